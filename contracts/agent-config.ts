@@ -1,0 +1,46 @@
+import { z } from 'zod';
+import { slug, text } from './common';
+
+/** Provider families this release can execute. */
+export const agentProvider = z.enum(['process', 'remote-callback']);
+export type AgentProvider = z.infer<typeof agentProvider>;
+
+/** Names of environment variables an agent is given besides its own `BOARD_*` ones; values are never stored. */
+const environmentKey = z
+  .string()
+  .max(128)
+  .regex(/^[A-Za-z_][A-Za-z0-9_]*$/)
+  .refine((name) => !name.startsWith('BOARD_'), 'BOARD_ names are set by the service');
+
+/** One configured agent. `process` agents need a `command`; it is started without a shell. */
+export const agentConfig = z
+  .strictObject({
+    type: slug,
+    name: text(100, 1),
+    provider: agentProvider,
+    command: text(4096, 1).optional(),
+    args: z.array(text(8192)).max(64).default([]),
+    environmentKeys: z.array(environmentKey).max(64).default([]),
+    enabled: z.boolean().default(true),
+    model: text(200, 1).optional(),
+  })
+  .refine((agent) => agent.provider !== 'process' || agent.command !== undefined, {
+    path: ['command'],
+    message: 'a process agent needs a command',
+  })
+  .meta({ id: 'AgentConfig' });
+export type AgentConfig = z.infer<typeof agentConfig>;
+
+export const agentConfigList = z
+  .strictObject({ agents: z.array(agentConfig).max(100) })
+  .refine(({ agents }) => new Set(agents.map((agent) => agent.type)).size === agents.length, {
+    path: ['agents'],
+    message: 'two agents have the same type',
+  })
+  .meta({ id: 'AgentConfigList' });
+
+export const defaultAgent = z.strictObject({ agent: slug.nullable() }).meta({ id: 'DefaultAgent' });
+
+export const agentConfigAnswer = z
+  .object({ agents: z.array(agentConfig), defaultAgent: slug.nullable(), revision: z.number().int() })
+  .meta({ id: 'AgentConfigAnswer' });

@@ -1,0 +1,47 @@
+import { z } from 'zod';
+
+/** `task_<yyyymmdd>_<suffix>` and the other shapes the specification shows; never a path. */
+export const taskId = z
+  .string()
+  .max(64)
+  .regex(/^(task_|TASK-)[A-Za-z0-9_-]+$/, 'must look like task_20260101_ab12cd or TASK-12')
+  .meta({ id: 'TaskId' });
+
+export const attemptId = z
+  .string()
+  .regex(/^attempt_[A-Za-z0-9]{8,26}$/, 'must look like attempt_ab12cd34')
+  .meta({ id: 'AttemptId' });
+
+export const timestamp = z.iso.datetime();
+
+/** `sha256:` and 64 lower-case hexadecimal digits. */
+export const digest = z.string().regex(/^sha256:[0-9a-f]{64}$/);
+
+/** A full git object name. */
+export const objectName = z.string().regex(/^[0-9a-f]{40}([0-9a-f]{24})?$/);
+
+export const revision = z.number().int().min(1);
+
+/** Name of a configured thing: an agent type, a repository. */
+export const slug = z
+  .string()
+  .min(1)
+  .max(64)
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, 'letters, digits, dot, dash and underscore; starts with a letter or digit');
+
+/** Text from a caller that ends up on a page or in a file: no NUL, no other control characters than tab and newline. */
+export const text = (max: number, min = 0) =>
+  z
+    .string()
+    .min(min)
+    .max(max)
+    // eslint-disable-next-line no-control-regex -- control characters are what it refuses
+    .regex(/^[^\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]*$/, 'must not contain control characters');
+
+export const commitPolicy = z.enum(['forbidden', 'allowed', 'required']);
+export const phase = z.enum(['explore', 'plan', 'implement', 'verify', 'publish']);
+export type CommitPolicy = z.infer<typeof commitPolicy>;
+export type Phase = z.infer<typeof phase>;
+
+/** The workspace everything belongs to until identity brings more of them. */
+export const localWorkspace = 'local';

@@ -1,0 +1,11 @@
+import { z } from 'zod';
+
+/** The envelope every refusal leaves in (specification 1, "Errors"). */
+export const errorBody = z
+  .object({
+    error: z.string(),
+    code: z.string().optional(),
+    details: z.record(z.string(), z.unknown()),
+  })
+  .meta({ id: 'Error' });
+export type ErrorBody = z.infer<typeof errorBody>;

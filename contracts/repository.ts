@@ -1,0 +1,17 @@
+import { z } from 'zod';
+import { slug, text } from './common';
+
+/** A configured repository: an absolute path of a git repository on `hostId` (any live worker host when absent). */
+export const repository = z
+  .strictObject({
+    name: slug,
+    path: text(4096, 1).refine((path) => path.startsWith('/') && !path.split('/').includes('..'), 'must be an absolute path without ..'),
+    defaultBranch: text(200, 1).default('main'),
+    remote: text(200, 1).optional(),
+    hostId: slug.optional(),
+  })
+  .meta({ id: 'Repository' });
+export type Repository = z.infer<typeof repository>;
+
+export const repositoryPatch = repository.omit({ name: true }).partial().meta({ id: 'RepositoryPatch' });
+export const repositoryList = z.object({ repos: z.array(repository) }).meta({ id: 'RepositoryList' });

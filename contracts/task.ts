@@ -1,0 +1,192 @@
+import { z } from 'zod';
+import { attemptId, commitPolicy, digest, revision, slug, taskId, text, timestamp } from './common';
+
+/** Board columns. The specification names these four; configurable columns come with the board's settings. */
+export const taskStatus = z.enum(['todo', 'in-progress', 'blocked', 'done']).meta({ id: 'TaskStatus' });
+export const taskPriority = z.enum(['low', 'medium', 'high', 'critical']);
+export const taskLocation = z.enum(['active', 'backlog', 'archive']);
+export type TaskStatus = z.infer<typeof taskStatus>;
+export type TaskLocation = z.infer<typeof taskLocation>;
+
+export const sideEffectKind = z.enum([
+  'filesystem-write',
+  'process-execute',
+  'network-egress',
+  'git-commit',
+  'external-write',
+  'artifact-write',
+  'task-mutate',
+]);
+
+export const executionPolicy = z
+  .strictObject({
+    commitPolicy: commitPolicy.optional(),
+    allowedSideEffects: z.array(z.strictObject({ kind: sideEffectKind, scope: text(500, 1) })).max(64).optional(),
+    expectedOutputs: z
+      .array(
+        z.strictObject({
+          id: slug,
+          kind: z.enum(['text', 'file', 'artifact', 'commit', 'other']),
+          description: text(1000).optional(),
+          required: z.boolean().optional(),
+        }),
+      )
+      .max(64)
+      .optional(),
+  })
+  .meta({ id: 'ExecutionPolicy' });
+
+/** Where a task's code lives. `repo` names a configured repository; `branch` defaults to `board/<taskId>`. */
+export const taskGit = z
+  .strictObject({
+    repo: slug.optional(),
+    baseBranch: text(200, 1).optional(),
+    branch: text(200, 1).optional(),
+    worktreePath: text(4096).optional(),
+    worktreeBaseCommit: text(64).optional(),
+    prUrl: text(2000).optional(),
+    prNumber: z.number().int().min(1).optional(),
+  })
+  .meta({ id: 'TaskGit' });
+
+export const subtask = z.object({
+  id: z.string(),
+  title: text(200, 1),
+  completed: z.boolean().default(false),
+  created: timestamp.optional(),
+  acceptanceCriteria: z.array(text(500, 1)).max(100).optional(),
+  criteriaChecked: z.array(z.boolean()).max(100).optional(),
+});
+
+export const blockedReason = z.strictObject({
+  category: z.enum(['waiting-on-feedback', 'technical-snag', 'prerequisite', 'other']),
+  note: text(1000).optional(),
+});
+
+/** The task's view of its latest run; the record itself is the attempt in the stores. */
+export const taskAttempt = z.object({
+  id: attemptId,
+  agent: slug,
+  status: z.enum(['pending', 'running', 'complete', 'failed']),
+  started: timestamp.optional(),
+  ended: timestamp.optional(),
+  result: z.enum(['success', 'blocked', 'failed', 'interrupted', 'partial']).optional(),
+  summary: z.string().max(2000).optional(),
+  completionDigest: digest.optional(),
+});
+export type TaskAttempt = z.infer<typeof taskAttempt>;
+
+/** What callers may set, on create and on patch alike. */
+const writable = {
+  title: text(200, 1),
+  description: text(100_000),
+  type: z
+    .string()
+    .max(50)
+    .regex(/^[a-z0-9][a-z0-9-]*$/),
+  status: taskStatus,
+  priority: taskPriority,
+  project: text(200),
+  sprint: text(200),
+  assignee: text(200),
+  agent: slug,
+  executionPolicy,
+  git: taskGit,
+  github: z.strictObject({ issueNumber: z.number().int().min(1), repo: text(200, 1), url: text(2000).optional() }),
+  subtasks: z.array(subtask).max(500),
+  autoCompleteOnSubtasks: z.boolean(),
+  blockedReason: blockedReason.nullable(),
+  plan: text(100_000),
+  position: z.number(),
+};
+
+/**
+ * A task as it is stored and answered. Loose: fields of later features and fields a person added to the file by hand
+ * are kept as they are.
+ */
+export const task = z
+  .looseObject({
+    ...writable,
+    id: taskId,
+    description: writable.description.default(''),
+    type: writable.type.default('code'),
+    status: taskStatus.default('todo'),
+    priority: taskPriority.default('medium'),
+    project: writable.project.optional(),
+    sprint: writable.sprint.optional(),
+    assignee: writable.assignee.optional(),
+    agent: slug.optional(),
+    executionPolicy: executionPolicy.optional(),
+    git: taskGit.optional(),
+    github: writable.github.optional(),
+    subtasks: writable.subtasks.default([]),
+    autoCompleteOnSubtasks: z.boolean().optional(),
+    blockedReason: writable.blockedReason.optional(),
+    plan: writable.plan.optional(),
+    position: z.number().optional(),
+    attempt: taskAttempt.optional(),
+    createdAt: timestamp,
+    updatedAt: timestamp,
+    revision,
+    createdBy: z.string().optional(),
+    updatedBy: z.string().optional(),
+  })
+  .meta({ id: 'Task' });
+export type Task = z.infer<typeof task>;
+
+export const taskCreate = z
+  .strictObject({ ...z.object(writable).partial().shape, title: writable.title })
+  .meta({ id: 'TaskCreate' });
+export type TaskCreate = z.infer<typeof taskCreate>;
+
+/** `expectedRevision` is the body form of `If-Match` and `X-Resource-Revision`. */
+export const taskPatch = z
+  .strictObject({ ...z.object(writable).partial().shape, expectedRevision: revision.optional() })
+  .meta({ id: 'TaskPatch' });
+export type TaskPatch = z.infer<typeof taskPatch>;
+
+/** A comma-separated list of one enumeration. */
+const listOf = <T extends z.ZodType>(item: T) =>
+  z
+    .string()
+    .max(500)
+    .transform((value) => value.split(',').map((part) => part.trim()).filter(Boolean))
+    .pipe(z.array(item).min(1));
+
+/** `limit` or `page` turns paging on; without them every matching task is answered, to at most 10,000. */
+export const taskQuery = z
+  .strictObject({
+    status: listOf(taskStatus).optional(),
+    priority: listOf(taskPriority).optional(),
+    type: listOf(z.string()).optional(),
+    project: z.string().max(200).optional(),
+    sprint: z.string().max(200).optional(),
+    assignee: z.string().max(200).optional(),
+    agent: z.string().max(64).optional(),
+    q: z.string().max(200).optional(),
+    page: z.coerce.number().int().min(1).max(100_000).optional(),
+    limit: z.coerce.number().int().min(1).max(1000).optional(),
+  })
+  .meta({ id: 'TaskQuery' });
+export type TaskQuery = z.infer<typeof taskQuery>;
+
+export const pagination = z
+  .object({ page: z.number(), limit: z.number(), total: z.number(), totalPages: z.number() })
+  .meta({ id: 'Pagination' });
+
+/** A file on the board that cannot be read as a task; it is left alone until a person mends it. */
+export const boardDiagnostic = z
+  .object({ location: taskLocation, path: z.string(), code: z.enum(['unreadable', 'invalid', 'duplicate-id']), message: z.string() })
+  .meta({ id: 'BoardDiagnostic' });
+export type BoardDiagnostic = z.infer<typeof boardDiagnostic>;
+
+export const taskList = z
+  .object({
+    tasks: z.array(task),
+    pagination: pagination.optional(),
+    meta: z.object({ taskIdentityDiagnostics: z.array(boardDiagnostic) }).optional(),
+  })
+  .meta({ id: 'TaskList' });
+
+/** Tasks per column, plus `backlog` and `archived`. */
+export const taskCounts = z.record(z.string(), z.number().int()).meta({ id: 'TaskCounts' });

@@ -1,0 +1,123 @@
+import { z } from 'zod';
+
+/** The text of a duration setting in milliseconds. */
+const milliseconds = (fallback: number) => z.coerce.number().int().min(1).max(86_400_000).default(fallback);
+const port = (fallback: number) => z.coerce.number().int().min(0).max(65_535).default(fallback);
+const perMinute = (fallback: number) => z.coerce.number().int().min(0).max(1_000_000).default(fallback);
+const flag = (fallback: boolean) =>
+  z
+    .enum(['true', 'false', '1', '0'])
+    .default(fallback ? 'true' : 'false')
+    .transform((text) => text === 'true' || text === '1');
+
+export const roles = ['admin', 'agent', 'read-only'] as const;
+export type Role = (typeof roles)[number];
+
+/** One entry of `BOARD_API_KEYS`. */
+export interface ApiKey {
+  name: string;
+  key: string;
+  role: Role;
+}
+
+/** Parses `name:key:role,name:key:role`; the problem text names an entry by position, never by its key. */
+const apiKeys = z
+  .string()
+  .default('')
+  .transform((text, context): ApiKey[] => {
+    const keys: ApiKey[] = [];
+    for (const [index, entry] of text.split(',').filter(Boolean).entries()) {
+      const [name, key, role, ...rest] = entry.trim().split(':');
+      const known = roles.find((candidate) => candidate === role);
+      if (!name || !key || !known || rest.length > 0) {
+        context.addIssue({ code: 'custom', message: `entry ${index + 1} is not name:key:role (${roles.join(', ')})` });
+      } else keys.push({ name, key, role: known });
+    }
+    return keys;
+  });
+
+/** Every environment variable the service reads. The configuration table of README.md is checked against it. */
+export const environment = z.object({
+  BOARD_HOST: z.string().min(1).default('127.0.0.1'),
+  BOARD_PORT: port(3001),
+  BOARD_DATA_DIR: z.string().min(1).default('.board'),
+  BOARD_HOST_ID: z
+    .string()
+    .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/)
+    .optional(),
+  BOARD_AUTH_ENABLED: flag(true),
+  BOARD_AUTH_LOCALHOST_BYPASS: flag(false),
+  BOARD_AUTH_LOCALHOST_ROLE: z.enum(roles).default('read-only'),
+  BOARD_ADMIN_KEY: z.string().min(1).optional(),
+  BOARD_API_KEYS: apiKeys,
+  BOARD_ALLOWED_ORIGINS: z
+    .string()
+    .default('')
+    .transform((text) => text.split(',').map((origin) => origin.trim()).filter(Boolean)),
+  BOARD_MAX_RUNS: z.coerce.number().int().min(1).max(10_000).default(50),
+  BOARD_RUN_RETRIES: z.coerce.number().int().min(0).max(3).default(1),
+  BOARD_RUN_TIMEOUT_MS: milliseconds(4 * 3_600_000),
+  BOARD_RUN_OUTPUT_LIMIT_BYTES: z.coerce.number().int().min(1024).max(1_073_741_824).default(10_485_760),
+  BOARD_STOP_GRACE_MS: milliseconds(5_000),
+  BOARD_HEARTBEAT_TIMEOUT_MS: milliseconds(10_000),
+  BOARD_WORKER_CONCURRENCY: z.coerce.number().int().min(1).max(1_000).default(100),
+  MONGODB_URL: z
+    .string()
+    .regex(/^mongodb(\+srv)?:\/\//, 'must start with mongodb:// or mongodb+srv://')
+    .optional(),
+  TEMPORAL_ADDRESS: z
+    .string()
+    .regex(/^[^\s/:]+:\d{1,5}$/, 'must be host:port')
+    .optional(),
+  TEMPORAL_NAMESPACE: z.string().min(1).default('default'),
+  TEMPORAL_UI_PORT: port(8233),
+  RATE_LIMIT_GLOBAL: perMinute(300),
+  RATE_LIMIT_READ: perMinute(300),
+  RATE_LIMIT_WRITE: perMinute(60),
+  RATE_LIMIT_UPLOAD: perMinute(20),
+  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+  NODE_ENV: z.enum(['development', 'production', 'test']).default('development'),
+});
+
+export type Environment = z.infer<typeof environment>;
+
+/** Thrown with every problem of the environment at once. */
+export class EnvironmentError extends Error {
+  override readonly name = 'EnvironmentError';
+
+  constructor(readonly problems: string[]) {
+    super(`The environment has ${problems.length === 1 ? 'a problem' : `${problems.length} problems`}:\n${problems.map((p) => `  - ${p}`).join('\n')}`);
+  }
+}
+
+/**
+ * Validates the environment once, at start. Empty values count as absent; unknown `BOARD_*` names are problems, so
+ * that a misspelt setting is not silently ignored.
+ *
+ * @throws EnvironmentError listing every problem
+ */
+export function readEnvironment(source: NodeJS.ProcessEnv): Environment {
+  const given = Object.fromEntries(Object.entries(source).filter(([, value]) => value !== undefined && value !== ''));
+  const unknown = Object.keys(given).filter((name) => name.startsWith('BOARD_') && !(name in environment.shape));
+  const parsed = environment.safeParse(given);
+  const problems = [
+    ...(parsed.success ? [] : parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`)),
+    ...unknown.map((name) => `${name}: unknown setting`),
+  ];
+  if (parsed.success && parsed.data.BOARD_AUTH_ENABLED && !parsed.data.BOARD_ADMIN_KEY && !parsed.data.BOARD_AUTH_LOCALHOST_BYPASS) {
+    problems.push('BOARD_ADMIN_KEY: required while BOARD_AUTH_ENABLED is true (or set BOARD_AUTH_ENABLED=false)');
+  }
+  if (!parsed.success || problems.length > 0) throw new EnvironmentError(problems);
+  return parsed.data;
+}
+
+/** Reads the process environment, or prints every problem and exits with code 2. */
+export function environmentOrExit(): Environment {
+  try {
+    return readEnvironment(process.env);
+  } catch (error) {
+    if (!(error instanceof EnvironmentError)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exit(2);
+  }
+}

@@ -1,0 +1,41 @@
+/** A unique index (or `_id`) has the value already. */
+export class DuplicateKeyError extends Error {
+  override readonly name = 'DuplicateKeyError';
+
+  constructor(
+    readonly collection: string,
+    readonly keys: string[],
+  ) {
+    super(`${collection}: a document with the same ${keys.join(', ')} exists.`);
+  }
+}
+
+/** No declared index can serve the filter; declare one, or narrow the filter. */
+export class UnindexedQueryError extends Error {
+  override readonly name = 'UnindexedQueryError';
+
+  constructor(
+    readonly collection: string,
+    readonly paths: string[],
+  ) {
+    super(`${collection}: no index serves a query on ${paths.length > 0 ? paths.join(', ') : 'the whole collection'}.`);
+  }
+}
+
+/** The store cannot be reached or does not answer in time; the operation may be repeated. */
+export class StoreUnavailableError extends Error {
+  override readonly name = 'StoreUnavailableError';
+}
+
+/** The `revision` a writer expected is no longer the current one. */
+export class StaleRevisionError extends Error {
+  override readonly name = 'StaleRevisionError';
+
+  constructor(
+    readonly collection: string,
+    readonly id: string,
+    readonly expectedRevision: number,
+  ) {
+    super(`${collection}/${id} is no longer at revision ${expectedRevision}.`);
+  }
+}
