@@ -52,6 +52,8 @@ export type RunEvent = z.infer<typeof runEvent>;
 export interface RunEventInput {
   kind: RunEventKind;
   payload: Record<string, unknown>;
+  /** What was cut or redacted from the payload; nothing when absent. */
+  redaction?: RunEvent['redaction'];
   /** ISO 8601; now when absent. */
   receivedAt?: string;
   dedupeKey?: string;

@@ -146,7 +146,7 @@ export const taskPatch = z
 export type TaskPatch = z.infer<typeof taskPatch>;
 
 /** A comma-separated list of one enumeration. */
-const listOf = <T extends z.ZodType>(item: T) =>
+const listOf = <T extends z.ZodType<string, string>>(item: T) =>
   z
     .string()
     .max(500)

@@ -1,0 +1,76 @@
+import { z } from 'zod';
+import { attemptId, commitPolicy, phase, slug, taskId, timestamp } from './common';
+import { completionResult } from './completion';
+import { providerRuntimeManifest, runLaunchManifest, taskEnvelope } from './run-contract';
+
+/**
+ * Where an attempt is between its admission and its end. `dispatched` is the point of no return: whoever moves an
+ * attempt there, and nobody else, starts the agent.
+ */
+export const attemptState = z.enum(['queued', 'admitted', 'prepared', 'dispatched', 'running', 'ended', 'refused']);
+export type AttemptState = z.infer<typeof attemptState>;
+export const activeAttemptStates: AttemptState[] = ['queued', 'admitted', 'prepared', 'dispatched', 'running'];
+
+/** An agent process as the kernel knows it: a pid alone may have been given to another process since. */
+export const processIdentity = z.object({ pid: z.number().int(), startTime: z.string(), bootId: z.string() });
+
+/** One attempt, as callers see it. */
+export const attempt = z
+  .object({
+    schemaVersion: z.literal('attempt/v1'),
+    id: attemptId,
+    taskId,
+    rootAttemptId: attemptId,
+    parentAttemptId: attemptId.optional(),
+    retryNumber: z.number().int().min(0),
+    agent: slug,
+    provider: z.string(),
+    phase,
+    commitPolicy,
+    state: attemptState,
+    revision: z.number().int(),
+    hostId: z.string().nullable(),
+    createdAt: timestamp,
+    createdBy: z.string(),
+    startedAt: timestamp.optional(),
+    endedAt: timestamp.optional(),
+    completion: completionResult.optional(),
+  })
+  .meta({ id: 'Attempt' });
+export type Attempt = z.infer<typeof attempt>;
+
+export const runControl = z.object({
+  action: z.string(),
+  label: z.string(),
+  capabilityId: z.string(),
+  state: z.enum(['supported', 'advisory', 'unsupported', 'unknown']),
+  available: z.boolean(),
+  advisory: z.boolean(),
+  reason: z.string().optional(),
+});
+
+/** `GET /api/agents/:taskId/status`: the latest attempt of the task with its contract. */
+export const runStatus = z
+  .object({
+    taskId,
+    running: z.boolean(),
+    attemptId: attemptId.nullable(),
+    agent: slug.nullable(),
+    provider: z.string().nullable(),
+    state: attemptState.nullable(),
+    attempt: attempt.nullable(),
+    providerRuntimeManifest: providerRuntimeManifest.nullable(),
+    runLaunchManifest: runLaunchManifest.nullable(),
+    taskEnvelope: taskEnvelope.nullable(),
+    lastSequence: z.number().int(),
+    controls: z.object({
+      manifestDigest: z.string().nullable(),
+      probeState: z.string().nullable(),
+      controls: z.array(runControl),
+    }),
+  })
+  .meta({ id: 'RunStatus' });
+
+export const stopRequest = z.strictObject({ attemptId }).meta({ id: 'StopRequest' });
+export const stopAnswer = z.object({ attemptId, status: z.string(), stoppedAt: timestamp }).meta({ id: 'StopAnswer' });
+export const completionReceived = z.object({ received: z.literal(true) }).meta({ id: 'CompletionReceived' });

@@ -1,0 +1,125 @@
+import { z } from 'zod';
+import { attemptId, digest, text, timestamp } from './common';
+import { sideEffectKind } from './task';
+
+export const completionStatus = z.enum(['success', 'blocked', 'failed', 'interrupted', 'partial']);
+export type CompletionStatus = z.infer<typeof completionStatus>;
+
+const blocker = z.object({
+  code: text(100, 1),
+  summary: text(2000, 1),
+  detail: text(20_000).optional(),
+  retryable: z.boolean().optional(),
+});
+
+const evidence = z.object({
+  id: text(100, 1),
+  kind: z.enum([
+    'provider-output',
+    'process-exit',
+    'stream-event',
+    'callback',
+    'verification',
+    'file-change',
+    'artifact',
+    'commit',
+    'other',
+  ]),
+  summary: text(2000).optional(),
+  reference: text(2000).optional(),
+  requirementIds: z.array(text(100)).max(64).optional(),
+});
+
+const artifact = z.object({
+  id: text(100).optional(),
+  kind: z.enum(['file', 'log', 'report', 'url', 'other']).optional(),
+  name: text(500, 1),
+  reference: text(2000, 1),
+  mediaType: text(200).optional(),
+  sha256: text(64).optional(),
+});
+
+const verification = z.object({
+  gateId: text(100, 1),
+  status: z.enum(['passed', 'failed', 'skipped', 'unknown']),
+  summary: text(2000).optional(),
+  evidenceIds: z.array(text(100)).max(64).optional(),
+});
+
+const continuation = z.object({
+  provider: text(100, 1),
+  kind: z.enum(['thread', 'session', 'run', 'other']),
+  reference: text(2000, 1),
+});
+
+/** The claims of an agent, with the limits of a callback. */
+export const completionClaims = z.object({
+  blockers: z.array(blocker).max(64).optional(),
+  evidence: z.array(evidence).max(128).optional(),
+  artifacts: z.array(artifact).max(64).optional(),
+  verification: z.array(verification).max(256).optional(),
+  continuation: continuation.optional(),
+});
+export type CompletionClaims = z.infer<typeof completionClaims>;
+
+/** The completion callback: the legacy form with `success`, or the full form with `status`. */
+export const completionCallback = z
+  .strictObject({
+    attemptId,
+    providerRuntimeManifestDigest: digest.optional(),
+    success: z.boolean().optional(),
+    status: completionStatus.optional(),
+    summary: text(20_000).optional(),
+    error: text(20_000).optional(),
+    ...completionClaims.shape,
+  })
+  .refine((body) => (body.success === undefined) !== (body.status === undefined), {
+    path: ['status'],
+    message: 'give either success (legacy) or status',
+  })
+  .meta({ id: 'CompletionCallback' });
+export type CompletionCallback = z.infer<typeof completionCallback>;
+
+export const terminalSource = z.enum(['process', 'stream', 'callback', 'remote-session', 'operator-interruption']);
+
+export const changedFile = z.object({
+  path: z.string(),
+  status: z.enum(['added', 'modified', 'deleted', 'renamed', 'untracked']),
+  previousPath: z.string().optional(),
+});
+
+/** What the harness itself saw, beside what the agent claims. */
+export const harnessEvidence = z.object({
+  exitCode: z.number().int().nullable().optional(),
+  signal: z.string().nullable().optional(),
+  ended: z.enum(['exit', 'stopped', 'timeout', 'spawn-failed', 'lost', 'callback', 'not-dispatched']),
+  headSha: z.string().optional(),
+  commits: z.array(z.object({ sha: z.string(), subject: z.string() })).optional(),
+  changedFiles: z.array(changedFile).optional(),
+  truncated: z.boolean().optional(),
+  preservedRef: z.string().optional(),
+  outputBytes: z.number().int().optional(),
+  durationMs: z.number().int().optional(),
+});
+export type HarnessEvidence = z.infer<typeof harnessEvidence>;
+
+/** The one terminal record of an attempt; immutable once stored. */
+export const completionResult = z
+  .object({
+    schemaVersion: z.literal('completion-result/v1'),
+    attemptId,
+    idempotencyKey: z.string(),
+    completedAt: timestamp,
+    terminalSource,
+    status: completionStatus,
+    claimedStatus: completionStatus.optional(),
+    downgrades: z.array(z.object({ code: z.string(), message: z.string() })),
+    summary: z.string(),
+    error: z.string().optional(),
+    claims: completionClaims,
+    harness: harnessEvidence,
+    sideEffects: z.array(z.object({ kind: sideEffectKind, description: z.string(), authorized: z.boolean() })),
+    digest,
+  })
+  .meta({ id: 'CompletionResult' });
+export type CompletionResult = z.infer<typeof completionResult>;

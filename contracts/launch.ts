@@ -1,0 +1,69 @@
+import { z } from 'zod';
+import { attemptId, commitPolicy, phase, slug, taskId, timestamp } from './common';
+
+/** 8 to 240 printable characters; only their SHA-256 is kept (specification 2, Admission 5). */
+export const idempotencyKey = z
+  .string()
+  .min(8)
+  .max(240)
+  .regex(/^[\x21-\x7e]+$/, 'printable ASCII without spaces');
+
+/** The body of `start` and `launch-preview`. */
+export const launchRequest = z
+  .strictObject({
+    agent: slug.optional(),
+    profileId: slug.optional(),
+    sandboxPresetId: slug.optional(),
+    phase: phase.optional(),
+    requiredRuntimeCapabilities: z
+      .array(
+        z
+          .string()
+          .max(64)
+          .regex(/^[a-z]+(\.[a-z-]+)+$/),
+      )
+      .max(64)
+      .optional(),
+    commitPolicy: commitPolicy.optional(),
+    parentAttemptId: attemptId.optional(),
+    idempotencyKey: idempotencyKey.optional(),
+  })
+  .meta({ id: 'LaunchRequest' });
+export type LaunchRequest = z.infer<typeof launchRequest>;
+
+const started = z.object({
+  taskId,
+  attemptId,
+  agent: slug,
+  provider: z.string(),
+  status: z.literal('running'),
+  startedAt: timestamp,
+  providerRuntimeManifestDigest: z.string(),
+  runLaunchManifestDigest: z.string(),
+});
+
+const queued = z.object({
+  taskId,
+  attemptId,
+  queueId: z.string(),
+  agent: slug,
+  status: z.literal('queued'),
+  enqueuedAt: timestamp,
+  retryAfterMs: z.number().int(),
+  limitingScopes: z.array(z.object({ scope: z.string(), scopeId: z.string() })),
+});
+
+/** What an accepted start answers: running with its contract stored, or durably queued. */
+export const launchAnswer = z.discriminatedUnion('status', [started, queued]).meta({ id: 'LaunchAnswer' });
+export type LaunchAnswer = z.infer<typeof launchAnswer>;
+
+/** A launch that was refused, as a value: workflows and activities pass it, HTTP turns it into an error envelope. */
+export interface LaunchRefusal {
+  status: 'refused';
+  code: string;
+  httpStatus: 400 | 404 | 409;
+  message: string;
+  details: Record<string, unknown>;
+}
+
+export type LaunchOutcome = LaunchAnswer | LaunchRefusal;

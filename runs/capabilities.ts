@@ -1,0 +1,116 @@
+import type { AgentProvider } from '../contracts/agent-config';
+import type { ProviderRuntimeManifest } from '../contracts/run-contract';
+import { withDigest } from './digest';
+
+type Capability = ProviderRuntimeManifest['capabilities'][number];
+
+/** Every capability a manifest speaks of, in the order it lists them. */
+export const capabilityIds = [
+  'run.start',
+  'run.stop',
+  'run.status',
+  'run.logs',
+  'run.complete',
+  'run.streaming',
+  'run.structured-events',
+  'run.follow-up',
+  'run.steer',
+  'run.interrupt',
+  'run.resume',
+  'run.fork',
+  'run.compact',
+  'run.archive',
+  'run.close',
+  'run.reattach',
+  'run.approvals',
+  'run.elicitation',
+  'tool.calls',
+  'tool.parallel',
+  'tool.mcp',
+  'output.structured',
+  'usage.tokens',
+  'artifact.write',
+  'workspace.worktrees',
+  'filesystem.read',
+  'filesystem.write',
+  'filesystem.deny-paths',
+  'filesystem.dotfile-masking',
+  'filesystem.protected-metadata',
+  'filesystem.descendants',
+  'filesystem.run-scoped-temp',
+  'filesystem.cleanup',
+  'network.disable',
+  'network.allowlist',
+  'network.block-private',
+  'network.block-metadata',
+  'environment.allowlist',
+  'credential.broker',
+] as const;
+
+/** What each provider family does, as its contract tests show. Everything not named is unsupported. */
+const supported: Record<AgentProvider, readonly string[]> = {
+  process: [
+    'run.start',
+    'run.stop',
+    'run.status',
+    'run.logs',
+    'run.complete',
+    'run.streaming',
+    'run.structured-events',
+    'output.structured',
+    'usage.tokens',
+    'workspace.worktrees',
+    'filesystem.read',
+    'filesystem.write',
+    'environment.allowlist',
+  ],
+  'remote-callback': ['run.start', 'run.stop', 'run.status', 'run.logs', 'run.complete', 'workspace.worktrees'],
+};
+
+const advisory: Record<AgentProvider, Readonly<Record<string, string>>> = {
+  process: { 'artifact.write': 'Artifacts are recorded as the agent reports them; their content is not captured.' },
+  'remote-callback': {
+    'run.stop': 'The run ends here at once; the agent elsewhere learns of it when it next asks.',
+  },
+};
+
+/** Raised whenever the meaning of a capability or of the probe changes. */
+export const probeRevision = 1;
+
+/** The result of probing one agent on a host. */
+export interface ProbeResult {
+  ok: boolean;
+  version?: string;
+  diagnostics: string[];
+}
+
+/**
+ * The `provider-runtime-manifest/v1` of a provider family with a probe's evidence. Its digest leaves the time of the
+ * probe out, so that two probes with the same findings have one identity.
+ */
+export function runtimeManifest(
+  provider: AgentProvider,
+  probe: ProbeResult,
+  options: { model?: string; probedAt: string },
+): ProviderRuntimeManifest {
+  const body = {
+    schemaVersion: 'provider-runtime-manifest/v1' as const,
+    probeRevision,
+    provider,
+    adapter: `${provider}/v1`,
+    protocolVersion: '1',
+    ...(probe.version === undefined ? {} : { providerVersion: probe.version }),
+    models: options.model === undefined ? [] : [options.model],
+    capabilities: capabilityIds.map((id): Capability => capabilityOf(provider, id, probe.ok)),
+  };
+  const evidence = { state: probe.ok ? ('ready' as const) : ('failed' as const), source: 'runtime-probe', diagnostics: probe.diagnostics };
+  const { digest } = withDigest({ ...body, probe: evidence });
+  return { ...body, probe: { ...evidence, probedAt: options.probedAt }, digest };
+}
+
+function capabilityOf(provider: AgentProvider, id: string, probed: boolean): Capability {
+  const note = advisory[provider][id];
+  if (!probed) return { id, state: 'unknown', source: 'runtime-probe', reason: 'The probe failed.' };
+  if (note !== undefined) return { id, state: 'advisory', source: 'contract-test', reason: note };
+  return { id, state: supported[provider].includes(id) ? 'supported' : 'unsupported', source: 'contract-test' };
+}

@@ -1,0 +1,94 @@
+import type { AgentConfig } from '../contracts/agent-config';
+import type { LaunchRefusal, LaunchRequest } from '../contracts/launch';
+import type { Repository } from '../contracts/repository';
+import type { Task, TaskLocation } from '../contracts/task';
+import { runtimeManifest } from './capabilities';
+import { refusal } from './refusal';
+
+/** Everything the gate looks at; loaded once by whoever asks. */
+export interface LaunchSubject {
+  task: Task;
+  location: TaskLocation;
+  request: LaunchRequest;
+  agents: AgentConfig[];
+  defaultAgent: string | null;
+  repository: Repository | undefined;
+}
+
+export interface LaunchSelection {
+  agent: AgentConfig;
+  requestedAgent: string | null;
+  reason: string;
+}
+
+/**
+ * The readiness gate that preview and start share (specification 2, Launch rule 1): selects the agent, or says why
+ * this task cannot be launched now and what to do about it. Pure; capacity and a running attempt are admission's.
+ */
+export function selectLaunch(subject: LaunchSubject): LaunchSelection | LaunchRefusal {
+  const { request } = subject;
+  if (subject.location !== 'active') {
+    return refusal('RUN_NOT_READY', 409, `The task is in the ${subject.location}; move it to the active board first.`, {
+      location: subject.location,
+    });
+  }
+  const selection = selectAgent(subject);
+  if ('status' in selection) return selection;
+  const { agent } = selection;
+  for (const [field, value] of [['profileId', request.profileId], ['sandboxPresetId', request.sandboxPresetId]] as const) {
+    if (value !== undefined) {
+      return refusal('RUN_NOT_READY', 409, `No ${field === 'profileId' ? 'profile' : 'sandbox preset'} has the id ${value}.`, { field, value });
+    }
+  }
+  if (request.phase !== undefined && request.phase !== 'implement') {
+    return refusal('PHASE_UNSUPPORTED', 409, `The ${agent.provider} provider cannot enforce the phase ${request.phase}; leave phase out.`, {
+      blockers: [{ code: 'phase-unsupported', phase: request.phase, provider: agent.provider }],
+    });
+  }
+  const missing = missingCapabilities(agent, request.requiredRuntimeCapabilities ?? []);
+  if (missing.length > 0) {
+    return refusal('CAPABILITY_UNSUPPORTED', 409, `Agent ${agent.type} does not support ${missing.map(({ id }) => id).join(', ')}.`, {
+      requiredCapabilities: request.requiredRuntimeCapabilities ?? [],
+      reasons: missing,
+      remediation: 'Choose an agent that supports them, or leave them out of requiredRuntimeCapabilities.',
+    });
+  }
+  return workspaceProblem(subject, agent) ?? selection;
+}
+
+function selectAgent({ task, request, agents, defaultAgent }: LaunchSubject): LaunchSelection | LaunchRefusal {
+  const wanted = task.agent === 'auto' ? undefined : task.agent;
+  const requestedAgent = request.agent ?? wanted ?? null;
+  const type = requestedAgent ?? defaultAgent;
+  const reason = request.agent ? 'launch request' : wanted ? 'task.agent' : 'default agent';
+  if (type === null) {
+    return refusal('AGENT_UNAVAILABLE', 409, 'No agent is configured; add one with PUT /api/config/agents.', { agents: [] });
+  }
+  const agent = agents.find((candidate) => candidate.type === type);
+  const available = agents.filter((candidate) => candidate.enabled).map((candidate) => candidate.type);
+  if (!agent) return refusal('AGENT_UNKNOWN', 404, `No agent has the type ${type}.`, { agent: type, available });
+  if (!agent.enabled) return refusal('AGENT_UNAVAILABLE', 409, `Agent ${type} is disabled.`, { agent: type, available });
+  return { agent, requestedAgent, reason };
+}
+
+function missingCapabilities(agent: AgentConfig, required: string[]) {
+  const manifest = runtimeManifest(agent.provider, { ok: true, diagnostics: [] }, { probedAt: new Date(0).toISOString() });
+  const usable = new Map(manifest.capabilities.map((capability) => [capability.id, capability.state]));
+  return required
+    .map((id) => ({ id, state: usable.get(id) ?? ('unknown' as const) }))
+    .filter(({ state }) => state !== 'supported' && state !== 'advisory');
+}
+
+function workspaceProblem({ task, repository }: LaunchSubject, agent: AgentConfig): LaunchRefusal | undefined {
+  const name = task.git?.repo;
+  if (name === undefined) {
+    if (agent.provider === 'remote-callback') return undefined;
+    return refusal('RUN_NOT_READY', 409, 'The task names no repository; set git.repo to the name of a configured one.', {
+      missing: ['git.repo'],
+    });
+  }
+  if (repository) return undefined;
+  return refusal('REPOSITORY_UNKNOWN', 409, `No repository is configured as ${name}; add it with POST /api/config/repos.`, {
+    repository: name,
+  });
+}

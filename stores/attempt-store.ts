@@ -1,0 +1,138 @@
+import type { AgentConfig } from '../contracts/agent-config';
+import type { Attempt, AttemptState } from '../contracts/attempt';
+import type { CompletionResult } from '../contracts/completion';
+import type { LaunchOutcome, LaunchRequest } from '../contracts/launch';
+import type { Repository } from '../contracts/repository';
+import type { ProviderRuntimeManifest, RunLaunchManifest, TaskEnvelope } from '../contracts/run-contract';
+import type { Objective } from '../runs/contract';
+import type { TerminalClaim } from '../runs/completion';
+import type { Collection, Database } from './collection';
+import { DuplicateKeyError } from './errors';
+
+/** Everything the workflow of an attempt needs that does not belong in its history. */
+export interface AttemptRecord extends Omit<Attempt, 'id'> {
+  _id: string;
+  request: LaunchRequest;
+  objective: Objective;
+  agentConfig: AgentConfig;
+  selection: { requestedAgent: string | null; reason: string };
+  commitPolicySource: string;
+  repository: Repository | null;
+  git: { branch: string; baseBranch: string } | null;
+  launch?: LaunchOutcome;
+  providerRuntimeManifest?: ProviderRuntimeManifest;
+  taskEnvelope?: TaskEnvelope;
+  runLaunchManifest?: RunLaunchManifest;
+  /** The snapshot behind a dirty baseline, kept under a ref of the repository. */
+  baselineSnapshot?: { ref: string; commit: string };
+  process?: { pid: number; startTime: string; bootId: string; hostId: string };
+  /** What the provider saw at the agent's end, recorded before the activity that saw it returns. */
+  claim?: TerminalClaim;
+  /** Set when the host cleaned up after a lost worker. */
+  reclaimed?: { at: string; preservedRef?: string };
+}
+
+export type ContractFields = Required<
+  Pick<AttemptRecord, 'providerRuntimeManifest' | 'taskEnvelope' | 'runLaunchManifest' | 'hostId' | 'launch'>
+> &
+  Pick<AttemptRecord, 'baselineSnapshot'>;
+
+
+const active: AttemptState[] = ['queued', 'admitted', 'prepared', 'dispatched', 'running'];
+
+export async function createAttemptStore(db: Database) {
+  const attempts: Collection<AttemptRecord> = await db.collection({
+    name: 'attempts',
+    indexes: [{ keys: { taskId: 1, createdAt: -1 } }, { keys: { state: 1, createdAt: -1 } }, { keys: { rootAttemptId: 1 } }],
+  });
+
+  /** The one way an attempt changes: from one of `from`, with its revision raised; `undefined` when it is elsewhere. */
+  const move = (id: string, from: AttemptState[], fields: Partial<AttemptRecord>) =>
+    attempts.findOneAndUpdate({ _id: id, state: { $in: from } }, { $set: fields, $inc: { revision: 1 } });
+
+  return {
+    /** Inserts the record, or returns the one an earlier try of the same activity inserted. */
+    async create(record: AttemptRecord): Promise<AttemptRecord> {
+      try {
+        await attempts.insert(record);
+        return record;
+      } catch (error) {
+        if (!(error instanceof DuplicateKeyError)) throw error;
+        const existing = await attempts.get(record._id);
+        if (!existing) throw error;
+        return existing;
+      }
+    },
+
+    get: (id: string) => attempts.get(id),
+
+    async latest(taskId: string): Promise<AttemptRecord | undefined> {
+      const [found] = await attempts.find({ taskId }, { sort: { createdAt: -1 }, limit: 1 });
+      return found;
+    },
+
+    list: (taskId: string, limit: number) => attempts.find({ taskId }, { sort: { createdAt: -1 }, limit }),
+
+    listActive: (limit: number) =>
+      attempts.find({ state: { $in: active } }, { sort: { createdAt: -1 }, limit }),
+
+    /** Remembers what the caller was answered, so that a repeated request is answered the same. */
+    answer: (id: string, launch: LaunchOutcome, state: AttemptState) => move(id, ['queued', 'admitted'], { launch, state }),
+
+    admit: (id: string) => move(id, ['queued', 'admitted'], { state: 'admitted' }),
+
+    refuse: (id: string, launch: LaunchOutcome, endedAt: string) =>
+      move(id, ['queued', 'admitted', 'refused'], { state: 'refused', launch, endedAt }),
+
+    /** Stores the launch contract; nothing is dispatched without it, and nothing changes it afterwards. */
+    prepare: (id: string, contract: ContractFields) => move(id, ['queued', 'admitted'], { ...contract, state: 'prepared' }),
+
+    /** The point of no return. At most one caller ever gets the record back. */
+    dispatch: (id: string) => move(id, ['prepared'], { state: 'dispatched' }),
+
+    start: (id: string, process: AttemptRecord['process'], startedAt: string) =>
+      move(id, ['dispatched'], { state: 'running', startedAt, ...(process ? { process } : {}) }),
+
+    /** Records what the provider saw at the end; refused once the host has reclaimed the attempt. */
+    claim: (id: string, claim: TerminalClaim) =>
+      attempts.findOneAndUpdate(
+        { _id: id, state: { $in: ['dispatched', 'running'] }, reclaimed: { $exists: false }, claim: { $exists: false } },
+        { $set: { claim }, $inc: { revision: 1 } },
+      ),
+
+    /** Records that the host cleaned up; `undefined` when the provider's claim came first. */
+    reclaim: (id: string, reclaimed: NonNullable<AttemptRecord['reclaimed']>) =>
+      attempts.findOneAndUpdate({ _id: id, claim: { $exists: false } }, { $set: { reclaimed }, $inc: { revision: 1 } }),
+
+    /** Stores the terminal record; `undefined` when there is one already, which then stands. */
+    complete: (id: string, completion: CompletionResult) =>
+      attempts.findOneAndUpdate(
+        { _id: id, completion: { $exists: false } },
+        { $set: { completion, state: 'ended', endedAt: completion.completedAt }, $inc: { revision: 1 } },
+      ),
+  };
+}
+
+export type AttemptStore = Awaited<ReturnType<typeof createAttemptStore>>;
+
+/** An attempt as callers see it. */
+export const presentAttempt = (record: AttemptRecord): Attempt => ({
+  schemaVersion: record.schemaVersion,
+  id: record._id,
+  taskId: record.taskId,
+  rootAttemptId: record.rootAttemptId,
+  ...(record.parentAttemptId === undefined ? {} : { parentAttemptId: record.parentAttemptId }),
+  retryNumber: record.retryNumber,
+  agent: record.agent,
+  provider: record.provider,
+  phase: record.phase,
+  commitPolicy: record.commitPolicy,
+  state: record.state,
+  revision: record.revision,
+  hostId: record.hostId,
+  createdAt: record.createdAt,
+  createdBy: record.createdBy,
+  ...(record.startedAt === undefined ? {} : { startedAt: record.startedAt }),
+  ...(record.endedAt === undefined ? {} : { endedAt: record.endedAt }),
+  ...(record.completion === undefined ? {} : { completion: record.completion }),
+});

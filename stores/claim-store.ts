@@ -1,0 +1,29 @@
+import type { TerminalClaim } from '../runs/completion';
+import type { Database } from './collection';
+import { DuplicateKeyError } from './errors';
+
+interface StoredClaim {
+  _id: string;
+  attemptId: string;
+  claim: TerminalClaim;
+}
+
+/** Terminal claims that arrived from outside, kept out of workflow histories. The id names attempt and content. */
+export async function createClaimStore(db: Database) {
+  const claims = await db.collection<StoredClaim>({ name: 'completion-claims' });
+  const idOf = (attemptId: string, digest: string) => `${attemptId}/${digest}`;
+  return {
+    async put(attemptId: string, digest: string, claim: TerminalClaim): Promise<void> {
+      try {
+        await claims.insert({ _id: idOf(attemptId, digest), attemptId, claim });
+      } catch (error) {
+        if (!(error instanceof DuplicateKeyError)) throw error;
+      }
+    },
+    async get(attemptId: string, digest: string): Promise<TerminalClaim | undefined> {
+      return (await claims.get(idOf(attemptId, digest)))?.claim;
+    },
+  };
+}
+
+export type ClaimStore = Awaited<ReturnType<typeof createClaimStore>>;

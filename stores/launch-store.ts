@@ -1,0 +1,36 @@
+import { createHash } from 'node:crypto';
+import type { Database } from './collection';
+import { DuplicateKeyError } from './errors';
+
+/** A launch a caller asked for under an idempotency key: which attempt it is, and what was asked. */
+export interface LaunchClaim {
+  _id: string;
+  taskId: string;
+  attemptId: string;
+  requestDigest: string;
+  createdAt: string;
+}
+
+const keyHash = (taskId: string, key: string) => createHash('sha256').update(`${taskId}\n${key}`).digest('hex');
+
+/** Idempotency keys of launches. Only the SHA-256 of a key is ever stored; claims are kept for good. */
+export async function createLaunchStore(db: Database) {
+  const launches = await db.collection<LaunchClaim>({ name: 'launches' });
+  return {
+    /** Claims the key for `attemptId`, or returns the claim that was there first. */
+    async claim(key: string, claim: Omit<LaunchClaim, '_id'>): Promise<LaunchClaim> {
+      const document = { _id: keyHash(claim.taskId, key), ...claim };
+      try {
+        await launches.insert(document);
+        return document;
+      } catch (error) {
+        if (!(error instanceof DuplicateKeyError)) throw error;
+        const first = await launches.get(document._id);
+        if (!first) throw error;
+        return first;
+      }
+    },
+  };
+}
+
+export type LaunchStore = Awaited<ReturnType<typeof createLaunchStore>>;

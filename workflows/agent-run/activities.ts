@@ -1,0 +1,56 @@
+import { ActivityCancellationType, proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
+import type { AdmissionActivities } from '../../activities/admission';
+import type { CompletionActivities } from '../../activities/completion';
+import type { DispatchActivities } from '../../activities/dispatch';
+import type { PrepareActivities } from '../../activities/prepare';
+import { boardQueue, hostQueue } from '../queues';
+import type { RunTimings } from './messages';
+
+const store = {
+  startToCloseTimeout: '30 seconds',
+  retry: { initialInterval: '200 milliseconds', maximumInterval: '15 seconds' },
+} as const;
+
+/** Store work: short, idempotent, repeated until the stores answer. */
+export const admission = proxyActivities<AdmissionActivities>({ ...store, taskQueue: boardQueue, summary: 'admit' });
+export const completion = proxyActivities<CompletionActivities>({ ...store, taskQueue: boardQueue, summary: 'record the end' });
+/** Runs inside the workflow's worker: it saves a round trip and is repeated if that worker dies. */
+export const announce = proxyLocalActivities<Pick<CompletionActivities, 'announceStart'>>({ startToCloseTimeout: '10 seconds' });
+
+/** Where a run's own work happens: its host's queue, or the board's for a run without a worktree. */
+const queueOf = (hostId: string | null) => (hostId === null ? boardQueue : hostQueue(hostId));
+
+/** Git and contract work: idempotent. A host that stays away for ten minutes ends the launch. */
+export const prepareOn = (hostId: string | null) =>
+  proxyActivities<PrepareActivities>({
+    taskQueue: queueOf(hostId),
+    startToCloseTimeout: '2 minutes',
+    scheduleToCloseTimeout: '10 minutes',
+    retry: { initialInterval: '500 milliseconds', maximumInterval: '10 seconds' },
+    summary: 'compile the contract',
+  });
+
+/**
+ * The agent itself: never repeated, because it has side effects. Its heartbeat is how a dead worker is noticed, and
+ * cancelling waits until the process group is gone.
+ */
+export const dispatchOn = (hostId: string | null, timings: RunTimings) =>
+  proxyActivities<Pick<DispatchActivities, 'dispatch'>>({
+    taskQueue: queueOf(hostId),
+    startToCloseTimeout: timings.runTimeoutMs + 300_000,
+    scheduleToStartTimeout: '10 minutes',
+    heartbeatTimeout: timings.heartbeatTimeoutMs,
+    cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+    retry: { maximumAttempts: 1 },
+    summary: 'run the agent',
+  });
+
+/** Cleaning up after a lost worker: idempotent, waits for the host for up to an hour. */
+export const reclaimOn = (hostId: string | null) =>
+  proxyActivities<Pick<DispatchActivities, 'reclaim'>>({
+    taskQueue: queueOf(hostId),
+    startToCloseTimeout: '2 minutes',
+    scheduleToCloseTimeout: '1 hour',
+    retry: { initialInterval: '500 milliseconds', maximumInterval: '10 seconds' },
+    summary: 'reclaim the host',
+  });
