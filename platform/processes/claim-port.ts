@@ -1,0 +1,41 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+
+/** A configured port that something else already listens on. */
+export class PortInUseError extends Error {
+  override readonly name = 'PortInUseError';
+
+  constructor(
+    readonly port: number,
+    readonly setting: string,
+    host: string,
+  ) {
+    super(`Port ${port} on ${host} is in use. Set ${setting} to another one, or to 0 for a free one.`);
+  }
+}
+
+async function bindOnce(host: string, port: number): Promise<number> {
+  const server = createServer().listen(port, host);
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('A TCP server has no TCP address.');
+  return address.port;
+}
+
+/**
+ * The port to use for a setting: the configured one, or for 0 a free one. The system hands free ports out in turn, so that
+ * a clash before it is used is unlikely.
+ *
+ * @param setting name of the environment variable, or what else the port is called, for the error
+ * @throws PortInUseError when the configured one is taken
+ */
+export async function claimPort(port: number, setting: string, host = '127.0.0.1'): Promise<number> {
+  try {
+    return await bindOnce(host, port);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') throw new PortInUseError(port, setting, host);
+    throw error;
+  }
+}

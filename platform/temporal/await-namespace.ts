@@ -1,0 +1,40 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Connection } from '@temporalio/client';
+
+/** Reconnects fast: a local server answers some hundred milliseconds after its port opens. */
+const impatientChannel = { 'grpc.initial_reconnect_backoff_ms': 50, 'grpc.max_reconnect_backoff_ms': 200 };
+
+/**
+ * Waits until the namespace answers. A server's port opens, and its health service says SERVING, up to a second before
+ * its namespaces can be used, so that neither is worth waiting for.
+ *
+ * @param options.withinMs bound in milliseconds; 0 asks once
+ * @param options.signal ends the wait early, with its reason
+ * @throws Error with the last failure as its cause when time is up
+ */
+export async function awaitNamespace(
+  address: string,
+  namespace: string,
+  { withinMs, signal }: { withinMs: number; signal?: AbortSignal },
+): Promise<void> {
+  const connection = Connection.lazy({ address, channelArgs: impatientChannel });
+  const deadline = performance.now() + withinMs;
+  try {
+    for (;;) {
+      signal?.throwIfAborted();
+      try {
+        await connection.withDeadline(Date.now() + 2_000, () =>
+          connection.workflowService.describeNamespace({ namespace }),
+        );
+        return;
+      } catch (cause) {
+        if (performance.now() >= deadline) {
+          throw new Error(`The namespace ${namespace} at ${address} did not answer within ${withinMs} ms.`, { cause });
+        }
+      }
+      await delay(50, undefined, { signal }).catch(() => undefined);
+    }
+  } finally {
+    await connection.close();
+  }
+}

@@ -1,0 +1,4 @@
+/** No Temporal server can be reached or started. The message says what was tried and what to do. */
+export class TemporalUnavailableError extends Error {
+  override readonly name = 'TemporalUnavailableError';
+}

@@ -1,0 +1,26 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+/**
+ * Repeats `check` until it returns (or resolves) without throwing, and answers what it returned.
+ *
+ * @param options.withinMs how long it may take, in milliseconds; the check runs at least once
+ * @param options.everyMs pause between two checks, in milliseconds
+ * @throws Error with the last failure as its `cause` when time is up
+ */
+export async function eventually<T>(
+  check: () => T | Promise<T>,
+  { withinMs = 10_000, everyMs = 25 }: { withinMs?: number; everyMs?: number } = {},
+): Promise<T> {
+  const deadline = performance.now() + withinMs;
+  for (;;) {
+    try {
+      return await check();
+    } catch (cause) {
+      if (performance.now() >= deadline) {
+        const last = cause instanceof Error ? cause.message : String(cause);
+        throw new Error(`Still failing after ${withinMs} ms: ${last}`, { cause });
+      }
+    }
+    await delay(everyMs);
+  }
+}

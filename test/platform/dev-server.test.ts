@@ -1,0 +1,91 @@
+import { readFile } from 'node:fs/promises';
+import { createLog } from '../../platform/log/log';
+import { findTemporalBinary } from '../../platform/temporal/binary';
+import { startDevServer, type DevServer } from '../../platform/temporal/dev-server';
+import { claimPort, PortInUseError } from '../../platform/processes/claim-port';
+import { searchAttributes } from '../../platform/temporal/search-attributes';
+import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
+import { eventually } from '../../platform/testing/eventually';
+import { Client, Connection } from '@temporalio/client';
+
+const log = createLog({ name: 'test', level: 'silent' });
+const namespace = 'default';
+
+describe('the development server', () => {
+  let directory: TempDir;
+  let binary: string;
+  const servers: DevServer[] = [];
+
+  const start = async (ports: { port?: number; uiPort?: number } = {}): Promise<DevServer> => {
+    const server = await startDevServer({
+      ...ports,
+      binary,
+      dbFile: `${directory.path}/temporal.db`,
+      namespace,
+      log,
+    });
+    servers.push(server);
+    return server;
+  };
+
+  beforeAll(async () => {
+    directory = await makeTempDir('dev-server');
+    binary = await findTemporalBinary();
+  });
+
+  afterAll(async () => {
+    await Promise.all(servers.map((server) => server.stop()));
+    await directory.remove();
+  });
+
+  test('takes workflows with our search attributes, and has them again after kill -9', async () => {
+    const first = await start();
+    const before = await Connection.connect({ address: first.address });
+    await new Client({ connection: before }).workflow.start('nobodyRunsThis', {
+      taskQueue: 'none',
+      workflowId: 'kept',
+      typedSearchAttributes: [{ key: searchAttributes.taskId, value: 'task_1' }],
+    });
+    await before.close();
+
+    process.kill(first.pid, 'SIGKILL');
+    expect(await first.exited).toEqual({ code: null, signal: 'SIGKILL' });
+
+    const second = await start({ port: first.port, uiPort: first.uiPort });
+    expect(second.address).toBe(first.address);
+    const after = await Connection.connect({ address: second.address });
+    const client = new Client({ connection: after });
+    await eventually(async () => {
+      expect((await client.workflow.count('BoardTaskId = "task_1"')).count).toBe(1);
+    });
+    await after.close();
+    expect((await fetch(second.uiUrl)).status).toBe(200);
+
+    await second.stop();
+    await expect(claimPort(second.port, 'TEST_PORT')).resolves.toBe(second.port);
+  });
+
+  test('refuses a taken port by the name of its setting', async () => {
+    const server = await start();
+    await expect(claimPort(server.uiPort, 'TEMPORAL_UI_PORT')).rejects.toThrow(PortInUseError);
+    await expect(claimPort(server.uiPort, 'TEMPORAL_UI_PORT')).rejects.toThrow(/TEMPORAL_UI_PORT/);
+    await server.stop();
+  });
+
+  test('says what the server printed when it does not start', async () => {
+    const logFile = `${directory.path}/failing.log`;
+    const failing = startDevServer({ binary, dbFile: directory.path, logFile, namespace, log });
+    await expect(failing).rejects.toThrow(/did not start[^]*\| .*unable to open database/);
+    expect(await readFile(logFile, 'utf8')).not.toBe('');
+  });
+
+  test('says which program could not be started', async () => {
+    const missing = startDevServer({
+      binary: '/nonexistent/temporal',
+      dbFile: `${directory.path}/x.db`,
+      namespace,
+      log,
+    });
+    await expect(missing).rejects.toThrow(/\/nonexistent\/temporal could not be started/);
+  });
+});
