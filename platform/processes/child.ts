@@ -1,0 +1,66 @@
+import { spawn, type ChildProcess, type StdioOptions } from 'node:child_process';
+import { mkdir, open } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** How a process ended: exactly one of the two is not null. */
+export interface ProcessEnd {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+}
+
+/** A child process that was started for certain. */
+export interface Child {
+  pid: number;
+  process: ChildProcess;
+  exited: Promise<ProcessEnd>;
+  /** SIGTERM, SIGKILL after `graceMs`; resolves when it has ended. */
+  stop(graceMs: number): Promise<void>;
+}
+
+export interface LaunchOptions {
+  environment?: NodeJS.ProcessEnv;
+  /** Where standard output and error go: to ours, or appended to a file. */
+  output: 'inherit' | { file: string };
+  /** Opens a message channel; its end tells the child that this process is gone. */
+  channel?: boolean;
+}
+
+/**
+ * Starts a program as a session of its own, so that Ctrl-C in a terminal reaches this process only and the order in
+ * which things end is ours. A log file is handed over itself, not through a pipe, so that the child can outlive us.
+ *
+ * @throws Error from the system, e.g. with code ENOENT
+ */
+export async function launch(command: string, args: readonly string[], options: LaunchOptions): Promise<Child> {
+  const { environment, output, channel = false } = options;
+  const file = output === 'inherit' ? undefined : await openForAppend(output.file);
+  try {
+    const target = file?.fd ?? 'inherit';
+    const stdio: StdioOptions = ['ignore', target, target, ...(channel ? (['ipc'] as const) : [])];
+    const child = spawn(command, args, { detached: true, stdio, env: environment ?? process.env });
+    const exited = new Promise<ProcessEnd>((resolve) => {
+      child.once('exit', (code, signal) => resolve({ code, signal }));
+    });
+    const pid = await new Promise<number>((resolve, reject) => {
+      child.once('spawn', () => resolve(child.pid as number)).once('error', reject);
+    });
+    return { pid, process: child, exited, stop: (graceMs) => stop(child, exited, graceMs) };
+  } finally {
+    await file?.close();
+  }
+}
+
+async function openForAppend(file: string) {
+  await mkdir(dirname(file), { recursive: true });
+  return open(file, 'a');
+}
+
+async function stop(child: ChildProcess, exited: Promise<unknown>, graceMs: number): Promise<void> {
+  child.kill('SIGTERM');
+  const grace = new AbortController();
+  await Promise.race([exited, delay(graceMs, undefined, { signal: grace.signal }).catch(() => undefined)]);
+  grace.abort();
+  child.kill('SIGKILL');
+  await exited;
+}

@@ -1,0 +1,61 @@
+import type { Log } from '../log/log';
+import type { Backoff } from './backoff';
+import { keepRunning, type KeptPart } from './keep-running';
+import { configurationErrorExitCode, type Part } from './part';
+
+export interface SuperviseOptions {
+  log: Log;
+  /** How long a part may take to end in order, in milliseconds. */
+  graceMs?: number;
+  backoff?: Backoff;
+  /** See `KeepOptions`. */
+  healthyAfterMs?: number;
+}
+
+export interface Supervision {
+  /** Process id of each part by name. */
+  pids(): Record<string, number>;
+  /** Ends all parts, the last one started first. Safe to call twice. */
+  stop(): Promise<void>;
+  /** Resolves when all parts have ended, with the exit code for this process: 0, or 2 for a wrong configuration. */
+  ended: Promise<number>;
+}
+
+/**
+ * Starts the parts in order and keeps each running until stopped. A part that ends with exit code 2 takes all others
+ * with it: its configuration is wrong and must be seen.
+ *
+ * @throws whatever a first start throws, after the parts started before it have ended
+ */
+export async function supervise(parts: readonly Part[], options: SuperviseOptions): Promise<Supervision> {
+  const { log, graceMs = 15_000, healthyAfterMs = 30_000 } = options;
+  const backoff = options.backoff ?? { firstMs: 200, maxMs: 30_000 };
+  const kept: KeptPart[] = [];
+  let stopped: Promise<void> | undefined;
+  const stop = (): Promise<void> => (stopped ??= endInReverse(kept));
+
+  try {
+    for (const part of parts) {
+      const keptPart = await keepRunning(part, { log, backoff, healthyAfterMs, graceMs });
+      kept.push(keptPart);
+      log.debug({ part: part.name, pid: keptPart.pid() }, 'part started');
+    }
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+
+  const exitCodes = kept.map(async (part) => {
+    const { code } = await part.ended;
+    if (code !== configurationErrorExitCode) return 0;
+    log.fatal({ part: part.name }, 'the configuration is wrong, everything ends');
+    await stop();
+    return configurationErrorExitCode;
+  });
+  const ended = Promise.all(exitCodes).then((codes) => Math.max(0, ...codes));
+  return { pids: () => Object.fromEntries(kept.map((part) => [part.name, part.pid()])), stop, ended };
+}
+
+async function endInReverse(kept: readonly KeptPart[]): Promise<void> {
+  for (const part of kept.toReversed()) await part.stop();
+}
