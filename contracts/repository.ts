@@ -5,7 +5,10 @@ import { slug, text } from './common';
 export const repository = z
   .strictObject({
     name: slug,
-    path: text(4096, 1).refine((path) => path.startsWith('/') && !path.split('/').includes('..'), 'must be an absolute path without ..'),
+    path: text(4096, 1).refine(
+      (path) => path.startsWith('/') && !path.split('/').includes('..'),
+      'must be an absolute path without ..',
+    ),
     defaultBranch: text(200, 1).default('main'),
     remote: text(200, 1).optional(),
     hostId: slug.optional(),
@@ -13,5 +16,10 @@ export const repository = z
   .meta({ id: 'Repository' });
 export type Repository = z.infer<typeof repository>;
 
-export const repositoryPatch = repository.omit({ name: true }).partial().meta({ id: 'RepositoryPatch' });
+/** Without the default of `defaultBranch`: a patch of another field must not reset it. */
+export const repositoryPatch = repository
+  .omit({ name: true })
+  .extend({ defaultBranch: text(200, 1) })
+  .partial()
+  .meta({ id: 'RepositoryPatch' });
 export const repositoryList = z.object({ repos: z.array(repository) }).meta({ id: 'RepositoryList' });

@@ -1,0 +1,22 @@
+import { AppError } from '../errors/app-error';
+import type { AuthContext } from './auth';
+import { isReadMethod } from './context';
+
+/**
+ * Lets a caller through or says why not.
+ *
+ * @throws AppError `AUTH_REQUIRED` 401, `WRITE_FORBIDDEN` 403 (a read-only caller, whatever the permission), `FORBIDDEN` 403
+ */
+export function authorize(auth: AuthContext | undefined, permission: string, method: string): AuthContext {
+  if (!auth) {
+    throw new AppError('AUTH_REQUIRED', 401, 'A valid key is required: send it as X-API-Key or as a bearer token.');
+  }
+  const standing = { required: [permission], currentRole: auth.role, currentPermissions: auth.permissions };
+  if (auth.role === 'read-only' && !isReadMethod(method)) {
+    throw new AppError('WRITE_FORBIDDEN', 403, 'A read-only caller may only read.', standing);
+  }
+  if (!auth.permissions.includes(permission)) {
+    throw new AppError('FORBIDDEN', 403, `This needs the permission ${permission}.`, standing);
+  }
+  return auth;
+}

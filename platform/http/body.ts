@@ -1,0 +1,82 @@
+import { koaBody, HttpMethodEnum } from 'koa-body';
+import { AppError } from '../errors/app-error';
+import type { HttpContext } from './context';
+
+/** Largest request body, unpacked. */
+export const bodyLimitBytes = 1_048_576;
+
+const parseJson = koaBody({
+  json: true,
+  jsonLimit: bodyLimitBytes,
+  jsonTypes: ['application/json', '+json'],
+  urlencoded: false,
+  text: false,
+  multipart: false,
+  parsedMethods: [HttpMethodEnum.POST, HttpMethodEnum.PUT, HttpMethodEnum.PATCH, HttpMethodEnum.DELETE],
+});
+
+/** How much of a refused body is still read, so that the caller gets to read the answer instead of a reset. */
+const drainLimitBytes = 32 * bodyLimitBytes;
+const drainLimitMs = 2_000;
+
+/** Reads and forgets the rest of the request, within bounds. */
+function drain(ctx: HttpContext): Promise<void> {
+  const { req } = ctx;
+  if (req.complete || req.destroyed) return Promise.resolve();
+  return new Promise((resolve) => {
+    let bytes = 0;
+    const timer = setTimeout(done, drainLimitMs);
+    function done(): void {
+      clearTimeout(timer);
+      req.off('data', count).off('end', done).off('close', done);
+      resolve();
+    }
+    function count(chunk: Buffer): void {
+      bytes += chunk.length;
+      if (bytes > drainLimitBytes) done();
+    }
+    req.on('data', count).on('end', done).on('close', done).resume();
+  });
+}
+
+const statusOf = (error: unknown): unknown =>
+  typeof error === 'object' && error !== null && 'status' in error ? error.status : undefined;
+
+/** What the parser throws, as a refusal. Its messages may quote the body, so they stay here. */
+function refusalOf(error: unknown): AppError {
+  switch (statusOf(error)) {
+    case 413:
+      return new AppError('PAYLOAD_TOO_LARGE', 413, `A body may have at most ${bodyLimitBytes} bytes.`, {
+        bodyLimitBytes,
+      });
+    case 415:
+      return new AppError(
+        'UNSUPPORTED_MEDIA_TYPE',
+        415,
+        'The content encoding is not supported: use gzip, deflate or none.',
+      );
+    default:
+      return new AppError('BAD_REQUEST', 400, 'The body is not a JSON object or array.');
+  }
+}
+
+/**
+ * Reads the body as JSON; no body at all is an empty object. A `__proto__` key is malformed.
+ *
+ * @throws AppError 400 malformed, 413 too large, 415 another content type
+ */
+export async function readJsonBody(ctx: HttpContext): Promise<unknown> {
+  const type = ctx.is('application/json', '+json');
+  if (type === null) return {};
+  if (type === false && ctx.request.length !== 0) {
+    throw new AppError('UNSUPPORTED_MEDIA_TYPE', 415, 'Send the body as application/json.');
+  }
+  try {
+    await parseJson(ctx, () => Promise.resolve());
+  } catch (error) {
+    ctx.set('Connection', 'close');
+    await drain(ctx);
+    throw refusalOf(error);
+  }
+  return ctx.request.body ?? {};
+}

@@ -1,0 +1,33 @@
+import { AppError } from '../errors/app-error';
+import { isReadMethod, type HttpMiddleware } from './context';
+import { isAllowedOrigin } from './loopback';
+
+const readableHeaders = 'ETag, Link, Location, Retry-After, X-API-Version, X-Request-ID, X-Resource-Revision';
+const sendableHeaders =
+  'Authorization, Content-Type, If-Match, If-None-Match, X-API-Key, X-API-Version, X-Idempotency-Key, X-Request-ID, X-Resource-Revision';
+
+/**
+ * What pages of a browser may do: pages of an allowed origin everything, other pages nothing. A write of a foreign page
+ * is refused even though the browser would only hide its answer: it could ride on the bypass for local callers.
+ *
+ * @param allowedOrigins origins besides this service's own and this machine's
+ */
+export const cors =
+  (allowedOrigins: readonly string[]): HttpMiddleware =>
+  (ctx, next) => {
+    const origin = ctx.get('Origin');
+    if (!origin) return next();
+    ctx.vary('Origin');
+    if (!isAllowedOrigin(origin, ctx.req.headers.host, allowedOrigins)) {
+      if (isReadMethod(ctx.method)) return next();
+      throw new AppError('CORS_REJECTED', 403, 'Pages of this origin may not call the service.');
+    }
+    ctx.set('Access-Control-Allow-Origin', origin);
+    ctx.set('Access-Control-Expose-Headers', readableHeaders);
+    if (ctx.method === 'OPTIONS' && ctx.get('Access-Control-Request-Method')) {
+      ctx.set('Access-Control-Allow-Methods', 'GET, HEAD, POST, PUT, PATCH, DELETE');
+      ctx.set('Access-Control-Allow-Headers', sendableHeaders);
+      ctx.set('Access-Control-Max-Age', '600');
+    }
+    return next();
+  };

@@ -1,0 +1,41 @@
+import { AppError } from '../errors/app-error';
+import type { Log } from '../log/log';
+import type { HttpContext, HttpMiddleware } from './context';
+
+/** Turns errors of a lower layer into refusals; `undefined` for those it does not know. */
+export type TranslateError = (error: unknown) => AppError | undefined;
+
+/** Headers that belong to a refusal, by its status. */
+function setRefusalHeaders(ctx: HttpContext, error: AppError): void {
+  if (error.status === 401) ctx.set('WWW-Authenticate', 'Bearer');
+  if (error.status !== 503) return;
+  const { retryAfterMs } = error.details;
+  ctx.set('Retry-After', String(typeof retryAfterMs === 'number' ? Math.ceil(retryAfterMs / 1000) : 1));
+}
+
+/**
+ * The only place that turns an error into an answer (specification 1, Errors): `{error, code, details}`. What nobody
+ * expected leaves as a bare 500 with the request's id and is logged, once, with its stack.
+ */
+export const errorEnvelope =
+  (log: Log, translate: TranslateError = () => undefined): HttpMiddleware =>
+  async (ctx, next) => {
+    try {
+      await next();
+    } catch (error) {
+      const refusal = error instanceof AppError ? error : translate(error);
+      ctx.remove('Content-Type');
+      ctx.remove('ETag');
+      ctx.set('Cache-Control', 'no-store');
+      if (refusal) {
+        setRefusalHeaders(ctx, refusal);
+        ctx.status = refusal.status;
+        ctx.body = { error: refusal.message, code: refusal.code, details: refusal.details };
+        return;
+      }
+      const { requestId } = ctx.state;
+      log.error({ requestId, method: ctx.method, path: ctx.path.slice(0, 300), err: error }, 'request failed');
+      ctx.status = 500;
+      ctx.body = { error: 'Something went wrong on our side.', code: 'INTERNAL_ERROR', details: { requestId } };
+    }
+  };

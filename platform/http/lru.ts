@@ -1,0 +1,26 @@
+/** A map that forgets what was used longest ago once it holds `capacity` entries. */
+export interface Lru<V> {
+  get(key: string): V | undefined;
+  set(key: string, value: V): void;
+}
+
+export function createLru<V>(capacity: number): Lru<V> {
+  // A Map iterates in insertion order: re-inserting on every use keeps the one used longest ago in front.
+  const entries = new Map<string, V>();
+  const touch = (key: string, value: V): void => {
+    entries.delete(key);
+    entries.set(key, value);
+  };
+  return {
+    get(key) {
+      const value = entries.get(key);
+      if (value !== undefined) touch(key, value);
+      return value;
+    },
+    set(key, value) {
+      touch(key, value);
+      const [oldest] = entries.keys();
+      if (entries.size > capacity && oldest !== undefined) entries.delete(oldest);
+    },
+  };
+}

@@ -1,0 +1,121 @@
+import { STATUS_CODES } from 'node:http';
+import { z } from 'zod';
+import { collectComponents, type Components, type DirectedSchema, type JsonSchema } from './openapi-schema';
+import { fullPath, type RouteContract } from './routes';
+
+export interface OpenApiInfo {
+  title: string;
+  version: string;
+  description: string;
+}
+
+/** The parts of an OpenAPI 3.1 document that are built here. */
+export interface OpenApiDocument {
+  openapi: '3.1.0';
+  info: OpenApiInfo;
+  paths: Record<string, Record<string, JsonSchema>>;
+  components: { schemas: Record<string, JsonSchema>; securitySchemes: JsonSchema };
+}
+
+const securitySchemes = {
+  apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
+  bearer: { type: 'http', scheme: 'bearer' },
+};
+
+const pathTemplate = (contract: RouteContract): string => fullPath(contract).replace(/:(\w+)/g, '{$1}');
+
+const pathNames = (contract: RouteContract): string[] =>
+  [...contract.path.matchAll(/:(\w+)/g)].map(([, name = '']) => name);
+
+/** The statuses of refusals that follow from a contract, and those it names. */
+export function refusalStatuses(contract: RouteContract): number[] {
+  const guarded = contract.permission === 'public' ? [] : [401, 403];
+  const located = contract.params ? [404] : [];
+  const embodied = contract.body ? [413, 415] : [];
+  const limited = contract.mount === 'root' ? [] : [429];
+  const all = [400, ...guarded, ...located, ...embodied, ...limited, 500, 503, ...(contract.errors ?? [])];
+  return [...new Set(all)].sort((a, b) => a - b);
+}
+
+/** A schema's fields, one by one, as parameters of a request. */
+function parameters(schema: z.ZodType | undefined, place: 'path' | 'query', components: Components): JsonSchema[] {
+  if (!(schema instanceof z.ZodObject)) return [];
+  const fields = Object.entries<z.ZodType>(schema.shape);
+  return fields.map(([name, field]) => ({
+    name,
+    in: place,
+    required: place === 'path' || !field.safeParse(undefined).success,
+    schema: components.reference({ schema: field, direction: 'input' }),
+  }));
+}
+
+const content = (schema: JsonSchema): JsonSchema => ({ 'application/json': { schema } });
+
+function operation(contract: RouteContract, error: z.ZodType, components: Components): JsonSchema {
+  const status = contract.status ?? 200;
+  const empty = contract.response instanceof z.ZodUndefined;
+  const refusal = content(components.reference({ schema: error, direction: 'output' }));
+  const refusals = refusalStatuses(contract).map((code) => [
+    code,
+    { description: STATUS_CODES[code] ?? '', content: refusal },
+  ]);
+  const success = {
+    description: STATUS_CODES[status] ?? '',
+    ...(empty ? {} : { content: content(components.reference({ schema: contract.response, direction: 'output' })) }),
+  };
+  return {
+    operationId: contract.operationId,
+    summary: contract.summary,
+    tags: [contract.tag],
+    security: contract.permission === 'public' ? [] : [{ apiKey: [] }, { bearer: [] }],
+    ...(contract.permission === 'public' ? {} : { 'x-permission': contract.permission }),
+    parameters: [
+      ...parameters(contract.params, 'path', components),
+      ...parameters(contract.query, 'query', components),
+    ],
+    ...(contract.body && {
+      requestBody: {
+        required: true,
+        content: content(components.reference({ schema: contract.body, direction: 'input' })),
+      },
+    }),
+    responses: Object.fromEntries([[status, success], ...refusals]) as JsonSchema,
+  };
+}
+
+/** The schemas of one contract, each in the direction it travels; fields of params and query one by one. */
+function schemasOf(contract: RouteContract): DirectedSchema[] {
+  const fields = [contract.params, contract.query].flatMap((schema) =>
+    schema instanceof z.ZodObject ? Object.values<z.ZodType>(schema.shape) : [],
+  );
+  return [
+    ...[...fields, ...(contract.body ? [contract.body] : [])].map((schema) => ({
+      schema,
+      direction: 'input' as const,
+    })),
+    { schema: contract.response, direction: 'output' },
+  ];
+}
+
+/**
+ * Describes every route in one OpenAPI 3.1 document.
+ *
+ * @param error schema of the refusal envelope
+ * @throws Error when a path parameter has no schema
+ */
+export function buildOpenApi(
+  contracts: readonly RouteContract[],
+  error: z.ZodType,
+  info: OpenApiInfo,
+): OpenApiDocument {
+  const components = collectComponents([...contracts.flatMap(schemasOf), { schema: error, direction: 'output' }]);
+  const paths: OpenApiDocument['paths'] = {};
+  for (const contract of contracts) {
+    const described = contract.params instanceof z.ZodObject ? Object.keys(contract.params.shape) : [];
+    const missing = pathNames(contract).filter((name) => !described.includes(name));
+    if (missing.length > 0)
+      throw new Error(`${contract.operationId}: no schema for the path parameter ${missing.join(', ')}.`);
+    (paths[pathTemplate(contract)] ??= {})[contract.method] = operation(contract, error, components);
+  }
+  return { openapi: '3.1.0', info, paths, components: { schemas: components.schemas, securitySchemes } };
+}

@@ -1,0 +1,146 @@
+import type { Router } from '@koa/router';
+import type { z } from 'zod';
+import { RawJson, sendJson } from './answer';
+import type { AuthContext, Authenticate } from './auth';
+import { authorize } from './authorize';
+import { readJsonBody } from './body';
+import type { HttpContext, RequestState } from './context';
+import { bySpecificity } from './specificity';
+import { emptyQuery, parseOrRefuse } from './validation';
+
+/**
+ * What one route takes and gives: the source of its validation, its types and its page in the OpenAPI document.
+ * Schemas of `query` and `body` are strict objects: unknown fields are refused by name.
+ */
+export interface RouteContract<
+  P extends z.ZodType = z.ZodType,
+  Q extends z.ZodType = z.ZodType,
+  B extends z.ZodType = z.ZodType,
+  R extends z.ZodType = z.ZodType,
+> {
+  method: 'get' | 'post' | 'put' | 'patch' | 'delete';
+  /** Relative to `/api`, with `:name` parameters: `/tasks/:taskId`. */
+  path: string;
+  /** `root`: the path is the whole path. For probes, which are no part of the versioned API. */
+  mount?: 'api' | 'root';
+  operationId: string;
+  summary: string;
+  tag: string;
+  /** A permission the caller needs, or `public` for everybody. */
+  permission: string;
+  params?: P;
+  query?: Q;
+  body?: B;
+  /** What a success answers; `z.undefined()` for an answer without a body. */
+  response: R;
+  status?: 200 | 201 | 202 | 204;
+  /** Statuses of refusals besides those that follow from the rest of the contract. */
+  errors?: number[];
+}
+
+/** A request that passed its contract. */
+export interface RouteInput<P, Q, B> {
+  params: P;
+  query: Q;
+  body: B;
+  /** Who calls. On a `public` route, whoever presents a valid key; everybody else has no permissions. */
+  auth: AuthContext;
+  requestId: string;
+  header: (name: string) => string | undefined;
+}
+
+/** Answers with the body, with bytes that are serialised already, or (204, 304) with nothing. */
+export type RouteHandler<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R extends z.ZodType> = (
+  input: RouteInput<z.output<P>, z.output<Q>, z.output<B>>,
+  ctx: HttpContext,
+) => Promise<z.output<R> | RawJson | undefined>;
+
+export interface RouteDependencies {
+  authenticate: Authenticate;
+  /** Whether answers are checked against `response`: for development and tests. */
+  checkResponses: boolean;
+}
+
+export interface Routes {
+  /** @throws Error when the operation id, or the method and path, are taken */
+  add<
+    P extends z.ZodType = z.ZodUndefined,
+    Q extends z.ZodType = z.ZodUndefined,
+    B extends z.ZodType = z.ZodUndefined,
+    R extends z.ZodType = z.ZodUndefined,
+  >(
+    contract: RouteContract<P, Q, B, R>,
+    handler: RouteHandler<P, Q, B, R>,
+  ): void;
+  readonly contracts: readonly RouteContract[];
+  /** Registers every route, the more specific paths first. */
+  install(router: Router<RequestState>, deps: RouteDependencies): void;
+}
+
+interface Entry {
+  contract: RouteContract;
+  handle: (input: RouteInput<unknown, unknown, unknown>, ctx: HttpContext) => Promise<unknown>;
+}
+
+/** The path as the router and the OpenAPI document know it. */
+export const fullPath = (contract: Pick<RouteContract, 'path' | 'mount'>): string =>
+  contract.mount === 'root' ? contract.path : `/api${contract.path}`;
+
+export function createRoutes(): Routes {
+  const entries: Entry[] = [];
+  return {
+    add(contract, handler) {
+      const taken = entries.find(
+        ({ contract: other }) =>
+          other.operationId === contract.operationId ||
+          (other.method === contract.method && fullPath(other) === fullPath(contract)),
+      );
+      if (taken)
+        throw new Error(`${contract.operationId} is declared twice, or has the path of ${taken.contract.operationId}.`);
+      // The input is parsed with this contract's schemas, so the handler's types hold; a list of routes forgets them.
+      entries.push({ contract, handle: handler as Entry['handle'] });
+    },
+    get contracts() {
+      return entries.map(({ contract }) => contract);
+    },
+    install(router, deps) {
+      const sorted = [...entries].sort((a, b) => bySpecificity(fullPath(a.contract), fullPath(b.contract)));
+      for (const entry of sorted) {
+        router[entry.contract.method](fullPath(entry.contract), (ctx) => answer(entry, ctx, deps));
+      }
+    },
+  };
+}
+
+/** Nobody in particular: what a `public` route sees of a caller without a key. */
+const stranger: AuthContext = {
+  role: 'read-only',
+  userId: 'anonymous',
+  workspaceId: 'local',
+  actorType: 'user',
+  authMethod: 'none',
+  tokenName: 'anonymous',
+  permissions: [],
+  actor: 'user:anonymous',
+};
+
+async function answer({ contract, handle }: Entry, ctx: HttpContext, deps: RouteDependencies): Promise<void> {
+  const caller = deps.authenticate(ctx.req.headers, ctx.req.socket.remoteAddress);
+  const auth =
+    contract.permission === 'public' ? (caller ?? stranger) : authorize(caller, contract.permission, ctx.method);
+  const params = contract.params && parseOrRefuse(contract.params, (ctx as { params?: unknown }).params);
+  const query = parseOrRefuse(contract.query ?? emptyQuery, ctx.query);
+  // The body comes last: a caller who may not do this at all cannot make us read one.
+  const body = contract.body && parseOrRefuse(contract.body, await readJsonBody(ctx));
+  const header = (name: string): string | undefined => ctx.get(name) || undefined;
+  ctx.status = contract.status ?? 200;
+  const result = await handle({ params, query, body, auth, requestId: ctx.state.requestId, header }, ctx);
+  if (result === undefined) return;
+  if (deps.checkResponses && !(result instanceof RawJson)) assertAnswer(contract, result);
+  sendJson(ctx, result);
+}
+
+function assertAnswer(contract: RouteContract, result: unknown): void {
+  const parsed = contract.response.safeParse(result);
+  if (!parsed.success) throw new Error(`${contract.operationId} answers against its contract: ${parsed.error.message}`);
+}
