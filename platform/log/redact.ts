@@ -1,0 +1,55 @@
+/** What stands where a secret stood. */
+export const redactedMark = '[REDACTED]';
+
+/** Shorter values would shred ordinary text ("1", "true", "main") and are no secrets. */
+const shortestSecret = 6;
+
+/** Shapes of credentials that are worth hiding wherever they come from. Each is linear in the length of the text. */
+const tokenShapes: readonly RegExp[] = [
+  /\bgh[oprsu]_[A-Za-z0-9]{36,255}/g,
+  /\bgithub_pat_[A-Za-z0-9_]{22,255}/g,
+  /\bglpat-[A-Za-z0-9_-]{20,64}/g,
+  /\bsk-[A-Za-z0-9_-]{20,255}/g,
+  /\bxox[abeoprs]-[A-Za-z0-9-]{10,255}/g,
+  /\bA(?:KIA|SIA)[0-9A-Z]{16}\b/g,
+  /\bAIza[A-Za-z0-9_-]{35}/g,
+  /\bnpm_[A-Za-z0-9]{36}/g,
+  /\beyJ[A-Za-z0-9_-]{8,4096}\.eyJ[A-Za-z0-9_-]{2,4096}\.[A-Za-z0-9_-]{8,1024}/g,
+  /-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[^-]{0,8192}(?:-----END [A-Z ]{0,40}PRIVATE KEY-----)?/g,
+];
+
+/** Credentials that are recognised by what stands before them; that part stays readable. */
+const labelledShapes: readonly RegExp[] = [
+  /(\bBearer\s{1,4})[A-Za-z0-9._~+/=-]{16,4096}/gi,
+  /(\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s/:@]{0,256}:)[^\s/@]{1,256}(?=@)/gi,
+  /(\b(?:password|passwd|secret|api[_-]?key|(?:access|auth|refresh)[_-]?token)["']?\s{0,4}[=:]\s{0,4}["']?)[^\s"',;]{8,512}/gi,
+];
+
+/** Names of fields whose text is secret whatever it looks like. */
+const secretName =
+  /^(?:password|passwd|passphrase|secret|token|api[_-]?key|authorization|cookie|credentials?|private[_-]?key|client[_-]?secret|(?:access|auth|refresh)[_-]?token)$/i;
+
+export const isSecretName = (name: string): boolean => secretName.test(name);
+
+/** Returns the text with every secret replaced by `[REDACTED]`; the same string when there was none. */
+export type Redactor = (text: string) => string;
+
+/**
+ * Builds a redactor for the given secret values and the common shapes of tokens.
+ *
+ * @param secrets values to hide wherever they occur; a value of several lines is hidden line by line, one shorter than
+ *   six characters not at all
+ */
+export function createRedactor(secrets: readonly string[] = []): Redactor {
+  const values = [...new Set(secrets.flatMap((secret) => [secret, ...secret.split(/\r?\n/)]))]
+    .filter((value) => value.trim().length >= shortestSecret)
+    // The longest first: a value that contains another one is hidden whole.
+    .sort((a, b) => b.length - a.length);
+  return (text) => {
+    let clean = text;
+    for (const value of values) clean = clean.replaceAll(value, redactedMark);
+    for (const shape of tokenShapes) clean = clean.replace(shape, redactedMark);
+    for (const shape of labelledShapes) clean = clean.replace(shape, `$1${redactedMark}`);
+    return clean;
+  };
+}

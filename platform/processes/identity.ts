@@ -1,0 +1,83 @@
+import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { type ProcessEntry, processIds, readProcess, readProcessNow, readProcessTable } from './process-table';
+
+/**
+ * Names one process for good: a pid alone is given to another process after a while, a pid with its start time is not,
+ * and neither means anything on another host or after a reboot.
+ */
+export interface ProcessIdentity {
+  pid: number;
+  /** In the system's own notation (clock ticks since boot on Linux); compared, never calculated with. */
+  startTime: string;
+  /** Changes with every boot and differs between hosts; empty where the system has none. */
+  bootId: string;
+}
+
+const bootId = (() => {
+  let known: string | undefined;
+  return (): string => {
+    if (known === undefined) {
+      try {
+        known = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+      } catch {
+        known = '';
+      }
+    }
+    return known;
+  };
+})();
+
+const identityOf = ({ pid, startTime }: ProcessEntry): ProcessIdentity => ({ pid, startTime, bootId: bootId() });
+
+/** The identity of a running process; `undefined` when there is none or only its zombie is left. */
+export async function identify(pid: number): Promise<ProcessIdentity | undefined> {
+  const entry = await readProcess(pid);
+  return entry && !entry.zombie ? identityOf(entry) : undefined;
+}
+
+/**
+ * The identity of a child of this process, to be called in the same turn as its spawn: a child that has ended already
+ * still has its entry then.
+ */
+export function identifyChild(pid: number): ProcessIdentity | undefined {
+  const entry = readProcessNow(pid);
+  return entry && identityOf(entry);
+}
+
+/** Whether the process that `identity` names is still running here. Zombies are not. */
+export async function isSameProcess(identity: ProcessIdentity): Promise<boolean> {
+  if (identity.bootId !== bootId()) return false;
+  return (await identify(identity.pid))?.startTime === identity.startTime;
+}
+
+/** Whether a group has members, zombies included: a cheap question before the whole table is read. */
+function groupExists(groupId: number): boolean {
+  try {
+    return process.kill(-groupId, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+/** The running members of a process group (of two or more: 0 and 1 mean something else to the system). */
+export async function findGroup(groupId: number): Promise<ProcessIdentity[]> {
+  if (groupId <= 1 || !groupExists(groupId)) return [];
+  const table = await readProcessTable();
+  return table.filter((entry) => entry.groupId === groupId && !entry.zombie).map(identityOf);
+}
+
+/**
+ * Running processes that were started with `name=value` in their environment; it is inherited, so this finds
+ * descendants that left their parent's group. Linux only (elsewhere empty), and only processes this user may inspect.
+ */
+export async function findByEnvironment(name: string, value: string): Promise<ProcessIdentity[]> {
+  const wanted = Buffer.from(`\0${name}=${value}\0`);
+  const holds = async (pid: number): Promise<ProcessIdentity | undefined> => {
+    const environment = await readFile(`/proc/${pid}/environ`).catch(() => Buffer.alloc(0));
+    if (!Buffer.concat([Buffer.of(0), environment, Buffer.of(0)]).includes(wanted)) return undefined;
+    return identify(pid);
+  };
+  const found = await Promise.all((await processIds()).map(holds));
+  return found.filter((identity) => identity !== undefined);
+}
