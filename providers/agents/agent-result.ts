@@ -1,0 +1,49 @@
+import { z } from 'zod';
+import { text } from '../../contracts/common';
+import { completionClaims } from '../../contracts/completion';
+
+const summaryLimit = 20_000;
+
+/** What an agent says about its own work (process protocol, `result`), within the limits of a completion callback. */
+export const agentResult = z.object({
+  status: z.enum(['success', 'blocked', 'failed', 'partial']),
+  summary: text(summaryLimit).default(''),
+  ...completionClaims.shape,
+});
+export type AgentResult = z.infer<typeof agentResult>;
+
+/** A result and, when not all of it could be kept, why. */
+export interface ReadResult {
+  result: AgentResult;
+  problem?: string;
+}
+
+/** Terminal colours and other control characters are common in agents' texts and say nothing on a board. */
+const printable = (value: string): string =>
+  value
+    .replace(/\u001b\[[0-9;?]*[A-Za-z]/g, '')
+    .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/g, '')
+    .replace(/\r\n?/g, '\n');
+
+const printableDeep = (value: unknown): unknown => {
+  if (typeof value === 'string') return printable(value);
+  if (Array.isArray(value)) return value.map(printableDeep);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, printableDeep(item)]));
+};
+
+/**
+ * Reads a `result` line. Claims that break the limits are left out with a problem that names them, and a status that
+ * is unknown counts as `failed`: a result that cannot be understood must not pass for none at all.
+ */
+export function readAgentResult(line: Record<string, unknown>): ReadResult {
+  const parsed = agentResult.safeParse(printableDeep(line));
+  if (parsed.success) return { result: parsed.data };
+  const problem = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; ');
+  const status = agentResult.shape.status.safeParse(line.status);
+  const summary = typeof line.summary === 'string' ? printable(line.summary).slice(0, summaryLimit) : '';
+  return {
+    result: { status: status.success ? status.data : 'failed', summary },
+    problem: `The agent's result is not valid (${problem.slice(0, 1000)}).`,
+  };
+}

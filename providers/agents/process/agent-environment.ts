@@ -1,0 +1,33 @@
+/** What every program needs to find its files, its user and its language; nothing in it is the service's own. */
+const inherited = /^(?:PATH|HOME|USER|LOGNAME|SHELL|TMPDIR|TZ|LANG|LC_[A-Z]+)$/;
+
+/** Settings of the service that no agent gets, whatever its configuration asks for. */
+const withheld = /^(?:BOARD_|TEMPORAL_|MONGODB_)/;
+
+export interface AgentEnvironment {
+  variables: Record<string, string>;
+  /** Values that were passed on by name: they are credentials more often than not, and hidden in what is recorded. */
+  secrets: string[];
+}
+
+/**
+ * The environment of an agent: an allow-list of common variables, the ones its configuration names, and its own.
+ *
+ * @param source the environment of this process
+ * @param keys names from the agent's configuration; absent ones are left out
+ * @param own `BOARD_*` variables that tell the agent its task
+ */
+export function agentEnvironment(
+  source: NodeJS.ProcessEnv,
+  keys: readonly string[],
+  own: Record<string, string> = {},
+): AgentEnvironment {
+  const given = Object.entries(source).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  const common = given.filter(([name]) => inherited.test(name));
+  const named = given.filter(([name]) => keys.includes(name) && !withheld.test(name));
+  return {
+    // Agents write to pipes; one that believes in a terminal fills its lines with colours and cursor movements.
+    variables: { ...Object.fromEntries(common), TERM: 'dumb', ...Object.fromEntries(named), ...own },
+    secrets: named.filter(([name]) => !inherited.test(name)).map(([, value]) => value),
+  };
+}

@@ -1,0 +1,38 @@
+import { constants } from 'node:fs';
+import { access, stat } from 'node:fs/promises';
+import { delimiter, isAbsolute, join } from 'node:path';
+
+export type FoundCommand = { path: string } | { problem: string };
+
+async function problemWith(path: string): Promise<string | undefined> {
+  try {
+    if (!(await stat(path)).isFile()) return `${path} is not a file.`;
+    await access(path, constants.X_OK);
+    return undefined;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EACCES'
+      ? `${path} is not executable.`
+      : `${path} does not exist.`;
+  }
+}
+
+/**
+ * Finds the executable of an agent: an absolute path, or a name on `searchPath`. Relative paths are refused: what they
+ * mean would depend on the contents of the worktree.
+ */
+export async function findCommand(command: string, searchPath: string): Promise<FoundCommand> {
+  if (command.includes('\0')) return { problem: 'The command holds a NUL character.' };
+  if (isAbsolute(command)) {
+    const problem = await problemWith(command);
+    return problem === undefined ? { path: command } : { problem };
+  }
+  if (command.includes('/')) {
+    return { problem: `The command ${command} must be an absolute path or a name on the PATH.` };
+  }
+  // Empty and relative entries of a PATH mean the working directory, which is the worktree.
+  for (const directory of searchPath.split(delimiter).filter((entry) => isAbsolute(entry))) {
+    const path = join(directory, command);
+    if ((await problemWith(path)) === undefined) return { path };
+  }
+  return { problem: `The command ${command} was not found on the PATH, or is not executable.` };
+}

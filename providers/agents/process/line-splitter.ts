@@ -1,0 +1,65 @@
+/** One line of output. */
+export interface Line {
+  /** Without the line end, at most as long as the splitter's limit. */
+  content: Buffer;
+  /** As it was written, with the line end. */
+  bytes: number;
+}
+
+/**
+ * Longest lines that are kept: text is shown to people, a line that begins like JSON may be a large event. More is
+ * kept of text than an event may hold, so that a secret across that limit is still recognised whole.
+ */
+export const lineLimits = { textBytes: 12_288, jsonBytes: 262_144 } as const;
+
+const newline = 0x0a;
+const carriageReturn = 0x0d;
+const brace = 0x7b;
+
+/**
+ * Splits a byte stream into lines with bounded memory: of a line longer than its limit the beginning is kept and the
+ * rest is only counted, so that an endless line without a line end costs nothing.
+ */
+export class LineSplitter {
+  private parts: Buffer[] = [];
+  private kept = 0;
+  private bytes = 0;
+
+  /** The lines that this chunk completes. */
+  *push(chunk: Buffer): Generator<Line> {
+    let from = 0;
+    for (let at = chunk.indexOf(newline); at !== -1; at = chunk.indexOf(newline, from)) {
+      this.keep(chunk.subarray(from, at));
+      this.bytes += 1;
+      from = at + 1;
+      yield this.take();
+    }
+    if (from < chunk.length) this.keep(chunk.subarray(from));
+  }
+
+  /** The last line, when the stream did not end with a line end. */
+  *end(): Generator<Line> {
+    if (this.bytes > 0) yield this.take();
+  }
+
+  private keep(part: Buffer): void {
+    this.bytes += part.length;
+    const first = this.parts[0]?.[0] ?? part[0];
+    const limit = first === brace ? lineLimits.jsonBytes : lineLimits.textBytes;
+    const room = limit - this.kept;
+    if (room <= 0 || part.length === 0) return;
+    const kept = part.subarray(0, room);
+    this.parts.push(kept);
+    this.kept += kept.length;
+  }
+
+  private take(): Line {
+    const joined = this.parts.length === 1 ? (this.parts[0] ?? Buffer.alloc(0)) : Buffer.concat(this.parts);
+    const content = joined.at(-1) === carriageReturn ? joined.subarray(0, -1) : joined;
+    const line = { content, bytes: this.bytes };
+    this.parts = [];
+    this.kept = 0;
+    this.bytes = 0;
+    return line;
+  }
+}

@@ -1,0 +1,80 @@
+import { z } from 'zod';
+import type { RunEventKind } from '../../../contracts/run-event';
+
+/** What one line of an agent's standard output says. */
+export interface ParsedLine {
+  kind: RunEventKind;
+  payload: Record<string, unknown>;
+  /** The line itself, when it is a `result`. */
+  result?: Record<string, unknown>;
+}
+
+type Fields = Record<string, unknown>;
+
+const amount = z.number().nonnegative();
+
+/** The fields each event must have; others pass through. */
+const shapes = {
+  progress: z.looseObject({ message: z.string(), percent: z.number().min(0).max(100).optional() }),
+  message: z.looseObject({ text: z.string() }),
+  tokens: z.looseObject({
+    model: z.string().optional(),
+    inputTokens: amount,
+    outputTokens: amount,
+    cacheTokens: amount.optional(),
+    cost: amount.optional(),
+  }),
+  tool: z.looseObject({ name: z.string(), status: z.string(), detail: z.unknown().optional() }),
+  file: z.looseObject({ path: z.string(), status: z.string() }),
+  artifact: z.looseObject({ path: z.string(), kind: z.string().optional(), name: z.string().optional() }),
+  approval: z.looseObject({ action: z.string(), actionClass: z.string(), details: z.unknown().optional() }),
+  result: z.looseObject({}),
+} satisfies Record<string, z.ZodType>;
+
+type EventType = keyof typeof shapes;
+
+const isEventType = (type: string): type is EventType => Object.hasOwn(shapes, type);
+
+const toolBegins = new Set(['started', 'start', 'running', 'pending']);
+
+const kinds: Record<EventType, (fields: Fields) => RunEventKind> = {
+  progress: () => 'progress',
+  message: () => 'message.assistant',
+  tokens: () => 'usage.updated',
+  tool: ({ status }) => (toolBegins.has(String(status)) ? 'tool.started' : 'tool.completed'),
+  file: () => 'file.changed',
+  artifact: () => 'artifact.created',
+  approval: () => 'approval.requested',
+  // That the run completed is for its workflow to say; a watcher still wants to see the agent's own words.
+  result: () => 'progress',
+};
+
+function parseObject(text: string): Fields | undefined {
+  if (!text.startsWith('{')) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? (value as Fields) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Turns a line of standard output into an event: a JSON object with a known `type` is that event, one with another
+ * type or with wrong fields is `provider.unknown`, anything else is text.
+ */
+export function parseLine(text: string): ParsedLine {
+  const fields = parseObject(text.trim());
+  if (typeof fields?.type !== 'string') return { kind: 'stream.stdout', payload: { text } };
+  const { type, ...payload } = fields;
+  if (typeof type !== 'string' || !isEventType(type)) return { kind: 'provider.unknown', payload: fields };
+  const parsed = shapes[type].safeParse(payload);
+  if (!parsed.success) {
+    const problem = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; ');
+    return { kind: 'provider.unknown', payload: { ...fields, problem } };
+  }
+  const kind = kinds[type](payload);
+  if (type !== 'result') return { kind, payload };
+  const { status, summary } = payload;
+  return { kind, payload: { message: 'The agent reported its result.', status, summary }, result: payload };
+}

@@ -1,0 +1,31 @@
+import type { AgentConfig } from '../../../contracts/agent-config';
+import type { AgentProvider, ProviderProbe } from '../provider';
+import { agentEnvironment } from './agent-environment';
+import { endAttempt } from './end-attempt';
+import { findCommand } from './find-command';
+import { runAgent } from './run-agent';
+
+/**
+ * Runs command-line agents that speak the process protocol (docs/agents.md).
+ *
+ * @param options.environment what agents may be given variables from
+ */
+export function createProcessProvider({
+  environment = process.env,
+}: { environment?: NodeJS.ProcessEnv } = {}): AgentProvider {
+  return {
+    kind: 'process',
+    probe: (agent) => probe(agent, environment),
+    run: (dispatch, sink, signal) => runAgent(dispatch, sink, signal, environment),
+    endOrphans: (attemptId, identity, graceMs) => endAttempt(attemptId, identity ? [identity] : [], graceMs),
+  };
+}
+
+async function probe(agent: AgentConfig, environment: NodeJS.ProcessEnv): Promise<ProviderProbe> {
+  const { variables } = agentEnvironment(environment, agent.environmentKeys);
+  const command = await findCommand(agent.command ?? '', variables.PATH ?? '');
+  const missing = agent.environmentKeys.filter((key) => variables[key] === undefined);
+  const notes = missing.map((key) => `The environment variable ${key} is not set on this host.`);
+  if ('problem' in command) return { ok: false, diagnostics: [command.problem, ...notes] };
+  return { ok: true, diagnostics: [`Found ${command.path}.`, ...notes] };
+}

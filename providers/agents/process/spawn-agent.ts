@@ -1,0 +1,56 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { Readable, Writable } from 'node:stream';
+import { identifyChild, type ProcessIdentity } from '../../../platform/processes/identity';
+
+type AgentProcess = ChildProcessByStdio<Writable, Readable, Readable>;
+
+export interface SpawnedAgent {
+  identity: ProcessIdentity;
+  stdout: Readable;
+  stderr: Readable;
+  /** Writes one line; an agent that does not read its input is not an error. */
+  send(json: string): void;
+  /** Resolves when the process itself has ended; what it started may still run and hold its pipes. */
+  exited: Promise<{ exitCode: number | null; signal: string | null }>;
+}
+
+export interface SpawnRequest {
+  path: string;
+  args: readonly string[];
+  cwd: string;
+  env: Record<string, string>;
+}
+
+/**
+ * Starts an agent without a shell, as the leader of a session and process group of its own: signals to this process's
+ * terminal do not reach it, and ending the group ends what it started.
+ *
+ * @throws the system's error when it cannot be started
+ */
+export async function spawnAgent({ path, args, cwd, env }: SpawnRequest): Promise<SpawnedAgent> {
+  const child: AgentProcess = spawn(path, args, { cwd, env, detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
+  // Read in the same turn: an agent that ends at once has not been reaped yet.
+  const identity = child.pid === undefined ? undefined : identifyChild(child.pid);
+  const exited = once(child, 'exit').then(([exitCode, signal]) => ({
+    exitCode: exitCode as number | null,
+    signal: signal as string | null,
+  }));
+  // Without a process `exit` never comes, and `error` does: that is awaited below.
+  exited.catch(() => undefined);
+  if (identity === undefined) {
+    const [error] = (await once(child, 'error')) as [Error];
+    throw error;
+  }
+  // The agent may close its input or end before it has read everything (EPIPE): its own business.
+  child.stdin.on('error', () => undefined);
+  // A signal that cannot be delivered is an `error` event too; ending processes is done, and checked, elsewhere.
+  child.on('error', () => undefined);
+  return {
+    identity,
+    stdout: child.stdout,
+    stderr: child.stderr,
+    send: (json) => void child.stdin.write(`${json}\n`),
+    exited,
+  };
+}

@@ -1,0 +1,81 @@
+import type { AgentConfig } from '../../contracts/agent-config';
+import type { RunEventInput } from '../../contracts/run-event';
+import type { ProcessIdentity } from '../../platform/processes/identity';
+import type { AgentResult } from './agent-result';
+
+/** One attempt to be executed. */
+export interface AgentDispatch {
+  attemptId: string;
+  taskId: string;
+  agent: AgentConfig;
+  /** Absolute path of an existing directory: the agent's working directory. */
+  worktreePath: string;
+  /** The `provider-task-envelope-transport/v1` document, as JSON. */
+  transport: object;
+  /** Absolute; the transport document is `<attemptId>.json` in it, readable by the owner only, while the agent runs. */
+  transportDir: string;
+  /** Between SIGTERM and SIGKILL, in milliseconds. */
+  stopGraceMs: number;
+  /** The longest the agent may run, in milliseconds. */
+  timeoutMs: number;
+  /** The most that is handed to the sink, in bytes of stored events; everything after it is counted and dropped. */
+  outputLimitBytes: number;
+}
+
+/** Where a run's evidence goes. A rejection of either function stops the agent: nothing runs unrecorded. */
+export interface AgentSink {
+  /** Called once, before the agent is given its task. */
+  started(process: ProcessIdentity): Promise<void>;
+  /** Called in order, one call at a time; the agent is slowed down to the speed of this. */
+  append(events: RunEventInput[]): Promise<void>;
+}
+
+export interface AgentOutput {
+  /** What the agent wrote to both streams. */
+  bytes: number;
+  /** What the sink was given: payloads as JSON, and a flat cost for each event. */
+  persistedBytes: number;
+  /** Whether `outputLimitBytes` was reached. */
+  truncated: boolean;
+}
+
+export interface AgentOutcome {
+  /** `exit`: by itself, also by a signal it was sent from elsewhere. */
+  ended: 'exit' | 'stopped' | 'timeout' | 'spawn-failed';
+  exitCode: number | null;
+  signal: string | null;
+  /** The last `result` the agent reported; one that cannot be understood is reported as `failed`. */
+  result?: AgentResult;
+  /** What went wrong, as a sentence for a person; never contains secrets. */
+  error?: string;
+  output: AgentOutput;
+  durationMs: number;
+}
+
+/** Whether an agent can be started on this host, found out without starting it. */
+export interface ProviderProbe {
+  ok: boolean;
+  version?: string;
+  /** Sentences for a person. */
+  diagnostics: string[];
+}
+
+/** Runs one family of agents on this host. */
+export interface AgentProvider {
+  readonly kind: 'process';
+  probe(agent: AgentConfig): Promise<ProviderProbe>;
+  /**
+   * Starts the agent, feeds its events to the sink and resolves when it and everything it started are gone. Aborting
+   * `signal` stops it (SIGTERM, then SIGKILL after `stopGraceMs`).
+   *
+   * @throws whatever the sink rejected with, after the agent was ended
+   */
+  run(dispatch: AgentDispatch, sink: AgentSink, signal: AbortSignal): Promise<AgentOutcome>;
+  /**
+   * Ends what a dead worker left of an attempt: the recorded process with its group, if it still is that process, and
+   * every process with the attempt's id in its environment.
+   *
+   * @returns the processes that were ended
+   */
+  endOrphans(attemptId: string, process: ProcessIdentity | undefined, graceMs: number): Promise<ProcessIdentity[]>;
+}
