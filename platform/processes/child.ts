@@ -3,7 +3,7 @@ import { mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** How a process ended: exactly one of the two is not null. */
+/** How a process ended: one of the two is null; both are for a process that is not our child. */
 export interface ProcessEnd {
   code: number | null;
   signal: NodeJS.Signals | null;

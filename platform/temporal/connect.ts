@@ -1,0 +1,66 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Client, Connection } from '@temporalio/client';
+import { NativeConnection } from '@temporalio/worker';
+import type { Log } from '../log/log';
+import { backoffMs } from '../processes/backoff';
+import { awaitNamespace } from './await-namespace';
+import { TemporalUnavailableError } from './unavailable-error';
+
+export interface ConnectOptions {
+  /** `host:port` of the frontend. */
+  address: string;
+  namespace: string;
+  log: Log;
+  /** Ends the attempts, with its reason. */
+  signal?: AbortSignal;
+  /** Bound for all attempts together, in milliseconds; without it there is none. */
+  withinMs?: number;
+}
+
+const backoff = { firstMs: 250, maxMs: 10_000 };
+
+/**
+ * Connects a client as soon as the server and the namespace answer. The caller closes `client.connection`.
+ *
+ * @throws TemporalUnavailableError after `withinMs`; the signal's reason when it is aborted
+ */
+export function connectClient(options: ConnectOptions): Promise<Client> {
+  const { address, namespace } = options;
+  return untilConnected(options, async () => {
+    const connection = await Connection.connect({ address });
+    return new Client({ connection, namespace });
+  });
+}
+
+/**
+ * Connects for workers as soon as the server and the namespace answer. Once connected it reconnects by itself.
+ * The caller closes it after its workers have ended.
+ *
+ * @throws TemporalUnavailableError after `withinMs`; the signal's reason when it is aborted
+ */
+export function connectWorker(options: ConnectOptions): Promise<NativeConnection> {
+  return untilConnected(options, () => NativeConnection.connect({ address: options.address }));
+}
+
+/** Tries, says what failed, and tries again with growing pauses: a server that starts after us is the normal case. */
+async function untilConnected<T>(options: ConnectOptions, connect: () => Promise<T>): Promise<T> {
+  const { address, namespace, log, signal, withinMs = Infinity } = options;
+  const deadline = performance.now() + withinMs;
+  for (let failures = 1; ; failures += 1) {
+    signal?.throwIfAborted();
+    try {
+      await awaitNamespace(address, namespace, { withinMs: 0, signal });
+      const connected = await connect();
+      log.info({ address, namespace }, 'connected to temporal');
+      return connected;
+    } catch (cause) {
+      signal?.throwIfAborted();
+      if (performance.now() >= deadline) {
+        throw new TemporalUnavailableError(`Temporal at ${address} did not answer within ${withinMs} ms.`, { cause });
+      }
+      const inMs = Math.min(backoffMs(failures, backoff), Math.max(0, deadline - performance.now()));
+      log.warn({ address, namespace, failures, inMs, err: cause }, 'temporal does not answer, trying again');
+      await delay(inMs, undefined, { signal }).catch(() => undefined);
+    }
+  }
+}

@@ -1,0 +1,99 @@
+import { createLog } from '../../platform/log/log';
+import { identify } from '../../platform/processes/identity';
+import type { RunningPart } from '../../platform/processes/part';
+import { supervise } from '../../platform/processes/supervisor';
+import { awaitNamespace } from '../../platform/temporal/await-namespace';
+import { findTemporalBinary } from '../../platform/temporal/binary';
+import { discoverTemporal } from '../../platform/temporal/discover';
+import { embeddedServer, type EmbeddedServer } from '../../platform/temporal/embedded-server';
+import { readRuntime, writeRuntime } from '../../platform/temporal/runtime-file';
+import { TemporalUnavailableError } from '../../platform/temporal/unavailable-error';
+import { eventually } from '../../platform/testing/eventually';
+import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
+
+const log = createLog({ name: 'test', level: 'silent' });
+const namespace = 'default';
+
+describe('the embedded Temporal server', () => {
+  let directory: TempDir;
+  let dataDir: string;
+  let binary: string;
+  const running: RunningPart[] = [];
+
+  const server = (): EmbeddedServer => embeddedServer({ binary, dataDir, namespace, uiPort: 0, log });
+  const started = async (part: EmbeddedServer): Promise<RunningPart> => {
+    const run = await part.start();
+    running.push(run);
+    return run;
+  };
+
+  beforeEach(async () => {
+    binary = await findTemporalBinary();
+    directory = await makeTempDir('embedded');
+    dataDir = directory.path;
+  });
+
+  afterEach(async () => {
+    await Promise.all(running.splice(0).map((run) => run.stop(5_000)));
+    await directory.remove();
+  });
+
+  test('comes back at the same address after kill -9, under the supervisor', async () => {
+    const temporal = server();
+    const supervision = await supervise([temporal], { log, backoff: { firstMs: 10, maxMs: 100 } });
+    const address = temporal.address();
+    expect(await discoverTemporal({ configured: undefined, dataDir })).toBe(address);
+    const { temporal: pid } = supervision.pids();
+    process.kill(pid!, 'SIGKILL');
+    await eventually(() => expect(supervision.pids().temporal).not.toBe(pid), { withinMs: 30_000 });
+    expect(temporal.address()).toBe(address);
+    await awaitNamespace(address, namespace, { withinMs: 5_000 });
+    await supervision.stop();
+    expect(await readRuntime(dataDir)).toBeUndefined();
+  });
+
+  test('left behind by a killed supervisor is used again, watched and stopped', async () => {
+    const orphan = await started(server());
+    const heir = server();
+    const adopted = await started(heir);
+    expect(adopted.pid).toBe(orphan.pid);
+    await adopted.stop(5_000);
+    expect(await adopted.exited).toEqual({ code: null, signal: null });
+    expect(await identify(orphan.pid)).toBeUndefined();
+  });
+
+  test('that does not answer is ended and replaced', async () => {
+    const orphan = await started(server());
+    // Suspended: alive, and silent.
+    process.kill(orphan.pid, 'SIGSTOP');
+    const replacement = await started(server());
+    expect(replacement.pid).not.toBe(orphan.pid);
+    expect(await identify(orphan.pid)).toBeUndefined();
+  }, 90_000);
+
+  test('is not mistaken for another process that was given its pid', async () => {
+    await writeRuntime(dataDir, {
+      pid: process.pid,
+      startTime: '1',
+      bootId: '',
+      address: '127.0.0.1:1',
+      uiUrl: 'http://127.0.0.1:2',
+    });
+    const fresh = await started(server());
+    expect(fresh.pid).not.toBe(process.pid);
+  });
+});
+
+describe('finding the server', () => {
+  test('prefers the configured address', async () => {
+    await expect(discoverTemporal({ configured: 'temporal:7233', dataDir: '/nonexistent' })).resolves.toBe(
+      'temporal:7233',
+    );
+  });
+
+  test('gives up with what to do', async () => {
+    const failing = discoverTemporal({ configured: undefined, dataDir: '/nonexistent', withinMs: 150 });
+    await expect(failing).rejects.toThrow(TemporalUnavailableError);
+    await expect(failing).rejects.toThrow(/TEMPORAL_ADDRESS.*npm start/);
+  });
+});
