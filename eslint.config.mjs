@@ -87,7 +87,7 @@ export default tseslint.config(
         {
           patterns: [
             {
-              regex: '^(\\.\\./)+(api|worker|stores|providers|platform|runs|activities|contracts)(/|$)',
+              regex: '^(\\.\\./)+(api|worker|stores|providers|platform(?!/temporal/search-attributes$)|runs|activities|contracts)(/|$)',
               message: 'Workflow code takes types only: values would enter the deterministic bundle.',
               allowTypeImports: true,
             },

@@ -1,10 +1,7 @@
-import type { TaskLocation } from './task';
-
 /**
  * What every api replica hears about, in one gapless order. Entries are pointers: a replica that hears `run.events`
- * reads the events themselves, so an entry lost to a crash is made good by the next one.
+ * reads the events themselves, so an entry lost to a crash is made good by the next one. Changes of tasks are not
+ * here: every replica's index of the board files notices them by itself.
  */
 export type FeedMessage =
-  | { type: 'task.changed'; taskId: string; change: 'created' | 'updated' | 'deleted' | 'moved'; location: TaskLocation; revision: number }
-  | { type: 'run.events'; taskId: string; attemptId: string; upTo: number }
-  | { type: 'agent.status' };
+  { type: 'run.events'; taskId: string; attemptId: string; upTo: number } | { type: 'agent.status' };

@@ -21,7 +21,10 @@ export const sideEffectKind = z.enum([
 export const executionPolicy = z
   .strictObject({
     commitPolicy: commitPolicy.optional(),
-    allowedSideEffects: z.array(z.strictObject({ kind: sideEffectKind, scope: text(500, 1) })).max(64).optional(),
+    allowedSideEffects: z
+      .array(z.strictObject({ kind: sideEffectKind, scope: text(500, 1) }))
+      .max(64)
+      .optional(),
     expectedOutputs: z
       .array(
         z.strictObject({
@@ -150,7 +153,12 @@ const listOf = <T extends z.ZodType<string, string>>(item: T) =>
   z
     .string()
     .max(500)
-    .transform((value) => value.split(',').map((part) => part.trim()).filter(Boolean))
+    .transform((value) =>
+      value
+        .split(',')
+        .map((part) => part.trim())
+        .filter(Boolean),
+    )
     .pipe(z.array(item).min(1));
 
 /** `limit` or `page` turns paging on; without them every matching task is answered, to at most 10,000. */
@@ -176,7 +184,12 @@ export const pagination = z
 
 /** A file on the board that cannot be read as a task; it is left alone until a person mends it. */
 export const boardDiagnostic = z
-  .object({ location: taskLocation, path: z.string(), code: z.enum(['unreadable', 'invalid', 'duplicate-id']), message: z.string() })
+  .object({
+    location: taskLocation,
+    path: z.string(),
+    code: z.enum(['unreadable', 'invalid', 'duplicate-id']),
+    message: z.string(),
+  })
   .meta({ id: 'BoardDiagnostic' });
 export type BoardDiagnostic = z.infer<typeof boardDiagnostic>;
 

@@ -103,7 +103,11 @@ export function runtimeManifest(
     models: options.model === undefined ? [] : [options.model],
     capabilities: capabilityIds.map((id): Capability => capabilityOf(provider, id, probe.ok)),
   };
-  const evidence = { state: probe.ok ? ('ready' as const) : ('failed' as const), source: 'runtime-probe', diagnostics: probe.diagnostics };
+  const evidence = {
+    state: probe.ok ? ('ready' as const) : ('failed' as const),
+    source: 'runtime-probe',
+    diagnostics: probe.diagnostics,
+  };
   const { digest } = withDigest({ ...body, probe: evidence });
   return { ...body, probe: { ...evidence, probedAt: options.probedAt }, digest };
 }

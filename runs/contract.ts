@@ -1,7 +1,12 @@
 import type { AgentConfig } from '../contracts/agent-config';
 import type { CommitPolicy, Phase } from '../contracts/common';
 import type { LaunchRequest } from '../contracts/launch';
-import type { ProviderRuntimeManifest, RunLaunchManifest, TaskEnvelope, TaskEnvelopeTransport } from '../contracts/run-contract';
+import type {
+  ProviderRuntimeManifest,
+  RunLaunchManifest,
+  TaskEnvelope,
+  TaskEnvelopeTransport,
+} from '../contracts/run-contract';
 import type { Task } from '../contracts/task';
 import { textDigest, withDigest } from './digest';
 

@@ -35,23 +35,41 @@ export function selectLaunch(subject: LaunchSubject): LaunchSelection | LaunchRe
   const selection = selectAgent(subject);
   if ('status' in selection) return selection;
   const { agent } = selection;
-  for (const [field, value] of [['profileId', request.profileId], ['sandboxPresetId', request.sandboxPresetId]] as const) {
+  for (const [field, value] of [
+    ['profileId', request.profileId],
+    ['sandboxPresetId', request.sandboxPresetId],
+  ] as const) {
     if (value !== undefined) {
-      return refusal('RUN_NOT_READY', 409, `No ${field === 'profileId' ? 'profile' : 'sandbox preset'} has the id ${value}.`, { field, value });
+      return refusal(
+        'RUN_NOT_READY',
+        409,
+        `No ${field === 'profileId' ? 'profile' : 'sandbox preset'} has the id ${value}.`,
+        { field, value },
+      );
     }
   }
   if (request.phase !== undefined && request.phase !== 'implement') {
-    return refusal('PHASE_UNSUPPORTED', 409, `The ${agent.provider} provider cannot enforce the phase ${request.phase}; leave phase out.`, {
-      blockers: [{ code: 'phase-unsupported', phase: request.phase, provider: agent.provider }],
-    });
+    return refusal(
+      'PHASE_UNSUPPORTED',
+      409,
+      `The ${agent.provider} provider cannot enforce the phase ${request.phase}; leave phase out.`,
+      {
+        blockers: [{ code: 'phase-unsupported', phase: request.phase, provider: agent.provider }],
+      },
+    );
   }
   const missing = missingCapabilities(agent, request.requiredRuntimeCapabilities ?? []);
   if (missing.length > 0) {
-    return refusal('CAPABILITY_UNSUPPORTED', 409, `Agent ${agent.type} does not support ${missing.map(({ id }) => id).join(', ')}.`, {
-      requiredCapabilities: request.requiredRuntimeCapabilities ?? [],
-      reasons: missing,
-      remediation: 'Choose an agent that supports them, or leave them out of requiredRuntimeCapabilities.',
-    });
+    return refusal(
+      'CAPABILITY_UNSUPPORTED',
+      409,
+      `Agent ${agent.type} does not support ${missing.map(({ id }) => id).join(', ')}.`,
+      {
+        requiredCapabilities: request.requiredRuntimeCapabilities ?? [],
+        reasons: missing,
+        remediation: 'Choose an agent that supports them, or leave them out of requiredRuntimeCapabilities.',
+      },
+    );
   }
   return workspaceProblem(subject, agent) ?? selection;
 }
@@ -62,17 +80,24 @@ function selectAgent({ task, request, agents, defaultAgent }: LaunchSubject): La
   const type = requestedAgent ?? defaultAgent;
   const reason = request.agent ? 'launch request' : wanted ? 'task.agent' : 'default agent';
   if (type === null) {
-    return refusal('AGENT_UNAVAILABLE', 409, 'No agent is configured; add one with PUT /api/config/agents.', { agents: [] });
+    return refusal('AGENT_UNAVAILABLE', 409, 'No agent is configured; add one with PUT /api/config/agents.', {
+      agents: [],
+    });
   }
   const agent = agents.find((candidate) => candidate.type === type);
   const available = agents.filter((candidate) => candidate.enabled).map((candidate) => candidate.type);
   if (!agent) return refusal('AGENT_UNKNOWN', 404, `No agent has the type ${type}.`, { agent: type, available });
-  if (!agent.enabled) return refusal('AGENT_UNAVAILABLE', 409, `Agent ${type} is disabled.`, { agent: type, available });
+  if (!agent.enabled)
+    return refusal('AGENT_UNAVAILABLE', 409, `Agent ${type} is disabled.`, { agent: type, available });
   return { agent, requestedAgent, reason };
 }
 
 function missingCapabilities(agent: AgentConfig, required: string[]) {
-  const manifest = runtimeManifest(agent.provider, { ok: true, diagnostics: [] }, { probedAt: new Date(0).toISOString() });
+  const manifest = runtimeManifest(
+    agent.provider,
+    { ok: true, diagnostics: [] },
+    { probedAt: new Date(0).toISOString() },
+  );
   const usable = new Map(manifest.capabilities.map((capability) => [capability.id, capability.state]));
   return required
     .map((id) => ({ id, state: usable.get(id) ?? ('unknown' as const) }))
@@ -83,12 +108,22 @@ function workspaceProblem({ task, repository }: LaunchSubject, agent: AgentConfi
   const name = task.git?.repo;
   if (name === undefined) {
     if (agent.provider === 'remote-callback') return undefined;
-    return refusal('RUN_NOT_READY', 409, 'The task names no repository; set git.repo to the name of a configured one.', {
-      missing: ['git.repo'],
-    });
+    return refusal(
+      'RUN_NOT_READY',
+      409,
+      'The task names no repository; set git.repo to the name of a configured one.',
+      {
+        missing: ['git.repo'],
+      },
+    );
   }
   if (repository) return undefined;
-  return refusal('REPOSITORY_UNKNOWN', 409, `No repository is configured as ${name}; add it with POST /api/config/repos.`, {
-    repository: name,
-  });
+  return refusal(
+    'REPOSITORY_UNKNOWN',
+    409,
+    `No repository is configured as ${name}; add it with POST /api/config/repos.`,
+    {
+      repository: name,
+    },
+  );
 }

@@ -68,8 +68,7 @@ export async function createAdmissionStore(db: Database, limits: { runs: number 
       }
     },
 
-    waiting: (limit: number) =>
-      queue.find({ state: 'queued' }, { sort: { priority: -1, enqueuedAt: 1 }, limit }),
+    waiting: (limit: number) => queue.find({ state: 'queued' }, { sort: { priority: -1, enqueuedAt: 1 }, limit }),
 
     countWaiting: () => queue.count({ state: 'queued' }),
 

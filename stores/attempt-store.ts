@@ -37,13 +37,16 @@ export type ContractFields = Required<
 > &
   Pick<AttemptRecord, 'baselineSnapshot'>;
 
-
 const active: AttemptState[] = ['queued', 'admitted', 'prepared', 'dispatched', 'running'];
 
 export async function createAttemptStore(db: Database) {
   const attempts: Collection<AttemptRecord> = await db.collection({
     name: 'attempts',
-    indexes: [{ keys: { taskId: 1, createdAt: -1 } }, { keys: { state: 1, createdAt: -1 } }, { keys: { rootAttemptId: 1 } }],
+    indexes: [
+      { keys: { taskId: 1, createdAt: -1 } },
+      { keys: { state: 1, createdAt: -1 } },
+      { keys: { rootAttemptId: 1 } },
+    ],
   });
 
   /** The one way an attempt changes: from one of `from`, with its revision raised; `undefined` when it is elsewhere. */
@@ -73,11 +76,11 @@ export async function createAttemptStore(db: Database) {
 
     list: (taskId: string, limit: number) => attempts.find({ taskId }, { sort: { createdAt: -1 }, limit }),
 
-    listActive: (limit: number) =>
-      attempts.find({ state: { $in: active } }, { sort: { createdAt: -1 }, limit }),
+    listActive: (limit: number) => attempts.find({ state: { $in: active } }, { sort: { createdAt: -1 }, limit }),
 
     /** Remembers what the caller was answered, so that a repeated request is answered the same. */
-    answer: (id: string, launch: LaunchOutcome, state: AttemptState) => move(id, ['queued', 'admitted'], { launch, state }),
+    answer: (id: string, launch: LaunchOutcome, state: AttemptState) =>
+      move(id, ['queued', 'admitted'], { launch, state }),
 
     admit: (id: string) => move(id, ['queued', 'admitted'], { state: 'admitted' }),
 
@@ -85,7 +88,8 @@ export async function createAttemptStore(db: Database) {
       move(id, ['queued', 'admitted', 'refused'], { state: 'refused', launch, endedAt }),
 
     /** Stores the launch contract; nothing is dispatched without it, and nothing changes it afterwards. */
-    prepare: (id: string, contract: ContractFields) => move(id, ['queued', 'admitted'], { ...contract, state: 'prepared' }),
+    prepare: (id: string, contract: ContractFields) =>
+      move(id, ['queued', 'admitted'], { ...contract, state: 'prepared' }),
 
     /** The point of no return. At most one caller ever gets the record back. */
     dispatch: (id: string) => move(id, ['prepared'], { state: 'dispatched' }),
@@ -96,7 +100,12 @@ export async function createAttemptStore(db: Database) {
     /** Records what the provider saw at the end; refused once the host has reclaimed the attempt. */
     claim: (id: string, claim: TerminalClaim) =>
       attempts.findOneAndUpdate(
-        { _id: id, state: { $in: ['dispatched', 'running'] }, reclaimed: { $exists: false }, claim: { $exists: false } },
+        {
+          _id: id,
+          state: { $in: ['dispatched', 'running'] },
+          reclaimed: { $exists: false },
+          claim: { $exists: false },
+        },
         { $set: { claim }, $inc: { revision: 1 } },
       ),
 

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { LaunchOutcome } from '../contracts/launch';
 import type { Database } from './collection';
 import { DuplicateKeyError } from './errors';
 
@@ -9,6 +10,8 @@ export interface LaunchClaim {
   attemptId: string;
   requestDigest: string;
   createdAt: string;
+  /** What the caller was answered; the same for every repetition. */
+  outcome?: LaunchOutcome;
 }
 
 const keyHash = (taskId: string, key: string) => createHash('sha256').update(`${taskId}\n${key}`).digest('hex');
@@ -30,6 +33,12 @@ export async function createLaunchStore(db: Database) {
         return first;
       }
     },
+
+    find: (taskId: string, key: string) => launches.get(keyHash(taskId, key)),
+
+    /** Remembers the outcome; the first one stands. */
+    settle: (taskId: string, key: string, outcome: LaunchOutcome) =>
+      launches.findOneAndUpdate({ _id: keyHash(taskId, key), outcome: { $exists: false } }, { $set: { outcome } }),
   };
 }
 

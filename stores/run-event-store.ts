@@ -45,7 +45,12 @@ export async function createRunEventStore(db: Database, feed: FeedStore, now: ()
               agent: source.agent,
               ...(source.model === undefined ? {} : { model: source.model }),
             },
-            redaction: event.redaction ?? { status: 'none' as const, fields: [], originalBytes: bytes, persistedBytes: bytes },
+            redaction: event.redaction ?? {
+              status: 'none' as const,
+              fields: [],
+              originalBytes: bytes,
+              persistedBytes: bytes,
+            },
             payload: event.payload,
             ...(event.dedupeKey === undefined ? {} : { dedupeKey: event.dedupeKey }),
           };

@@ -13,9 +13,15 @@ const store = {
 
 /** Store work: short, idempotent, repeated until the stores answer. */
 export const admission = proxyActivities<AdmissionActivities>({ ...store, taskQueue: boardQueue, summary: 'admit' });
-export const completion = proxyActivities<CompletionActivities>({ ...store, taskQueue: boardQueue, summary: 'record the end' });
+export const completion = proxyActivities<CompletionActivities>({
+  ...store,
+  taskQueue: boardQueue,
+  summary: 'record the end',
+});
 /** Runs inside the workflow's worker: it saves a round trip and is repeated if that worker dies. */
-export const announce = proxyLocalActivities<Pick<CompletionActivities, 'announceStart'>>({ startToCloseTimeout: '10 seconds' });
+export const announce = proxyLocalActivities<Pick<CompletionActivities, 'announceStart'>>({
+  startToCloseTimeout: '10 seconds',
+});
 
 /** Where a run's own work happens: its host's queue, or the board's for a run without a worktree. */
 const queueOf = (hostId: string | null) => (hostId === null ? boardQueue : hostQueue(hostId));

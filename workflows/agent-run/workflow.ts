@@ -4,14 +4,15 @@ import {
   ParentClosePolicy,
   allHandlersFinished,
   condition,
-  isCancellation,
   setCurrentDetails,
   setHandler,
   sleep,
   startChild,
+  upsertSearchAttributes,
   uuid4,
 } from '@temporalio/workflow';
-import type { LaunchOutcome } from '../../contracts/launch';
+import type { LaunchOutcome, LaunchRefusal } from '../../contracts/launch';
+import { searchAttributes } from '../../platform/temporal/search-attributes';
 import { boardQueue } from '../queues';
 import { admission, announce, completion, dispatchOn, prepareOn, reclaimOn } from './activities';
 import {
@@ -29,7 +30,11 @@ import {
 } from './messages';
 
 /** How the run came to its end, as the workflow saw it; the records behind it are in the stores. */
-type Ending = { by: 'agent' } | { by: 'callback'; claimDigest: string } | { by: 'stop'; actor: string } | { by: 'lost'; reason: string };
+export type Ending =
+  | { by: 'agent' }
+  | { by: 'callback'; claimDigest: string }
+  | { by: 'stop'; actor: string }
+  | { by: 'lost'; reason: string; hostReclaimed: boolean };
 
 /**
  * One attempt from admission to completion. Whatever happens in between, the end is recorded once and the
@@ -37,39 +42,64 @@ type Ending = { by: 'agent' } | { by: 'callback'; claimDigest: string } | { by: 
  */
 export async function agentRun(input: AgentRunInput): Promise<RunEnd> {
   const run = new RunMessages(input.attemptId);
+  // An operator's "cancel" in the Temporal UI is a stop: it ends the agent and is recorded like any other.
+  CancellationScope.current().cancelRequested.catch(() => {
+    run.stop ??= { actor: 'operator:temporal' };
+  });
+  return CancellationScope.nonCancellable(() => attempt(input, run));
+}
 
+async function attempt(input: AgentRunInput, run: RunMessages): Promise<RunEnd> {
+  const { attemptId } = input;
   const admitted = await admission.admit(input);
-  if (admitted.launch?.status === 'refused') {
-    run.answer(admitted.launch);
-    return run.finish({ attemptId: input.attemptId, status: 'refused', endedAt: admitted.decidedAt });
-  }
+  if (admitted.launch?.status === 'refused') return refuse(run, admitted.launch, admitted.decidedAt);
   run.remote = admitted.provider === 'remote-callback';
+  upsertSearchAttributes([
+    { key: searchAttributes.agent, value: admitted.agent },
+    { key: searchAttributes.provider, value: admitted.provider },
+    { key: searchAttributes.phase, value: admitted.phase },
+  ]);
 
-  let ending: Ending;
   if (admitted.launch?.status === 'queued') {
     run.answer(admitted.launch);
-    setCurrentDetails('Queued: waits for capacity.');
+    show('queued', 'Queued: waits for capacity.');
     await condition(() => run.hasCapacity || run.stop !== undefined);
   }
-  if (run.stop === undefined) {
-    const launch = await prepareOn(admitted.hostId).prepare({ attemptId: input.attemptId });
-    if (launch.status === 'refused') {
-      await CancellationScope.nonCancellable(() => completion.abandon({ attemptId: input.attemptId, launch }));
-      run.answer(launch);
-      return run.finish({ attemptId: input.attemptId, status: 'refused', endedAt: admitted.decidedAt });
-    }
-    run.answer(launch);
+  if (run.stop !== undefined) return complete(input, run, { by: 'stop', actor: run.stop.actor });
+
+  const launch = await prepare(attemptId, admitted.hostId);
+  if (launch.status === 'refused') {
+    const { endedAt } = await completion.abandon({ attemptId, launch });
+    return refuse(run, launch, endedAt);
   }
-  if (run.stop !== undefined) ending = { by: 'stop', actor: run.stop.actor };
-  else {
-    setCurrentDetails(`Running **${admitted.agent}** on task ${input.taskId}.`);
-    const [end] = await Promise.all([
-      run.remote ? awaitCallback(run) : runAgent(input, admitted.hostId, run),
-      announce.announceStart({ attemptId: input.attemptId }),
-    ]);
-    ending = end;
+  run.answer(launch);
+
+  show('running', `Running **${admitted.agent}** on task ${input.taskId}.`);
+  const [ending] = await Promise.all([
+    run.remote ? awaitCallback(run) : runAgent(input, admitted.hostId, run),
+    announce.announceStart({ attemptId }),
+  ]);
+  return complete(input, run, ending);
+}
+
+function refuse(run: RunMessages, launch: LaunchRefusal, endedAt: string): Promise<RunEnd> {
+  run.answer(launch);
+  return run.finish({ attemptId: run.attemptId, status: 'refused', endedAt });
+}
+
+/** A host that stays away refuses the launch; nothing has been started on it. */
+async function prepare(attemptId: string, hostId: string | null): Promise<LaunchOutcome> {
+  try {
+    return await prepareOn(hostId).prepare({ attemptId });
+  } catch {
+    return {
+      status: 'refused',
+      code: 'HOST_UNAVAILABLE',
+      httpStatus: 409,
+      message: `The host ${hostId ?? 'board'} did not prepare the run; start a worker on it and launch again.`,
+      details: { hostId },
+    };
   }
-  return CancellationScope.nonCancellable(() => complete(input, run, ending));
 }
 
 /** Runs the agent's process on its host; a lost worker or a stop is an ending, not an error. */
@@ -80,11 +110,20 @@ async function runAgent(input: AgentRunInput, hostId: string | null, run: RunMes
   try {
     await dispatched;
     return run.stop ? { by: 'stop', actor: run.stop.actor } : { by: 'agent' };
-  } catch (error) {
-    const reclaimed = await CancellationScope.nonCancellable(() => reclaimOn(hostId).reclaim({ attemptId: input.attemptId }));
+  } catch {
+    const reclaimed = await reclaim(input.attemptId, hostId);
+    if (reclaimed?.claimed) return { by: 'agent' };
     if (run.stop) return { by: 'stop', actor: run.stop.actor };
-    if (reclaimed.claimed) return { by: 'agent' };
-    return { by: 'lost', reason: isCancellation(error) ? 'cancelled' : 'the worker that ran the agent was lost' };
+    return { by: 'lost', reason: 'The worker that ran the agent was lost.', hostReclaimed: reclaimed !== undefined };
+  }
+}
+
+/** Ends what a lost worker left behind; `undefined` when its host stays away. */
+async function reclaim(attemptId: string, hostId: string | null): Promise<{ claimed: boolean } | undefined> {
+  try {
+    return await reclaimOn(hostId).reclaim({ attemptId });
+  } catch {
+    return undefined;
   }
 }
 
@@ -105,8 +144,8 @@ async function complete(input: AgentRunInput, run: RunMessages, ending: Ending):
     retryBackoffMs: input.timings.retryBackoffMs,
   });
   run.end = { attemptId: input.attemptId, status: end.status, endedAt: end.endedAt };
+  show(end.status, end.retry ? `Ended ${end.status}; retried as ${end.retry.attemptId}.` : `Ended ${end.status}.`);
   if (end.retry) {
-    setCurrentDetails(`Ended ${end.status}; retried as ${end.retry.attemptId}.`);
     await sleep(end.retry.backoffMs, { summary: 'retry backoff' });
     await startChild(agentRun, {
       workflowId: agentRunId(end.retry.attemptId),
@@ -124,9 +163,22 @@ async function complete(input: AgentRunInput, run: RunMessages, ending: Ending):
         },
       ],
       staticSummary: `retry ${end.retry.retryNumber} of ${input.attemptId}`,
+      typedSearchAttributes: [
+        { key: searchAttributes.taskId, value: input.taskId },
+        { key: searchAttributes.attemptId, value: end.retry.attemptId },
+        { key: searchAttributes.workspaceId, value: 'local' },
+        { key: searchAttributes.rootObjectiveId, value: input.taskId },
+        { key: searchAttributes.runState, value: 'admitting' },
+      ],
     });
   }
   return run.finish(run.end);
+}
+
+/** What an operator sees of the run without opening its history. */
+function show(state: string, details: string): void {
+  upsertSearchAttributes([{ key: searchAttributes.runState, value: state }]);
+  setCurrentDetails(details);
 }
 
 /** What has been said to the run so far; the handlers are set before the first await. */
@@ -138,7 +190,7 @@ class RunMessages {
   hasCapacity = false;
   remote: boolean | undefined;
 
-  constructor(private readonly attemptId: string) {
+  constructor(readonly attemptId: string) {
     setHandler(capacityReserved, () => {
       this.hasCapacity = true;
     });

@@ -5,7 +5,9 @@ import type { PrepareActivities, PreviewInput } from '../../activities/prepare';
 import { boardQueue, hostQueue } from '../queues';
 
 /** Compiles a launch on the host that would run it, without an attempt. Someone waits for it: two tries, no more. */
-export async function launchPreview(input: PreviewInput & { hostId: string | null }): Promise<LaunchPreview | LaunchRefusal> {
+export async function launchPreview(
+  input: PreviewInput & { hostId: string | null },
+): Promise<LaunchPreview | LaunchRefusal> {
   const { preview } = proxyActivities<Pick<PrepareActivities, 'preview'>>({
     taskQueue: input.hostId === null ? boardQueue : hostQueue(input.hostId),
     startToCloseTimeout: '20 seconds',

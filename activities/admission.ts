@@ -1,0 +1,157 @@
+import type { AgentRunInput } from '../workflows/agent-run/messages';
+import { localWorkspace } from '../contracts/common';
+import type { LaunchOutcome, LaunchRefusal } from '../contracts/launch';
+import { commitPolicyOf, objectiveOf } from '../runs/contract';
+import { selectLaunch, type LaunchSelection } from '../runs/readiness';
+import { refusal } from '../runs/refusal';
+import type { ActiveRunStore } from '../stores/active-run-store';
+import type { AdmissionStore } from '../stores/admission-store';
+import type { AgentConfigStore } from '../stores/agent-config-store';
+import type { AttemptRecord, AttemptStore } from '../stores/attempt-store';
+import type { Board } from '../stores/board-files/board';
+import type { HostStore } from '../stores/host-store';
+import type { RecoveryStore } from '../stores/recovery-store';
+import type { RepositoryStore } from '../stores/repository-store';
+import type { RunEventStore } from '../stores/run-event-store';
+import { sourceOf } from './source';
+
+export interface AdmissionDependencies {
+  board: Pick<Board, 'get'>;
+  agents: AgentConfigStore;
+  repositories: RepositoryStore;
+  hosts: HostStore;
+  attempts: AttemptStore;
+  activeRuns: ActiveRunStore;
+  admission: AdmissionStore;
+  recoveries: RecoveryStore;
+  events: RunEventStore;
+  /** Wakes the scheduler of the queue. */
+  wakeScheduler(): Promise<void>;
+  now(): Date;
+}
+
+export interface Admitted {
+  provider: string;
+  agent: string;
+  phase: string;
+  hostId: string | null;
+  decidedAt: string;
+  /** Set when the launch is decided already: refused, or queued for capacity. */
+  launch?: LaunchOutcome;
+}
+
+/** How long a caller of a queued launch may wait before it asks again, in milliseconds. */
+const retryAfterMs = 5_000;
+
+export function createAdmissionActivities(deps: AdmissionDependencies) {
+  return {
+    /**
+     * Decides one launch: takes the task, reserves capacity in one atomic step, or queues, or refuses. Every step
+     * finds what an earlier try of it left, so that repeating it decides nothing twice.
+     */
+    async admit(input: AgentRunInput): Promise<Admitted> {
+      const decidedAt = deps.now().toISOString();
+      const existing = await deps.attempts.get(input.attemptId);
+      const record = existing ?? (await recordAttempt(input, decidedAt));
+      if ('status' in record) return { provider: '', agent: '', phase: '', hostId: null, decidedAt, launch: record };
+      const { provider, agent, phase, hostId } = record;
+      const admitted = { provider, agent, phase, hostId, decidedAt };
+      if (record.launch) return { ...admitted, launch: record.launch };
+
+      const holder = await deps.activeRuns.take(record.taskId, record._id);
+      if (holder !== record._id) {
+        const launch = refusal('RUN_ACTIVE', 409, `The task has a running attempt, ${holder}; stop it first.`, {
+          taskId: record.taskId,
+          attemptId: holder,
+        });
+        await deps.attempts.refuse(record._id, launch, decidedAt);
+        return { ...admitted, launch };
+      }
+      if (input.retry) await deps.recoveries.launched(input.retry.parentAttemptId, decidedAt);
+      if (await deps.admission.reserve(record._id, decidedAt)) return admitted;
+      return { ...admitted, launch: await enqueue(record, decidedAt) };
+    },
+  };
+
+  /** Runs the readiness gate against what is true now and stores the attempt, or returns the refusal. */
+  async function recordAttempt(input: AgentRunInput, createdAt: string): Promise<AttemptRecord | LaunchRefusal> {
+    const found = await deps.board.get(input.taskId);
+    if (!found) return refusal('NOT_FOUND', 404, `No task has the id ${input.taskId}.`, { taskId: input.taskId });
+    const { task, location } = found;
+    const { agents, defaultAgent } = await deps.agents.read();
+    const repository = task.git?.repo === undefined ? undefined : await deps.repositories.find(task.git.repo);
+    const selection = selectLaunch({ task, location, request: input.request, agents, defaultAgent, repository });
+    if ('status' in selection) return selection;
+
+    const hostId = repository ? (repository.hostId ?? (await deps.hosts.anyLive())) : null;
+    if (hostId === undefined) {
+      return refusal('HOST_UNAVAILABLE', 409, 'No host with a worker is live; start one with npm run start:worker.');
+    }
+    return deps.attempts.create(
+      newRecord(input, createdAt, { selection, hostId, task, repository: repository ?? null }),
+    );
+  }
+
+  async function enqueue(record: AttemptRecord, enqueuedAt: string): Promise<LaunchOutcome> {
+    const launch: LaunchOutcome = {
+      taskId: record.taskId,
+      attemptId: record._id,
+      queueId: record._id,
+      agent: record.agent,
+      status: 'queued',
+      enqueuedAt,
+      retryAfterMs,
+      limitingScopes: [{ scope: 'global', scopeId: localWorkspace }],
+    };
+    await deps.admission.enqueue({ _id: record._id, taskId: record.taskId, state: 'queued', priority: 1, enqueuedAt });
+    await deps.events.append(sourceOf(record), [
+      { kind: 'run.queued', payload: { limit: deps.admission.limits.runs }, dedupeKey: 'queued' },
+    ]);
+    await deps.attempts.answer(record._id, launch, 'queued');
+    await deps.wakeScheduler();
+    return launch;
+  }
+}
+
+export type AdmissionActivities = ReturnType<typeof createAdmissionActivities>;
+
+interface Selected {
+  selection: LaunchSelection;
+  hostId: string | null;
+  task: NonNullable<Awaited<ReturnType<Board['get']>>>['task'];
+  repository: AttemptRecord['repository'];
+}
+
+function newRecord(
+  input: AgentRunInput,
+  createdAt: string,
+  { selection, hostId, task, repository }: Selected,
+): AttemptRecord {
+  const commitPolicy = commitPolicyOf(input.request, task);
+  return {
+    _id: input.attemptId,
+    schemaVersion: 'attempt/v1',
+    taskId: input.taskId,
+    rootAttemptId: input.retry?.rootAttemptId ?? input.attemptId,
+    ...(input.retry ? { parentAttemptId: input.retry.parentAttemptId } : {}),
+    retryNumber: input.retry?.retryNumber ?? 0,
+    agent: selection.agent.type,
+    provider: selection.agent.provider,
+    phase: input.request.phase ?? 'implement',
+    commitPolicy: commitPolicy.value,
+    commitPolicySource: commitPolicy.source,
+    state: 'admitted',
+    revision: 1,
+    hostId,
+    createdAt,
+    createdBy: input.actor,
+    request: input.request,
+    objective: objectiveOf(task),
+    agentConfig: selection.agent,
+    selection: { requestedAgent: selection.requestedAgent, reason: selection.reason },
+    repository,
+    git: repository
+      ? { branch: task.git?.branch ?? `board/${task.id}`, baseBranch: task.git?.baseBranch ?? repository.defaultBranch }
+      : null,
+  };
+}

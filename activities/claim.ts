@@ -1,0 +1,42 @@
+import type { CompletionStatus, HarnessEvidence } from '../contracts/completion';
+import type { AgentOutcome } from '../providers/agents/provider';
+import type { TerminalClaim } from '../runs/completion';
+
+/** The terminal claim of an agent process: what it said, or what its exit says when it said nothing. */
+export function claimOf(outcome: AgentOutcome, harness: HarnessEvidence): TerminalClaim {
+  const { result } = outcome;
+  const { status, summary } = verdict(outcome);
+  const error = outcome.error ?? failure(outcome);
+  return {
+    terminalSource: outcome.ended === 'stopped' ? 'operator-interruption' : 'process',
+    status,
+    summary,
+    ...(error === undefined ? {} : { error }),
+    claims: {
+      ...(result?.blockers ? { blockers: result.blockers } : {}),
+      ...(result?.evidence ? { evidence: result.evidence } : {}),
+      ...(result?.verification ? { verification: result.verification } : {}),
+      ...(result?.continuation ? { continuation: result.continuation } : {}),
+    },
+    harness,
+  };
+}
+
+function verdict({ ended, exitCode, result }: AgentOutcome): { status: CompletionStatus; summary: string } {
+  switch (ended) {
+    case 'stopped':
+      return { status: 'interrupted', summary: 'Stopped by an operator.' };
+    case 'timeout':
+      return { status: 'failed', summary: 'The agent ran longer than it may and was ended.' };
+    case 'spawn-failed':
+      return { status: 'failed', summary: 'The agent could not be started.' };
+    case 'exit':
+      if (exitCode !== 0) return { status: 'failed', summary: result?.summary ?? 'The agent failed.' };
+      return { status: result?.status ?? 'success', summary: result?.summary ?? 'The agent exited without a result.' };
+  }
+}
+
+function failure({ ended, exitCode, signal }: AgentOutcome): string | undefined {
+  if (ended !== 'exit' || exitCode === 0) return undefined;
+  return signal === null ? `The agent exited with code ${exitCode ?? 'unknown'}.` : `The agent was ended by ${signal}.`;
+}

@@ -1,0 +1,184 @@
+import type { Ending } from '../workflows/agent-run/workflow';
+import type { CompletionResult } from '../contracts/completion';
+import type { LaunchRefusal } from '../contracts/launch';
+import type { RunEventInput, RunEventKind } from '../contracts/run-event';
+import type { Log } from '../platform/log/log';
+import { compileCompletion, type TerminalClaim } from '../runs/completion';
+import type { ActiveRunStore } from '../stores/active-run-store';
+import type { AdmissionStore } from '../stores/admission-store';
+import type { AttemptRecord, AttemptStore } from '../stores/attempt-store';
+import type { Board } from '../stores/board-files/board';
+import type { ClaimStore } from '../stores/claim-store';
+import type { FeedStore } from '../stores/feed-store';
+import type { RecoveryStore } from '../stores/recovery-store';
+import type { RunEventStore } from '../stores/run-event-store';
+import { scheduleRetry, type Retry, type RetryPlan } from './recovery';
+import { sourceOf } from './source';
+import { applyCompletion, applyStart } from './task';
+
+export interface CompletionDependencies {
+  board: Pick<Board, 'get' | 'update'>;
+  attempts: AttemptStore;
+  activeRuns: ActiveRunStore;
+  admission: AdmissionStore;
+  recoveries: RecoveryStore;
+  claims: ClaimStore;
+  events: RunEventStore;
+  feed: FeedStore;
+  wakeScheduler(): Promise<void>;
+  log: Log;
+  now(): Date;
+}
+
+export interface FinishInput extends RetryPlan {
+  attemptId: string;
+  ending: Ending;
+}
+
+export interface Finished {
+  status: CompletionResult['status'];
+  endedAt: string;
+  retry?: Retry;
+}
+
+const endKinds: Record<CompletionResult['status'], RunEventKind> = {
+  success: 'run.completed',
+  blocked: 'run.completed',
+  partial: 'run.completed',
+  failed: 'run.failed',
+  interrupted: 'run.interrupted',
+};
+
+export function createCompletionActivities(deps: CompletionDependencies) {
+  return {
+    /** Puts the start on the task; for a remote agent this is also the dispatch. Failing to is logged, not fatal. */
+    async announceStart({ attemptId }: { attemptId: string }): Promise<void> {
+      const record = await deps.attempts.get(attemptId);
+      if (!record || record.completion) return;
+      if (record.provider === 'remote-callback' && record.state === 'prepared') await dispatchRemote(record);
+      await applyStart(deps, record);
+    },
+
+    /**
+     * Records the end of an attempt: the completion, the terminal event, the task, the retry if one is due, and the
+     * release of everything it held. The first completion stands; each step finds what an earlier try did.
+     */
+    async finish(input: FinishInput): Promise<Finished> {
+      const record = await mustGet(input.attemptId);
+      const completion = await settle(record, await claimFor(record, input.ending));
+      await deps.events.append(sourceOf(record), [terminalEvent(completion)]);
+      const retry = await scheduleRetry(deps, record, input, input.ending);
+      await applyCompletion(deps, record, completion);
+      await release(record, retry?.attemptId);
+      return { status: completion.status, endedAt: completion.completedAt, ...(retry ? { retry } : {}) };
+    },
+
+    /**
+     * Ends a launch that was refused after its admission. A caller who was told `queued` finds a failed completion;
+     * otherwise the refusal is the answer and nothing has run.
+     */
+    async abandon({ attemptId, launch }: { attemptId: string; launch: LaunchRefusal }): Promise<{ endedAt: string }> {
+      const record = await mustGet(attemptId);
+      const endedAt = deps.now().toISOString();
+      if (record.launch?.status === 'queued') {
+        const completion = await settle(record, notDispatched(launch.message));
+        await deps.events.append(sourceOf(record), [terminalEvent(completion)]);
+        await applyCompletion(deps, record, completion);
+      } else await deps.attempts.refuse(attemptId, launch, endedAt);
+      await release(record, undefined);
+      return { endedAt };
+    },
+  };
+
+  async function mustGet(attemptId: string): Promise<AttemptRecord> {
+    const record = await deps.attempts.get(attemptId);
+    if (!record) throw new Error(`The attempt ${attemptId} is missing from the stores.`);
+    return record;
+  }
+
+  /** Stores the completion unless there is one already, which then stands. */
+  async function settle(record: AttemptRecord, claim: TerminalClaim): Promise<CompletionResult> {
+    if (record.completion) return record.completion;
+    const completion = compileCompletion(record._id, record.taskEnvelope, claim, deps.now().toISOString());
+    const stored = (await deps.attempts.complete(record._id, completion)) ?? (await mustGet(record._id));
+    return stored.completion ?? completion;
+  }
+
+  async function claimFor(record: AttemptRecord, ending: Ending): Promise<TerminalClaim> {
+    if (record.claim) return record.claim;
+    const harness = {
+      ended: 'lost' as const,
+      ...(record.reclaimed?.preservedRef === undefined ? {} : { preservedRef: record.reclaimed.preservedRef }),
+    };
+    const dispatched = record.state === 'dispatched' || record.state === 'running';
+    switch (ending.by) {
+      case 'callback': {
+        const claim = await deps.claims.get(record._id, ending.claimDigest);
+        if (!claim) throw new Error(`The claim ${ending.claimDigest} of ${record._id} is missing from the stores.`);
+        return claim;
+      }
+      case 'stop':
+        return {
+          terminalSource: 'operator-interruption',
+          status: 'interrupted',
+          summary: `Stopped by ${ending.actor}.`,
+          claims: {},
+          harness: dispatched ? { ...harness, ended: 'stopped' } : { ended: 'not-dispatched' },
+        };
+      case 'lost':
+        return {
+          terminalSource: 'process',
+          status: 'interrupted',
+          summary: ending.reason,
+          error: ending.hostReclaimed ? undefined : 'The host could not be reached to clean up after the run.',
+          claims: {},
+          harness,
+        };
+      case 'agent':
+        throw new Error(`The agent of ${record._id} ended without a recorded claim.`);
+    }
+  }
+
+  async function dispatchRemote(record: AttemptRecord): Promise<void> {
+    if (!(await deps.attempts.dispatch(record._id))) return;
+    await deps.attempts.start(record._id, undefined, deps.now().toISOString());
+    await deps.events.append(sourceOf(record), [
+      { kind: 'run.started', payload: { agent: record.agent, provider: record.provider }, dedupeKey: 'started' },
+    ]);
+    await deps.feed.append({ type: 'agent.status' });
+  }
+
+  /** Gives back the queue place, the slot and the task; the task goes to the retry if there is one. */
+  async function release(record: AttemptRecord, nextAttemptId: string | undefined): Promise<void> {
+    await deps.admission.settle(record._id, 'terminal', deps.now().toISOString());
+    await deps.admission.release(record._id);
+    if (nextAttemptId === undefined) await deps.activeRuns.release(record.taskId, record._id);
+    else await deps.activeRuns.handOver(record.taskId, record._id, nextAttemptId);
+    if ((await deps.admission.countWaiting()) > 0) await deps.wakeScheduler();
+    await deps.feed.append({ type: 'agent.status' });
+  }
+}
+
+export type CompletionActivities = ReturnType<typeof createCompletionActivities>;
+
+const notDispatched = (reason: string): TerminalClaim => ({
+  terminalSource: 'process',
+  status: 'failed',
+  summary: reason,
+  error: reason,
+  claims: {},
+  harness: { ended: 'not-dispatched' },
+});
+
+const terminalEvent = (completion: CompletionResult): RunEventInput => ({
+  kind: endKinds[completion.status],
+  payload: {
+    status: completion.status,
+    summary: completion.summary.slice(0, 2000),
+    ...(completion.error === undefined ? {} : { error: completion.error.slice(0, 2000) }),
+    completionDigest: completion.digest,
+    ...(completion.harness.headSha === undefined ? {} : { headSha: completion.harness.headSha }),
+    ...(completion.harness.preservedRef === undefined ? {} : { preservedRef: completion.harness.preservedRef }),
+  },
+  dedupeKey: 'terminal',
+});

@@ -1,0 +1,11 @@
+import type { AttemptRecord } from '../stores/attempt-store';
+import type { RunEventSource } from '../stores/run-event-store';
+
+/** What the events of an attempt have in common. */
+export const sourceOf = (record: AttemptRecord): RunEventSource => ({
+  taskId: record.taskId,
+  attemptId: record._id,
+  provider: record.provider,
+  agent: record.agent,
+  ...(record.agentConfig.model === undefined ? {} : { model: record.agentConfig.model }),
+});

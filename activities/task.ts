@@ -1,0 +1,82 @@
+import type { CompletionResult } from '../contracts/completion';
+import type { Task } from '../contracts/task';
+import { AppError } from '../platform/errors/app-error';
+import type { Log } from '../platform/log/log';
+import { taskStatusAfter } from '../runs/completion';
+import type { AttemptRecord } from '../stores/attempt-store';
+import type { Board } from '../stores/board-files/board';
+
+interface TaskDependencies {
+  board: Pick<Board, 'get' | 'update'>;
+  log: Log;
+  now(): Date;
+}
+
+/** Shows on the task that the attempt runs, unless it shows that or its end already. */
+export function applyStart(deps: TaskDependencies, record: AttemptRecord): Promise<void> {
+  return apply(deps, record, (task) => {
+    if (task.attempt?.id === record._id) return undefined;
+    return {
+      status: 'in-progress',
+      blockedReason: undefined,
+      attempt: { id: record._id, agent: record.agent, status: 'running', started: deps.now().toISOString() },
+    };
+  });
+}
+
+/** Puts the result on the task, exactly once: a task that shows this completion already is left as it is. */
+export function applyCompletion(
+  deps: TaskDependencies,
+  record: AttemptRecord,
+  completion: CompletionResult,
+): Promise<void> {
+  return apply(deps, record, (task) => {
+    if (task.attempt?.completionDigest === completion.digest) return undefined;
+    return {
+      status: taskStatusAfter(completion.status),
+      attempt: {
+        ...(task.attempt?.id === record._id ? task.attempt : {}),
+        id: record._id,
+        agent: record.agent,
+        status: completion.status === 'success' ? 'complete' : 'failed',
+        ...(record.startedAt === undefined ? {} : { started: record.startedAt }),
+        ended: completion.completedAt,
+        result: completion.status,
+        summary: completion.summary.slice(0, 2000),
+        completionDigest: completion.digest,
+      },
+    };
+  });
+}
+
+/** Thrown out of an update to leave the task as it is. */
+class NothingToChange extends Error {}
+
+/**
+ * Changes the task under its lock. A task that is gone, moved or unreadable keeps nothing from ending: the result is
+ * in the attempt, and the reason is logged.
+ */
+async function apply(
+  { board, log }: TaskDependencies,
+  record: AttemptRecord,
+  change: (task: Task) => Partial<Task> | undefined,
+): Promise<void> {
+  try {
+    await board.update(
+      record.taskId,
+      (task) => {
+        const fields = change(task);
+        if (!fields) throw new NothingToChange();
+        return fields;
+      },
+      { actor: `agent:${record.agent}` },
+    );
+  } catch (error) {
+    if (error instanceof NothingToChange) return;
+    if (!(error instanceof AppError) || error.status === 503) throw error;
+    log.warn(
+      { taskId: record.taskId, attemptId: record._id, code: error.code },
+      `the task was not changed: ${error.message}`,
+    );
+  }
+}

@@ -1,0 +1,57 @@
+import { watcherMessage, type FeedNotice, type WatcherMessage } from '../../contracts/watch';
+import type { FeedHub } from './hub';
+import type { Watcher } from './watcher';
+
+/** Longest message a watcher may send, in bytes. */
+export const maxMessageBytes = 16_384;
+
+const required = (message: WatcherMessage): string =>
+  message.type === 'subscribe' && 'channel' in message ? 'agent:read' : 'task:read';
+
+/** Does what a watcher asks, or says why not; nothing a watcher sends ends the connection or the process. */
+export async function obey(hub: FeedHub, watcher: Watcher, raw: string): Promise<void> {
+  const message = parse(raw);
+  if ('code' in message) return watcher.send(message);
+  const permission = required(message);
+  if (!watcher.may(permission)) {
+    return watcher.send({
+      type: 'error',
+      requestType: message.type,
+      code: 'FORBIDDEN',
+      message: `This needs ${permission}.`,
+    });
+  }
+  if (message.type === 'subscribe:tasks') {
+    watcher.choose('tasks');
+    return watcher.send({ type: 'tasks:subscribed' });
+  }
+  if (message.type === 'unsubscribe') return watcher.send({ type: 'unsubscribed', taskId: hub.unfollow(watcher) });
+  if ('channel' in message) {
+    watcher.choose('agent:status');
+    watcher.send({ type: 'agent:status:subscribed' });
+    return watcher.send({ type: 'agent:status', ...(await hub.status()) });
+  }
+  return hub.follow(watcher, message.taskId, message.attemptId, message.afterSequence ?? 0);
+}
+
+function parse(raw: string): WatcherMessage | Extract<FeedNotice, { type: 'error' }> {
+  let value: unknown;
+  try {
+    value = JSON.parse(raw);
+  } catch {
+    return { type: 'error', requestType: null, code: 'BAD_REQUEST', message: 'A message is one JSON object.' };
+  }
+  const parsed = watcherMessage.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const type =
+    typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string'
+      ? value.type
+      : null;
+  return {
+    type: 'error',
+    requestType: type,
+    code: 'VALIDATION_ERROR',
+    message:
+      'Expected subscribe {taskId, attemptId?, afterSequence?}, subscribe {channel: "agent:status"}, subscribe:tasks or unsubscribe.',
+  };
+}

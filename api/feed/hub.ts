@@ -1,0 +1,167 @@
+import type { FeedMessage } from '../../contracts/feed';
+import type { AgentStatus } from '../../contracts/watch';
+import type { Log } from '../../platform/log/log';
+import type { AttemptStore } from '../../stores/attempt-store';
+import type { Board } from '../../stores/board-files/board';
+import type { FeedStore } from '../../stores/feed-store';
+import type { RunEventStore } from '../../stores/run-event-store';
+import { Follower } from './follower';
+import type { Channel, Watcher } from './watcher';
+import type { FeedNotice } from '../../contracts/watch';
+
+export interface HubContext {
+  board: Pick<Board, 'get' | 'onChange'>;
+  attempts: Pick<AttemptStore, 'latest' | 'get' | 'list' | 'listActive'>;
+  events: Pick<RunEventStore, 'read' | 'last'>;
+  feed: FeedStore;
+  log: Log;
+}
+
+/** Statuses that come in one burst are told once, after this many milliseconds. */
+const statusPauseMs = 100;
+
+/**
+ * Passes on what happens to the watchers of this replica: changes of tasks from its own index of the board files, runs
+ * from the feed that every replica tails.
+ */
+export class FeedHub {
+  private readonly watchers = new Set<Watcher>();
+  private readonly followers = new Map<Watcher, Follower>();
+  private readonly stopping = new AbortController();
+  private statusTimer: NodeJS.Timeout | undefined;
+  private tailing: Promise<void> | undefined;
+  private forgetBoard: (() => void) | undefined;
+
+  constructor(private readonly context: HubContext) {}
+
+  async start(): Promise<void> {
+    const after = await this.context.feed.last();
+    this.forgetBoard = this.context.board.onChange((change) => {
+      const { taskId, kind, task, location } = change;
+      if (task && kind !== 'deleted') this.tell('tasks', 'task:read', { type: 'task:updated', task });
+      this.tell('tasks', 'task:read', { type: 'task:changed', changeType: kind, taskId, location });
+    });
+    this.tailing = this.tail(after);
+  }
+
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    this.forgetBoard?.();
+    clearTimeout(this.statusTimer);
+    for (const follower of this.followers.values()) follower.stop();
+    await this.tailing;
+  }
+
+  add(watcher: Watcher): void {
+    this.watchers.add(watcher);
+    watcher.send({ type: 'connected', workspaceId: watcher.auth.workspaceId });
+  }
+
+  remove(watcher: Watcher): void {
+    this.watchers.delete(watcher);
+    this.unfollow(watcher);
+  }
+
+  /**
+   * Follows a task from one of its attempts (the latest, unless one is chosen): what is there after `afterSequence`, then
+   * what comes, retries included. Replaces what was followed before.
+   */
+  async follow(watcher: Watcher, taskId: string, chosen: string | undefined, afterSequence: number): Promise<void> {
+    this.unfollow(watcher);
+    const refuse = (message: string) =>
+      watcher.send({ type: 'error', requestType: 'subscribe', code: 'NOT_FOUND', message });
+    const record =
+      chosen === undefined ? await this.context.attempts.latest(taskId) : await this.context.attempts.get(chosen);
+    if (chosen !== undefined && record?.taskId !== taskId) {
+      return refuse(`No attempt ${chosen} of ${taskId}.`);
+    }
+    if (!record && !(await this.context.board.get(taskId))) {
+      return refuse(`No task has the id ${taskId}.`);
+    }
+    const follower = new Follower(
+      watcher,
+      this.context.events,
+      taskId,
+      { attemptId: record?._id, sequence: afterSequence },
+      (error) => this.context.log.error({ err: error, taskId }, 'a watcher could not be told'),
+    );
+    // Registered before the end is read: what is appended in between is heard, and read once.
+    this.followers.set(watcher, follower);
+    const last = record ? await this.context.events.last(record._id) : 0;
+    watcher.send({
+      type: 'subscribed',
+      taskId,
+      attemptId: record?._id ?? null,
+      cursor: last,
+      running: record !== undefined && record.state !== 'ended' && record.state !== 'refused',
+    });
+    if (!record) return;
+    follower.heard(record._id, last);
+    for (const later of await this.laterAttempts(record)) follower.heard(later, await this.context.events.last(later));
+  }
+
+  /** Attempts of the same task that came after one, oldest first: its retries, for a watcher that was away. */
+  private async laterAttempts(record: { _id: string; taskId: string; createdAt: string }): Promise<string[]> {
+    const recent = await this.context.attempts.list(record.taskId, 20);
+    return recent
+      .filter((other) => other.createdAt > record.createdAt)
+      .map((other) => other._id)
+      .reverse();
+  }
+
+  unfollow(watcher: Watcher): string | null {
+    const follower = this.followers.get(watcher);
+    follower?.stop();
+    this.followers.delete(watcher);
+    return follower?.taskId ?? null;
+  }
+
+  /** Who works now. */
+  async status(): Promise<AgentStatus> {
+    const active = await this.context.attempts.listActive(200);
+    return {
+      status: active.length > 0 ? 'working' : 'idle',
+      subAgentCount: 0,
+      activeAgents: active.map((record) => ({
+        agent: record.agent,
+        status: record.state,
+        taskId: record.taskId,
+        taskTitle: record.objective.title,
+        attemptId: record._id,
+        ...(record.startedAt === undefined ? {} : { startedAt: record.startedAt }),
+      })),
+    };
+  }
+
+  private async tail(after: number): Promise<void> {
+    try {
+      for await (const entries of this.context.feed.watch(after, this.stopping.signal)) {
+        for (const { message } of entries) this.pass(message);
+      }
+    } catch (error) {
+      if (!this.stopping.signal.aborted) this.context.log.error({ err: error }, 'the feed is no longer watched');
+    }
+  }
+
+  private pass(message: FeedMessage): void {
+    if (message.type === 'agent.status') this.statusTimer ??= setTimeout(() => void this.tellStatus(), statusPauseMs);
+    else {
+      for (const follower of this.followers.values()) {
+        if (follower.taskId === message.taskId) follower.heard(message.attemptId, message.upTo);
+      }
+    }
+  }
+
+  private async tellStatus(): Promise<void> {
+    this.statusTimer = undefined;
+    try {
+      this.tell('agent:status', 'agent:read', { type: 'agent:status', ...(await this.status()) });
+    } catch (error) {
+      this.context.log.error({ err: error }, 'the status of agents could not be told');
+    }
+  }
+
+  private tell(channel: Channel, permission: string, notice: FeedNotice): void {
+    for (const watcher of this.watchers) if (watcher.hears(channel) && watcher.may(permission)) watcher.send(notice);
+  }
+}

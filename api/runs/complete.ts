@@ -1,0 +1,65 @@
+import type { CompletionCallback, CompletionStatus } from '../../contracts/completion';
+import { assertFound, conflict } from '../../platform/errors/app-error';
+import { claimDigest, type TerminalClaim } from '../../runs/completion';
+import type { RunsContext } from './context';
+import { attemptOfTask } from './attempt';
+
+/**
+ * Takes the terminal report of an agent elsewhere (specification 2, Launch rule 7). The same report again succeeds
+ * without change; another one is a conflict, however it arrives.
+ */
+export async function completeRun(
+  context: RunsContext,
+  taskId: string,
+  body: CompletionCallback,
+): Promise<{ received: true }> {
+  const record = await attemptOfTask(context, taskId, body.attemptId);
+  if (record.provider !== 'remote-callback') {
+    throw conflict(
+      'Only an agent of the remote-callback provider reports its own completion.',
+      { attemptId: record._id, provider: record.provider },
+      'NOT_REMOTE_CALLBACK',
+    );
+  }
+  const digest = record.providerRuntimeManifest?.digest;
+  if (body.providerRuntimeManifestDigest !== undefined && body.providerRuntimeManifestDigest !== digest) {
+    throw conflict(
+      'The provider manifest is not the one this run was launched with.',
+      { attemptId: record._id, expected: digest },
+      'MANIFEST_MISMATCH',
+    );
+  }
+  const claim = claimOf(body);
+  const identity = claimDigest(claim);
+  if (!record.completion) {
+    await context.claims.put(record._id, identity, claim);
+    if (await context.launcher.complete(record._id, identity)) return { received: true };
+  }
+  const ended = await context.attempts.get(record._id);
+  assertFound(ended, 'attempt', record._id);
+  if (ended.completion?.idempotencyKey === identity) return { received: true };
+  throw conflict(
+    'The run has ended with another result.',
+    { attemptId: record._id, status: ended.completion?.status, completionDigest: ended.completion?.digest },
+    'COMPLETION_CONFLICT',
+  );
+}
+
+function claimOf(body: CompletionCallback): TerminalClaim {
+  const { blockers, evidence, artifacts, verification, continuation } = body;
+  const status: CompletionStatus = body.status ?? (body.success ? 'success' : 'failed');
+  return {
+    terminalSource: 'callback',
+    status,
+    summary: body.summary ?? '',
+    ...(body.error === undefined ? {} : { error: body.error }),
+    claims: {
+      ...(blockers ? { blockers } : {}),
+      ...(evidence ? { evidence } : {}),
+      ...(artifacts ? { artifacts } : {}),
+      ...(verification ? { verification } : {}),
+      ...(continuation ? { continuation } : {}),
+    },
+    harness: { ended: 'callback' },
+  };
+}

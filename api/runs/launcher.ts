@@ -1,0 +1,129 @@
+import { randomUUID } from 'node:crypto';
+import {
+  WithStartWorkflowOperation,
+  WorkflowUpdateFailedError,
+  WorkflowUpdateRPCTimeoutOrCancelledError,
+  WorkflowNotFoundError,
+  type Client,
+} from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import type { LaunchOutcome, LaunchRefusal } from '../../contracts/launch';
+import type { LaunchPreview } from '../../contracts/run-contract';
+import { AppError, conflict } from '../../platform/errors/app-error';
+import {
+  agentRunId,
+  completeUpdate,
+  launchUpdate,
+  launchUpdateId,
+  stopUpdate,
+  type AgentRunInput,
+  type RunEnd,
+} from '../../workflows/agent-run/messages';
+import { launchPreviewId } from '../../workflows/launch-preview/messages';
+import type { PreviewInput } from '../../activities/prepare';
+import { boardQueue } from '../../workflows/queues';
+import { searchAttributes } from '../../platform/temporal/search-attributes';
+
+/** How long a caller waits for a worker before it is told to ask again, in milliseconds. */
+const answerWithinMs = 25_000;
+
+/** The workflows behind run endpoints: what the API may start, tell and ask. */
+export function createRunLauncher(client: Client) {
+  return {
+    /**
+     * Starts the attempt's workflow and answers what admission decided; started already, it answers the same.
+     *
+     * @throws AppError 503 `RUN_PENDING` when no worker answers in time: the launch is kept and will be decided
+     */
+    launch(input: AgentRunInput, workspaceId: string): Promise<LaunchOutcome> {
+      const start = new WithStartWorkflowOperation('agentRun', {
+        workflowId: agentRunId(input.attemptId),
+        taskQueue: boardQueue,
+        workflowIdConflictPolicy: 'USE_EXISTING',
+        args: [input],
+        staticSummary: `run of ${input.taskId}`,
+        typedSearchAttributes: [
+          { key: searchAttributes.taskId, value: input.taskId },
+          { key: searchAttributes.attemptId, value: input.attemptId },
+          { key: searchAttributes.workspaceId, value: workspaceId },
+          { key: searchAttributes.rootObjectiveId, value: input.taskId },
+          { key: searchAttributes.runState, value: 'admitting' },
+        ],
+      });
+      return withinDeadline(client, () =>
+        client.workflow.executeUpdateWithStart(launchUpdate, {
+          startWorkflowOperation: start,
+          updateId: launchUpdateId,
+        }),
+      );
+    },
+
+    preview(input: PreviewInput, hostId: string | null): Promise<LaunchPreview | LaunchRefusal> {
+      return withinDeadline(client, () =>
+        client.workflow.execute<
+          (input: PreviewInput & { hostId: string | null }) => Promise<LaunchPreview | LaunchRefusal>
+        >('launchPreview', {
+          workflowId: launchPreviewId(randomUUID()),
+          taskQueue: boardQueue,
+          workflowExecutionTimeout: '30 seconds',
+          args: [{ ...input, hostId }],
+        }),
+      );
+    },
+
+    /** Answers once the end of the run is recorded; `undefined` when its workflow is over. */
+    stop: (attemptId: string, actor: string): Promise<RunEnd | undefined> =>
+      untilEnd(client, () =>
+        client.workflow.getHandle(agentRunId(attemptId)).executeUpdate(stopUpdate, { args: [{ attemptId, actor }] }),
+      ),
+
+    /** Answers once the claim is recorded; `undefined` when the run's workflow is over. */
+    complete: (attemptId: string, claimDigest: string): Promise<RunEnd | undefined> =>
+      untilEnd(client, () =>
+        client.workflow.getHandle(agentRunId(attemptId)).executeUpdate(completeUpdate, {
+          args: [{ attemptId, claimDigest }],
+          updateId: claimDigest,
+        }),
+      ),
+  };
+}
+
+export type RunLauncher = ReturnType<typeof createRunLauncher>;
+
+async function withinDeadline<T>(client: Client, call: () => Promise<T>): Promise<T> {
+  try {
+    return await client.withDeadline(Date.now() + answerWithinMs, call);
+  } catch (error) {
+    if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError || isDeadline(error)) throw pending();
+    throw error;
+  }
+}
+
+/** An update that waits for the end of a run; its typed rejections become the conflicts they are. */
+async function untilEnd(client: Client, call: () => Promise<RunEnd>): Promise<RunEnd | undefined> {
+  try {
+    return await withinDeadline(client, call);
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return undefined;
+    const cause = error instanceof WorkflowUpdateFailedError ? error.cause : undefined;
+    if (cause instanceof ApplicationFailure && cause.type === 'RUN_ENDED') return undefined;
+    if (cause instanceof ApplicationFailure && cause.type) throw conflict(cause.message, {}, cause.type);
+    throw error;
+  }
+}
+
+const pending = () =>
+  new AppError(
+    'RUN_PENDING',
+    503,
+    'The request is accepted and waits for a worker. Ask again with the same idempotency key, or read the status.',
+    { retryAfterMs: 5_000 },
+  );
+
+/** gRPC DEADLINE_EXCEEDED, wherever in the chain of causes the client put it. */
+function isDeadline(error: unknown): boolean {
+  for (let current = error; current instanceof Error; current = current.cause) {
+    if ('code' in current && current.code === 4) return true;
+  }
+  return false;
+}

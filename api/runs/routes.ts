@@ -1,0 +1,159 @@
+import { z } from 'zod';
+import { completionReceived, runStatus, stopAnswer, stopRequest } from '../../contracts/attempt';
+import { attemptId, taskId } from '../../contracts/common';
+import { completionCallback } from '../../contracts/completion';
+import { launchAnswer, launchRequest } from '../../contracts/launch';
+import { launchPreview } from '../../contracts/run-contract';
+import { runRecovery } from '../../contracts/recovery';
+import { runEventPage, runEventQuery } from '../../contracts/run-event';
+import { conflict } from '../../platform/errors/app-error';
+import type { Routes } from '../../platform/http/routes';
+import { attemptOfTask } from './attempt';
+import { completeRun } from './complete';
+import type { RunsContext } from './context';
+import { launchRun, previewRun } from './launch';
+import { readStatus } from './status';
+
+const tag = 'runs';
+const ofTask = z.strictObject({ taskId });
+const ofAttempt = z.strictObject({ taskId, attemptId });
+
+/** Launching, watching and ending the runs of a task. */
+export function runRoutes(routes: Routes, context: RunsContext): void {
+  routes.add(
+    {
+      method: 'post',
+      path: '/agents/:taskId/launch-preview',
+      operationId: 'previewRun',
+      summary: 'Compile what a start would run, without starting it',
+      tag,
+      permission: 'agent:write',
+      params: ofTask,
+      body: launchRequest,
+      response: launchPreview,
+      errors: [404, 409, 503],
+    },
+    ({ params, body }) => previewRun(context, params.taskId, body),
+  );
+
+  routes.add(
+    {
+      method: 'post',
+      path: '/agents/:taskId/start',
+      operationId: 'startRun',
+      summary: 'Start a run of an agent on the task, or queue it',
+      tag,
+      permission: 'agent:write',
+      params: ofTask,
+      body: launchRequest,
+      response: launchAnswer,
+      status: 201,
+      errors: [404, 409, 503],
+    },
+    ({ params, body, auth, header }) =>
+      launchRun(context, params.taskId, body, {
+        actor: auth.actor,
+        workspaceId: auth.workspaceId,
+        headerKey: header('x-idempotency-key'),
+      }),
+  );
+
+  routes.add(
+    {
+      method: 'get',
+      path: '/agents/:taskId/status',
+      operationId: 'getRunStatus',
+      summary: 'Read the latest attempt, its contract and its controls',
+      tag,
+      permission: 'agent:read',
+      params: ofTask,
+      response: runStatus,
+      errors: [404],
+    },
+    ({ params }) => readStatus(context, params.taskId),
+  );
+
+  routes.add(
+    {
+      method: 'post',
+      path: '/agents/:taskId/stop',
+      operationId: 'stopRun',
+      summary: 'Stop exactly this attempt and wait for its recorded end',
+      tag,
+      permission: 'agent:write',
+      params: ofTask,
+      body: stopRequest,
+      response: stopAnswer,
+      errors: [404, 409, 503],
+    },
+    async ({ params, body, auth }) => {
+      const record = await attemptOfTask(context, params.taskId, body.attemptId);
+      const end = record.completion ? undefined : await context.launcher.stop(record._id, auth.actor);
+      if (end) return { attemptId: end.attemptId, status: end.status, stoppedAt: end.endedAt };
+      const ended = (await context.attempts.get(record._id)) ?? record;
+      throw conflict(
+        'The run has ended already.',
+        { attemptId: ended._id, state: ended.state, status: ended.completion?.status },
+        'RUN_ENDED',
+      );
+    },
+  );
+
+  routes.add(
+    {
+      method: 'post',
+      path: '/agents/:taskId/complete',
+      operationId: 'completeRun',
+      summary: 'Report the end of a run by an agent elsewhere',
+      tag,
+      permission: 'task:write',
+      params: ofTask,
+      body: completionCallback,
+      response: completionReceived,
+      errors: [404, 409, 503],
+    },
+    ({ params, body }) => completeRun(context, params.taskId, body),
+  );
+
+  routes.add(
+    {
+      method: 'get',
+      path: '/agents/:taskId/attempts/:attemptId/events',
+      operationId: 'listRunEvents',
+      summary: 'Replay the events of an attempt after a sequence',
+      tag,
+      permission: 'agent:read',
+      params: ofAttempt,
+      query: runEventQuery,
+      response: runEventPage,
+      errors: [404],
+    },
+    async ({ params, query }) => {
+      const record = await attemptOfTask(context, params.taskId, params.attemptId);
+      const read = await context.events.read(record._id, query.afterSequence, query.limit + 1);
+      const events = read.slice(0, query.limit);
+      return {
+        schemaVersion: 'run-event-page/v1' as const,
+        taskId: params.taskId,
+        attemptId: record._id,
+        events,
+        nextCursor: events.at(-1)?.sequence ?? query.afterSequence,
+        hasMore: read.length > query.limit,
+      };
+    },
+  );
+
+  routes.add(
+    {
+      method: 'get',
+      path: '/agents/:taskId/recovery',
+      operationId: 'getRunRecovery',
+      summary: 'Read the latest recovery of the task, or null',
+      tag,
+      permission: 'agent:read',
+      params: ofTask,
+      response: runRecovery.nullable(),
+    },
+    async ({ params }) => (await context.recoveries.latest(params.taskId)) ?? null,
+  );
+}

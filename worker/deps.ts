@@ -1,0 +1,107 @@
+import { join } from 'node:path';
+import { WorkflowNotFoundError, type Client } from '@temporalio/client';
+import { createAdmissionActivities } from '../activities/admission';
+import { createCompletionActivities } from '../activities/completion';
+import { createDispatchActivities } from '../activities/dispatch';
+import { createPrepareActivities } from '../activities/prepare';
+import { createSchedulerActivities } from '../activities/scheduler';
+import type { Environment } from '../platform/config/env';
+import type { Log } from '../platform/log/log';
+import { createProcessProvider } from '../providers/agents/process/provider';
+import { createGit } from '../providers/git/git';
+import { createActiveRunStore } from '../stores/active-run-store';
+import { createAdmissionStore } from '../stores/admission-store';
+import { createAgentConfigStore } from '../stores/agent-config-store';
+import { createAttemptStore } from '../stores/attempt-store';
+import type { Board } from '../stores/board-files/board';
+import { createClaimStore } from '../stores/claim-store';
+import type { Database } from '../stores/collection';
+import { createFeedStore } from '../stores/feed-store';
+import { createHostStore } from '../stores/host-store';
+import { createRecoveryStore } from '../stores/recovery-store';
+import { createRepositoryStore } from '../stores/repository-store';
+import { createRunEventStore } from '../stores/run-event-store';
+import { look, schedulerId } from '../workflows/admission-scheduler/messages';
+import { agentRunId, capacityReserved } from '../workflows/agent-run/messages';
+import { boardQueue } from '../workflows/queues';
+
+export interface WorkerParts {
+  env: Environment;
+  log: Log;
+  hostId: string;
+  database: Database;
+  board: Board;
+  client: Client;
+}
+
+/** Builds every store, provider and activity of a worker process: the only place where they meet. */
+export async function createWorkerDependencies({ env, log, hostId, database, board, client }: WorkerParts) {
+  const feed = await createFeedStore(database);
+  const [events, attempts, activeRuns, admission, agents, repositories, recoveries, claims, hosts] = await Promise.all([
+    createRunEventStore(database, feed),
+    createAttemptStore(database),
+    createActiveRunStore(database),
+    createAdmissionStore(database, { runs: env.BOARD_MAX_RUNS }),
+    createAgentConfigStore(database),
+    createRepositoryStore(database),
+    createRecoveryStore(database),
+    createClaimStore(database),
+    createHostStore(database),
+  ]);
+  const shared = { board, attempts, activeRuns, admission, recoveries, events, feed, log, now: () => new Date() };
+  const git = createGit({ log });
+  const provider = createProcessProvider({ log });
+  const wakeScheduler = async () => {
+    await client.workflow.signalWithStart('admissionScheduler', {
+      workflowId: schedulerId,
+      taskQueue: boardQueue,
+      signal: look,
+    });
+  };
+
+  const prepare = createPrepareActivities({
+    attempts,
+    git,
+    probe: (agent) =>
+      agent.provider === 'process' ? provider.probe(agent) : Promise.resolve({ ok: true, diagnostics: [] }),
+    worktreeDir: join(env.BOARD_DATA_DIR, 'worktrees'),
+    now: shared.now,
+  });
+
+  return {
+    hosts,
+    boardActivities: {
+      ...createAdmissionActivities({ ...shared, agents, repositories, hosts, wakeScheduler }),
+      ...createCompletionActivities({ ...shared, claims, wakeScheduler }),
+      ...createSchedulerActivities({ ...shared, signalCapacity: (attemptId) => signalCapacity(client, attemptId) }),
+      // A run without a worktree has no host: its contract is compiled here.
+      ...prepare,
+    },
+    hostActivities: {
+      ...prepare,
+      ...createDispatchActivities({
+        ...shared,
+        git,
+        provider,
+        hostId,
+        transportDir: join(env.BOARD_DATA_DIR, 'envelopes'),
+        limits: {
+          runTimeoutMs: env.BOARD_RUN_TIMEOUT_MS,
+          outputLimitBytes: env.BOARD_RUN_OUTPUT_LIMIT_BYTES,
+          stopGraceMs: env.BOARD_STOP_GRACE_MS,
+        },
+      }),
+    },
+  };
+}
+
+/** Tells a queued run that it has capacity; false when its workflow is over. */
+async function signalCapacity(client: Client, attemptId: string): Promise<boolean> {
+  try {
+    await client.workflow.getHandle(agentRunId(attemptId)).signal(capacityReserved);
+    return true;
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,28 @@
+import { join } from 'node:path';
+import { environmentOrExit } from '../platform/config/env';
+import { createLog } from '../platform/log/log';
+import { announceReady, endInOrder } from '../platform/processes/lifecycle';
+import { startWorker, type RunningWorker } from './start';
+
+/** The bundle that `npm run build` leaves beside the compiled code. */
+const codePath = join(__dirname, '..', 'workflow-bundle.js');
+
+async function main(): Promise<void> {
+  const env = environmentOrExit();
+  const log = createLog({ name: 'worker', level: env.LOG_LEVEL });
+  const starting = new AbortController();
+  let worker: RunningWorker | undefined;
+  endInOrder({
+    log,
+    withinMs: env.BOARD_STOP_GRACE_MS + 15_000,
+    close: async () => {
+      starting.abort(new Error('The worker is ending.'));
+      await worker?.close();
+    },
+  });
+  worker = await startWorker(env, log, { workflowBundle: { codePath } }, starting.signal);
+  announceReady();
+  await worker.ended;
+}
+
+void main();

@@ -1,0 +1,33 @@
+import { DefaultLogger, Runtime, type LogMetadata } from '@temporalio/worker';
+import type { Log } from '../platform/log/log';
+
+let installed = false;
+
+/** Sends the SDK's own lines to our log. Once per process; shutdown signals stay ours. */
+export function installRuntime(log: Log): void {
+  if (installed) return;
+  installed = true;
+  const child = log.child({ component: 'temporal' });
+  Runtime.install({
+    shutdownSignals: [],
+    logger: new DefaultLogger('INFO', ({ level, message, meta }) => {
+      const name =
+        level === 'TRACE'
+          ? 'trace'
+          : level === 'DEBUG'
+            ? 'debug'
+            : level === 'INFO'
+              ? 'debug'
+              : level === 'WARN'
+                ? 'warn'
+                : 'error';
+      child[name](readable(meta), message);
+    }),
+  });
+}
+
+/** Without what pino cannot print (64-bit integers of the SDK's metadata). */
+const readable = (meta: LogMetadata | undefined): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(meta ?? {}).map(([key, value]) => [key, typeof value === 'bigint' ? String(value) : value]),
+  );

@@ -1,0 +1,92 @@
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { Worker, type WorkerOptions } from '@temporalio/worker';
+import type { Environment } from '../platform/config/env';
+import type { Log } from '../platform/log/log';
+import { connectClient, connectWorker } from '../platform/temporal/connect';
+import { discoverTemporal } from '../platform/temporal/discover';
+import { ensureSearchAttributes } from '../platform/temporal/ensure-search-attributes';
+import { createBoard } from '../stores/board-files/board';
+import { openDatabase } from '../stores/open';
+import { boardQueue, hostQueue } from '../workflows/queues';
+import { createWorkerDependencies } from './deps';
+import { hostIdOf } from './host';
+import { installRuntime } from './runtime';
+
+export interface RunningWorker {
+  hostId: string;
+  /** Rejects when a worker fails in a way it cannot recover from. */
+  ended: Promise<void>;
+  /** Takes no new work, hands running agents to recovery, lets go of everything. */
+  close(): Promise<void>;
+}
+
+/** How often a worker says that its host is live, in milliseconds. */
+const announceEveryMs = 15_000;
+
+/** Starts the workers of this host: one on the board's queue, one on the host's own. */
+export async function startWorker(
+  env: Environment,
+  log: Log,
+  workflows: Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath'>,
+  signal?: AbortSignal,
+): Promise<RunningWorker> {
+  installRuntime(log);
+  const dataDir = env.BOARD_DATA_DIR;
+  const address = await discoverTemporal({ configured: env.TEMPORAL_ADDRESS, dataDir, signal });
+  const target = { address, namespace: env.TEMPORAL_NAMESPACE, log, ...(signal ? { signal } : {}) };
+  const connection = await connectWorker(target);
+  const client = await connectClient(target);
+  await ensureSearchAttributes(client.connection, env.TEMPORAL_NAMESPACE, log);
+  const hostId = await hostIdOf(dataDir, env.BOARD_HOST_ID);
+  const database = await openDatabase({ mongoUrl: env.MONGODB_URL, dataDir, log });
+  const board = await createBoard({ dir: join(dataDir, 'tasks'), log });
+  const { hosts, boardActivities, hostActivities } = await createWorkerDependencies({
+    env,
+    log,
+    hostId,
+    database,
+    board,
+    client,
+  });
+
+  const options = {
+    connection,
+    namespace: env.TEMPORAL_NAMESPACE,
+    // Cancelling reaches an agent with the next heartbeat that is sent, so they are not held back for long.
+    maxHeartbeatThrottleInterval: Math.min(500, env.BOARD_HEARTBEAT_TIMEOUT_MS / 4),
+    shutdownGraceTime: 0,
+    shutdownForceTime: env.BOARD_STOP_GRACE_MS + 10_000,
+  };
+  const workers = await Promise.all([
+    Worker.create({ ...options, ...workflows, taskQueue: boardQueue, activities: boardActivities }),
+    Worker.create({
+      ...options,
+      taskQueue: hostQueue(hostId),
+      activities: hostActivities,
+      maxConcurrentActivityTaskExecutions: env.BOARD_WORKER_CONCURRENCY,
+    }),
+  ]);
+  const ended = Promise.all(workers.map((worker) => worker.run())).then(() => undefined);
+  await hosts.announce(hostId, hostname());
+  const announcing = setInterval(() => {
+    hosts
+      .announce(hostId, hostname())
+      .catch((error: unknown) => log.warn({ err: error }, 'the host could not be announced'));
+  }, announceEveryMs);
+  log.info({ hostId, queues: [boardQueue, hostQueue(hostId)] }, 'working');
+
+  return {
+    hostId,
+    ended,
+    async close() {
+      clearInterval(announcing);
+      for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+      await ended;
+      await board.close();
+      await client.connection.close();
+      await connection.close();
+      await database.close();
+    },
+  };
+}
