@@ -1,11 +1,9 @@
 import { condition, continueAsNew, proxyActivities, setHandler, workflowInfo } from '@temporalio/workflow';
 import type { SchedulerActivities } from '../../activities/scheduler';
-import { boardQueue } from '../queues';
 import { look } from './messages';
 
 /** Store work and signals: short, idempotent, repeated until the stores answer. */
 const { dispatchQueued } = proxyActivities<SchedulerActivities>({
-  taskQueue: boardQueue,
   startToCloseTimeout: '1 minute',
   retry: { initialInterval: '200 milliseconds', maximumInterval: '15 seconds' },
 });

@@ -3,7 +3,7 @@ import type { AdmissionActivities } from '../../activities/admission';
 import type { CompletionActivities } from '../../activities/completion';
 import type { DispatchActivities } from '../../activities/dispatch';
 import type { PrepareActivities } from '../../activities/prepare';
-import { boardQueue, hostQueue } from '../queues';
+import { hostQueue } from '../queues';
 import type { RunTimings } from './messages';
 
 const store = {
@@ -12,10 +12,9 @@ const store = {
 } as const;
 
 /** Store work: short, idempotent, repeated until the stores answer. */
-export const admission = proxyActivities<AdmissionActivities>({ ...store, taskQueue: boardQueue, summary: 'admit' });
+export const admission = proxyActivities<AdmissionActivities>({ ...store, summary: 'admit' });
 export const completion = proxyActivities<CompletionActivities>({
   ...store,
-  taskQueue: boardQueue,
   summary: 'record the end',
 });
 /** Runs inside the workflow's worker: it saves a round trip and is repeated if that worker dies. */
@@ -23,13 +22,13 @@ export const announce = proxyLocalActivities<Pick<CompletionActivities, 'announc
   startToCloseTimeout: '10 seconds',
 });
 
-/** Where a run's own work happens: its host's queue, or the board's for a run without a worktree. */
-const queueOf = (hostId: string | null) => (hostId === null ? boardQueue : hostQueue(hostId));
+/** Where a run's own work happens: its host's queue, or the workflow's own for a run without a worktree. */
+const queueOf = (hostId: string | null) => (hostId === null ? {} : { taskQueue: hostQueue(hostId) });
 
 /** Git and contract work: idempotent. A host that stays away for ten minutes ends the launch. */
 export const prepareOn = (hostId: string | null) =>
   proxyActivities<PrepareActivities>({
-    taskQueue: queueOf(hostId),
+    ...queueOf(hostId),
     startToCloseTimeout: '2 minutes',
     scheduleToCloseTimeout: '10 minutes',
     retry: { initialInterval: '500 milliseconds', maximumInterval: '10 seconds' },
@@ -42,7 +41,7 @@ export const prepareOn = (hostId: string | null) =>
  */
 export const dispatchOn = (hostId: string | null, timings: RunTimings) =>
   proxyActivities<Pick<DispatchActivities, 'dispatch'>>({
-    taskQueue: queueOf(hostId),
+    ...queueOf(hostId),
     startToCloseTimeout: timings.runTimeoutMs + 300_000,
     scheduleToStartTimeout: '10 minutes',
     heartbeatTimeout: timings.heartbeatTimeoutMs,
@@ -54,7 +53,7 @@ export const dispatchOn = (hostId: string | null, timings: RunTimings) =>
 /** Cleaning up after a lost worker: idempotent, waits for the host for up to an hour. */
 export const reclaimOn = (hostId: string | null) =>
   proxyActivities<Pick<DispatchActivities, 'reclaim'>>({
-    taskQueue: queueOf(hostId),
+    ...queueOf(hostId),
     startToCloseTimeout: '2 minutes',
     scheduleToCloseTimeout: '1 hour',
     retry: { initialInterval: '500 milliseconds', maximumInterval: '10 seconds' },

@@ -13,7 +13,6 @@ import {
 } from '@temporalio/workflow';
 import type { LaunchOutcome, LaunchRefusal } from '../../contracts/launch';
 import { searchAttributes } from '../../platform/temporal/search-attributes';
-import { boardQueue } from '../queues';
 import { admission, announce, completion, dispatchOn, prepareOn, reclaimOn } from './activities';
 import {
   agentRunId,
@@ -149,7 +148,6 @@ async function complete(input: AgentRunInput, run: RunMessages, ending: Ending):
     await sleep(end.retry.backoffMs, { summary: 'retry backoff' });
     await startChild(agentRun, {
       workflowId: agentRunId(end.retry.attemptId),
-      taskQueue: boardQueue,
       parentClosePolicy: ParentClosePolicy.ABANDON,
       args: [
         {

@@ -2,14 +2,14 @@ import { proxyActivities } from '@temporalio/workflow';
 import type { LaunchRefusal } from '../../contracts/launch';
 import type { LaunchPreview } from '../../contracts/run-contract';
 import type { PrepareActivities, PreviewInput } from '../../activities/prepare';
-import { boardQueue, hostQueue } from '../queues';
+import { hostQueue } from '../queues';
 
 /** Compiles a launch on the host that would run it, without an attempt. Someone waits for it: two tries, no more. */
 export async function launchPreview(
   input: PreviewInput & { hostId: string | null },
 ): Promise<LaunchPreview | LaunchRefusal> {
   const { preview } = proxyActivities<Pick<PrepareActivities, 'preview'>>({
-    taskQueue: input.hostId === null ? boardQueue : hostQueue(input.hostId),
+    ...(input.hostId === null ? {} : { taskQueue: hostQueue(input.hostId) }),
     startToCloseTimeout: '20 seconds',
     scheduleToCloseTimeout: '25 seconds',
     retry: { maximumAttempts: 2 },
