@@ -11,7 +11,8 @@ export interface NodePartOptions {
   name: string;
   /** Absolute path of the compiled entry point. */
   script: string;
-  environment: NodeJS.ProcessEnv;
+  /** Asked at each start: other parts may only be known by then. */
+  environment: () => NodeJS.ProcessEnv;
   output: LaunchOptions['output'];
 }
 
@@ -27,7 +28,7 @@ export function nodePart({ name, script, environment, output }: NodePartOptions)
     start: async () => {
       ready = false;
       const child = await launch(process.execPath, ['--enable-source-maps', script], {
-        environment,
+        environment: environment(),
         output,
         channel: true,
       });

@@ -10,6 +10,8 @@ export interface SuperviseOptions {
   backoff?: Backoff;
   /** See `KeepOptions`. */
   healthyAfterMs?: number;
+  /** Stops the starting: what has started ends again, and the call rejects with its reason. */
+  signal?: AbortSignal;
 }
 
 export interface Supervision {
@@ -28,7 +30,7 @@ export interface Supervision {
  * @throws whatever a first start throws, after the parts started before it have ended
  */
 export async function supervise(parts: readonly Part[], options: SuperviseOptions): Promise<Supervision> {
-  const { log, graceMs = 15_000, healthyAfterMs = 30_000 } = options;
+  const { log, graceMs = 15_000, healthyAfterMs = 30_000, signal } = options;
   const backoff = options.backoff ?? { firstMs: 200, maxMs: 30_000 };
   const kept: KeptPart[] = [];
   let stopped: Promise<void> | undefined;
@@ -36,10 +38,12 @@ export async function supervise(parts: readonly Part[], options: SuperviseOption
 
   try {
     for (const part of parts) {
+      signal?.throwIfAborted();
       const keptPart = await keepRunning(part, { log, backoff, healthyAfterMs, graceMs });
       kept.push(keptPart);
       log.debug({ part: part.name, pid: keptPart.pid() }, 'part started');
     }
+    signal?.throwIfAborted();
   } catch (error) {
     await stop();
     throw error;

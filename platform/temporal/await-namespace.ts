@@ -17,7 +17,8 @@ export async function awaitNamespace(
   namespace: string,
   { withinMs, signal }: { withinMs: number; signal?: AbortSignal },
 ): Promise<void> {
-  const connection = Connection.lazy({ address, channelArgs: impatientChannel });
+  // Without the interceptors that retry: this loop does, and a call must fail as soon as it can.
+  const connection = Connection.lazy({ address, channelArgs: impatientChannel, interceptors: [] });
   const deadline = performance.now() + withinMs;
   try {
     for (;;) {

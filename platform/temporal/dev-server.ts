@@ -1,8 +1,9 @@
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Log } from '../log/log';
 import { type Child, launch, type ProcessEnd } from '../processes/child';
 import { claimPort } from '../processes/claim-port';
+import { tail } from '../processes/tail';
 import { awaitNamespace } from './await-namespace';
 import { devServerArguments } from './dev-server-arguments';
 import { TemporalUnavailableError } from './unavailable-error';
@@ -77,14 +78,4 @@ async function launchServer(binary: string, args: string[], file: string): Promi
   } catch (cause) {
     throw new TemporalUnavailableError(`The Temporal CLI ${binary} could not be started: ${String(cause)}`, { cause });
   }
-}
-
-async function tail(file: string, lines = 15): Promise<string> {
-  const text = await readFile(file, 'utf8').catch(() => '');
-  return text
-    .trimEnd()
-    .split('\n')
-    .slice(-lines)
-    .map((line) => `  | ${line}\n`)
-    .join('');
 }

@@ -1,21 +1,23 @@
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createLog } from '../../platform/log/log';
 import { identify } from '../../platform/processes/identity';
 import { nodePart, type NodePart } from '../../platform/processes/node-part';
+import type { Part } from '../../platform/processes/part';
 import { supervise, type Supervision } from '../../platform/processes/supervisor';
 import { eventually } from '../../platform/testing/eventually';
 import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
 
 const log = createLog({ name: 'test', level: 'silent' });
+const fixture = (name: string) => join(__dirname, 'fixtures', name);
 const backoff = { firstMs: 10, maxMs: 50 };
 
 describe('the supervisor', () => {
   let directory: TempDir;
   let supervision: Supervision | undefined;
   const journal = () => join(directory.path, 'journal');
+  const output = () => join(directory.path, 'output');
   /** What happened so far, as `[name, event, pid]`. */
   const entries = (): string[][] =>
     existsSync(journal())
@@ -26,12 +28,20 @@ describe('the supervisor', () => {
       : [];
   const told = (): string[] => entries().map(([name, event]) => `${name} ${event}`);
 
-  const part = (name: string, environment: NodeJS.ProcessEnv = {}): NodePart =>
+  const forParts = (name: string, environment: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv => ({
+    ...process.env,
+    NODE_OPTIONS: `-r ${join(__dirname, '..', 'support', 'register-ts.cjs')}`,
+    PART_JOURNAL: journal(),
+    PART_NAME: name,
+    ...environment,
+  });
+
+  const part = (name: string, environment?: NodeJS.ProcessEnv): NodePart =>
     nodePart({
       name,
-      script: join(__dirname, 'fixtures', 'part.mjs'),
-      environment: { ...process.env, PART_JOURNAL: journal(), PART_NAME: name, ...environment },
-      output: { file: join(directory.path, 'output') },
+      script: fixture('part.ts'),
+      environment: () => forParts(name, environment),
+      output: { file: output() },
     });
 
   const allReady = (parts: NodePart[]) =>
@@ -71,13 +81,21 @@ describe('the supervisor', () => {
   });
 
   test('kills a part that does not end when asked', async () => {
-    const stubborn = part('stubborn', { PART_STUBBORN: 'yes' });
-    supervision = await supervise([stubborn], { log, backoff, graceMs: 100 });
+    const stubborn = part('stubborn', { PART_CLOSING: 'for ever' });
+    supervision = await supervise([stubborn], { log, backoff, graceMs: 200 });
     await allReady([stubborn]);
     const { stubborn: pid } = supervision.pids();
     await supervision.stop();
     expect(told()).toEqual(['stubborn started', 'stubborn asked']);
     expect(await identify(pid!)).toBeUndefined();
+  });
+
+  test('lets a part that cannot close end itself, and say so', async () => {
+    const slow = part('slow', { PART_CLOSING: 'too slow' });
+    supervision = await supervise([slow], { log, backoff, graceMs: 30_000 });
+    await allReady([slow]);
+    await supervision.stop();
+    expect(readFileSync(output(), 'utf8')).toContain('did not close in time');
   });
 
   test('ends everything with exit code 2 when a part finds its configuration wrong', async () => {
@@ -100,36 +118,27 @@ describe('the supervisor', () => {
   });
 
   test('ends what it started when a later part cannot be started at all', async () => {
-    const impossible = { name: 'impossible', start: () => Promise.reject(new Error('no such thing')) };
-    await expect(supervise([part('worker'), impossible], { log, backoff })).rejects.toThrow('no such thing');
-    const pids = entries().map(([, , pid]) => Number(pid));
-    for (const pid of pids) expect(await identify(pid)).toBeUndefined();
+    const worker = part('worker');
+    const impossible: Part = {
+      name: 'impossible',
+      start: async () => {
+        await allReady([worker]);
+        throw new Error('no such thing');
+      },
+    };
+    await expect(supervise([worker, impossible], { log, backoff })).rejects.toThrow('no such thing');
+    expect(told()).toEqual(['worker started', 'worker asked', 'worker ended']);
   });
 
   test('leaves no part behind when it is killed itself', async () => {
-    const supervisor = spawn(
-      process.execPath,
-      [
-        '-e',
-        `const { spawn } = require('node:child_process');
-         spawn(process.execPath, [process.env.PART_SCRIPT], { detached: true, stdio: ['ignore', 'ignore', 'ignore', 'ipc'] });`,
-      ],
-      {
-        stdio: 'ignore',
-        env: {
-          ...process.env,
-          PART_SCRIPT: join(__dirname, 'fixtures', 'part.mjs'),
-          PART_JOURNAL: journal(),
-          PART_NAME: 'orphan',
-        },
-      },
-    );
+    const supervisor = spawn(process.execPath, [fixture('supervising.ts')], {
+      stdio: 'ignore',
+      env: forParts('orphan'),
+    });
     await eventually(() => expect(told()).toEqual(['orphan started']));
-    const ended = once(supervisor, 'exit');
-    supervisor.kill('SIGKILL');
-    await ended;
-    await eventually(() => expect(told()).toContain('orphan left-behind'));
     const pid = Number(entries()[0]![2]);
+    supervisor.kill('SIGKILL');
+    await eventually(() => expect(told()).toEqual(['orphan started', 'orphan asked', 'orphan ended']));
     await eventually(async () => expect(await identify(pid)).toBeUndefined());
   });
 });

@@ -1,0 +1,38 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
+import sdk from '@temporalio/worker/package.json';
+
+/**
+ * Bundles the compiled workflows into one file, so that a worker starts in one second instead of four and every worker
+ * runs the same code. Does nothing when neither the workflows nor the SDK changed.
+ */
+async function bundleWorkflows(dist: string): Promise<void> {
+  const workflows = join(dist, 'workflows');
+  const bundle = join(dist, 'workflow-bundle.js');
+  const hashFile = `${bundle}.sha256`;
+  const hash = await hashOf(workflows);
+  if ((await readFile(hashFile, 'utf8').catch(() => '')) === hash) return;
+
+  const { code } = await bundleWorkflowCode({
+    workflowsPath: join(workflows, 'index.js'),
+    logger: new DefaultLogger('WARN'),
+  });
+  // A worker that starts right now reads the old one or the new one.
+  await writeFile(`${bundle}.new`, code);
+  await rename(`${bundle}.new`, bundle);
+  await writeFile(hashFile, hash);
+}
+
+/** Of everything that can change the bundle: workflow code imports no values from elsewhere. */
+async function hashOf(workflows: string): Promise<string> {
+  const hash = createHash('sha256').update(sdk.version);
+  const names = await readdir(workflows, { recursive: true });
+  for (const name of names.filter((each) => each.endsWith('.js')).sort()) {
+    hash.update(`\0${name}\0`).update(await readFile(join(workflows, name)));
+  }
+  return hash.digest('hex');
+}
+
+void bundleWorkflows(join(__dirname, '..'));

@@ -1,0 +1,73 @@
+/**
+ * Builds what `dist/` holds when a source is newer than the last build, and does nothing otherwise. Two commands at once
+ * do not build over each other: the second waits, and then finds nothing to do.
+ *
+ * Plain JavaScript, because it is what turns TypeScript into something that runs.
+ */
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import lockfile from 'proper-lockfile';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const dist = join(root, 'dist');
+const stamp = join(dist, '.built');
+
+const notSources = new Set(['node_modules', 'dist', 'test', 'coverage', 'target']);
+const isSource = (name) => /^(?!.*\.test\.ts$).*\.ts$/.test(name) || /^(tsconfig.*|package-lock)\.json$/.test(name);
+
+/** Every file the build depends on. */
+function* sources(directory) {
+  for (const entry of readdirSync(directory, { withFileTypes: true })) {
+    if (entry.name.startsWith('.') || notSources.has(entry.name)) continue;
+    const path = join(directory, entry.name);
+    if (entry.isDirectory()) yield* sources(path);
+    else if (isSource(entry.name)) yield path;
+  }
+}
+
+function isFresh() {
+  const built = statSync(stamp, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  for (const path of sources(root)) {
+    // A file may go between the listing and this.
+    if ((statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0) > built) return false;
+  }
+  return built > 0;
+}
+
+function run(...args) {
+  const { status } = spawnSync(process.execPath, args, { cwd: root, stdio: ['ignore', 2, 2] });
+  if (status !== 0) throw new Error(`The build failed: node ${args.join(' ')}`);
+}
+
+/** @throws Error when the build fails; its output is on standard error */
+export async function ensureBuilt() {
+  if (isFresh()) return;
+  mkdirSync(dist, { recursive: true });
+  // The holder keeps the lock fresh while it builds, except that a synchronous step blocks that: hence the long limit.
+  const lock = {
+    lockfilePath: join(dist, '.build-lock'),
+    stale: 300_000,
+    retries: { retries: 600, factor: 1, minTimeout: 500 },
+  };
+  const unlock = await lockfile.lock(root, lock);
+  try {
+    if (isFresh()) return;
+    // A source that is saved while the compiler runs is newer than this, and is built next time.
+    const startedAt = new Date();
+    run('node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json');
+    run('dist/scripts/bundle-workflows.js');
+    writeFileSync(stamp, '');
+    utimesSync(stamp, startedAt, startedAt);
+  } finally {
+    await unlock();
+  }
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  await ensureBuilt().catch((error) => {
+    console.error(error.message);
+    process.exitCode = 1;
+  });
+}

@@ -1,0 +1,154 @@
+import { existsSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import pino from 'pino';
+import { readEnvironment } from '../platform/config/env';
+import { createLog, type Log } from '../platform/log/log';
+import { claimPort } from '../platform/processes/claim-port';
+import { claimDataDirectory } from '../platform/processes/data-directory';
+import { nodePart, type NodePart } from '../platform/processes/node-part';
+import { supervise, type Supervision } from '../platform/processes/supervisor';
+import { tail } from '../platform/processes/tail';
+import { findTemporalBinary } from '../platform/temporal/binary';
+import { embeddedServer } from '../platform/temporal/embedded-server';
+
+export interface StartOptions {
+  /** Laid over the process environment. */
+  environment?: NodeJS.ProcessEnv;
+  /** Instead of `BOARD_DATA_DIR`. */
+  dataDir?: string;
+  /** Instead of `BOARD_PORT` and `TEMPORAL_UI_PORT`; 0 is a free one. */
+  ports?: { api?: number; temporalUi?: number };
+  /** Nothing on our own output: each part, and the supervisor, write to `<dataDir>/logs`. */
+  quiet?: boolean;
+  /** Ends the starting; the call rejects with its reason. */
+  signal?: AbortSignal;
+  /** How long the parts may take to be ready, in milliseconds. */
+  readyWithinMs?: number;
+}
+
+/** The whole service while it runs. */
+export interface RunningService {
+  apiUrl: string;
+  /** Only for an embedded server: another one's is its operator's to know. */
+  temporalUiUrl?: string;
+  temporalAddress: string;
+  dataDir: string;
+  /** Process ids by part: `temporal` (when embedded), `worker`, `api`. They change when a part is started again. */
+  pids(): Record<string, number>;
+  /** Ends everything: api, worker, Temporal. */
+  stop(): Promise<void>;
+  /** Resolves with the exit code when everything has ended. */
+  ended: Promise<number>;
+}
+
+/** A part did not become ready; the message holds the end of what it printed, where that is known. */
+export class PartNotReadyError extends Error {
+  override readonly name = 'PartNotReadyError';
+}
+
+/**
+ * Starts Temporal (unless `TEMPORAL_ADDRESS` names one), a worker and the api, each as a process of its own that is
+ * started again when it dies, and resolves when all of them are ready.
+ *
+ * @throws EnvironmentError, PortInUseError, DataDirectoryInUseError, TemporalUnavailableError, PartNotReadyError
+ */
+export async function startAll(options: StartOptions = {}): Promise<RunningService> {
+  const given = { ...process.env, ...options.environment };
+  const settings = readEnvironment(given);
+  const dataDir = resolve(options.dataDir ?? settings.BOARD_DATA_DIR);
+  const apiPort = await claimPort(options.ports?.api ?? settings.BOARD_PORT, 'BOARD_PORT', settings.BOARD_HOST);
+  const release = await claimDataDirectory(dataDir);
+  const logFile = options.quiet ? (name: string) => join(dataDir, 'logs', `${name}.log`) : undefined;
+  const log = supervisorLog(settings.LOG_LEVEL, logFile?.('supervisor'));
+
+  try {
+    const temporal = settings.TEMPORAL_ADDRESS
+      ? undefined
+      : embeddedServer({
+          binary: await findTemporalBinary({ environment: given, report: (line) => log.info(line) }),
+          dataDir,
+          namespace: settings.TEMPORAL_NAMESPACE,
+          uiPort: options.ports?.temporalUi ?? settings.TEMPORAL_UI_PORT,
+          log,
+        });
+    const temporalAddress = () => settings.TEMPORAL_ADDRESS ?? temporal?.address() ?? '';
+    const environment = () => ({
+      ...given,
+      BOARD_DATA_DIR: dataDir,
+      BOARD_PORT: String(apiPort),
+      TEMPORAL_ADDRESS: temporalAddress(),
+    });
+    const programs = ['worker', 'api'].map((name) => {
+      const file = logFile?.(name);
+      return nodePart({ name, script: entryPoint(name), environment, output: file ? { file } : 'inherit' });
+    });
+    const parts = [...(temporal ? [temporal] : []), ...programs];
+    const supervision = await supervise(parts, {
+      log,
+      graceMs: settings.BOARD_STOP_GRACE_MS + partGraceMs,
+      signal: options.signal,
+    });
+    await untilReady(programs, supervision, { ...options, logFile });
+    return {
+      apiUrl: `http://${urlHost(settings.BOARD_HOST)}:${apiPort}`,
+      temporalUiUrl: temporal?.uiUrl(),
+      temporalAddress: temporalAddress(),
+      dataDir,
+      pids: () => supervision.pids(),
+      stop: () => supervision.stop(),
+      ended: supervision.ended.finally(release),
+    };
+  } catch (error) {
+    await release();
+    throw error;
+  }
+}
+
+/** What a worker takes to end besides ending its agents. */
+const partGraceMs = 20_000;
+
+/** The compiled entry point of a part, whether this file runs compiled or under a test runner. */
+function entryPoint(part: string): string {
+  const parent = dirname(__dirname);
+  const script = join(parent, basename(parent) === 'dist' ? '' : 'dist', part, 'main.js');
+  if (!existsSync(script)) throw new PartNotReadyError(`${script} is missing. Run \`npm run build\`.`);
+  return script;
+}
+
+function supervisorLog(level: string, file: string | undefined): Log {
+  if (!file) return createLog({ name: 'start', level });
+  return createLog({ name: 'start', level }, pino.destination({ dest: file, mkdir: true, sync: true }));
+}
+
+/** A wildcard address is one to listen on, not one to open. */
+function urlHost(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
+  return host.includes(':') ? `[${host}]` : host;
+}
+
+interface ReadyOptions {
+  readyWithinMs?: number;
+  signal?: AbortSignal;
+  logFile?: (part: string) => string;
+}
+
+/** Waits until every part says that it is ready; ends all of them when one does not. */
+async function untilReady(parts: NodePart[], supervision: Supervision, options: ReadyOptions): Promise<void> {
+  const { readyWithinMs = 90_000, signal, logFile } = options;
+  const state = { ended: false };
+  void supervision.ended.then(() => (state.ended = true));
+  const deadline = performance.now() + readyWithinMs;
+  for (;;) {
+    const waitingFor = parts.find((part) => !part.isReady());
+    if (!waitingFor) return;
+    if (state.ended || signal?.aborted || performance.now() >= deadline) {
+      await supervision.stop();
+      signal?.throwIfAborted();
+      const printed = logFile ? await tail(logFile(waitingFor.name)) : '';
+      const what = state.ended ? 'ended instead of becoming ready' : `was not ready within ${readyWithinMs} ms`;
+      throw new PartNotReadyError(`The ${waitingFor.name} ${what}.\n${printed}`.trimEnd());
+    }
+    await delay(25);
+  }
+}

@@ -1,0 +1,55 @@
+import { EnvironmentError } from '../platform/config/env';
+import { PortInUseError } from '../platform/processes/claim-port';
+import { DataDirectoryInUseError } from '../platform/processes/data-directory';
+import { configurationErrorExitCode } from '../platform/processes/part';
+import { TemporalUnavailableError } from '../platform/temporal/unavailable-error';
+import { PartNotReadyError, startAll, type RunningService } from './start-all';
+
+/** What the user can put right: said in a sentence, without a stack. */
+const expected = [
+  EnvironmentError,
+  PortInUseError,
+  DataDirectoryInUseError,
+  TemporalUnavailableError,
+  PartNotReadyError,
+];
+
+class Interrupted extends Error {}
+
+function describe({ apiUrl, temporalUiUrl, temporalAddress, dataDir }: RunningService): string {
+  const rows = [
+    ['API', `${apiUrl}/api`],
+    ['OpenAPI', `${apiUrl}/api/openapi.json`],
+    temporalUiUrl ? ['Temporal UI', temporalUiUrl] : ['Temporal', temporalAddress],
+    ['Data', dataDir],
+  ];
+  const lines = rows.map(([name = '', value = '']) => `    ${name.padEnd(12)} ${value}`);
+  return ['', '  Runboard is running (Ctrl-C stops it)', '', ...lines, ''].join('\n');
+}
+
+/** Runs the whole service until it is asked to stop. */
+async function main(): Promise<number> {
+  const stopping = new AbortController();
+  let service: RunningService | undefined;
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    // Once: asked a second time, it ends at once.
+    process.once(signal, () => {
+      stopping.abort(new Interrupted(signal));
+      void service?.stop();
+    });
+  }
+  try {
+    service = await startAll({ signal: stopping.signal });
+  } catch (error) {
+    if (error instanceof Interrupted) return 0;
+    if (!expected.some((kind) => error instanceof kind)) throw error;
+    console.error((error as Error).message);
+    return configurationErrorExitCode;
+  }
+  console.log(describe(service));
+  return service.ended;
+}
+
+void main().then((code) => {
+  process.exitCode = code;
+});
