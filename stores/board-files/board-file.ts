@@ -1,0 +1,56 @@
+import { AppError, errorMessage } from '../../platform/errors/app-error';
+import type { Task } from '../../contracts/task';
+import type { FrontMatter } from './front-matter';
+import type { TaskPath } from './layout';
+import { deepFreeze } from './plain';
+import type { FileState, Fingerprint } from './read-task-file';
+import { parseTask, TaskDocumentError } from './task-document';
+
+/** A file that holds a task. */
+export interface TaskFile extends Fingerprint {
+  kind: 'task';
+  path: TaskPath;
+  hash: string;
+  task: Task;
+}
+
+/** A file that cannot be read as a task; it is never written, renamed or deleted. */
+export interface BrokenFile extends Fingerprint {
+  kind: 'broken';
+  path: TaskPath;
+  code: 'unreadable' | 'invalid';
+  message: string;
+  /** The task that was in the file before, when this process has seen it. */
+  lastId?: string;
+}
+
+export type BoardFile = TaskFile | BrokenFile;
+
+/** Makes sense of what was read. `source` is what a later write needs to keep the notation of the file. */
+export function interpret(
+  path: TaskPath,
+  state: Exclude<FileState, { kind: 'missing' }>,
+): { file: BoardFile; source?: FrontMatter } {
+  const { signature, fresh } = state;
+  if (state.kind === 'unreadable') {
+    return {
+      file: { kind: 'broken', path, signature, fresh, code: 'unreadable', message: `The file ${state.problem}.` },
+    };
+  }
+  try {
+    const { task, source } = parseTask(state.text, state.writtenAt);
+    return { file: { kind: 'task', path, signature, fresh, hash: state.hash, task: deepFreeze(task) }, source };
+  } catch (error) {
+    if (!(error instanceof TaskDocumentError)) throw error;
+    return { file: { kind: 'broken', path, signature, fresh, code: 'invalid', message: errorMessage(error) } };
+  }
+}
+
+/** What every use of a task whose file is broken is refused with. */
+export const brokenFileError = (id: string, file: BrokenFile): AppError =>
+  new AppError(
+    'CONFLICT',
+    409,
+    `Task ${id} cannot be read from its file ${file.path}: ${file.message} Mend the file; it is left as it is until then.`,
+    { resourceType: 'task', resourceId: id, path: file.path, code: file.code, problem: file.message },
+  );

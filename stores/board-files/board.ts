@@ -1,0 +1,136 @@
+import { lstat, mkdir, realpath } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { BoardDiagnostic } from '../../contracts/task';
+import { errorMessage } from '../../platform/errors/app-error';
+import { brokenFileError } from './board-file';
+import { sweepTemporaryFiles } from './durable-file';
+import { eachLimited } from './each-limited';
+import { finishRemovals } from './finish-removals';
+import { createFollower, type Follower } from './follower';
+import { duplicateDiagnostics } from './identity';
+import { locations, partsOf } from './layout';
+import { createMutations } from './mutations';
+import { selectTasks } from './query';
+import { startRescan } from './rescan';
+import { isTaskId } from './task-id';
+import { TaskIndex } from './task-index';
+import { createTaskLocks } from './task-locks';
+import type { Board, BoardChange, BoardOptions, BoardTask } from './types';
+import { createWatcher } from './watcher';
+
+export type { Board, BoardChange, BoardOptions, BoardTask, Writer } from './types';
+
+const looksAtOnce = 16;
+
+/**
+ * Opens a board directory, reads every task and follows the files from then on.
+ *
+ * @throws Error when the directory cannot be made, read or watched
+ */
+export async function createBoard({
+  dir: given,
+  log,
+  clock = () => new Date(),
+  rescanMs = 1_000,
+}: BoardOptions): Promise<Board> {
+  const dir = await prepareFolders(given);
+  const listeners = new Set<(change: BoardChange) => void>();
+  const index = new TaskIndex((change) => {
+    for (const listener of listeners) {
+      try {
+        listener(change);
+      } catch (error) {
+        log.error({ taskId: change.taskId, error: errorMessage(error) }, 'a listener of board changes failed');
+      }
+    }
+  });
+  const locks = createTaskLocks(dir, log);
+  const deps = { dir, index, locks, log, clock };
+  const follower = createFollower(deps);
+  const observeAll = (paths: Parameters<Follower['observe']>[0][]): Promise<void> =>
+    eachLimited(looksAtOnce, paths, (path) => follower.observe(path)).catch((error: unknown) =>
+      log.warn({ error: errorMessage(error) }, 'changed board files could not be read'),
+    );
+  const watcher = createWatcher({ dir, log, onChanged: observeAll });
+  // Watching comes first, so that nothing changes unseen between reading and watching.
+  watcher.renew();
+  await follower.discover();
+  await finishRemovals(deps);
+  const rescan = startRescan({ dir, index, follower, watcher, log, everyMs: rescanMs });
+  let diagnostics: { version: number; list: BoardDiagnostic[] } | undefined;
+
+  return {
+    ...createMutations({ ...deps, follower }),
+    get: (id) => freshTask(id, dir, index, follower),
+    list: (query, location = 'active') => selectTasks(index.tasksIn(location), query),
+    counts: () => countTasks(index),
+    diagnostics: () => {
+      if (diagnostics?.version !== index.version) diagnostics = { version: index.version, list: diagnose(index) };
+      return diagnostics.list;
+    },
+    get version() {
+      return index.version;
+    },
+    onChange: (listener) => {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    close: async () => {
+      await Promise.all([rescan.close(), watcher.close()]);
+      await locks.idle();
+    },
+  };
+}
+
+/** Makes what is missing. Folders that lead elsewhere are refused: writes would leave the board directory. */
+async function prepareFolders(given: string): Promise<string> {
+  await mkdir(given, { recursive: true });
+  const dir = await realpath(given);
+  for (const location of locations) {
+    const folder = join(dir, location);
+    await mkdir(folder, { recursive: true });
+    if (!(await lstat(folder)).isDirectory()) throw new Error(`The board folder ${folder} is not a directory.`);
+    await sweepTemporaryFiles(folder);
+  }
+  return dir;
+}
+
+async function freshTask(
+  id: string,
+  dir: string,
+  index: TaskIndex,
+  follower: Follower,
+): Promise<BoardTask | undefined> {
+  if (!isTaskId(id)) return undefined;
+  const broken = index.brokenFileOf(id);
+  for (const path of [...index.pathsOf(id), ...(broken ? [broken.path] : [])]) await follower.observe(path);
+  // Not known, or not where it was: another process may have made or moved it just now.
+  if (!index.find(id)) await follower.discover();
+  const file = index.find(id);
+  if (file) {
+    if (file.task.deletedAt !== undefined) return undefined;
+    return { task: file.task, location: partsOf(file.path).location, path: join(dir, file.path) };
+  }
+  const stillBroken = index.brokenFileOf(id);
+  if (stillBroken) throw brokenFileError(id, stillBroken);
+  return undefined;
+}
+
+const defaultCounts = { backlog: 0, todo: 0, 'in-progress': 0, blocked: 0, done: 0, archived: 0 };
+
+function countTasks(index: TaskIndex): Record<string, number> {
+  const counts: Record<string, number> = {
+    ...defaultCounts,
+    backlog: index.tasksIn('backlog').length,
+    archived: index.tasksIn('archive').length,
+  };
+  for (const { status } of index.tasksIn('active')) counts[status] = (counts[status] ?? 0) + 1;
+  return counts;
+}
+
+function diagnose(index: TaskIndex): BoardDiagnostic[] {
+  const broken = index
+    .brokenFiles()
+    .map(({ path, code, message }) => ({ location: partsOf(path).location, path, code, message }));
+  return [...broken, ...duplicateDiagnostics(index)];
+}

@@ -1,0 +1,27 @@
+import { join } from 'node:path';
+import { errorMessage } from '../../platform/errors/app-error';
+import { moveFile } from './durable-file';
+import type { FollowerDeps } from './follower';
+import { partsOf, taskPath, type TaskPath } from './layout';
+
+/** Moves tasks to the archive whose deletion a crash interrupted after it was written. */
+export async function finishRemovals({ dir, index, locks, log }: FollowerDeps): Promise<void> {
+  const misplaced = (path: TaskPath): boolean => {
+    const file = index.fileAt(path);
+    return file?.kind === 'task' && file.task.deletedAt !== undefined && partsOf(path).location !== 'archive';
+  };
+  for (const path of index.paths().filter(misplaced)) {
+    const file = index.fileAt(path);
+    if (file?.kind !== 'task') continue;
+    const to = taskPath('archive', partsOf(path).name);
+    await locks
+      .exclusive(file.task.id, async () => {
+        if (!misplaced(path)) return;
+        await moveFile(join(dir, path), join(dir, to));
+        index.put({ ...file, path: to, fresh: true }, path);
+      })
+      .catch((error: unknown) =>
+        log.warn({ path, error: errorMessage(error) }, 'a deleted task could not be archived'),
+      );
+  }
+}

@@ -1,0 +1,48 @@
+import type { Task, TaskQuery } from '../../contracts/task';
+
+/** Most tasks of one answer, and the page size when only a page is asked for. */
+const maxListed = 10_000;
+const defaultLimit = 50;
+
+/** Which of the sorted `tasks` a query asks for, and how many match it in all pages. */
+export function selectTasks(tasks: readonly Task[], query: TaskQuery): { tasks: Task[]; total: number } {
+  const matches = matcher(query);
+  const found = matches ? tasks.filter(matches) : tasks;
+  const paged = query.page !== undefined || query.limit !== undefined;
+  const limit = paged ? (query.limit ?? defaultLimit) : maxListed;
+  const start = ((query.page ?? 1) - 1) * limit;
+  return { tasks: found.slice(start, start + limit), total: found.length };
+}
+
+const listFields = ['status', 'priority', 'type'] as const;
+const exactFields = ['project', 'sprint', 'assignee', 'agent'] as const;
+
+/** One test for all filters of a query; `undefined` when it has none. */
+function matcher(query: TaskQuery): ((task: Task) => boolean) | undefined {
+  const tests: ((task: Task) => boolean)[] = [];
+  for (const field of listFields) {
+    const allowed = query[field];
+    if (allowed) tests.push((task) => (allowed as string[]).includes(task[field]));
+  }
+  for (const field of exactFields) {
+    const wanted = query[field];
+    if (wanted !== undefined) tests.push((task) => task[field] === wanted);
+  }
+  if (query.q) {
+    const wanted = query.q.toLowerCase();
+    tests.push((task) => searchText(task).includes(wanted));
+  }
+  return tests.length > 0 ? (task) => tests.every((test) => test(task)) : undefined;
+}
+
+/** Lower-cased once per version of a task: tasks are frozen, and a search looks at thousands. */
+const searchTexts = new WeakMap<Task, string>();
+
+function searchText(task: Task): string {
+  const known = searchTexts.get(task);
+  if (known !== undefined) return known;
+  // A line end cannot be typed into a search box by accident: matches do not reach across the parts.
+  const text = `${task.id}\n${task.title}\n${task.description}`.toLowerCase();
+  searchTexts.set(task, text);
+  return text;
+}

@@ -1,0 +1,91 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { lock } from 'proper-lockfile';
+import { AppError, errorMessage } from '../../platform/errors/app-error';
+import type { Log } from '../../platform/log/log';
+import { errorCode } from './read-task-file';
+
+export interface HeldLock {
+  /** Throws when this process was stopped for so long that others took the lock over. */
+  assertHeld(): void;
+}
+
+export interface TaskLocks {
+  /**
+   * Runs `work` while no other work on the same task runs, in this process or in any other that shares the board
+   * directory, on any host.
+   *
+   * @throws AppError 503 `TASK_BUSY` when another process does not let go within 5 s
+   */
+  exclusive<T>(id: string, work: (held: HeldLock) => Promise<T>): Promise<T>;
+  /** Resolves when no work is under way. */
+  idle(): Promise<void>;
+}
+
+/** A dead process's lock is taken over after this; a living one refreshes its lock twice in this time. */
+const staleMs = 4_000;
+const waitMs = 5_000;
+
+/** Locks of tasks in the folder `<boardDir>/.locks`, one short-lived folder per locked task. */
+export function createTaskLocks(boardDir: string, log: Log): TaskLocks {
+  const folder = join(boardDir, '.locks');
+  /** The last work queued per task: in this process work is done in the order it came. */
+  const queues = new Map<string, Promise<unknown>>();
+
+  async function locked<T>(id: string, work: (held: HeldLock) => Promise<T>): Promise<T> {
+    let lost: Error | undefined;
+    const release = await acquire(folder, id, (error) => (lost = error));
+    try {
+      return await work({
+        assertHeld: () => {
+          if (lost) throw busy(id);
+        },
+      });
+    } finally {
+      await release().catch((error: unknown) =>
+        log.warn({ taskId: id, error: errorMessage(error) }, 'task lock was lost'),
+      );
+    }
+  }
+
+  return {
+    exclusive: (id, work) => {
+      const before = queues.get(id) ?? Promise.resolve();
+      const result = before.then(() => locked(id, work));
+      const settled = result.then(noop, noop).then(() => {
+        if (queues.get(id) === settled) queues.delete(id);
+      });
+      queues.set(id, settled);
+      return result;
+    },
+    idle: async () => {
+      while (queues.size > 0) await Promise.all(queues.values());
+    },
+  };
+}
+
+const noop = (): void => undefined;
+
+async function acquire(folder: string, id: string, onLost: (error: Error) => void): Promise<() => Promise<void>> {
+  const path = join(folder, `${id}.lock`);
+  const deadline = Date.now() + waitMs;
+  for (;;) {
+    try {
+      return await lock(path, { lockfilePath: path, realpath: false, stale: staleMs, onCompromised: onLost });
+    } catch (error) {
+      const code = errorCode(error);
+      if (code === 'ENOENT') await mkdir(folder, { recursive: true });
+      else if (code !== 'ELOCKED') throw error;
+    }
+    if (Date.now() > deadline) throw busy(id);
+    // Random, so that processes waiting for the same lock do not keep step.
+    await delay(2 + Math.random() * 18);
+  }
+}
+
+const busy = (id: string): AppError =>
+  new AppError('TASK_BUSY', 503, `Task ${id} is being changed by another process. Try again in a few seconds.`, {
+    resourceType: 'task',
+    resourceId: id,
+  });

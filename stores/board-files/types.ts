@@ -1,0 +1,67 @@
+import type { BoardDiagnostic, Task, TaskCreate, TaskLocation, TaskQuery } from '../../contracts/task';
+import type { Log } from '../../platform/log/log';
+
+export interface BoardOptions {
+  /** The board directory; made with `active/`, `backlog/` and `archive/` when missing. */
+  dir: string;
+  log: Log;
+  /** The time that goes into `createdAt`, `updatedAt` and ids. */
+  clock?: () => Date;
+  /** How often the files are compared with the index in case the watcher missed something; default 1,000 ms. */
+  rescanMs?: number;
+}
+
+/** A task, the folder it is in and the absolute path of its file. Tasks are frozen: the index shares them. */
+export interface BoardTask {
+  task: Task;
+  location: TaskLocation;
+  path: string;
+}
+
+/** `task` is absent when the task is gone. */
+export interface BoardChange {
+  taskId: string;
+  kind: 'created' | 'updated' | 'deleted' | 'moved';
+  task?: Task;
+  location: TaskLocation;
+}
+
+export interface Writer {
+  /** Recorded as `createdBy`, `updatedBy` or `deletedBy`, e.g. `service:admin`. */
+  actor: string;
+  /** The revision the writer has seen; another one on disk refuses the write with 409. */
+  expectedRevision?: number;
+}
+
+/**
+ * Tasks as markdown files. The files are the truth and several processes, hosts and editors may change them; each
+ * board keeps an index in memory that follows them.
+ *
+ * Refusals are `AppError`: 400 for a task that the contract refuses, 404 for an unknown id, 409 for a stale revision,
+ * a file that cannot be read and an identity that two files claim, 503 when another process holds a task's lock for 5 s.
+ */
+export interface Board {
+  /** `id` makes the create repeatable: a second one with the same id is refused with 409. */
+  create(input: TaskCreate, options: { actor: string; location?: TaskLocation; id?: string }): Promise<Task>;
+  /** As the file is now, also when another process or a hand changed it. @throws AppError 409 when it cannot be read */
+  get(id: string): Promise<BoardTask | undefined>;
+  /** From memory, newest `updatedAt` first, then by id; at most 10,000, or one page. `total` counts every match. */
+  list(query: TaskQuery, location?: TaskLocation): { tasks: Task[]; total: number };
+  /** Active tasks per status, plus `backlog` and `archived`. */
+  counts(): Record<string, number>;
+  /**
+   * Replaces the fields that `change` returns; `undefined` removes one. `change` runs under the lock with the newest
+   * task, possibly more than once, and must not have effects of its own.
+   */
+  update(id: string, change: (current: Task) => Partial<Task>, options: Writer): Promise<Task>;
+  /** Moves the task to the archive with `deletedAt`, `deletedBy` and `purgeAfter`; it is not listed or got any more. */
+  remove(id: string, options: Writer): Promise<void>;
+  /** Files that are left alone until a person mends them. */
+  diagnostics(): BoardDiagnostic[];
+  /** Grows with every change of what `list`, `counts` and `diagnostics` answer. */
+  readonly version: number;
+  /** Calls `listener` once per task and revision, whoever made it; returns how to stop. */
+  onChange(listener: (change: BoardChange) => void): () => void;
+  /** Waits for what is under way and lets go of watchers, timers and locks. */
+  close(): Promise<void>;
+}

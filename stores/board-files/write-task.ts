@@ -1,0 +1,59 @@
+import { isDeepStrictEqual } from 'node:util';
+import { join } from 'node:path';
+import type { Task } from '../../contracts/task';
+import type { TaskFile } from './board-file';
+import { replaceFile } from './durable-file';
+import type { FrontMatter } from './front-matter';
+import type { TaskPath } from './layout';
+import { deepFreeze, plain } from './plain';
+import { fingerprintOf, hashOf, statOf } from './read-task-file';
+import { parseTask, printTask } from './task-document';
+import type { HeldLock } from './task-locks';
+
+export interface TaskWrite {
+  dir: string;
+  path: TaskPath;
+  task: Task;
+  /** The file the task is based on; both absent for a new file. */
+  seen?: { signature: string; source: FrontMatter };
+  held: HeldLock;
+}
+
+/**
+ * Writes a task's file, whole or not at all, and answers what is in it now.
+ *
+ * @throws FileChangedError when the file is not the seen one any more
+ */
+export async function writeTask({ dir, path, task, seen, held }: TaskWrite): Promise<TaskFile> {
+  const written = compose(task, seen?.source);
+  await replaceFile(join(dir, path), written.text, seen?.signature, () => held.assertHeld());
+  const stats = await statOf(join(dir, path));
+  // Fresh: the next look reads the file again, in case a hand was faster than our look at its times.
+  return {
+    kind: 'task',
+    path,
+    hash: hashOf(written.text),
+    signature: stats ? fingerprintOf(stats).signature : '',
+    fresh: true,
+    task: written.task,
+  };
+}
+
+/** The text for `task`, and the task as it reads back: the index holds what the file says, never more. */
+function compose(task: Task, original: FrontMatter | undefined): { text: string; task: Task } {
+  // Kept notations are tried first; when a hand wrote something that does not survive a move, it is written anew.
+  for (const source of original ? [original, undefined] : [undefined]) {
+    const text = printTask(task, source);
+    const readBack = parsed(text);
+    if (readBack && isDeepStrictEqual(readBack, plain(task))) return { text, task: deepFreeze(readBack) };
+  }
+  throw new Error(`The task ${task.id} cannot be written as a file that reads back the same.`);
+}
+
+function parsed(text: string): Task | undefined {
+  try {
+    return parseTask(text, new Date(0)).task;
+  } catch {
+    return undefined;
+  }
+}
