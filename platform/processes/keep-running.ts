@@ -56,7 +56,7 @@ export async function keepRunning(part: Part, options: KeepOptions): Promise<Kep
       if (isStopping()) return undefined;
       try {
         const started = await part.start();
-        log.info({ part: part.name, pid: started.pid, failures }, 'part started again');
+        log.info({ part: part.name, partPid: started.pid, failures }, 'part started again');
         // Asked to stop while it was starting: nobody else knows this process yet.
         if (isStopping()) await started.stop(graceMs);
         return started;

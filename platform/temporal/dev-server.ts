@@ -67,7 +67,7 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
     );
   }
   const { pid, exited } = child;
-  log.info({ address, pid, dbFile }, 'temporal development server is up');
+  log.info({ address, serverPid: pid, dbFile }, 'temporal development server is up');
   const stop = (graceMs = stopGraceMs) => child.stop(graceMs);
   return { address, uiUrl: `http://127.0.0.1:${uiPort}`, pid, port, uiPort, stop, exited };
 }

@@ -59,11 +59,11 @@ export function embeddedServer(options: EmbeddedServerOptions): EmbeddedServer {
     try {
       await awaitNamespace(address, namespace, { withinMs: answersWithinMs });
     } catch (error) {
-      log.warn({ pid, address, err: error }, 'ending a temporal server that does not answer');
+      log.warn({ serverPid: pid, address, err: error }, 'ending a temporal server that does not answer');
       await endProcess(previous, { graceMs: answersWithinMs });
       return undefined;
     }
-    log.info({ pid, address }, 'using the temporal server that already runs on the data directory');
+    log.info({ serverPid: pid, address }, 'using the temporal server that already runs on the data directory');
     known = { address, uiUrl };
     return { pid, exited: watchForEnd(previous), stop: (graceMs) => endProcess(previous, { graceMs }) };
   };
