@@ -8,16 +8,15 @@ export function isLoopbackAddress(address: string | undefined): boolean {
   return address === '::1' || /^(::ffff:)?127\.\d+\.\d+\.\d+$/.test(address);
 }
 
-/** The host name of a URL or of a `Host` header, lower-cased and without its port; undefined when it is neither. */
-function hostName(text: string): string | undefined {
-  try {
-    return new URL(text.includes('://') ? text : `http://${text}`).hostname;
-  } catch {
-    return undefined;
-  }
-}
+/** An `Origin` header as a URL; undefined for `null` and whatever else names no web page. */
+const originUrl = (origin: string): URL | undefined =>
+  /^https?:\/\//i.test(origin) && URL.canParse(origin) ? new URL(origin) : undefined;
 
-const namesLoopback = (text: string): boolean => loopbackNames.has(hostName(text) ?? '');
+/** A `Host` header as a URL. */
+const hostUrl = (host: string): URL | undefined =>
+  URL.canParse(`http://${host}`) ? new URL(`http://${host}`) : undefined;
+
+const isLoopback = (url: URL | undefined): boolean => url !== undefined && loopbackNames.has(url.hostname);
 
 /**
  * Whether a request was made on this machine, to this machine. The socket address alone does not say so: a reverse
@@ -29,8 +28,8 @@ const namesLoopback = (text: string): boolean => loopbackNames.has(hostName(text
 export function isLocalRequest(headers: IncomingHttpHeaders, remoteAddress: string | undefined): boolean {
   if (!isLoopbackAddress(remoteAddress)) return false;
   if (headers['x-forwarded-for'] !== undefined || headers.forwarded !== undefined) return false;
-  if (headers.host === undefined || !namesLoopback(headers.host)) return false;
-  return headers.origin === undefined || namesLoopback(headers.origin);
+  if (!isLoopback(hostUrl(headers.host ?? ''))) return false;
+  return headers.origin === undefined || isLoopback(originUrl(headers.origin));
 }
 
 /**
@@ -43,7 +42,6 @@ export function isLocalRequest(headers: IncomingHttpHeaders, remoteAddress: stri
  */
 export function isAllowedOrigin(origin: string, host: string | undefined, allowed: readonly string[]): boolean {
   if (allowed.includes(origin)) return true;
-  const name = hostName(origin);
-  if (name === undefined) return false;
-  return loopbackNames.has(name) || new URL(origin).host === host?.toLowerCase();
+  const page = originUrl(origin);
+  return isLoopback(page) || (page !== undefined && page.host === host?.toLowerCase());
 }

@@ -1,0 +1,78 @@
+import { z } from 'zod';
+import { slug } from '../../contracts/common';
+import { repository, repositoryList, repositoryPatch } from '../../contracts/repository';
+import { assertFound, notFound } from '../../platform/errors/app-error';
+import type { Routes } from '../../platform/http/routes';
+import type { ApiContext } from '../context';
+
+const tag = 'config';
+const byName = z.strictObject({ name: slug });
+
+/** The git repositories tasks may name. */
+export function repositoryRoutes(routes: Routes, { repositories }: Pick<ApiContext, 'repositories'>): void {
+  routes.add(
+    {
+      method: 'get',
+      path: '/config/repos',
+      operationId: 'listRepositories',
+      summary: 'List the configured repositories',
+      tag,
+      permission: 'settings:read',
+      response: repositoryList,
+    },
+    async () => ({ repos: await repositories.list() }),
+  );
+
+  routes.add(
+    {
+      method: 'post',
+      path: '/config/repos',
+      operationId: 'addRepository',
+      summary: 'Configure a repository',
+      tag,
+      permission: 'settings:write',
+      body: repository,
+      response: repository,
+      status: 201,
+      errors: [409],
+    },
+    ({ body }) => repositories.add(body),
+  );
+
+  routes.add(
+    {
+      method: 'patch',
+      path: '/config/repos/:name',
+      operationId: 'changeRepository',
+      summary: 'Change fields of a repository',
+      tag,
+      permission: 'settings:write',
+      params: byName,
+      body: repositoryPatch,
+      response: repository,
+    },
+    async ({ params, body }) => {
+      const changed = await repositories.change(params.name, body);
+      assertFound(changed, 'repository', params.name);
+      return changed;
+    },
+  );
+
+  routes.add(
+    {
+      method: 'delete',
+      path: '/config/repos/:name',
+      operationId: 'removeRepository',
+      summary: 'Forget a repository; its files stay',
+      tag,
+      permission: 'settings:write',
+      params: byName,
+      response: z.undefined(),
+      status: 204,
+    },
+    async ({ params }) => {
+      if (!(await repositories.remove(params.name))) throw notFound('repository', params.name);
+      return undefined;
+    },
+  );
+}

@@ -1,0 +1,36 @@
+import { z } from 'zod';
+import { agentConfig, agentConfigAnswer } from '../../contracts/agent-config';
+import { repository } from '../../contracts/repository';
+import type { Routes } from '../../platform/http/routes';
+import type { ApiContext } from '../context';
+import { agentConfigRoutes } from './routes.agents';
+import { repositoryRoutes } from './routes.repositories';
+
+const configuration = z
+  .object({
+    agents: z.array(agentConfig),
+    defaultAgent: agentConfigAnswer.shape.defaultAgent,
+    repos: z.array(repository),
+  })
+  .meta({ id: 'Configuration' });
+
+/** What the board is configured with: agents and repositories. */
+export function configRoutes(routes: Routes, context: ApiContext): void {
+  routes.add(
+    {
+      method: 'get',
+      path: '/config',
+      operationId: 'getConfiguration',
+      summary: 'Read the configured agents and repositories',
+      tag: 'config',
+      permission: 'settings:read',
+      response: configuration,
+    },
+    async () => {
+      const [{ agents, defaultAgent }, repos] = await Promise.all([context.agents.read(), context.repositories.list()]);
+      return { agents, defaultAgent, repos };
+    },
+  );
+  agentConfigRoutes(routes, context);
+  repositoryRoutes(routes, context);
+}

@@ -1,0 +1,28 @@
+import type { Environment } from '../platform/config/env';
+import type { Authenticate } from '../platform/http/auth';
+import type { Routes } from '../platform/http/routes';
+import type { Log } from '../platform/log/log';
+import type { AgentConfigStore } from '../stores/agent-config-store';
+import type { Board } from '../stores/board-files/types';
+import type { Database } from '../stores/collection';
+import type { RepositoryStore } from '../stores/repository-store';
+import type { HealthCheck } from './health/checks';
+
+/** What routes receive. Built once per process (`api/start.ts`); areas with more needs take a context of their own. */
+export interface ApiContext {
+  env: Environment;
+  log: Log;
+  board: Board;
+  agents: AgentConfigStore;
+  repositories: RepositoryStore;
+  database: Database;
+  /** Also for the WebSocket upgrade, which no route sees. */
+  authenticate: Authenticate;
+  /** What readiness asks, by the name it is reported under. */
+  checks: Record<string, HealthCheck>;
+  /** When the process began to serve. */
+  startedAt: Date;
+}
+
+/** Adds the routes of one area. */
+export type Area = (routes: Routes, context: ApiContext) => void;

@@ -1,0 +1,42 @@
+import { Client, Connection } from '@temporalio/client';
+import { environmentOrExit } from '../platform/config/env';
+import { ListenError } from '../platform/http/server';
+import { createLog } from '../platform/log/log';
+import { announceReady, endInOrder } from '../platform/processes/lifecycle';
+import { discoverTemporal } from '../platform/temporal/discover';
+import { startApi, type RunningApi } from './start';
+
+/** Exit code of a start that cannot succeed until a setting is changed. */
+const configurationError = 2;
+/** Running requests get 10 s, then the board and the stores close. */
+const closeWithinMs = 15_000;
+
+async function main(): Promise<void> {
+  const env = environmentOrExit();
+  const log = createLog({ name: 'api', level: env.LOG_LEVEL });
+  const starting = new AbortController();
+  let api: RunningApi | undefined;
+  endInOrder({
+    log,
+    withinMs: closeWithinMs,
+    close: async () => {
+      starting.abort(new Error('The api is ending.'));
+      await api?.close();
+    },
+  });
+  try {
+    const { BOARD_DATA_DIR: dataDir, TEMPORAL_ADDRESS: configured } = env;
+    const address = await discoverTemporal({ configured, dataDir, signal: starting.signal });
+    // Connects with the first call and again after every loss: the board is served while Temporal is away.
+    const connection = Connection.lazy({ address });
+    api = await startApi(env, log, new Client({ connection, namespace: env.TEMPORAL_NAMESPACE }));
+  } catch (error) {
+    if (starting.signal.aborted) return;
+    log.fatal({ err: error }, 'cannot start');
+    process.exit(error instanceof ListenError ? configurationError : 1);
+  }
+  log.info({ url: api.url }, 'listening');
+  announceReady();
+}
+
+void main();

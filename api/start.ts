@@ -1,0 +1,117 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Client } from '@temporalio/client';
+import { rolePermissions } from '../contracts/permissions';
+import type { Environment } from '../platform/config/env';
+import { createAuthenticator, type Authenticate } from '../platform/http/auth';
+import { listen, type RunningServer } from '../platform/http/server';
+import type { Log } from '../platform/log/log';
+import { createAgentConfigStore } from '../stores/agent-config-store';
+import { createBoard } from '../stores/board-files/board';
+import { openDatabase } from '../stores/open';
+import { createRepositoryStore } from '../stores/repository-store';
+import { createApp, requestTimeoutMs } from './app';
+import type { ApiContext } from './context';
+import { FeedHub } from './feed/hub';
+import { defaultFeedSettings, serveFeed } from './feed/server';
+import { diskCheck, memoryCheck, storageCheck, temporalCheck } from './health/checks';
+import { openRuns } from './runs/open';
+import { runRoutes } from './runs/routes';
+
+export interface RunningApi {
+  readonly url: string;
+  readonly port: number;
+  readonly context: ApiContext;
+  /** Finishes running requests, then lets go of the board and the stores. */
+  close(): Promise<void>;
+}
+
+/** Who may do what, as the environment says. The bypass for local callers is never on in production. */
+export const authenticatorOf = (env: Environment): Authenticate =>
+  createAuthenticator({
+    enabled: env.BOARD_AUTH_ENABLED,
+    adminKey: env.BOARD_ADMIN_KEY,
+    apiKeys: env.BOARD_API_KEYS,
+    localRole:
+      env.BOARD_AUTH_LOCALHOST_BYPASS && env.NODE_ENV !== 'production' ? env.BOARD_AUTH_LOCALHOST_ROLE : undefined,
+    rolePermissions,
+  });
+
+type Closer = () => Promise<void>;
+
+/** Runs every closer, the last opened first, even when one fails. */
+async function closeAll(closers: Closer[], log: Log): Promise<void> {
+  for (const close of [...closers].reverse()) {
+    await close().catch((error: unknown) => log.error({ err: error }, 'closing failed'));
+  }
+}
+
+async function openContext(env: Environment, log: Log, closers: Closer[]): Promise<ApiContext> {
+  await mkdir(env.BOARD_DATA_DIR, { recursive: true });
+  const database = await openDatabase({ mongoUrl: env.MONGODB_URL, dataDir: env.BOARD_DATA_DIR, log });
+  closers.push(() => database.close());
+  const board = await createBoard({ dir: join(env.BOARD_DATA_DIR, 'tasks'), log });
+  closers.push(() => board.close());
+  return {
+    env,
+    log,
+    board,
+    database,
+    agents: await createAgentConfigStore(database),
+    repositories: await createRepositoryStore(database),
+    authenticate: authenticatorOf(env),
+    checks: { storage: storageCheck(database), memory: memoryCheck(), disk: diskCheck(env.BOARD_DATA_DIR) },
+    startedAt: new Date(),
+  };
+}
+
+/** Adds the runs of tasks and the live feed, both of which need Temporal or what its workers write. */
+async function openDurable(context: ApiContext, client: Client, closers: Closer[]) {
+  const runs = await openRuns(context, client);
+  const hub = new FeedHub({ ...runs, board: context.board, log: context.log });
+  await hub.start();
+  closers.push(() => hub.stop());
+  context.checks.temporal = temporalCheck(client);
+  return { runs, hub };
+}
+
+/**
+ * Starts one replica of the API in this process.
+ *
+ * @param client of the Temporal server; without one there are no runs and no feed
+ * @throws ListenError when the port cannot be had; nothing stays open
+ */
+export async function startApi(env: Environment, log: Log, client?: Client): Promise<RunningApi> {
+  const closers: Closer[] = [];
+  try {
+    const context = await openContext(env, log, closers);
+    const durable = client && (await openDurable(context, client, closers));
+    const { app } = createApp(context, durable ? [(routes) => runRoutes(routes, durable.runs)] : []);
+    const server: RunningServer = await listen(app.callback(), {
+      host: env.BOARD_HOST,
+      port: env.BOARD_PORT,
+      requestTimeoutMs,
+    });
+    closers.push(() => server.close());
+    if (durable) closers.push(watchable(server, durable.hub, context));
+    return { url: server.url, port: server.port, context, close: () => closeAll(closers, log) };
+  } catch (error) {
+    await closeAll(closers, log);
+    throw error;
+  }
+}
+
+/** Serves the feed on the API's port; the closer ends its connections before the server waits for them. */
+function watchable({ server }: RunningServer, hub: FeedHub, { env, authenticate, log }: ApiContext): Closer {
+  const feed = serveFeed(server, {
+    hub,
+    authenticate,
+    log,
+    settings: {
+      ...defaultFeedSettings,
+      allowedOrigins: env.BOARD_ALLOWED_ORIGINS,
+      allowLocalOrigins: env.NODE_ENV !== 'production',
+    },
+  });
+  return () => feed.close();
+}

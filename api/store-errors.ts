@@ -1,0 +1,18 @@
+import { AppError, conflict } from '../platform/errors/app-error';
+import { DuplicateKeyError, StaleRevisionError, StoreUnavailableError } from '../stores/errors';
+
+/** What an error of the stores is to a caller; `undefined` for what is no error of the stores. */
+export function translateStoreError(error: unknown): AppError | undefined {
+  if (error instanceof StoreUnavailableError) {
+    return new AppError('STORE_UNAVAILABLE', 503, 'The store does not answer. Try again in a moment.');
+  }
+  if (error instanceof DuplicateKeyError) return conflict('This exists already.', { resourceType: error.collection });
+  if (error instanceof StaleRevisionError) {
+    return conflict('It has changed since it was loaded. Reload and retry with the latest revision.', {
+      resourceType: error.collection,
+      resourceId: error.id,
+      expectedRevision: error.expectedRevision,
+    });
+  }
+  return undefined;
+}

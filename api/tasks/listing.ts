@@ -1,0 +1,73 @@
+import { createHash } from 'node:crypto';
+import type { Task, TaskQuery } from '../../contracts/task';
+import { createLru, type Lru } from '../../platform/http/lru';
+import type { Board } from '../../stores/board-files/types';
+import { linkHeader, paginationOf } from './pages';
+
+/** A list of tasks as it is sent. */
+export interface Listing {
+  /** The whole body, JSON. */
+  bytes: Buffer;
+  /** Weak entity tag of the body's content: every replica computes the same one. */
+  tag: string;
+  /** How many files of the board are left out because they cannot be read as one task. */
+  conflicts: number;
+  link?: string;
+  lastModified?: string;
+}
+
+const cachedLists = 32;
+const largestCachedBytes = 8 * 1_048_576;
+
+/** Tasks are frozen, and the same object until they change: most of a list need not be serialised again. */
+const serialised = new WeakMap<Task, Buffer>();
+const comma = Buffer.from(',');
+
+function serialise(task: Task): Buffer {
+  let bytes = serialised.get(task);
+  if (!bytes) {
+    bytes = Buffer.from(JSON.stringify(task));
+    serialised.set(task, bytes);
+  }
+  return bytes;
+}
+
+function render(board: Pick<Board, 'list' | 'diagnostics'>, query: TaskQuery): Listing {
+  const { tasks, total } = board.list(query);
+  const diagnostics = board.diagnostics();
+  const pagination = paginationOf(query, total);
+  const meta = diagnostics.length > 0 ? { taskIdentityDiagnostics: diagnostics } : undefined;
+  const rest = JSON.stringify({ pagination, meta }).slice(1);
+  const items = tasks.flatMap((task, index) => (index === 0 ? [serialise(task)] : [comma, serialise(task)]));
+  const bytes = Buffer.concat([Buffer.from('{"tasks":['), ...items, Buffer.from(rest === '}' ? ']}' : `],${rest}`)]);
+  const newest = tasks.reduce((latest, { updatedAt }) => (updatedAt > latest ? updatedAt : latest), '');
+  return {
+    bytes,
+    tag: `W/"tasks:${createHash('sha1').update(bytes).digest('base64url')}"`,
+    conflicts: diagnostics.length,
+    ...(pagination && { link: linkHeader('/api/tasks', query, pagination) }),
+    ...(newest && { lastModified: new Date(newest).toUTCString() }),
+  };
+}
+
+/**
+ * Answers lists of tasks from the board's memory. A list that was asked for since the board last changed is not even
+ * put together again, which is what makes polling cheap.
+ */
+export function createListing(board: Pick<Board, 'list' | 'diagnostics' | 'version'>): (query: TaskQuery) => Listing {
+  let version = -1;
+  let lists: Lru<Listing> = createLru(cachedLists);
+  return (query) => {
+    if (board.version !== version) {
+      version = board.version;
+      lists = createLru(cachedLists);
+    }
+    // Parsed queries have their fields in the order of the schema: equal ones are spelt alike.
+    const key = JSON.stringify(query);
+    const known = lists.get(key);
+    if (known) return known;
+    const listing = render(board, query);
+    if (listing.bytes.length <= largestCachedBytes) lists.set(key, listing);
+    return listing;
+  };
+}

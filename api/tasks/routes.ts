@@ -1,0 +1,141 @@
+import { z } from 'zod';
+import { taskId } from '../../contracts/common';
+import { task, taskCounts, taskCreate, taskList, taskPatch, taskQuery } from '../../contracts/task';
+import { assertFound } from '../../platform/errors/app-error';
+import { answersNotModified, RawJson } from '../../platform/http/answer';
+import { expectedRevision, statedRevisions, type StatedRevision } from '../../platform/http/precondition';
+import type { Routes } from '../../platform/http/routes';
+import type { ApiContext } from '../context';
+import { taskChange } from './change';
+import { createListing } from './listing';
+import { withPlainTitles } from './plain-text';
+import { setTaskHeaders, taskTag } from './present';
+
+const tag = 'tasks';
+const byId = z.strictObject({ taskId });
+
+/** Tasks of the board: list, count, create, read, change, delete. */
+export function taskRoutes(routes: Routes, { board }: Pick<ApiContext, 'board'>): void {
+  const listing = createListing(board);
+  const expected = (id: string, stated: StatedRevision): Promise<number | undefined> =>
+    expectedRevision(statedRevisions('task', id, stated), async () => (await board.get(id))?.task.revision);
+
+  routes.add(
+    {
+      method: 'get',
+      path: '/tasks',
+      operationId: 'listTasks',
+      summary: 'List the active tasks, the last changed first',
+      tag,
+      permission: 'task:read',
+      query: taskQuery,
+      response: taskList,
+    },
+    async ({ query }, ctx) => {
+      const list = listing(query);
+      if (list.link) ctx.set('Link', list.link);
+      if (list.lastModified) ctx.set('Last-Modified', list.lastModified);
+      if (list.conflicts > 0) ctx.set('X-Board-Task-Identity-Conflicts', String(list.conflicts));
+      return answersNotModified(ctx, list.tag) ? undefined : new RawJson(list.bytes);
+    },
+  );
+
+  routes.add(
+    {
+      method: 'get',
+      path: '/tasks/counts',
+      operationId: 'countTasks',
+      summary: 'Count the tasks by column, in the backlog and in the archive',
+      tag,
+      permission: 'task:read',
+      response: taskCounts,
+    },
+    async () => board.counts(),
+  );
+
+  routes.add(
+    {
+      method: 'post',
+      path: '/tasks',
+      operationId: 'createTask',
+      summary: 'Create a task',
+      tag,
+      permission: 'task:write',
+      body: taskCreate,
+      response: task,
+      status: 201,
+      errors: [409],
+    },
+    async ({ body, auth }, ctx) => {
+      const created = await board.create(withPlainTitles(body), { actor: auth.actor });
+      setTaskHeaders(ctx, created);
+      ctx.set('Location', `/api/tasks/${created.id}`);
+      return created;
+    },
+  );
+
+  routes.add(
+    {
+      method: 'get',
+      path: '/tasks/:taskId',
+      operationId: 'getTask',
+      summary: 'Read a task',
+      tag,
+      permission: 'task:read',
+      params: byId,
+      response: task,
+      errors: [409],
+    },
+    async ({ params }, ctx) => {
+      const found = await board.get(params.taskId);
+      assertFound(found, 'task', params.taskId);
+      setTaskHeaders(ctx, found.task);
+      return answersNotModified(ctx, taskTag(found.task)) ? undefined : found.task;
+    },
+  );
+
+  routes.add(
+    {
+      method: 'patch',
+      path: '/tasks/:taskId',
+      operationId: 'changeTask',
+      summary: 'Change fields of a task, if it is still at the revision the caller has seen',
+      tag,
+      permission: 'task:write',
+      params: byId,
+      body: taskPatch,
+      response: task,
+      errors: [409],
+    },
+    async ({ params, body, auth, header }, ctx) => {
+      const revision = await expected(params.taskId, { header, bodyRevision: body.expectedRevision });
+      const patch = withPlainTitles(body);
+      const changed = await board.update(params.taskId, (current) => taskChange(patch, current), {
+        actor: auth.actor,
+        expectedRevision: revision,
+      });
+      setTaskHeaders(ctx, changed);
+      return changed;
+    },
+  );
+
+  routes.add(
+    {
+      method: 'delete',
+      path: '/tasks/:taskId',
+      operationId: 'deleteTask',
+      summary: 'Delete a task; its file is kept in the archive for 30 days',
+      tag,
+      permission: 'task:write',
+      params: byId,
+      response: z.undefined(),
+      status: 204,
+      errors: [409],
+    },
+    async ({ params, auth, header }) => {
+      const revision = await expected(params.taskId, { header });
+      await board.remove(params.taskId, { actor: auth.actor, expectedRevision: revision });
+      return undefined;
+    },
+  );
+}

@@ -1,0 +1,4 @@
+import { version } from '../package.json';
+
+/** The version of this release. */
+export const serviceVersion: string = version;

@@ -1,0 +1,81 @@
+import { readEnvironment } from '../../platform/config/env';
+import { createLog } from '../../platform/log/log';
+import { makeTempDir } from '../../platform/testing/temp-dir';
+import { startApi, type RunningApi } from '../../api/start';
+
+export const adminKey = 'admin-key-of-this-test-0123456789abcdef';
+export const agentKey = 'agent-key-of-this-test-0123456789abcdef';
+export const readKey = 'read-key-of-this-test-00123456789abcdef';
+
+export interface CallOptions {
+  /** Sent as JSON. */
+  body?: unknown;
+  headers?: Record<string, string>;
+  /** Key to present; null presents none. The administrator's by default. */
+  key?: string | null;
+}
+
+export interface Reply {
+  status: number;
+  headers: Headers;
+  body: any; // eslint-disable-line @typescript-eslint/no-explicit-any -- tests look into answers of every shape
+}
+
+export interface ApiUnderTest {
+  api: RunningApi;
+  url: string;
+  dataDir: string;
+  call(method: string, path: string, options?: CallOptions): Promise<Reply>;
+  close(): Promise<void>;
+}
+
+const parse = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+};
+
+/** A whole API on a free port, with real stores and board files in a directory of its own. */
+export async function startTestApi(settings: Record<string, string> = {}): Promise<ApiUnderTest> {
+  const directory = await makeTempDir('api');
+  const env = readEnvironment({
+    BOARD_PORT: '0',
+    BOARD_DATA_DIR: directory.path,
+    BOARD_ADMIN_KEY: adminKey,
+    BOARD_API_KEYS: `worker:${agentKey}:agent,viewer:${readKey}:read-only`,
+    RATE_LIMIT_GLOBAL: '0',
+    RATE_LIMIT_READ: '0',
+    RATE_LIMIT_WRITE: '0',
+    RATE_LIMIT_UPLOAD: '0',
+    NODE_ENV: 'test',
+    ...settings,
+  });
+  const log = createLog({ name: 'test-api', level: 'silent' });
+  const api = await startApi(env, log).catch(async (error: unknown) => {
+    await directory.remove();
+    throw error;
+  });
+  return {
+    api,
+    url: api.url,
+    dataDir: directory.path,
+    async call(method, path, { body, headers = {}, key = adminKey } = {}) {
+      const response = await fetch(`${api.url}${path}`, {
+        method,
+        headers: {
+          ...(key === null ? {} : { 'X-API-Key': key }),
+          ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+          ...headers,
+        },
+        body: body === undefined ? undefined : JSON.stringify(body),
+      });
+      return { status: response.status, headers: response.headers, body: parse(await response.text()) };
+    },
+    async close() {
+      await api.close();
+      await directory.remove();
+    },
+  };
+}

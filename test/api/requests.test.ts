@@ -1,0 +1,225 @@
+import { gzipSync } from 'node:zlib';
+import { adminKey, startTestApi, type ApiUnderTest } from './api-under-test';
+import { rawBytes, rawRequest, type RawRequest } from './raw-request';
+
+let board: ApiUnderTest;
+beforeAll(async () => {
+  board = await startTestApi();
+});
+afterAll(() => board.close());
+
+const send = async (request: RawRequest) => {
+  const reply = await rawRequest(board.url, { ...request, headers: { 'X-API-Key': adminKey, ...request.headers } });
+  return { ...reply, body: reply.text ? JSON.parse(reply.text) : undefined };
+};
+const post = (body: Buffer | string, headers: Record<string, string> = {}) =>
+  send({ method: 'POST', path: '/api/tasks', body, headers: { 'Content-Type': 'application/json', ...headers } });
+
+describe('bodies', () => {
+  it.each([
+    ['cut off', '{"title": "a"'],
+    ['not JSON', 'title=a'],
+    ['a bare string', '"a"'],
+    ['a bare null', 'null'],
+    ['for the prototype', '{"title":"a","__proto__":{"admin":true}}'],
+    ['for the prototype, further in', '{"title":"a","git":{"__proto__":{"repo":"a"}}}'],
+  ])('that are %s are 400', async (_case, body) => {
+    const refused = await post(body);
+    expect(refused.status).toBe(400);
+    expect(refused.body).toMatchObject({ code: 'BAD_REQUEST', details: {} });
+    expect(({} as { admin?: boolean }).admin).toBeUndefined();
+  });
+
+  it.each([
+    ['a list', '[]'],
+    ['empty', ''],
+    ['an object with a constructor', '{"title":"a","constructor":{"prototype":{}}}'],
+  ])('that are %s are refused field by field', async (_case, body) => {
+    const refused = await post(body);
+    expect(refused.status).toBe(400);
+    expect(refused.body.code).toBe('VALIDATION_ERROR');
+  });
+
+  it.each([
+    ['announced', { 'Content-Length': String(10 * 1_048_576) }],
+    ['unannounced', { 'Transfer-Encoding': 'chunked' }],
+  ])('of 10 MiB are 413, %s', async (_case, headers: Record<string, string>) => {
+    const refused = await post(Buffer.alloc(10 * 1_048_576, '['), headers);
+    expect(refused.status).toBe(413);
+    expect(refused.body).toMatchObject({ code: 'PAYLOAD_TOO_LARGE' });
+  });
+
+  it('that unpack to 10 MiB are 413', async () => {
+    const refused = await post(gzipSync(Buffer.alloc(10 * 1_048_576, ' ')), { 'Content-Encoding': 'gzip' });
+    expect(refused.status).toBe(413);
+  });
+
+  it('that are packed are read', async () => {
+    const created = await post(gzipSync('{"title":"packed"}'), { 'Content-Encoding': 'gzip' });
+    expect([created.status, created.body.title]).toEqual([201, 'packed']);
+  });
+
+  it('whose packing is broken or unknown are refused', async () => {
+    expect((await post('no gzip', { 'Content-Encoding': 'gzip' })).status).toBe(400);
+    expect((await post('{}', { 'Content-Encoding': 'compress' })).status).toBe(415);
+  });
+
+  it.each(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'application/xml'])(
+    'of type %s are 415',
+    async (type) => {
+      const refused = await post('{"title":"a"}', { 'Content-Type': type });
+      expect(refused.status).toBe(415);
+      expect(refused.body.code).toBe('UNSUPPORTED_MEDIA_TYPE');
+    },
+  );
+
+  it('with a hundred thousand mistakes are answered shortly', async () => {
+    const items = `[${Array<string>(100_000).fill('0').join(',')}]`;
+    const refused = await post(`{"title":"a","subtasks":${items}}`);
+    expect(refused.status).toBe(400);
+    expect(refused.body.details.issues.length).toBeLessThanOrEqual(50);
+  });
+
+  it('nested very deeply are refused', async () => {
+    const refused = await post(`{"title":${'['.repeat(200_000)}${']'.repeat(200_000)}}`);
+    expect(refused.status).toBe(400);
+  });
+});
+
+describe('ids', () => {
+  it.each([
+    ['a parent directory', '..%2f..%2fetc%2fpasswd'],
+    ['a parent directory in an id', 'task_..%2F..%2Fx'],
+    ['NUL', 'task_20260101_a%00b'],
+    ['300 characters', `task_${'a'.repeat(300)}`],
+    ['broken encoding', 'task_%E0%A4%A'],
+    ['a line break', 'task_a%0d%0aX-Evil:1'],
+    ['nothing but encoding', '%'],
+  ])('with %s are 400 or 404', async (_case, id) => {
+    for (const method of ['GET', 'PATCH', 'DELETE']) {
+      const refused = await send({ method, path: `/api/tasks/${id}`, headers: { 'Content-Type': 'application/json' } });
+      expect([400, 404]).toContain(refused.status);
+      expect(refused.headers['x-evil']).toBeUndefined();
+    }
+  });
+
+  it('that leave the path are not found', async () => {
+    expect((await send({ path: '/api/tasks/../../../etc/passwd' })).status).toBe(404);
+  });
+});
+
+describe('paths and methods', () => {
+  it.each(['/', '/api', '/api/nowhere', '/nowhere', '/api/v1', '/api/v1/nowhere', '/api/v2/tasks', '/api/v1x/tasks'])(
+    '%s is 404 in JSON',
+    async (path) => {
+      const missing = await send({ path });
+      expect(missing.status).toBe(404);
+      expect(missing.body).toMatchObject({ code: 'NOT_FOUND', details: {} });
+      expect(missing.headers['content-type']).toContain('application/json');
+    },
+  );
+
+  it('a method a path does not take is 405 and says which it takes', async () => {
+    const refused = await send({ method: 'PUT', path: '/api/tasks' });
+    expect(refused.status).toBe(405);
+    expect(refused.headers.allow).toBe('GET, HEAD, POST, OPTIONS');
+    expect(refused.body.code).toBe('METHOD_NOT_ALLOWED');
+  });
+
+  it('methods nobody takes are 405, or 404 where there is nothing', async () => {
+    expect((await send({ method: 'PROPFIND', path: '/api/tasks' })).status).toBe(405);
+    expect((await send({ method: 'PROPFIND', path: '/api/nowhere' })).status).toBe(404);
+  });
+
+  it('OPTIONS says what a path takes', async () => {
+    const options = await send({ method: 'OPTIONS', path: '/api/tasks/task_1' });
+    expect(options.status).toBe(204);
+    expect(options.headers.allow).toBe('DELETE, GET, HEAD, PATCH, OPTIONS');
+  });
+
+  it('HEAD is GET without the body', async () => {
+    const get = await send({ path: '/api/tasks' });
+    const head = await send({ method: 'HEAD', path: '/api/tasks' });
+    expect([head.status, head.text]).toEqual([200, '']);
+    expect(head.headers['content-length']).toBe(get.headers['content-length']);
+    expect(head.headers.etag).toBe(get.headers.etag);
+  });
+
+  it('/api/v1 is the same service', async () => {
+    const created = await board.call('POST', '/api/v1/tasks', { body: { title: 'by v1' } });
+    expect(created.status).toBe(201);
+    const read = await board.call('GET', `/api/tasks/${created.body.id}`);
+    expect(read.body).toEqual(created.body);
+    expect((await board.call('GET', '/api/v1/tasks?limit=1')).body.tasks).toHaveLength(1);
+    expect((await board.call('GET', '/api/v1/health')).body.ok).toBe(true);
+  });
+});
+
+describe('every answer', () => {
+  it('carries the headers of the service', async () => {
+    for (const path of ['/api/tasks', '/api/nowhere', '/health']) {
+      const { headers } = await send({ path });
+      expect(headers).toMatchObject({
+        'x-api-version': 'v1',
+        'x-content-type-options': 'nosniff',
+        'x-frame-options': 'DENY',
+      });
+      expect(headers['x-powered-by']).toBeUndefined();
+    }
+  });
+
+  it('carries the id of its request, the caller’s own when it is safe', async () => {
+    expect((await send({ path: '/health', headers: { 'X-Request-ID': 'abc-1.2:3_4' } })).headers['x-request-id']).toBe(
+      'abc-1.2:3_4',
+    );
+    for (const unsafe of ['a b', 'x'.repeat(129), '<b>', 'a"b']) {
+      const { headers } = await send({ path: '/health', headers: { 'X-Request-ID': unsafe } });
+      expect(headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
+    }
+  });
+
+  it.each(['X-API-Version', 'Accept-Version'])('is of v1, and 400 when %s asks for another', async (header) => {
+    expect((await send({ path: '/api/tasks', headers: { [header]: 'v1' } })).status).toBe(200);
+    const refused = await send({ path: '/api/tasks', headers: { [header]: 'v2' } });
+    expect(refused.status).toBe(400);
+    expect(refused.body.details).toEqual({ supported: ['v1'] });
+  });
+});
+
+describe('pages in a browser', () => {
+  it('of an allowed origin may call', async () => {
+    const origin = 'http://localhost:5173';
+    const preflight = await send({
+      method: 'OPTIONS',
+      path: '/api/tasks',
+      headers: { Origin: origin, 'Access-Control-Request-Method': 'POST' },
+    });
+    expect(preflight.status).toBe(204);
+    expect(preflight.headers).toMatchObject({ 'access-control-allow-origin': origin, vary: 'Origin' });
+    expect(preflight.headers['access-control-allow-methods']).toContain('POST');
+    expect((await post('{"title":"a"}', { Origin: origin })).status).toBe(201);
+  });
+
+  it('of another origin may not write, and are not shown what they read', async () => {
+    const refused = await post('{"title":"a"}', { Origin: 'https://evil.example' });
+    expect([refused.status, refused.body.code]).toEqual([403, 'CORS_REJECTED']);
+    const read = await send({ path: '/api/tasks', headers: { Origin: 'https://evil.example' } });
+    expect(read.headers['access-control-allow-origin']).toBeUndefined();
+    expect((await post('{"title":"a"}', { Origin: 'null' })).status).toBe(403);
+  });
+});
+
+describe('connections', () => {
+  it.each([
+    ['that is no HTTP', 'hello\r\n\r\n'],
+    ['with two lengths', 'POST /api/tasks HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n'],
+    [
+      'with a length and chunks',
+      'POST /api/tasks HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+    ],
+    ['with headers of 20 KiB', `GET / HTTP/1.1\r\nHost: a\r\nX: ${'a'.repeat(20_480)}\r\n\r\n`],
+  ])('%s end with a refusal', async (_case, bytes) => {
+    expect(await rawBytes(board.url, bytes)).toMatch(/^HTTP\/1\.1 4\d\d /);
+    expect((await board.call('GET', '/health')).status).toBe(200);
+  });
+});
