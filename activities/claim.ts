@@ -4,7 +4,7 @@ import type { TerminalClaim } from '../runs/completion';
 
 /** The terminal claim of an agent process: what it said, or what its exit says when it said nothing. */
 export function claimOf(outcome: AgentOutcome, harness: HarnessEvidence): TerminalClaim {
-  const { result } = outcome;
+  const { status: _status, summary: _summary, ...claims } = outcome.result ?? { status: undefined, summary: '' };
   const { status, summary } = verdict(outcome);
   const error = outcome.error ?? failure(outcome);
   return {
@@ -12,12 +12,7 @@ export function claimOf(outcome: AgentOutcome, harness: HarnessEvidence): Termin
     status,
     summary,
     ...(error === undefined ? {} : { error }),
-    claims: {
-      ...(result?.blockers ? { blockers: result.blockers } : {}),
-      ...(result?.evidence ? { evidence: result.evidence } : {}),
-      ...(result?.verification ? { verification: result.verification } : {}),
-      ...(result?.continuation ? { continuation: result.continuation } : {}),
-    },
+    claims,
     harness,
   };
 }

@@ -10,7 +10,6 @@ import { renderTransport } from '../runs/contract';
 import type { AttemptRecord, AttemptStore } from '../stores/attempt-store';
 import type { FeedStore } from '../stores/feed-store';
 import type { RunEventStore } from '../stores/run-event-store';
-import { baselineOf } from './baseline';
 import { claimOf } from './claim';
 import { sourceOf } from './source';
 
@@ -89,16 +88,17 @@ export function createDispatchActivities(deps: DispatchDependencies) {
       if (ended.length > 0) deps.log.warn({ attemptId, ended }, 'ended the processes of a lost run');
 
       const workspace = record.taskEnvelope?.workspace;
-      const preserved = workspace
-        ? await deps.git.preserveAttempt({ worktreePath: workspace.path, attemptId })
-        : undefined;
+      const preserved =
+        workspace && record.baseline
+          ? await deps.git.preserveAttempt({ worktreePath: workspace.path, attemptId, baseline: record.baseline })
+          : undefined;
       const reclaimed = await deps.attempts.reclaim(attemptId, {
         at: deps.now().toISOString(),
         ...(preserved ? { preservedRef: preserved.ref } : {}),
       });
       if (!reclaimed) return { claimed: true };
-      if (workspace) {
-        await deps.git.restoreBaseline({ worktreePath: workspace.path, baseline: baselineOf(record, workspace) });
+      if (workspace && record.baseline) {
+        await deps.git.restoreBaseline({ worktreePath: workspace.path, baseline: record.baseline });
       }
       return { claimed: false };
     },
@@ -129,11 +129,8 @@ export function createDispatchActivities(deps: DispatchDependencies) {
       durationMs: outcome.durationMs,
     };
     const workspace = record.taskEnvelope?.workspace;
-    if (!workspace || outcome.ended === 'spawn-failed') return evidence;
-    const changes = await deps.git.collectChanges({
-      worktreePath: workspace.path,
-      baseline: baselineOf(record, workspace),
-    });
+    if (!workspace || !record.baseline || outcome.ended === 'spawn-failed') return evidence;
+    const changes = await deps.git.collectChanges({ worktreePath: workspace.path, baseline: record.baseline });
     return { ...evidence, ...changes };
   }
 }

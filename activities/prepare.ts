@@ -76,7 +76,7 @@ export function createPrepareActivities(deps: PrepareDependencies) {
         ...contract,
         hostId: record.hostId,
         launch,
-        ...(workspace.snapshot ? { baselineSnapshot: workspace.snapshot } : {}),
+        ...(workspace.baseline ? { baseline: workspace.baseline } : {}),
       });
       return stored?.launch ?? (await deps.attempts.get(attemptId))?.launch ?? launch;
     },
@@ -129,7 +129,7 @@ export function createPrepareActivities(deps: PrepareDependencies) {
 
   async function workspaceOf(record: AttemptRecord) {
     const { repository, git: target } = record;
-    if (!repository || !target) return { envelope: null, snapshot: undefined };
+    if (!repository || !target) return { envelope: null, baseline: undefined };
     try {
       const { sha } = await deps.git.resolveBase({
         repositoryPath: repository.path,
@@ -142,17 +142,15 @@ export function createPrepareActivities(deps: PrepareDependencies) {
         branch: target.branch,
         baseSha: sha,
       });
-      const { headSha, dirty, files, snapshot } = await deps.git.captureBaseline({
-        worktreePath: worktree.path,
-        attemptId: record._id,
-      });
+      const baseline = await deps.git.captureBaseline({ worktreePath: worktree.path, attemptId: record._id });
+      const { headSha, dirty, files } = baseline;
       const envelope: TaskEnvelope['workspace'] = {
         repository: repository.name,
         path: worktree.path,
         branch: worktree.branch,
         baseline: { headSha, dirty, files },
       };
-      return { envelope, snapshot };
+      return { envelope, baseline };
     } catch (error) {
       return repositoryProblem(repository, error);
     }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { attemptId, commitPolicy, phase, slug, taskId, timestamp } from './common';
 import { completionResult } from './completion';
-import { providerRuntimeManifest, runLaunchManifest, taskEnvelope } from './run-contract';
+import { type baselineFile, providerRuntimeManifest, runLaunchManifest, taskEnvelope } from './run-contract';
 
 /**
  * Where an attempt is between its admission and its end. `dispatched` is the point of no return: whoever moves an
@@ -13,6 +13,18 @@ export const activeAttemptStates: AttemptState[] = ['queued', 'admitted', 'prepa
 
 /** An agent process as the kernel knows it: a pid alone may have been given to another process since. */
 export const processIdentity = z.object({ pid: z.number().int(), startTime: z.string(), bootId: z.string() });
+
+/** A baseline as its host needs it to put the worktree back; the envelope tells agents the part that concerns them. */
+export interface HostBaseline {
+  attemptId: string;
+  headSha: string;
+  branch: string | null;
+  dirty: boolean;
+  files: z.infer<typeof baselineFile>[];
+  truncated: boolean;
+  snapshot: { ref: string; commit: string };
+  gitDir: string;
+}
 
 /** One attempt, as callers see it. */
 export const attempt = z

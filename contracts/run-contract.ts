@@ -36,7 +36,7 @@ export type ProviderRuntimeManifest = z.infer<typeof providerRuntimeManifest>;
 /** One entry of a worktree that differed from HEAD when the attempt began. */
 export const baselineFile = z.object({
   path: z.string(),
-  status: z.string(),
+  status: z.enum(['added', 'modified', 'deleted', 'renamed', 'untracked']),
   indexBlobHash: objectName.optional(),
   worktreeSha256: z.string().optional(),
 });

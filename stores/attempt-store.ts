@@ -1,5 +1,5 @@
 import type { AgentConfig } from '../contracts/agent-config';
-import type { Attempt, AttemptState } from '../contracts/attempt';
+import type { Attempt, AttemptState, HostBaseline } from '../contracts/attempt';
 import type { CompletionResult } from '../contracts/completion';
 import type { LaunchOutcome, LaunchRequest } from '../contracts/launch';
 import type { Repository } from '../contracts/repository';
@@ -23,8 +23,8 @@ export interface AttemptRecord extends Omit<Attempt, 'id'> {
   providerRuntimeManifest?: ProviderRuntimeManifest;
   taskEnvelope?: TaskEnvelope;
   runLaunchManifest?: RunLaunchManifest;
-  /** The snapshot behind a dirty baseline, kept under a ref of the repository. */
-  baselineSnapshot?: { ref: string; commit: string };
+  /** How to put the worktree back. */
+  baseline?: HostBaseline;
   process?: { pid: number; startTime: string; bootId: string; hostId: string };
   /** What the provider saw at the agent's end, recorded before the activity that saw it returns. */
   claim?: TerminalClaim;
@@ -35,7 +35,7 @@ export interface AttemptRecord extends Omit<Attempt, 'id'> {
 export type ContractFields = Required<
   Pick<AttemptRecord, 'providerRuntimeManifest' | 'taskEnvelope' | 'runLaunchManifest' | 'hostId' | 'launch'>
 > &
-  Pick<AttemptRecord, 'baselineSnapshot'>;
+  Pick<AttemptRecord, 'baseline'>;
 
 const active: AttemptState[] = ['queued', 'admitted', 'prepared', 'dispatched', 'running'];
 

@@ -7,7 +7,7 @@ import { createPrepareActivities } from '../activities/prepare';
 import { createSchedulerActivities } from '../activities/scheduler';
 import type { Environment } from '../platform/config/env';
 import type { Log } from '../platform/log/log';
-import { createProcessProvider } from '../providers/agents/process/provider';
+import { createProcessProvider } from '../providers/agents/process/process-provider';
 import { createGit } from '../providers/git/git';
 import { createActiveRunStore } from '../stores/active-run-store';
 import { createAdmissionStore } from '../stores/admission-store';
@@ -50,7 +50,7 @@ export async function createWorkerDependencies({ env, log, hostId, database, boa
   ]);
   const shared = { board, attempts, activeRuns, admission, recoveries, events, feed, log, now: () => new Date() };
   const git = createGit({ log });
-  const provider = createProcessProvider({ log });
+  const provider = createProcessProvider();
   const wakeScheduler = async () => {
     await client.workflow.signalWithStart('admissionScheduler', {
       workflowId: schedulerId,

@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import type { Connection } from '@temporalio/client';
 import { Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Environment } from '../platform/config/env';
 import type { Log } from '../platform/log/log';
@@ -37,7 +38,8 @@ export async function startWorker(
   const target = { address, namespace: env.TEMPORAL_NAMESPACE, log, ...(signal ? { signal } : {}) };
   const connection = await connectWorker(target);
   const client = await connectClient(target);
-  await ensureSearchAttributes(client.connection, env.TEMPORAL_NAMESPACE, log);
+  // `connectClient` made this connection; the client types it as what it needs of one.
+  await ensureSearchAttributes(client.connection as Connection, env.TEMPORAL_NAMESPACE, { log });
   const hostId = await hostIdOf(dataDir, env.BOARD_HOST_ID);
   const database = await openDatabase({ mongoUrl: env.MONGODB_URL, dataDir, log });
   const board = await createBoard({ dir: join(dataDir, 'tasks'), log });

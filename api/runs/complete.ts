@@ -1,4 +1,4 @@
-import type { CompletionCallback, CompletionStatus } from '../../contracts/completion';
+import type { CompletionCallback } from '../../contracts/completion';
 import { assertFound, conflict } from '../../platform/errors/app-error';
 import { claimDigest, type TerminalClaim } from '../../runs/completion';
 import type { RunsContext } from './context';
@@ -45,21 +45,21 @@ export async function completeRun(
   );
 }
 
-function claimOf(body: CompletionCallback): TerminalClaim {
-  const { blockers, evidence, artifacts, verification, continuation } = body;
-  const status: CompletionStatus = body.status ?? (body.success ? 'success' : 'failed');
+function claimOf({
+  attemptId: _attempt,
+  providerRuntimeManifestDigest: _digest,
+  success,
+  status,
+  summary,
+  error,
+  ...claims
+}: CompletionCallback): TerminalClaim {
   return {
     terminalSource: 'callback',
-    status,
-    summary: body.summary ?? '',
-    ...(body.error === undefined ? {} : { error: body.error }),
-    claims: {
-      ...(blockers ? { blockers } : {}),
-      ...(evidence ? { evidence } : {}),
-      ...(artifacts ? { artifacts } : {}),
-      ...(verification ? { verification } : {}),
-      ...(continuation ? { continuation } : {}),
-    },
+    status: status ?? (success ? 'success' : 'failed'),
+    summary: summary ?? '',
+    ...(error === undefined ? {} : { error }),
+    claims,
     harness: { ended: 'callback' },
   };
 }

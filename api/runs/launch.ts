@@ -56,10 +56,12 @@ export async function launchRun(
       'IDEMPOTENCY_KEY_REUSED',
     );
   }
-  const outcome = await context.launcher.launch(
-    { attemptId: claim.attemptId, taskId, request, actor: caller.actor, ...context.settings },
-    caller.workspaceId,
-  );
+  const input = { attemptId: claim.attemptId, taskId, request, actor: caller.actor, ...context.settings };
+  const outcome =
+    (await context.launcher.launch(input, caller.workspaceId)) ?? (await context.attempts.get(claim.attemptId))?.launch;
+  if (!outcome) {
+    throw conflict('This launch was refused. Launch again with a new idempotency key.', { attemptId: claim.attemptId });
+  }
   if (key !== undefined) await context.launches.settle(taskId, key, outcome);
   return answered(outcome);
 }

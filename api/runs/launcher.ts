@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import {
   WithStartWorkflowOperation,
+  WorkflowExecutionAlreadyStartedError,
   WorkflowUpdateFailedError,
   WorkflowUpdateRPCTimeoutOrCancelledError,
   WorkflowNotFoundError,
@@ -32,14 +33,16 @@ export function createRunLauncher(client: Client) {
   return {
     /**
      * Starts the attempt's workflow and answers what admission decided; started already, it answers the same.
+     * `undefined` when that workflow is over: the answer is in the attempt.
      *
      * @throws AppError 503 `RUN_PENDING` when no worker answers in time: the launch is kept and will be decided
      */
-    launch(input: AgentRunInput, workspaceId: string): Promise<LaunchOutcome> {
+    async launch(input: AgentRunInput, workspaceId: string): Promise<LaunchOutcome | undefined> {
       const start = new WithStartWorkflowOperation('agentRun', {
         workflowId: agentRunId(input.attemptId),
         taskQueue: boardQueue,
         workflowIdConflictPolicy: 'USE_EXISTING',
+        workflowIdReusePolicy: 'REJECT_DUPLICATE',
         args: [input],
         staticSummary: `run of ${input.taskId}`,
         typedSearchAttributes: [
@@ -50,12 +53,17 @@ export function createRunLauncher(client: Client) {
           { key: searchAttributes.runState, value: 'admitting' },
         ],
       });
-      return withinDeadline(client, () =>
-        client.workflow.executeUpdateWithStart(launchUpdate, {
-          startWorkflowOperation: start,
-          updateId: launchUpdateId,
-        }),
-      );
+      try {
+        return await withinDeadline(client, () =>
+          client.workflow.executeUpdateWithStart(launchUpdate, {
+            startWorkflowOperation: start,
+            updateId: launchUpdateId,
+          }),
+        );
+      } catch (error) {
+        if (error instanceof WorkflowExecutionAlreadyStartedError) return undefined;
+        throw error;
+      }
     },
 
     preview(input: PreviewInput, hostId: string | null): Promise<LaunchPreview | LaunchRefusal> {
@@ -94,7 +102,9 @@ async function withinDeadline<T>(client: Client, call: () => Promise<T>): Promis
   try {
     return await client.withDeadline(Date.now() + answerWithinMs, call);
   } catch (error) {
-    if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError || isDeadline(error)) throw pending();
+    if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError || hasStatus(error, deadlineExceeded))
+      throw pending();
+    if (hasStatus(error, unavailable)) throw away();
     throw error;
   }
 }
@@ -120,10 +130,19 @@ const pending = () =>
     { retryAfterMs: 5_000 },
   );
 
-/** gRPC DEADLINE_EXCEEDED, wherever in the chain of causes the client put it. */
-function isDeadline(error: unknown): boolean {
+const away = () =>
+  new AppError('TEMPORAL_UNAVAILABLE', 503, 'The workflow engine does not answer. Nothing was started; try again.', {
+    retryAfterMs: 5_000,
+  });
+
+/** gRPC status codes. */
+const deadlineExceeded = 4;
+const unavailable = 14;
+
+/** Whether an error, or one that caused it, has a gRPC status. */
+function hasStatus(error: unknown, status: number): boolean {
   for (let current = error; current instanceof Error; current = current.cause) {
-    if ('code' in current && current.code === 4) return true;
+    if ('code' in current && current.code === status) return true;
   }
   return false;
 }

@@ -190,17 +190,16 @@ test('a launch that cannot be prepared is abandoned, so that it holds nothing', 
 });
 
 test('a queued launch answers at once and is dispatched when it has capacity', async () => {
-  const queued = (attemptId: string) =>
-    ({
-      status: 'queued',
-      attemptId,
-      taskId: 't',
-      queueId: attemptId,
-      agent: 'example',
-      enqueuedAt: '',
-      retryAfterMs: 1,
-      limitingScopes: [],
-    }) as const;
+  const queued = (attemptId: string): LaunchAnswer => ({
+    status: 'queued',
+    attemptId,
+    taskId: 't',
+    queueId: attemptId,
+    agent: 'example',
+    enqueuedAt: '',
+    retryAfterMs: 1,
+    limitingScopes: [],
+  });
   const hostId = `h-${randomUUID()}`;
   const admit = async ({ attemptId }: AgentRunInput): Promise<Admitted> => ({
     provider: 'process',

@@ -1,0 +1,49 @@
+import type { Client } from '@temporalio/client';
+import { createAttemptStore } from '../../stores/attempt-store';
+import { createClaimStore } from '../../stores/claim-store';
+import { createFeedStore, type FeedStore } from '../../stores/feed-store';
+import { createHostStore } from '../../stores/host-store';
+import { createLaunchStore } from '../../stores/launch-store';
+import { createRecoveryStore } from '../../stores/recovery-store';
+import { createRunEventStore } from '../../stores/run-event-store';
+import type { ApiContext } from '../context';
+import type { RunsContext } from './context';
+import { createRunLauncher } from './launcher';
+
+/** First pause before a lost run is retried, in milliseconds; each further one is twice as long. */
+const retryBackoffMs = 1_000;
+
+/** Opens what the endpoints of runs and the live feed need, on the stores of this process. */
+export async function openRuns(context: ApiContext, client: Client): Promise<RunsContext & { feed: FeedStore }> {
+  const { env, database, board, agents, repositories } = context;
+  const feed = await createFeedStore(database);
+  const [events, attempts, launches, recoveries, claims, hosts] = await Promise.all([
+    createRunEventStore(database, feed),
+    createAttemptStore(database),
+    createLaunchStore(database),
+    createRecoveryStore(database),
+    createClaimStore(database),
+    createHostStore(database),
+  ]);
+  return {
+    board,
+    agents,
+    repositories,
+    hosts,
+    attempts,
+    launches,
+    recoveries,
+    claims,
+    events,
+    feed,
+    launcher: createRunLauncher(client),
+    settings: {
+      maxRetries: env.BOARD_RUN_RETRIES,
+      timings: {
+        runTimeoutMs: env.BOARD_RUN_TIMEOUT_MS,
+        heartbeatTimeoutMs: env.BOARD_HEARTBEAT_TIMEOUT_MS,
+        retryBackoffMs,
+      },
+    },
+  };
+}

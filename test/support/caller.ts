@@ -1,0 +1,82 @@
+import { join } from 'node:path';
+import { eventually } from '../../platform/testing/eventually';
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  // The tests say what they expect of a body; its type is theirs to know.
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  body: any;
+}
+
+/** A caller of the API: one function per thing tests do often. */
+export class Caller {
+  constructor(
+    readonly url: string,
+    private readonly headers: Record<string, string> = {},
+  ) {}
+
+  async send(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answer> {
+    const response = await fetch(`${this.url}${path}`, {
+      method,
+      headers: { ...this.headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, body: text === '' ? undefined : JSON.parse(text) };
+  }
+
+  get = (path: string) => this.send('GET', path);
+  post = (path: string, body: unknown = {}, headers?: Record<string, string>) => this.send('POST', path, body, headers);
+
+  /** Sends and expects a success; answers the body. */
+  async ok(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer['body']> {
+    const answer = await this.send(method, path, body, headers);
+    if (answer.status >= 400) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+    return answer.body;
+  }
+
+  configureAgents = (agents: object[]) => this.ok('PUT', '/api/config/agents', { agents });
+  addRepository = (name: string, path: string) =>
+    this.ok('POST', '/api/config/repos', { name, path, defaultBranch: 'main' });
+  createTask = (task: object) => this.ok('POST', '/api/tasks', task);
+  start = (taskId: string, body: object = {}, headers?: Record<string, string>) =>
+    this.ok('POST', `/api/agents/${taskId}/start`, body, headers);
+  status = (taskId: string) => this.ok('GET', `/api/agents/${taskId}/status`);
+
+  /** Every event of an attempt, page by page. */
+  async events(taskId: string, attemptId: string): Promise<Answer['body'][]> {
+    const events: Answer['body'][] = [];
+    for (let more = true; more;) {
+      const after = events.at(-1)?.sequence ?? 0;
+      const page = await this.ok(
+        'GET',
+        `/api/agents/${taskId}/attempts/${attemptId}/events?afterSequence=${after}&limit=500`,
+      );
+      events.push(...page.events);
+      more = page.hasMore;
+    }
+    return events;
+  }
+
+  /** Waits until the latest attempt of the task has ended, and answers the status. */
+  ended(taskId: string, withinMs = 30_000): Promise<Answer['body']> {
+    return eventually(
+      async () => {
+        const status = await this.status(taskId);
+        if (status.state !== 'ended') throw new Error(`the run is ${status.state}`);
+        return status;
+      },
+      { withinMs, everyMs: 50 },
+    );
+  }
+}
+
+/** A configured agent that runs one of the scripts under `test/support/agents`. */
+export const scriptAgent = (type: string, ...args: string[]) => ({
+  type,
+  name: type,
+  provider: 'process',
+  command: process.execPath,
+  args: [join(__dirname, 'agents', `${type}.mjs`), ...args],
+});

@@ -1,0 +1,27 @@
+import { execFile } from 'node:child_process';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+/** Git in a directory, without the machine's own configuration; answers what it printed. */
+export async function git(cwd: string, ...args: string[]): Promise<string> {
+  const env = { PATH: process.env.PATH, HOME: cwd, GIT_CONFIG_NOSYSTEM: '1' };
+  const { stdout } = await run('git', ['-c', 'user.name=Test', '-c', 'user.email=test@localhost', ...args], {
+    cwd,
+    env,
+  });
+  return stdout.trim();
+}
+
+/** A real repository with one commit on `main`; answers its path. */
+export async function aRepository(parent: string, name = 'repo'): Promise<string> {
+  const path = join(parent, name);
+  await mkdir(path, { recursive: true });
+  await git(path, 'init', '--quiet', '--initial-branch=main');
+  await writeFile(join(path, 'README.md'), '# Sample\n');
+  await git(path, 'add', '.');
+  await git(path, 'commit', '--quiet', '-m', 'First');
+  return path;
+}

@@ -1,0 +1,74 @@
+import { join } from 'node:path';
+import { Client, Connection } from '@temporalio/client';
+import { startApi, type RunningApi } from '../../api/start';
+import { readEnvironment, type Environment } from '../../platform/config/env';
+import { createLog } from '../../platform/log/log';
+import { findTemporalBinary } from '../../platform/temporal/binary';
+import { startDevServer, type DevServer } from '../../platform/temporal/dev-server';
+import { makeTempDir } from '../../platform/testing/temp-dir';
+import { startWorker, type RunningWorker } from '../../worker/start';
+import { Caller } from './caller';
+
+/** A whole service in this process, on a Temporal server and a data directory of its own. */
+export interface Stack {
+  url: string;
+  dir: string;
+  env: Environment;
+  temporal: Client;
+  call: Caller;
+  worker: RunningWorker;
+  /** Starts another replica of the api on the same data. */
+  anotherApi(): Promise<RunningApi>;
+  close(): Promise<void>;
+}
+
+const testSettings = {
+  BOARD_PORT: '0',
+  BOARD_AUTH_ENABLED: 'false',
+  BOARD_HEARTBEAT_TIMEOUT_MS: '2000',
+  BOARD_STOP_GRACE_MS: '500',
+  RATE_LIMIT_GLOBAL: '0',
+  RATE_LIMIT_READ: '0',
+  RATE_LIMIT_WRITE: '0',
+  RATE_LIMIT_UPLOAD: '0',
+  NODE_ENV: 'test',
+};
+
+export async function startStack(settings: Record<string, string> = {}): Promise<Stack> {
+  const dir = await makeTempDir('stack');
+  const log = createLog({ name: 'test', level: process.env.TEST_LOG_LEVEL ?? 'error' });
+  const closers: (() => Promise<unknown>)[] = [() => dir.remove()];
+  const close = async () => {
+    for (const closer of closers.splice(0).reverse()) await closer();
+  };
+  try {
+    const binary = await findTemporalBinary({ report: () => undefined });
+    const server: DevServer = await startDevServer({
+      binary,
+      dbFile: join(dir.path, 'temporal.db'),
+      namespace: 'default',
+      log,
+    });
+    closers.push(() => server.stop());
+    const env = readEnvironment({
+      ...testSettings,
+      BOARD_DATA_DIR: join(dir.path, 'data'),
+      TEMPORAL_ADDRESS: server.address,
+      ...settings,
+    });
+    const temporal = new Client({ connection: Connection.lazy({ address: server.address }) });
+    closers.push(() => temporal.connection.close());
+    const worker = await startWorker(env, log, { workflowsPath: require.resolve('../../workflows') });
+    closers.push(() => worker.close());
+    const anotherApi = async () => {
+      const api = await startApi(env, log, temporal);
+      closers.push(() => api.close());
+      return api;
+    };
+    const { url } = await anotherApi();
+    return { url, dir: dir.path, env, temporal, call: new Caller(url), worker, anotherApi, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}

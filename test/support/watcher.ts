@@ -1,0 +1,55 @@
+import WebSocket from 'ws';
+import { eventually } from '../../platform/testing/eventually';
+import type { Answer } from './caller';
+
+/** A watcher of `/ws` that keeps everything it heard. */
+export class TestWatcher {
+  readonly heard: Answer['body'][] = [];
+  closed: { code: number; reason: string } | undefined;
+
+  private constructor(readonly socket: WebSocket) {
+    socket.on('message', (data: Buffer) => this.heard.push(JSON.parse(data.toString('utf8'))));
+    socket.on('close', (code, reason) => (this.closed = { code, reason: reason.toString('utf8') }));
+  }
+
+  static async open(url: string, options: WebSocket.ClientOptions = {}, query = ''): Promise<TestWatcher> {
+    const socket = new WebSocket(`${url.replace('http', 'ws')}/ws${query}`, options);
+    const watcher = new TestWatcher(socket);
+    await new Promise<void>((resolve, reject) => {
+      socket.once('open', resolve);
+      socket.once('error', reject);
+    });
+    return watcher;
+  }
+
+  say(message: unknown): void {
+    this.socket.send(typeof message === 'string' ? message : JSON.stringify(message));
+  }
+
+  of(type: string): Answer['body'][] {
+    return this.heard.filter((message) => message.type === type);
+  }
+
+  /** Waits for a message that `matches`, and answers it. */
+  hears(matches: (message: Answer['body']) => boolean, withinMs = 20_000): Promise<Answer['body']> {
+    return eventually(
+      () => {
+        const found = this.heard.find(matches);
+        if (!found) throw new Error(`not heard among ${this.heard.map(({ type }) => type).join(', ')}`);
+        return found;
+      },
+      { withinMs },
+    );
+  }
+
+  /** Sequences of the run events it heard of one attempt, in the order they came. */
+  sequences(attemptId: string): number[] {
+    return this.of('agent:event')
+      .filter((message) => message.attemptId === attemptId)
+      .map((message) => message.sequence);
+  }
+
+  close(): void {
+    this.socket.terminate();
+  }
+}
