@@ -1,0 +1,141 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { lstat, readlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { isDeepStrictEqual } from 'node:util';
+import { GitError } from './git-error';
+import { baselineRef } from './names';
+import { unfinishedOperation } from './operation-state';
+import type { GitRunner } from './run-git';
+import { type FileStatus, readStatus, type StatusEntry, type WorktreeStatus } from './status';
+import { commitTree, readCommit, writeIndexTree, writeWorktreeTree } from './trees';
+import { locateWorktree, type WorktreeLocation } from './worktree-location';
+
+/** The most files that are listed by name; the snapshot holds all of them. */
+const listedFiles = 1_000;
+
+/** How often a capture is repeated while the worktree changes under it (specification 2, Limits). */
+const captureTries = 3;
+
+export interface BaselineFile {
+  path: string;
+  status: FileStatus;
+  indexBlobHash?: string;
+  /** Of the file's bytes, or of a symbolic link's target; absent when the file is deleted or cannot be read. */
+  worktreeSha256?: string;
+}
+
+/** The state of a worktree when an attempt began: enough to see what changed since, and to put it back. */
+export interface Baseline {
+  attemptId: string;
+  headSha: string;
+  /** `null` when HEAD was detached. */
+  branch: string | null;
+  /** Whether index or worktree differed from HEAD. */
+  dirty: boolean;
+  files: BaselineFile[];
+  /** Whether there are more files than `files` lists. */
+  truncated: boolean;
+  /** The worktree as a commit; its first parent is HEAD, its second one holds the index when that was dirty. */
+  snapshot: { ref: string; commit: string };
+  /** The worktree's administrative directory, so that a removed `.git` can be put back. */
+  gitDir: string;
+}
+
+async function sha256Of(path: string): Promise<string | undefined> {
+  try {
+    const hash = createHash('sha256');
+    const facts = await lstat(path);
+    if (facts.isSymbolicLink()) hash.update(await readlink(path, { encoding: 'buffer' }));
+    else if (facts.isFile()) await pipeline(createReadStream(path), hash, { end: false });
+    else return undefined;
+    return hash.digest('hex');
+  } catch {
+    return undefined;
+  }
+}
+
+async function describeFiles(worktreePath: string, entries: readonly StatusEntry[]): Promise<BaselineFile[]> {
+  const files: BaselineFile[] = [];
+  for (const { path, status, indexBlobHash } of entries.slice(0, listedFiles)) {
+    const worktreeSha256 = status === 'deleted' ? undefined : await sha256Of(join(worktreePath, path));
+    files.push({
+      path,
+      status,
+      ...(indexBlobHash === undefined ? {} : { indexBlobHash }),
+      ...(worktreeSha256 === undefined ? {} : { worktreeSha256 }),
+    });
+  }
+  return files;
+}
+
+async function refuseUnfinished(location: WorktreeLocation, { entries }: WorktreeStatus): Promise<void> {
+  const operation = await unfinishedOperation(location.gitDir);
+  if (operation !== undefined || entries.some(({ unmerged }) => unmerged)) {
+    throw new GitError(
+      'conflict',
+      `${location.path} has an unfinished ${operation ?? 'conflict'}: finish or abort it first.`,
+    );
+  }
+}
+
+/** Keeps the state as a commit that is the same whenever the state is. */
+async function keepSnapshot(
+  git: GitRunner,
+  location: WorktreeLocation,
+  attemptId: string,
+  status: WorktreeStatus,
+): Promise<string> {
+  const cwd = location.path;
+  const head = await readCommit(git, cwd, status.headSha);
+  if (!head) throw new GitError('unknown-ref', `${cwd} has no commit yet.`);
+  const { date } = head;
+  const message = (what: string): string =>
+    `${what} when ${attemptId} began\n\nBoard-Head: ${head.sha}\nBoard-Branch: ${status.branch ?? ''}\n`;
+  if (status.entries.length === 0) {
+    return commitTree(git, cwd, { date, tree: head.tree, parents: [head.sha], message: message('Worktree') });
+  }
+  const indexTree = await writeIndexTree(git, location);
+  const worktreeTree = await writeWorktreeTree(git, location);
+  const index = await commitTree(git, cwd, {
+    date,
+    tree: indexTree,
+    parents: [head.sha],
+    message: message('Index'),
+  });
+  const parents = [head.sha, index];
+  return commitTree(git, cwd, { date, tree: worktreeTree, parents, message: message('Worktree') });
+}
+
+/**
+ * Records the state of a worktree and keeps it under `refs/board/baselines/<attemptId>`. The worktree and its index are
+ * not touched. The same state gives the same snapshot, so that a repeated capture changes nothing.
+ *
+ * @throws GitError `conflict` when a merge, rebase or the like is unfinished, or when the worktree keeps changing
+ */
+export async function captureBaseline(
+  git: GitRunner,
+  { worktreePath, attemptId }: { worktreePath: string; attemptId: string },
+): Promise<Baseline> {
+  const ref = baselineRef(attemptId);
+  const location = await locateWorktree(git, worktreePath);
+  const { path: cwd, gitDir } = location;
+  let before = await readStatus(git, cwd);
+  for (let tries = 1; tries <= captureTries; tries += 1) {
+    await refuseUnfinished(location, before);
+    const dirty = before.entries.length > 0;
+    const commit = await keepSnapshot(git, location, attemptId, before);
+    const files = await describeFiles(cwd, before.entries);
+    // A clean state was seen in one look; a dirty one is read file by file.
+    const after = dirty ? await readStatus(git, cwd) : before;
+    if (isDeepStrictEqual(before, after)) {
+      await git(['update-ref', ref, commit], { cwd });
+      const { headSha, branch, entries } = before;
+      const truncated = entries.length > files.length;
+      return { attemptId, headSha, branch, dirty, files, truncated, snapshot: { ref, commit }, gitDir };
+    }
+    before = after;
+  }
+  throw new GitError('conflict', `${cwd} kept changing while its state was recorded.`);
+}

@@ -1,0 +1,66 @@
+import type { Baseline } from './baseline';
+import { type GitRunner, gitFields } from './run-git';
+import { type FileStatus, readStatus } from './status';
+import { writeWorktreeTree } from './trees';
+import { relocateWorktree } from './worktree-location';
+
+/** The most commits and the most files that are listed. */
+const listed = 1_000;
+
+export interface ChangedFile {
+  path: string;
+  status: FileStatus;
+  /** Where a renamed file was. */
+  previousPath?: string;
+}
+
+export interface Changes {
+  headSha: string;
+  /** Reachable from HEAD and not from the baseline's HEAD, the newest first. */
+  commits: { sha: string; subject: string }[];
+  changedFiles: ChangedFile[];
+  /** Whether there are more commits or files than are listed. */
+  truncated: boolean;
+}
+
+const statuses: Record<string, FileStatus> = { A: 'added', D: 'deleted', R: 'renamed' };
+
+/** Parses `git diff-tree --name-status -z -M`. */
+export function parseNameStatus(fields: readonly string[], untracked: ReadonlySet<string>): ChangedFile[] {
+  const files: ChangedFile[] = [];
+  for (let at = 0; at + 1 < fields.length;) {
+    const status = statuses[fields[at]?.[0] ?? ''] ?? 'modified';
+    const [first = '', second = ''] = fields.slice(at + 1, at + 3);
+    at += status === 'renamed' ? 3 : 2;
+    if (status === 'renamed') files.push({ path: second, status, previousPath: first });
+    else files.push({ path: first, status: status === 'added' && untracked.has(first) ? 'untracked' : status });
+  }
+  return files;
+}
+
+/** What is different from the baseline: commits, and files whether committed or not. Ignored files are left out. */
+export async function collectChanges(
+  git: GitRunner,
+  { worktreePath, baseline }: { worktreePath: string; baseline: Baseline },
+): Promise<Changes> {
+  const location = await relocateWorktree(git, worktreePath, baseline.gitDir);
+  const cwd = location.path;
+  const status = await readStatus(git, cwd);
+  const range = ['--end-of-options', `${baseline.headSha}..${status.headSha}`];
+  const log = ['log', '-z', '--no-show-signature', '--format=%H %s', `--max-count=${listed + 1}`, ...range];
+  const commits = (await gitFields(git, log, { cwd })).map((line) => {
+    const space = line.indexOf(' ');
+    return { sha: line.slice(0, space), subject: line.slice(space + 1) };
+  });
+  const tree = await writeWorktreeTree(git, location);
+  const diff = ['diff-tree', '-r', '-z', '-M', '--name-status', '--no-ext-diff', '--no-textconv'];
+  const fields = await gitFields(git, [...diff, `${baseline.snapshot.commit}^{tree}`, tree], { cwd });
+  const untracked = status.entries.filter((entry) => entry.status === 'untracked').map(({ path }) => path);
+  const changedFiles = parseNameStatus(fields, new Set(untracked));
+  return {
+    headSha: status.headSha,
+    commits: commits.slice(0, listed),
+    changedFiles: changedFiles.slice(0, listed),
+    truncated: commits.length > listed || changedFiles.length > listed,
+  };
+}

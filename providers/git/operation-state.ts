@@ -1,0 +1,46 @@
+import { access, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** Files and directories of a worktree's git directory that exist only while an operation is unfinished. */
+const unfinished = {
+  merge: ['MERGE_HEAD', 'MERGE_MSG', 'MERGE_MODE', 'MERGE_RR', 'MERGE_AUTOSTASH', 'AUTO_MERGE', 'SQUASH_MSG'],
+  'cherry-pick': ['CHERRY_PICK_HEAD'],
+  revert: ['REVERT_HEAD'],
+  rebase: ['rebase-merge', 'rebase-apply', 'REBASE_HEAD'],
+  sequence: ['sequencer'],
+  bisect: ['BISECT_LOG', 'BISECT_START', 'BISECT_NAMES', 'BISECT_TERMS', 'BISECT_RUN', 'BISECT_EXPECTED_REV'],
+} as const;
+
+/** What says that an operation is going on; the other files may be left over from one that ended well. */
+const markers: readonly (readonly [string, string])[] = [
+  ['merge', 'MERGE_HEAD'],
+  ['cherry-pick', 'CHERRY_PICK_HEAD'],
+  ['revert', 'REVERT_HEAD'],
+  ['rebase', 'rebase-merge'],
+  ['rebase', 'rebase-apply'],
+];
+
+const exists = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  );
+
+/** The operation that is unfinished in a worktree, if any. */
+export async function unfinishedOperation(gitDir: string): Promise<string | undefined> {
+  for (const [operation, marker] of markers) if (await exists(join(gitDir, marker))) return operation;
+  return undefined;
+}
+
+/** Forgets unfinished operations; HEAD, index and files stay as they are. */
+export async function forgetOperations(gitDir: string): Promise<void> {
+  const names = Object.values(unfinished).flat();
+  await Promise.all(names.map((name) => rm(join(gitDir, name), { recursive: true, force: true })));
+}
+
+/** Commits in which an unfinished operation has put changes away; no reference keeps them. */
+export async function autostashes(gitDir: string): Promise<string[]> {
+  const places = ['MERGE_AUTOSTASH', 'rebase-merge/autostash', 'rebase-apply/autostash'];
+  const texts = await Promise.all(places.map((place) => readFile(join(gitDir, place), 'utf8').catch(() => '')));
+  return texts.map((text) => text.trim()).filter((text) => /^[0-9a-f]{40,64}$/.test(text));
+}

@@ -1,0 +1,59 @@
+import type { Baseline } from './baseline';
+import { attemptRef, baselineRef } from './names';
+import { autostashes } from './operation-state';
+import type { GitRunner } from './run-git';
+import { type CommitFacts, commitTree, readCommit, writeWorktreeTree } from './trees';
+import { relocateWorktree } from './worktree-location';
+
+/** What a baseline's snapshot says about the state it was taken of. */
+function trailer(commit: CommitFacts | undefined, name: string): string | undefined {
+  return new RegExp(`^${name}: (.+)$`, 'm').exec(commit?.message ?? '')?.[1];
+}
+
+async function isAncestor(git: GitRunner, cwd: string, ancestor: string, of: string): Promise<boolean> {
+  const { exitCode } = await git(['merge-base', '--is-ancestor', ancestor, of], { cwd, okCodes: [1] });
+  return exitCode === 0;
+}
+
+/**
+ * Keeps everything an attempt left, commits, changes and untracked files but not ignored ones, as one commit under
+ * `refs/board/attempts/<attemptId>`. Its first parent is HEAD; the tip of the branch the attempt began on and changes
+ * an unfinished rebase or merge has put away are further parents when HEAD does not lead to them. The worktree is not
+ * touched. What was kept once is never replaced: a restore that was interrupted must not pass for the attempt's work.
+ *
+ * @param baseline given, a `.git` that the agent removed is put back first
+ * @returns `undefined` when nothing differs from the attempt's baseline
+ */
+export async function preserveAttempt(
+  git: GitRunner,
+  { worktreePath, attemptId, baseline }: { worktreePath: string; attemptId: string; baseline?: Baseline },
+): Promise<{ ref: string; commit: string } | undefined> {
+  const ref = attemptRef(attemptId);
+  const location = await relocateWorktree(git, worktreePath, baseline?.gitDir);
+  const cwd = location.path;
+  const kept = await readCommit(git, cwd, ref);
+  if (kept) return { ref, commit: kept.sha };
+
+  const began = await readCommit(git, cwd, baselineRef(attemptId));
+  const head = await readCommit(git, cwd, 'HEAD');
+  const branch = trailer(began, 'Board-Branch');
+  const tip = branch === undefined ? undefined : await readCommit(git, cwd, `refs/heads/${branch}`);
+  const stashed = await autostashes(location.gitDir);
+  const tree = await writeWorktreeTree(git, location);
+
+  const baseHead = trailer(began, 'Board-Head');
+  const same = [head, tip ?? head].every((commit) => commit?.sha === baseHead);
+  if (tree === began?.tree && same && stashed.length === 0) return undefined;
+
+  const parents = head ? [head.sha] : [];
+  for (const sha of [...(tip ? [tip.sha] : []), ...stashed]) {
+    const reachable = await Promise.all(parents.map((parent) => isAncestor(git, cwd, sha, parent)));
+    if (!reachable.includes(true)) parents.push(sha);
+  }
+  const nothingToAdd = parents.length === 1 && head?.tree === tree;
+  const message = `What ${attemptId} left\n`;
+  const date = head?.date ?? 0;
+  const commit = nothingToAdd ? head.sha : await commitTree(git, cwd, { tree, parents, message, date });
+  await git(['update-ref', ref, commit], { cwd });
+  return { ref, commit };
+}

@@ -1,0 +1,92 @@
+import { cp, mkdir, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Baseline } from './baseline';
+import { GitError } from './git-error';
+import { clearStaleLocks } from './locks';
+import { assertBranchName, assertObjectName } from './names';
+import { forgetOperations } from './operation-state';
+import { type GitRunner, gitFields } from './run-git';
+import { readCommit, revealHiddenFiles } from './trees';
+import { relocateWorktree, type WorktreeLocation } from './worktree-location';
+
+/** Points HEAD and its branch to where they were. */
+async function restoreHead(git: GitRunner, cwd: string, { branch, headSha }: Baseline): Promise<void> {
+  if (branch === null) {
+    await git(['update-ref', '--no-deref', 'HEAD', headSha], { cwd });
+    return;
+  }
+  await git(['symbolic-ref', 'HEAD', `refs/heads/${branch}`], { cwd });
+  await git(['update-ref', `refs/heads/${branch}`, headSha], { cwd });
+}
+
+/** Makes index and files this tree; a damaged index is thrown away, it is rebuilt from the tree. */
+async function checkOut(git: GitRunner, { path: cwd, gitDir }: WorktreeLocation, tree: string): Promise<void> {
+  const reset = async (): Promise<void> => {
+    await revealHiddenFiles(git, cwd);
+    await git(['read-tree', '--reset', '-u', tree], { cwd });
+  };
+  try {
+    await reset();
+  } catch (error) {
+    if (!(error instanceof GitError) || error.code !== 'failed' || !/index/i.test(error.message)) throw error;
+    await rm(join(gitDir, 'index'), { force: true });
+    await reset();
+  }
+}
+
+async function move(from: string, to: string): Promise<void> {
+  await mkdir(dirname(to), { recursive: true });
+  try {
+    await rename(from, to);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EXDEV') throw error;
+    await cp(from, to, { recursive: true, verbatimSymlinks: true });
+    await rm(from, { recursive: true, force: true });
+  }
+}
+
+/**
+ * Removes files that are not in the baseline. Repositories the agent made inside the worktree hold history that no
+ * reference of this one can keep: they are moved to `set-aside/` in the worktree's git directory.
+ */
+async function removeUntracked(git: GitRunner, { path: cwd, gitDir }: WorktreeLocation): Promise<void> {
+  await git(['clean', '-fdq'], { cwd });
+  const left = await gitFields(git, ['ls-files', '--others', '--exclude-standard', '-z'], { cwd });
+  const aside = join(gitDir, 'set-aside', String(Date.now()));
+  for (const repository of left.filter((path) => path.endsWith('/'))) {
+    await move(join(cwd, repository), join(aside, repository));
+  }
+}
+
+/**
+ * Puts branch, HEAD, index and worktree back to a baseline, whatever an attempt left: another branch, a detached HEAD,
+ * an unfinished merge or rebase, locks of killed processes, a removed `.git`. Files that are neither in the baseline nor
+ * ignored are removed, so keep the attempt first (`preserveAttempt`). Can be repeated, also after it was killed halfway.
+ *
+ * @throws GitError `not-a-repository` unless the path is a worktree linked to a repository; the primary checkout is
+ *   never touched
+ */
+export async function restoreBaseline(
+  git: GitRunner,
+  { worktreePath, baseline }: { worktreePath: string; baseline: Baseline },
+): Promise<void> {
+  if (baseline.branch !== null) assertBranchName(baseline.branch);
+  assertObjectName(baseline.headSha);
+  const location = await relocateWorktree(git, worktreePath, baseline.gitDir);
+  if (location.gitDir === location.commonDir) {
+    throw new GitError('not-a-repository', `${worktreePath} is a primary checkout, not a linked worktree.`);
+  }
+  const cwd = location.path;
+  const snapshot = await readCommit(git, cwd, baseline.snapshot.commit);
+  if (!snapshot) throw new GitError('unknown-ref', `The baseline ${baseline.snapshot.commit} is gone.`);
+
+  await clearStaleLocks(location, baseline.branch, git.lockWaitMs);
+  await forgetOperations(location.gitDir);
+  await restoreHead(git, cwd, baseline);
+  await checkOut(git, location, snapshot.tree);
+  await removeUntracked(git, location);
+  const index = snapshot.parents[1] ?? snapshot.sha;
+  await git(['read-tree', '--reset', `${index}^{tree}`], { cwd });
+  // Exit code 1 says that files differ from the index: so they did.
+  await git(['update-index', '-q', '--refresh'], { cwd, okCodes: [1] });
+}

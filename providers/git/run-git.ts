@@ -1,0 +1,157 @@
+import { execFile } from 'node:child_process';
+import { dirname } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Log } from '../../platform/log/log';
+import { GitError, type GitErrorCode } from './git-error';
+
+/** Settings that keep a repository's own configuration from running programs or from changing what git prints. */
+const hardening = [
+  ['core.hooksPath', '/dev/null'],
+  ['protocol.ext.allow', 'never'],
+  ['core.fsmonitor', 'false'],
+  ['submodule.recurse', 'false'],
+  ['commit.gpgSign', 'false'],
+  ['gc.auto', '0'],
+  ['maintenance.auto', 'false'],
+  ['core.quotePath', 'false'],
+  ['core.safecrlf', 'false'],
+  ['core.splitIndex', 'false'],
+  ['advice.addEmbeddedRepo', 'false'],
+].flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+
+/** Who makes the commits that keep baselines and attempts. */
+const identity = {
+  GIT_AUTHOR_NAME: 'Runboard',
+  GIT_AUTHOR_EMAIL: 'runboard@localhost',
+  GIT_COMMITTER_NAME: 'Runboard',
+  GIT_COMMITTER_EMAIL: 'runboard@localhost',
+};
+
+const inherited = ['PATH', 'HOME', 'XDG_CONFIG_HOME', 'TMPDIR'] as const;
+
+/** The most output of one command that is read, in bytes. */
+const outputLimitBytes = 64 * 1_048_576;
+
+export interface GitCommand {
+  /** Working directory; git looks for a repository in it and not above it. */
+  cwd: string;
+  input?: string;
+  /** Additional variables: the index to use, the date of a commit. */
+  env?: Record<string, string>;
+  /** Exit codes besides 0 that are an answer and not a failure. */
+  okCodes?: readonly number[];
+}
+
+export interface GitAnswer {
+  exitCode: number;
+  stdout: string;
+}
+
+export interface GitRunner {
+  /** @throws GitError */
+  (args: readonly string[], command: GitCommand): Promise<GitAnswer>;
+  /** How long a lock is waited for, in milliseconds. */
+  readonly lockWaitMs: number;
+  readonly log: Log | undefined;
+}
+
+interface Failure {
+  code: GitErrorCode;
+  message: string;
+}
+
+const failures: readonly [RegExp, GitErrorCode][] = [
+  [/not a git repository|not a working tree|must be run in a work tree/i, 'not-a-repository'],
+  [/unable to create '.*\.lock'|\.lock': File exists|could not lock|another git process/i, 'locked'],
+  [/already (?:checked out|used by worktree)|already exists/i, 'conflict'],
+  [/unknown revision|bad revision|not a valid (?:object name|ref|commit)|invalid reference|bad object/i, 'unknown-ref'],
+];
+
+function environmentOf({ cwd, env }: GitCommand): NodeJS.ProcessEnv {
+  // Only what is listed: an inherited GIT_DIR or GIT_INDEX_FILE would make every command work on something else.
+  const own = Object.fromEntries(inherited.map((name) => [name, process.env[name]]));
+  return {
+    ...own,
+    ...identity,
+    LC_ALL: 'C',
+    GIT_TERMINAL_PROMPT: '0',
+    GIT_OPTIONAL_LOCKS: '0',
+    GIT_NO_REPLACE_OBJECTS: '1',
+    // A worktree that lost its .git must not be taken for part of a repository around it.
+    GIT_CEILING_DIRECTORIES: dirname(cwd),
+    ...env,
+  };
+}
+
+function execute(
+  args: readonly string[],
+  command: GitCommand,
+  timeoutMs: number,
+): Promise<{ answer: GitAnswer } | { failure: Failure }> {
+  return new Promise((resolve) => {
+    const options = {
+      cwd: command.cwd,
+      env: environmentOf(command),
+      timeout: timeoutMs,
+      killSignal: 'SIGKILL' as const,
+      maxBuffer: outputLimitBytes,
+    };
+    const child = execFile('git', [...hardening, ...args], options, (error, stdout, stderr) => {
+      const exitCode = error === null ? 0 : error.code;
+      if (exitCode === 0 || (typeof exitCode === 'number' && command.okCodes?.includes(exitCode))) {
+        resolve({ answer: { exitCode, stdout } });
+      } else resolve({ failure: failureOf(args, error, stderr, timeoutMs) });
+    });
+    // A git that ends before it has read its input says why with its exit code.
+    child.stdin?.on('error', () => undefined);
+    child.stdin?.end(command.input ?? '');
+  });
+}
+
+function failureOf(
+  args: readonly string[],
+  error: (Error & { code?: number | string | null; killed?: boolean }) | null,
+  stderr: string,
+  timeoutMs: number,
+): Failure {
+  const what = `git ${args.find((arg) => !arg.startsWith('-')) ?? ''}`;
+  if (error?.code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') {
+    return { code: 'failed', message: `${what} printed more than ${outputLimitBytes} bytes.` };
+  }
+  if (error?.killed) return { code: 'timeout', message: `${what} took longer than ${timeoutMs} ms.` };
+  // The system reports a missing working directory as if git were missing.
+  if (error?.code === 'ENOENT') return { code: 'not-a-repository', message: `${what}: no such directory, or no git.` };
+  const said = stderr.trim().slice(0, 2_000) || (error?.message ?? 'no reason given');
+  const code = failures.find(([pattern]) => pattern.test(said))?.[1] ?? 'failed';
+  return { code, message: `${what}: ${said}` };
+}
+
+/**
+ * Builds the one way git is run here: without a shell, with bounded time and output, unaffected by hooks and by the
+ * caller's environment. A lock held by another git process is waited for.
+ */
+export function createGitRunner(options: { timeoutMs: number; lockWaitMs: number; log?: Log | undefined }): GitRunner {
+  const run = async (args: readonly string[], command: GitCommand): Promise<GitAnswer> => {
+    const deadline = performance.now() + options.lockWaitMs;
+    for (let pauseMs = 10; ; pauseMs = Math.min(pauseMs * 2, 250)) {
+      const outcome = await execute(args, command, options.timeoutMs);
+      if ('answer' in outcome) return outcome.answer;
+      const { code, message } = outcome.failure;
+      if (code !== 'locked' || performance.now() >= deadline) throw new GitError(code, message);
+      options.log?.debug({ command: args[0], pauseMs }, 'git is locked, waiting');
+      await delay(pauseMs);
+    }
+  };
+  return Object.assign(run, { lockWaitMs: options.lockWaitMs, log: options.log });
+}
+
+/** The standard output of a command without its last line end. */
+export async function gitText(git: GitRunner, args: readonly string[], command: GitCommand): Promise<string> {
+  return (await git(args, command)).stdout.replace(/\n$/, '');
+}
+
+/** The NUL-separated fields of a command's standard output. */
+export async function gitFields(git: GitRunner, args: readonly string[], command: GitCommand): Promise<string[]> {
+  const { stdout } = await git(args, command);
+  return stdout === '' ? [] : stdout.replace(/\0$/, '').split('\0');
+}

@@ -1,0 +1,109 @@
+import { randomUUID } from 'node:crypto';
+import { copyFile, rm, stat, utimes } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type GitRunner, gitFields, gitText } from './run-git';
+import type { WorktreeLocation } from './worktree-location';
+
+type IndexVariables = Record<string, string>;
+
+/** Runs `work` with a copy of the worktree's index, so that the real one is not touched. */
+async function withIndexCopy<T>(location: WorktreeLocation, work: (env: IndexVariables) => Promise<T>): Promise<T> {
+  const index = join(location.gitDir, 'index');
+  const copy = join(location.gitDir, `board-index-${randomUUID()}`);
+  try {
+    const { mtime } = await stat(index);
+    await copyFile(index, copy);
+    // Git takes an entry that is as young as its index for possibly changed. A copy that looked younger than the
+    // original would hide changes made in the same instant; one that looks older only costs a comparison.
+    const older = new Date(mtime.getTime() - 1_000);
+    await utimes(copy, older, older);
+  } catch (error) {
+    // A worktree without an index is one in which nothing is tracked.
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+  try {
+    return await work({ GIT_INDEX_FILE: copy });
+  } finally {
+    await Promise.all([copy, `${copy}.lock`].map((path) => rm(path, { force: true })));
+  }
+}
+
+/**
+ * Takes back marks that make git look away from a file (`assume-unchanged`, and `skip-worktree` where no sparse
+ * checkout explains it): changes behind them would be neither kept nor undone.
+ */
+export async function revealHiddenFiles(git: GitRunner, cwd: string, env: IndexVariables = {}): Promise<void> {
+  const tagged = await gitFields(git, ['ls-files', '-v', '-z'], { cwd, env });
+  const assumed = tagged.filter((line) => /^[a-z] /.test(line)).map((line) => line.slice(2));
+  const skipped = tagged.filter((line) => /^[Ss] /.test(line)).map((line) => line.slice(2));
+  const update = async (flag: string, paths: string[]): Promise<void> => {
+    if (paths.length === 0) return;
+    await git(['update-index', flag, '-z', '--stdin'], { cwd, env, input: `${paths.join('\0')}\0` });
+  };
+  await update('--no-assume-unchanged', assumed);
+  if (skipped.length === 0) return;
+  const config = ['config', '--type=bool', '--default=false', '--get', 'core.sparseCheckout'];
+  const sparse = await gitText(git, config, { cwd });
+  if (sparse !== 'true') await update('--no-skip-worktree', skipped);
+}
+
+/** Writes the worktree as a tree: everything that is tracked or untracked, but not ignored. */
+export function writeWorktreeTree(git: GitRunner, location: WorktreeLocation): Promise<string> {
+  const cwd = location.path;
+  return withIndexCopy(location, async (env) => {
+    await revealHiddenFiles(git, cwd, env);
+    const added = await git(['add', '--all', '--ignore-errors'], { cwd, env, okCodes: [1] });
+    if (added.exitCode !== 0) git.log?.warn({ worktree: cwd }, 'some files of a worktree could not be read');
+    return gitText(git, ['write-tree'], { cwd, env });
+  });
+}
+
+/** Writes the index as a tree. It must have no unmerged entries. */
+export function writeIndexTree(git: GitRunner, location: WorktreeLocation): Promise<string> {
+  return withIndexCopy(location, (env) => gitText(git, ['write-tree'], { cwd: location.path, env }));
+}
+
+export interface CommitRequest {
+  tree: string;
+  parents: readonly string[];
+  message: string;
+  /** Seconds since 1970. Given, and not the present: the same state is always the same commit. */
+  date: number;
+}
+
+/** Makes a commit that no branch knows of. */
+export async function commitTree(
+  git: GitRunner,
+  cwd: string,
+  { tree, parents, message, date }: CommitRequest,
+): Promise<string> {
+  const when = `@${date} +0000`;
+  return gitText(git, ['commit-tree', tree, ...parents.flatMap((parent) => ['-p', parent]), '-F', '-'], {
+    cwd,
+    input: message,
+    env: { GIT_AUTHOR_DATE: when, GIT_COMMITTER_DATE: when },
+  });
+}
+
+export interface CommitFacts {
+  sha: string;
+  tree: string;
+  parents: string[];
+  /** Seconds since 1970. */
+  date: number;
+  message: string;
+}
+
+/** Reads a commit; `undefined` when the name leads to none. */
+export async function readCommit(git: GitRunner, cwd: string, name: string): Promise<CommitFacts | undefined> {
+  const resolved = await git(['rev-parse', '--verify', '--quiet', '--end-of-options', `${name}^{commit}`], {
+    cwd,
+    okCodes: [1],
+  });
+  if (resolved.exitCode !== 0) return undefined;
+  const sha = resolved.stdout.trim();
+  const format = '--format=%T%x00%P%x00%ct%x00%B';
+  const fields = await gitText(git, ['log', '-1', '--no-show-signature', format, sha], { cwd });
+  const [tree = '', parents = '', date = '0', ...message] = fields.split('\0');
+  return { sha, tree, parents: parents.split(' ').filter(Boolean), date: Number(date), message: message.join('\0') };
+}

@@ -1,0 +1,157 @@
+import { mkdir, readdir, readFile, realpath, rm, rmdir } from 'node:fs/promises';
+import { basename, dirname, isAbsolute, join } from 'node:path';
+import { GitError } from './git-error';
+import { clearStaleLocks } from './locks';
+import { assertBranchName, assertObjectName } from './names';
+import { type GitRunner, gitText } from './run-git';
+import { readCommit } from './trees';
+import { locateWorktree } from './worktree-location';
+
+/** Locks a worktree until its files are there: what carries this reason was never handed to anybody. */
+const preparing = 'board: preparing';
+
+/** Git's own reason while it makes a worktree. */
+const initializing = 'initializing';
+
+export interface WorktreeRequest {
+  repositoryPath: string;
+  /** Absolute; nothing, an empty directory or the worktree itself. */
+  worktreePath: string;
+  branch: string;
+  /** Where the branch begins if it does not exist yet. */
+  baseSha: string;
+}
+
+export interface Worktree {
+  path: string;
+  branch: string;
+  headSha: string;
+  /** Whether it was made by this call. */
+  created: boolean;
+}
+
+interface Registered {
+  path: string;
+  /** Absent when HEAD is detached. */
+  branch: string | undefined;
+  /** Why it is locked; absent when it is not. */
+  locked: string | undefined;
+}
+
+/** Parses `git worktree list --porcelain -z`. */
+export function parseWorktrees(output: string): Registered[] {
+  return output
+    .split('\0\0')
+    .filter((record) => record !== '')
+    .map((record) => {
+      const lines = record.split('\0');
+      const value = (key: string): string | undefined => {
+        const line = lines.find((candidate) => candidate === key || candidate.startsWith(`${key} `));
+        return line?.slice(key.length + 1);
+      };
+      return {
+        path: value('worktree') ?? '',
+        branch: value('branch')?.replace(/^refs\/heads\//, ''),
+        locked: value('locked'),
+      };
+    });
+}
+
+/** The path as git records it: its parent's symbolic links resolved. */
+async function recordedPath(worktreePath: string): Promise<string> {
+  if (!isAbsolute(worktreePath) || /[\n\0]/.test(worktreePath)) {
+    throw new GitError('failed', `${JSON.stringify(worktreePath)} is not an absolute path.`);
+  }
+  await mkdir(dirname(worktreePath), { recursive: true });
+  return join(await realpath(dirname(worktreePath)), basename(worktreePath));
+}
+
+async function entriesOf(path: string): Promise<string[] | undefined> {
+  try {
+    return await readdir(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw new GitError('conflict', `${path} is in the way: ${(error as Error).message}`);
+  }
+}
+
+/**
+ * Makes room for a worktree without deleting anybody's files: only a link may go that leads nowhere, or to a worktree
+ * that was never handed over.
+ */
+async function makeRoom(path: string, half: boolean): Promise<void> {
+  const entries = await entriesOf(path);
+  if (entries === undefined || entries.length === 0) return;
+  const link = await readFile(join(path, '.git'), 'utf8').catch(() => '');
+  const target = /^gitdir: (.+)$/m.exec(link)?.[1];
+  const worthless = target !== undefined && (half || (await entriesOf(target)) === undefined);
+  if (entries.length > 1 || !worthless) {
+    throw new GitError('conflict', `${path} exists, and is not a worktree of this repository.`);
+  }
+  await rm(join(path, '.git'));
+  await rmdir(path);
+}
+
+async function list(git: GitRunner, cwd: string): Promise<Registered[]> {
+  const { stdout } = await git(['worktree', 'list', '--porcelain', '-z'], { cwd });
+  return parseWorktrees(stdout);
+}
+
+/** Registers the worktree, without files. `known`: it is registered, but its directory is gone. */
+async function register(git: GitRunner, cwd: string, path: string, request: WorktreeRequest, known: boolean) {
+  const { branch, baseSha } = request;
+  const exists = await readCommit(git, cwd, `refs/heads/${branch}`);
+  // Twice, because the one that is gone may have been locked. Only then: it also overrides git's other refusals.
+  const force = known ? ['--force', '--force'] : [];
+  const start = exists ? [path, branch] : ['-b', branch, '--no-track', path, baseSha];
+  await git(['worktree', 'add', '--quiet', '--no-checkout', '--lock', '--reason', preparing, ...force, ...start], {
+    cwd,
+  });
+}
+
+/** Writes the files and hands the worktree over. Killed before the end, it is still locked and done again. */
+async function populate(git: GitRunner, repository: string, path: string, branch: string): Promise<void> {
+  await clearStaleLocks(await locateWorktree(git, path), branch, git.lockWaitMs);
+  await git(['reset', '--hard', '--quiet'], { cwd: path });
+  await git(['worktree', 'unlock', path], { cwd: repository });
+}
+
+/**
+ * Makes sure that the worktree exists on its branch. Already there is success, and what a killed call left is finished;
+ * files that somebody else put there are never deleted.
+ *
+ * @throws GitError `conflict` when the path is taken, or the branch is checked out elsewhere; `unknown-ref` when there
+ *   is no such commit
+ */
+export async function ensureWorktree(git: GitRunner, request: WorktreeRequest): Promise<Worktree> {
+  const { branch, baseSha, repositoryPath } = request;
+  assertBranchName(branch);
+  assertObjectName(baseSha);
+  const path = await recordedPath(request.worktreePath);
+  const repository = await gitText(git, ['rev-parse', '--path-format=absolute', '--git-common-dir'], {
+    cwd: repositoryPath,
+  });
+  const worktrees = await list(git, repository);
+  const elsewhere = worktrees.find((worktree) => worktree.branch === branch && worktree.path !== path);
+  if (elsewhere) throw new GitError('conflict', `The branch ${branch} is checked out in ${elsewhere.path}.`);
+
+  const registered = worktrees.find((worktree) => worktree.path === path);
+  const half = registered?.locked === preparing || registered?.locked === initializing;
+  const linked = registered !== undefined && (await entriesOf(path))?.includes('.git') === true;
+  const sound = linked && registered.branch === branch;
+  if (linked && !sound && !half) {
+    throw new GitError('conflict', `${path} is on ${registered.branch ?? 'a detached HEAD'}, not on ${branch}.`);
+  }
+  if (!sound) {
+    await makeRoom(path, half);
+    if (!(await readCommit(git, repository, baseSha))) {
+      throw new GitError('unknown-ref', `The commit ${baseSha} does not exist.`);
+    }
+    await register(git, repository, path, request, registered !== undefined);
+  }
+  const created = !sound || half;
+  if (created) await populate(git, repository, path, branch);
+  await locateWorktree(git, path);
+  const headSha = await gitText(git, ['rev-parse', '--verify', 'HEAD'], { cwd: path });
+  return { path, branch, headSha, created };
+}
