@@ -60,16 +60,17 @@ export function createCompletionActivities(deps: CompletionDependencies) {
     },
 
     /**
-     * Records the end of an attempt: the completion, the terminal event, the task, the retry if one is due, and the
-     * release of everything it held. The first completion stands; each step finds what an earlier try did.
+     * Records the end of an attempt: the completion, the retry if one is due, the task, the release of everything it
+     * held, and last the event and the state that tell watchers: who hears of the end finds everything else done. The
+     * first completion stands; each step finds what an earlier try did.
      */
     async finish(input: FinishInput): Promise<Finished> {
       const record = await mustGet(input.attemptId);
       const completion = await settle(record, await claimFor(record, input.ending));
-      await deps.events.append(sourceOf(record), [terminalEvent(completion)]);
       const retry = await scheduleRetry(deps, record, input, input.ending);
       await applyCompletion(deps, record, completion);
       await release(record, retry?.attemptId);
+      await tellEnd(record, completion);
       return { status: completion.status, endedAt: completion.completedAt, ...(retry ? { retry } : {}) };
     },
 
@@ -82,10 +83,13 @@ export function createCompletionActivities(deps: CompletionDependencies) {
       const endedAt = deps.now().toISOString();
       if (record.launch?.status === 'queued') {
         const completion = await settle(record, notDispatched(launch.message));
-        await deps.events.append(sourceOf(record), [terminalEvent(completion)]);
         await applyCompletion(deps, record, completion);
-      } else await deps.attempts.refuse(attemptId, launch, endedAt);
-      await release(record, undefined);
+        await release(record, undefined);
+        await tellEnd(record, completion);
+      } else {
+        await release(record, undefined);
+        await deps.attempts.refuse(attemptId, launch, endedAt);
+      }
       return { endedAt };
     },
   };
@@ -148,6 +152,12 @@ export function createCompletionActivities(deps: CompletionDependencies) {
     await deps.feed.append({ type: 'agent.status' });
   }
 
+  async function tellEnd(record: AttemptRecord, completion: CompletionResult): Promise<void> {
+    await deps.events.append(sourceOf(record), [terminalEvent(completion)]);
+    await deps.attempts.end(record._id);
+    await deps.feed.append({ type: 'agent.status' });
+  }
+
   /** Gives back the queue place, the slot and the task; the task goes to the retry if there is one. */
   async function release(record: AttemptRecord, nextAttemptId: string | undefined): Promise<void> {
     await deps.admission.settle(record._id, 'terminal', deps.now().toISOString());
@@ -155,7 +165,6 @@ export function createCompletionActivities(deps: CompletionDependencies) {
     if (nextAttemptId === undefined) await deps.activeRuns.release(record.taskId, record._id);
     else await deps.activeRuns.handOver(record.taskId, record._id, nextAttemptId);
     if ((await deps.admission.countWaiting()) > 0) await deps.wakeScheduler();
-    await deps.feed.append({ type: 'agent.status' });
   }
 }
 
@@ -172,6 +181,7 @@ const notDispatched = (reason: string): TerminalClaim => ({
 
 const terminalEvent = (completion: CompletionResult): RunEventInput => ({
   kind: endKinds[completion.status],
+  receivedAt: completion.completedAt,
   payload: {
     status: completion.status,
     summary: completion.summary.slice(0, 2000),

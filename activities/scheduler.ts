@@ -39,7 +39,7 @@ export function createSchedulerActivities(deps: SchedulerDependencies) {
 
   async function isOver(attemptId: string): Promise<boolean> {
     const record = await deps.attempts.get(attemptId);
-    return record?.state === 'ended' || record?.state === 'refused';
+    return record?.completion !== undefined || record?.state === 'refused';
   }
 
   /** Slots of attempts that are over: left only by a crash between a reservation and its run's own release. */

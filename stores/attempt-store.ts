@@ -113,11 +113,18 @@ export async function createAttemptStore(db: Database) {
     reclaim: (id: string, reclaimed: NonNullable<AttemptRecord['reclaimed']>) =>
       attempts.findOneAndUpdate({ _id: id, claim: { $exists: false } }, { $set: { reclaimed }, $inc: { revision: 1 } }),
 
+    /** Says that everything about the end of the attempt is done. */
+    end: (id: string) =>
+      attempts.findOneAndUpdate(
+        { _id: id, completion: { $exists: true }, state: { $ne: 'ended' } },
+        { $set: { state: 'ended' }, $inc: { revision: 1 } },
+      ),
+
     /** Stores the terminal record; `undefined` when there is one already, which then stands. */
     complete: (id: string, completion: CompletionResult) =>
       attempts.findOneAndUpdate(
         { _id: id, completion: { $exists: false } },
-        { $set: { completion, state: 'ended', endedAt: completion.completedAt }, $inc: { revision: 1 } },
+        { $set: { completion, endedAt: completion.completedAt }, $inc: { revision: 1 } },
       ),
   };
 }

@@ -1,0 +1,77 @@
+import { scriptAgent } from '../support/caller';
+import { aRepository } from '../support/repository';
+import { startStack, type Stack } from '../support/stack';
+
+let stack: Stack;
+
+const ways = ['exits-1', 'silent', 'garbage', 'flood', 'never-ends', 'commits'];
+
+beforeAll(async () => {
+  stack = await startStack({ BOARD_RUN_TIMEOUT_MS: '6000', BOARD_RUN_OUTPUT_LIMIT_BYTES: '200000' });
+  await stack.call.addRepository('sample', await aRepository(stack.dir));
+  await stack.call.configureAgents(ways.map((way) => ({ ...scriptAgent('misbehaving', way), type: way })));
+});
+
+afterAll(() => stack.close());
+
+/** Runs the agent to its end and answers its completion and events. */
+async function run(agent: string, body: object = {}) {
+  const task = await stack.call.createTask({ title: agent, git: { repo: 'sample' } });
+  const { attemptId } = await stack.call.start(task.id, { agent, ...body });
+  const { attempt } = await stack.call.ended(task.id, 60_000);
+  const events = await stack.call.events(task.id, attemptId);
+  expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_, index) => index + 1));
+  return { completion: attempt.completion, events, task: await stack.call.ok('GET', `/api/tasks/${task.id}`) };
+}
+
+test('an agent that exits with 1 has failed, with its exit code', async () => {
+  const { completion, events, task } = await run('exits-1');
+  expect(completion).toMatchObject({
+    status: 'failed',
+    harness: { exitCode: 1 },
+    error: expect.stringContaining('code 1'),
+  });
+  expect(events.at(-1)).toMatchObject({ kind: 'run.failed' });
+  expect(task).toMatchObject({ status: 'in-progress', attempt: { status: 'failed', result: 'failed' } });
+});
+
+test('an agent that exits with 0 and says nothing has succeeded', async () => {
+  const { completion } = await run('silent');
+  expect(completion).toMatchObject({ status: 'success', harness: { exitCode: 0 } });
+});
+
+test('garbage is kept as output and pollutes nothing', async () => {
+  const { completion, events } = await run('garbage');
+  expect(completion.status).toBe('success');
+  expect(events.filter(({ kind }) => kind === 'stream.stdout').length).toBeGreaterThan(2);
+  expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
+});
+
+test('a flood of 100 MiB is drained, counted and cut off with one event that says so', async () => {
+  const { completion, events } = await run('flood');
+  expect(completion).toMatchObject({ status: 'success', harness: { outputBytes: 100 * 1_048_576 } });
+  const bytes = events.reduce((sum, event) => sum + event.redaction.persistedBytes, 0);
+  expect(bytes).toBeLessThan(400_000);
+  expect(events.filter(({ payload }) => payload.truncated === true)).toHaveLength(1);
+});
+
+test('an agent that never ends is ended when its time is over, also when it ignores SIGTERM', async () => {
+  const { completion } = await run('never-ends');
+  expect(completion).toMatchObject({ status: 'failed', harness: { ended: 'timeout' } });
+});
+
+test('a claimed success that broke the commit policy becomes partial', async () => {
+  const { completion, task } = await run('commits', { commitPolicy: 'forbidden' });
+  expect(completion).toMatchObject({
+    status: 'partial',
+    claimedStatus: 'success',
+    downgrades: [{ code: 'commit-policy-violated' }],
+    sideEffects: expect.arrayContaining([expect.objectContaining({ kind: 'git-commit', authorized: false })]),
+  });
+  expect(task).toMatchObject({ status: 'in-progress' });
+});
+
+test('a run whose required commit is missing becomes partial', async () => {
+  const { completion } = await run('silent', { commitPolicy: 'required' });
+  expect(completion).toMatchObject({ status: 'partial', downgrades: [{ code: 'commit-missing' }] });
+});
