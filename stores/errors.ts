@@ -39,3 +39,15 @@ export class StaleRevisionError extends Error {
     super(`${collection}/${id} is no longer at revision ${expectedRevision}.`);
   }
 }
+
+/** The operation is outside what both adapters do alike: an unknown operator, a hostile path, an array on an index. */
+export class InvalidOperationError extends Error {
+  override readonly name = 'InvalidOperationError';
+
+  constructor(
+    readonly collection: string,
+    readonly reason: string,
+  ) {
+    super(`${collection}: ${reason}`);
+  }
+}

@@ -1,0 +1,130 @@
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { Log } from '../../platform/log/log';
+import type { Collection, CollectionSpec, Database, EntryLog, LogEntry, LogSpec, Stored } from '../collection';
+import { StoreUnavailableError } from '../errors';
+import { assertDeclarable, declare } from '../rules/spec';
+import { WakeUp } from '../watch/wake-up';
+import { SqliteCollection } from './collection';
+import { Connection } from './connection';
+import { sweepCollection, sweepLog } from './expiry';
+import { logSql, SqliteEntryLog } from './log';
+import { collectionSql, constraintName } from './schema';
+import { Writer } from './writer';
+
+export interface SqliteOptions {
+  /** Created when missing, together with its folder. */
+  file: string;
+  log: Log;
+  /** How long other processes may hold the lock, in milliseconds. Default 10,000. */
+  patienceMs?: number;
+  /** How often expired documents are removed, in milliseconds. Default one minute. */
+  sweepEveryMs?: number;
+}
+
+/** How soon a watcher notices what another process has written. */
+const pollEveryMs = 20;
+
+class SqliteDatabase implements Database {
+  readonly kind = 'sqlite';
+  private readonly uniqueKeys = new Map<string, { collection: string; keys: string[] }>();
+  private readonly sweeps = new Map<string, () => Promise<void>>();
+  private readonly writer: Writer;
+  private readonly wakeUp: WakeUp;
+  private readonly sweeper: NodeJS.Timeout;
+  private dataVersion = 0;
+
+  constructor(
+    private readonly connection: Connection,
+    private readonly logger: Log,
+    { patienceMs, sweepEveryMs }: { patienceMs: number; sweepEveryMs: number },
+  ) {
+    this.writer = new Writer(connection, this.uniqueKeys, patienceMs);
+    this.wakeUp = new WakeUp({ everyMs: pollEveryMs, changed: () => this.changedElsewhere() });
+    this.sweeper = setInterval(() => void this.sweep(), sweepEveryMs).unref();
+  }
+
+  async configure(): Promise<void> {
+    await this.writer.read(() => {
+      this.connection.rows('PRAGMA journal_mode = WAL');
+      // FULL: a commit is acknowledged when it is on disk, not only when the system has it.
+      this.connection.execute('PRAGMA synchronous = FULL');
+    });
+  }
+
+  async collection<T extends Stored>(spec: CollectionSpec): Promise<Collection<T>> {
+    const declaration = declare(spec);
+    const { name, indexes, expire } = declaration;
+    for (const index of indexes) {
+      const keys = index.keys.map(([path]) => path);
+      if (index.unique) this.uniqueKeys.set(constraintName(name, index), { collection: name, keys });
+    }
+    await this.create(collectionSql(declaration));
+    if (expire) this.sweeps.set(name, () => sweepCollection(this.connection, this.writer, name, expire));
+    return new SqliteCollection<T>(this.connection, this.writer, declaration);
+  }
+
+  async log<T extends LogEntry>(spec: LogSpec): Promise<EntryLog<T>> {
+    const { name, expire } = spec;
+    assertDeclarable(name, expire ? [expire.field] : []);
+    await this.create(logSql(name, expire?.field));
+    if (expire) this.sweeps.set(`${name}.entries`, () => sweepLog(this.connection, this.writer, name, expire));
+    return new SqliteEntryLog<T>(this.connection, this.writer, this.wakeUp, name, this.logger);
+  }
+
+  async ping(): Promise<void> {
+    await this.writer.submit(() => {
+      this.connection.execute('CREATE TABLE IF NOT EXISTS "store.ping" (id INTEGER PRIMARY KEY, at TEXT)');
+      this.connection.run('INSERT OR REPLACE INTO "store.ping" (id, at) VALUES (1, ?)', new Date().toISOString());
+    });
+    const row = await this.writer.read(() => this.connection.row('SELECT at FROM "store.ping" WHERE id = 1'));
+    if (!row) throw new StoreUnavailableError('The database does not return what was written.');
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.sweeper);
+    this.wakeUp.close();
+    await this.writer.close();
+    this.connection.close();
+  }
+
+  private async create(statements: string[]): Promise<void> {
+    await this.writer.submit(() => statements.forEach((sql) => this.connection.execute(sql)), { atomic: true });
+  }
+
+  /** SQLite's own count of commits by other connections, in a few microseconds. */
+  private changedElsewhere(): boolean {
+    const [version] = this.connection.row<[number]>('PRAGMA data_version') ?? [0];
+    const changed = version !== this.dataVersion;
+    this.dataVersion = version;
+    return changed;
+  }
+
+  private async sweep(): Promise<void> {
+    for (const [name, sweep] of this.sweeps) {
+      await sweep().catch((error: unknown) => this.logger.warn({ collection: name, err: error }, 'expiry failed'));
+    }
+  }
+}
+
+/**
+ * Opens the embedded database: one file, shared by any number of processes of this host.
+ *
+ * @throws StoreUnavailableError
+ */
+export async function openSqlite({
+  file,
+  log,
+  patienceMs = 10_000,
+  sweepEveryMs = 60_000,
+}: SqliteOptions): Promise<Database> {
+  mkdirSync(dirname(file), { recursive: true });
+  const database = new SqliteDatabase(new Connection(file), log, { patienceMs, sweepEveryMs });
+  try {
+    await database.configure();
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+  return database;
+}

@@ -1,0 +1,32 @@
+import { DuplicateKeyError, StoreUnavailableError } from '../errors';
+
+/** Which keys a unique index covers, by the index's name in the file. */
+export type UniqueKeys = ReadonlyMap<string, { collection: string; keys: string[] }>;
+
+function codeOf(error: unknown): string | undefined {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return typeof code === 'string' && code.startsWith('SQLITE_') ? code : undefined;
+}
+
+/** Another connection holds a lock that this operation needs; it may be tried again. */
+export function isBusy(error: unknown): boolean {
+  const code = codeOf(error);
+  return code !== undefined && (code.startsWith('SQLITE_BUSY') || code.startsWith('SQLITE_LOCKED'));
+}
+
+/** The port's error for one of SQLite's; anything else is returned as it is. */
+export function translateError(error: unknown, uniqueKeys: UniqueKeys): unknown {
+  const code = codeOf(error);
+  if (code === undefined || !(error instanceof Error)) return error;
+  if (code.startsWith('SQLITE_CONSTRAINT')) {
+    const index = /index '(.*)'$/.exec(error.message)?.[1];
+    const unique = index === undefined ? undefined : uniqueKeys.get(index);
+    if (unique) return new DuplicateKeyError(unique.collection, unique.keys);
+    const table = /failed: (.*)\.id$/.exec(error.message)?.[1];
+    if (table !== undefined) return new DuplicateKeyError(table, ['_id']);
+    return error;
+  }
+  // SQLITE_ERROR is a mistake in our own SQL: it must not look like something that repeating could cure.
+  if (code === 'SQLITE_ERROR') return error;
+  return new StoreUnavailableError(`The database does not work: ${error.message} (${code}).`, { cause: error });
+}

@@ -1,0 +1,110 @@
+import type { Log } from '../../platform/log/log';
+import type { EntryLog, LogEntry, NewEntry } from '../collection';
+import { assertId, assertStorable } from '../rules/document';
+import { watchEntries } from '../watch/watch-entries';
+import type { WakeUp } from '../watch/wake-up';
+import type { Connection } from './connection';
+import { identifier } from './schema';
+import type { Writer } from './writer';
+
+interface PreparedEntry {
+  dedupeKey: string | null;
+  json: string;
+}
+
+/** The tables of a log: its entries, and per scope the number below which expiry has removed entries. */
+export function logTables(name: string): { entries: string; floors: string } {
+  return { entries: identifier(`${name}.entries`), floors: identifier(`${name}.floors`) };
+}
+
+/** The statements that make a log's tables where they are missing; `expireField` gets an index. */
+export function logSql(name: string, expireField: string | undefined): string[] {
+  const { entries, floors } = logTables(name);
+  const dedupe = identifier(`${name}.dedupe`);
+  const statements = [
+    `CREATE TABLE IF NOT EXISTS ${entries} (scope TEXT NOT NULL, sequence INTEGER NOT NULL, dedupe TEXT,
+      doc TEXT NOT NULL, PRIMARY KEY (scope, sequence)) WITHOUT ROWID`,
+    `CREATE UNIQUE INDEX IF NOT EXISTS ${dedupe} ON ${entries} (scope, dedupe) WHERE dedupe IS NOT NULL`,
+    `CREATE TABLE IF NOT EXISTS ${floors} (scope TEXT NOT NULL PRIMARY KEY, sequence INTEGER NOT NULL) WITHOUT ROWID`,
+  ];
+  if (expireField !== undefined) {
+    const index = identifier(`${name}.expiry`);
+    statements.push(`CREATE INDEX IF NOT EXISTS ${index} ON ${entries} (json_extract(doc,'$."${expireField}"'))`);
+  }
+  return statements;
+}
+
+export class SqliteEntryLog<T extends LogEntry> implements EntryLog<T> {
+  private readonly sql: Record<'newest' | 'floor' | 'known' | 'insert' | 'read', string>;
+
+  constructor(
+    private readonly connection: Connection,
+    private readonly writer: Writer,
+    private readonly wakeUp: WakeUp,
+    private readonly name: string,
+    private readonly log: Log,
+  ) {
+    const { entries, floors } = logTables(name);
+    this.sql = {
+      newest: `SELECT max(sequence) FROM ${entries} WHERE scope = ?`,
+      floor: `SELECT sequence FROM ${floors} WHERE scope = ?`,
+      known: `SELECT sequence FROM ${entries} WHERE scope = ? AND dedupe = ?`,
+      insert: `INSERT INTO ${entries} (scope, sequence, dedupe, doc) VALUES (?, ?, ?, ?)`,
+      read: `SELECT sequence, dedupe, doc FROM ${entries} WHERE scope = ? AND sequence > ? ORDER BY sequence LIMIT ?`,
+    };
+  }
+
+  async append(scope: string, entries: NewEntry<T>[]): Promise<number[]> {
+    assertId(this.name, scope);
+    if (entries.length === 0) return [];
+    const prepared = entries.map((entry) => this.prepare(entry));
+    const sequences = await this.writer.submit(() => this.insertAll(scope, prepared), { atomic: true });
+    this.wakeUp.notify(this.topic(scope));
+    return sequences;
+  }
+
+  async read(scope: string, after: number, limit: number): Promise<T[]> {
+    type Row = [sequence: number, dedupe: string | null, json: string];
+    const rows = await this.writer.read(() => this.connection.rows<Row>(this.sql.read, scope, after, limit));
+    return rows.map(([sequence, dedupe, json]) => {
+      const entry = JSON.parse(json) as NewEntry<T>;
+      return { ...entry, scope, sequence, ...(dedupe !== null && { dedupeKey: dedupe }) } as unknown as T;
+    });
+  }
+
+  async last(scope: string): Promise<number> {
+    return this.writer.read(() => this.newest(scope));
+  }
+
+  watch(scope: string, options: { after: number; signal: AbortSignal }): AsyncIterable<T[]> {
+    const read = (after: number, limit: number) => this.read(scope, after, limit);
+    return watchEntries({ read, wakeUp: this.wakeUp, topic: this.topic(scope), log: this.log }, options);
+  }
+
+  private topic(scope: string): string {
+    return `${this.name}/${scope}`;
+  }
+
+  private prepare({ dedupeKey, ...entry }: NewEntry<T>): PreparedEntry {
+    const json = JSON.stringify(entry);
+    assertStorable(this.name, entry, json);
+    return { dedupeKey: dedupeKey ?? null, json };
+  }
+
+  private newest(scope: string): number {
+    const newest = this.connection.row<[number | null]>(this.sql.newest, scope)?.[0];
+    return newest ?? this.connection.row<[number]>(this.sql.floor, scope)?.[0] ?? 0;
+  }
+
+  /** Runs inside a transaction, so no other writer can take a number in between. */
+  private insertAll(scope: string, entries: PreparedEntry[]): number[] {
+    let last = this.newest(scope);
+    return entries.map(({ dedupeKey, json }) => {
+      const known = dedupeKey === null ? undefined : this.connection.row<[number]>(this.sql.known, scope, dedupeKey);
+      if (known) return known[0];
+      last += 1;
+      this.connection.run(this.sql.insert, scope, last, dedupeKey, json);
+      return last;
+    });
+  }
+}

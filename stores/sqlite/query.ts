@@ -1,0 +1,92 @@
+import type { Filter } from 'mongodb';
+import { Context } from 'mingo/core';
+import * as queryOperators from 'mingo/operators/query';
+import { Query } from 'mingo/query';
+import type { FindOptions, Stored } from '../collection';
+import { UnindexedQueryError } from '../errors';
+import { planQuery, sortLimit, type QueryPlan } from '../query-plan';
+import { parseFilter, type Clause } from '../rules/filter';
+import { comparator } from '../rules/sort';
+import type { Declaration } from '../rules/spec';
+import type { Connection } from './connection';
+import { identifier, indexName, valueOf } from './schema';
+import { whereSql, type Where } from './where';
+
+/** The operators of filters only: mingo copies its table for every query. */
+const context = Context.init({ query: { ...queryOperators } });
+
+/** A filter made ready: the SQL that finds candidates through an index, and the test they must pass. */
+export interface Search<T> {
+  clauses: Clause[];
+  plan: QueryPlan;
+  where: Where;
+  /** `"table" INDEXED BY "index"`: SQLite reports an error rather than read the whole table. */
+  source: string;
+  /** Undefined when the SQL finds exactly what the filter means. */
+  test: ((document: T) => boolean) | undefined;
+}
+
+function sourceSql({ name }: Declaration, { indexes }: QueryPlan): string {
+  const [index, ...more] = indexes;
+  // An `$or` uses several indexes, which cannot be said in SQL; `_id` is the table's own key.
+  if (!index || more.length > 0 || index.name === '_id') return identifier(name);
+  return `${identifier(name)} INDEXED BY ${identifier(indexName(name, index))}`;
+}
+
+/** @throws UnindexedQueryError @throws InvalidOperationError */
+export function prepareSearch<T extends Stored>(
+  declaration: Declaration,
+  filter: Filter<T>,
+  { sort, limit }: FindOptions = {},
+): Search<T> {
+  const clauses = parseFilter(declaration.name, filter);
+  const plan = planQuery(declaration, clauses, { ...(sort && { sort }), limited: limit !== undefined });
+  const where = whereSql(declaration, clauses);
+  const query = where.exact ? undefined : new Query(filter, { context, scriptEnabled: false });
+  return {
+    clauses,
+    plan,
+    where,
+    source: sourceSql(declaration, plan),
+    test: query && ((document) => query.test(document as Record<string, unknown>)),
+  };
+}
+
+function orderSql(sort: Record<string, 1 | -1>): string {
+  const terms = Object.entries(sort).map(([path, direction]) => `${valueOf(path)} ${direction === 1 ? 'ASC' : 'DESC'}`);
+  return terms.length > 0 ? ` ORDER BY ${terms.join(', ')}` : '';
+}
+
+/** Runs a search and returns the matching documents. */
+export function findDocuments<T extends Stored>(
+  connection: Connection,
+  declaration: Declaration,
+  search: Search<T>,
+  { sort = {}, skip = 0, limit }: FindOptions = {},
+): T[] {
+  const { where, plan, source, test } = search;
+  const select = `SELECT doc FROM ${source} WHERE ${where.sql}`;
+  const parse = ([text]: [string]) => JSON.parse(text) as T;
+  if (plan.ordered && !test) {
+    const page = `${select}${orderSql(sort)} LIMIT ? OFFSET ?`;
+    return connection.rows<[string]>(page, ...where.parameters, limit ?? -1, skip).map(parse);
+  }
+  const order = plan.ordered ? orderSql(sort) : '';
+  const found = connection.rows<[string]>(select + order, ...where.parameters).map(parse);
+  const matching = test ? found.filter(test) : found;
+  if (!plan.ordered) {
+    if (matching.length > sortLimit) throw new UnindexedQueryError(declaration.name, Object.keys(sort));
+    matching.sort(comparator(sort));
+  }
+  return matching.slice(skip, limit === undefined ? undefined : skip + limit);
+}
+
+/** Runs a search and returns how many documents match. */
+export function countDocuments<T extends Stored>(connection: Connection, { where, source, test }: Search<T>): number {
+  if (!test) {
+    const sql = `SELECT count(*) FROM ${source} WHERE ${where.sql}`;
+    return connection.row<[number]>(sql, ...where.parameters)?.[0] ?? 0;
+  }
+  const found = connection.rows<[string]>(`SELECT doc FROM ${source} WHERE ${where.sql}`, ...where.parameters);
+  return found.filter(([text]) => test(JSON.parse(text) as T)).length;
+}

@@ -1,0 +1,59 @@
+import type { Declaration, DeclaredIndex } from '../rules/spec';
+
+/** Quotes an identifier. Names are verified where they are declared; this keeps the SQL right for any of them. */
+export function identifier(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}
+
+function jsonPath(path: string): string {
+  const steps = path.split('.').map((step) => `."${step}"`);
+  return `'$${steps.join('')}'`;
+}
+
+/** The SQL value of a declared path: what its index holds, letter by letter, or SQLite would not use the index. */
+export function valueOf(path: string): string {
+  return path === '_id' ? 'id' : `json_extract(doc,${jsonPath(path)})`;
+}
+
+/** The JSON type of a declared path; NULL when it is missing. */
+export function typeOf(path: string): string {
+  return path === '_id' ? "'text'" : `json_type(doc,${jsonPath(path)})`;
+}
+
+export function indexName(collection: string, index: DeclaredIndex): string {
+  return `${collection}/${index.name}`;
+}
+
+/** The name of the index that enforces what a unique index promises. */
+export function constraintName(collection: string, index: DeclaredIndex): string {
+  return `${collection}/${index.name}!`;
+}
+
+/**
+ * A unique index as MongoDB's sparse one: a document without any of the keys is not in it, a single missing key counts
+ * as null, and 1, "1" and true differ. The JSON text of each key (`->`) tells all of these apart; it cannot serve range
+ * queries, so searching has its own index.
+ */
+function constraintSql(collection: string, index: DeclaredIndex): string {
+  const texts = index.keys.map(([path]) => (path === '_id' ? 'id' : `doc->${jsonPath(path)}`));
+  const name = identifier(constraintName(collection, index));
+  const create = `CREATE UNIQUE INDEX IF NOT EXISTS ${name} ON ${identifier(collection)}`;
+  if (texts.length === 1) return `${create} (${texts.join()})`;
+  const present = texts.map((text) => `${text} IS NOT NULL`).join(' OR ');
+  return `${create} (${texts.map((text) => `coalesce(${text},'null')`).join(', ')}) WHERE ${present}`;
+}
+
+function searchSql(collection: string, index: DeclaredIndex): string {
+  const columns = index.keys.map(([path, direction]) => `${valueOf(path)} ${direction === 1 ? 'ASC' : 'DESC'}`);
+  const name = identifier(indexName(collection, index));
+  return `CREATE INDEX IF NOT EXISTS ${name} ON ${identifier(collection)} (${columns.join(', ')})`;
+}
+
+/** The statements that make a collection's table and indexes where they are missing. */
+export function collectionSql({ name, indexes }: Declaration): string[] {
+  return [
+    `CREATE TABLE IF NOT EXISTS ${identifier(name)} (id TEXT NOT NULL PRIMARY KEY, doc TEXT NOT NULL)`,
+    ...indexes.map((index) => searchSql(name, index)),
+    ...indexes.filter((index) => index.unique).map((index) => constraintSql(name, index)),
+  ];
+}

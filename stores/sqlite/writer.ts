@@ -1,0 +1,135 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { StoreUnavailableError } from '../errors';
+import type { Connection } from './connection';
+import { isBusy, translateError, type UniqueKeys } from './errors';
+
+interface Write {
+  work: () => unknown;
+  resolve: (value: unknown) => void;
+  reject: (error: unknown) => void;
+  /** Runs several statements that must take effect together or not at all. */
+  atomic: boolean;
+}
+
+/** Bounds of one transaction: how many writes it takes, and how long it may keep the event loop. */
+const mostInBatch = 1_000;
+const longestBatchMs = 25;
+const retryMs = { least: 1, most: 8 };
+
+/**
+ * Group commit: the writes that arrive in one turn of the event loop share a transaction, and with it the one fsync.
+ * A write is acknowledged only after its transaction is on disk.
+ */
+export class Writer {
+  private waiting: Write[] = [];
+  private flushing = false;
+  private closed = false;
+
+  constructor(
+    private readonly connection: Connection,
+    private readonly uniqueKeys: UniqueKeys,
+    /** How long other processes may hold the write lock before an operation is given up, in milliseconds. */
+    private readonly patienceMs: number,
+  ) {}
+
+  /**
+   * Runs `work` inside a transaction and resolves with its value once that is durable. An error undoes this work alone.
+   *
+   * @param options.atomic set when `work` changes more than one row
+   */
+  submit<T>(work: () => T, { atomic = false } = {}): Promise<T> {
+    if (this.closed) return Promise.reject(new StoreUnavailableError('The database is closed.'));
+    return new Promise<T>((resolve, reject) => {
+      this.waiting.push({ work, resolve: resolve as (value: unknown) => void, reject, atomic });
+      if (!this.flushing) {
+        this.flushing = true;
+        setImmediate(() => void this.flushAll());
+      }
+    });
+  }
+
+  /** Runs `read` now, and again for a while when another process is in the way. */
+  async read<T>(read: () => T): Promise<T> {
+    const deadline = Date.now() + this.patienceMs;
+    for (;;) {
+      try {
+        return read();
+      } catch (error) {
+        if (!isBusy(error) || Date.now() >= deadline) throw translateError(error, this.uniqueKeys);
+      }
+      await delay(retryMs.least + Math.random() * retryMs.most);
+    }
+  }
+
+  /** Finishes what was submitted and refuses anything new. */
+  async close(): Promise<void> {
+    this.closed = true;
+    while (this.flushing) await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  private async flushAll(): Promise<void> {
+    let deadline = Date.now() + this.patienceMs;
+    while (this.waiting.length > 0) {
+      try {
+        this.connection.execute('BEGIN IMMEDIATE');
+      } catch (error) {
+        if (isBusy(error) && Date.now() < deadline) {
+          await delay(retryMs.least + Math.random() * retryMs.most);
+        } else {
+          this.failAll(this.waiting.splice(0), error);
+        }
+        continue;
+      }
+      this.flush();
+      deadline = Date.now() + this.patienceMs;
+      if (this.waiting.length > 0) await new Promise((resolve) => setImmediate(resolve));
+    }
+    this.flushing = false;
+  }
+
+  /** One transaction, without giving up the event loop in between: no read of this process sees it half done. */
+  private flush(): void {
+    const settled: (() => void)[] = [];
+    const taken: Write[] = [];
+    const until = performance.now() + longestBatchMs;
+    try {
+      for (const write of this.waiting) {
+        if (taken.length >= mostInBatch || (taken.length > 0 && performance.now() > until)) break;
+        taken.push(write);
+        settled.push(this.perform(write));
+      }
+      this.connection.execute('COMMIT');
+    } catch (error) {
+      if (this.connection.inTransaction) this.connection.execute('ROLLBACK');
+      this.waiting.splice(0, taken.length);
+      this.failAll(taken, error);
+      return;
+    }
+    this.waiting.splice(0, taken.length);
+    for (const settle of settled) settle();
+  }
+
+  /** Does one write inside the open transaction and returns how to tell its caller after the commit. */
+  private perform({ work, resolve, reject, atomic }: Write): () => void {
+    if (atomic) this.connection.run('SAVEPOINT one');
+    try {
+      const value = work();
+      if (atomic) this.connection.run('RELEASE one');
+      return () => resolve(value);
+    } catch (error) {
+      if (!this.connection.inTransaction) throw error;
+      if (atomic) {
+        this.connection.run('ROLLBACK TO one');
+        this.connection.run('RELEASE one');
+      }
+      return () => reject(translateError(error, this.uniqueKeys));
+    }
+  }
+
+  private failAll(writes: Write[], cause: unknown): void {
+    const error = isBusy(cause)
+      ? new StoreUnavailableError(`The database stayed locked for ${this.patienceMs} ms.`, { cause })
+      : translateError(cause, this.uniqueKeys);
+    for (const write of writes) write.reject(error);
+  }
+}
