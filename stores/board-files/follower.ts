@@ -39,7 +39,7 @@ export interface Follower {
 /** Enough to keep the disk busy; each one costs a file handle. */
 const readsAtOnce = 32;
 
-/** How long a file may be missing in the middle of being saved. */
+/** How long a file may be missing or cut short in the middle of being saved. */
 const saveGapMs = 50;
 
 export function createFollower(deps: FollowerDeps): Follower {
@@ -67,6 +67,11 @@ export function createFollower(deps: FollowerDeps): Follower {
         return;
       }
       const { file } = interpret(path, state);
+      if (file.kind === 'broken' && known?.kind === 'task' && state.fresh) {
+        // Most likely half of a save: a file is only called broken once it has come to rest.
+        await delay(saveGapMs);
+        continue;
+      }
       if (file.kind === 'broken' || !needsLock(file)) index.put(file);
       else await reconcile(file.task.id, path);
       return;
@@ -97,7 +102,8 @@ export function createFollower(deps: FollowerDeps): Follower {
       else if (index.fileAt(path)) index.put(file);
     };
     const paths = new Set(index.pathsOf(id));
-    if (hint) paths.add(hint);
+    const broken = index.brokenFileOf(id);
+    for (const path of [hint, broken?.path]) if (path) paths.add(path);
     for (const path of paths) await read(path);
     if (claims.length === 0 && paths.size > 0) {
       // Some editors move the old file away before they write the new one.

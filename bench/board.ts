@@ -1,0 +1,81 @@
+/**
+ * What a board of task files costs on this machine: `npm run build && node dist/bench/board.js`. Every write is synced
+ * to disk, so the figures are those of the disk under the system's temporary folder.
+ */
+import { join } from 'node:path';
+import type { Task } from '../contracts/task';
+import { createLog } from '../platform/log/log';
+import { makeTempDir } from '../platform/testing/temp-dir';
+import { createBoard, type Board } from '../stores/board-files/board';
+import { eachLimited } from '../stores/board-files/each-limited';
+
+const actor = 'service:bench';
+const log = createLog({ name: 'bench', level: 'warn' });
+const description = 'Some sentences that say what is to be done, and why. '.repeat(10);
+
+/** Runs `work` on 0 … times-1 and answers how many a second were done. */
+async function perSecond(times: number, work: (n: number) => unknown, atOnce = 1): Promise<number> {
+  const started = performance.now();
+  const once = async (n: number): Promise<void> => {
+    await work(n);
+  };
+  await eachLimited(atOnce, [...Array(times).keys()], once);
+  return Math.round((times / (performance.now() - started)) * 1000);
+}
+
+async function fill(board: Board, size: number): Promise<Task[]> {
+  const tasks: Task[] = [];
+  const statuses = ['todo', 'in-progress', 'blocked', 'done'] as const;
+  const make = async (n: number): Promise<void> => {
+    const status = statuses[n % statuses.length];
+    tasks.push(await board.create({ title: `Task number ${n}`, description, status, project: `p${n % 7}` }, { actor }));
+  };
+  await eachLimited(16, [...Array(size).keys()], make);
+  return tasks;
+}
+
+async function measure(size: number): Promise<Record<string, number>> {
+  const temp = await makeTempDir('bench');
+  const dir = join(temp.path, 'tasks');
+  try {
+    const first = await createBoard({ dir, log });
+    const tasks = await fill(first, size);
+    await first.close();
+
+    const heapBefore = process.memoryUsage().heapUsed;
+    const started = performance.now();
+    const board = await createBoard({ dir, log });
+    const startMs = Math.round(performance.now() - started);
+    const heapMb = Math.round((process.memoryUsage().heapUsed - heapBefore) / 1e6);
+    const idOf = (n: number): string => tasks[(n * 37) % tasks.length]?.id ?? '';
+    const touch = (n: number): Promise<Task> => board.update(idOf(n), () => ({ position: n }), { actor });
+    const row = {
+      tasks: size,
+      'start ms': startMs,
+      'heap MB': heapMb,
+      'create/s': await perSecond(200, (n) => board.create({ title: `New ${n}`, description }, { actor })),
+      'update/s': await perSecond(200, touch),
+      'update/s, 16 at once': await perSecond(500, touch, 16),
+      'get/s': await perSecond(2_000, (n) => board.get(idOf(n))),
+      'list/s': await perSecond(1_000, () => board.list({})),
+      'list by status and project/s': await perSecond(1_000, () =>
+        board.list({ status: ['todo'], project: 'p1', limit: 50 }),
+      ),
+      'list by text/s': await perSecond(300, () => board.list({ q: 'number 12', limit: 50 })),
+      'counts/s': await perSecond(1_000, () => board.counts()),
+    };
+    await board.close();
+    return row;
+  } finally {
+    await temp.remove();
+  }
+}
+
+async function main(): Promise<void> {
+  const rows = [await measure(1_000), await measure(5_000)];
+  const names = Object.keys(rows[0] ?? {}).filter((name) => name !== 'tasks');
+  const columns = (name: string) => Object.fromEntries(rows.map((row) => [`${row.tasks} tasks`, row[name]]));
+  console.table(Object.fromEntries(names.map((name) => [name, columns(name)])));
+}
+
+void main();

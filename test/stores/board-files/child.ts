@@ -1,0 +1,46 @@
+/** A replica of its own process: `child.ts <boardDir> <what> …`; reports one JSON line per step on standard output. */
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { createLog } from '../../../platform/log/log';
+import { createBoard } from '../../../stores/board-files/board';
+import { createTaskLocks } from '../../../stores/board-files/task-locks';
+
+const [dir = '', what = '', id = '', count = '0'] = process.argv.slice(2);
+const log = createLog({ name: 'child', level: 'silent' });
+const say = (line: unknown): boolean => process.stdout.write(`${JSON.stringify(line)}\n`);
+
+/** Adds one to the field `points`, `count` times, by reading and writing. */
+async function increment(): Promise<void> {
+  const board = await createBoard({ dir, log });
+  say('ready');
+  for (let n = 0; n < Number(count); n += 1) {
+    const next = (points: unknown): number => (typeof points === 'number' ? points : 0) + 1;
+    const task = await board.update(id, (current) => ({ points: next(current.points) }), { actor: 'service:child' });
+    say({ revision: task.revision, points: task.points });
+  }
+  await board.close();
+}
+
+/** Changes the title, and so the file name, until it is killed. */
+async function rename(): Promise<void> {
+  const board = await createBoard({ dir, log });
+  say('ready');
+  for (let n = 0; ; n += 1) {
+    const task = await board.update(id, () => ({ title: `Title ${n}`, description: 'x'.repeat(50_000) }), {
+      actor: 'service:child',
+    });
+    say({ revision: task.revision });
+  }
+}
+
+/** Takes a task's lock and never lets go. */
+async function hold(): Promise<void> {
+  await createTaskLocks(join(dir), log).exclusive(id, async () => {
+    say('holding');
+    await delay(600_000);
+  });
+}
+
+const work = { increment, rename, hold }[what];
+if (!work) throw new Error(`unknown work ${what}`);
+void work();
