@@ -4,6 +4,7 @@ import { revision } from '../../contracts/common';
 import type { HttpContext } from '../../platform/http/context';
 import { entityTag, expectedRevision, statedRevisions } from '../../platform/http/precondition';
 import type { Routes } from '../../platform/http/routes';
+import { parseOrRefuse } from '../../platform/http/validation';
 import type { AgentConfiguration } from '../../stores/agent-config-store';
 import type { ApiContext } from '../context';
 
@@ -50,7 +51,7 @@ export function agentConfigRoutes(routes: Routes, { agents }: Pick<ApiContext, '
     },
     async ({ body, header }, ctx) => {
       const { agents: list, expectedRevision: bodyRevision } = Array.isArray(body)
-        ? { ...agentConfigList.parse({ agents: body }), expectedRevision: undefined }
+        ? { ...parseOrRefuse(agentConfigList, { agents: body }), expectedRevision: undefined }
         : body;
       const stated = statedRevisions('settings', 'agents', { header, bodyRevision });
       const expected = await expectedRevision(stated, async () => (await agents.read()).revision);

@@ -11,7 +11,7 @@ beforeEach(async () => {
 afterEach(() => board.close());
 
 const create = async (fields: Record<string, unknown>): Promise<Task> =>
-  (await board.call('POST', '/api/tasks', { body: { title: 'A task', ...fields } })).body;
+  (await board.call('POST', '/api/tasks', { body: { title: 'A task', ...fields } })).body as Task;
 const titlesOf = ({ body }: Reply): string[] => (body.tasks as Task[]).map(({ title }) => title);
 const titles = async (query: string): Promise<string[]> => titlesOf(await board.call('GET', `/api/tasks${query}`));
 

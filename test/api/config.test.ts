@@ -1,0 +1,127 @@
+import { readKey, startTestApi, type ApiUnderTest } from './api-under-test';
+
+let board: ApiUnderTest;
+beforeEach(async () => {
+  board = await startTestApi();
+});
+afterEach(() => board.close());
+
+const agent = (type: string, fields: Record<string, unknown> = {}) => ({
+  type,
+  name: `Agent ${type}`,
+  provider: 'process',
+  command: '/usr/bin/true',
+  ...fields,
+});
+const put = (body: unknown, headers: Record<string, string> = {}) =>
+  board.call('PUT', '/api/config/agents', { body, headers });
+
+describe('agents', () => {
+  it('are none at first', async () => {
+    const { status, body } = await board.call('GET', '/api/config/agents', { key: readKey });
+    expect([status, body]).toEqual([200, { agents: [], defaultAgent: null, revision: 0 }]);
+  });
+
+  it('are replaced as a whole, as an object or as a bare list, with the first enabled one as default', async () => {
+    const replaced = await put({ agents: [agent('off', { enabled: false }), agent('one'), agent('two')] });
+    expect(replaced.status).toBe(200);
+    expect(replaced.body).toMatchObject({ defaultAgent: 'one', revision: 1 });
+    expect(replaced.body.agents[1]).toEqual({ ...agent('one'), args: [], environmentKeys: [], enabled: true });
+    expect((await put([agent('three')])).body).toMatchObject({ agents: [{ type: 'three' }], revision: 2 });
+    const { body, headers } = await board.call('GET', '/api/config/agents');
+    expect(body).toMatchObject({ agents: [{ type: 'three' }], defaultAgent: 'three', revision: 2 });
+    expect(headers.get('ETag')).toBe('"settings:agents:2"');
+  });
+
+  it.each([
+    ['a process agent without a command', { agents: [{ ...agent('a'), command: undefined }] }, 'agents.0.command'],
+    ['two of one type', { agents: [agent('a'), agent('a')] }, 'agents'],
+    ['two of one type in a bare list', [agent('a'), agent('a')], 'agents'],
+    [
+      'values of environment variables',
+      { agents: [agent('a', { environment: { TOKEN: 'x' } })] },
+      'agents.0.environment',
+    ],
+    [
+      'a name of our own',
+      { agents: [agent('a', { environmentKeys: ['BOARD_ADMIN_KEY'] })] },
+      'agents.0.environmentKeys.0',
+    ],
+    ['an unknown provider', { agents: [agent('a', { provider: 'magic' })] }, 'agents.0.provider'],
+    ['an unknown provider in a bare list', [agent('a', { provider: 'magic' })], '0.provider'],
+  ])('are refused with %s', async (_case, body, path) => {
+    const refused = await put(body);
+    expect(refused.status).toBe(400);
+    expect(refused.body.details.issues).toContainEqual(expect.objectContaining({ path }));
+  });
+
+  it('are replaced by exactly one of many who have seen the same revision', async () => {
+    await put({ agents: [agent('seen')] });
+    const replies = await Promise.all(
+      Array.from({ length: 10 }, (_, writer) => put({ agents: [agent(`writer-${writer}`)], expectedRevision: 1 })),
+    );
+    expect(replies.map(({ status }) => status).sort()).toEqual([200, ...Array<number>(9).fill(409)]);
+    const stale = await put({ agents: [] }, { 'If-Match': '"settings:agents:1"' });
+    expect(stale.body).toMatchObject({ code: 'CONFLICT', details: { expectedRevision: 1 } });
+  });
+
+  it('lose no replacement among many who have seen none', async () => {
+    const replies = await Promise.all(Array.from({ length: 10 }, (_, writer) => put([agent(`writer-${writer}`)])));
+    expect(replies.map(({ status }) => status)).toEqual(Array<number>(10).fill(200));
+    expect((await board.call('GET', '/api/config/agents')).body.revision).toBe(10);
+  });
+
+  it('have a default that can be chosen, taken back, and goes with its agent', async () => {
+    await put({ agents: [agent('one'), agent('two'), agent('off', { enabled: false })] });
+    const choose = (type: string | null) => board.call('PUT', '/api/config/default-agent', { body: { agent: type } });
+    expect((await choose('two')).body).toMatchObject({ defaultAgent: 'two', revision: 2 });
+    expect((await choose(null)).body.defaultAgent).toBe('one');
+    for (const unknown of ['off', 'nobody']) {
+      const refused = await choose(unknown);
+      expect([refused.status, refused.body.details.issues[0].path]).toEqual([400, 'agent']);
+    }
+    await choose('two');
+    expect((await put({ agents: [agent('one')] })).body.defaultAgent).toBe('one');
+  });
+});
+
+describe('repositories', () => {
+  const atlas = { name: 'atlas', path: '/srv/atlas' };
+
+  it('are added, listed, changed and forgotten', async () => {
+    const added = await board.call('POST', '/api/config/repos', { body: { ...atlas, defaultBranch: 'trunk' } });
+    expect([added.status, added.body]).toEqual([201, { ...atlas, defaultBranch: 'trunk' }]);
+    await board.call('POST', '/api/config/repos', { body: { name: 'aaa', path: '/srv/aaa' } });
+    const changed = await board.call('PATCH', '/api/config/repos/atlas', { body: { path: '/srv/moved' } });
+    expect(changed.body).toEqual({ name: 'atlas', path: '/srv/moved', defaultBranch: 'trunk' });
+    const { body } = await board.call('GET', '/api/config/repos', { key: readKey });
+    expect(body).toEqual({ repos: [{ name: 'aaa', path: '/srv/aaa', defaultBranch: 'main' }, changed.body] });
+    expect((await board.call('DELETE', '/api/config/repos/atlas')).status).toBe(204);
+    expect((await board.call('DELETE', '/api/config/repos/atlas')).status).toBe(404);
+    expect((await board.call('PATCH', '/api/config/repos/atlas', { body: { path: '/a' } })).status).toBe(404);
+  });
+
+  it('have names of their own', async () => {
+    await board.call('POST', '/api/config/repos', { body: atlas });
+    const refused = await board.call('POST', '/api/config/repos', { body: atlas });
+    expect([refused.status, refused.body.code]).toEqual([409, 'CONFLICT']);
+  });
+
+  it.each([
+    ['a relative path', { ...atlas, path: 'srv/atlas' }, 'path'],
+    ['a path that climbs', { ...atlas, path: '/srv/../etc' }, 'path'],
+    ['a name that is a path', { ...atlas, name: '../atlas' }, 'name'],
+    ['an unknown field', { ...atlas, url: 'x' }, 'url'],
+  ])('are refused with %s', async (_case, body, path) => {
+    const refused = await board.call('POST', '/api/config/repos', { body });
+    expect(refused.status).toBe(400);
+    expect(refused.body.details.issues[0].path).toBe(path);
+  });
+});
+
+it('GET /api/config answers all of it', async () => {
+  await put([agent('one')]);
+  await board.call('POST', '/api/config/repos', { body: { name: 'atlas', path: '/srv/atlas' } });
+  const { body } = await board.call('GET', '/api/config');
+  expect(body).toMatchObject({ agents: [{ type: 'one' }], defaultAgent: 'one', repos: [{ name: 'atlas' }] });
+});
