@@ -1,0 +1,146 @@
+/**
+ * Requests a second and p99 of the HTTP layer, with the API as a process of its own (no Temporal) on a fresh board.
+ *
+ *   npm run --silent build && node dist/bench/http.js
+ *   BENCH_SECONDS=5 BENCH_TASKS=1000,5000 node dist/bench/http.js
+ *
+ * The callers (autocannon) run in this process and take the other core: list answers of several hundred kilobytes are
+ * as much work to read as to send. "processor ms" is what one request costs the API's process: its inverse is what one
+ * core could answer, whatever else the machine is doing.
+ */
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import autocannon from 'autocannon';
+import { readEnvironment } from '../platform/config/env';
+import { createLog } from '../platform/log/log';
+import { startApi } from '../api/start';
+
+const seconds = Number(process.env.BENCH_SECONDS ?? '5');
+const sizes = (process.env.BENCH_TASKS ?? '1000,5000').split(',').map(Number);
+
+type Load = Omit<autocannon.Options, 'url'> & { name: string; path: string };
+
+/** What the API's process has used of the processor so far, in milliseconds. */
+async function processorMs(api: ChildProcess): Promise<number> {
+  api.send('usage');
+  const [usage] = (await once(api, 'message')) as [NodeJS.CpuUsage];
+  return (usage.user + usage.system) / 1000;
+}
+
+/** The API of this benchmark, in the child: everything as in production but without limits and keys. */
+async function serve(dataDir: string): Promise<void> {
+  const env = readEnvironment({
+    BOARD_PORT: '0',
+    BOARD_DATA_DIR: dataDir,
+    BOARD_AUTH_ENABLED: 'false',
+    RATE_LIMIT_GLOBAL: '0',
+    RATE_LIMIT_READ: '0',
+    RATE_LIMIT_WRITE: '0',
+    RATE_LIMIT_UPLOAD: '0',
+    NODE_ENV: 'production',
+    LOG_LEVEL: 'info',
+  });
+  const api = await startApi(env, createLog({ name: 'bench', level: env.LOG_LEVEL }));
+  process.on('message', () => process.send?.(process.cpuUsage()));
+  process.once('disconnect', () => void api.close().then(() => process.exit(0)));
+  process.send?.(api.url);
+}
+
+const description = 'Say what is wanted, why, and how one sees that it is done. '.repeat(4);
+
+/** Makes the board of one round, a few at a time, and answers the ids of its tasks. */
+async function fill(url: string, count: number): Promise<string[]> {
+  let made = 0;
+  const ids: string[] = [];
+  const make = async (): Promise<void> => {
+    while (made < count) {
+      const number = (made += 1);
+      const body = JSON.stringify({
+        title: `Task ${number}`,
+        description,
+        project: `p${number % 7}`,
+        priority: 'high',
+      });
+      const reply = await fetch(`${url}/api/tasks`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body,
+      });
+      if (reply.status !== 201) throw new Error(`create answered ${reply.status}`);
+      ids.push(((await reply.json()) as { id: string }).id);
+    }
+  };
+  await Promise.all(Array.from({ length: 8 }, make));
+  return ids;
+}
+
+function loads(ids: string[]): Load[] {
+  const headers = { 'Content-Type': 'application/json' };
+  const patch = { method: 'PATCH' as const, headers, body: JSON.stringify({ priority: 'low' }) };
+  let turn = 0;
+  const nextTask = (request: autocannon.Request): autocannon.Request => ({
+    ...request,
+    path: `/api/tasks/${ids[(turn += 1) % ids.length] ?? ''}`,
+  });
+  const one = `/api/tasks/${ids[0] ?? ''}`;
+  return [
+    { name: 'health', path: '/api/health' },
+    { name: 'list', path: '/api/tasks' },
+    { name: 'list, 50 a page', path: '/api/tasks?limit=50&status=todo' },
+    { name: 'get', path: one },
+    {
+      name: 'create',
+      path: '/api/tasks',
+      method: 'POST',
+      headers,
+      body: JSON.stringify({ title: 'New', description }),
+    },
+    { name: 'patch, many tasks', path: one, ...patch, requests: [{ setupRequest: nextTask }] },
+    { name: 'patch, one task', path: one, ...patch },
+  ];
+}
+
+async function measure(api: ChildProcess, url: string, { name, path, ...load }: Load) {
+  const options = { connections: 10, duration: seconds, ...load, url: `${url}${path}` };
+  await autocannon({ ...options, duration: 1 });
+  const before = await processorMs(api);
+  const result = await autocannon(options);
+  const usedMs = (await processorMs(api)) - before;
+  return {
+    name,
+    'requests/s': Math.round(result.requests.average),
+    'p50 ms': result.latency.p50,
+    'p99 ms': result.latency.p99,
+    'processor ms': Math.round((usedMs / result.requests.total) * 1000) / 1000,
+    'MB/s': Math.round(result.throughput.average / 1e6),
+    failed: result.non2xx + result.errors,
+  };
+}
+
+async function round(count: number): Promise<void> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'runboard-bench-http-'));
+  const child: ChildProcess = fork(__filename, ['serve', dataDir], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+  try {
+    const [url] = (await once(child, 'message')) as [string];
+    const ids = await fill(url, count);
+    const rows = [];
+    for (const load of loads(ids)) rows.push(await measure(child, url, load));
+    console.log(`\n${count} tasks, 10 connections, ${seconds} s each`);
+    console.table(rows);
+  } finally {
+    child.disconnect();
+    await once(child, 'exit');
+    await rm(dataDir, { recursive: true, force: true });
+  }
+}
+
+async function main(): Promise<void> {
+  const [, , command, dataDir] = process.argv;
+  if (command === 'serve' && dataDir) return serve(dataDir);
+  for (const count of sizes) await round(count);
+}
+
+void main();
