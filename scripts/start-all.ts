@@ -13,7 +13,7 @@ import { findTemporalBinary } from '../platform/temporal/binary';
 import { embeddedServer } from '../platform/temporal/embedded-server';
 
 export interface StartOptions {
-  /** Laid over the process environment. */
+  /** Instead of the process environment. */
   environment?: NodeJS.ProcessEnv;
   /** Instead of `BOARD_DATA_DIR`. */
   dataDir?: string;
@@ -54,7 +54,7 @@ export class PartNotReadyError extends Error {
  * @throws EnvironmentError, PortInUseError, DataDirectoryInUseError, TemporalUnavailableError, PartNotReadyError
  */
 export async function startAll(options: StartOptions = {}): Promise<RunningService> {
-  const given = { ...process.env, ...options.environment };
+  const given = options.environment ?? process.env;
   const settings = readEnvironment(given);
   const dataDir = resolve(options.dataDir ?? settings.BOARD_DATA_DIR);
   const apiPort = await claimPort(options.ports?.api ?? settings.BOARD_PORT, 'BOARD_PORT', settings.BOARD_HOST);

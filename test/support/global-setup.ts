@@ -1,14 +1,24 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
 import { createLog } from '../../platform/log/log';
 import { makeTempDir } from '../../platform/testing/temp-dir';
 import { findTemporalBinary } from '../../platform/temporal/binary';
 import { startDevServer } from '../../platform/temporal/dev-server';
 import { keepForTeardown } from './shared-server';
 
+/** Tests that start the service as processes run what `dist/` holds: it must be what the sources say. */
+function buildWhatIsStale(): void {
+  const script = join(__dirname, '..', '..', 'scripts', 'ensure-built.mjs');
+  const { status } = spawnSync(process.execPath, [script], { stdio: ['ignore', 2, 2] });
+  if (status !== 0) throw new Error('The build failed, see above.');
+}
+
 /**
- * Starts the one Temporal server that all test files share, with a database file of its own. Test files find it through
- * `testTemporal()`. Anything that goes wrong here fails the whole run: a suite that skips Temporal proves nothing.
+ * Builds, and starts the one Temporal server that all test files share, with a database file of its own. Test files
+ * find it through `testTemporal()`. Anything that goes wrong here fails the whole run: a suite that skips Temporal proves nothing.
  */
 export default async function globalSetup(): Promise<void> {
+  buildWhatIsStale();
   const binary = await findTemporalBinary({ report: (line) => process.stderr.write(`${line}\n`) });
   const directory = await makeTempDir('temporal');
   const log = createLog({ name: 'test-temporal', level: 'warn' });

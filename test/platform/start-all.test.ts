@@ -1,0 +1,106 @@
+import { createServer } from 'node:net';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { EnvironmentError } from '../../platform/config/env';
+import { claimPort, PortInUseError } from '../../platform/processes/claim-port';
+import { DataDirectoryInUseError } from '../../platform/processes/data-directory';
+import { identify } from '../../platform/processes/identity';
+import { readRuntime } from '../../platform/temporal/runtime-file';
+import { eventually } from '../../platform/testing/eventually';
+import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
+import { startAll, type RunningService, type StartOptions } from '../../scripts/start-all';
+
+const environment = { PATH: process.env.PATH, HOME: process.env.HOME, BOARD_AUTH_ENABLED: 'false' };
+const freePorts = { api: 0, temporalUi: 0 };
+
+describe('the whole service', () => {
+  let directory: TempDir;
+  let service: RunningService;
+  const options = (): StartOptions => ({
+    environment,
+    dataDir: join(directory.path, 'data'),
+    ports: freePorts,
+    quiet: true,
+  });
+  const isLive = async () => expect((await fetch(`${service.apiUrl}/health/live`)).status).toBe(200);
+
+  beforeAll(async () => {
+    directory = await makeTempDir('start-all');
+    service = await startAll(options());
+  });
+
+  afterAll(async () => {
+    await service.stop();
+    await directory.remove();
+  });
+
+  test('answers where it says', async () => {
+    await isLive();
+    expect((await fetch(service.temporalUiUrl!)).status).toBe(200);
+    expect(Object.keys(service.pids())).toEqual(['temporal', 'worker', 'api']);
+  });
+
+  test.each(['worker', 'api', 'temporal'])('has its %s again after kill -9, at the same place', async (part) => {
+    const pid = service.pids()[part]!;
+    process.kill(pid, 'SIGKILL');
+    await eventually(() => expect(service.pids()[part]).not.toBe(pid), { withinMs: 30_000 });
+    await eventually(isLive, { withinMs: 30_000 });
+  });
+
+  test('is not started twice on one data directory', async () => {
+    await expect(startAll(options())).rejects.toThrow(DataDirectoryInUseError);
+    await isLive();
+  });
+
+  test('ends with everything it started', async () => {
+    const pids = Object.values(service.pids());
+    await service.stop();
+    expect(await service.ended).toBe(0);
+    for (const pid of pids) expect(await identify(pid)).toBeUndefined();
+    const { port } = new URL(service.apiUrl);
+    await expect(claimPort(Number(port), 'BOARD_PORT')).resolves.toBe(Number(port));
+  });
+
+  test('can be started again on its data directory', async () => {
+    service = await startAll(options());
+    await isLive();
+  });
+});
+
+describe('a start that cannot succeed', () => {
+  test('names the settings that are wrong', async () => {
+    const failing = startAll({ environment: { ...environment, BOARD_PORT: 'many', BOARD_COLOUR: 'red' } });
+    await expect(failing).rejects.toThrow(EnvironmentError);
+    await expect(failing).rejects.toThrow(/BOARD_PORT[^]*BOARD_COLOUR/);
+  });
+
+  test('names the setting of a taken port, and leaves nothing', async () => {
+    const directory = await makeTempDir('start-all');
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as { port: number };
+    const dataDir = join(directory.path, 'data');
+    const start = (ports: StartOptions['ports']) => startAll({ environment, dataDir, ports, quiet: true });
+    await expect(start({ api: port, temporalUi: 0 })).rejects.toThrow(/BOARD_PORT/);
+    await expect(start({ api: 0, temporalUi: port })).rejects.toThrow(PortInUseError);
+    other.close();
+    await directory.remove();
+  });
+
+  test('stops half-way when it is told to', async () => {
+    const directory = await makeTempDir('start-all');
+    const dataDir = join(directory.path, 'data');
+    const stopping = new AbortController();
+    const starting = startAll({ environment, dataDir, ports: freePorts, quiet: true, signal: stopping.signal });
+    const rejected = expect(starting).rejects.toThrow('never mind');
+    const { pid } = await eventually(async () => {
+      const temporal = await readRuntime(dataDir);
+      if (!temporal) throw new Error('Temporal has not started yet');
+      return temporal;
+    });
+    stopping.abort(new Error('never mind'));
+    await rejected;
+    expect(await identify(pid)).toBeUndefined();
+    await directory.remove();
+  });
+});
