@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isMap, isScalar, parseDocument, stringify, visit, type YAMLMap } from 'yaml';
 import { fieldSources, type FieldSources } from './field-sources';
+import { parseSimpleFields } from './simple-fields';
 import { excessOf } from './yaml-limits';
 
 /** The two parts of a task file. */
@@ -41,6 +42,8 @@ function bodyOf(text: string, eol: string): string {
 }
 
 function parseFields(yaml: string): Pick<FrontMatter, 'fields' | 'sources'> {
+  const simple = parseSimpleFields(yaml);
+  if (simple) return simple;
   const excess = excessOf(yaml);
   if (excess) throw new FrontMatterError(excess);
   // Duplicate keys are looked for below: the parser's own check takes quadratic time.

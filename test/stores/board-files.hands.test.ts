@@ -1,3 +1,4 @@
+import { readFileSync, writeFileSync } from 'node:fs';
 import { rename, rm, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { eventually } from '../../platform/testing/eventually';
@@ -50,6 +51,30 @@ describe('an edit by hand', () => {
     expect((await board.get(id))?.task).toMatchObject({ title: 'first', revision: 2 });
     await edit(path, 'title: first', 'title: second');
     expect(await board.update(id, () => ({ points: 1 }), { actor })).toMatchObject({ title: 'second', revision: 4 });
+  });
+
+  test('in the very moment of a write is not lost', async () => {
+    const { id, path } = await aTask();
+    let runs = 0;
+    const change = (): { points: number } => {
+      runs += 1;
+      const file = join(harness.dir, path);
+      if (runs === 1) writeFileSync(file, readFileSync(file, 'utf8').replace('title: a', 'title: Edited'));
+      return { points: runs };
+    };
+    expect(await board.update(id, change, { actor })).toMatchObject({ title: 'Edited', points: 2, revision: 3 });
+    const conflicting = board.update(id, change, { actor, expectedRevision: 1 });
+    await expect(conflicting).rejects.toMatchObject({ details: { currentRevision: 3 } });
+  });
+
+  test('is seen when it follows a write at once and keeps the size', async () => {
+    const { id, path } = await aTask();
+    const file = join(harness.dir, path);
+    for (const letter of ['b', 'c', 'd', 'e']) {
+      await board.update(id, () => ({ title: 'a' }), { actor });
+      writeFileSync(file, readFileSync(file, 'utf8').replace('title: a', `title: ${letter}`));
+      expect((await board.get(id))?.task.title).toBe(letter);
+    }
   });
 
   test('gets one new revision, however many boards see it', async () => {
