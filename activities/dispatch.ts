@@ -11,6 +11,7 @@ import type { AttemptRecord, AttemptStore } from '../stores/attempt-store';
 import type { FeedStore } from '../stores/feed-store';
 import type { RunEventStore } from '../stores/run-event-store';
 import { claimOf } from './claim';
+import { withHeartbeat } from './heartbeat';
 import { sourceOf } from './source';
 
 export interface DispatchDependencies {
@@ -40,37 +41,14 @@ export function createDispatchActivities(deps: DispatchDependencies) {
       const { workspace } = required(record.taskEnvelope, attemptId);
       if (!workspace) throw ApplicationFailure.nonRetryable(`${attemptId} has no worktree.`, 'WORKSPACE_MISSING');
 
-      const context = Context.current();
-      const heart = setInterval(() => context.heartbeat(), beatMs(context.info.heartbeatTimeoutMs));
-      try {
-        const outcome = await deps.provider.run(
-          {
-            attemptId,
-            taskId: record.taskId,
-            agent: record.agentConfig,
-            worktreePath: workspace.path,
-            transport: renderTransport(required(record.taskEnvelope, attemptId)),
-            transportDir: deps.transportDir,
-            stopGraceMs: deps.limits.stopGraceMs,
-            timeoutMs: deps.limits.runTimeoutMs,
-            outputLimitBytes: deps.limits.outputLimitBytes,
-          },
-          {
-            started: (process) => started(record, process),
-            append: async (events) => {
-              await deps.events.append(sourceOf(record), events);
-            },
-          },
-          context.cancellationSignal,
-        );
+      await withHeartbeat(async (signal) => {
+        const outcome = await run(record, workspace.path, signal);
         // A worker that shuts down takes its agents with it: the run is lost to it, and retried elsewhere.
-        if (outcome.ended === 'stopped' && isShutdown(context)) {
+        if (outcome.ended === 'stopped' && Context.current().cancellationDetails?.workerShutdown) {
           throw ApplicationFailure.nonRetryable('The worker shut down.', 'WORKER_SHUTDOWN');
         }
         await deps.attempts.claim(attemptId, claimOf(outcome, await seen(record, outcome)));
-      } finally {
-        clearInterval(heart);
-      }
+      });
     },
 
     /**
@@ -82,27 +60,55 @@ export function createDispatchActivities(deps: DispatchDependencies) {
       const record = await deps.attempts.get(attemptId);
       if (!record) throw ApplicationFailure.nonRetryable(`No attempt ${attemptId}.`, 'ATTEMPT_MISSING');
       if (record.claim) return { claimed: true };
-      const identity =
-        record.process && record.process.hostId === deps.hostId ? processIdentity.parse(record.process) : undefined;
-      const ended = await deps.provider.endOrphans(attemptId, identity, deps.limits.stopGraceMs);
-      if (ended.length > 0) deps.log.warn({ attemptId, ended }, 'ended the processes of a lost run');
-
-      const workspace = record.taskEnvelope?.workspace;
-      const preserved =
-        workspace && record.baseline
-          ? await deps.git.preserveAttempt({ worktreePath: workspace.path, attemptId, baseline: record.baseline })
-          : undefined;
-      const reclaimed = await deps.attempts.reclaim(attemptId, {
-        at: deps.now().toISOString(),
-        ...(preserved ? { preservedRef: preserved.ref } : {}),
-      });
-      if (!reclaimed) return { claimed: true };
-      if (workspace && record.baseline) {
-        await deps.git.restoreBaseline({ worktreePath: workspace.path, baseline: record.baseline });
-      }
-      return { claimed: false };
+      return withHeartbeat(() => cleanUp(record));
     },
   };
+
+  function run(record: AttemptRecord, worktreePath: string, signal: AbortSignal): Promise<AgentOutcome> {
+    return deps.provider.run(
+      {
+        attemptId: record._id,
+        taskId: record.taskId,
+        agent: record.agentConfig,
+        worktreePath,
+        transport: renderTransport(required(record.taskEnvelope, record._id)),
+        transportDir: deps.transportDir,
+        stopGraceMs: deps.limits.stopGraceMs,
+        timeoutMs: deps.limits.runTimeoutMs,
+        outputLimitBytes: deps.limits.outputLimitBytes,
+      },
+      {
+        started: (process) => started(record, process),
+        append: async (events) => {
+          await deps.events.append(sourceOf(record), events);
+        },
+      },
+      signal,
+    );
+  }
+
+  async function cleanUp(record: AttemptRecord): Promise<{ claimed: boolean }> {
+    const attemptId = record._id;
+    const identity =
+      record.process && record.process.hostId === deps.hostId ? processIdentity.parse(record.process) : undefined;
+    const ended = await deps.provider.endOrphans(attemptId, identity, deps.limits.stopGraceMs);
+    if (ended.length > 0) deps.log.warn({ attemptId, ended }, 'ended the processes of a lost run');
+
+    const workspace = record.taskEnvelope?.workspace;
+    const preserved =
+      workspace && record.baseline
+        ? await deps.git.preserveAttempt({ worktreePath: workspace.path, attemptId, baseline: record.baseline })
+        : undefined;
+    const reclaimed = await deps.attempts.reclaim(attemptId, {
+      at: deps.now().toISOString(),
+      ...(preserved ? { preservedRef: preserved.ref } : {}),
+    });
+    if (!reclaimed) return { claimed: true };
+    if (workspace && record.baseline) {
+      await deps.git.restoreBaseline({ worktreePath: workspace.path, baseline: record.baseline });
+    }
+    return { claimed: false };
+  }
 
   async function started(
     record: AttemptRecord,
@@ -136,12 +142,6 @@ export function createDispatchActivities(deps: DispatchDependencies) {
 }
 
 export type DispatchActivities = ReturnType<typeof createDispatchActivities>;
-
-const beatMs = (heartbeatTimeoutMs: number | undefined) =>
-  Math.max(100, Math.floor((heartbeatTimeoutMs ?? 30_000) / 4));
-
-/** Whether the cancellation came from the worker's own shutdown. */
-const isShutdown = (context: Context): boolean => context.cancellationDetails?.workerShutdown ?? false;
 
 function required<T>(value: T | undefined, attemptId: string): T {
   if (value === undefined) throw ApplicationFailure.nonRetryable(`${attemptId} has no contract.`, 'CONTRACT_MISSING');

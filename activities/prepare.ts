@@ -10,6 +10,7 @@ import { runtimeManifest, type ProbeResult } from '../runs/capabilities';
 import { compileContract, type Objective } from '../runs/contract';
 import { refusal } from '../runs/refusal';
 import type { AttemptRecord, AttemptStore } from '../stores/attempt-store';
+import { withHeartbeat } from './heartbeat';
 
 export interface PrepareDependencies {
   attempts: AttemptStore;
@@ -48,7 +49,7 @@ export function createPrepareActivities(deps: PrepareDependencies) {
       if (record.launch?.status === 'running') return record.launch;
       const runtime = await probed(record.agentConfig);
       if ('status' in runtime) return runtime;
-      const workspace = await workspaceOf(record);
+      const workspace = await withHeartbeat(() => workspaceOf(record));
       if ('status' in workspace) return workspace;
 
       const contract = compileContract({

@@ -23,7 +23,7 @@ export interface Retry {
  * host was cleaned up is retried: an agent that may still be alive must not meet a second one in its worktree.
  */
 export async function scheduleRetry(
-  { recoveries, now }: { recoveries: RecoveryStore; now(): Date },
+  { recoveries, now }: { recoveries: RecoveryStore; now: () => Date },
   record: AttemptRecord,
   plan: RetryPlan,
   ending: Ending,

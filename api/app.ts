@@ -46,7 +46,7 @@ export function createApp(context: ApiContext, areas: Area[] = []): ApiApp {
   app.use(errorEnvelope(log, translateStoreError));
   app.use(normalisePath());
   app.use(apiVersion());
-  app.use(cors(env.BOARD_ALLOWED_ORIGINS));
+  app.use(cors({ allowedOrigins: env.BOARD_ALLOWED_ORIGINS, allowLocalOrigins: !production }));
   app.use(
     rateLimit({
       limits: {

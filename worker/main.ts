@@ -11,16 +11,17 @@ async function main(): Promise<void> {
   const env = environmentOrExit();
   const log = createLog({ name: 'worker', level: env.LOG_LEVEL });
   const starting = new AbortController();
-  let worker: RunningWorker | undefined;
+  const started: { worker?: RunningWorker } = {};
   endInOrder({
     log,
     withinMs: env.BOARD_STOP_GRACE_MS + 15_000,
     close: async () => {
       starting.abort(new Error('The worker is ending.'));
-      await worker?.close();
+      await started.worker?.close();
     },
   });
-  worker = await startWorker(env, log, { workflowBundle: { codePath } }, starting.signal);
+  const worker = await startWorker(env, log, { workflowBundle: { codePath } }, starting.signal);
+  started.worker = worker;
   announceReady();
   await worker.ended;
 }

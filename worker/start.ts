@@ -1,6 +1,5 @@
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import type { Connection } from '@temporalio/client';
 import { Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Environment } from '../platform/config/env';
 import type { Log } from '../platform/log/log';
@@ -38,8 +37,7 @@ export async function startWorker(
   const target = { address, namespace: env.TEMPORAL_NAMESPACE, log, ...(signal ? { signal } : {}) };
   const connection = await connectWorker(target);
   const client = await connectClient(target);
-  // `connectClient` made this connection; the client types it as what it needs of one.
-  await ensureSearchAttributes(client.connection as Connection, env.TEMPORAL_NAMESPACE, { log });
+  await ensureSearchAttributes(client.connection, env.TEMPORAL_NAMESPACE, { log });
   const hostId = await hostIdOf(dataDir, env.BOARD_HOST_ID);
   const database = await openDatabase({ mongoUrl: env.MONGODB_URL, dataDir, log });
   const board = await createBoard({ dir: join(dataDir, 'tasks'), log });
@@ -57,6 +55,8 @@ export async function startWorker(
     namespace: env.TEMPORAL_NAMESPACE,
     // Cancelling reaches an agent with the next heartbeat that is sent, so they are not held back for long.
     maxHeartbeatThrottleInterval: Math.min(500, env.BOARD_HEARTBEAT_TIMEOUT_MS / 4),
+    // How long a dead worker's cached workflows wait before another one takes them over.
+    stickyQueueScheduleToStartTimeout: 2_000,
     shutdownGraceTime: 0,
     shutdownForceTime: env.BOARD_STOP_GRACE_MS + 10_000,
   };

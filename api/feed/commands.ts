@@ -11,25 +11,25 @@ const required = (message: WatcherMessage): string =>
 /** Does what a watcher asks, or says why not; nothing a watcher sends ends the connection or the process. */
 export async function obey(hub: FeedHub, watcher: Watcher, raw: string): Promise<void> {
   const message = parse(raw);
-  if ('code' in message) return watcher.send(message);
+  if ('code' in message) { watcher.send(message); return; }
   const permission = required(message);
   if (!watcher.may(permission)) {
-    return watcher.send({
+    watcher.send({
       type: 'error',
       requestType: message.type,
       code: 'FORBIDDEN',
       message: `This needs ${permission}.`,
-    });
+    }); return;
   }
   if (message.type === 'subscribe:tasks') {
     watcher.choose('tasks');
-    return watcher.send({ type: 'tasks:subscribed' });
+    watcher.send({ type: 'tasks:subscribed' }); return;
   }
-  if (message.type === 'unsubscribe') return watcher.send({ type: 'unsubscribed', taskId: hub.unfollow(watcher) });
+  if (message.type === 'unsubscribe') { watcher.send({ type: 'unsubscribed', taskId: hub.unfollow(watcher) }); return; }
   if ('channel' in message) {
     watcher.choose('agent:status');
     watcher.send({ type: 'agent:status:subscribed' });
-    return watcher.send({ type: 'agent:status', ...(await hub.status()) });
+    watcher.send({ type: 'agent:status', ...(await hub.status()) }); return;
   }
   return hub.follow(watcher, message.taskId, message.attemptId, message.afterSequence ?? 0);
 }

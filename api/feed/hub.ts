@@ -73,10 +73,10 @@ export class FeedHub {
     const record =
       chosen === undefined ? await this.context.attempts.latest(taskId) : await this.context.attempts.get(chosen);
     if (chosen !== undefined && record?.taskId !== taskId) {
-      return refuse(`No attempt ${chosen} of ${taskId}.`);
+      refuse(`No attempt ${chosen} of ${taskId}.`); return;
     }
     if (!record && !(await this.context.board.get(taskId))) {
-      return refuse(`No task has the id ${taskId}.`);
+      refuse(`No task has the id ${taskId}.`); return;
     }
     const follower = new Follower(
       watcher,

@@ -38,8 +38,8 @@ export function serveFeed(
 
   const onUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     const url = new URL(request.url ?? '/', 'http://localhost');
-    if (url.pathname !== '/ws') return reject(socket, 404, 'Not Found');
-    if (!isAllowedOrigin(request.headers.origin, settings)) return reject(socket, 403, 'Forbidden');
+    if (url.pathname !== '/ws') { reject(socket, 404, 'Not Found'); return; }
+    if (!isAllowedOrigin(request.headers.origin, settings)) { reject(socket, 403, 'Forbidden'); return; }
     sockets.handleUpgrade(request, socket, head, (accepted) => admit(accepted, request, url));
   };
   server.on('upgrade', onUpgrade);

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { isGrpcServiceError, type Connection } from '@temporalio/client';
+import { isGrpcServiceError, type ConnectionLike } from '@temporalio/client';
 import type { Log } from '../log/log';
 import { searchAttributeNames } from './search-attributes';
 
@@ -35,7 +35,7 @@ export class SearchAttributeTypeError extends Error {
  * @throws SearchAttributeTypeError when one of them exists with another type
  */
 export async function ensureSearchAttributes(
-  connection: Connection,
+  connection: ConnectionLike,
   namespace: string,
   { log, usableWithinMs = 60_000 }: { log: Log; usableWithinMs?: number },
 ): Promise<void> {
@@ -62,7 +62,7 @@ export async function ensureSearchAttributes(
   await awaitUsable(connection, namespace, { log, withinMs: usableWithinMs });
 }
 
-async function findMissing(connection: Connection, namespace: string): Promise<string[]> {
+async function findMissing(connection: ConnectionLike, namespace: string): Promise<string[]> {
   const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
   const typeOf = (name: string) => customAttributes[name] as number | undefined;
   const mistyped = searchAttributeNames.filter((name) => (typeOf(name) ?? keywordType) !== keywordType);
@@ -72,7 +72,7 @@ async function findMissing(connection: Connection, namespace: string): Promise<s
 
 /** The server caches a namespace's attributes for some seconds, and refuses workflows that use ones it has not seen. */
 async function awaitUsable(
-  connection: Connection,
+  connection: ConnectionLike,
   namespace: string,
   { log, withinMs }: { log: Log; withinMs: number },
 ): Promise<void> {

@@ -35,7 +35,7 @@ let bundle: WorkflowBundleWithSourceMap;
 beforeAll(async () => {
   installRuntime(createLog({ name: 'test', level: 'error' }));
   temporal = await testTemporal();
-  await ensureSearchAttributes(temporal.client.connection as never, temporal.namespace, {
+  await ensureSearchAttributes(temporal.client.connection, temporal.namespace, {
     log: createLog({ name: 'test', level: 'silent' }),
   });
   bundle = await bundleWorkflowCode({ workflowsPath: require.resolve('../../workflows') });

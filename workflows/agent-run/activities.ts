@@ -7,7 +7,8 @@ import { hostQueue } from '../queues';
 import type { RunTimings } from './messages';
 
 const store = {
-  startToCloseTimeout: '30 seconds',
+  // Also how long a call that died with its worker holds a run up.
+  startToCloseTimeout: '10 seconds',
   retry: { initialInterval: '200 milliseconds', maximumInterval: '15 seconds' },
 } as const;
 
@@ -26,11 +27,12 @@ export const announce = proxyLocalActivities<Pick<CompletionActivities, 'announc
 const queueOf = (hostId: string | null) => (hostId === null ? {} : { taskQueue: hostQueue(hostId) });
 
 /** Git and contract work: idempotent. A host that stays away for ten minutes ends the launch. */
-export const prepareOn = (hostId: string | null) =>
+export const prepareOn = (hostId: string | null, timings: RunTimings) =>
   proxyActivities<PrepareActivities>({
     ...queueOf(hostId),
     startToCloseTimeout: '2 minutes',
     scheduleToCloseTimeout: '10 minutes',
+    heartbeatTimeout: timings.heartbeatTimeoutMs,
     retry: { initialInterval: '500 milliseconds', maximumInterval: '10 seconds' },
     summary: 'compile the contract',
   });
@@ -51,11 +53,12 @@ export const dispatchOn = (hostId: string | null, timings: RunTimings) =>
   });
 
 /** Cleaning up after a lost worker: idempotent, waits for the host for up to an hour. */
-export const reclaimOn = (hostId: string | null) =>
+export const reclaimOn = (hostId: string | null, timings: RunTimings) =>
   proxyActivities<Pick<DispatchActivities, 'reclaim'>>({
     ...queueOf(hostId),
     startToCloseTimeout: '2 minutes',
     scheduleToCloseTimeout: '1 hour',
+    heartbeatTimeout: timings.heartbeatTimeoutMs,
     retry: { initialInterval: '500 milliseconds', maximumInterval: '10 seconds' },
     summary: 'reclaim the host',
   });

@@ -25,7 +25,9 @@ import {
   staleAttempt,
   stopUpdate,
   type AgentRunInput,
+  type CompleteInput,
   type RunEnd,
+  type StopInput,
 } from './messages';
 
 /** How the run came to its end, as the workflow saw it; the records behind it are in the stores. */
@@ -66,7 +68,7 @@ async function attempt(input: AgentRunInput, run: RunMessages): Promise<RunEnd> 
   }
   if (run.stop !== undefined) return complete(input, run, { by: 'stop', actor: run.stop.actor });
 
-  const launch = await prepare(attemptId, admitted.hostId);
+  const launch = await prepare(input, admitted.hostId);
   if (launch.status === 'refused') {
     const { endedAt } = await completion.abandon({ attemptId, launch });
     return refuse(run, launch, endedAt);
@@ -87,9 +89,9 @@ function refuse(run: RunMessages, launch: LaunchRefusal, endedAt: string): Promi
 }
 
 /** A host that stays away refuses the launch; nothing has been started on it. */
-async function prepare(attemptId: string, hostId: string | null): Promise<LaunchOutcome> {
+async function prepare({ attemptId, timings }: AgentRunInput, hostId: string | null): Promise<LaunchOutcome> {
   try {
-    return await prepareOn(hostId).prepare({ attemptId });
+    return await prepareOn(hostId, timings).prepare({ attemptId });
   } catch {
     return {
       status: 'refused',
@@ -110,7 +112,7 @@ async function runAgent(input: AgentRunInput, hostId: string | null, run: RunMes
     await dispatched;
     return run.stop ? { by: 'stop', actor: run.stop.actor } : { by: 'agent' };
   } catch {
-    const reclaimed = await reclaim(input.attemptId, hostId);
+    const reclaimed = await reclaim(input, hostId);
     if (reclaimed?.claimed) return { by: 'agent' };
     if (run.stop) return { by: 'stop', actor: run.stop.actor };
     return { by: 'lost', reason: 'The worker that ran the agent was lost.', hostReclaimed: reclaimed !== undefined };
@@ -118,9 +120,12 @@ async function runAgent(input: AgentRunInput, hostId: string | null, run: RunMes
 }
 
 /** Ends what a lost worker left behind; `undefined` when its host stays away. */
-async function reclaim(attemptId: string, hostId: string | null): Promise<{ claimed: boolean } | undefined> {
+async function reclaim(
+  { attemptId, timings }: AgentRunInput,
+  hostId: string | null,
+): Promise<{ claimed: boolean } | undefined> {
   try {
-    return await reclaimOn(hostId).reclaim({ attemptId });
+    return await reclaimOn(hostId, timings).reclaim({ attemptId });
   } catch {
     return undefined;
   }
@@ -204,7 +209,7 @@ class RunMessages {
         return this.end ?? fail(runEnded, 'The run has ended.');
       },
       {
-        validator: ({ attemptId }) => {
+        validator: ({ attemptId }: StopInput) => {
           this.checkAttempt(attemptId);
           if (this.end) fail(runEnded, 'The run has ended.');
         },
@@ -219,7 +224,7 @@ class RunMessages {
         return this.end ?? fail(runEnded, 'The run has ended.');
       },
       {
-        validator: ({ attemptId, claimDigest }) => {
+        validator: ({ attemptId, claimDigest }: CompleteInput) => {
           this.checkAttempt(attemptId);
           if (this.remote === false) fail(notRemote, 'Only a remote agent reports its own completion.');
           if (this.claimDigest !== undefined && this.claimDigest !== claimDigest) {

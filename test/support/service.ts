@@ -1,0 +1,52 @@
+import { join } from 'node:path';
+import { startAll, type RunningService } from '../../scripts/start-all';
+import { makeTempDir } from '../../platform/testing/temp-dir';
+import { Caller } from './caller';
+
+/** The whole service as processes of their own, as `npm start` runs it, on a data directory of its own. */
+export interface Service extends RunningService {
+  dir: string;
+  call: Caller;
+  close(): Promise<void>;
+}
+
+const testSettings = {
+  BOARD_AUTH_ENABLED: 'false',
+  BOARD_HEARTBEAT_TIMEOUT_MS: '2000',
+  BOARD_STOP_GRACE_MS: '500',
+  RATE_LIMIT_GLOBAL: '0',
+  RATE_LIMIT_READ: '0',
+  RATE_LIMIT_WRITE: '0',
+  RATE_LIMIT_UPLOAD: '0',
+  LOG_LEVEL: 'info',
+};
+
+/** The machine's own settings of the service are not the test's. */
+const inherited = () =>
+  Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !/^(BOARD_|TEMPORAL_|MONGODB_|RATE_LIMIT_)/.test(name)),
+  );
+
+export async function startService(settings: Record<string, string> = {}): Promise<Service> {
+  const dir = await makeTempDir('service');
+  try {
+    const service = await startAll({
+      environment: { ...inherited(), ...testSettings, ...settings },
+      dataDir: join(dir.path, 'data'),
+      ports: { api: 0, temporalUi: 0 },
+      quiet: true,
+    });
+    return {
+      ...service,
+      dir: dir.path,
+      call: new Caller(service.apiUrl),
+      close: async () => {
+        await service.stop();
+        await dir.remove();
+      },
+    };
+  } catch (error) {
+    await dir.remove();
+    throw error;
+  }
+}
