@@ -1,7 +1,9 @@
+import { join } from 'node:path';
 import type { Baseline } from './baseline';
+import { isDamagedIndex } from './git-error';
 import { type GitRunner, gitFields } from './run-git';
 import { type FileStatus, readStatus } from './status';
-import { writeWorktreeTree } from './trees';
+import { readCommit, writeWorktreeTree } from './trees';
 import { relocateWorktree } from './worktree-location';
 
 /** The most commits and the most files that are listed. */
@@ -38,6 +40,17 @@ export function parseNameStatus(fields: readonly string[], untracked: ReadonlySe
   return files;
 }
 
+/** Without a readable index nobody can say what is untracked; what changed is still known. */
+async function untrackedFiles(git: GitRunner, cwd: string): Promise<Set<string>> {
+  try {
+    const { entries } = await readStatus(git, cwd);
+    return new Set(entries.filter(({ status }) => status === 'untracked').map(({ path }) => path));
+  } catch (error) {
+    if (!isDamagedIndex(error)) throw error;
+    return new Set();
+  }
+}
+
 /** What is different from the baseline: commits, and files whether committed or not. Ignored files are left out. */
 export async function collectChanges(
   git: GitRunner,
@@ -45,8 +58,9 @@ export async function collectChanges(
 ): Promise<Changes> {
   const location = await relocateWorktree(git, worktreePath, baseline.gitDir);
   const cwd = location.path;
-  const status = await readStatus(git, cwd);
-  const range = ['--end-of-options', `${baseline.headSha}..${status.headSha}`];
+  const head = await readCommit(git, cwd, 'HEAD');
+  const headSha = head?.sha ?? baseline.headSha;
+  const range = ['--end-of-options', `${baseline.headSha}..${headSha}`];
   const log = ['log', '-z', '--no-show-signature', '--format=%H %s', `--max-count=${listed + 1}`, ...range];
   const commits = (await gitFields(git, log, { cwd })).map((line) => {
     const space = line.indexOf(' ');
@@ -54,11 +68,12 @@ export async function collectChanges(
   });
   const tree = await writeWorktreeTree(git, location);
   const diff = ['diff-tree', '-r', '-z', '-M', '--name-status', '--no-ext-diff', '--no-textconv'];
-  const fields = await gitFields(git, [...diff, `${baseline.snapshot.commit}^{tree}`, tree], { cwd });
-  const untracked = status.entries.filter((entry) => entry.status === 'untracked').map(({ path }) => path);
-  const changedFiles = parseNameStatus(fields, new Set(untracked));
+  // Comparing trees needs no index, yet git reads it, and stops at a damaged one; a file that is not there is fine.
+  const env = { GIT_INDEX_FILE: join(location.gitDir, 'board-no-index') };
+  const fields = await gitFields(git, [...diff, `${baseline.snapshot.commit}^{tree}`, tree], { cwd, env });
+  const changedFiles = parseNameStatus(fields, await untrackedFiles(git, cwd));
   return {
-    headSha: status.headSha,
+    headSha,
     commits: commits.slice(0, listed),
     changedFiles: changedFiles.slice(0, listed),
     truncated: commits.length > listed || changedFiles.length > listed,

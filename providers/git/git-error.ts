@@ -21,3 +21,7 @@ export class GitError extends Error {
     super(withoutCredentials(message));
   }
 }
+
+/** Whether git could not read the index, which is rebuilt from a tree rather than repaired. */
+export const isDamagedIndex = (error: unknown): boolean =>
+  error instanceof GitError && error.code === 'failed' && /\bindex\b/i.test(error.message);

@@ -1,7 +1,7 @@
 import { cp, mkdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Baseline } from './baseline';
-import { GitError } from './git-error';
+import { GitError, isDamagedIndex } from './git-error';
 import { clearStaleLocks } from './locks';
 import { assertBranchName, assertObjectName } from './names';
 import { forgetOperations } from './operation-state';
@@ -28,7 +28,7 @@ async function checkOut(git: GitRunner, { path: cwd, gitDir }: WorktreeLocation,
   try {
     await reset();
   } catch (error) {
-    if (!(error instanceof GitError) || error.code !== 'failed' || !/index/i.test(error.message)) throw error;
+    if (!isDamagedIndex(error)) throw error;
     await rm(join(gitDir, 'index'), { force: true });
     await reset();
   }

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { copyFile, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isDamagedIndex } from './git-error';
 import { type GitRunner, gitFields, gitText } from './run-git';
 import type { WorktreeLocation } from './worktree-location';
 
-type IndexVariables = Record<string, string>;
+/** Makes git use another index. */
+type IndexVariables = { GIT_INDEX_FILE: string };
 
 /** Runs `work` with a copy of the worktree's index, so that the real one is not touched. */
 async function withIndexCopy<T>(location: WorktreeLocation, work: (env: IndexVariables) => Promise<T>): Promise<T> {
@@ -32,13 +34,14 @@ async function withIndexCopy<T>(location: WorktreeLocation, work: (env: IndexVar
  * Takes back marks that make git look away from a file (`assume-unchanged`, and `skip-worktree` where no sparse
  * checkout explains it): changes behind them would be neither kept nor undone.
  */
-export async function revealHiddenFiles(git: GitRunner, cwd: string, env: IndexVariables = {}): Promise<void> {
-  const tagged = await gitFields(git, ['ls-files', '-v', '-z'], { cwd, env });
+export async function revealHiddenFiles(git: GitRunner, cwd: string, env?: IndexVariables): Promise<void> {
+  const inIndex = { cwd, ...(env ? { env } : {}) };
+  const tagged = await gitFields(git, ['ls-files', '-v', '-z'], inIndex);
   const assumed = tagged.filter((line) => /^[a-z] /.test(line)).map((line) => line.slice(2));
   const skipped = tagged.filter((line) => /^[Ss] /.test(line)).map((line) => line.slice(2));
   const update = async (flag: string, paths: string[]): Promise<void> => {
     if (paths.length === 0) return;
-    await git(['update-index', flag, '-z', '--stdin'], { cwd, env, input: `${paths.join('\0')}\0` });
+    await git(['update-index', flag, '-z', '--stdin'], { ...inIndex, input: `${paths.join('\0')}\0` });
   };
   await update('--no-assume-unchanged', assumed);
   if (skipped.length === 0) return;
@@ -47,11 +50,20 @@ export async function revealHiddenFiles(git: GitRunner, cwd: string, env: IndexV
   if (sparse !== 'true') await update('--no-skip-worktree', skipped);
 }
 
-/** Writes the worktree as a tree: everything that is tracked or untracked, but not ignored. */
+/**
+ * Writes the worktree as a tree: everything that is tracked or untracked, but not ignored. What is tracked is what HEAD
+ * has when the index is damaged.
+ */
 export function writeWorktreeTree(git: GitRunner, location: WorktreeLocation): Promise<string> {
   const cwd = location.path;
   return withIndexCopy(location, async (env) => {
-    await revealHiddenFiles(git, cwd, env);
+    try {
+      await revealHiddenFiles(git, cwd, env);
+    } catch (error) {
+      if (!isDamagedIndex(error)) throw error;
+      await rm(env.GIT_INDEX_FILE, { force: true });
+      await git(['read-tree', 'HEAD'], { cwd, env });
+    }
     const added = await git(['add', '--all', '--ignore-errors'], { cwd, env, okCodes: [1] });
     if (added.exitCode !== 0) git.log?.warn({ worktree: cwd }, 'some files of a worktree could not be read');
     return gitText(git, ['write-tree'], { cwd, env });

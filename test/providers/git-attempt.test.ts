@@ -158,6 +158,20 @@ describe('changes', () => {
     expect(await sh(worktree, 'status', '--porcelain')).toBe('');
   });
 
+  it('are found without a readable index and without .git', async () => {
+    const { worktree, repository } = at;
+    const baseline = await capture();
+    await put(worktree, { 'src/a.txt': 'changed\n', fresh: 'x\n' });
+    await writeFile(join(repository, '.git/worktrees/task/index'), 'not an index');
+    await rm(join(worktree, '.git'));
+    const found = await changes(baseline);
+    expect(found.headSha).toBe(at.baseSha);
+    expect(found.changedFiles).toEqual([
+      { path: 'fresh', status: 'added' },
+      { path: 'src/a.txt', status: 'modified' },
+    ]);
+  });
+
   it('are bounded', async () => {
     const { worktree } = at;
     const baseline = await capture();
@@ -328,7 +342,7 @@ describe('restoring', () => {
       const before = await stateOf(worktree);
       const baseline = await capture();
       await damages[name]!();
-      if (name !== 'a damaged index') await preserve(baseline);
+      await preserve(baseline);
       await restore(baseline);
       const ignored = (files: Record<string, string>) =>
         Object.fromEntries(Object.entries(files).filter(([path]) => !path.startsWith('ignored/')));

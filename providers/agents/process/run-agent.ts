@@ -148,7 +148,7 @@ async function record(
   writersGone: AbortSignal,
 ): Promise<Pick<AgentOutcome, 'output' | 'result' | 'error'>> {
   const batcher = new EventBatcher(
-    (events) => sink.append(events),
+    async (events) => sink.append(events),
     () => ender.end('sink-failed'),
   );
   const recorder = new OutputRecorder(limitBytes, createRedactor(secrets), (event) => batcher.add(event));
