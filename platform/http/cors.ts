@@ -1,6 +1,6 @@
 import { AppError } from '../errors/app-error';
 import { isReadMethod, type HttpMiddleware } from './context';
-import { isAllowedOrigin } from './loopback';
+import { isAllowedOrigin, type OriginRules } from './loopback';
 
 const readableHeaders = 'ETag, Link, Location, Retry-After, X-API-Version, X-Request-ID, X-Resource-Revision';
 const sendableHeaders =
@@ -9,16 +9,14 @@ const sendableHeaders =
 /**
  * What pages of a browser may do: pages of an allowed origin everything, other pages nothing. A write of a foreign page
  * is refused even though the browser would only hide its answer: it could ride on the bypass for local callers.
- *
- * @param allowedOrigins origins besides this service's own and this machine's
  */
 export const cors =
-  (allowedOrigins: readonly string[]): HttpMiddleware =>
+  (rules: OriginRules): HttpMiddleware =>
   (ctx, next) => {
     const origin = ctx.get('Origin');
     if (!origin) return next();
     ctx.vary('Origin');
-    if (!isAllowedOrigin(origin, ctx.req.headers.host, allowedOrigins)) {
+    if (!isAllowedOrigin(origin, rules)) {
       if (isReadMethod(ctx.method)) return next();
       throw new AppError('CORS_REJECTED', 403, 'Pages of this origin may not call the service.');
     }

@@ -24,16 +24,21 @@ describe('a request of this machine', () => {
 });
 
 describe('the origin of a page', () => {
-  it.each([
-    ['of this machine', 'http://localhost:5173'],
-    ['of the service itself', 'https://board.example'],
-    ['that is listed', 'https://ui.example'],
-  ])('%s is allowed', (_case, origin) => {
-    expect(isAllowedOrigin(origin, 'board.example', ['https://ui.example'])).toBe(true);
+  const rules = { allowedOrigins: ['https://ui.example'], allowLocalOrigins: true };
+
+  it('is allowed when it is listed, and when it is this machine where that is allowed', () => {
+    expect(isAllowedOrigin('https://ui.example', rules)).toBe(true);
+    expect(isAllowedOrigin('http://localhost:5173', rules)).toBe(true);
+    expect(isAllowedOrigin('http://localhost:5173', { ...rules, allowLocalOrigins: false })).toBe(false);
   });
 
-  it.each(['https://evil.example', 'https://ui.example.evil.example', 'http://ui.example', 'null', '', 'not a url'])(
-    '%j is not',
-    (origin) => expect(isAllowedOrigin(origin, 'board.example', ['https://ui.example'])).toBe(false),
-  );
+  it.each([
+    'https://evil.example',
+    'https://ui.example.evil.example',
+    'http://ui.example',
+    'http://localhost.evil.example',
+    'null',
+    '',
+    'not a url',
+  ])('%j is not', (origin) => expect(isAllowedOrigin(origin, rules)).toBe(false));
 });

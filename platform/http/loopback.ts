@@ -32,16 +32,19 @@ export function isLocalRequest(headers: IncomingHttpHeaders, remoteAddress: stri
   return headers.origin === undefined || isLoopback(originUrl(headers.origin));
 }
 
+export interface OriginRules {
+  /** Each `scheme://host[:port]`. */
+  allowedOrigins: readonly string[];
+  /** Whether pages of this machine may call: for development, where they are the caller's own. */
+  allowLocalOrigins: boolean;
+}
+
 /**
- * Whether a page of `origin` may call this service from a browser: it is listed, it is served from the same host and
- * port, or it is a page on this machine.
+ * Whether a page of `origin` may call this service from a browser. That it names the same host as the request proves
+ * nothing: a name that was rebound to this machine does too.
  *
  * @param origin value of the `Origin` header
- * @param host value of the `Host` header
- * @param allowed further origins, each `scheme://host[:port]`
  */
-export function isAllowedOrigin(origin: string, host: string | undefined, allowed: readonly string[]): boolean {
-  if (allowed.includes(origin)) return true;
-  const page = originUrl(origin);
-  return isLoopback(page) || (page !== undefined && page.host === host?.toLowerCase());
+export function isAllowedOrigin(origin: string, { allowedOrigins, allowLocalOrigins }: OriginRules): boolean {
+  return allowedOrigins.includes(origin) || (allowLocalOrigins && isLoopback(originUrl(origin)));
 }

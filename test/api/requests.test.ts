@@ -206,6 +206,8 @@ describe('pages in a browser', () => {
     const read = await send({ path: '/api/tasks', headers: { Origin: 'https://evil.example' } });
     expect(read.headers['access-control-allow-origin']).toBeUndefined();
     expect((await post('{"title":"a"}', { Origin: 'null' })).status).toBe(403);
+    const rebound = { Host: 'evil.example', Origin: 'http://evil.example' };
+    expect((await post('{"title":"a"}', rebound)).status).toBe(403);
   });
 });
 
