@@ -87,7 +87,7 @@ export class SqliteCollection<T extends Stored> implements Collection<T> {
   async aggregate(pipeline: Document[]): Promise<Document[]> {
     const { match, rest } = parsePipeline(this.declaration.name, pipeline);
     const found = await this.find(match as Filter<T>);
-    return aggregate(found, rest, { scriptEnabled: false });
+    return aggregate(found, rest.flatMap(withoutCount), { scriptEnabled: false });
   }
 
   private stored(id: string): T | undefined {
@@ -117,4 +117,10 @@ export class SqliteCollection<T extends Stored> implements Collection<T> {
     const again: Search<T> = prepareSearch(this.declaration, { $and: [{ _id: { $in: ids } }, filter] } as Filter<T>);
     return findDocuments(this.connection, this.declaration, again).filter(change).length;
   }
+}
+
+/** MongoDB counts nothing as no document, mingo as 0; this is what `$count` stands for. */
+function withoutCount(stage: Document): Document[] {
+  if (typeof stage.$count !== 'string') return [stage];
+  return [{ $group: { _id: null, [stage.$count]: { $sum: 1 } } }, { $project: { _id: 0 } }];
 }

@@ -1,7 +1,4 @@
 import type { Filter } from 'mongodb';
-import { Context } from 'mingo/core';
-import * as queryOperators from 'mingo/operators/query';
-import { Query } from 'mingo/query';
 import type { FindOptions, Stored } from '../collection';
 import { UnindexedQueryError } from '../errors';
 import { planQuery, sortLimit, type QueryPlan } from '../query-plan';
@@ -9,11 +6,9 @@ import { parseFilter, type Clause } from '../rules/filter';
 import { comparator } from '../rules/sort';
 import type { Declaration } from '../rules/spec';
 import type { Connection } from './connection';
+import { matcher } from './matcher';
 import { identifier, indexName, valueOf } from './schema';
 import { whereSql, type Where } from './where';
-
-/** The operators of filters only: mingo copies its table for every query. */
-const context = Context.init({ query: { ...queryOperators } });
 
 /** A filter made ready: the SQL that finds candidates through an index, and the test they must pass. */
 export interface Search<T> {
@@ -42,13 +37,12 @@ export function prepareSearch<T extends Stored>(
   const clauses = parseFilter(declaration.name, filter);
   const plan = planQuery(declaration, clauses, { ...(sort && { sort }), limited: limit !== undefined });
   const where = whereSql(declaration, clauses);
-  const query = where.exact ? undefined : new Query(filter, { context, scriptEnabled: false });
   return {
     clauses,
     plan,
     where,
     source: sourceSql(declaration, plan),
-    test: query && ((document) => query.test(document as Record<string, unknown>)),
+    test: where.exact ? undefined : matcher(filter),
   };
 }
 

@@ -2,6 +2,7 @@ import * as mingoOperators from 'mingo/operators/update';
 import { InvalidOperationError } from '../errors';
 import type { Update, UpdateOperator } from '../rules/update';
 import { isPlainObject } from '../rules/values';
+import { addToSet, pull } from './list-operators';
 
 const needsNumber = new Set<string>(['$inc', '$mul'] satisfies UpdateOperator[]);
 const needsArray = new Set<string>(['$push', '$addToSet', '$pull', '$pullAll', '$pop'] satisfies UpdateOperator[]);
@@ -24,7 +25,7 @@ function target(collection: string, document: object, path: string, mustBeViable
 }
 
 /** One by one: mingo's own `update` builds its table of all expression operators anew for every call. */
-const apply = mingoOperators as unknown as Record<
+const apply = { ...mingoOperators, $addToSet: addToSet, $pull: pull } as unknown as Record<
   Exclude<UpdateOperator, '$setOnInsert'>,
   (fields: Record<string, unknown>) => (document: object) => string[]
 >;

@@ -1,0 +1,109 @@
+import type { Collection as MongoCollection, Document, Filter, UpdateFilter } from 'mongodb';
+import type { Collection, FindOptions, Stored } from '../collection';
+import { UnindexedQueryError } from '../errors';
+import { planQuery, sortLimit } from '../query-plan';
+import { documentJson } from '../rules/document';
+import { equalities, parseFilter } from '../rules/filter';
+import { parsePipeline } from '../rules/pipeline';
+import type { Declaration } from '../rules/spec';
+import { parseUpdate, upsertId } from '../rules/update';
+import { isDuplicateKey, translated } from './errors';
+
+/** How often an upsert that lost the race to insert looks again; from the second time on it finds the winner's. */
+const mostUpsertTries = 4;
+
+/** `Stored` with any other fields: the driver's own generic types do not follow the port's. */
+type Raw = Stored & Document;
+
+export class MongoStoreCollection<T extends Stored> implements Collection<T> {
+  constructor(
+    private readonly documents: MongoCollection<Raw>,
+    private readonly declaration: Declaration,
+  ) {}
+
+  async insert(document: T): Promise<void> {
+    // The JSON text makes what is stored the same in both adapters: no undefined, no Date, nothing with a class.
+    const copy = JSON.parse(documentJson(this.declaration, document)) as Raw;
+    await this.run(() => this.documents.insertOne(copy));
+  }
+
+  async get(id: string): Promise<T | undefined> {
+    const found = await this.run(() => this.documents.findOne({ _id: id }));
+    return (found ?? undefined) as T | undefined;
+  }
+
+  async find(filter: Filter<T>, options: FindOptions = {}): Promise<T[]> {
+    const { sort = {}, skip = 0, limit } = options;
+    const clauses = parseFilter(this.declaration.name, filter);
+    const { ordered } = planQuery(this.declaration, clauses, { sort, limited: limit !== undefined });
+    if (limit === 0) return [];
+    const raw = filter as Filter<Raw>;
+    if (!ordered) await this.assertSortable(raw, sort);
+    return this.run(async () => {
+      const found = await this.documents.find(raw, { sort, skip, limit: limit ?? 0 }).toArray();
+      return found as unknown as T[];
+    });
+  }
+
+  async count(filter: Filter<T>): Promise<number> {
+    this.assertIndexed(filter);
+    return this.run(() => this.documents.countDocuments(filter as Filter<Raw>));
+  }
+
+  async findOneAndUpdate(
+    filter: Filter<T>,
+    update: UpdateFilter<T>,
+    { upsert = false, sort = {} }: { upsert?: boolean; sort?: Record<string, 1 | -1> } = {},
+  ): Promise<T | undefined> {
+    const clauses = parseFilter(this.declaration.name, filter);
+    const { ordered } = planQuery(this.declaration, clauses, { sort, limited: true });
+    const changes = parseUpdate(this.declaration, update);
+    if (upsert) upsertId(this.declaration.name, equalities(clauses), changes);
+    if (!ordered) await this.assertSortable(filter as Filter<Raw>, sort);
+    const options = { upsert, sort, returnDocument: 'after' } as const;
+    const found = await this.run(async () => {
+      for (let tries = 1; ; tries += 1) {
+        try {
+          return await this.documents.findOneAndUpdate(filter as Filter<Raw>, changes as UpdateFilter<Raw>, options);
+        } catch (error) {
+          // Two upserts of one new document race to insert it: the loser now finds the document and updates it.
+          if (!upsert || !isDuplicateKey(error) || tries === mostUpsertTries) throw error;
+        }
+      }
+    });
+    return (found ?? undefined) as T | undefined;
+  }
+
+  async updateMany(filter: Filter<T>, update: UpdateFilter<T>): Promise<number> {
+    this.assertIndexed(filter);
+    const changes = parseUpdate(this.declaration, update) as UpdateFilter<Raw>;
+    const { modifiedCount } = await this.run(() => this.documents.updateMany(filter as Filter<Raw>, changes));
+    return modifiedCount;
+  }
+
+  async deleteMany(filter: Filter<T>): Promise<number> {
+    this.assertIndexed(filter);
+    const { deletedCount } = await this.run(() => this.documents.deleteMany(filter as Filter<Raw>));
+    return deletedCount;
+  }
+
+  async aggregate(pipeline: Document[]): Promise<Document[]> {
+    const { match, rest } = parsePipeline(this.declaration.name, pipeline);
+    this.assertIndexed(match as Filter<T>);
+    return this.run(() => this.documents.aggregate([{ $match: match }, ...rest]).toArray());
+  }
+
+  private assertIndexed(filter: Filter<T>): void {
+    planQuery(this.declaration, parseFilter(this.declaration.name, filter));
+  }
+
+  /** A sort that no index gives is bounded as it is in the embedded store. */
+  private async assertSortable(filter: Filter<Raw>, sort: Record<string, 1 | -1>): Promise<void> {
+    const matching = await this.run(() => this.documents.countDocuments(filter, { limit: sortLimit + 1 }));
+    if (matching > sortLimit) throw new UnindexedQueryError(this.declaration.name, Object.keys(sort));
+  }
+
+  private run<R>(operation: () => Promise<R>): Promise<R> {
+    return translated(this.declaration.name, operation);
+  }
+}

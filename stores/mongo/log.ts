@@ -1,0 +1,194 @@
+import { MongoBulkWriteError, type Collection as MongoCollection, type WriteError } from 'mongodb';
+import type { Log } from '../../platform/log/log';
+import type { EntryLog, LogEntry, NewEntry } from '../collection';
+import { StoreUnavailableError } from '../errors';
+import { assertId, assertStorable } from '../rules/document';
+import { watchEntries } from '../watch/watch-entries';
+import type { WakeUp } from '../watch/wake-up';
+import { isDuplicateKey, translated, translateError } from './errors';
+
+export interface EntryDocument {
+  /** Scope and number, so that a number is taken by whoever inserts it first. */
+  _id: string;
+  scope: string;
+  sequence: number;
+  dedupeKey?: string;
+  /** Scope and `dedupeKey` in one field: a sparse index on both would hold every entry, as each has a scope. */
+  dedupe?: string;
+  entry: Record<string, unknown>;
+}
+
+export interface FloorDocument {
+  /** The scope. */
+  _id: string;
+  /** Expiry has removed entries up to here; no number up to here is given out again. */
+  sequence: number;
+}
+
+interface Pending {
+  dedupeKey?: string;
+  entry: Record<string, unknown>;
+  sequence?: number;
+}
+
+interface Append {
+  entries: Pending[];
+  resolve: (sequences: number[]) => void;
+  reject: (error: unknown) => void;
+}
+
+/** Other writers may take numbers in between; each round somebody gets on, so this many rounds mean something is wrong. */
+const mostRounds = 1_000;
+const mostInInsert = 500;
+
+const idOf = (scope: string, sequence: number) => `${scope}/${String(sequence).padStart(12, '0')}`;
+const dedupeOf = (scope: string, key: string) => JSON.stringify([scope, key]);
+
+export class MongoEntryLog<T extends LogEntry> implements EntryLog<T> {
+  private readonly queues = new Map<string, Append[]>();
+
+  constructor(
+    private readonly name: string,
+    private readonly entries: MongoCollection<EntryDocument>,
+    private readonly floors: MongoCollection<FloorDocument>,
+    private readonly wakeUp: WakeUp,
+    private readonly log: Log,
+  ) {}
+
+  async append(scope: string, entries: NewEntry<T>[]): Promise<number[]> {
+    assertId(this.name, scope);
+    if (entries.length === 0) return [];
+    const pending = entries.map((entry) => this.prepare(entry));
+    return new Promise((resolve, reject) => {
+      const append: Append = { entries: pending, resolve, reject };
+      const queue = this.queues.get(scope);
+      if (queue) queue.push(append);
+      else {
+        this.queues.set(scope, [append]);
+        void this.drain(scope);
+      }
+    });
+  }
+
+  async read(scope: string, after: number, limit: number): Promise<T[]> {
+    if (limit <= 0) return [];
+    const filter = { scope, sequence: { $gt: after } };
+    const found = await this.run(() => this.entries.find(filter, { sort: { sequence: 1 }, limit }).toArray());
+    return found.map(
+      ({ entry, sequence, dedupeKey }) =>
+        ({ ...entry, scope, sequence, ...(dedupeKey !== undefined && { dedupeKey }) }) as unknown as T,
+    );
+  }
+
+  async last(scope: string): Promise<number> {
+    const [newest] = await this.run(() =>
+      this.entries.find({ scope }, { sort: { sequence: -1 }, limit: 1, projection: { sequence: 1 } }).toArray(),
+    );
+    if (newest) return newest.sequence;
+    // Expiry writes the floor before it removes entries, so when there is no entry the floor is there already.
+    return (await this.run(() => this.floors.findOne({ _id: scope })))?.sequence ?? 0;
+  }
+
+  watch(scope: string, options: { after: number; signal: AbortSignal }): AsyncIterable<T[]> {
+    const read = (after: number, limit: number) => this.read(scope, after, limit);
+    return watchEntries({ read, wakeUp: this.wakeUp, topic: topicOf(this.name, scope), log: this.log }, options);
+  }
+
+  private prepare({ dedupeKey, ...entry }: NewEntry<T>): Pending {
+    const json = JSON.stringify(entry);
+    assertStorable(this.name, entry, json);
+    return { entry: JSON.parse(json) as Record<string, unknown>, ...(dedupeKey !== undefined && { dedupeKey }) };
+  }
+
+  /** Appends of one scope that arrive while another is under way share the next round trip. */
+  private async drain(scope: string): Promise<void> {
+    for (;;) {
+      const appends = this.queues.get(scope)?.splice(0) ?? [];
+      if (appends.length === 0) break;
+      try {
+        await this.insertAll(
+          scope,
+          appends.flatMap((append) => append.entries),
+        );
+        for (const { entries, resolve } of appends) resolve(entries.map(({ sequence }) => sequence ?? 0));
+        this.wakeUp.notify(topicOf(this.name, scope));
+      } catch (error) {
+        for (const { reject } of appends) reject(error);
+      }
+    }
+    this.queues.delete(scope);
+  }
+
+  /** Takes numbers in the hope that nobody else does; where somebody did, goes on with the next ones. */
+  private async insertAll(scope: string, pending: Pending[]): Promise<void> {
+    for (let round = 0; round < mostRounds; round += 1) {
+      await this.findDuplicates(scope, pending);
+      const missing = withoutNumber(pending);
+      if (missing.length === 0) break;
+      await this.insertSome(scope, missing.slice(0, mostInInsert));
+    }
+    await this.findDuplicates(scope, pending);
+    if (pending.some(({ sequence }) => sequence === undefined)) {
+      throw new StoreUnavailableError(`${this.name}: other writers kept taking the numbers of ${scope}.`);
+    }
+  }
+
+  /** Inserts in order until a number or a key turns out to be taken, and notes the numbers that were given. */
+  private async insertSome(scope: string, missing: Pending[]): Promise<void> {
+    const last = await this.last(scope);
+    const documents = missing.map(({ entry, dedupeKey }, at): EntryDocument => {
+      const sequence = last + 1 + at;
+      const dedupe = dedupeKey === undefined ? {} : { dedupeKey, dedupe: dedupeOf(scope, dedupeKey) };
+      return { _id: idOf(scope, sequence), scope, sequence, ...dedupe, entry };
+    });
+    let inserted = documents.length;
+    try {
+      await this.entries.insertMany(documents, { ordered: true });
+    } catch (error) {
+      if (!(error instanceof MongoBulkWriteError) || !isDuplicateKey(error)) throw translateError(this.name, error);
+      inserted = firstRefused(error);
+    }
+    for (let at = 0; at < inserted; at += 1) {
+      const entry = missing[at];
+      if (entry) entry.sequence = last + 1 + at;
+    }
+  }
+
+  /** Notes the numbers of entries whose key is in the scope already. */
+  private async findDuplicates(scope: string, pending: Pending[]): Promise<void> {
+    const open = pending.filter(({ sequence, dedupeKey }) => sequence === undefined && dedupeKey !== undefined);
+    if (open.length === 0) return;
+    const keys = open.map(({ dedupeKey }) => dedupeOf(scope, dedupeKey ?? ''));
+    const projection = { sequence: 1, dedupeKey: 1 } as const;
+    const found = await this.run(() => this.entries.find({ dedupe: { $in: keys } }, { projection }).toArray());
+    const sequences = new Map(found.map(({ dedupeKey, sequence }) => [dedupeKey, sequence]));
+    for (const each of open) {
+      const sequence = sequences.get(each.dedupeKey);
+      if (sequence !== undefined) each.sequence = sequence;
+    }
+  }
+
+  private run<R>(operation: () => Promise<R>): Promise<R> {
+    return translated(this.name, operation);
+  }
+}
+
+/** Entries without a number; of several with the same key only the first, whose number the others then find. */
+function withoutNumber(pending: Pending[]): Pending[] {
+  const keys = new Set<string>();
+  return pending.filter(({ sequence, dedupeKey }) => {
+    if (sequence !== undefined || (dedupeKey !== undefined && keys.has(dedupeKey))) return false;
+    if (dedupeKey !== undefined) keys.add(dedupeKey);
+    return true;
+  });
+}
+
+export function topicOf(name: string, scope: string): string {
+  return `${name}/${scope}`;
+}
+
+/** In an ordered insert everything before the refused document is in, and nothing after it. */
+function firstRefused({ writeErrors }: MongoBulkWriteError): number {
+  const refused = [writeErrors].flat()[0];
+  return refused?.index ?? 0;
+}

@@ -1,0 +1,17 @@
+import { aggregationContract } from './aggregation';
+import { documentsContract } from './documents';
+import type { StoreHarness } from './harness';
+import { lifecycleContract } from './lifecycle';
+import { logContract } from './log';
+import { queriesContract } from './queries';
+import { updatesContract } from './updates';
+
+/** What every adapter of the store port does. */
+export function storeContract(harness: StoreHarness): void {
+  lifecycleContract(harness);
+  documentsContract(harness);
+  queriesContract(harness);
+  updatesContract(harness);
+  aggregationContract(harness);
+  logContract(harness);
+}
