@@ -2,10 +2,10 @@ import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer, type WebSocket } from 'ws';
 import type { Authenticate } from '../../platform/http/auth';
+import { isAllowedOrigin } from '../../platform/http/loopback';
 import type { Log } from '../../platform/log/log';
 import { maxMessageBytes, obey } from './commands';
 import type { FeedHub } from './hub';
-import { isAllowedOrigin } from './origin';
 import { Watcher, closeCodes } from './watcher';
 
 export interface FeedServerSettings {

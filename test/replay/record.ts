@@ -1,0 +1,136 @@
+/**
+ * Records one history for each scenario of each workflow into `test/replay/histories`, from the service as it is built
+ * now. Run before a change to a workflow (`npm run record:histories`), so that the change can be replayed against it.
+ */
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Client, Connection } from '@temporalio/client';
+import { historyToJSON } from '@temporalio/common/lib/proto-utils';
+import { eventually } from '../../platform/testing/eventually';
+import { makeTempDir } from '../../platform/testing/temp-dir';
+import { agentRunId } from '../../workflows/agent-run/messages';
+import { schedulerId } from '../../workflows/admission-scheduler/messages';
+import { scriptAgent } from '../support/caller';
+import { aRepository } from '../support/repository';
+import { startService, type Service } from '../support/service';
+
+const histories = join(__dirname, 'histories');
+
+async function main(): Promise<void> {
+  const files = await makeTempDir('record');
+  const service = await startService({ BOARD_MAX_RUNS: '2' });
+  const connection = await Connection.connect({ address: service.temporalAddress });
+  const temporal = new Client({ connection });
+  try {
+    await service.call.addRepository('sample', await aRepository(files.path));
+    await service.call.configureAgents([
+      scriptAgent('worker-bee'),
+      { ...scriptAgent('worker-bee', '600', '50'), type: 'long-bee' },
+      { ...scriptAgent('misbehaving', 'exits-1'), type: 'failing' },
+      { type: 'elsewhere', name: 'Elsewhere', provider: 'remote-callback' },
+    ]);
+    await mkdir(histories, { recursive: true });
+    for (const [name, workflowId] of await scenarios(service, temporal)) {
+      await temporal.workflow.getHandle(workflowId).result();
+      const history = await temporal.workflow.getHandle(workflowId).fetchHistory();
+      await writeFile(join(histories, `${name}.json`), historyToJSON(history));
+      process.stdout.write(`${name}: ${history.events?.length ?? 0} events\n`);
+    }
+  } finally {
+    await connection.close();
+    await service.close();
+    await files.remove();
+  }
+}
+
+/** Plays every way a workflow can go, and answers the workflow of each. */
+async function scenarios(service: Service, temporal: Client): Promise<[name: string, workflowId: string][]> {
+  const { call } = service;
+  const aTask = () => call.createTask({ title: 'Recorded', git: { repo: 'sample' } });
+  const launch = async (agent: string) => {
+    const task = await aTask();
+    const { attemptId } = await call.start(task.id, { agent });
+    return { taskId: task.id as string, attemptId: attemptId as string };
+  };
+  const stop = ({ taskId, attemptId }: { taskId: string; attemptId: string }) =>
+    call.ok('POST', `/api/agents/${taskId}/stop`, { attemptId });
+  const working = ({ taskId }: { taskId: string }) =>
+    eventually(async () => {
+      const { lastSequence } = await call.status(taskId);
+      if (lastSequence < 3) throw new Error('not working yet');
+    });
+
+  const success = await launch('worker-bee');
+  await call.ended(success.taskId);
+  const failed = await launch('failing');
+  await call.ended(failed.taskId);
+
+  const stopped = await launch('long-bee');
+  await working(stopped);
+  await stop(stopped);
+
+  const remote = await launch('elsewhere');
+  await call.ok('POST', `/api/agents/${remote.taskId}/complete`, { attemptId: remote.attemptId, success: true });
+
+  const refused = await call.createTask({ title: 'Refused', git: { repo: 'sample', baseBranch: 'nope' } });
+  const key = { 'x-idempotency-key': 'recorded-refusal' };
+  const answer = await call.post(`/api/agents/${refused.id}/start`, {}, key);
+  if (answer.status !== 409) throw new Error(`expected a refusal, not ${answer.status}`);
+  const refusedRun = await refusedWorkflow(temporal, refused.id);
+
+  const first = await launch('long-bee');
+  const second = await launch('long-bee');
+  const queued = await launch('worker-bee');
+  const unwanted = await launch('worker-bee');
+  await stop(unwanted);
+  await stop(first);
+  await stop(second);
+  await call.ended(queued.taskId);
+  await eventually(async () => {
+    const { status } = await temporal.workflow.getHandle(schedulerId).describe();
+    if (status.name !== 'COMPLETED') throw new Error('the scheduler still waits');
+  });
+
+  const preview = await aTask();
+  await call.ok('POST', `/api/agents/${preview.id}/launch-preview`);
+
+  const lost = await launch('long-bee');
+  await working(lost);
+  process.kill(service.pids().worker ?? 0, 'SIGKILL');
+  const retry = await eventually(
+    async () => {
+      const { attemptId } = await call.status(lost.taskId);
+      if (attemptId === lost.attemptId) throw new Error('not retried yet');
+      return { taskId: lost.taskId, attemptId: attemptId as string };
+    },
+    { withinMs: 60_000 },
+  );
+  await working(retry);
+  await stop(retry);
+
+  return [
+    ['agent-run-success', agentRunId(success.attemptId)],
+    ['agent-run-failed', agentRunId(failed.attemptId)],
+    ['agent-run-stopped', agentRunId(stopped.attemptId)],
+    ['agent-run-remote', agentRunId(remote.attemptId)],
+    ['agent-run-refused', refusedRun],
+    ['agent-run-queued', agentRunId(queued.attemptId)],
+    ['agent-run-queued-stopped', agentRunId(unwanted.attemptId)],
+    ['agent-run-lost', agentRunId(lost.attemptId)],
+    ['agent-run-retry', agentRunId(retry.attemptId)],
+    ['admission-scheduler', schedulerId],
+    ['launch-preview', await latestWorkflow(temporal, 'launchPreview')],
+  ];
+}
+
+const refusedWorkflow = (temporal: Client, taskId: string) =>
+  latestWorkflow(temporal, 'agentRun', `AND BoardTaskId = "${taskId}"`);
+
+/** The workflow id of the newest execution of a type, once visibility shows it. */
+const latestWorkflow = (temporal: Client, type: string, filter = ''): Promise<string> =>
+  eventually(async () => {
+    for await (const { workflowId } of temporal.workflow.list({ query: `WorkflowType = "${type}" ${filter}` })) return workflowId;
+    throw new Error(`no ${type} yet`);
+  });
+
+void main();

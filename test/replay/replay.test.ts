@@ -1,0 +1,49 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Worker, bundleWorkflowCode, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
+import { createLog } from '../../platform/log/log';
+import { installRuntime } from '../../worker/runtime';
+import * as workflows from '../../workflows';
+
+const directory = join(__dirname, 'histories');
+const recordings = readdirSync(directory).map((file) => ({
+  workflowId: file.replace('.json', ''),
+  history: JSON.parse(readFileSync(join(directory, file), 'utf8')) as { events: RecordedEvent[] },
+}));
+
+interface RecordedEvent {
+  eventType: string;
+  workflowExecutionStartedEventAttributes?: { workflowType: { name: string } };
+}
+
+let bundle: WorkflowBundleWithSourceMap;
+
+beforeAll(async () => {
+  installRuntime(createLog({ name: 'test', level: 'silent' }));
+  bundle = await bundleWorkflowCode({ workflowsPath: require.resolve('../../workflows') });
+});
+
+/** Replays the histories and answers what each says against it. */
+async function failures(code: string, histories: typeof recordings): Promise<string[]> {
+  const found: string[] = [];
+  const results = Worker.runReplayHistories({ workflowBundle: { code } }, histories);
+  for await (const { workflowId, error } of results) if (error) found.push(`${workflowId}: ${error.message}`);
+  return found;
+}
+
+test('every workflow has a recorded history', () => {
+  const recorded = new Set(
+    recordings.map(({ history }) => history.events[0]?.workflowExecutionStartedEventAttributes?.workflowType.name),
+  );
+  expect([...recorded].sort()).toEqual(Object.keys(workflows).sort());
+});
+
+test('workflows that began before this change go on after it', async () => {
+  expect(await failures(bundle.code, recordings)).toEqual([]);
+});
+
+test('a change that would break a running workflow is noticed', async () => {
+  const broken = bundle.code.replace(/(async function attempt\w*\([^)]*\) \{)/, '$1 await (0, workflow_1.sleep)(5);');
+  expect(broken).not.toBe(bundle.code);
+  expect((await failures(broken, recordings)).length).toBeGreaterThan(0);
+});
