@@ -11,7 +11,10 @@ const required = (message: WatcherMessage): string =>
 /** Does what a watcher asks, or says why not; nothing a watcher sends ends the connection or the process. */
 export async function obey(hub: FeedHub, watcher: Watcher, raw: string): Promise<void> {
   const message = parse(raw);
-  if ('code' in message) { watcher.send(message); return; }
+  if ('code' in message) {
+    watcher.send(message);
+    return;
+  }
   const permission = required(message);
   if (!watcher.may(permission)) {
     watcher.send({
@@ -19,17 +22,23 @@ export async function obey(hub: FeedHub, watcher: Watcher, raw: string): Promise
       requestType: message.type,
       code: 'FORBIDDEN',
       message: `This needs ${permission}.`,
-    }); return;
+    });
+    return;
   }
   if (message.type === 'subscribe:tasks') {
     watcher.choose('tasks');
-    watcher.send({ type: 'tasks:subscribed' }); return;
+    watcher.send({ type: 'tasks:subscribed' });
+    return;
   }
-  if (message.type === 'unsubscribe') { watcher.send({ type: 'unsubscribed', taskId: hub.unfollow(watcher) }); return; }
+  if (message.type === 'unsubscribe') {
+    watcher.send({ type: 'unsubscribed', taskId: hub.unfollow(watcher) });
+    return;
+  }
   if ('channel' in message) {
     watcher.choose('agent:status');
     watcher.send({ type: 'agent:status:subscribed' });
-    watcher.send({ type: 'agent:status', ...(await hub.status()) }); return;
+    watcher.send({ type: 'agent:status', ...(await hub.status()) });
+    return;
   }
   return hub.follow(watcher, message.taskId, message.attemptId, message.afterSequence ?? 0);
 }

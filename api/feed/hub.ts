@@ -73,10 +73,12 @@ export class FeedHub {
     const record =
       chosen === undefined ? await this.context.attempts.latest(taskId) : await this.context.attempts.get(chosen);
     if (chosen !== undefined && record?.taskId !== taskId) {
-      refuse(`No attempt ${chosen} of ${taskId}.`); return;
+      refuse(`No attempt ${chosen} of ${taskId}.`);
+      return;
     }
     if (!record && !(await this.context.board.get(taskId))) {
-      refuse(`No task has the id ${taskId}.`); return;
+      refuse(`No task has the id ${taskId}.`);
+      return;
     }
     const follower = new Follower(
       watcher,

@@ -38,8 +38,16 @@ export function serveFeed(
 
   const onUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     const url = new URL(request.url ?? '/', 'http://localhost');
-    if (url.pathname !== '/ws') { reject(socket, 404, 'Not Found'); return; }
-    if (!isAllowedOrigin(request.headers.origin, settings)) { reject(socket, 403, 'Forbidden'); return; }
+    if (url.pathname !== '/ws') {
+      reject(socket, 404, 'Not Found');
+      return;
+    }
+    // A browser always says which page asks; no Origin is no page.
+    const { origin } = request.headers;
+    if (origin !== undefined && !isAllowedOrigin(origin, settings)) {
+      reject(socket, 403, 'Forbidden');
+      return;
+    }
     sockets.handleUpgrade(request, socket, head, (accepted) => admit(accepted, request, url));
   };
   server.on('upgrade', onUpgrade);
