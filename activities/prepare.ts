@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { AgentConfig } from '../contracts/agent-config';
 import type { LaunchOutcome, LaunchRefusal, LaunchRequest } from '../contracts/launch';
@@ -183,9 +184,15 @@ export function createPrepareActivities(deps: PrepareDependencies) {
 
 export type PrepareActivities = ReturnType<typeof createPrepareActivities>;
 
-/** What git says cannot be helped by trying again refuses the launch; everything else is repeated. */
+/** What no repetition helps against. */
+const lasting: readonly GitError['code'][] = ['not-a-repository', 'unknown-ref', 'conflict'];
+/** How often anything else is tried before the caller is told. */
+const tries = 4;
+
+/** The refusal that a lasting problem of the repository is; a passing one is thrown, so that it is tried again. */
 function repositoryProblem(repository: Repository, error: unknown): LaunchRefusal {
-  if (!(error instanceof GitError) || error.code === 'locked' || error.code === 'timeout') throw error;
+  if (!(error instanceof GitError)) throw error;
+  if (!lasting.includes(error.code) && Context.current().info.attempt < tries) throw error;
   return refusal('REPOSITORY_UNAVAILABLE', 409, `The repository ${repository.name} cannot be used: ${error.message}`, {
     repository: repository.name,
     reason: error.code,

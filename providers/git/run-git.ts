@@ -62,6 +62,8 @@ interface Failure {
 
 const failures: readonly [RegExp, GitErrorCode][] = [
   [/not a git repository|not a working tree|must be run in a work tree/i, 'not-a-repository'],
+  // Another git is in the middle of making or removing a worktree of the same repository.
+  [/failed to read worktrees\/|unable to read .*\/worktrees\//i, 'locked'],
   [/unable to create '.*\.lock'|\.lock': File exists|could not lock|another git process/i, 'locked'],
   [/already (?:checked out|used by worktree)|already exists/i, 'conflict'],
   [/unknown revision|bad revision|not a valid (?:object name|ref|commit)|invalid reference|bad object/i, 'unknown-ref'],

@@ -307,10 +307,13 @@ test('a remote run waits for its callback; another claim conflicts and the same 
       const first = complete('sha256:a');
       await eventually(() => expect(calls).toContain('finish'));
       await expect(complete('sha256:b')).rejects.toMatchObject({ cause: { type: 'CONFLICTING_CLAIM' } });
-      const again = complete('sha256:a');
+      const again = await handle(input).startUpdate(completeUpdate, {
+        args: [{ attemptId: input.attemptId, claimDigest: 'sha256:a' }],
+        waitForStage: 'ACCEPTED',
+      });
       finishNow();
       await expect(first).resolves.toMatchObject({ status: 'success' });
-      await expect(again).resolves.toMatchObject({ status: 'success' });
+      await expect(again.result()).resolves.toMatchObject({ status: 'success' });
       expect(calls).not.toContain('dispatch');
       expect(finished[0]?.ending).toEqual({ by: 'callback', claimDigest: 'sha256:a' });
     },
