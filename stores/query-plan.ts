@@ -40,6 +40,8 @@ interface Candidate {
   fixed: number;
   /** Keys at the front that narrow the search at all. */
   narrowing: number;
+  /** The first key is fixed to one value or a few. */
+  points: boolean;
 }
 
 function candidate(index: DeclaredIndex, clauses: Clause[]): Candidate {
@@ -55,7 +57,9 @@ function candidate(index: DeclaredIndex, clauses: Clause[]): Candidate {
       break;
     }
   }
-  return { index, fixed, narrowing };
+  const first = index.keys[0]?.[0];
+  const points = clauses.some((each) => (each.kind === 'equal' || each.kind === 'in') && each.path === first);
+  return { index, fixed, narrowing, points };
 }
 
 /** Whether the keys after the fixed ones are the sort, all in the same or all in the opposite direction. */
@@ -69,7 +73,7 @@ function inOrder({ index, fixed }: Candidate, clauses: Clause[], sort: Sort): bo
 }
 
 function score(option: Candidate, ordered: boolean): number {
-  if (option.index === idIndex && option.fixed === 1) return Number.MAX_SAFE_INTEGER;
+  if (option.index === idIndex && option.points) return Number.MAX_SAFE_INTEGER;
   const complete = option.index.unique && option.fixed === option.index.keys.length;
   return (complete ? 1000 : 0) + option.fixed * 10 + option.narrowing * 4 + (ordered ? 3 : 0);
 }

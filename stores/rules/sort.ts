@@ -19,6 +19,7 @@ function compareText(a: string, b: string): number {
 function compareValues(a: unknown, b: unknown): number {
   const types = rank(a) - rank(b);
   if (types !== 0) return types;
+  if (rank(a) === 0) return 0;
   if (typeof a === 'string') return compareText(a, b as string);
   if (isScalar(a) && isScalar(b)) return Number(a) - Number(b);
   return compareText(JSON.stringify(a), JSON.stringify(b));

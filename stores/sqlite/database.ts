@@ -107,6 +107,14 @@ class SqliteDatabase implements Database {
   }
 }
 
+function makeFolder(path: string): void {
+  try {
+    mkdirSync(path, { recursive: true });
+  } catch (error) {
+    throw new StoreUnavailableError(`The folder ${path} cannot be made.`, { cause: error });
+  }
+}
+
 /**
  * Opens the embedded database: one file, shared by any number of processes of this host.
  *
@@ -118,7 +126,7 @@ export async function openSqlite({
   patienceMs = 10_000,
   sweepEveryMs = 60_000,
 }: SqliteOptions): Promise<Database> {
-  mkdirSync(dirname(file), { recursive: true });
+  makeFolder(dirname(file));
   const database = new SqliteDatabase(new Connection(file), log, { patienceMs, sweepEveryMs });
   try {
     await database.configure();

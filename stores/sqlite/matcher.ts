@@ -1,9 +1,24 @@
 import { Context } from 'mingo/core';
-import * as queryOperators from 'mingo/operators/query';
+import * as mingoOperators from 'mingo/operators/query';
 import { Query } from 'mingo/query';
 
+type QueryOperator = typeof mingoOperators.$eq;
+
+/** As a list of `$eq`: mingo's `$in` hashes objects by their `constructor`, which may be a field of the document. */
+const $in: QueryOperator = (path, values, options) => {
+  const tests = (values as unknown[]).map((value) =>
+    value instanceof RegExp ? mingoOperators.$regex(path, value, options) : mingoOperators.$eq(path, value, options),
+  );
+  return (document) => tests.some((test) => test(document));
+};
+
+const $nin: QueryOperator = (path, values, options) => {
+  const isIn = $in(path, values, options);
+  return (document) => !isIn(document);
+};
+
 /** The operators of filters only: mingo copies its table for every query. */
-const context = Context.init({ query: { ...queryOperators } });
+const context = Context.init({ query: { ...mingoOperators, $in, $nin } });
 
 /** A test of documents by a MongoDB filter. */
 export function matcher(filter: object): (document: object) => boolean {

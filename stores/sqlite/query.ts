@@ -1,7 +1,7 @@
 import type { Filter } from 'mongodb';
 import type { FindOptions, Stored } from '../collection';
 import { UnindexedQueryError } from '../errors';
-import { planQuery, sortLimit, type QueryPlan } from '../query-plan';
+import { planQuery, sortLimit, type QueryPlan, type Sort } from '../query-plan';
 import { parseFilter, type Clause } from '../rules/filter';
 import { comparator } from '../rules/sort';
 import type { Declaration } from '../rules/spec';
@@ -23,8 +23,8 @@ export interface Search<T> {
 
 function sourceSql({ name }: Declaration, { indexes }: QueryPlan): string {
   const [index, ...more] = indexes;
-  // An `$or` uses several indexes, which cannot be said in SQL; `_id` is the table's own key.
-  if (!index || more.length > 0 || index.name === '_id') return identifier(name);
+  // An `$or` uses several indexes, which cannot be said in SQL.
+  if (!index || more.length > 0) return identifier(name);
   return `${identifier(name)} INDEXED BY ${identifier(indexName(name, index))}`;
 }
 
@@ -46,9 +46,14 @@ export function prepareSearch<T extends Stored>(
   };
 }
 
-function orderSql(sort: Record<string, 1 | -1>): string {
+function orderSql(sort: Sort): string {
   const terms = Object.entries(sort).map(([path, direction]) => `${valueOf(path)} ${direction === 1 ? 'ASC' : 'DESC'}`);
   return terms.length > 0 ? ` ORDER BY ${terms.join(', ')}` : '';
+}
+
+/** The query that finds a search's candidates, in the order of the sort where the index gives it. */
+export function selectSql<T>({ source, where, plan }: Search<T>, sort: Sort = {}): string {
+  return `SELECT doc FROM ${source} WHERE ${where.sql}${plan.ordered ? orderSql(sort) : ''}`;
 }
 
 /** Runs a search and returns the matching documents. */
@@ -58,15 +63,13 @@ export function findDocuments<T extends Stored>(
   search: Search<T>,
   { sort = {}, skip = 0, limit }: FindOptions = {},
 ): T[] {
-  const { where, plan, source, test } = search;
-  const select = `SELECT doc FROM ${source} WHERE ${where.sql}`;
+  const { where, plan, test } = search;
+  const select = selectSql(search, sort);
   const parse = ([text]: [string]) => JSON.parse(text) as T;
   if (plan.ordered && !test) {
-    const page = `${select}${orderSql(sort)} LIMIT ? OFFSET ?`;
-    return connection.rows<[string]>(page, ...where.parameters, limit ?? -1, skip).map(parse);
+    return connection.rows<[string]>(`${select} LIMIT ? OFFSET ?`, ...where.parameters, limit ?? -1, skip).map(parse);
   }
-  const order = plan.ordered ? orderSql(sort) : '';
-  const found = connection.rows<[string]>(select + order, ...where.parameters).map(parse);
+  const found = connection.rows<[string]>(select, ...where.parameters).map(parse);
   const matching = test ? found.filter(test) : found;
   if (!plan.ordered) {
     if (matching.length > sortLimit) throw new UnindexedQueryError(declaration.name, Object.keys(sort));

@@ -1,3 +1,4 @@
+import { idIndex } from '../query-plan';
 import type { Declaration, DeclaredIndex } from '../rules/spec';
 
 /** Quotes an identifier. Names are verified where they are declared; this keeps the SQL right for any of them. */
@@ -21,7 +22,8 @@ export function typeOf(path: string): string {
 }
 
 export function indexName(collection: string, index: DeclaredIndex): string {
-  return `${collection}/${index.name}`;
+  // The primary key's own index has the name that SQLite gives it.
+  return index === idIndex ? `sqlite_autoindex_${collection}_1` : `${collection}/${index.name}`;
 }
 
 /** The name of the index that enforces what a unique index promises. */
