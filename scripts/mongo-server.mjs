@@ -43,11 +43,11 @@ function firstLine(server) {
 /**
  * Gives a MongoDB to talk to: the one at `MONGODB_URL`, or a server in memory on a free port of 127.0.0.1.
  *
- * @returns {Promise<{ url: string, stop: () => Promise<void> }>}
+ * @returns {Promise<{ url: string, inMemory: boolean, stop: () => Promise<void> }>}
  */
 export async function startMongo() {
   const given = process.env.MONGODB_URL;
-  if (given) return { url: given, stop: async () => {} };
+  if (given) return { url: given, inMemory: false, stop: async () => {} };
   build();
   const classPath = [join(project, 'target/classes'), join(dependencies, '*')].join(delimiter);
   // The server ends with its standard input, so it cannot outlive us however we end.
@@ -58,7 +58,7 @@ export async function startMongo() {
     await ended;
   };
   try {
-    return { url: await firstLine(server), stop };
+    return { url: await firstLine(server), inMemory: true, stop };
   } catch (error) {
     server.kill('SIGKILL');
     throw error;

@@ -7,7 +7,9 @@ const [command, ...args] = process.argv.slice(2);
 try {
   if (!command) throw new Error('Say which command to run with a MongoDB.');
   const mongo = await startMongo();
-  const child = spawn(command, args, { stdio: 'inherit', env: { ...process.env, MONGODB_URL: mongo.url } });
+  // Tests are told when the server is the stand-in, which is not as exact as MongoDB in what it answers.
+  const env = { ...process.env, MONGODB_URL: mongo.url, ...(mongo.inMemory && { MONGODB_IN_MEMORY: '1' }) };
+  const child = spawn(command, args, { stdio: 'inherit', env });
   process.exitCode = await new Promise((resolve, reject) => {
     child.once('error', reject);
     child.once('exit', (code) => resolve(code ?? 1));

@@ -11,5 +11,8 @@ const log = createLog({ name: 'test', level: 'fatal' });
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 describe('sqlite', () => {
-  storeContract({ open: (options) => openSqlite({ file: join(directory, 'store.sqlite'), log, ...options }) });
+  storeContract({
+    answersOwnResult: true,
+    open: (options) => openSqlite({ file: join(directory, 'store.sqlite'), log, ...options }),
+  });
 });

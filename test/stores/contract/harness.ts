@@ -7,6 +7,11 @@ export interface StoreHarness {
    * @param options.sweepEveryMs how often expired documents are removed
    */
   open: (options?: { sweepEveryMs?: number }) => Promise<Database>;
+  /**
+   * False for the MongoDB stand-in in memory: it changes atomically, but what it answers to `findOneAndUpdate` may
+   * already show what the next writer did.
+   */
+  answersOwnResult: boolean;
 }
 
 let names = 0;

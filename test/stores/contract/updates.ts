@@ -145,6 +145,9 @@ export function updatesContract(harness: StoreHarness): void {
         ),
       );
       const revisions = (await Promise.all(upserts)).map((document) => document!.revision);
+      expect(revisions).toHaveLength(50);
+      expect((await records.get('a'))!.revision).toBe(50);
+      if (!harness.answersOwnResult) return;
       expect(revisions.sort((a, b) => a - b)).toEqual(Array.from({ length: 50 }, (_, at) => at + 1));
     });
 
