@@ -51,6 +51,22 @@ async function untrackedFiles(git: GitRunner, cwd: string): Promise<Set<string>>
   }
 }
 
+/**
+ * Whether two looks show that nothing differs from a clean baseline: the common case needs none of the rest. A file that
+ * git was told to look away from is not taken for unchanged.
+ */
+async function isUnchanged(git: GitRunner, cwd: string, { dirty, headSha }: Baseline): Promise<boolean> {
+  if (dirty) return false;
+  try {
+    const status = await readStatus(git, cwd);
+    if (status.headSha !== headSha || status.entries.length > 0) return false;
+    return (await gitFields(git, ['ls-files', '-v', '-z'], { cwd })).every((line) => line.startsWith('H '));
+  } catch (error) {
+    if (!isDamagedIndex(error)) throw error;
+    return false;
+  }
+}
+
 /** What is different from the baseline: commits, and files whether committed or not. Ignored files are left out. */
 export async function collectChanges(
   git: GitRunner,
@@ -58,6 +74,9 @@ export async function collectChanges(
 ): Promise<Changes> {
   const location = await relocateWorktree(git, worktreePath, baseline.gitDir);
   const cwd = location.path;
+  if (await isUnchanged(git, cwd, baseline)) {
+    return { headSha: baseline.headSha, commits: [], changedFiles: [], truncated: false };
+  }
   const head = await readCommit(git, cwd, 'HEAD');
   const headSha = head?.sha ?? baseline.headSha;
   const range = ['--end-of-options', `${baseline.headSha}..${headSha}`];

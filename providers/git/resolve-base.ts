@@ -1,7 +1,6 @@
 import { GitError } from './git-error';
 import { assertBranchName } from './names';
-import { type GitRunner, gitText } from './run-git';
-import { readCommit } from './trees';
+import type { GitRunner } from './run-git';
 
 export interface BranchRequest {
   repositoryPath: string;
@@ -17,10 +16,9 @@ export async function resolveBase(
 ): Promise<{ sha: string }> {
   assertBranchName(branch);
   if (remote !== undefined) assertBranchName(remote);
-  const cwd = repositoryPath;
-  await gitText(git, ['rev-parse', '--git-dir'], { cwd });
   const ref = remote === undefined ? `refs/heads/${branch}` : `refs/remotes/${remote}/${branch}`;
-  const commit = await readCommit(git, cwd, ref);
-  if (!commit) throw new GitError('unknown-ref', `${repositoryPath} has no branch ${ref.replace(/^refs\/\w+\//, '')}.`);
-  return { sha: commit.sha };
+  const question = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${ref}^{commit}`];
+  const { exitCode, stdout } = await git(question, { cwd: repositoryPath, okCodes: [1] });
+  if (exitCode === 0) return { sha: stdout.trim() };
+  throw new GitError('unknown-ref', `${repositoryPath} has no branch ${ref.replace(/^refs\/\w+\//, '')}.`);
 }
