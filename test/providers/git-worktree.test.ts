@@ -1,4 +1,5 @@
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { appendFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { createGit } from '../../providers/git/git';
@@ -185,7 +186,10 @@ describe('a lock', () => {
 describe('a failure', () => {
   it('holds no credentials and comes in time', async () => {
     expect(new GitError('failed', 'fatal: https://user:token@host/x.git').message).not.toContain('token');
-    const hasty = createGit({ timeoutMs: 1 });
+    // A configuration that nobody ever writes: git waits for it.
+    execFileSync('mkfifo', [join(at.repository, 'endless')]);
+    await appendFile(join(at.repository, '.git', 'config'), '[include]\n\tpath = ../endless\n');
+    const hasty = createGit({ timeoutMs: 200 });
     await expect(hasty.resolveBase({ repositoryPath: at.repository, branch: 'main' })).rejects.toMatchObject({
       code: 'timeout',
     });
