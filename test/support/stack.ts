@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { startApi, type RunningApi } from '../../api/start';
@@ -34,6 +35,14 @@ const testSettings = {
   NODE_ENV: 'test',
 };
 
+/** A database of its own on the MongoDB the tests were given, if they were. */
+function mongoSettings(): Record<string, string> {
+  if (!process.env.MONGODB_URL) return {};
+  const url = new URL(process.env.MONGODB_URL);
+  url.pathname = `/stack-${randomUUID().slice(0, 8)}`;
+  return { MONGODB_URL: url.href };
+}
+
 export async function startStack(settings: Record<string, string> = {}): Promise<Stack> {
   const dir = await makeTempDir('stack');
   const log = createLog({ name: 'test', level: process.env.TEST_LOG_LEVEL ?? 'error' });
@@ -54,6 +63,7 @@ export async function startStack(settings: Record<string, string> = {}): Promise
       ...testSettings,
       BOARD_DATA_DIR: join(dir.path, 'data'),
       TEMPORAL_ADDRESS: server.address,
+      ...mongoSettings(),
       ...settings,
     });
     const temporal = new Client({ connection: Connection.lazy({ address: server.address }) });
