@@ -35,7 +35,6 @@ export const text = (max: number, min = 0) =>
     .string()
     .min(min)
     .max(max)
-    // eslint-disable-next-line no-control-regex -- control characters are what it refuses
     .regex(/^[^\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]*$/, 'must not contain control characters');
 
 export const commitPolicy = z.enum(['forbidden', 'allowed', 'required']);

@@ -129,7 +129,8 @@ const refusedWorkflow = (temporal: Client, taskId: string) =>
 /** The workflow id of the newest execution of a type, once visibility shows it. */
 const latestWorkflow = (temporal: Client, type: string, filter = ''): Promise<string> =>
   eventually(async () => {
-    for await (const { workflowId } of temporal.workflow.list({ query: `WorkflowType = "${type}" ${filter}` })) return workflowId;
+    for await (const { workflowId } of temporal.workflow.list({ query: `WorkflowType = "${type}" ${filter}` }))
+      return workflowId;
     throw new Error(`no ${type} yet`);
   });
 
