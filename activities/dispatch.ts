@@ -1,4 +1,3 @@
-import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { processIdentity } from '../contracts/attempt';
 import type { HarnessEvidence } from '../contracts/completion';
@@ -13,19 +12,18 @@ import type { RunEventStore } from '../stores/run-event-store';
 import { claimOf } from './claim';
 import { withHeartbeat } from './heartbeat';
 import { sourceOf } from './source';
+import { supervised, supervisorOf, whileSupervised, type SupervisionDependencies } from './supervision';
 
-export interface DispatchDependencies {
+export interface DispatchDependencies extends SupervisionDependencies {
   attempts: AttemptStore;
   events: RunEventStore;
   feed: FeedStore;
   git: Git;
   provider: AgentProvider;
-  hostId: string;
   /** Directory for the documents agents are given. */
   transportDir: string;
   limits: { runTimeoutMs: number; outputLimitBytes: number; stopGraceMs: number };
   log: Log;
-  now(): Date;
 }
 
 export function createDispatchActivities(deps: DispatchDependencies) {
@@ -35,32 +33,40 @@ export function createDispatchActivities(deps: DispatchDependencies) {
      * `dispatched` succeeds once, and what the agent claims is stored before this returns.
      */
     async dispatch({ attemptId }: { attemptId: string }): Promise<void> {
-      const record = await deps.attempts.dispatch(attemptId);
+      const record = await deps.attempts.dispatch(attemptId, supervisorOf(deps));
       if (!record)
         throw ApplicationFailure.nonRetryable(`${attemptId} is not waiting for dispatch.`, 'ALREADY_DISPATCHED');
       const { workspace } = required(record.taskEnvelope, attemptId);
       if (!workspace) throw ApplicationFailure.nonRetryable(`${attemptId} has no worktree.`, 'WORKSPACE_MISSING');
 
-      await withHeartbeat(async (signal) => {
-        const outcome = await run(record, workspace.path, signal);
-        // A worker that shuts down takes its agents with it: the run is lost to it, and retried elsewhere.
-        if (outcome.ended === 'stopped' && Context.current().cancellationDetails?.workerShutdown) {
-          throw ApplicationFailure.nonRetryable('The worker shut down.', 'WORKER_SHUTDOWN');
-        }
-        await deps.attempts.claim(attemptId, claimOf(outcome, await seen(record, outcome)));
-      });
+      await withHeartbeat(() =>
+        supervised(deps, attemptId, async (stop) => {
+          const outcome = await run(record, workspace.path, stop);
+          // A worker that shuts down takes its agents with it: the run is lost to it, and retried elsewhere.
+          if (outcome.ended === 'stopped' && deps.stopping.aborted) {
+            throw ApplicationFailure.nonRetryable('The worker shut down.', 'WORKER_SHUTDOWN');
+          }
+          await deps.attempts.claim(attemptId, claimOf(outcome, await seen(record, outcome)));
+        }),
+      );
     },
 
     /**
-     * Cleans up after a worker that was lost: ends the agent's processes by identity, keeps what the attempt left in
-     * the worktree under `refs/board/attempts/<attemptId>`, and puts the worktree back to the attempt's baseline.
+     * Brings an attempt to its end whose activity was lost. A worker of this host that still watches over the agent is
+     * waited for, unless `force`d. Otherwise the agent's processes are ended by identity, what the attempt left in the
+     * worktree is kept under `refs/board/attempts/<attemptId>`, and the worktree is put back to the attempt's baseline.
      * When the agent had ended before and its claim is recorded, that stands and nothing is touched.
      */
-    async reclaim({ attemptId }: { attemptId: string }): Promise<{ claimed: boolean }> {
-      const record = await deps.attempts.get(attemptId);
-      if (!record) throw ApplicationFailure.nonRetryable(`No attempt ${attemptId}.`, 'ATTEMPT_MISSING');
-      if (record.claim) return { claimed: true };
-      return withHeartbeat(() => cleanUp(record));
+    async reclaim({ attemptId, force }: { attemptId: string; force: boolean }): Promise<{ claimed: boolean }> {
+      return withHeartbeat(async (signal) => {
+        const lost = await deps.attempts.get(attemptId);
+        if (!lost) throw ApplicationFailure.nonRetryable(`No attempt ${attemptId}.`, 'ATTEMPT_MISSING');
+        const record = force || lost.reclaimed ? lost : await whileSupervised(deps, lost, signal);
+        if (record.claim || !(await deps.attempts.reclaim(attemptId, deps.now().toISOString())))
+          return { claimed: true };
+        await cleanUp(record);
+        return { claimed: false };
+      });
     },
   };
 
@@ -87,7 +93,7 @@ export function createDispatchActivities(deps: DispatchDependencies) {
     );
   }
 
-  async function cleanUp(record: AttemptRecord): Promise<{ claimed: boolean }> {
+  async function cleanUp(record: AttemptRecord): Promise<void> {
     const attemptId = record._id;
     const identity =
       record.process && record.process.hostId === deps.hostId ? processIdentity.parse(record.process) : undefined;
@@ -95,19 +101,11 @@ export function createDispatchActivities(deps: DispatchDependencies) {
     if (ended.length > 0) deps.log.warn({ attemptId, ended }, 'ended the processes of a lost run');
 
     const workspace = record.taskEnvelope?.workspace;
-    const preserved =
-      workspace && record.baseline
-        ? await deps.git.preserveAttempt({ worktreePath: workspace.path, attemptId, baseline: record.baseline })
-        : undefined;
-    const reclaimed = await deps.attempts.reclaim(attemptId, {
-      at: deps.now().toISOString(),
-      ...(preserved ? { preservedRef: preserved.ref } : {}),
-    });
-    if (!reclaimed) return { claimed: true };
-    if (workspace && record.baseline) {
-      await deps.git.restoreBaseline({ worktreePath: workspace.path, baseline: record.baseline });
-    }
-    return { claimed: false };
+    if (!workspace || !record.baseline) return;
+    const { path: worktreePath } = workspace;
+    const preserved = await deps.git.preserveAttempt({ worktreePath, attemptId, baseline: record.baseline });
+    if (preserved) await deps.attempts.preserve(attemptId, preserved.ref);
+    await deps.git.restoreBaseline({ worktreePath, baseline: record.baseline });
   }
 
   async function started(

@@ -26,9 +26,11 @@ export interface AttemptRecord extends Omit<Attempt, 'id'> {
   /** How to put the worktree back. */
   baseline?: HostBaseline;
   process?: { pid: number; startTime: string; bootId: string; hostId: string };
+  /** The worker process that watches over the agent, and until when it does unless it says so again. */
+  supervisor?: { pid: number; startTime: string; bootId: string; hostId: string; until: string };
   /** What the provider saw at the agent's end, recorded before the activity that saw it returns. */
   claim?: TerminalClaim;
-  /** Set when the host cleaned up after a lost worker. */
+  /** Set once the attempt was taken from a lost worker, to be cleaned up after. */
   reclaimed?: { at: string; preservedRef?: string };
 }
 
@@ -92,7 +94,12 @@ export async function createAttemptStore(db: Database) {
       move(id, ['queued', 'admitted'], { ...contract, state: 'prepared' }),
 
     /** The point of no return. At most one caller ever gets the record back. */
-    dispatch: (id: string) => move(id, ['prepared'], { state: 'dispatched' }),
+    dispatch: (id: string, supervisor?: AttemptRecord['supervisor']) =>
+      move(id, ['prepared'], { state: 'dispatched', ...(supervisor ? { supervisor } : {}) }),
+
+    /** Says that the supervisor still watches over the agent. */
+    supervise: (id: string, until: string) =>
+      attempts.findOneAndUpdate({ _id: id, supervisor: { $exists: true } }, { $set: { 'supervisor.until': until } }),
 
     start: (id: string, process: AttemptRecord['process'], startedAt: string) =>
       move(id, ['dispatched'], { state: 'running', startedAt, ...(process ? { process } : {}) }),
@@ -109,9 +116,19 @@ export async function createAttemptStore(db: Database) {
         { $set: { claim }, $inc: { revision: 1 } },
       ),
 
-    /** Records that the host cleaned up; `undefined` when the provider's claim came first. */
-    reclaim: (id: string, reclaimed: NonNullable<AttemptRecord['reclaimed']>) =>
-      attempts.findOneAndUpdate({ _id: id, claim: { $exists: false } }, { $set: { reclaimed }, $inc: { revision: 1 } }),
+    /** Takes the attempt from its supervisor, whose claim is refused from now on; `undefined` when that came first. */
+    reclaim: (id: string, at: string) =>
+      attempts.findOneAndUpdate(
+        { _id: id, claim: { $exists: false } },
+        { $set: { 'reclaimed.at': at }, $inc: { revision: 1 } },
+      ),
+
+    /** Records what was kept of a reclaimed attempt. */
+    preserve: (id: string, preservedRef: string) =>
+      attempts.findOneAndUpdate(
+        { _id: id, reclaimed: { $exists: true } },
+        { $set: { 'reclaimed.preservedRef': preservedRef }, $inc: { revision: 1 } },
+      ),
 
     /** Says that everything about the end of the attempt is done. */
     end: (id: string) =>

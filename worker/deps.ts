@@ -7,6 +7,7 @@ import { createPrepareActivities } from '../activities/prepare';
 import { createSchedulerActivities } from '../activities/scheduler';
 import type { Environment } from '../platform/config/env';
 import type { Log } from '../platform/log/log';
+import { identify, type ProcessIdentity } from '../platform/processes/identity';
 import { createProcessProvider } from '../providers/agents/process/process-provider';
 import { createGit } from '../providers/git/git';
 import { createActiveRunStore } from '../stores/active-run-store';
@@ -32,10 +33,13 @@ export interface WorkerParts {
   database: Database;
   board: Board;
   client: Client;
+  /** Aborted when the worker shuts down. */
+  stopping: AbortSignal;
 }
 
 /** Builds every store, provider and activity of a worker process: the only place where they meet. */
-export async function createWorkerDependencies({ env, log, hostId, database, board, client }: WorkerParts) {
+export async function createWorkerDependencies({ env, log, hostId, database, board, client, stopping }: WorkerParts) {
+  const self = await ownIdentity();
   const feed = await createFeedStore(database);
   const [events, attempts, activeRuns, admission, agents, repositories, recoveries, claims, hosts] = await Promise.all([
     createRunEventStore(database, feed),
@@ -84,6 +88,9 @@ export async function createWorkerDependencies({ env, log, hostId, database, boa
         git,
         provider,
         hostId,
+        self,
+        stopping,
+        isRunOpen: (attemptId) => isRunOpen(client, attemptId),
         transportDir: join(env.BOARD_DATA_DIR, 'envelopes'),
         limits: {
           runTimeoutMs: env.BOARD_RUN_TIMEOUT_MS,
@@ -93,6 +100,22 @@ export async function createWorkerDependencies({ env, log, hostId, database, boa
       }),
     },
   };
+}
+
+async function ownIdentity(): Promise<ProcessIdentity> {
+  const self = await identify(process.pid);
+  if (!self) throw new Error('This process cannot tell who it is.');
+  return self;
+}
+
+/** Whether a run's workflow goes on. Temporal that does not answer is no evidence that it does not. */
+async function isRunOpen(client: Client, attemptId: string): Promise<boolean> {
+  try {
+    const { status } = await client.workflow.getHandle(agentRunId(attemptId)).describe();
+    return status.name === 'RUNNING';
+  } catch (error) {
+    return !(error instanceof WorkflowNotFoundError);
+  }
 }
 
 /** Tells a queued run that it has capacity; false when its workflow is over. */

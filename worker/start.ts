@@ -41,6 +41,7 @@ export async function startWorker(
   const hostId = await hostIdOf(dataDir, env.BOARD_HOST_ID);
   const database = await openDatabase({ mongoUrl: env.MONGODB_URL, dataDir, log });
   const board = await createBoard({ dir: join(dataDir, 'tasks'), log });
+  const stopping = new AbortController();
   const { hosts, boardActivities, hostActivities } = await createWorkerDependencies({
     env,
     log,
@@ -48,6 +49,7 @@ export async function startWorker(
     database,
     board,
     client,
+    stopping: stopping.signal,
   });
 
   const options = {
@@ -83,6 +85,7 @@ export async function startWorker(
     ended,
     async close() {
       clearInterval(announcing);
+      stopping.abort();
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
       await ended;
       await board.close();

@@ -1,7 +1,8 @@
-import { execFile } from 'node:child_process';
 import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '../../platform/log/log';
+import type { ProgramEnd } from '../../platform/processes/program';
+import { programRunner, type RunProgram } from '../../platform/processes/program-runner';
 import { GitError, type GitErrorCode } from './git-error';
 
 /** Settings that keep a repository's own configuration from running programs or from changing what git prints. */
@@ -85,47 +86,44 @@ function environmentOf({ cwd, env }: GitCommand): NodeJS.ProcessEnv {
   };
 }
 
-function execute(
+async function execute(
+  runProgram: RunProgram,
   args: readonly string[],
   command: GitCommand,
   timeoutMs: number,
 ): Promise<{ answer: GitAnswer } | { failure: Failure }> {
-  return new Promise((resolve) => {
-    const options = {
-      cwd: command.cwd,
-      env: environmentOf(command),
-      timeout: timeoutMs,
-      killSignal: 'SIGKILL' as const,
-      maxBuffer: outputLimitBytes,
-    };
-    const child = execFile('git', [...hardening, ...args], options, (error, stdout, stderr) => {
-      const exitCode = error === null ? 0 : error.code;
-      if (exitCode === 0 || (typeof exitCode === 'number' && command.okCodes?.includes(exitCode))) {
-        resolve({ answer: { exitCode, stdout } });
-      } else resolve({ failure: failureOf(args, error, stderr, timeoutMs) });
-    });
-    // A git that ends before it has read its input says why with its exit code.
-    child.stdin?.on('error', () => undefined);
-    child.stdin?.end(command.input ?? '');
+  const end = await runProgram({
+    file: 'git',
+    args: [...hardening, ...args],
+    cwd: command.cwd,
+    env: environmentOf(command),
+    input: command.input ?? '',
+    timeoutMs,
+    maxOutputBytes: outputLimitBytes,
   });
+  const { exitCode, stdout } = end;
+  if (exitCode === 0 || (exitCode !== null && command.okCodes?.includes(exitCode))) {
+    return { answer: { exitCode, stdout } };
+  }
+  return { failure: failureOf(args, end, timeoutMs) };
 }
 
-function failureOf(
-  args: readonly string[],
-  error: (Error & { code?: number | string | null; killed?: boolean }) | null,
-  stderr: string,
-  timeoutMs: number,
-): Failure {
+function failureOf(args: readonly string[], { failure, stderr }: ProgramEnd, timeoutMs: number): Failure {
   const what = `git ${args.find((arg) => !arg.startsWith('-')) ?? ''}`;
-  if (error?.code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') {
-    return { code: 'failed', message: `${what} printed more than ${outputLimitBytes} bytes.` };
+  switch (failure) {
+    case 'output':
+      return { code: 'failed', message: `${what} printed more than ${outputLimitBytes} bytes.` };
+    case 'timeout':
+      return { code: 'timeout', message: `${what} took longer than ${timeoutMs} ms.` };
+    case 'not-found':
+      // The system reports a missing working directory as if git were missing.
+      return { code: 'not-a-repository', message: `${what}: no such directory, or no git.` };
+    default: {
+      const said = stderr.trim().slice(0, 2_000) || 'no reason given';
+      const code = failures.find(([pattern]) => pattern.test(said))?.[1] ?? 'failed';
+      return { code, message: `${what}: ${said}` };
+    }
   }
-  if (error?.killed) return { code: 'timeout', message: `${what} took longer than ${timeoutMs} ms.` };
-  // The system reports a missing working directory as if git were missing.
-  if (error?.code === 'ENOENT') return { code: 'not-a-repository', message: `${what}: no such directory, or no git.` };
-  const said = stderr.trim().slice(0, 2_000) || (error?.message ?? 'no reason given');
-  const code = failures.find(([pattern]) => pattern.test(said))?.[1] ?? 'failed';
-  return { code, message: `${what}: ${said}` };
 }
 
 /**
@@ -133,10 +131,11 @@ function failureOf(
  * caller's environment. A lock held by another git process is waited for.
  */
 export function createGitRunner(options: { timeoutMs: number; lockWaitMs: number; log?: Log | undefined }): GitRunner {
+  const runProgram = programRunner();
   const run = async (args: readonly string[], command: GitCommand): Promise<GitAnswer> => {
     const deadline = performance.now() + options.lockWaitMs;
     for (let pauseMs = 10; ; pauseMs = Math.min(pauseMs * 2, 250)) {
-      const outcome = await execute(args, command, options.timeoutMs);
+      const outcome = await execute(runProgram, args, command, options.timeoutMs);
       if ('answer' in outcome) return outcome.answer;
       const { code, message } = outcome.failure;
       if (code !== 'locked' || performance.now() >= deadline) throw new GitError(code, message);

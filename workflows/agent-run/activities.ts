@@ -52,12 +52,12 @@ export const dispatchOn = (hostId: string | null, timings: RunTimings) =>
     summary: 'run the agent',
   });
 
-/** Cleaning up after a lost worker: idempotent, waits for the host for up to an hour. */
+/** After a lost worker: idempotent, waits for the host for up to an hour, and for a worker that still has the agent. */
 export const reclaimOn = (hostId: string | null, timings: RunTimings) =>
   proxyActivities<Pick<DispatchActivities, 'reclaim'>>({
     ...queueOf(hostId),
-    startToCloseTimeout: '2 minutes',
-    scheduleToCloseTimeout: '1 hour',
+    startToCloseTimeout: timings.runTimeoutMs + 300_000,
+    scheduleToCloseTimeout: timings.runTimeoutMs + 3_600_000,
     heartbeatTimeout: timings.heartbeatTimeoutMs,
     retry: { initialInterval: '500 milliseconds', maximumInterval: '10 seconds' },
     summary: 'reclaim the host',

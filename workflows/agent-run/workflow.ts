@@ -4,6 +4,7 @@ import {
   ParentClosePolicy,
   allHandlersFinished,
   condition,
+  isCancellation,
   setCurrentDetails,
   setHandler,
   sleep,
@@ -112,20 +113,32 @@ async function runAgent(input: AgentRunInput, hostId: string | null, run: RunMes
     await dispatched;
     return run.stop ? { by: 'stop', actor: run.stop.actor } : { by: 'agent' };
   } catch {
-    const reclaimed = await reclaim(input, hostId);
+    const reclaimed = await reclaim(input, hostId, run);
     if (reclaimed?.claimed) return { by: 'agent' };
     if (run.stop) return { by: 'stop', actor: run.stop.actor };
     return { by: 'lost', reason: 'The worker that ran the agent was lost.', hostReclaimed: reclaimed !== undefined };
   }
 }
 
-/** Ends what a lost worker left behind; `undefined` when its host stays away. */
+/**
+ * Ends what a lost worker left behind, or waits for a worker that only Temporal has lost; a stop waits for nobody.
+ * `undefined` when the host stays away.
+ */
 async function reclaim(
   { attemptId, timings }: AgentRunInput,
   hostId: string | null,
+  run: RunMessages,
 ): Promise<{ claimed: boolean } | undefined> {
+  const host = reclaimOn(hostId, timings);
+  const scope = new CancellationScope();
+  void condition(() => run.stop !== undefined).then(() => scope.cancel());
   try {
-    return await reclaimOn(hostId, timings).reclaim({ attemptId });
+    if (run.stop === undefined) return await scope.run(() => host.reclaim({ attemptId, force: false }));
+  } catch (error) {
+    if (!isCancellation(error)) return undefined;
+  }
+  try {
+    return await host.reclaim({ attemptId, force: true });
   } catch {
     return undefined;
   }

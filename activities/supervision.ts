@@ -1,0 +1,96 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Context } from '@temporalio/activity';
+import { isSameProcess, type ProcessIdentity } from '../platform/processes/identity';
+import type { AttemptRecord, AttemptStore } from '../stores/attempt-store';
+
+/**
+ * A worker goes on with an agent although its activity has timed out: Temporal may have been away for longer than a
+ * heartbeat may stay away, which is no reason to end an agent that works. What says that the agent is watched over is
+ * then the record of its attempt: who supervises it, and until when.
+ */
+export interface SupervisionDependencies {
+  attempts: Pick<AttemptStore, 'supervise' | 'get'>;
+  hostId: string;
+  /** This worker process. */
+  self: ProcessIdentity;
+  /** Aborted when this worker shuts down. */
+  stopping: AbortSignal;
+  /** Whether the workflow of the attempt still goes on; a workflow engine that does not answer ends nobody's run. */
+  isRunOpen(attemptId: string): Promise<boolean>;
+  now(): Date;
+}
+
+/** How long supervision lasts without being renewed, in milliseconds. */
+const lastsMs = (): number => Context.current().info.heartbeatTimeoutMs ?? 30_000;
+
+const until = (deps: SupervisionDependencies): string => new Date(deps.now().getTime() + lastsMs()).toISOString();
+
+/** This process as the supervisor of an attempt that it is about to dispatch. */
+export const supervisorOf = (deps: SupervisionDependencies): NonNullable<AttemptRecord['supervisor']> => ({
+  ...deps.self,
+  hostId: deps.hostId,
+  until: until(deps),
+});
+
+/** Runs `work` with a signal to stop the agent, and says all the while that it is watched over. */
+export async function supervised<T>(
+  deps: SupervisionDependencies,
+  attemptId: string,
+  work: (stop: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const context = Context.current();
+  const { cancellationSignal } = context;
+  const stop = new AbortController();
+  // Listeners run outside the activity, so they are handed its context.
+  const onCancelled = () => void stopUnlessAdrift(deps, attemptId, context, stop);
+  const onStopping = () => stop.abort();
+  cancellationSignal.addEventListener('abort', onCancelled);
+  deps.stopping.addEventListener('abort', onStopping);
+  if (cancellationSignal.aborted) onCancelled();
+  if (deps.stopping.aborted) onStopping();
+  const renewal = setInterval(() => {
+    // One that fails is made good by the next one, or the agent is reclaimed: both are right.
+    deps.attempts.supervise(attemptId, until(deps)).catch(() => undefined);
+  }, lastsMs() / 3);
+  try {
+    return await work(stop.signal);
+  } finally {
+    clearInterval(renewal);
+    cancellationSignal.removeEventListener('abort', onCancelled);
+    deps.stopping.removeEventListener('abort', onStopping);
+  }
+}
+
+/** Stops the agent, unless only the activity is gone while its run goes on. */
+async function stopUnlessAdrift(
+  deps: SupervisionDependencies,
+  attemptId: string,
+  { cancellationDetails: details }: Context,
+  stop: AbortController,
+): Promise<void> {
+  const adrift = details?.notFound === true || details?.timedOut === true;
+  if (!adrift || !(await deps.isRunOpen(attemptId))) stop.abort();
+}
+
+/**
+ * Waits while a live worker of this host watches over the agent of a timed-out activity.
+ *
+ * @returns the attempt, once its claim is recorded or nobody watches over it any more
+ */
+export async function whileSupervised(
+  deps: SupervisionDependencies,
+  record: AttemptRecord,
+  signal: AbortSignal,
+): Promise<AttemptRecord> {
+  let current = record;
+  while (!current.claim && (await isSupervised(deps, current))) {
+    await delay(100, undefined, { signal });
+    current = (await deps.attempts.get(record._id)) ?? current;
+  }
+  return current;
+}
+
+async function isSupervised({ hostId, now }: SupervisionDependencies, { supervisor }: AttemptRecord): Promise<boolean> {
+  if (!supervisor || supervisor.hostId !== hostId || supervisor.until < now().toISOString()) return false;
+  return isSameProcess(supervisor);
+}

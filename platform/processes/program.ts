@@ -1,0 +1,45 @@
+import { execFile } from 'node:child_process';
+
+/** A program to run to its end, without a shell. */
+export interface Program {
+  file: string;
+  args: readonly string[];
+  cwd: string;
+  /** The whole environment of the program. */
+  env: NodeJS.ProcessEnv;
+  input?: string;
+  /** Then it is killed. */
+  timeoutMs: number;
+  /** Of each output stream; one that prints more is killed. */
+  maxOutputBytes: number;
+}
+
+export interface ProgramEnd {
+  /** `null` when it did not exit by itself, or was never started. */
+  exitCode: number | null;
+  stdout: string;
+  stderr: string;
+  /** Why there is no exit code; `not-found` also when there is no such working directory. */
+  failure?: 'timeout' | 'output' | 'not-found' | 'killed';
+}
+
+/** Runs a program as a child of this process. Never rejects: every end is an answer. */
+export function runProgram({ file, args, cwd, env, input, timeoutMs, maxOutputBytes }: Program): Promise<ProgramEnd> {
+  return new Promise((resolve) => {
+    const options = { cwd, env, timeout: timeoutMs, killSignal: 'SIGKILL' as const, maxBuffer: maxOutputBytes };
+    const child = execFile(file, args, options, (error, stdout, stderr) => {
+      if (error === null) resolve({ exitCode: 0, stdout, stderr });
+      else if (typeof error.code === 'number') resolve({ exitCode: error.code, stdout, stderr });
+      else resolve({ exitCode: null, stdout, stderr: stderr || error.message, failure: failureOf(error) });
+    });
+    // A program that ends before it has read its input says why with its exit code.
+    child.stdin?.on('error', () => undefined);
+    child.stdin?.end(input ?? '');
+  });
+}
+
+function failureOf(error: Error & { code?: string | number | null; killed?: boolean }): ProgramEnd['failure'] {
+  if (error.code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') return 'output';
+  if (error.killed) return 'timeout';
+  return error.code === 'ENOENT' || error.code === 'ENOTDIR' || error.code === 'EACCES' ? 'not-found' : 'killed';
+}
