@@ -9,7 +9,10 @@ import type { WorktreeLocation } from './worktree-location';
 type IndexVariables = { GIT_INDEX_FILE: string };
 
 /** Runs `work` with a copy of the worktree's index, so that the real one is not touched. */
-async function withIndexCopy<T>(location: WorktreeLocation, work: (env: IndexVariables) => Promise<T>): Promise<T> {
+export async function withIndexCopy<T>(
+  location: WorktreeLocation,
+  work: (env: IndexVariables) => Promise<T>,
+): Promise<T> {
   const index = join(location.gitDir, 'index');
   const copy = join(location.gitDir, `board-index-${randomUUID()}`);
   try {
@@ -81,19 +84,24 @@ export interface CommitRequest {
   message: string;
   /** Seconds since 1970. Given, and not the present: the same state is always the same commit. */
   date: number;
+  /** Who made it; Runboard unless given. */
+  author?: { name: string; email: string };
 }
 
 /** Makes a commit that no branch knows of. */
 export async function commitTree(
   git: GitRunner,
   cwd: string,
-  { tree, parents, message, date }: CommitRequest,
+  { tree, parents, message, date, author }: CommitRequest,
 ): Promise<string> {
   const when = `@${date} +0000`;
+  const authorship: Record<string, string> = author
+    ? { GIT_AUTHOR_NAME: author.name, GIT_AUTHOR_EMAIL: author.email }
+    : {};
   return gitText(git, ['commit-tree', tree, ...parents.flatMap((parent) => ['-p', parent]), '-F', '-'], {
     cwd,
     input: message,
-    env: { GIT_AUTHOR_DATE: when, GIT_COMMITTER_DATE: when },
+    env: { ...authorship, GIT_AUTHOR_DATE: when, GIT_COMMITTER_DATE: when },
   });
 }
 

@@ -57,7 +57,7 @@ export interface WorktreeEvidence {
   /** Whether its `.git` leads to the repository's record of it, and that one back. */
   gitDirMatches: boolean;
   headSha: string | null;
-  /** `null` when HEAD is detached, or unknown. */
+  /** During a rebase the branch that is rebased; `null` when HEAD is detached otherwise, or unknown. */
   branch: string | null;
   /** Where the branch it is meant to be on is, also when HEAD is elsewhere; `null` when there is none. */
   branchSha: string | null;

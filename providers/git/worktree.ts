@@ -5,13 +5,14 @@ import { clearStaleLocks } from './locks';
 import { assertBranchName, assertObjectName } from './names';
 import { type GitRunner, gitText } from './run-git';
 import { readCommit } from './trees';
+import { listWorktrees } from './worktree-list';
 import { locateWorktree } from './worktree-location';
 
 /** Locks a worktree until its files are there: what carries this reason was never handed to anybody. */
-const preparing = 'board: preparing';
+export const preparing = 'board: preparing';
 
 /** Git's own reason while it makes a worktree. */
-const initializing = 'initializing';
+export const initializing = 'initializing';
 
 export interface WorktreeRequest {
   repositoryPath: string;
@@ -28,33 +29,6 @@ export interface Worktree {
   headSha: string;
   /** Whether it was made by this call. */
   created: boolean;
-}
-
-interface Registered {
-  path: string;
-  /** Absent when HEAD is detached. */
-  branch: string | undefined;
-  /** Why it is locked; absent when it is not. */
-  locked: string | undefined;
-}
-
-/** Parses `git worktree list --porcelain -z`. */
-export function parseWorktrees(output: string): Registered[] {
-  return output
-    .split('\0\0')
-    .filter((record) => record !== '')
-    .map((record) => {
-      const lines = record.split('\0');
-      const value = (key: string): string | undefined => {
-        const line = lines.find((candidate) => candidate === key || candidate.startsWith(`${key} `));
-        return line?.slice(key.length + 1);
-      };
-      return {
-        path: value('worktree') ?? '',
-        branch: value('branch')?.replace(/^refs\/heads\//, ''),
-        locked: value('locked'),
-      };
-    });
 }
 
 /** The path as git records it: its parent's symbolic links resolved. */
@@ -79,7 +53,7 @@ async function entriesOf(path: string): Promise<string[] | undefined> {
  * Makes room for a worktree without deleting anybody's files: only a link may go that leads nowhere, or to a worktree
  * that was never handed over.
  */
-async function makeRoom(path: string, half: boolean): Promise<void> {
+export async function makeRoom(path: string, half: boolean): Promise<void> {
   const entries = await entriesOf(path);
   if (entries === undefined || entries.length === 0) return;
   const link = await readFile(join(path, '.git'), 'utf8').catch(() => '');
@@ -90,11 +64,6 @@ async function makeRoom(path: string, half: boolean): Promise<void> {
   }
   await rm(join(path, '.git'));
   await rmdir(path);
-}
-
-async function list(git: GitRunner, cwd: string): Promise<Registered[]> {
-  const { stdout } = await git(['worktree', 'list', '--porcelain', '-z'], { cwd });
-  return parseWorktrees(stdout);
 }
 
 /** Registers the worktree, without files. `known`: it is registered, but its directory is gone. */
@@ -131,7 +100,7 @@ export async function ensureWorktree(git: GitRunner, request: WorktreeRequest): 
   const repository = await gitText(git, ['rev-parse', '--path-format=absolute', '--git-common-dir'], {
     cwd: repositoryPath,
   });
-  const worktrees = await list(git, repository);
+  const worktrees = await listWorktrees(git, repository);
   const elsewhere = worktrees.find((worktree) => worktree.branch === branch && worktree.path !== path);
   if (elsewhere) throw new GitError('conflict', `The branch ${branch} is checked out in ${elsewhere.path}.`);
 
