@@ -1,4 +1,4 @@
-import { readdir, readFile, readlink, realpath } from 'node:fs/promises';
+import { readdir, readFile, readlink, realpath, stat } from 'node:fs/promises';
 import { sep } from 'node:path';
 import { identify, type ProcessIdentity } from './identity';
 import { processIds } from './process-table';
@@ -16,12 +16,12 @@ const gone: ReadonlySet<string | undefined> = new Set(['ENOENT', 'ESRCH']);
 
 /** `undefined` for a process that is gone, is a zombie or belongs to the kernel: it holds nothing. */
 async function commandOf(pid: number): Promise<string | undefined> {
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-  const closing = stat.lastIndexOf(')');
-  const fields = stat.slice(closing + 2).split(' ');
+  const line = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+  const closing = line.lastIndexOf(')');
+  const fields = line.slice(closing + 2).split(' ');
   const [state = ''] = fields;
   if (closing < 0 || state === 'Z' || state === 'X' || (Number(fields[6]) & kernelThread) !== 0) return undefined;
-  return stat.slice(stat.indexOf('(') + 1, closing);
+  return line.slice(line.indexOf('(') + 1, closing);
 }
 
 /** What a process works with: its directories, its executable, open files and mapped files. */
@@ -49,8 +49,18 @@ async function holds(pid: number, directory: string): Promise<boolean> {
 }
 
 /**
+ * Whether a process that may not be inspected could be one that works in a directory of ours: not the system's first
+ * one, and not one of another user. Without this a worker that is not root could never tell that nobody is there.
+ */
+async function couldWorkHere(pid: number): Promise<boolean> {
+  if (pid === 1) return false;
+  const owner = await stat(`/proc/${pid}`).catch(() => undefined);
+  return owner !== undefined && owner.uid === process.getuid?.();
+}
+
+/**
  * Finds the processes that work inside a directory; this one is left out. Linux only: elsewhere nothing is found and the
- * answer is not complete. It is not complete either when a process of another user may not be inspected.
+ * answer is not complete. It is not complete either when a process of our own user may not be inspected.
  */
 export async function findHolders(path: string): Promise<HolderScan> {
   const pids = await processIds();
@@ -66,7 +76,7 @@ export async function findHolders(path: string): Promise<HolderScan> {
       const identity = await identify(pid);
       if (identity) processes.push({ ...identity, command });
     } catch (error) {
-      if (!gone.has((error as NodeJS.ErrnoException).code)) complete = false;
+      if (!gone.has((error as NodeJS.ErrnoException).code) && (await couldWorkHere(pid))) complete = false;
     }
   }
   return { complete, processes };
