@@ -24,6 +24,20 @@ export async function nestedRepositories(git: GitRunner, cwd: string): Promise<s
 /** What a worktree's administrative directory may hold that is nowhere else: submodules, and what was moved there. */
 const holdsHistory = /^(?:modules|set-aside|replaced-\d+)$/;
 
+/** A submodule's repository names the files it belongs to; with them gone, git would refuse to work in it. */
+async function forgetFiles(git: GitRunner, cwd: string, directory: string): Promise<void> {
+  const entries = await readdir(directory, { withFileTypes: true });
+  const isRepository = entries.some(({ name }) => name === 'HEAD');
+  if (isRepository) {
+    const config = ['config', '--file', join(directory, 'config'), '--unset-all', 'core.worktree'];
+    await git(config, { cwd, okCodes: [5] });
+  }
+  for (const entry of entries) {
+    const mayHold = entry.isDirectory() && (!isRepository || entry.name === 'modules');
+    if (mayHold) await forgetFiles(git, cwd, join(directory, entry.name));
+  }
+}
+
 /** Where repositories that were inside a removed worktree are moved to. */
 export const setAsideDirectory = (commonDir: string, id: string): string => join(commonDir, 'board', 'set-aside', id);
 
@@ -37,6 +51,8 @@ export async function setAsideHistory(git: GitRunner, location: WorktreeLocation
     await move(join(location.path, path), join(aside, 'worktree', path));
   }
   for (const name of await readdir(location.gitDir)) {
-    if (holdsHistory.test(name)) await move(join(location.gitDir, name), join(aside, name));
+    if (!holdsHistory.test(name)) continue;
+    if (name === 'modules') await forgetFiles(git, location.commonDir, join(location.gitDir, name));
+    await move(join(location.gitDir, name), join(aside, name));
   }
 }
