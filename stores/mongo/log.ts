@@ -1,4 +1,4 @@
-import { MongoBulkWriteError, type Collection as MongoCollection, type WriteError } from 'mongodb';
+import { MongoBulkWriteError, type Collection as MongoCollection } from 'mongodb';
 import type { Log } from '../../platform/log/log';
 import type { EntryLog, LogEntry, NewEntry } from '../collection';
 import { StoreUnavailableError } from '../errors';
