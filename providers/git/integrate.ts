@@ -4,7 +4,7 @@ import { isAncestor } from './ancestry';
 import { containedPath } from './contained';
 import { dropWorktree } from './drop-worktree';
 import { GitError, listedPaths } from './git-error';
-import { ownMergeDrivers } from './merge-drivers';
+import { noFilters, ownMergeDrivers } from './own-programs';
 import { assertObjectName, integrationRef } from './names';
 import { type GitRunner, gitFields, gitText } from './run-git';
 import { commitTree, readCommit } from './trees';
@@ -29,13 +29,21 @@ async function clearIntegration(git: GitRunner, repository: string, path: string
   await dropWorktree(git, repository, path);
 }
 
+/** Writes the files that say how others are merged, and only those. */
+async function writeAttributes(git: GitRunner, cwd: string, baseSha: string): Promise<void> {
+  await git(['read-tree', baseSha], { cwd });
+  const { stdout } = await git(['ls-files', '-z', '--', ':(glob)**/.gitattributes'], { cwd });
+  if (stdout === '') return;
+  await git(['checkout-index', '-z', '--stdin'], { cwd, input: stdout, config: await noFilters(git, cwd) });
+}
+
 /**
- * Merges two commits without files: nothing is checked out, so that no filter of the repository runs and a large one
- * takes no longer than a small one.
+ * Merges two commits without their files: no filter of the repository runs, and many files take no longer than a few.
  *
  * @throws GitError `merge-conflict`
  */
 async function mergeTrees(git: GitRunner, cwd: string, baseSha: string, headSha: string): Promise<string> {
+  await writeAttributes(git, cwd, baseSha);
   const config = await ownMergeDrivers(git, cwd);
   const command = ['merge-tree', '--write-tree', '--name-only', '--no-messages', '-z', baseSha, headSha];
   const { exitCode, stdout } = await git(command, { cwd, config, okCodes: [1] });

@@ -4,7 +4,7 @@ import { isAncestor } from './ancestry';
 import { honestStatus } from './evidence';
 import { GitError, listedPaths } from './git-error';
 import { clearStaleLocks } from './locks';
-import { ownMergeDrivers } from './merge-drivers';
+import { ownMergeDrivers } from './own-programs';
 import { assertBranchName, assertObjectName, rebasedRef } from './names';
 import { forgetOperations, rebasedHead, unfinishedOperation } from './operation-state';
 import { checkOut, restoreHead } from './restore';
