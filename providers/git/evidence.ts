@@ -6,7 +6,7 @@ import { assertBranchName, assertObjectName } from './names';
 import { rebasedBranch, unfinishedOperation } from './operation-state';
 import { type GitRunner, gitText } from './run-git';
 import { readStatus, type WorktreeStatus } from './status';
-import { readCommit, revealHiddenFiles, withIndexCopy } from './trees';
+import { hasHiddenFiles, readCommit, revealHiddenFiles, withIndexCopy } from './trees';
 import type { InspectRequest, WorktreeEvidence } from './worktree-git';
 import { listWorktrees } from './worktree-list';
 import { locateWorktree } from './worktree-location';
@@ -26,6 +26,7 @@ export async function linkedGitDir(commonDir: string, path: string): Promise<str
 
 /** Like `readStatus`, and without files hidden from it by marks in the index. */
 export async function honestStatus(git: GitRunner, path: string): Promise<WorktreeStatus> {
+  if (!(await hasHiddenFiles(git, path))) return readStatus(git, path);
   return withIndexCopy(await locateWorktree(git, path), async (env) => {
     await revealHiddenFiles(git, path, env);
     return readStatus(git, path, env);
@@ -60,14 +61,14 @@ async function compare(
 ): Promise<Comparison> {
   const [head] = tips;
   if (head === undefined) return { ahead: 0, behind: 0, unpushed: 0, unmerged: false };
-  const unmerged = await countCommits(git, cwd, [...tips, '--not', base]);
-  const known = remote === undefined ? undefined : `--remotes=${remote}`;
-  return {
-    ahead: tips.length === 1 ? unmerged : await countCommits(git, cwd, [head, '--not', base]),
-    behind: await countCommits(git, cwd, [base, '--not', head]),
-    unpushed: known === undefined ? unmerged : await countCommits(git, cwd, [...tips, '--not', known]),
-    unmerged: unmerged > 0,
-  };
+  const not = (known: string): Promise<number> => countCommits(git, cwd, [...tips, '--not', known]);
+  const [unmerged, ahead, behind, unpushed] = await Promise.all([
+    not(base),
+    countCommits(git, cwd, [head, '--not', base]),
+    countCommits(git, cwd, [base, '--not', head]),
+    not(remote === undefined ? base : `--remotes=${remote}`),
+  ]);
+  return { ahead, behind, unpushed, unmerged: unmerged > 0 };
 }
 
 /** See `WorktreeGit.inspectWorktree`. */

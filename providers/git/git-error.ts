@@ -6,7 +6,7 @@ import { withoutCredentials } from '../../platform/log/log';
  * - `unknown-remote`: no such remote is configured, or its URL is not one that is talked to
  * - `conflict`: the repository or worktree is in a state that the operation refuses
  * - `merge-conflict`: commits do not go together; `paths` says where
- * - `dirty`: the worktree has changes or untracked files
+ * - `dirty`: the worktree has changes or untracked files, or cannot be shown to have none
  * - `unmerged`: there are commits that the remote or the base does not have
  * - `stale`: a branch or HEAD is not where the caller saw it
  * - `mismatch`: the worktree is on another branch, or not of this repository

@@ -42,7 +42,7 @@ function refuseWhatForceCannot(evidence: WorktreeEvidence, { branch, headSha }: 
 
 function refuseWhatIsNotSafe(evidence: WorktreeEvidence): void {
   const { path, dirty, untracked, operation, unpushed, unmerged, problems } = evidence;
-  if (!evidence.complete) throw new GitError('conflict', `${path} cannot be inspected: ${problems.join(' ')}`);
+  if (!evidence.complete) throw new GitError('dirty', `${path} cannot be inspected: ${problems.join(' ')}`);
   if (operation !== null) throw new GitError('dirty', `${path} has an unfinished ${operation}.`);
   if (dirty + untracked > 0) {
     throw new GitError('dirty', `${path} has ${dirty} changed and ${untracked} untracked files.`);
@@ -68,6 +68,13 @@ async function keepContent(git: GitRunner, commonDir: string, evidence: Worktree
   const message = `What ${path} held when it was removed\n`;
   const commit = await commitEverything(git, commonDir, { head, tree, others, message });
   await git(['update-ref', ref, commit], { cwd: commonDir });
+}
+
+/** Keeps a branch whose worktree git has forgotten, when it is where the removal was decided on. */
+async function keepBranch(git: GitRunner, cwd: string, { branch, headSha, id }: RemoveRequest): Promise<void> {
+  const tip = (await readCommit(git, cwd, `refs/heads/${branch}`))?.sha;
+  if (tip !== headSha || (await readCommit(git, cwd, removedRef(id)))) return;
+  await git(['update-ref', removedRef(id), tip], { cwd });
 }
 
 async function decide(git: GitRunner, commonDir: string, path: string, request: RemoveRequest): Promise<void> {
@@ -120,7 +127,7 @@ export async function removeWorktree(git: GitRunner, request: RemoveRequest): Pr
     await dropWorktree(git, commonDir, path);
   } else if (await exists(path)) {
     throw new GitError('mismatch', `${path} is not a worktree of ${repositoryPath}.`);
-  }
+  } else if (request.force) await keepBranch(git, commonDir, request);
   const branchDeleted = await deleteBranch(git, commonDir, request);
   const kept = await readCommit(git, commonDir, ref);
   const setAside = setAsideDirectory(commonDir, id);

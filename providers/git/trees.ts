@@ -33,15 +33,30 @@ export async function withIndexCopy<T>(
   }
 }
 
+/** Files with marks that make git look away from them. */
+async function hiddenFiles(
+  git: GitRunner,
+  cwd: string,
+  env?: IndexVariables,
+): Promise<{ assumed: string[]; skipped: string[] }> {
+  const tagged = await gitFields(git, ['ls-files', '-v', '-z'], { cwd, ...(env ? { env } : {}) });
+  const marked = (mark: RegExp): string[] => tagged.filter((line) => mark.test(line)).map((line) => line.slice(2));
+  return { assumed: marked(/^[a-z] /), skipped: marked(/^[Ss] /) };
+}
+
+/** Whether changes could be hidden from `readStatus`. */
+export async function hasHiddenFiles(git: GitRunner, cwd: string): Promise<boolean> {
+  const { assumed, skipped } = await hiddenFiles(git, cwd);
+  return assumed.length + skipped.length > 0;
+}
+
 /**
  * Takes back marks that make git look away from a file (`assume-unchanged`, and `skip-worktree` where no sparse
  * checkout explains it): changes behind them would be neither kept nor undone.
  */
 export async function revealHiddenFiles(git: GitRunner, cwd: string, env?: IndexVariables): Promise<void> {
   const inIndex = { cwd, ...(env ? { env } : {}) };
-  const tagged = await gitFields(git, ['ls-files', '-v', '-z'], inIndex);
-  const assumed = tagged.filter((line) => /^[a-z] /.test(line)).map((line) => line.slice(2));
-  const skipped = tagged.filter((line) => /^[Ss] /.test(line)).map((line) => line.slice(2));
+  const { assumed, skipped } = await hiddenFiles(git, cwd, env);
   const update = async (flag: string, paths: string[]): Promise<void> => {
     if (paths.length === 0) return;
     await git(['update-index', flag, '-z', '--stdin'], { ...inIndex, input: `${paths.join('\0')}\0` });

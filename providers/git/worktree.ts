@@ -1,5 +1,6 @@
-import { mkdir, readdir, readFile, realpath, rm, rmdir } from 'node:fs/promises';
-import { basename, dirname, isAbsolute, join } from 'node:path';
+import { mkdir, readdir, readFile, rm, rmdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { recordedPath } from './contained';
 import { GitError } from './git-error';
 import { clearStaleLocks } from './locks';
 import { assertBranchName, assertObjectName } from './names';
@@ -29,15 +30,6 @@ export interface Worktree {
   headSha: string;
   /** Whether it was made by this call. */
   created: boolean;
-}
-
-/** The path as git records it: its parent's symbolic links resolved. */
-async function recordedPath(worktreePath: string): Promise<string> {
-  if (!isAbsolute(worktreePath) || /[\n\0]/.test(worktreePath)) {
-    throw new GitError('failed', `${JSON.stringify(worktreePath)} is not an absolute path.`);
-  }
-  await mkdir(dirname(worktreePath), { recursive: true });
-  return join(await realpath(dirname(worktreePath)), basename(worktreePath));
 }
 
 async function entriesOf(path: string): Promise<string[] | undefined> {
@@ -97,6 +89,7 @@ export async function ensureWorktree(git: GitRunner, request: WorktreeRequest): 
   assertBranchName(branch);
   assertObjectName(baseSha);
   const path = await recordedPath(request.worktreePath);
+  await mkdir(dirname(path), { recursive: true });
   const repository = await gitText(git, ['rev-parse', '--path-format=absolute', '--git-common-dir'], {
     cwd: repositoryPath,
   });

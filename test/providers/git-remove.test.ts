@@ -149,6 +149,24 @@ describe('with force', () => {
   });
 });
 
+it('a worktree that was never handed over goes as it is', async () => {
+  const { git, repository, worktree } = at;
+  await sh(repository, 'worktree', 'remove', worktree);
+  const half = ['worktree', 'add', '-q', '--no-checkout', '--lock', '--reason', 'board: preparing', worktree];
+  await sh(repository, ...half, 'board/task');
+  expect(await git.removeWorktree(request())).toEqual({ removed: true, branchDeleted: true });
+});
+
+it('a branch whose worktree git has forgotten goes by force only, and is kept', async () => {
+  const headSha = await commit(at.worktree, 'Work');
+  await sh(at.repository, 'worktree', 'remove', at.worktree);
+  const forgotten = { removed: false, branchDeleted: false };
+  expect(await at.git.removeWorktree(request({ headSha }))).toEqual(forgotten);
+  const kept = { ref: 'refs/board/removed/wt_01', commit: headSha };
+  const answer = { removed: false, branchDeleted: true, kept };
+  expect(await at.git.removeWorktree(request({ headSha, force: true }))).toEqual(answer);
+});
+
 it('a branch that is checked out elsewhere stays', async () => {
   await sh(at.repository, 'worktree', 'add', '-q', '--force', join(at.directory.path, 'second'), 'board/task');
   expect(await at.git.removeWorktree(request())).toEqual({ removed: true, branchDeleted: false });

@@ -185,9 +185,18 @@ describe('a lock', () => {
 describe('a failure', () => {
   it('holds no credentials and comes in time', async () => {
     expect(new GitError('failed', 'fatal: https://user:token@host/x.git').message).not.toContain('token');
-    const hasty = createGit({ timeoutMs: 1 });
-    await expect(hasty.resolveBase({ repositoryPath: at.repository, branch: 'main' })).rejects.toMatchObject({
-      code: 'timeout',
-    });
+    const bin = join(at.directory.path, 'bin');
+    await mkdir(bin);
+    await writeFile(join(bin, 'git'), '#!/bin/sh\nread _ < /dev/zero\n', { mode: 0o755 });
+    const path = process.env.PATH;
+    process.env.PATH = `${bin}:${path ?? ''}`;
+    try {
+      const hasty = createGit({ timeoutMs: 50 });
+      await expect(hasty.resolveBase({ repositoryPath: at.repository, branch: 'main' })).rejects.toMatchObject({
+        code: 'timeout',
+      });
+    } finally {
+      process.env.PATH = path;
+    }
   });
 });
