@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { GitError } from './git-error';
 import { assertBranchName } from './names';
 import { locateRemote, remoteFingerprint } from './remotes';
@@ -10,19 +11,27 @@ export const trackingRef = (remote: string, branch: string): string => `refs/rem
 
 const isLock = (said: string): boolean => /unable to create '.*\.lock'|cannot lock ref/i.test(said);
 
-/** Talks to a remote; `failure` is what it means when that fails. @throws GitError `failure`, `locked` */
-export async function talk(
-  transfer: GitTransfer,
-  args: readonly string[],
-  { cwd, failure }: { cwd: string; failure: 'fetch-failed' | 'push-failed' },
-): Promise<string> {
-  const { exitCode, stdout, stderr } = await transfer(args, { cwd }).catch((error: unknown) => {
-    if (error instanceof GitError && error.code === 'timeout') throw new GitError(failure, error.message);
-    throw error;
-  });
-  if (exitCode === 0) return stdout;
-  const said = stderr.slice(-2_000) || `ended with ${exitCode ?? 'a signal'}`;
-  throw new GitError(isLock(said) ? 'locked' : failure, `git ${args[0] ?? ''}: ${said}`);
+/**
+ * Asks a remote, once more as long as another git holds what the answer is written to.
+ *
+ * @throws GitError `fetch-failed`, `locked`
+ */
+async function ask(git: GitRunner, transfer: GitTransfer, args: readonly string[], cwd: string): Promise<string> {
+  const deadline = performance.now() + git.lockWaitMs;
+  for (;;) {
+    const { exitCode, stdout, stderr } = await transfer(args, { cwd }).catch((error: unknown) => {
+      if (error instanceof GitError && error.code === 'timeout') throw new GitError('fetch-failed', error.message);
+      throw error;
+    });
+    if (exitCode === 0) return stdout;
+    const locked = isLock(stderr);
+    if (locked && performance.now() < deadline) {
+      await delay(50);
+      continue;
+    }
+    const said = stderr.slice(-2_000) || `ended with ${exitCode ?? 'a signal'}`;
+    throw new GitError(locked ? 'locked' : 'fetch-failed', `git ${args[0] ?? ''}: ${said}`);
+  }
 }
 
 /** See `WorktreeGit.fetchBase`. */
@@ -38,7 +47,7 @@ export async function fetchBase(
   // The repository may name another program to run at the other end, which for a path is this one.
   const options = ['--progress', '--upload-pack=git-upload-pack', ...exactly, '--end-of-options'];
   const args = ['fetch', ...options, remote, `+refs/heads/${branch}:${ref}`];
-  await talk(transfer, args, { cwd: repositoryPath, failure: 'fetch-failed' });
+  await ask(git, transfer, args, repositoryPath);
   const fetchedAt = new Date().toISOString();
   const sha = await gitText(git, ['rev-parse', '--verify', '--end-of-options', `${ref}^{commit}`], {
     cwd: repositoryPath,
@@ -65,7 +74,7 @@ export async function remoteHead(
   await locateRemote(git, repositoryPath, remote);
   const ref = `refs/heads/${branch}`;
   const args = ['ls-remote', '--upload-pack=git-upload-pack', '--', remote, ref];
-  const answer = await talk(transfer, args, { cwd: repositoryPath, failure: 'fetch-failed' });
+  const answer = await ask(git, transfer, args, repositoryPath);
   // The pattern matches the end of a name: refs/heads/refs/heads/x would be listed too.
   const line = answer.split('\n').find((each) => each.endsWith(`\t${ref}`));
   return line?.split('\t')[0];

@@ -40,6 +40,12 @@ describe('fetching a base', () => {
     expect((await git.fetchBase(onBase)).sha).toBe(await shaOf(colleague, 'main'));
   });
 
+  it('waits for others that fetch the same', async () => {
+    const sha = await at.advance({ more: '1' });
+    const fetched = await Promise.all(Array.from({ length: 8 }, () => at.git.fetchBase(at.onBase)));
+    expect(fetched.map((each) => each.sha)).toEqual(Array(8).fill(sha));
+  });
+
   it('says why it failed, without credentials', async () => {
     const { git, repository, onBase } = at;
     await expect(git.fetchBase({ ...onBase, branch: 'nowhere' })).rejects.toMatchObject({ code: 'fetch-failed' });
