@@ -47,9 +47,12 @@ export async function worktree(input: WorktreeInput): Promise<WorktreeOutcome> {
   CancellationScope.current().cancelRequested.catch(() => {
     messages.cancelled = true;
   });
-  messages.outcome = await CancellationScope.nonCancellable(() => operate(input, messages));
-  await condition(allHandlersFinished);
-  return messages.outcome;
+  return CancellationScope.nonCancellable(async () => {
+    const outcome = await operate(input, messages);
+    messages.outcome = outcome;
+    await condition(allHandlersFinished);
+    return outcome;
+  });
 }
 
 async function operate(input: WorktreeInput, messages: WorktreeMessages): Promise<WorktreeOutcome> {
@@ -146,7 +149,8 @@ class WorktreeMessages {
       operateUpdate,
       async (wanted) => {
         this.asked ??= wanted;
-        await condition(() => this.outcome !== undefined);
+        // Whoever waits hears how it ended, also when it was cancelled meanwhile.
+        await CancellationScope.nonCancellable(() => condition(() => this.outcome !== undefined));
         return this.outcome ?? { status: 'done' };
       },
       { validator: (wanted: AskedFor) => this.joinOrRefuse(wanted) },
