@@ -29,6 +29,18 @@ const inherited = () =>
     Object.entries(process.env).filter(([name]) => !/^(BOARD_|TEMPORAL_|MONGODB_|RATE_LIMIT_)/.test(name)),
   );
 
+/** The environment of one more part of the service, a second worker say. */
+export const partEnvironment = (
+  { dataDir, temporalAddress }: RunningService,
+  settings: Record<string, string> = {},
+) => ({
+  ...inherited(),
+  ...testSettings,
+  ...settings,
+  BOARD_DATA_DIR: dataDir,
+  TEMPORAL_ADDRESS: temporalAddress,
+});
+
 export async function startService(settings: Record<string, string> = {}): Promise<Service> {
   const dir = await makeTempDir('service');
   return startIn(dir, settings);
