@@ -13,6 +13,7 @@ import type { HostStore } from '../stores/host-store';
 import type { RecoveryStore } from '../stores/recovery-store';
 import type { RepositoryStore } from '../stores/repository-store';
 import type { RunEventStore } from '../stores/run-event-store';
+import type { WorktreeStore } from '../stores/worktree-store';
 import { sourceOf } from './source';
 
 export interface AdmissionDependencies {
@@ -24,6 +25,7 @@ export interface AdmissionDependencies {
   activeRuns: ActiveRunStore;
   admission: AdmissionStore;
   recoveries: RecoveryStore;
+  worktrees: Pick<WorktreeStore, 'get'>;
   events: RunEventStore;
   /** Wakes the scheduler of the queue. */
   wakeScheduler(): Promise<void>;
@@ -83,13 +85,19 @@ export function createAdmissionActivities(deps: AdmissionDependencies) {
     const selection = selectLaunch({ task, location, request: input.request, agents, defaultAgent, repository });
     if ('status' in selection) return selection;
 
-    const hostId = repository ? (repository.hostId ?? (await deps.hosts.anyLive())) : null;
+    const hostId = repository ? (repository.hostId ?? (await hostFor(input.taskId))) : null;
     if (hostId === undefined) {
       return refusal('HOST_UNAVAILABLE', 409, 'No host with a worker is live; start one with npm run start:worker.');
     }
     return deps.attempts.create(
       newRecord(input, createdAt, { selection, hostId, task, repository: repository ?? null }),
     );
+  }
+
+  /** A task stays on the host that has its worktree. */
+  async function hostFor(taskId: string): Promise<string | undefined> {
+    const worktree = await deps.worktrees.get(taskId);
+    return worktree && worktree.state !== 'removed' ? worktree.hostId : deps.hosts.anyLive();
   }
 
   async function enqueue(record: AttemptRecord, enqueuedAt: string): Promise<LaunchOutcome> {

@@ -12,9 +12,11 @@ import type { ClaimStore } from '../stores/claim-store';
 import type { FeedStore } from '../stores/feed-store';
 import type { RecoveryStore } from '../stores/recovery-store';
 import type { RunEventStore } from '../stores/run-event-store';
+import type { WorktreeStore } from '../stores/worktree-store';
 import { scheduleRetry, type Retry, type RetryPlan } from './recovery';
 import { sourceOf } from './source';
 import { applyCompletion, applyStart } from './task';
+import { releaseLease } from './worktree/lease';
 
 export interface CompletionDependencies {
   board: Pick<Board, 'get' | 'update'>;
@@ -23,6 +25,7 @@ export interface CompletionDependencies {
   admission: AdmissionStore;
   recoveries: RecoveryStore;
   claims: ClaimStore;
+  worktrees: WorktreeStore;
   events: RunEventStore;
   feed: FeedStore;
   wakeScheduler(): Promise<void>;
@@ -158,10 +161,11 @@ export function createCompletionActivities(deps: CompletionDependencies) {
     await deps.feed.append({ type: 'agent.status' });
   }
 
-  /** Gives back the queue place, the slot and the task; the task goes to the retry if there is one. */
+  /** Gives back the queue place, the slot, the worktree and the task; the last two go to the retry if there is one. */
   async function release(record: AttemptRecord, nextAttemptId: string | undefined): Promise<void> {
     await deps.admission.settle(record._id, 'terminal', deps.now().toISOString());
     await deps.admission.release(record._id);
+    await releaseLease(deps, record.taskId, record._id, nextAttemptId);
     if (nextAttemptId === undefined) await deps.activeRuns.release(record.taskId, record._id);
     else await deps.activeRuns.handOver(record.taskId, record._id, nextAttemptId);
     if ((await deps.admission.countWaiting()) > 0) await deps.wakeScheduler();

@@ -11,10 +11,14 @@ import { runtimeManifest, type ProbeResult } from '../runs/capabilities';
 import { compileContract, type Objective } from '../runs/contract';
 import { refusal } from '../runs/refusal';
 import type { AttemptRecord, AttemptStore } from '../stores/attempt-store';
+import type { WorktreeRecord, WorktreeStore } from '../stores/worktree-store';
 import { withHeartbeat } from './heartbeat';
+import { takeLease } from './worktree/lease';
+import { placeOf } from './worktree/record';
 
 export interface PrepareDependencies {
   attempts: AttemptStore;
+  worktrees: WorktreeStore;
   git: Git;
   /** Probes an agent on this host. */
   probe(agent: AgentConfig): Promise<ProbeResult>;
@@ -41,8 +45,9 @@ const previewAttemptId = 'attempt_00000000';
 export function createPrepareActivities(deps: PrepareDependencies) {
   return {
     /**
-     * Makes the worktree, captures its baseline, compiles the launch contract and stores it: after this, and not
-     * before, the run may be dispatched. Done already, it answers what stands.
+     * Takes the lease of the worktree, captures its baseline, compiles the launch contract and stores it: after this,
+     * and not before, the run may be dispatched. Done already, it answers what stands. Refused with `WORKTREE_MISSING` or
+     * `WORKTREE_BUSY`, it can be asked again when the worktree is there.
      */
     async prepare({ attemptId }: { attemptId: string }): Promise<LaunchOutcome> {
       const record = await deps.attempts.get(attemptId);
@@ -133,17 +138,13 @@ export function createPrepareActivities(deps: PrepareDependencies) {
     const { repository, git: target } = record;
     if (!repository || !target) return { envelope: null, baseline: undefined };
     try {
-      const { sha } = await deps.git.resolveBase({
-        repositoryPath: repository.path,
-        branch: target.baseBranch,
-        ...(repository.remote === undefined ? {} : { remote: repository.remote }),
-      });
-      const worktree = await deps.git.ensureWorktree({
-        repositoryPath: repository.path,
-        worktreePath: join(deps.worktreeDir, record.taskId),
-        branch: target.branch,
-        baseSha: sha,
-      });
+      const leased = await takeLease(deps, record.taskId, record._id);
+      if (isRefusal(leased)) return leased;
+      if (leased.repository !== repository.name || leased.branch !== target.branch || leased.hostId !== record.hostId) {
+        return otherWorktree(leased, record);
+      }
+      // Somebody may have deleted its directory: the branch still has everything that was committed.
+      const worktree = await deps.git.ensureWorktree(placeOf(leased));
       const baseline = await deps.git.captureBaseline({ worktreePath: worktree.path, attemptId: record._id });
       const { headSha, dirty, files } = baseline;
       const envelope: TaskEnvelope['workspace'] = {
@@ -170,9 +171,10 @@ export function createPrepareActivities(deps: PrepareDependencies) {
         branch: target.baseBranch,
         ...(repository.remote === undefined ? {} : { remote: repository.remote }),
       });
+      const worktree = await deps.worktrees.get(taskId);
       return {
         repository: repository.name,
-        path: join(deps.worktreeDir, taskId),
+        path: worktree?.state === 'ready' ? worktree.path : join(deps.worktreeDir, taskId),
         branch: target.branch,
         baseline: { headSha: sha, dirty: false, files: [] },
       };
@@ -183,6 +185,21 @@ export function createPrepareActivities(deps: PrepareDependencies) {
 }
 
 export type PrepareActivities = ReturnType<typeof createPrepareActivities>;
+
+const isRefusal = (leased: WorktreeRecord | LaunchRefusal): leased is LaunchRefusal => 'status' in leased;
+
+/** The task has been changed since its worktree was made. */
+const otherWorktree = ({ repository, branch, hostId, path }: WorktreeRecord, record: AttemptRecord): LaunchRefusal =>
+  refusal(
+    'WORKTREE_MISMATCH',
+    409,
+    'The worktree of the task is of another repository, branch or host; remove it first.',
+    {
+      taskId: record.taskId,
+      worktree: { repository, branch, hostId, path },
+      wanted: { repository: record.repository?.name, branch: record.git?.branch, hostId: record.hostId },
+    },
+  );
 
 /** What no repetition helps against. */
 const lasting: readonly GitError['code'][] = ['not-a-repository', 'unknown-ref', 'conflict'];

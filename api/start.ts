@@ -10,13 +10,17 @@ import { createAgentConfigStore } from '../stores/agent-config-store';
 import { createBoard } from '../stores/board-files/board';
 import { openDatabase } from '../stores/open';
 import { createRepositoryStore } from '../stores/repository-store';
+import { createWorktreeStore } from '../stores/worktree-store';
 import { createApp, requestTimeoutMs } from './app';
-import type { ApiContext } from './context';
+import type { ApiContext, Area } from './context';
 import { FeedHub } from './feed/hub';
 import { defaultFeedSettings, serveFeed } from './feed/server';
 import { diskCheck, memoryCheck, storageCheck, temporalCheck } from './health/checks';
 import { openRuns } from './runs/open';
 import { runRoutes } from './runs/routes';
+import type { WorktreesContext } from './worktrees/context';
+import { createWorktreeLauncher } from './worktrees/launcher';
+import { worktreeRoutes } from './worktrees/routes';
 
 export interface RunningApi {
   readonly url: string;
@@ -65,14 +69,21 @@ async function openContext(env: Environment, log: Log, closers: Closer[]): Promi
   };
 }
 
-/** Adds the runs of tasks and the live feed, both of which need Temporal or what its workers write. */
+/** Adds the runs and worktrees of tasks and the live feed, all of which need Temporal or what its workers write. */
 async function openDurable(context: ApiContext, client: Client, closers: Closer[]) {
   const runs = await openRuns(context, client);
   const hub = new FeedHub({ ...runs, board: context.board, log: context.log });
   await hub.start();
   closers.push(() => hub.stop());
   context.checks.temporal = temporalCheck(client);
-  return { runs, hub };
+  const worktrees: WorktreesContext = {
+    board: context.board,
+    worktrees: await createWorktreeStore(context.database),
+    launcher: createWorktreeLauncher(client, { heartbeatTimeoutMs: context.env.BOARD_HEARTBEAT_TIMEOUT_MS }),
+    now: () => new Date(),
+  };
+  const areas: Area[] = [(routes) => runRoutes(routes, runs), (routes) => worktreeRoutes(routes, worktrees)];
+  return { areas, hub };
 }
 
 /**
@@ -86,7 +97,7 @@ export async function startApi(env: Environment, log: Log, client?: Client): Pro
   try {
     const context = await openContext(env, log, closers);
     const durable = client && (await openDurable(context, client, closers));
-    const { app } = createApp(context, durable ? [(routes) => runRoutes(routes, durable.runs)] : []);
+    const { app } = createApp(context, durable?.areas);
     const server: RunningServer = await listen(app.callback(), {
       host: env.BOARD_HOST,
       port: env.BOARD_PORT,

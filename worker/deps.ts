@@ -1,10 +1,14 @@
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import { createAdmissionActivities } from '../activities/admission';
 import { createCompletionActivities } from '../activities/completion';
 import { createDispatchActivities } from '../activities/dispatch';
 import { createPrepareActivities } from '../activities/prepare';
 import { createSchedulerActivities } from '../activities/scheduler';
+import { createBeginWorktreeActivities } from '../activities/worktree/begin';
+import { createWorktreePlanActivities } from '../activities/worktree/plan';
+import { createWorktreeStepActivities } from '../activities/worktree/steps';
+import { createWorktreeViewActivities } from '../activities/worktree/view';
 import type { Environment } from '../platform/config/env';
 import type { Log } from '../platform/log/log';
 import { identify, type ProcessIdentity } from '../platform/processes/identity';
@@ -22,6 +26,7 @@ import { createHostStore } from '../stores/host-store';
 import { createRecoveryStore } from '../stores/recovery-store';
 import { createRepositoryStore } from '../stores/repository-store';
 import { createRunEventStore } from '../stores/run-event-store';
+import { createWorktreeStore } from '../stores/worktree-store';
 import { look, schedulerId } from '../workflows/admission-scheduler/messages';
 import { agentRunId, capacityReserved } from '../workflows/agent-run/messages';
 import { boardQueue } from '../workflows/queues';
@@ -41,18 +46,31 @@ export interface WorkerParts {
 export async function createWorkerDependencies({ env, log, hostId, database, board, client, stopping }: WorkerParts) {
   const self = await ownIdentity();
   const feed = await createFeedStore(database);
-  const [events, attempts, activeRuns, admission, agents, repositories, recoveries, claims, hosts] = await Promise.all([
-    createRunEventStore(database, feed),
-    createAttemptStore(database),
-    createActiveRunStore(database),
-    createAdmissionStore(database, { runs: env.BOARD_MAX_RUNS }),
-    createAgentConfigStore(database),
-    createRepositoryStore(database),
-    createRecoveryStore(database),
-    createClaimStore(database),
-    createHostStore(database),
-  ]);
-  const shared = { board, attempts, activeRuns, admission, recoveries, events, feed, log, now: () => new Date() };
+  const [events, attempts, activeRuns, admission, agents, repositories, recoveries, claims, hosts, worktrees] =
+    await Promise.all([
+      createRunEventStore(database, feed),
+      createAttemptStore(database),
+      createActiveRunStore(database),
+      createAdmissionStore(database, { runs: env.BOARD_MAX_RUNS }),
+      createAgentConfigStore(database),
+      createRepositoryStore(database),
+      createRecoveryStore(database),
+      createClaimStore(database),
+      createHostStore(database),
+      createWorktreeStore(database),
+    ]);
+  const shared = {
+    board,
+    attempts,
+    activeRuns,
+    admission,
+    recoveries,
+    worktrees,
+    events,
+    feed,
+    log,
+    now: () => new Date(),
+  };
   const git = createGit({ log });
   const provider = createProcessProvider();
   const wakeScheduler = async () => {
@@ -63,31 +81,44 @@ export async function createWorkerDependencies({ env, log, hostId, database, boa
     });
   };
 
+  const dataDir = resolve(env.BOARD_DATA_DIR);
+  const onHost = {
+    ...shared,
+    git,
+    hostId,
+    worktreeDir: join(dataDir, 'worktrees'),
+    integrationDir: join(dataDir, 'integrations'),
+  };
+
   const prepare = createPrepareActivities({
     attempts,
+    worktrees,
     git,
     probe: (agent) =>
       agent.provider === 'process' ? provider.probe(agent) : Promise.resolve({ ok: true, diagnostics: [] }),
-    worktreeDir: join(env.BOARD_DATA_DIR, 'worktrees'),
+    worktreeDir: onHost.worktreeDir,
     now: shared.now,
   });
 
   return {
     hosts,
+    worktrees,
     boardActivities: {
       ...createAdmissionActivities({ ...shared, agents, repositories, hosts, wakeScheduler }),
       ...createCompletionActivities({ ...shared, claims, wakeScheduler }),
       ...createSchedulerActivities({ ...shared, signalCapacity: (attemptId) => signalCapacity(client, attemptId) }),
+      ...createWorktreePlanActivities({ ...shared, repositories, hosts }),
       // A run without a worktree has no host: its contract is compiled here.
       ...prepare,
     },
     hostActivities: {
       ...prepare,
+      ...createBeginWorktreeActivities(onHost),
+      ...createWorktreeStepActivities(onHost),
+      ...createWorktreeViewActivities({ ...onHost, editorCommand: env.BOARD_EDITOR_COMMAND }),
       ...createDispatchActivities({
-        ...shared,
-        git,
+        ...onHost,
         provider,
-        hostId,
         self,
         stopping,
         isRunOpen: (attemptId) => isRunOpen(client, attemptId),

@@ -11,6 +11,7 @@ import { openDatabase } from '../stores/open';
 import { boardQueue, hostQueue } from '../workflows/queues';
 import { createWorkerDependencies } from './deps';
 import { hostIdOf } from './host';
+import { reconcileWorktrees } from './reconcile';
 import { installRuntime } from './runtime';
 
 export interface RunningWorker {
@@ -23,6 +24,9 @@ export interface RunningWorker {
 
 /** How often a worker says that its host is live, in milliseconds. */
 const announceEveryMs = 15_000;
+
+/** How often operations whose workflow was lost are looked for, in milliseconds. */
+const reconcileEveryMs = 60_000;
 
 /** Starts the workers of this host: one on the board's queue, one on the host's own. */
 export async function startWorker(
@@ -42,7 +46,7 @@ export async function startWorker(
   const database = await openDatabase({ mongoUrl: env.MONGODB_URL, dataDir, log });
   const board = await createBoard({ dir: join(dataDir, 'tasks'), log });
   const stopping = new AbortController();
-  const { hosts, boardActivities, hostActivities } = await createWorkerDependencies({
+  const { hosts, worktrees, boardActivities, hostActivities } = await createWorkerDependencies({
     env,
     log,
     hostId,
@@ -78,6 +82,12 @@ export async function startWorker(
       .announce(hostId, hostname())
       .catch((error: unknown) => log.warn({ err: error }, 'the host could not be announced'));
   }, announceEveryMs);
+  const reconcile = (options: { stuck: boolean }) =>
+    reconcileWorktrees({ worktrees, client, heartbeatTimeoutMs: env.BOARD_HEARTBEAT_TIMEOUT_MS, log }, options).catch(
+      (error: unknown) => log.warn({ err: error }, 'worktrees could not be reconciled'),
+    );
+  await reconcile({ stuck: true });
+  const reconciling = setInterval(() => void reconcile({ stuck: false }), reconcileEveryMs);
   log.info({ hostId, queues: [boardQueue, hostQueue(hostId)] }, 'working');
 
   return {
@@ -85,6 +95,7 @@ export async function startWorker(
     ended,
     async close() {
       clearInterval(announcing);
+      clearInterval(reconciling);
       stopping.abort();
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
       await ended;

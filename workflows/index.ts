@@ -2,3 +2,5 @@
 export { agentRun } from './agent-run/workflow';
 export { admissionScheduler } from './admission-scheduler/workflow';
 export { launchPreview } from './launch-preview/workflow';
+export { worktree } from './worktree/workflow';
+export { worktreeInspection, worktreeOpen } from './worktree-view/workflow';

@@ -3,7 +3,6 @@ import {
   WithStartWorkflowOperation,
   WorkflowExecutionAlreadyStartedError,
   WorkflowUpdateFailedError,
-  WorkflowUpdateRPCTimeoutOrCancelledError,
   WorkflowNotFoundError,
   type Client,
 } from '@temporalio/client';
@@ -24,9 +23,7 @@ import { launchPreviewId } from '../../workflows/launch-preview/messages';
 import type { PreviewInput } from '../../activities/prepare';
 import { boardQueue } from '../../workflows/queues';
 import { searchAttributes } from '../../platform/temporal/search-attributes';
-
-/** How long a caller waits for a worker before it is told to ask again, in milliseconds. */
-const answerWithinMs = 25_000;
+import { withinDeadline } from '../temporal/deadline';
 
 /** The workflows behind run endpoints: what the API may start, tell and ask. */
 export function createRunLauncher(client: Client) {
@@ -54,7 +51,7 @@ export function createRunLauncher(client: Client) {
         ],
       });
       try {
-        return await withinDeadline(client, () =>
+        return await withinDeadline(client, pending, () =>
           client.workflow.executeUpdateWithStart(launchUpdate, {
             startWorkflowOperation: start,
             updateId: launchUpdateId,
@@ -67,7 +64,7 @@ export function createRunLauncher(client: Client) {
     },
 
     preview(input: PreviewInput, hostId: string | null): Promise<LaunchPreview | LaunchRefusal> {
-      return withinDeadline(client, () =>
+      return withinDeadline(client, pending, () =>
         client.workflow.execute<
           (input: PreviewInput & { hostId: string | null }) => Promise<LaunchPreview | LaunchRefusal>
         >('launchPreview', {
@@ -98,21 +95,10 @@ export function createRunLauncher(client: Client) {
 
 export type RunLauncher = ReturnType<typeof createRunLauncher>;
 
-async function withinDeadline<T>(client: Client, call: () => Promise<T>): Promise<T> {
-  try {
-    return await client.withDeadline(Date.now() + answerWithinMs, call);
-  } catch (error) {
-    if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError || hasStatus(error, deadlineExceeded))
-      throw pending();
-    if (hasStatus(error, unavailable)) throw away();
-    throw error;
-  }
-}
-
 /** An update that waits for the end of a run; its typed rejections become the conflicts they are. */
 async function untilEnd(client: Client, call: () => Promise<RunEnd>): Promise<RunEnd | undefined> {
   try {
-    return await withinDeadline(client, call);
+    return await withinDeadline(client, pending, call);
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return undefined;
     const cause = error instanceof WorkflowUpdateFailedError ? error.cause : undefined;
@@ -129,20 +115,3 @@ const pending = () =>
     'The request is accepted and waits for a worker. Ask again with the same idempotency key, or read the status.',
     { retryAfterMs: 5_000 },
   );
-
-const away = () =>
-  new AppError('TEMPORAL_UNAVAILABLE', 503, 'The workflow engine does not answer. Nothing was started; try again.', {
-    retryAfterMs: 5_000,
-  });
-
-/** gRPC status codes. */
-const deadlineExceeded = 4;
-const unavailable = 14;
-
-/** Whether an error, or one that caused it, has a gRPC status. */
-function hasStatus(error: unknown, status: number): boolean {
-  for (let current = error; current instanceof Error; current = current.cause) {
-    if ('code' in current && current.code === status) return true;
-  }
-  return false;
-}

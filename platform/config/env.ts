@@ -36,6 +36,16 @@ const apiKeys = z
     return keys;
   });
 
+/** A program with its arguments, as a JSON array of texts. */
+const command = z.string().transform((text, context): string[] => {
+  try {
+    return z.array(z.string().min(1)).min(1).max(64).parse(JSON.parse(text));
+  } catch {
+    context.addIssue({ code: 'custom', message: 'must be a JSON array of texts, e.g. ["code", "{path}"]' });
+    return z.NEVER;
+  }
+});
+
 /** Every environment variable the service reads. The configuration table of README.md is checked against it. */
 export const environment = z.object({
   BOARD_HOST: z.string().min(1).default('127.0.0.1'),
@@ -59,6 +69,7 @@ export const environment = z.object({
         .map((origin) => origin.trim())
         .filter(Boolean),
     ),
+  BOARD_EDITOR_COMMAND: command.optional(),
   BOARD_MAX_RUNS: z.coerce.number().int().min(1).max(10_000).default(50),
   BOARD_RUN_RETRIES: z.coerce.number().int().min(0).max(3).default(1),
   BOARD_RUN_TIMEOUT_MS: milliseconds(4 * 3_600_000),

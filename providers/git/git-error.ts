@@ -3,12 +3,41 @@ import { withoutCredentials } from '../../platform/log/log';
 /**
  * - `not-a-repository`: the directory is missing or belongs to no (or another) repository
  * - `unknown-ref`: a branch or commit does not exist
+ * - `unknown-remote`: no such remote is configured, or its URL is not one that is talked to
  * - `conflict`: the repository or worktree is in a state that the operation refuses
+ * - `merge-conflict`: commits do not go together; `paths` says where
+ * - `dirty`: the worktree has changes or untracked files, or cannot be shown to have none
+ * - `unmerged`: there are commits that the remote or the base does not have
+ * - `stale`: a branch or HEAD is not where the caller saw it
+ * - `mismatch`: the worktree is on another branch, or not of this repository
+ * - `outside`: a path is not inside the directory it has to be in
+ * - `worktree-locked`: somebody has locked the worktree (`git worktree lock`)
+ * - `checked-out`: the branch cannot be moved because it is checked out
+ * - `fetch-failed`, `push-failed`: the remote could not be reached or refused
+ * - `push-rejected`: the remote's branch has moved
  * - `locked`: another git process holds a lock longer than is waited for
  * - `timeout`: git was ended because it took too long
  * - `failed`: anything else git says
  */
-export type GitErrorCode = 'not-a-repository' | 'unknown-ref' | 'conflict' | 'locked' | 'timeout' | 'failed';
+export type GitErrorCode =
+  | 'not-a-repository'
+  | 'unknown-ref'
+  | 'unknown-remote'
+  | 'conflict'
+  | 'merge-conflict'
+  | 'dirty'
+  | 'unmerged'
+  | 'stale'
+  | 'mismatch'
+  | 'outside'
+  | 'worktree-locked'
+  | 'checked-out'
+  | 'fetch-failed'
+  | 'push-failed'
+  | 'push-rejected'
+  | 'locked'
+  | 'timeout'
+  | 'failed';
 
 /** A git operation that did not happen. The message is for a person and holds no credentials. */
 export class GitError extends Error {
@@ -17,10 +46,15 @@ export class GitError extends Error {
   constructor(
     readonly code: GitErrorCode,
     message: string,
+    /** The files it is about, when it is about files; at most `listedPaths` of them. */
+    readonly paths: readonly string[] = [],
   ) {
     super(withoutCredentials(message));
   }
 }
+
+/** The most paths an error names. */
+export const listedPaths = 100;
 
 /** Whether git could not read the index, which is rebuilt from a tree rather than repaired. */
 export const isDamagedIndex = (error: unknown): boolean =>

@@ -1,16 +1,29 @@
 import type { Log } from '../../platform/log/log';
+import { findHolders } from '../../platform/processes/holders';
+import { adoptable } from './adoption';
+import { isAncestor } from './ancestry';
+import { fetchBase, localBase, remoteHead } from './base';
 import { type Baseline, captureBaseline } from './baseline';
 import { type Changes, collectChanges } from './changes';
+import { inspectWorktree } from './evidence';
+import { integrate, removeIntegration } from './integrate';
 import { preserveAttempt } from './preserve';
+import { pushIntegration } from './push';
+import { rebaseOnto } from './rebase';
+import { remoteFingerprint } from './remotes';
+import { removeWorktree } from './remove-worktree';
 import { type BranchRequest, resolveBase } from './resolve-base';
 import { restoreBaseline } from './restore';
 import { createGitRunner } from './run-git';
+import { createTransfer } from './transfer';
 import { ensureWorktree, type Worktree, type WorktreeRequest } from './worktree';
+import type { WorktreeGit } from './worktree-git';
+import { listWorktrees } from './worktree-list';
 
 export type { Baseline, Changes, Worktree };
 
-/** What runs need of git. Every function can be repeated; each throws `GitError`. */
-export interface Git {
+/** What runs and worktrees need of git. Every function can be repeated; each throws `GitError`. */
+export interface Git extends WorktreeGit {
   resolveBase(request: BranchRequest): Promise<{ sha: string }>;
   ensureWorktree(request: WorktreeRequest): Promise<Worktree>;
   captureBaseline(request: { worktreePath: string; attemptId: string }): Promise<Baseline>;
@@ -23,18 +36,31 @@ export interface Git {
   restoreBaseline(request: { worktreePath: string; baseline: Baseline }): Promise<void>;
 }
 
+export interface GitOptions {
+  log?: Log;
+  timeoutMs?: number;
+  lockWaitMs?: number;
+  transferTimeoutMs?: number;
+  transferStallMs?: number;
+}
+
 /**
  * Git through its command line.
  *
  * @param options.timeoutMs the longest one git command may take
  * @param options.lockWaitMs how long a lock of another git process is waited for
+ * @param options.transferTimeoutMs the longest one exchange with a remote may take
+ * @param options.transferStallMs the longest a remote may be silent meanwhile
  */
 export function createGit({
   log,
   timeoutMs = 60_000,
   lockWaitMs = 3_000,
-}: { log?: Log; timeoutMs?: number; lockWaitMs?: number } = {}): Git {
+  transferTimeoutMs = 300_000,
+  transferStallMs = 30_000,
+}: GitOptions = {}): Git {
   const git = createGitRunner({ timeoutMs, lockWaitMs, log });
+  const transfer = createTransfer(git, { timeoutMs: transferTimeoutMs, stallMs: transferStallMs });
   return {
     resolveBase: (request) => resolveBase(git, request),
     ensureWorktree: (request) => ensureWorktree(git, request),
@@ -42,5 +68,19 @@ export function createGit({
     collectChanges: (request) => collectChanges(git, request),
     preserveAttempt: (request) => preserveAttempt(git, request),
     restoreBaseline: (request) => restoreBaseline(git, request),
+    fetchBase: (request) => fetchBase(git, transfer, request),
+    localBase: (request) => localBase(git, request),
+    remoteFingerprint: (request) => remoteFingerprint(git, request),
+    remoteHead: (request) => remoteHead(git, transfer, request),
+    isAncestor: ({ repositoryPath, ancestor, descendant }) => isAncestor(git, repositoryPath, ancestor, descendant),
+    listWorktrees: ({ repositoryPath }) => listWorktrees(git, repositoryPath),
+    inspectWorktree: (request) => inspectWorktree(git, request),
+    holders: ({ worktreePath }) => findHolders(worktreePath),
+    removeWorktree: (request) => removeWorktree(git, request),
+    rebaseOnto: (request) => rebaseOnto(git, request),
+    integrate: (request) => integrate(git, request),
+    pushIntegration: (request) => pushIntegration(git, transfer, request),
+    removeIntegration: (request) => removeIntegration(git, request),
+    adoptable: (request) => adoptable(git, transfer, request),
   };
 }

@@ -23,11 +23,11 @@ export function assertObjectName(sha: string): void {
   }
 }
 
-function refOf(kind: 'baselines' | 'attempts', attemptId: string): string {
-  if (!/^[A-Za-z0-9_-]{1,64}$/.test(attemptId)) {
-    throw new GitError('failed', `${JSON.stringify(attemptId)} is not an attempt id.`);
-  }
-  return `refs/board/${kind}/${attemptId}`;
+type KeptKind = 'baselines' | 'attempts' | 'removed' | 'rebased' | 'integrations';
+
+function refOf(kind: KeptKind, id: string): string {
+  if (!/^[A-Za-z0-9_-]{1,64}$/.test(id)) throw new GitError('failed', `${JSON.stringify(id)} is not an id.`);
+  return `refs/board/${kind}/${id}`;
 }
 
 /** Where the state an attempt began with is kept. */
@@ -35,3 +35,12 @@ export const baselineRef = (attemptId: string): string => refOf('baselines', att
 
 /** Where everything an attempt left is kept. */
 export const attemptRef = (attemptId: string): string => refOf('attempts', attemptId);
+
+/** Where the content of a worktree is kept that was removed by force. */
+export const removedRef = (id: string): string => refOf('removed', id);
+
+/** Where the head of a branch is kept as it was before a rebase. */
+export const rebasedRef = (id: string): string => refOf('rebased', id);
+
+/** Where a merge is kept until it is part of the base. */
+export const integrationRef = (id: string): string => refOf('integrations', id);

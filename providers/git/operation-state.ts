@@ -32,6 +32,26 @@ export async function unfinishedOperation(gitDir: string): Promise<string | unde
   return undefined;
 }
 
+const firstLine = async (paths: readonly string[]): Promise<string | undefined> => {
+  for (const path of paths) {
+    const text = await readFile(path, 'utf8').catch(() => '');
+    if (text !== '') return text.split('\n')[0];
+  }
+  return undefined;
+};
+
+const inRebase = (gitDir: string, name: string): Promise<string | undefined> =>
+  firstLine([join(gitDir, 'rebase-merge', name), join(gitDir, 'rebase-apply', name)]);
+
+/** The branch an unfinished rebase comes back to. */
+export async function rebasedBranch(gitDir: string): Promise<string | undefined> {
+  const ref = await inRebase(gitDir, 'head-name');
+  return ref?.startsWith('refs/heads/') ? ref.slice('refs/heads/'.length) : undefined;
+}
+
+/** The commit an unfinished rebase began at; also unknown when it was killed before it wrote that down. */
+export const rebasedHead = (gitDir: string): Promise<string | undefined> => inRebase(gitDir, 'orig-head');
+
 /** Forgets unfinished operations; HEAD, index and files stay as they are. */
 export async function forgetOperations(gitDir: string): Promise<void> {
   const names = Object.values(unfinished).flat();

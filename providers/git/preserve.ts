@@ -1,18 +1,14 @@
 import type { Baseline } from './baseline';
+import { commitEverything } from './commit-everything';
 import { attemptRef, baselineRef } from './names';
 import { autostashes } from './operation-state';
 import type { GitRunner } from './run-git';
-import { type CommitFacts, commitTree, readCommit, writeWorktreeTree } from './trees';
+import { type CommitFacts, readCommit, writeWorktreeTree } from './trees';
 import { relocateWorktree } from './worktree-location';
 
 /** What a baseline's snapshot says about the state it was taken of. */
 function trailer(commit: CommitFacts | undefined, name: string): string | undefined {
   return new RegExp(`^${name}: (.+)$`, 'm').exec(commit?.message ?? '')?.[1];
-}
-
-async function isAncestor(git: GitRunner, cwd: string, ancestor: string, of: string): Promise<boolean> {
-  const { exitCode } = await git(['merge-base', '--is-ancestor', ancestor, of], { cwd, okCodes: [1] });
-  return exitCode === 0;
 }
 
 /**
@@ -45,15 +41,8 @@ export async function preserveAttempt(
   const same = [head, tip ?? head].every((commit) => commit?.sha === baseHead);
   if (tree === began?.tree && same && stashed.length === 0) return undefined;
 
-  const parents = head ? [head.sha] : [];
-  for (const sha of [...(tip ? [tip.sha] : []), ...stashed]) {
-    const reachable = await Promise.all(parents.map((parent) => isAncestor(git, cwd, sha, parent)));
-    if (!reachable.includes(true)) parents.push(sha);
-  }
-  const nothingToAdd = parents.length === 1 && head?.tree === tree;
-  const message = `What ${attemptId} left\n`;
-  const date = head?.date ?? 0;
-  const commit = nothingToAdd ? head.sha : await commitTree(git, cwd, { tree, parents, message, date });
+  const others = [...(tip ? [tip.sha] : []), ...stashed];
+  const commit = await commitEverything(git, cwd, { head, tree, others, message: `What ${attemptId} left\n` });
   await git(['update-ref', ref, commit], { cwd });
   return { ref, commit };
 }

@@ -1,16 +1,21 @@
-import { cp, mkdir, rename, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Baseline } from './baseline';
 import { GitError, isDamagedIndex } from './git-error';
 import { clearStaleLocks } from './locks';
 import { assertBranchName, assertObjectName } from './names';
 import { forgetOperations } from './operation-state';
-import { type GitRunner, gitFields } from './run-git';
+import type { GitRunner } from './run-git';
+import { move, nestedRepositories } from './set-aside';
 import { readCommit, revealHiddenFiles } from './trees';
 import { relocateWorktree, type WorktreeLocation } from './worktree-location';
 
 /** Points HEAD and its branch to where they were. */
-async function restoreHead(git: GitRunner, cwd: string, { branch, headSha }: Baseline): Promise<void> {
+export async function restoreHead(
+  git: GitRunner,
+  cwd: string,
+  { branch, headSha }: Pick<Baseline, 'branch' | 'headSha'>,
+): Promise<void> {
   if (branch === null) {
     await git(['update-ref', '--no-deref', 'HEAD', headSha], { cwd });
     return;
@@ -20,7 +25,7 @@ async function restoreHead(git: GitRunner, cwd: string, { branch, headSha }: Bas
 }
 
 /** Makes index and files this tree; a damaged index is thrown away, it is rebuilt from the tree. */
-async function checkOut(git: GitRunner, { path: cwd, gitDir }: WorktreeLocation, tree: string): Promise<void> {
+export async function checkOut(git: GitRunner, { path: cwd, gitDir }: WorktreeLocation, tree: string): Promise<void> {
   const reset = async (): Promise<void> => {
     await revealHiddenFiles(git, cwd);
     await git(['read-tree', '--reset', '-u', tree], { cwd });
@@ -34,28 +39,15 @@ async function checkOut(git: GitRunner, { path: cwd, gitDir }: WorktreeLocation,
   }
 }
 
-async function move(from: string, to: string): Promise<void> {
-  await mkdir(dirname(to), { recursive: true });
-  try {
-    await rename(from, to);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EXDEV') throw error;
-    await cp(from, to, { recursive: true, verbatimSymlinks: true });
-    await rm(from, { recursive: true, force: true });
-  }
-}
-
 /**
  * Removes files that are not in the baseline. Repositories the agent made inside the worktree hold history that no
  * reference of this one can keep: they are moved to `set-aside/` in the worktree's git directory.
  */
 async function removeUntracked(git: GitRunner, { path: cwd, gitDir }: WorktreeLocation): Promise<void> {
   await git(['clean', '-fdq'], { cwd });
-  const left = await gitFields(git, ['ls-files', '--others', '--exclude-standard', '-z'], { cwd });
+  const nested = await nestedRepositories(git, cwd);
   const aside = join(gitDir, 'set-aside', String(Date.now()));
-  for (const repository of left.filter((path) => path.endsWith('/'))) {
-    await move(join(cwd, repository), join(aside, repository));
-  }
+  for (const repository of nested) await move(join(cwd, repository), join(aside, repository));
 }
 
 /**

@@ -1,34 +1,9 @@
-import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '../../platform/log/log';
 import type { ProgramEnd } from '../../platform/processes/program';
 import { programRunner, type RunProgram } from '../../platform/processes/program-runner';
+import { configured, gitEnvironment, hardening } from './git-environment';
 import { GitError, type GitErrorCode } from './git-error';
-
-/** Settings that keep a repository's own configuration from running programs or from changing what git prints. */
-const hardening = [
-  ['core.hooksPath', '/dev/null'],
-  ['protocol.ext.allow', 'never'],
-  ['core.fsmonitor', 'false'],
-  ['submodule.recurse', 'false'],
-  ['commit.gpgSign', 'false'],
-  ['gc.auto', '0'],
-  ['maintenance.auto', 'false'],
-  ['core.quotePath', 'false'],
-  ['core.safecrlf', 'false'],
-  ['core.splitIndex', 'false'],
-  ['advice.addEmbeddedRepo', 'false'],
-].flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-
-/** Who makes the commits that keep baselines and attempts. */
-const identity = {
-  GIT_AUTHOR_NAME: 'Runboard',
-  GIT_AUTHOR_EMAIL: 'runboard@localhost',
-  GIT_COMMITTER_NAME: 'Runboard',
-  GIT_COMMITTER_EMAIL: 'runboard@localhost',
-};
-
-const inherited = ['PATH', 'HOME', 'XDG_CONFIG_HOME', 'TMPDIR'] as const;
 
 /** The most output of one command that is read, in bytes. */
 const outputLimitBytes = 64 * 1_048_576;
@@ -39,6 +14,10 @@ export interface GitCommand {
   input?: string;
   /** Additional variables: the index to use, the date of a commit. */
   env?: Record<string, string>;
+  /** Additional settings, `name=value`. */
+  config?: readonly string[];
+  /** The longest it may take instead of what is usual, in milliseconds. */
+  timeoutMs?: number;
   /** Exit codes besides 0 that are an answer and not a failure. */
   okCodes?: readonly number[];
 }
@@ -61,30 +40,14 @@ interface Failure {
   message: string;
 }
 
+/** What git says, and what it means here. */
 const failures: readonly [RegExp, GitErrorCode][] = [
   [/not a git repository|not a working tree|must be run in a work tree/i, 'not-a-repository'],
-  // Another git is in the middle of making or removing a worktree of the same repository.
-  [/failed to read worktrees\/|unable to read .*\/worktrees\//i, 'locked'],
+  [/cannot lock ref '.*': (?:is at|reference already exists|unable to resolve reference)/i, 'stale'],
   [/unable to create '.*\.lock'|\.lock': File exists|could not lock|another git process/i, 'locked'],
   [/already (?:checked out|used by worktree)|already exists/i, 'conflict'],
   [/unknown revision|bad revision|not a valid (?:object name|ref|commit)|invalid reference|bad object/i, 'unknown-ref'],
 ];
-
-function environmentOf({ cwd, env }: GitCommand): NodeJS.ProcessEnv {
-  // Only what is listed: an inherited GIT_DIR or GIT_INDEX_FILE would make every command work on something else.
-  const own = Object.fromEntries(inherited.map((name) => [name, process.env[name]]));
-  return {
-    ...own,
-    ...identity,
-    LC_ALL: 'C',
-    GIT_TERMINAL_PROMPT: '0',
-    GIT_OPTIONAL_LOCKS: '0',
-    GIT_NO_REPLACE_OBJECTS: '1',
-    // A worktree that lost its .git must not be taken for part of a repository around it.
-    GIT_CEILING_DIRECTORIES: dirname(cwd),
-    ...env,
-  };
-}
 
 async function execute(
   runProgram: RunProgram,
@@ -94,9 +57,9 @@ async function execute(
 ): Promise<{ answer: GitAnswer } | { failure: Failure }> {
   const end = await runProgram({
     file: 'git',
-    args: [...hardening, ...args],
+    args: [...configured([...hardening, ...(command.config ?? [])]), ...args],
     cwd: command.cwd,
-    env: environmentOf(command),
+    env: gitEnvironment(command.cwd, command.env),
     input: command.input ?? '',
     timeoutMs,
     maxOutputBytes: outputLimitBytes,
@@ -135,7 +98,7 @@ export function createGitRunner(options: { timeoutMs: number; lockWaitMs: number
   const run = async (args: readonly string[], command: GitCommand): Promise<GitAnswer> => {
     const deadline = performance.now() + options.lockWaitMs;
     for (let pauseMs = 10; ; pauseMs = Math.min(pauseMs * 2, 250)) {
-      const outcome = await execute(runProgram, args, command, options.timeoutMs);
+      const outcome = await execute(runProgram, args, command, command.timeoutMs ?? options.timeoutMs);
       if ('answer' in outcome) return outcome.answer;
       const { code, message } = outcome.failure;
       if (code !== 'locked' || performance.now() >= deadline) throw new GitError(code, message);

@@ -61,7 +61,11 @@ export function parseStatus(records: readonly string[]): WorktreeStatus {
 }
 
 /** HEAD, branch and every path that differs from HEAD, without taking a lock. Ignored files are left out. */
-export async function readStatus(git: GitRunner, worktreePath: string): Promise<WorktreeStatus> {
+export async function readStatus(
+  git: GitRunner,
+  worktreePath: string,
+  env?: Record<string, string>,
+): Promise<WorktreeStatus> {
   const options = ['--porcelain=v2', '--branch', '-z', '--no-renames', '--untracked-files=all'];
-  return parseStatus(await gitFields(git, ['status', ...options], { cwd: worktreePath }));
+  return parseStatus(await gitFields(git, ['status', ...options], { cwd: worktreePath, ...(env ? { env } : {}) }));
 }

@@ -9,7 +9,10 @@ import type { WorktreeLocation } from './worktree-location';
 type IndexVariables = { GIT_INDEX_FILE: string };
 
 /** Runs `work` with a copy of the worktree's index, so that the real one is not touched. */
-async function withIndexCopy<T>(location: WorktreeLocation, work: (env: IndexVariables) => Promise<T>): Promise<T> {
+export async function withIndexCopy<T>(
+  location: WorktreeLocation,
+  work: (env: IndexVariables) => Promise<T>,
+): Promise<T> {
   const index = join(location.gitDir, 'index');
   const copy = join(location.gitDir, `board-index-${randomUUID()}`);
   try {
@@ -30,15 +33,30 @@ async function withIndexCopy<T>(location: WorktreeLocation, work: (env: IndexVar
   }
 }
 
+/** Files with marks that make git look away from them. */
+async function hiddenFiles(
+  git: GitRunner,
+  cwd: string,
+  env?: IndexVariables,
+): Promise<{ assumed: string[]; skipped: string[] }> {
+  const tagged = await gitFields(git, ['ls-files', '-v', '-z'], { cwd, ...(env ? { env } : {}) });
+  const marked = (mark: RegExp): string[] => tagged.filter((line) => mark.test(line)).map((line) => line.slice(2));
+  return { assumed: marked(/^[a-z] /), skipped: marked(/^[Ss] /) };
+}
+
+/** Whether changes could be hidden from `readStatus`. */
+export async function hasHiddenFiles(git: GitRunner, cwd: string): Promise<boolean> {
+  const { assumed, skipped } = await hiddenFiles(git, cwd);
+  return assumed.length + skipped.length > 0;
+}
+
 /**
  * Takes back marks that make git look away from a file (`assume-unchanged`, and `skip-worktree` where no sparse
  * checkout explains it): changes behind them would be neither kept nor undone.
  */
 export async function revealHiddenFiles(git: GitRunner, cwd: string, env?: IndexVariables): Promise<void> {
   const inIndex = { cwd, ...(env ? { env } : {}) };
-  const tagged = await gitFields(git, ['ls-files', '-v', '-z'], inIndex);
-  const assumed = tagged.filter((line) => /^[a-z] /.test(line)).map((line) => line.slice(2));
-  const skipped = tagged.filter((line) => /^[Ss] /.test(line)).map((line) => line.slice(2));
+  const { assumed, skipped } = await hiddenFiles(git, cwd, env);
   const update = async (flag: string, paths: string[]): Promise<void> => {
     if (paths.length === 0) return;
     await git(['update-index', flag, '-z', '--stdin'], { ...inIndex, input: `${paths.join('\0')}\0` });
@@ -81,19 +99,24 @@ export interface CommitRequest {
   message: string;
   /** Seconds since 1970. Given, and not the present: the same state is always the same commit. */
   date: number;
+  /** Who made it; Runboard unless given. */
+  author?: { name: string; email: string };
 }
 
 /** Makes a commit that no branch knows of. */
 export async function commitTree(
   git: GitRunner,
   cwd: string,
-  { tree, parents, message, date }: CommitRequest,
+  { tree, parents, message, date, author }: CommitRequest,
 ): Promise<string> {
   const when = `@${date} +0000`;
+  const authorship: Record<string, string> = author
+    ? { GIT_AUTHOR_NAME: author.name, GIT_AUTHOR_EMAIL: author.email }
+    : {};
   return gitText(git, ['commit-tree', tree, ...parents.flatMap((parent) => ['-p', parent]), '-F', '-'], {
     cwd,
     input: message,
-    env: { GIT_AUTHOR_DATE: when, GIT_COMMITTER_DATE: when },
+    env: { ...authorship, GIT_AUTHOR_DATE: when, GIT_COMMITTER_DATE: when },
   });
 }
 

@@ -1,17 +1,20 @@
-import { mkdir, readdir, readFile, realpath, rm, rmdir } from 'node:fs/promises';
-import { basename, dirname, isAbsolute, join } from 'node:path';
+import { mkdir, readdir, readFile, rm, rmdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { recordedPath } from './contained';
+import { setTimeout as delay } from 'node:timers/promises';
 import { GitError } from './git-error';
 import { clearStaleLocks } from './locks';
 import { assertBranchName, assertObjectName } from './names';
 import { type GitRunner, gitText } from './run-git';
 import { readCommit } from './trees';
+import { listWorktrees } from './worktree-list';
 import { locateWorktree } from './worktree-location';
 
 /** Locks a worktree until its files are there: what carries this reason was never handed to anybody. */
-const preparing = 'board: preparing';
+export const preparing = 'board: preparing';
 
 /** Git's own reason while it makes a worktree. */
-const initializing = 'initializing';
+export const initializing = 'initializing';
 
 export interface WorktreeRequest {
   repositoryPath: string;
@@ -30,42 +33,6 @@ export interface Worktree {
   created: boolean;
 }
 
-interface Registered {
-  path: string;
-  /** Absent when HEAD is detached. */
-  branch: string | undefined;
-  /** Why it is locked; absent when it is not. */
-  locked: string | undefined;
-}
-
-/** Parses `git worktree list --porcelain -z`. */
-export function parseWorktrees(output: string): Registered[] {
-  return output
-    .split('\0\0')
-    .filter((record) => record !== '')
-    .map((record) => {
-      const lines = record.split('\0');
-      const value = (key: string): string | undefined => {
-        const line = lines.find((candidate) => candidate === key || candidate.startsWith(`${key} `));
-        return line?.slice(key.length + 1);
-      };
-      return {
-        path: value('worktree') ?? '',
-        branch: value('branch')?.replace(/^refs\/heads\//, ''),
-        locked: value('locked'),
-      };
-    });
-}
-
-/** The path as git records it: its parent's symbolic links resolved. */
-async function recordedPath(worktreePath: string): Promise<string> {
-  if (!isAbsolute(worktreePath) || /[\n\0]/.test(worktreePath)) {
-    throw new GitError('failed', `${JSON.stringify(worktreePath)} is not an absolute path.`);
-  }
-  await mkdir(dirname(worktreePath), { recursive: true });
-  return join(await realpath(dirname(worktreePath)), basename(worktreePath));
-}
-
 async function entriesOf(path: string): Promise<string[] | undefined> {
   try {
     return await readdir(path);
@@ -79,7 +46,7 @@ async function entriesOf(path: string): Promise<string[] | undefined> {
  * Makes room for a worktree without deleting anybody's files: only a link may go that leads nowhere, or to a worktree
  * that was never handed over.
  */
-async function makeRoom(path: string, half: boolean): Promise<void> {
+export async function makeRoom(path: string, half: boolean): Promise<void> {
   const entries = await entriesOf(path);
   if (entries === undefined || entries.length === 0) return;
   const link = await readFile(join(path, '.git'), 'utf8').catch(() => '');
@@ -92,21 +59,30 @@ async function makeRoom(path: string, half: boolean): Promise<void> {
   await rmdir(path);
 }
 
-async function list(git: GitRunner, cwd: string): Promise<Registered[]> {
-  const { stdout } = await git(['worktree', 'list', '--porcelain', '-z'], { cwd });
-  return parseWorktrees(stdout);
-}
+/** What git says when it meets a worktree of the same repository that another git is in the middle of making. */
+const metAnother = /failed to read worktrees\//i;
 
-/** Registers the worktree, without files. `known`: it is registered, but its directory is gone. */
+const registerTries = 8;
+
+/**
+ * Registers the worktree, without files. `known`: it is registered, but its directory is gone. Git that failed because
+ * others register at the same time is asked again, from the start: it may have made the branch before it failed.
+ */
 async function register(git: GitRunner, cwd: string, path: string, request: WorktreeRequest, known: boolean) {
   const { branch, baseSha } = request;
-  const exists = await readCommit(git, cwd, `refs/heads/${branch}`);
   // Twice, because the one that is gone may have been locked. Only then: it also overrides git's other refusals.
   const force = known ? ['--force', '--force'] : [];
-  const start = exists ? [path, branch] : ['-b', branch, '--no-track', path, baseSha];
-  await git(['worktree', 'add', '--quiet', '--no-checkout', '--lock', '--reason', preparing, ...force, ...start], {
-    cwd,
-  });
+  const add = ['worktree', 'add', '--quiet', '--no-checkout', '--lock', '--reason', preparing, ...force];
+  for (let tries = 1; ; tries += 1) {
+    const exists = await readCommit(git, cwd, `refs/heads/${branch}`);
+    try {
+      await git([...add, ...(exists ? [path, branch] : ['-b', branch, '--no-track', path, baseSha])], { cwd });
+      return;
+    } catch (error) {
+      if (tries >= registerTries || !(error instanceof GitError) || !metAnother.test(error.message)) throw error;
+      await delay(25 * tries);
+    }
+  }
 }
 
 /** Writes the files and hands the worktree over. Killed before the end, it is still locked and done again. */
@@ -128,10 +104,11 @@ export async function ensureWorktree(git: GitRunner, request: WorktreeRequest): 
   assertBranchName(branch);
   assertObjectName(baseSha);
   const path = await recordedPath(request.worktreePath);
+  await mkdir(dirname(path), { recursive: true });
   const repository = await gitText(git, ['rev-parse', '--path-format=absolute', '--git-common-dir'], {
     cwd: repositoryPath,
   });
-  const worktrees = await list(git, repository);
+  const worktrees = await listWorktrees(git, repository);
   const elsewhere = worktrees.find((worktree) => worktree.branch === branch && worktree.path !== path);
   if (elsewhere) throw new GitError('conflict', `The branch ${branch} is checked out in ${elsewhere.path}.`);
 

@@ -115,7 +115,7 @@ describe('a baseline', () => {
         code: 'not-a-repository',
       });
     }
-    await expect(git.captureBaseline({ worktreePath: worktree, attemptId: '../x' })).rejects.toThrow(/attempt id/);
+    await expect(git.captureBaseline({ worktreePath: worktree, attemptId: '../x' })).rejects.toThrow(/is not an id/);
   });
 });
 

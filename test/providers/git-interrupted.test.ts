@@ -1,62 +1,23 @@
-import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { aWorktree, commit, type GitFixture, put, sh, stateOf } from './git-fixture';
+import { killEverywhere } from './git-killer';
 
 const attemptId = 'attempt_killed01';
 let at: GitFixture;
-let path: string | undefined;
+let place: { directory: string; adminDirectory: string };
 
 beforeEach(async () => {
   at = await aWorktree();
-  path = process.env.PATH;
+  place = { directory: at.directory.path, adminDirectory: join(at.repository, '.git/worktrees/task') };
 });
-afterEach(async () => {
-  process.env.PATH = path;
-  await at.directory.remove();
-});
-
-/**
- * Puts a git before the real one that works `calls` times, and then dies as if it was killed halfway: with a lock left
- * behind when there is a worktree.
- */
-async function gitThatDiesAfter(calls: number): Promise<void> {
-  const bin = join(at.directory.path, `bin-${calls}`);
-  const counter = join(bin, 'count');
-  const admin = join(at.repository, '.git/worktrees/task');
-  await mkdir(bin, { recursive: true });
-  await writeFile(counter, '');
-  const script = `#!/bin/sh
-printf x >> '${counter}'
-if [ $(wc -c < '${counter}') -gt ${calls} ]; then
-  [ -d '${admin}' ] && : > '${admin}/index.lock'
-  kill -9 $$
-fi
-PATH='${path ?? ''}' exec git "$@"
-`;
-  await writeFile(join(bin, 'git'), script);
-  await chmod(join(bin, 'git'), 0o755);
-  process.env.PATH = `${bin}:${path ?? ''}`;
-}
-
-/** Kills `operation` before each of its git commands in turn, until it gets through; answers how often. */
-async function killEverywhere(operation: () => Promise<unknown>, after: () => Promise<void>): Promise<number> {
-  for (let calls = 0; ; calls += 1) {
-    await gitThatDiesAfter(calls);
-    const survived = await operation().then(
-      () => true,
-      () => false,
-    );
-    process.env.PATH = path;
-    await after();
-    if (survived) return calls;
-  }
-}
+afterEach(() => at.directory.remove());
 
 it('a worktree is made whole wherever its making was killed', async () => {
   const { git, repository, worktree, request } = at;
   const wanted = await stateOf(worktree);
   await sh(repository, 'worktree', 'remove', '--force', worktree);
   const kills = await killEverywhere(
+    place,
     () => git.ensureWorktree(request),
     async () => {
       await git.ensureWorktree(request);
@@ -81,6 +42,7 @@ it('a worktree is put back wherever that was killed, and what the attempt left i
   await work();
   const kept = await git.preserveAttempt({ worktreePath: worktree, attemptId, baseline });
   const kills = await killEverywhere(
+    place,
     () => git.restoreBaseline({ worktreePath: worktree, baseline }),
     async () => {
       expect(await git.preserveAttempt({ worktreePath: worktree, attemptId, baseline })).toEqual(kept);

@@ -1,5 +1,4 @@
-import { execFileSync } from 'node:child_process';
-import { appendFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { createGit } from '../../providers/git/git';
@@ -186,12 +185,18 @@ describe('a lock', () => {
 describe('a failure', () => {
   it('holds no credentials and comes in time', async () => {
     expect(new GitError('failed', 'fatal: https://user:token@host/x.git').message).not.toContain('token');
-    // A configuration that nobody ever writes: git waits for it.
-    execFileSync('mkfifo', [join(at.repository, 'endless')]);
-    await appendFile(join(at.repository, '.git', 'config'), '[include]\n\tpath = ../endless\n');
-    const hasty = createGit({ timeoutMs: 200 });
-    await expect(hasty.resolveBase({ repositoryPath: at.repository, branch: 'main' })).rejects.toMatchObject({
-      code: 'timeout',
-    });
+    const bin = join(at.directory.path, 'bin');
+    await mkdir(bin);
+    await writeFile(join(bin, 'git'), '#!/bin/sh\nread _ < /dev/zero\n', { mode: 0o755 });
+    const path = process.env.PATH;
+    process.env.PATH = `${bin}:${path ?? ''}`;
+    try {
+      const hasty = createGit({ timeoutMs: 50 });
+      await expect(hasty.resolveBase({ repositoryPath: at.repository, branch: 'main' })).rejects.toMatchObject({
+        code: 'timeout',
+      });
+    } finally {
+      process.env.PATH = path;
+    }
   });
 });

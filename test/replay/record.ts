@@ -9,8 +9,11 @@ import { historyToJSON } from '@temporalio/common/lib/proto-utils';
 import { eventually } from '../../platform/testing/eventually';
 import { makeTempDir } from '../../platform/testing/temp-dir';
 import { agentRunId } from '../../workflows/agent-run/messages';
+import { boardQueue } from '../../workflows/queues';
+import { worktreeId } from '../../workflows/worktree/messages';
 import { schedulerId } from '../../workflows/admission-scheduler/messages';
 import { scriptAgent } from '../support/caller';
+import { aRemoteRepository, commitIn } from '../support/remote-repository';
 import { aRepository } from '../support/repository';
 import { startService, type Service } from '../support/service';
 
@@ -30,7 +33,11 @@ async function main(): Promise<void> {
       { type: 'elsewhere', name: 'Elsewhere', provider: 'remote-callback' },
     ]);
     await mkdir(histories, { recursive: true });
-    for (const [name, workflowId] of await scenarios(service, temporal)) {
+    const recorded = [
+      ...(await scenarios(service, temporal)),
+      ...(await worktreeScenarios(service, temporal, files.path)),
+    ];
+    for (const [name, workflowId] of recorded) {
       await temporal.workflow.getHandle(workflowId).result();
       const history = await temporal.workflow.getHandle(workflowId).fetchHistory();
       await writeFile(join(histories, `${name}.json`), historyToJSON(history));
@@ -120,6 +127,52 @@ async function scenarios(service: Service, temporal: Client): Promise<[name: str
     ['agent-run-retry', agentRunId(retry.attemptId)],
     ['admission-scheduler', schedulerId],
     ['launch-preview', await latestWorkflow(temporal, 'launchPreview')],
+  ];
+}
+
+/** Every operation on a worktree, each on a task of its own, and the ways it can be refused. */
+async function worktreeScenarios(
+  service: Service,
+  temporal: Client,
+  dir: string,
+): Promise<[name: string, workflowId: string][]> {
+  const { call } = service;
+  const shop = await aRemoteRepository(dir);
+  await call.ok('POST', '/api/config/repos', { name: 'shop', path: shop.path, remote: 'origin' });
+  const url = (taskId: string, rest = '') => `/api/tasks/${taskId}/worktree${rest}`;
+  const aWorktree = async (): Promise<{ id: string; path: string }> => {
+    const { id } = await call.createTask({ title: 'Recorded', git: { repo: 'shop' } });
+    const { path } = await call.ok('POST', url(id), {});
+    await commitIn(path, `${id}.txt`);
+    return { id, path };
+  };
+  const created = await aWorktree();
+  const rebased = await aWorktree();
+  await shop.othersPush('other.txt');
+  await call.ok('POST', url(rebased.id, '/rebase'), {});
+  const refused = await aWorktree();
+  await call.post(url(refused.id, '/merge'), { expectedHead: 'a'.repeat(40) });
+  const merged = await aWorktree();
+  await call.ok('POST', url(merged.id, '/merge'), {});
+  const removed = await aWorktree();
+  await call.ok('DELETE', url(removed.id, '?force=true&reason=recorded'));
+  const resumed = await aWorktree();
+  await temporal.workflow.execute('worktree', {
+    workflowId: worktreeId(resumed.id),
+    taskQueue: boardQueue,
+    args: [{ taskId: resumed.id, actor: 'system:reconcile', request: null, heartbeatTimeoutMs: 2_000 }],
+  });
+  await call.ok('GET', url(created.id));
+  await call.send('GET', url(created.id, '/open'));
+  return [
+    ['worktree-create', worktreeId(created.id)],
+    ['worktree-rebase', worktreeId(rebased.id)],
+    ['worktree-merge-refused', worktreeId(refused.id)],
+    ['worktree-merge', worktreeId(merged.id)],
+    ['worktree-cleanup', worktreeId(removed.id)],
+    ['worktree-resumed', worktreeId(resumed.id)],
+    ['worktree-inspection', await latestWorkflow(temporal, 'worktreeInspection')],
+    ['worktree-open', await latestWorkflow(temporal, 'worktreeOpen')],
   ];
 }
 

@@ -14,6 +14,7 @@ import {
 } from '@temporalio/workflow';
 import type { LaunchOutcome, LaunchRefusal } from '../../contracts/launch';
 import { searchAttributes } from '../../platform/temporal/search-attributes';
+import { ensureWorktree } from './ensure-worktree';
 import { admission, announce, completion, dispatchOn, prepareOn, reclaimOn } from './activities';
 import {
   agentRunId,
@@ -89,8 +90,16 @@ function refuse(run: RunMessages, launch: LaunchRefusal, endedAt: string): Promi
   return run.finish({ attemptId: run.attemptId, status: 'refused', endedAt });
 }
 
+/** Prepares the launch; a task whose worktree is not there yet, or not at rest, gets it first. */
+async function prepare(input: AgentRunInput, hostId: string | null): Promise<LaunchOutcome> {
+  const launch = await prepareOnHost(input, hostId);
+  const awaited = launch.status === 'refused' && ['WORKTREE_MISSING', 'WORKTREE_BUSY'].includes(launch.code);
+  if (!awaited || hostId === null) return launch;
+  return (await ensureWorktree(input, hostId)) ?? (await prepareOnHost(input, hostId));
+}
+
 /** A host that stays away refuses the launch; nothing has been started on it. */
-async function prepare({ attemptId, timings }: AgentRunInput, hostId: string | null): Promise<LaunchOutcome> {
+async function prepareOnHost({ attemptId, timings }: AgentRunInput, hostId: string | null): Promise<LaunchOutcome> {
   try {
     return await prepareOn(hostId, timings).prepare({ attemptId });
   } catch {

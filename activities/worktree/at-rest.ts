@@ -1,0 +1,45 @@
+import type { LaunchRefusal } from '../../contracts/launch';
+import type { WorktreeEvidence } from '../../providers/git/worktree-git';
+import { refusal } from '../../runs/refusal';
+import type { WorktreeRecord } from '../../stores/worktree-store';
+import type { WorktreeHostDependencies } from './dependencies';
+import { headMoved, inUse, noWorktree } from './refusals';
+import { heldBy, placeOf } from './record';
+
+/**
+ * What git says of a worktree that nobody works in and that is what its manifest says; or why it cannot be rebased or
+ * merged now.
+ */
+export async function atRest(
+  deps: WorktreeHostDependencies,
+  record: WorktreeRecord,
+  expectedHead: string | undefined,
+): Promise<(WorktreeEvidence & { headSha: string }) | LaunchRefusal> {
+  const taskId = record._id;
+  if (record.state !== 'ready') return noWorktree(taskId);
+  const attemptId = (await deps.activeRuns.holder(taskId)) ?? heldBy(record, deps.now());
+  if (attemptId !== null) return inUse(taskId, attemptId);
+  const evidence = await deps.git.inspectWorktree(placeOf(record));
+  const { headSha, branch, dirty, operation, registered, gitDirMatches } = evidence;
+  if (!registered || !gitDirMatches || branch !== record.branch || headSha === null) {
+    return refusal('WORKTREE_MISMATCH', 409, 'The worktree is not what its manifest says; look at it first.', {
+      taskId,
+      path: record.path,
+      expectedBranch: record.branch,
+      branch,
+      registered,
+    });
+  }
+  if (expectedHead !== undefined && headSha !== expectedHead) return headMoved(taskId, expectedHead, headSha);
+  if (dirty > 0 || operation !== null) {
+    return refusal(
+      'WORKTREE_DIRTY',
+      409,
+      operation === null
+        ? `${dirty} files have changes that are not committed; commit or discard them first.`
+        : `A ${operation} is unfinished in the worktree; finish or abort it first.`,
+      { taskId, dirty, operation },
+    );
+  }
+  return { ...evidence, headSha };
+}

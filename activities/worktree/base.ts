@@ -1,0 +1,63 @@
+import type { LaunchRefusal } from '../../contracts/launch';
+import type { WorktreeManifest } from '../../contracts/worktree';
+import type { WorktreeCreate } from '../../contracts/worktree-request';
+import type { WorktreeGit } from '../../providers/git/worktree-git';
+import { isRefusal } from './git-failure';
+import { fetchFailed } from './refusals';
+
+type Base = WorktreeManifest['base'];
+
+/** A base with the fingerprint of the remote it is of. */
+export interface ResolvedBase {
+  base: Base;
+  remoteFingerprint: string | null;
+}
+
+interface Where {
+  taskId: string;
+  repositoryPath: string;
+  branch: string;
+  remote: string | undefined;
+}
+
+/** Fetches the base and resolves its exact commit; without a remote, the local branch. */
+export async function freshBase(
+  git: WorktreeGit,
+  { taskId, repositoryPath, branch, remote }: Where,
+): Promise<ResolvedBase | LaunchRefusal> {
+  if (remote === undefined) {
+    const { sha } = await git.localBase({ repositoryPath, branch });
+    return { base: { branch, remote: null, sha, source: 'local', fetchedAt: null }, remoteFingerprint: null };
+  }
+  try {
+    const { sha, fetchedAt, remoteUrlFingerprint } = await git.fetchBase({ repositoryPath, remote, branch });
+    return { base: { branch, remote, sha, source: 'remote', fetchedAt }, remoteFingerprint: remoteUrlFingerprint };
+  } catch (error) {
+    if (isRefusal(error, 'fetch-failed', 'unknown-remote')) return fetchFailed(taskId, error.message);
+    throw error;
+  }
+}
+
+/** The base for a new worktree: fresh, or as it was last fetched when somebody has accepted that. */
+export async function baseFor(
+  git: WorktreeGit,
+  where: Where,
+  { allowStaleBase, staleBaseAcknowledgement }: WorktreeCreate,
+  acknowledged: { actor: string; at: string },
+): Promise<ResolvedBase | LaunchRefusal> {
+  const fresh = await freshBase(git, where);
+  if (!('status' in fresh) || !allowStaleBase || !staleBaseAcknowledgement) return fresh;
+  const { repositoryPath, branch, remote } = where;
+  const { sha } = await git.localBase({ repositoryPath, branch, ...(remote === undefined ? {} : { remote }) });
+  return {
+    base: {
+      branch,
+      remote: remote ?? null,
+      sha,
+      source: 'stale-local',
+      fetchedAt: null,
+      acknowledgement: { ...staleBaseAcknowledgement, ...acknowledged },
+    },
+    remoteFingerprint: remote === undefined ? null : await git.remoteFingerprint({ repositoryPath, remote }),
+  };
+}

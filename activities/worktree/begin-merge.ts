@@ -1,0 +1,38 @@
+import type { WorktreeMerge } from '../../contracts/worktree-request';
+import type { WorktreeRecord } from '../../stores/worktree-store';
+import { atRest } from './at-rest';
+import { freshBase } from './base';
+import type { Begin, Begun } from './beginning';
+import type { WorktreeHostDependencies } from './dependencies';
+import { change, remoteOf } from './record';
+
+/** Fetches the base and writes down which commit is merged into which. */
+export async function beginMerge(
+  deps: WorktreeHostDependencies,
+  { taskId, operation, request }: Begin<WorktreeMerge>,
+  record: WorktreeRecord,
+): Promise<Begun> {
+  const evidence = await atRest(deps, record, request.expectedHead);
+  if ('status' in evidence) return evidence;
+  const { branch } = record.base;
+  const fresh = await freshBase(deps.git, {
+    taskId,
+    repositoryPath: record.repositoryPath,
+    branch,
+    remote: remoteOf(record).remote,
+  });
+  if ('status' in fresh) return fresh;
+  await change(deps, record, {
+    state: 'merging',
+    recoverable: null,
+    operation: {
+      ...operation,
+      kind: 'merge',
+      headSha: evidence.headSha,
+      ontoSha: fresh.base.sha,
+      fetchedAt: fresh.base.fetchedAt,
+      message: request.message ?? `Merge ${record.branch} into ${branch}\n\nBoard-Task: ${taskId}`,
+    },
+  });
+  return { state: 'merging' };
+}

@@ -1,0 +1,51 @@
+import { unsettledStates } from '../../contracts/worktree';
+import type { WorktreeRecord } from '../../stores/worktree-store';
+import { withHeartbeat } from '../heartbeat';
+import { beginAdopt } from './begin-adopt';
+import { beginCleanup } from './begin-cleanup';
+import { beginCreate } from './begin-create';
+import { beginMerge } from './begin-merge';
+import { beginRebase } from './begin-rebase';
+import type { Beginning, Begun } from './beginning';
+import type { WorktreeHostDependencies } from './dependencies';
+import { gitFailure } from './git-failure';
+import { busy, noWorktree } from './refusals';
+
+export function createBeginWorktreeActivities(deps: WorktreeHostDependencies) {
+  return {
+    /**
+     * Decides an operation and writes it into the manifest, with every commit it is about, before git changes anything.
+     * Repeated, it finds what it has written.
+     */
+    async beginWorktree(beginning: Beginning): Promise<Begun> {
+      const { taskId, operationId } = beginning;
+      const record = await deps.worktrees.get(taskId);
+      const known =
+        record?.operation?.id === operationId || record?.history.some((entry) => entry.operationId === operationId);
+      if (record && known) return { state: record.state };
+      if (record && unsettledStates.includes(record.state)) return busy(record);
+      try {
+        return await withHeartbeat(() => decide(beginning, record));
+      } catch (error) {
+        throw gitFailure(error);
+      }
+    },
+  };
+
+  function decide({ taskId, operationId, actor, request, target }: Beginning, record?: WorktreeRecord): Promise<Begun> {
+    const operation = { id: operationId, actor, startedAt: deps.now().toISOString() };
+    if (request.kind === 'create') return beginCreate(deps, { taskId, operation, request }, target, record);
+    if (request.kind === 'adopt') return beginAdopt(deps, { taskId, operation, request }, target, record);
+    if (!record) return Promise.resolve(noWorktree(taskId));
+    switch (request.kind) {
+      case 'rebase':
+        return beginRebase(deps, { taskId, operation, request }, record);
+      case 'merge':
+        return beginMerge(deps, { taskId, operation, request }, record);
+      case 'cleanup':
+        return beginCleanup(deps, { taskId, operation, request }, record);
+    }
+  }
+}
+
+export type BeginWorktreeActivities = ReturnType<typeof createBeginWorktreeActivities>;

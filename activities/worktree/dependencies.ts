@@ -1,0 +1,18 @@
+import type { Log } from '../../platform/log/log';
+import type { Git } from '../../providers/git/git';
+import type { ActiveRunStore } from '../../stores/active-run-store';
+import type { WorktreeStore } from '../../stores/worktree-store';
+
+/** What the operations on worktrees need on the host that holds them. */
+export interface WorktreeHostDependencies {
+  worktrees: WorktreeStore;
+  activeRuns: Pick<ActiveRunStore, 'holder'>;
+  git: Git;
+  hostId: string;
+  /** Directory of this host's worktrees, one per task. */
+  worktreeDir: string;
+  /** Directory of the detached worktrees merges are made in. */
+  integrationDir: string;
+  log: Log;
+  now(): Date;
+}

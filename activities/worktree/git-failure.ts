@@ -1,0 +1,21 @@
+import { Context } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
+import { GitError, type GitErrorCode } from '../../providers/git/git-error';
+
+/** Errors that another try may not meet again, however often it takes. */
+const passing: readonly GitErrorCode[] = ['locked', 'timeout'];
+/** Errors that are tried again a few times, in case it was the network or a full disk. */
+const perhapsPassing: readonly GitErrorCode[] = ['failed', 'fetch-failed', 'push-failed'];
+const tries = 3;
+
+/** The error an activity fails with: git's code as its type, and whether trying again is of use. */
+export function gitFailure(error: unknown): unknown {
+  if (!(error instanceof GitError)) return error;
+  const again =
+    passing.includes(error.code) || (perhapsPassing.includes(error.code) && Context.current().info.attempt < tries);
+  return ApplicationFailure.create({ type: error.code, message: error.message, nonRetryable: !again });
+}
+
+/** Whether git refused for a reason that is known and leaves everything as it was. */
+export const isRefusal = (error: unknown, ...codes: GitErrorCode[]): error is GitError =>
+  error instanceof GitError && codes.includes(error.code);

@@ -1,0 +1,97 @@
+import type { CleanupFinding, WorktreeInspection } from '../../contracts/worktree';
+import type { Holders, WorktreeEvidence } from '../../providers/git/worktree-git';
+import type { WorktreeRecord } from '../../stores/worktree-store';
+import type { WorktreeHostDependencies } from './dependencies';
+import { heldBy, placeOf } from './record';
+
+/** The most processes and the most problems that are listed. */
+const listed = 20;
+
+/** What a removal looks at besides git. */
+interface Circumstances {
+  activeAttempt: string | undefined;
+  holders: Holders;
+  now: Date;
+}
+
+/** Looks at a worktree and says what speaks against removing it. Changes nothing. */
+export async function inspect(deps: WorktreeHostDependencies, record: WorktreeRecord): Promise<WorktreeInspection> {
+  const [evidence, holders, activeAttempt] = await Promise.all([
+    deps.git.inspectWorktree(placeOf(record)),
+    deps.git.holders({ worktreePath: record.path }),
+    deps.activeRuns.holder(record._id),
+  ]);
+  const now = deps.now();
+  return {
+    evidence: {
+      complete: evidence.complete && holders.complete,
+      reasons: [...evidence.problems.slice(0, listed), ...unseen(holders)],
+      exists: evidence.exists,
+      registered: evidence.registered,
+      headSha: evidence.headSha ?? evidence.branchSha,
+      branch: evidence.branch,
+      dirty: evidence.dirty,
+      untracked: evidence.untracked,
+      ahead: evidence.ahead,
+      behind: evidence.behind,
+      unpushed: evidence.unpushed,
+      merged: !evidence.unmerged,
+      operation: evidence.operation,
+      inspectedAt: now.toISOString(),
+    },
+    // What was removed has nothing left to lose.
+    findings: record.state === 'removed' ? [] : findings(record, evidence, { activeAttempt, holders, now }),
+  };
+}
+
+const unseen = ({ complete }: Holders): string[] => (complete ? [] : ['Not every process could be inspected.']);
+
+function findings(
+  record: WorktreeRecord,
+  evidence: WorktreeEvidence,
+  { activeAttempt, holders, now }: Circumstances,
+): CleanupFinding[] {
+  return [...losses(evidence), ...held(holders), ...incomplete(evidence, holders), ...forbidden()];
+
+  /** What nobody can override (specification 1, Worktrees, rule 7). */
+  function forbidden(): CleanupFinding[] {
+    const found: CleanupFinding[] = [];
+    const add = (code: CleanupFinding['code'], message: string) => found.push({ code, overridable: false, message });
+    const owner = heldBy(record, now);
+    if (activeAttempt !== undefined) add('active-attempt', `The attempt ${activeAttempt} is active on this task.`);
+    if (owner !== null) add('attempt-lease', `The attempt ${owner} holds the lease until ${record.lease.expiresAt}.`);
+    if (evidence.exists && evidence.registered && evidence.branch !== record.branch) {
+      add('branch-mismatch', `The worktree is on ${evidence.branch ?? 'a detached HEAD'}, not on ${record.branch}.`);
+    }
+    // A worktree that failed in the making may lie where somebody else's files are.
+    if (evidence.exists && record.state !== 'failed' && !(evidence.registered && evidence.gitDirMatches)) {
+      add('manifest-mismatch', `The directory ${record.path} is not the worktree that the manifest describes.`);
+    }
+    return found;
+  }
+}
+
+/** What a removal would lose. */
+function losses({ dirty, untracked, unpushed, unmerged, ahead }: WorktreeEvidence): CleanupFinding[] {
+  const found: CleanupFinding[] = [];
+  const add = (code: CleanupFinding['code'], count: number, message: string) =>
+    found.push({ code, overridable: true, message, count });
+  if (dirty > 0) add('dirty', dirty, `${dirty} tracked files have changes that are not committed.`);
+  if (untracked > 0) add('untracked', untracked, `${untracked} files are not known to git.`);
+  if (unpushed > 0) add('unpushed', unpushed, `${unpushed} commits are on no branch of the remote.`);
+  if (unmerged) add('unmerged', ahead, 'The branch has commits that the base does not have.');
+  return found;
+}
+
+function held({ processes }: Holders): CleanupFinding[] {
+  if (processes.length === 0) return [];
+  const named = processes.slice(0, listed).map(({ pid, command }) => ({ pid, command: command.slice(0, 200) }));
+  const message = `${processes.length} processes work in the worktree.`;
+  return [{ code: 'held', overridable: true, message, count: processes.length, processes: named }];
+}
+
+function incomplete(evidence: WorktreeEvidence, holders: Holders): CleanupFinding[] {
+  const reasons = [...(evidence.complete ? [] : evidence.problems), ...unseen(holders)].slice(0, listed);
+  if (reasons.length === 0) return [];
+  return [{ code: 'incomplete-inspection', overridable: true, message: reasons.join(' ') }];
+}

@@ -1,0 +1,58 @@
+import type { LaunchRefusal } from '../../contracts/launch';
+import { unsettledStates } from '../../contracts/worktree';
+import { refusal } from '../../runs/refusal';
+import type { WorktreeRecord, WorktreeStore } from '../../stores/worktree-store';
+import { heldBy } from './record';
+import { busy, inUse } from './refusals';
+
+interface LeaseDependencies {
+  worktrees: WorktreeStore;
+  now(): Date;
+}
+
+/** How often a lease is tried for while others change the manifest. */
+const tries = 20;
+
+/**
+ * Takes the worktree of a task for an attempt. The manifest arbitrates: an operation and a lease exclude each other,
+ * because each is a change from the revision at which the other one was not there.
+ *
+ * @returns the manifest with the lease, or `WORKTREE_MISSING`, `WORKTREE_BUSY`, `WORKTREE_IN_USE`
+ */
+export async function takeLease(
+  deps: LeaseDependencies,
+  taskId: string,
+  attemptId: string,
+): Promise<WorktreeRecord | LaunchRefusal> {
+  for (let attempt = 1; attempt <= tries; attempt += 1) {
+    const record = await deps.worktrees.get(taskId);
+    if (record && unsettledStates.includes(record.state)) return busy(record);
+    if (record?.state !== 'ready') {
+      return refusal('WORKTREE_MISSING', 409, 'The task has no worktree, and none could be made.', { taskId });
+    }
+    const now = deps.now();
+    const holder = heldBy(record, now);
+    if (holder !== null && holder !== attemptId) return inUse(taskId, holder);
+    const expiresAt = new Date(now.getTime() + record.lease.seconds * 1000).toISOString();
+    const lease = { ...record.lease, ownerAttemptId: attemptId, expiresAt };
+    const taken = await deps.worktrees.change(record, { lease }, now.toISOString());
+    if (taken) return taken;
+  }
+  throw new Error(`The manifest of ${taskId} kept changing.`);
+}
+
+/** Gives back what the attempt holds, or hands it to the attempt that follows. Repeating it changes nothing. */
+export async function releaseLease(
+  deps: LeaseDependencies,
+  taskId: string,
+  attemptId: string,
+  nextAttemptId: string | undefined,
+): Promise<void> {
+  for (let attempt = 1; attempt <= tries; attempt += 1) {
+    const record = await deps.worktrees.get(taskId);
+    if (record?.lease.ownerAttemptId !== attemptId) return;
+    const lease = { ...record.lease, ownerAttemptId: nextAttemptId ?? null };
+    if (await deps.worktrees.change(record, { lease }, deps.now().toISOString())) return;
+  }
+  throw new Error(`The manifest of ${taskId} kept changing.`);
+}

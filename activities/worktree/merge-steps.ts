@@ -1,0 +1,101 @@
+import { join } from 'node:path';
+import type { WorktreeRecord } from '../../stores/worktree-store';
+import type { WorktreeHostDependencies } from './dependencies';
+import { isRefusal } from './git-failure';
+import { change, remoteOf, settle } from './record';
+import { gitRefusal, step, type StepInput, type StepResult } from './step';
+
+/**
+ * A merge in three steps: the merge commit, the push, and putting away what was needed for them. Between any two of
+ * them the manifest says which commit it is, so that whoever goes on asks the remote about exactly that one.
+ */
+export function mergeSteps(deps: WorktreeHostDependencies) {
+  return {
+    /** Merges the branch into the base in a detached worktree; the primary checkout is not touched. */
+    integrateBranch: (input: StepInput): Promise<StepResult> =>
+      step(deps, input, 'merging', async (record, operation) => {
+        const {
+          id,
+          actor,
+          headSha = record.base.sha,
+          ontoSha = record.base.sha,
+          message = `Merge ${record.branch}`,
+        } = operation;
+        try {
+          const { mergedSha, alreadyMerged } = await deps.git.integrate({
+            ...integrationOf(record, id),
+            headSha,
+            baseSha: ontoSha,
+            message,
+            author: { name: actor.replace(/[<>\n]/g, ' '), email: 'runboard@localhost' },
+          });
+          const state = alreadyMerged ? 'integrated' : 'pushing';
+          await change(deps, record, { state, operation: { ...operation, mergedSha } });
+          return { state };
+        } catch (error) {
+          if (!isRefusal(error, 'merge-conflict', 'outside')) throw error;
+          const entry = { result: 'failed' as const, code: error.code, headSha, baseSha: ontoSha };
+          await settle(deps, record, operation, 'ready', { entry });
+          return gitRefusal(
+            'WORKTREE_MERGE_CONFLICT',
+            `The branch conflicts with ${record.base.branch}; nothing was pushed. Rebase it first.`,
+            record,
+            error,
+          );
+        }
+      }),
+
+    /** Makes the merge commit the base, without force. One that is there already is success. */
+    pushMerge: (input: StepInput): Promise<StepResult> =>
+      step(deps, input, 'pushing', async (record, operation) => {
+        const { id, mergedSha = '', ontoSha = record.base.sha } = operation;
+        try {
+          await deps.git.pushIntegration({
+            repositoryPath: record.repositoryPath,
+            mergedSha,
+            baseBranch: record.base.branch,
+            expectedBaseSha: ontoSha,
+            ...remoteOf(record),
+          });
+          await change(deps, record, { state: 'integrated', recoverable: null });
+          return { state: 'integrated' };
+        } catch (error) {
+          if (!isRefusal(error, 'push-rejected', 'checked-out')) throw error;
+          await deps.git.removeIntegration({ ...integrationOf(record, id), landed: false });
+          const entry = { result: 'failed' as const, code: error.code, baseSha: ontoSha, mergedSha };
+          await settle(deps, record, operation, 'ready', { entry });
+          return error.code === 'checked-out'
+            ? gitRefusal('WORKTREE_BASE_CHECKED_OUT', `Nothing was merged: ${error.message}`, record, error)
+            : gitRefusal(
+                'WORKTREE_BASE_MOVED',
+                'The base has moved meanwhile; nothing was pushed. Merge again.',
+                record,
+                error,
+              );
+        }
+      }),
+
+    /** Removes the integration worktree, and records the merge. */
+    finishMerge: (input: StepInput): Promise<StepResult> =>
+      step(deps, input, 'integrated', async (record, operation) => {
+        const { id, headSha, ontoSha, mergedSha } = operation;
+        await deps.git.removeIntegration({ ...integrationOf(record, id), landed: true });
+        const entry = {
+          ...(headSha === undefined ? {} : { headSha }),
+          ...(ontoSha === undefined ? {} : { baseSha: ontoSha }),
+          ...(mergedSha === undefined ? {} : { mergedSha }),
+        };
+        await settle(deps, record, operation, 'ready', { entry });
+        return { state: 'ready' };
+      }),
+  };
+
+  function integrationOf(record: WorktreeRecord, id: string) {
+    return {
+      repositoryPath: record.repositoryPath,
+      integrationPath: join(deps.integrationDir, record._id),
+      insideDir: deps.integrationDir,
+      id,
+    };
+  }
+}

@@ -1,0 +1,81 @@
+import { dirname } from 'node:path';
+import { ApplicationFailure } from '@temporalio/common';
+import type { WorktreeHistoryEntry, WorktreeOperation, WorktreeState } from '../../contracts/worktree';
+import type { WorktreeChange, WorktreeRecord, WorktreeStore } from '../../stores/worktree-store';
+
+interface RecordDependencies {
+  worktrees: WorktreeStore;
+  now(): Date;
+}
+
+/** The length of a lease whose caller named none, in seconds. */
+export const defaultLeaseSeconds = 7 * 86_400;
+
+/** How soon an activity that met another writer looks again. */
+const nextLook = '50 milliseconds';
+
+/** Changes the manifest as it was read; when somebody else was first, the whole activity starts over from what is true now. */
+export async function change(
+  deps: RecordDependencies,
+  read: WorktreeRecord,
+  fields: WorktreeChange,
+): Promise<WorktreeRecord> {
+  const changed = await deps.worktrees.change(read, fields, deps.now().toISOString());
+  if (changed) return changed;
+  throw movedMeanwhile(read._id);
+}
+
+/** Repeats the activity: the manifest is no longer what was decided on. */
+export const movedMeanwhile = (taskId: string): ApplicationFailure =>
+  ApplicationFailure.create({
+    type: 'REVISION_MOVED',
+    message: `The manifest of ${taskId} changed meanwhile.`,
+    nextRetryDelay: nextLook,
+  });
+
+/** Ends an operation: the worktree is at rest again, and what happened is in its history. */
+export function settle(
+  deps: RecordDependencies,
+  read: WorktreeRecord,
+  operation: WorktreeOperation,
+  state: WorktreeState,
+  { entry, fields = {} }: { entry: Partial<WorktreeHistoryEntry>; fields?: WorktreeChange },
+): Promise<WorktreeRecord> {
+  const told: WorktreeHistoryEntry = {
+    at: deps.now().toISOString(),
+    operationId: operation.id,
+    kind: operation.kind,
+    actor: operation.actor,
+    result: 'done',
+    ...(operation.reason === undefined ? {} : { reason: operation.reason }),
+    ...entry,
+  };
+  return change(deps, read, {
+    operation: null,
+    recoverable: null,
+    ...fields,
+    state,
+    history: [...read.history, told],
+  });
+}
+
+/** An unexpired lease of an attempt; nothing else may change the worktree while there is one. */
+export const heldBy = ({ lease }: WorktreeRecord, now: Date): string | null =>
+  lease.ownerAttemptId !== null && lease.expiresAt > now.toISOString() ? lease.ownerAttemptId : null;
+
+/** The directory nothing outside of which is removed for this worktree. An adopted one lies where its owner put it. */
+export const enclosingDir = ({ base, path }: WorktreeRecord, worktreeDir: string): string =>
+  base.source === 'legacy-adopted' ? dirname(path) : worktreeDir;
+
+/** What git is told of the worktree. */
+export const placeOf = (record: WorktreeRecord) => ({
+  repositoryPath: record.repositoryPath,
+  worktreePath: record.path,
+  branch: record.branch,
+  baseSha: record.base.sha,
+  baseBranch: record.base.branch,
+  ...remoteOf(record),
+});
+
+export const remoteOf = ({ base }: WorktreeRecord): { remote?: string } =>
+  base.remote === null ? {} : { remote: base.remote };

@@ -1,0 +1,99 @@
+import { refusal } from '../../runs/refusal';
+import type { WorktreeHostDependencies } from './dependencies';
+import { isRefusal } from './git-failure';
+import { mergeSteps } from './merge-steps';
+import { enclosingDir, placeOf, settle } from './record';
+import { gitRefusal, step, type StepInput, type StepResult } from './step';
+
+/** What each step of an operation does: git first, then the record of it. Every one of them can be repeated. */
+export function createWorktreeStepActivities(deps: WorktreeHostDependencies) {
+  return {
+    ...mergeSteps(deps),
+
+    /** Makes the branch and the worktree that the manifest describes. */
+    makeWorktree: (input: StepInput): Promise<StepResult> =>
+      step(deps, input, 'preparing', async (record, operation) => {
+        try {
+          const { headSha } = await deps.git.ensureWorktree(placeOf(record));
+          await settle(deps, record, operation, 'ready', { entry: { headSha, baseSha: record.base.sha } });
+          return { state: 'ready' };
+        } catch (error) {
+          if (!isRefusal(error, 'conflict', 'unknown-ref', 'not-a-repository')) throw error;
+          const { code, message } = error;
+          const recoverable = { code, message, path: record.path, at: deps.now().toISOString() };
+          const entry = { result: 'failed' as const, code, reason: message };
+          await settle(deps, record, operation, 'failed', { entry, fields: { recoverable } });
+          return gitRefusal('WORKTREE_NOT_CREATED', `The worktree could not be made: ${message}`, record, error);
+        }
+      }),
+
+    /** Rebases the branch; after a conflict it is exactly where it was. */
+    rebaseWorktree: (input: StepInput): Promise<StepResult> =>
+      step(deps, input, 'rebasing', async (record, operation) => {
+        const { ontoSha = record.base.sha, fetchedAt = null } = operation;
+        try {
+          const { headSha } = await deps.git.rebaseOnto({ ...placeOf(record), ontoSha, id: operation.id });
+          const source = record.base.remote === null ? ('local' as const) : ('remote' as const);
+          const { acknowledgement: _acknowledged, ...former } = record.base;
+          const base = { ...former, sha: ontoSha, source, fetchedAt };
+          await settle(deps, record, operation, 'ready', { entry: { headSha, baseSha: ontoSha }, fields: { base } });
+          return { state: 'ready' };
+        } catch (error) {
+          if (!isRefusal(error, 'merge-conflict', 'dirty', 'mismatch', 'stale', 'conflict')) throw error;
+          await settle(deps, record, operation, 'ready', {
+            entry: { result: 'failed', code: error.code, baseSha: ontoSha },
+          });
+          if (error.code !== 'merge-conflict') {
+            return gitRefusal('WORKTREE_NOT_REBASED', `The branch was not rebased: ${error.message}`, record, error);
+          }
+          return gitRefusal(
+            'WORKTREE_REBASE_CONFLICT',
+            `The branch conflicts with ${ontoSha}; it is where it was. Rebase it by hand in ${record.path}.`,
+            record,
+            error,
+          );
+        }
+      }),
+
+    /** Removes the worktree and its branch; what force gives up is kept under a reference first. */
+    removeWorktree: (input: StepInput): Promise<StepResult> =>
+      step(deps, input, 'cleanup', async (record, operation) => {
+        const { id, force = false, headSha = record.base.sha } = operation;
+        const insideDir = enclosingDir(record, deps.worktreeDir);
+        try {
+          const { kept } = await deps.git.removeWorktree({ ...placeOf(record), id, insideDir, headSha, force });
+          const entry = { headSha, ...(kept ? { keptRef: kept.ref } : {}) };
+          const allocation = `removed:${record._id}`;
+          await settle(deps, record, operation, 'removed', { entry, fields: { allocation } });
+          deps.log.info(
+            { taskId: record._id, actor: operation.actor, reason: operation.reason, kept },
+            'worktree removed',
+          );
+          return { state: 'removed' };
+        } catch (error) {
+          if (!isRefusal(error, 'outside', 'mismatch', 'stale', 'dirty', 'unmerged', 'worktree-locked')) throw error;
+          const entry = { result: 'failed' as const, code: error.code };
+          await settle(deps, record, operation, operation.from ?? 'ready', { entry });
+          return gitRefusal('WORKTREE_NOT_REMOVABLE', `The worktree stays: ${error.message}`, record, error);
+        }
+      }),
+
+    /** Ends an operation that an operator cancelled where nothing is half done: as if it had not been asked for. */
+    giveUp: (input: StepInput): Promise<StepResult> =>
+      step(deps, input, undefined, async (record, operation) => {
+        const entry = { result: 'failed' as const, code: 'CANCELLED' };
+        if (record.state === 'preparing') {
+          const message = 'The creation was cancelled.';
+          const recoverable = { code: 'CANCELLED', message, path: record.path, at: deps.now().toISOString() };
+          await settle(deps, record, operation, 'failed', { entry, fields: { recoverable } });
+        } else {
+          await settle(deps, record, operation, operation.from ?? 'ready', { entry });
+        }
+        return refusal('WORKTREE_CANCELLED', 409, 'The operation was cancelled before it changed anything.', {
+          taskId: record._id,
+        });
+      }),
+  };
+}
+
+export type WorktreeStepActivities = ReturnType<typeof createWorktreeStepActivities>;

@@ -1,0 +1,49 @@
+import { ApplicationFailure } from '@temporalio/common';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { EditorOpened, WorktreeInspection } from '../../contracts/worktree';
+import type { LaunchRefusal } from '../../contracts/launch';
+import { refusal } from '../../runs/refusal';
+import type { WorktreeHostDependencies } from './dependencies';
+import { inspect } from './inspection';
+import { noWorktree } from './refusals';
+
+export interface WorktreeViewDependencies extends WorktreeHostDependencies {
+  /** Program and arguments; `{path}` stands for the worktree. */
+  editorCommand: readonly string[] | undefined;
+}
+
+export function createWorktreeViewActivities(deps: WorktreeViewDependencies) {
+  return {
+    /** What is to be seen of a worktree now. */
+    async inspect({ taskId }: { taskId: string }): Promise<WorktreeInspection> {
+      const record = await deps.worktrees.get(taskId);
+      if (!record) throw ApplicationFailure.nonRetryable(`${taskId} has no manifest.`, 'WORKTREE_NOT_FOUND');
+      return inspect(deps, record);
+    },
+
+    /** Starts the configured editor, without a shell; it goes on when this worker ends. */
+    async openEditor({ taskId }: { taskId: string }): Promise<EditorOpened | LaunchRefusal> {
+      const record = await deps.worktrees.get(taskId);
+      if (record?.state !== 'ready') return noWorktree(taskId);
+      const { path } = record;
+      const command = deps.editorCommand?.map((argument) => argument.replaceAll('{path}', path)) ?? [];
+      const [program, ...args] = command;
+      if (program === undefined) {
+        const message = 'No editor is configured; set BOARD_EDITOR_COMMAND, for example to ["code", "{path}"].';
+        return refusal('EDITOR_NOT_CONFIGURED', 409, message, { taskId, path });
+      }
+      try {
+        const editor = spawn(program, args, { cwd: path, detached: true, stdio: 'ignore' });
+        await once(editor, 'spawn');
+        editor.unref();
+        return { taskId, path, hostId: deps.hostId, command, pid: editor.pid ?? 0 };
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : String(error);
+        return refusal('EDITOR_FAILED', 409, `The editor could not be started: ${reason}`, { taskId, command });
+      }
+    },
+  };
+}
+
+export type WorktreeViewActivities = ReturnType<typeof createWorktreeViewActivities>;

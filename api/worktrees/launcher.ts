@@ -1,0 +1,93 @@
+import { randomUUID } from 'node:crypto';
+import {
+  WithStartWorkflowOperation,
+  WorkflowNotFoundError,
+  WorkflowUpdateFailedError,
+  type Client,
+} from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import type { EditorOpened, WorktreeInspection } from '../../contracts/worktree';
+import type { LaunchRefusal } from '../../contracts/launch';
+import type { WorktreeRequest } from '../../contracts/worktree-request';
+import { AppError, conflict } from '../../platform/errors/app-error';
+import { searchAttributes } from '../../platform/temporal/search-attributes';
+import { boardQueue } from '../../workflows/queues';
+import { operateUpdate, worktreeBusy, worktreeId, type WorktreeOutcome } from '../../workflows/worktree/messages';
+import { worktreeViewId, type WorktreePlace } from '../../workflows/worktree-view/messages';
+import { withinDeadline } from '../temporal/deadline';
+
+/** How often an operation is asked for again whose predecessor ended at the very moment it was asked. */
+const tries = 3;
+
+/** The workflows behind worktree endpoints. */
+export function createWorktreeLauncher(client: Client, { heartbeatTimeoutMs }: { heartbeatTimeoutMs: number }) {
+  return {
+    /**
+     * Runs the operation, or joins the same one that runs already, and answers how it ended.
+     *
+     * @throws AppError 409 `WORKTREE_BUSY` when another operation runs; 503 `WORKTREE_PENDING` when it takes longer than
+     *   a caller waits: it goes on
+     */
+    async operate(taskId: string, request: WorktreeRequest, actor: string): Promise<WorktreeOutcome> {
+      for (let attempt = 1; ; attempt += 1) {
+        try {
+          return await withinDeadline(client, pending, () =>
+            client.workflow.executeUpdateWithStart(operateUpdate, {
+              args: [{ request, actor }],
+              startWorkflowOperation: new WithStartWorkflowOperation('worktree', {
+                workflowId: worktreeId(taskId),
+                taskQueue: boardQueue,
+                workflowIdConflictPolicy: 'USE_EXISTING',
+                args: [{ taskId, actor, request, heartbeatTimeoutMs }],
+                staticSummary: `${request.kind} worktree of ${taskId}`,
+                typedSearchAttributes: [{ key: searchAttributes.taskId, value: taskId }],
+              }),
+            }),
+          );
+        } catch (error) {
+          if (error instanceof WorkflowUpdateFailedError) throw refused(taskId, error);
+          if (!(error instanceof WorkflowNotFoundError) || attempt === tries) throw error;
+        }
+      }
+    },
+
+    /** What is to be seen of worktrees on their hosts; `null` where a host does not answer. */
+    inspect: (places: WorktreePlace[]): Promise<(WorktreeInspection | null)[]> =>
+      withinDeadline(client, pending, () =>
+        client.workflow.execute<(input: { places: WorktreePlace[] }) => Promise<(WorktreeInspection | null)[]>>(
+          'worktreeInspection',
+          { ...viewing(), args: [{ places }] },
+        ),
+      ),
+
+    open: (place: WorktreePlace): Promise<EditorOpened | LaunchRefusal> =>
+      withinDeadline(client, pending, () =>
+        client.workflow.execute<(place: WorktreePlace) => Promise<EditorOpened | LaunchRefusal>>('worktreeOpen', {
+          ...viewing(),
+          args: [place],
+        }),
+      ),
+  };
+}
+
+export type WorktreeLauncher = ReturnType<typeof createWorktreeLauncher>;
+
+/** Somebody waits for it: a look that nobody takes up ends by itself. */
+const viewing = () =>
+  ({
+    workflowId: worktreeViewId(randomUUID()),
+    taskQueue: boardQueue,
+    workflowExecutionTimeout: '30 seconds',
+  }) as const;
+
+const pending = () =>
+  new AppError('WORKTREE_PENDING', 503, 'The operation goes on and has not ended yet. Ask again, or read the status.', {
+    retryAfterMs: 5_000,
+  });
+
+/** What another operation that runs is to the caller. */
+function refused(taskId: string, error: WorkflowUpdateFailedError): Error {
+  const { cause } = error;
+  if (!(cause instanceof ApplicationFailure) || cause.type !== worktreeBusy) return error;
+  return conflict(cause.message, { taskId, operation: cause.details?.[0] }, worktreeBusy);
+}

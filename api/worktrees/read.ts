@@ -1,0 +1,58 @@
+import type { z } from 'zod';
+import type { cleanupPreviewPage, WorktreeStatus } from '../../contracts/worktree';
+import type { WorktreeRequest } from '../../contracts/worktree-request';
+import { AppError, assertFound } from '../../platform/errors/app-error';
+import { refusalError } from '../../runs/refusal';
+import type { WorktreeRecord } from '../../stores/worktree-store';
+import type { WorktreesContext } from './context';
+import { presentCleanup, presentWorktree } from './present';
+
+/** The manifest of a task's worktree. @throws AppError 404, saying whether the task or the worktree is missing */
+export async function manifestOf({ board, worktrees }: WorktreesContext, taskId: string): Promise<WorktreeRecord> {
+  const record = await worktrees.get(taskId);
+  if (record) return record;
+  const found = await board.get(taskId);
+  assertFound(found, 'task', taskId);
+  const legacy = found.task.git?.worktreePath;
+  const advice = legacy === undefined ? 'create it with POST' : `adopt ${legacy} with POST …/worktree/adopt`;
+  throw new AppError('WORKTREE_NOT_FOUND', 404, `The task has no worktree; ${advice}.`, { taskId });
+}
+
+/** A worktree as it is now. */
+export async function readWorktree(context: WorktreesContext, taskId: string): Promise<WorktreeStatus> {
+  const record = await manifestOf(context, taskId);
+  const [inspection] = await context.launcher.inspect([{ taskId, hostId: record.hostId }]);
+  return presentWorktree(record, inspection, context.now());
+}
+
+/** Runs an operation and answers the worktree as it was left. */
+export async function operate(
+  context: WorktreesContext,
+  taskId: string,
+  request: WorktreeRequest,
+  actor: string,
+): Promise<WorktreeStatus> {
+  const outcome = await context.launcher.operate(taskId, request, actor);
+  if (outcome.status === 'refused') throw refusalError(outcome);
+  return presentWorktree(await manifestOf(context, taskId), outcome.inspection, context.now());
+}
+
+/** Worktrees whose lease is over, a page of them with what a removal of each would meet. */
+export async function expiredWorktrees(
+  context: WorktreesContext,
+  { page, limit }: { page: number; limit: number },
+): Promise<z.infer<typeof cleanupPreviewPage>> {
+  const { worktrees, launcher } = context;
+  const now = context.now();
+  const before = now.toISOString();
+  const [records, total] = await Promise.all([
+    worktrees.expired(before, (page - 1) * limit, limit),
+    worktrees.countExpired(before),
+  ]);
+  const places = records.map(({ _id: taskId, hostId }) => ({ taskId, hostId }));
+  const inspections = places.length === 0 ? [] : await launcher.inspect(places);
+  return {
+    candidates: records.map((record, index) => presentCleanup(record, inspections[index], now)),
+    pagination: { page, limit, total, totalPages: Math.ceil(total / limit) },
+  };
+}

@@ -1,0 +1,83 @@
+import { readdir, readFile, readlink, realpath, stat } from 'node:fs/promises';
+import { sep } from 'node:path';
+import { identify, type ProcessIdentity } from './identity';
+import { processIds } from './process-table';
+
+export interface HolderScan {
+  /** Whether every process could be inspected, so that nobody else holds the directory. */
+  complete: boolean;
+  processes: (ProcessIdentity & { command: string })[];
+}
+
+/** Set for processes of the kernel, which have no files (`PF_KTHREAD`). */
+const kernelThread = 0x0020_0000;
+
+const gone: ReadonlySet<string | undefined> = new Set(['ENOENT', 'ESRCH']);
+
+/** `undefined` for a process that is gone, is a zombie or belongs to the kernel: it holds nothing. */
+async function commandOf(pid: number): Promise<string | undefined> {
+  const line = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+  const closing = line.lastIndexOf(')');
+  const fields = line.slice(closing + 2).split(' ');
+  const [state = ''] = fields;
+  if (closing < 0 || state === 'Z' || state === 'X' || (Number(fields[6]) & kernelThread) !== 0) return undefined;
+  return line.slice(line.indexOf('(') + 1, closing);
+}
+
+/** What a process works with: its directories, its executable, open files and mapped files. */
+async function* pathsOf(pid: number): AsyncGenerator<string> {
+  const own = `/proc/${pid}`;
+  for (const name of ['cwd', 'root', 'exe']) yield readlink(`${own}/${name}`);
+  for (const fd of await readdir(`${own}/fd`)) yield await readlink(`${own}/fd/${fd}`).catch(ignoreGone);
+  for (const line of (await readFile(`${own}/maps`, 'utf8')).split('\n')) {
+    const slash = line.indexOf('/');
+    if (slash >= 0) yield line.slice(slash);
+  }
+}
+
+/** A file that was closed while it was looked at. */
+function ignoreGone(error: unknown): string {
+  if (gone.has((error as NodeJS.ErrnoException).code)) return '';
+  throw error;
+}
+
+async function holds(pid: number, directory: string): Promise<boolean> {
+  for await (const path of pathsOf(pid)) {
+    if (path === directory || path.startsWith(directory + sep) || path === `${directory} (deleted)`) return true;
+  }
+  return false;
+}
+
+/**
+ * Whether a process that may not be inspected could be one that works in a directory of ours: not the system's first
+ * one, and not one of another user. Without this a worker that is not root could never tell that nobody is there.
+ */
+async function couldWorkHere(pid: number): Promise<boolean> {
+  if (pid === 1) return false;
+  const owner = await stat(`/proc/${pid}`).catch(() => undefined);
+  return owner !== undefined && owner.uid === process.getuid?.();
+}
+
+/**
+ * Finds the processes that work inside a directory; this one is left out. Linux only: elsewhere nothing is found and the
+ * answer is not complete. It is not complete either when a process of our own user may not be inspected.
+ */
+export async function findHolders(path: string): Promise<HolderScan> {
+  const pids = await processIds();
+  // Every system has a first process: without it, /proc hides those of other users.
+  let complete = pids.includes(1);
+  const directory = await realpath(path).catch(() => path);
+  const processes: HolderScan['processes'] = [];
+  for (const pid of pids) {
+    if (pid === process.pid) continue;
+    try {
+      const command = await commandOf(pid);
+      if (command === undefined || !(await holds(pid, directory))) continue;
+      const identity = await identify(pid);
+      if (identity) processes.push({ ...identity, command });
+    } catch (error) {
+      if (!gone.has((error as NodeJS.ErrnoException).code) && (await couldWorkHere(pid))) complete = false;
+    }
+  }
+  return { complete, processes };
+}

@@ -1,0 +1,105 @@
+import { mkdir } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { isAncestor } from './ancestry';
+import { containedPath } from './contained';
+import { dropWorktree } from './drop-worktree';
+import { GitError, listedPaths } from './git-error';
+import { noFilters, ownMergeDrivers } from './own-programs';
+import { assertObjectName, integrationRef } from './names';
+import { type GitRunner, gitFields, gitText } from './run-git';
+import { commitTree, readCommit } from './trees';
+import { initializing, makeRoom } from './worktree';
+import type { IntegrateRequest, Integrated } from './worktree-git';
+import { listWorktrees } from './worktree-list';
+
+/** Marks worktrees that only hold a merge while it is made. */
+const integrating = 'board: integrating';
+
+async function commonDirOf(git: GitRunner, repositoryPath: string): Promise<string> {
+  return gitText(git, ['rev-parse', '--path-format=absolute', '--git-common-dir'], { cwd: repositoryPath });
+}
+
+/** Removes what an earlier integration left at the path; anything else is somebody's. */
+async function clearIntegration(git: GitRunner, repository: string, path: string): Promise<void> {
+  const listed = (await listWorktrees(git, repository)).find((worktree) => worktree.path === path);
+  if (!listed) return;
+  if (listed.branch !== null || (listed.locked !== integrating && listed.locked !== initializing)) {
+    throw new GitError('conflict', `${path} is a worktree that is used for something else.`);
+  }
+  await dropWorktree(git, repository, path);
+}
+
+/** Writes the files that say how others are merged, and only those. */
+async function writeAttributes(git: GitRunner, cwd: string, baseSha: string): Promise<void> {
+  await git(['read-tree', baseSha], { cwd });
+  const { stdout } = await git(['ls-files', '-z', '--', ':(glob)**/.gitattributes'], { cwd });
+  if (stdout === '') return;
+  await git(['checkout-index', '-z', '--stdin'], { cwd, input: stdout, config: await noFilters(git, cwd) });
+}
+
+/**
+ * Merges two commits without their files: no filter of the repository runs, and many files take no longer than a few.
+ *
+ * @throws GitError `merge-conflict`
+ */
+async function mergeTrees(git: GitRunner, cwd: string, baseSha: string, headSha: string): Promise<string> {
+  await writeAttributes(git, cwd, baseSha);
+  const config = await ownMergeDrivers(git, cwd);
+  const command = ['merge-tree', '--write-tree', '--name-only', '--no-messages', '-z', baseSha, headSha];
+  const { exitCode, stdout } = await git(command, { cwd, config, okCodes: [1] });
+  const [tree = '', ...paths] = stdout.split('\0').filter((field) => field !== '');
+  if (exitCode === 0) return tree;
+  const message = `${headSha} does not go together with ${baseSha}: ${paths.length} files conflict.`;
+  throw new GitError('merge-conflict', message, paths.slice(0, listedPaths));
+}
+
+async function merge(git: GitRunner, cwd: string, request: IntegrateRequest): Promise<string> {
+  const { baseSha, headSha, author, message } = request;
+  const tree = await mergeTrees(git, cwd, baseSha, headSha);
+  const date = Math.floor(Date.now() / 1_000);
+  const ended = message.endsWith('\n') ? message : `${message}\n`;
+  const commit = { tree, parents: [baseSha, headSha], message: ended, date, author };
+  return commitTree(git, cwd, commit);
+}
+
+/** See `WorktreeGit.integrate`. */
+export async function integrate(git: GitRunner, request: IntegrateRequest): Promise<Integrated> {
+  const { repositoryPath, baseSha, headSha, id } = request;
+  assertObjectName(baseSha);
+  assertObjectName(headSha);
+  const ref = integrationRef(id);
+  const path = await containedPath(request.integrationPath, request.insideDir);
+  const repository = await commonDirOf(git, repositoryPath);
+  if (await isAncestor(git, repository, headSha, baseSha)) return { mergedSha: baseSha, alreadyMerged: true };
+
+  await clearIntegration(git, repository, path);
+  await makeRoom(path, false);
+  await mkdir(dirname(path), { recursive: true });
+  const add = ['worktree', 'add', '--quiet', '--detach', '--no-checkout', '--lock', '--reason', integrating];
+  await git([...add, path, baseSha], { cwd: repository });
+  try {
+    const kept = await readCommit(git, repository, ref);
+    const same = kept?.parents.join() === [baseSha, headSha].join();
+    const mergedSha = same ? kept.sha : await merge(git, path, request);
+    await git(['update-ref', ref, mergedSha], { cwd: repository });
+    await git(['update-ref', '--no-deref', 'HEAD', mergedSha], { cwd: path });
+    return { mergedSha, alreadyMerged: false };
+  } catch (error) {
+    await dropWorktree(git, repository, path);
+    throw error;
+  }
+}
+
+/** See `WorktreeGit.removeIntegration`. */
+export async function removeIntegration(
+  git: GitRunner,
+  request: { repositoryPath: string; integrationPath: string; insideDir: string; id: string; landed: boolean },
+): Promise<void> {
+  const ref = integrationRef(request.id);
+  const path = await containedPath(request.integrationPath, request.insideDir);
+  const repository = await commonDirOf(git, request.repositoryPath);
+  await clearIntegration(git, repository, path);
+  if (!request.landed) return;
+  const kept = await gitFields(git, ['for-each-ref', '--format=%(objectname)', ref], { cwd: repository });
+  if (kept.length > 0) await git(['update-ref', '-d', ref], { cwd: repository });
+}

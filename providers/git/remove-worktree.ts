@@ -1,0 +1,140 @@
+import { access } from 'node:fs/promises';
+import { commitEverything } from './commit-everything';
+import { containedPath } from './contained';
+import { dropWorktree } from './drop-worktree';
+import { findBase, inspectWorktree, linkedGitDir } from './evidence';
+import { GitError } from './git-error';
+import { assertBranchName, assertObjectName, removedRef } from './names';
+import { autostashes } from './operation-state';
+import { type GitRunner, gitText } from './run-git';
+import { setAsideDirectory, setAsideHistory } from './set-aside';
+import { readCommit, writeWorktreeTree } from './trees';
+import { initializing, preparing } from './worktree';
+import type { ListedWorktree, Removed, RemoveRequest, WorktreeEvidence } from './worktree-git';
+import { listWorktrees } from './worktree-list';
+import { locateWorktree } from './worktree-location';
+
+/** Locks a worktree whose removal was decided and whose content is kept: whoever finds it goes on removing. */
+const removing = 'board: removing';
+
+/** Reasons after which nothing has to be checked any more, or nothing was ever handed to anybody. */
+const worthless: ReadonlySet<string | null> = new Set([removing, preparing, initializing]);
+
+const exists = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  );
+
+function refuseWhatForceCannot(evidence: WorktreeEvidence, { branch, headSha }: RemoveRequest): void {
+  const { path } = evidence;
+  if (evidence.exists && !evidence.gitDirMatches) {
+    throw new GitError('mismatch', `${path} is not linked to its repository; git worktree repair may help.`);
+  }
+  if (evidence.branch !== branch) {
+    throw new GitError('mismatch', `${path} is on ${evidence.branch ?? 'a detached HEAD'}, not on ${branch}.`);
+  }
+  if (evidence.headSha !== headSha) {
+    throw new GitError('stale', `${path} is at ${evidence.headSha ?? 'no commit'}, not at ${headSha}.`);
+  }
+  if (evidence.locked !== null) throw new GitError('worktree-locked', `${path} is locked: ${evidence.locked}`);
+}
+
+function refuseWhatIsNotSafe(evidence: WorktreeEvidence): void {
+  const { path, dirty, untracked, operation, unpushed, unmerged, problems } = evidence;
+  if (!evidence.complete) throw new GitError('dirty', `${path} cannot be inspected: ${problems.join(' ')}`);
+  if (operation !== null) throw new GitError('dirty', `${path} has an unfinished ${operation}.`);
+  if (dirty + untracked > 0) {
+    throw new GitError('dirty', `${path} has ${dirty} changed and ${untracked} untracked files.`);
+  }
+  if (unpushed > 0 || unmerged) {
+    throw new GitError('unmerged', `${path} has commits that the base or the remote does not have.`);
+  }
+}
+
+/** Keeps files, commits and what an unfinished operation has put away. What was kept once is never replaced. */
+async function keepContent(git: GitRunner, commonDir: string, evidence: WorktreeEvidence, id: string): Promise<void> {
+  const ref = removedRef(id);
+  const { path, headSha, branchSha } = evidence;
+  if (headSha === null || (await readCommit(git, commonDir, ref))) return;
+  const head = await readCommit(git, commonDir, headSha);
+  if (!head) throw new GitError('unknown-ref', `The commit ${headSha} of ${path} is gone.`);
+  const location = evidence.exists ? await locateWorktree(git, path) : undefined;
+  const tree = location ? await writeWorktreeTree(git, location) : head.tree;
+  const changed = tree !== head.tree || evidence.operation !== null;
+  if (!changed && evidence.unpushed === 0 && !evidence.unmerged && evidence.complete) return;
+  const stashed = location ? await autostashes(location.gitDir) : [];
+  const others = [...(branchSha === null ? [] : [branchSha]), ...stashed];
+  const message = `What ${path} held when it was removed\n`;
+  const commit = await commitEverything(git, commonDir, { head, tree, others, message });
+  await git(['update-ref', ref, commit], { cwd: commonDir });
+}
+
+/** Keeps a branch whose worktree git has forgotten, when it is where the removal was decided on. */
+async function keepBranch(git: GitRunner, cwd: string, { branch, headSha, id }: RemoveRequest): Promise<void> {
+  const tip = (await readCommit(git, cwd, `refs/heads/${branch}`))?.sha;
+  if (tip !== headSha || (await readCommit(git, cwd, removedRef(id)))) return;
+  await git(['update-ref', removedRef(id), tip], { cwd });
+}
+
+async function decide(git: GitRunner, commonDir: string, path: string, request: RemoveRequest): Promise<void> {
+  const evidence = await inspectWorktree(git, request);
+  refuseWhatForceCannot(evidence, request);
+  if (request.force) await keepContent(git, commonDir, evidence, request.id);
+  else refuseWhatIsNotSafe(evidence);
+  await git(['worktree', 'lock', '--reason', removing, '--', path], { cwd: commonDir });
+}
+
+/** Deletes the branch when its commits are in the base or were kept, and nobody else has it checked out. */
+async function deleteBranch(git: GitRunner, cwd: string, request: RemoveRequest): Promise<boolean> {
+  const { branch, id } = request;
+  const tip = (await readCommit(git, cwd, `refs/heads/${branch}`))?.sha;
+  if (tip === undefined || (await listWorktrees(git, cwd)).some((worktree) => worktree.branch === branch)) return false;
+  const base = (await readCommit(git, cwd, (await findBase(git, cwd, request)).sha))?.sha;
+  const kept = (await readCommit(git, cwd, removedRef(id)))?.sha;
+  const keepers = [base, kept].filter((sha) => sha !== undefined);
+  if ((await gitText(git, ['rev-list', '--max-count=1', tip, '--not', ...keepers], { cwd })) !== '') return false;
+  try {
+    await git(['update-ref', '-d', `refs/heads/${branch}`, tip], { cwd });
+    return true;
+  } catch (error) {
+    // Somebody has committed to it meanwhile: it stays.
+    if (error instanceof GitError && error.code === 'stale') return false;
+    throw error;
+  }
+}
+
+function refusePrimary([primary]: readonly ListedWorktree[], path: string): void {
+  if (primary?.path === path) throw new GitError('outside', `${path} is a primary checkout.`);
+}
+
+/** See `WorktreeGit.removeWorktree`. */
+export async function removeWorktree(git: GitRunner, request: RemoveRequest): Promise<Removed> {
+  const { repositoryPath, insideDir, id, branch, headSha } = request;
+  assertBranchName(branch);
+  assertObjectName(headSha);
+  const ref = removedRef(id);
+  const path = await containedPath(request.worktreePath, insideDir);
+  const where = ['rev-parse', '--path-format=absolute', '--git-common-dir'];
+  const commonDir = await gitText(git, where, { cwd: repositoryPath });
+  const worktrees = await listWorktrees(git, commonDir);
+  refusePrimary(worktrees, path);
+  const listed = worktrees.find((worktree) => worktree.path === path);
+  if (listed) {
+    if (!worthless.has(listed.locked)) await decide(git, commonDir, path, request);
+    // Without its link the deletion has begun, and everything is aside already.
+    if (await linkedGitDir(commonDir, path)) await setAsideHistory(git, await locateWorktree(git, path), id);
+    await dropWorktree(git, commonDir, path);
+  } else if (await exists(path)) {
+    throw new GitError('mismatch', `${path} is not a worktree of ${repositoryPath}.`);
+  } else if (request.force) await keepBranch(git, commonDir, request);
+  const branchDeleted = await deleteBranch(git, commonDir, request);
+  const kept = await readCommit(git, commonDir, ref);
+  const setAside = setAsideDirectory(commonDir, id);
+  return {
+    removed: listed !== undefined,
+    branchDeleted,
+    ...(kept ? { kept: { ref, commit: kept.sha } } : {}),
+    ...((await exists(setAside)) ? { setAside } : {}),
+  };
+}

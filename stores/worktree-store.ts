@@ -1,0 +1,77 @@
+import type { Filter } from 'mongodb';
+import { unsettledStates, type WorktreeManifest } from '../contracts/worktree';
+import type { Database } from './collection';
+import { DuplicateKeyError } from './errors';
+
+/** The manifest of a task's worktree. Its id is the task's, so that two creations are one. */
+export interface WorktreeRecord extends WorktreeManifest {
+  _id: string;
+  /** `<hostId>:<path>` while the worktree exists: no path belongs to two tasks. */
+  allocation: string;
+}
+
+/** What an operation may change. */
+export type WorktreeChange = Partial<Omit<WorktreeRecord, '_id' | 'taskId' | 'revision' | 'createdAt'>>;
+
+/** The most entries of history that are kept. */
+const keptHistory = 50;
+
+export async function createWorktreeStore(db: Database) {
+  const worktrees = await db.collection<WorktreeRecord>({
+    name: 'worktrees',
+    indexes: [
+      { keys: { allocation: 1 }, unique: true },
+      { keys: { state: 1, updatedAt: 1 } },
+      { keys: { 'lease.expiresAt': 1 } },
+    ],
+  });
+  const expired = (before: string): Filter<WorktreeRecord> => ({
+    'lease.expiresAt': { $lt: before },
+    state: { $in: ['ready', 'failed'] },
+  });
+
+  return {
+    get: (taskId: string) => worktrees.get(taskId),
+
+    /** `undefined` when the task has a manifest already. @throws DuplicateKeyError when the path is another task's */
+    async insert(record: WorktreeRecord): Promise<WorktreeRecord | undefined> {
+      try {
+        await worktrees.insert(record);
+        return record;
+      } catch (error) {
+        if (error instanceof DuplicateKeyError && (await worktrees.get(record._id))) return undefined;
+        throw error;
+      }
+    },
+
+    /**
+     * The one way a manifest changes: from exactly the revision that was read; `undefined` when it is another by now.
+     *
+     * @throws DuplicateKeyError when the path is another task's
+     */
+    change(read: WorktreeRecord, fields: WorktreeChange, updatedAt: string): Promise<WorktreeRecord | undefined> {
+      const history = fields.history ? { history: fields.history.slice(-keptHistory) } : {};
+      return worktrees.findOneAndUpdate(
+        { _id: read._id, revision: read.revision },
+        { $set: { ...fields, ...history, updatedAt }, $inc: { revision: 1 } },
+      );
+    },
+
+    /** Worktrees in the middle of an operation, those that stand longest first. */
+    unsettled: (limit: number) =>
+      worktrees.find({ state: { $in: unsettledStates } }, { sort: { updatedAt: 1 }, limit }),
+
+    /** Worktrees whose lease has ended before `before`, the oldest first. */
+    expired: (before: string, skip: number, limit: number) =>
+      worktrees.find(expired(before), { sort: { 'lease.expiresAt': 1 }, skip, limit }),
+
+    countExpired: (before: string) => worktrees.count(expired(before)),
+  };
+}
+
+export type WorktreeStore = Awaited<ReturnType<typeof createWorktreeStore>>;
+
+/** The manifest as callers see it. */
+export function presentManifest({ _id, allocation: _allocation, ...manifest }: WorktreeRecord): WorktreeManifest {
+  return manifest;
+}

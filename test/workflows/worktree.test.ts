@@ -1,0 +1,203 @@
+import { randomUUID } from 'node:crypto';
+import { WithStartWorkflowOperation } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import { Worker, bundleWorkflowCode, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
+import type { BeginWorktreeActivities } from '../../activities/worktree/begin';
+import type { WorktreePlan, WorktreePlanActivities } from '../../activities/worktree/plan';
+import type { WorktreeStepActivities } from '../../activities/worktree/steps';
+import type { WorktreeViewActivities } from '../../activities/worktree/view';
+import type { WorktreeInspection, WorktreeState } from '../../contracts/worktree';
+import type { WorktreeRequest } from '../../contracts/worktree-request';
+import { createLog } from '../../platform/log/log';
+import { eventually } from '../../platform/testing/eventually';
+import { installRuntime } from '../../worker/runtime';
+import { hostQueue } from '../../workflows/queues';
+import { operateUpdate, worktreeId, type WorktreeOutcome } from '../../workflows/worktree/messages';
+import { testTemporal, type TestTemporal } from '../support/temporal';
+
+type Activities = WorktreePlanActivities &
+  BeginWorktreeActivities &
+  WorktreeStepActivities &
+  Pick<WorktreeViewActivities, 'inspect'>;
+
+let temporal: TestTemporal;
+let bundle: WorkflowBundleWithSourceMap;
+
+beforeAll(async () => {
+  installRuntime(createLog({ name: 'test', level: 'error' }));
+  temporal = await testTemporal();
+  bundle = await bundleWorkflowCode({ workflowsPath: require.resolve('../../workflows') });
+});
+
+afterAll(() => temporal.close());
+
+const to = (state: WorktreeState) => async () => ({ state });
+const inspection = { findings: [] } as unknown as WorktreeInspection;
+const refused = (code: string) => ({
+  status: 'refused' as const,
+  code,
+  httpStatus: 409 as const,
+  message: code,
+  details: {},
+});
+
+interface Operated {
+  /** Asks for an operation as the API does. */
+  ask: (request: WorktreeRequest, actor?: string) => Promise<WorktreeOutcome>;
+  /** Starts the workflow as reconciliation does. */
+  resume: () => Promise<void>;
+  cancel: () => Promise<unknown>;
+  calls: string[];
+}
+
+/** Runs `body` against workers with these activities; what is not given succeeds at once. */
+async function withWorktree(
+  { plan = {}, ...activities }: Partial<Activities> & { plan?: Partial<WorktreePlan> },
+  body: (operated: Operated) => Promise<void>,
+): Promise<void> {
+  const taskId = `task_20260101_${randomUUID().slice(0, 8)}`;
+  const hostId = `h-${randomUUID()}`;
+  const taskQueue = temporal.unique('board');
+  const calls: string[] = [];
+  let unfinished = plan.unfinished ?? null;
+  const all: Activities = {
+    planWorktree: async () => {
+      const planned = { hostId, target: null, unfinished };
+      unfinished = null;
+      return planned;
+    },
+    beginWorktree: async () => ({ state: 'preparing' }),
+    makeWorktree: to('ready'),
+    rebaseWorktree: to('ready'),
+    integrateBranch: to('pushing'),
+    pushMerge: to('integrated'),
+    finishMerge: to('ready'),
+    removeWorktree: to('removed'),
+    giveUp: async () => refused('WORKTREE_CANCELLED'),
+    recordInterruption: async ({ code }) => ({ ...refused('WORKTREE_INTERRUPTED'), details: { code } }),
+    inspect: async () => inspection,
+    ...activities,
+  };
+  const traced = Object.fromEntries(
+    Object.entries(all).map(([name, run]) => [
+      name,
+      (argument: never) => {
+        calls.push(name);
+        return (run as (argument: never) => Promise<unknown>)(argument);
+      },
+    ]),
+  );
+  const connection = temporal.nativeConnection;
+  const board = await Worker.create({ connection, taskQueue, workflowBundle: bundle, activities: traced });
+  const host = await Worker.create({ connection, taskQueue: hostQueue(hostId), activities: traced });
+  const workflowId = worktreeId(taskId);
+  const input = { taskId, heartbeatTimeoutMs: 1_000 };
+  const operated: Operated = {
+    calls,
+    ask: (request, actor = 'test') =>
+      temporal.client.workflow.executeUpdateWithStart(operateUpdate, {
+        args: [{ request, actor }],
+        startWorkflowOperation: new WithStartWorkflowOperation('worktree', {
+          workflowId,
+          taskQueue,
+          workflowIdConflictPolicy: 'USE_EXISTING',
+          args: [{ ...input, actor, request }],
+        }),
+      }),
+    resume: async () => {
+      const args = [{ ...input, actor: 'reconcile', request: null }];
+      await temporal.client.workflow.start('worktree', { workflowId, taskQueue, args });
+    },
+    cancel: () => temporal.client.workflow.getHandle(workflowId).cancel(),
+  };
+  await host.runUntil(board.runUntil(body(operated)));
+}
+
+/** An activity that waits until the test lets it go on. */
+function gate<T>(result: T): { wait: () => Promise<T>; open: () => void } {
+  let open: () => void = () => undefined;
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  return { wait: () => opened.then(() => result), open };
+}
+
+test('an operation is decided and written down, then done, then looked at', async () => {
+  await withWorktree({}, async ({ ask, calls }) => {
+    await expect(ask({ kind: 'create' })).resolves.toEqual({ status: 'done', inspection });
+    expect(calls).toEqual(['planWorktree', 'beginWorktree', 'makeWorktree', 'inspect']);
+  });
+});
+
+test('a merge goes through merging, pushing and integrated', async () => {
+  await withWorktree({ beginWorktree: to('merging') }, async ({ ask, calls }) => {
+    await ask({ kind: 'merge' });
+    expect(calls.slice(2)).toEqual(['integrateBranch', 'pushMerge', 'finishMerge', 'inspect']);
+  });
+});
+
+test('the same operation asked for twice is one; another one is told which runs', async () => {
+  const making = gate({ state: 'ready' as const });
+  await withWorktree({ makeWorktree: making.wait }, async ({ ask, calls }) => {
+    const first = ask({ kind: 'create' }, 'jo');
+    await eventually(() => expect(calls).toContain('makeWorktree'));
+    const second = ask({ kind: 'create', leaseSeconds: 60 });
+    await expect(ask({ kind: 'rebase' })).rejects.toMatchObject({
+      cause: { type: 'WORKTREE_BUSY', details: [{ kind: 'create', actor: 'jo' }] },
+    });
+    making.open();
+    expect(await second).toEqual(await first);
+    expect(calls.filter((name) => name === 'beginWorktree')).toHaveLength(1);
+  });
+});
+
+test('what git refuses for good is recorded as an interruption', async () => {
+  const pushMerge = () => Promise.reject(ApplicationFailure.nonRetryable('no route', 'push-failed'));
+  await withWorktree({ beginWorktree: to('merging'), pushMerge }, async ({ ask, calls }) => {
+    const outcome = await ask({ kind: 'merge' });
+    expect(outcome).toMatchObject({ code: 'WORKTREE_INTERRUPTED', details: { code: 'push-failed' } });
+    expect(calls).not.toContain('finishMerge');
+  });
+});
+
+test('an interrupted operation is finished before another one begins', async () => {
+  const unfinished = { operationId: 'op_1', kind: 'merge' as const, state: 'pushing' as const };
+  await withWorktree({ plan: { unfinished }, beginWorktree: to('rebasing') }, async ({ ask, calls }) => {
+    await expect(ask({ kind: 'rebase' })).resolves.toMatchObject({ status: 'done' });
+    expect(calls).toEqual([
+      'planWorktree',
+      'pushMerge',
+      'finishMerge',
+      'planWorktree',
+      'beginWorktree',
+      'rebaseWorktree',
+      'inspect',
+    ]);
+  });
+});
+
+test('an operation that is asked for while another is taken up again follows it', async () => {
+  const unfinished = { operationId: 'op_1', kind: 'rebase' as const, state: 'rebasing' as const };
+  const rebasing = gate({ state: 'ready' as const });
+  await withWorktree(
+    { plan: { unfinished }, rebaseWorktree: rebasing.wait, beginWorktree: to('cleanup') },
+    async ({ ask, resume, calls }) => {
+      await resume();
+      await eventually(() => expect(calls).toContain('rebaseWorktree'));
+      const removal = ask({ kind: 'cleanup', force: false });
+      rebasing.open();
+      await expect(removal).resolves.toMatchObject({ status: 'done' });
+      expect(calls.slice(-3)).toEqual(['beginWorktree', 'removeWorktree', 'inspect']);
+    },
+  );
+});
+
+test("an operator's cancel is heeded until git is touched", async () => {
+  const deciding = gate({ state: 'rebasing' as const });
+  await withWorktree({ beginWorktree: deciding.wait }, async ({ ask, cancel, calls }) => {
+    const asked = ask({ kind: 'rebase' });
+    await eventually(() => expect(calls).toContain('beginWorktree'));
+    await cancel();
+    deciding.open();
+    await expect(asked).resolves.toMatchObject({ code: 'WORKTREE_CANCELLED' });
+    expect(calls).not.toContain('rebaseWorktree');
+  });
+});

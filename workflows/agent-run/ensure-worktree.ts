@@ -1,0 +1,46 @@
+import { ParentClosePolicy, executeChild, sleep } from '@temporalio/workflow';
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import type { LaunchRefusal } from '../../contracts/launch';
+import { searchAttributes } from '../../platform/temporal/search-attributes';
+import { worktreeId } from '../worktree/messages';
+import { worktree } from '../worktree/workflow';
+import type { AgentRunInput } from './messages';
+
+/** Pauses while another operation runs on the worktree, in milliseconds: some twenty seconds, then the launch is refused. */
+const pausesMs = [250, 500, 1_000, 2_000, 4_000, 4_000, 4_000, 4_000];
+
+/**
+ * Makes the worktree of the task through the workflow that the endpoint uses too, under the same id: while somebody
+ * else's operation runs, it is waited for. Answers why there is none, if so.
+ */
+export async function ensureWorktree(
+  { taskId, attemptId, timings }: AgentRunInput,
+  hostId: string,
+): Promise<LaunchRefusal | undefined> {
+  for (const pauseMs of pausesMs) {
+    try {
+      const outcome = await executeChild(worktree, {
+        workflowId: worktreeId(taskId),
+        // Whatever becomes of the run, an operation that has begun is brought to its end.
+        parentClosePolicy: ParentClosePolicy.ABANDON,
+        args: [
+          {
+            taskId,
+            actor: `run:${attemptId}`,
+            request: { kind: 'create' },
+            hostId,
+            heartbeatTimeoutMs: timings.heartbeatTimeoutMs,
+          },
+        ],
+        staticSummary: `create worktree of ${taskId}`,
+        typedSearchAttributes: [{ key: searchAttributes.taskId, value: taskId }],
+      });
+      return outcome.status === 'refused' ? outcome : undefined;
+    } catch (error) {
+      // Terminated by an operator: the run looks for itself at what there is.
+      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) return undefined;
+    }
+    await sleep(pauseMs, { summary: 'another worktree operation runs' });
+  }
+  return undefined;
+}

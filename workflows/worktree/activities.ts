@@ -1,0 +1,51 @@
+import { proxyActivities } from '@temporalio/workflow';
+import type { BeginWorktreeActivities } from '../../activities/worktree/begin';
+import type { WorktreePlanActivities } from '../../activities/worktree/plan';
+import type { WorktreeStepActivities } from '../../activities/worktree/steps';
+import type { WorktreeViewActivities } from '../../activities/worktree/view';
+import { hostQueue } from '../queues';
+
+/** Store work: short, idempotent, repeated until the stores answer. */
+export const records = proxyActivities<WorktreePlanActivities>({
+  startToCloseTimeout: '10 seconds',
+  retry: { initialInterval: '200 milliseconds', maximumInterval: '15 seconds' },
+});
+
+/** Git's part of an operation: idempotent, so it is repeated until the host answers or its error says that it is of no use. */
+const git = (hostId: string, heartbeatTimeoutMs: number) => ({
+  taskQueue: hostQueue(hostId),
+  // A fetch or a push of a large repository.
+  startToCloseTimeout: '15 minutes',
+  heartbeatTimeout: heartbeatTimeoutMs,
+  retry: { initialInterval: '500 milliseconds', maximumInterval: '10 seconds' } as const,
+});
+
+/** Deciding and writing down; nothing has been done when the host stays away for ten minutes. */
+export const beginOn = (hostId: string, heartbeatTimeoutMs: number) =>
+  proxyActivities<BeginWorktreeActivities>({
+    ...git(hostId, heartbeatTimeoutMs),
+    scheduleToCloseTimeout: '10 minutes',
+    summary: 'decide and write down',
+  });
+
+/** Doing what was written down. A host that stays away for an hour leaves the operation to be taken up again. */
+export const stepsOn = (hostId: string, heartbeatTimeoutMs: number) =>
+  proxyActivities<WorktreeStepActivities>({ ...git(hostId, heartbeatTimeoutMs), scheduleToCloseTimeout: '1 hour' });
+
+/** Looking changes nothing, and somebody waits for it. */
+export const viewOn = (hostId: string) =>
+  proxyActivities<Pick<WorktreeViewActivities, 'inspect'>>({
+    taskQueue: hostQueue(hostId),
+    startToCloseTimeout: '15 seconds',
+    scheduleToStartTimeout: '5 seconds',
+    retry: { maximumAttempts: 2 },
+  });
+
+/** Opening a program is not repeated. */
+export const openOn = (hostId: string) =>
+  proxyActivities<Pick<WorktreeViewActivities, 'openEditor'>>({
+    taskQueue: hostQueue(hostId),
+    startToCloseTimeout: '15 seconds',
+    scheduleToStartTimeout: '5 seconds',
+    retry: { maximumAttempts: 1 },
+  });

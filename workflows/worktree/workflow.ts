@@ -1,0 +1,174 @@
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  CancellationScope,
+  allHandlersFinished,
+  condition,
+  setCurrentDetails,
+  setHandler,
+  uuid4,
+} from '@temporalio/workflow';
+import type { LaunchRefusal } from '../../contracts/launch';
+import type { WorktreeState } from '../../contracts/worktree';
+import type { WorktreeRequest } from '../../contracts/worktree-request';
+import type { Beginning } from '../../activities/worktree/beginning';
+import type { Unfinished } from '../../activities/worktree/plan';
+import type { WorktreeStepActivities } from '../../activities/worktree/steps';
+import { beginOn, records, stepsOn, viewOn } from './activities';
+import {
+  operateUpdate,
+  worktreeBusy,
+  type AskedFor,
+  type RunningOperation,
+  type WorktreeInput,
+  type WorktreeOutcome,
+} from './messages';
+
+/** What is done next to a worktree in each state; a state without a step is one at rest. */
+const stepOf: Partial<Record<WorktreeState, keyof WorktreeStepActivities>> = {
+  preparing: 'makeWorktree',
+  rebasing: 'rebaseWorktree',
+  merging: 'integrateBranch',
+  pushing: 'pushMerge',
+  integrated: 'finishMerge',
+  cleanup: 'removeWorktree',
+};
+
+const hostAway = 'HOST_UNAVAILABLE';
+
+/**
+ * One operation on the worktree of a task. What is to be done is written into the manifest before git changes anything;
+ * then each step changes git and records it. Every step looks at git first, so that it does not matter where an earlier
+ * try was killed, and an operation that was interrupted is finished before another one begins.
+ */
+export async function worktree(input: WorktreeInput): Promise<WorktreeOutcome> {
+  const messages = new WorktreeMessages(input);
+  // An operator's "cancel" is heeded until git is touched; an operation that has begun is brought to its end.
+  CancellationScope.current().cancelRequested.catch(() => {
+    messages.cancelled = true;
+  });
+  return CancellationScope.nonCancellable(async () => {
+    const outcome = await operate(input, messages);
+    messages.outcome = outcome;
+    await condition(allHandlersFinished);
+    return outcome;
+  });
+}
+
+async function operate(input: WorktreeInput, messages: WorktreeMessages): Promise<WorktreeOutcome> {
+  const { taskId } = input;
+  const hostWanted = input.hostId === undefined ? {} : { hostId: input.hostId };
+  let plan = await records.planWorktree({ taskId, kind: messages.asked?.request.kind ?? null, ...hostWanted });
+  if ('status' in plan) return plan;
+  if (plan.unfinished) {
+    const { hostId, unfinished } = plan;
+    const earlier = await finish(input, hostId, unfinished);
+    // What stands still keeps everything else from beginning; a conflict or the like has put the worktree at rest.
+    if (earlier && (earlier.code === 'WORKTREE_INTERRUPTED' || messages.asked?.request.kind === unfinished.kind))
+      return earlier;
+    if (!messages.asked) return { status: 'done' };
+    plan = await records.planWorktree({ taskId, kind: messages.asked.request.kind, ...hostWanted });
+    if ('status' in plan) return plan;
+  }
+  const { asked } = messages;
+  if (!asked) return { status: 'done' };
+  const { hostId, target } = plan;
+
+  const operationId = `op_${uuid4().replaceAll('-', '').slice(0, 16)}`;
+  const begun = await begin(input, hostId, { taskId, operationId, target, ...asked });
+  if ('status' in begun) return begun;
+  // Nothing is half done yet: the last point at which stopping costs nothing.
+  if (messages.cancelled && begun.state in stepOf) {
+    const given = await stepsOn(hostId, input.heartbeatTimeoutMs).giveUp({ taskId, operationId });
+    if ('status' in given) return given;
+  }
+  const refused = await finish(input, hostId, { operationId, state: begun.state });
+  return refused ?? (await outcomeOf(taskId, hostId));
+}
+
+/** A host that stays away refuses the operation; nothing has been done. */
+async function begin(
+  { taskId, heartbeatTimeoutMs }: WorktreeInput,
+  hostId: string,
+  beginning: Beginning,
+): Promise<{ state: WorktreeState } | LaunchRefusal> {
+  try {
+    return await beginOn(hostId, heartbeatTimeoutMs).beginWorktree(beginning);
+  } catch (error) {
+    const { code: reason, message } = reasonOf(error);
+    const code = reason === hostAway ? hostAway : 'WORKTREE_GIT_FAILED';
+    return { status: 'refused', code, httpStatus: 409, message, details: { taskId, hostId, reason } };
+  }
+}
+
+/** Takes an operation to its end, wherever it is; answers only what went wrong. */
+async function finish(
+  { taskId, heartbeatTimeoutMs }: WorktreeInput,
+  hostId: string,
+  { operationId, state: from }: Pick<Unfinished, 'operationId' | 'state'>,
+): Promise<LaunchRefusal | undefined> {
+  const steps = stepsOn(hostId, heartbeatTimeoutMs);
+  for (let state = from, name = stepOf[state]; name; name = stepOf[state]) {
+    setCurrentDetails(`The worktree of ${taskId} is **${state}**.`);
+    try {
+      const result = await steps[name]({ taskId, operationId });
+      if ('status' in result) return result;
+      state = result.state;
+    } catch (error) {
+      return records.recordInterruption({ taskId, operationId, ...reasonOf(error) });
+    }
+  }
+  return undefined;
+}
+
+/** What the caller is shown; a host that does not answer now has still done what was asked. */
+async function outcomeOf(taskId: string, hostId: string): Promise<WorktreeOutcome> {
+  try {
+    return { status: 'done', inspection: await viewOn(hostId).inspect({ taskId }) };
+  } catch {
+    return { status: 'done' };
+  }
+}
+
+/** Why an activity failed for good. */
+function reasonOf(error: unknown): { code: string; message: string } {
+  const cause = error instanceof ActivityFailure ? error.cause : error;
+  if (cause instanceof ApplicationFailure) return { code: cause.type ?? 'failed', message: cause.message };
+  return { code: hostAway, message: 'The host of the worktree did not answer.' };
+}
+
+/** What has been asked so far; the handlers are set before the first await. */
+class WorktreeMessages {
+  asked: AskedFor | null;
+  outcome: WorktreeOutcome | undefined;
+  cancelled = false;
+
+  constructor({ request, actor }: WorktreeInput) {
+    this.asked = request && { request, actor };
+    setHandler(
+      operateUpdate,
+      async (wanted) => {
+        this.asked ??= wanted;
+        // Whoever waits hears how it ended, also when it was cancelled meanwhile.
+        await CancellationScope.nonCancellable(() => condition(() => this.outcome !== undefined));
+        return this.outcome ?? { status: 'done' };
+      },
+      { validator: (wanted: AskedFor) => this.joinOrRefuse(wanted) },
+    );
+  }
+
+  private joinOrRefuse({ request }: AskedFor): void {
+    if (this.asked === null || joins(this.asked.request, request)) return;
+    const running: RunningOperation = { kind: this.asked.request.kind, actor: this.asked.actor };
+    throw ApplicationFailure.create({
+      type: worktreeBusy,
+      message: `Another operation runs on this worktree: ${running.kind}, begun by ${running.actor}.`,
+      nonRetryable: true,
+      details: [running],
+    });
+  }
+}
+
+/** Creating twice gives the same worktree, whatever was asked; everything else has to be the same. */
+const joins = (running: WorktreeRequest, wanted: WorktreeRequest): boolean =>
+  running.kind === wanted.kind && (running.kind === 'create' || JSON.stringify(running) === JSON.stringify(wanted));
