@@ -7,7 +7,7 @@ let stack: Stack;
 const ways = ['exits-1', 'silent', 'garbage', 'flood', 'never-ends', 'commits'];
 
 beforeAll(async () => {
-  stack = await startStack({ BOARD_RUN_TIMEOUT_MS: '6000', BOARD_RUN_OUTPUT_LIMIT_BYTES: '200000' });
+  stack = await startStack({ BOARD_RUN_TIMEOUT_MS: '15000', BOARD_RUN_OUTPUT_LIMIT_BYTES: '200000' });
   await stack.call.addRepository('sample', await aRepository(stack.dir));
   await stack.call.configureAgents(ways.map((way) => ({ ...scriptAgent('misbehaving', way), type: way })));
 });
