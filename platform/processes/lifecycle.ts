@@ -46,8 +46,8 @@ export function endInOrder({ log, close, withinMs }: ShutdownOptions): void {
   };
   for (const signal of askingSignals) process.on(signal, () => void end(signal));
   process.once('disconnect', () => void end('the supervisor is gone'));
-  // It may have gone before anybody listened. Without a supervisor there is no channel, and this is undefined.
-  if (process.connected === false) void end('the supervisor is gone');
+  // It may have gone before anybody listened. A process without a supervisor has no `send`.
+  if (process.send && !process.connected) void end('the supervisor is gone');
   process.once('uncaughtException', fail('uncaught exception'));
   process.once('unhandledRejection', fail('unhandled rejection'));
 }
