@@ -63,7 +63,12 @@ export const environment = z.object({
   BOARD_ALLOWED_ORIGINS: z
     .string()
     .default('')
-    .transform((text) => text.split(',').map((origin) => origin.trim()).filter(Boolean)),
+    .transform((text) =>
+      text
+        .split(',')
+        .map((origin) => origin.trim())
+        .filter(Boolean),
+    ),
   BOARD_EDITOR_COMMAND: command.optional(),
   BOARD_MAX_RUNS: z.coerce.number().int().min(1).max(10_000).default(50),
   BOARD_RUN_RETRIES: z.coerce.number().int().min(0).max(3).default(1),
@@ -97,7 +102,9 @@ export class EnvironmentError extends Error {
   override readonly name = 'EnvironmentError';
 
   constructor(readonly problems: string[]) {
-    super(`The environment has ${problems.length === 1 ? 'a problem' : `${problems.length} problems`}:\n${problems.map((p) => `  - ${p}`).join('\n')}`);
+    super(
+      `The environment has ${problems.length === 1 ? 'a problem' : `${problems.length} problems`}:\n${problems.map((p) => `  - ${p}`).join('\n')}`,
+    );
   }
 }
 
@@ -115,7 +122,12 @@ export function readEnvironment(source: NodeJS.ProcessEnv): Environment {
     ...(parsed.success ? [] : parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`)),
     ...unknown.map((name) => `${name}: unknown setting`),
   ];
-  if (parsed.success && parsed.data.BOARD_AUTH_ENABLED && !parsed.data.BOARD_ADMIN_KEY && !parsed.data.BOARD_AUTH_LOCALHOST_BYPASS) {
+  if (
+    parsed.success &&
+    parsed.data.BOARD_AUTH_ENABLED &&
+    !parsed.data.BOARD_ADMIN_KEY &&
+    !parsed.data.BOARD_AUTH_LOCALHOST_BYPASS
+  ) {
     problems.push('BOARD_ADMIN_KEY: required while BOARD_AUTH_ENABLED is true (or set BOARD_AUTH_ENABLED=false)');
   }
   if (!parsed.success || problems.length > 0) throw new EnvironmentError(problems);
