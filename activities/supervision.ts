@@ -90,7 +90,7 @@ export async function whileSupervised(
   return current;
 }
 
-async function isSupervised({ hostId, now }: SupervisionDependencies, { supervisor }: AttemptRecord): Promise<boolean> {
-  if (!supervisor || supervisor.hostId !== hostId || supervisor.until < now().toISOString()) return false;
+async function isSupervised(deps: SupervisionDependencies, { supervisor }: AttemptRecord): Promise<boolean> {
+  if (supervisor?.hostId !== deps.hostId || supervisor.until < deps.now().toISOString()) return false;
   return isSameProcess(supervisor);
 }
