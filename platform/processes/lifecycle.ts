@@ -6,7 +6,8 @@ export const readyMessage = 'ready';
 
 /** Tells the supervisor, if there is one, that this process can do its work now. */
 export function announceReady(): void {
-  process.send?.(readyMessage);
+  // A supervisor that has just gone is noticed by the channel it leaves, not by this.
+  process.send?.(readyMessage, undefined, undefined, () => undefined);
 }
 
 export interface ShutdownOptions {

@@ -43,7 +43,11 @@ test('workflows that began before this change go on after it', async () => {
 });
 
 test('a change that would break a running workflow is noticed', async () => {
-  const broken = bundle.code.replace(/(async function attempt\w*\([^)]*\) \{)/, '$1 await (0, workflow_1.sleep)(5);');
+  const body = /async function attempt\([^)]*\) \{/;
+  const sleep = /\(0, ?[\w$]+\.sleep\)/.exec(bundle.code.slice(bundle.code.search(body)))?.[0];
+  const broken = bundle.code.replace(body, `$& await ${sleep}(5);`);
   expect(broken).not.toBe(bundle.code);
-  expect((await failures(broken, recordings)).length).toBeGreaterThan(0);
+  const found = await failures(broken, recordings);
+  expect(found.length).toBeGreaterThan(0);
+  expect(found.join('\n')).toContain('TMPRL1100');
 });

@@ -247,6 +247,19 @@ test("an operator's cancel in the Temporal UI is a stop with a recorded end", as
   });
 });
 
+test("whoever waits for the end of a run hears it also after an operator's cancel", async () => {
+  await withRun({ dispatch: untilCancelled }, async ({ input, launch, calls }) => {
+    await launch();
+    await eventually(() => expect(calls).toContain('dispatch'));
+    const waiting = await handle(input).startUpdate(stopUpdate, {
+      args: [{ attemptId: input.attemptId, actor: 'jo' }],
+      waitForStage: 'ACCEPTED',
+    });
+    await handle(input).cancel();
+    await expect(waiting.result()).resolves.toMatchObject({ attemptId: input.attemptId });
+  });
+});
+
 test('a stop that names another attempt is refused', async () => {
   await withRun({ dispatch: untilCancelled }, async ({ input, launch }) => {
     await launch();

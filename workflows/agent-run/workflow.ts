@@ -220,14 +220,14 @@ class RunMessages {
       this.hasCapacity = true;
     });
     setHandler(launchUpdate, async () => {
-      await condition(() => this.launch !== undefined);
+      await lasting(() => this.launch !== undefined);
       return this.launch ?? fail(runEnded, 'The launch was never decided.');
     });
     setHandler(
       stopUpdate,
       async ({ actor }) => {
         this.stop ??= { actor };
-        await condition(() => this.end !== undefined);
+        await lasting(() => this.end !== undefined);
         return this.end ?? fail(runEnded, 'The run has ended.');
       },
       {
@@ -242,7 +242,7 @@ class RunMessages {
       async ({ claimDigest }) => {
         this.claimDigest ??= claimDigest;
         if (this.claimDigest !== claimDigest) fail(conflictingClaim, 'Another terminal claim was made first.');
-        await condition(() => this.end !== undefined);
+        await lasting(() => this.end !== undefined);
         return this.end ?? fail(runEnded, 'The run has ended.');
       },
       {
@@ -264,7 +264,7 @@ class RunMessages {
   /** Lets every update that waits for the end have its answer before the workflow closes. */
   async finish(end: RunEnd): Promise<RunEnd> {
     this.end = end;
-    await condition(allHandlersFinished);
+    await lasting(allHandlersFinished);
     return end;
   }
 
@@ -272,6 +272,9 @@ class RunMessages {
     if (attemptId !== this.attemptId) fail(staleAttempt, `This run is ${this.attemptId}.`);
   }
 }
+
+/** Waits for a condition also after an operator's cancel, which is a stop like any other and has an end to be told. */
+const lasting = (met: () => boolean): Promise<void> => CancellationScope.nonCancellable(() => condition(met));
 
 /** Rejects an update with a typed failure; a plain Error would only retry the workflow task. */
 function fail(type: string, message: string): never {
