@@ -16,7 +16,7 @@ export interface TaskLocks {
    * Runs `work` while no other work on the same task runs, in this process or in any other that shares the board
    * directory, on any host.
    *
-   * @throws AppError 503 `TASK_BUSY` when another process does not let go within 5 s
+   * @throws AppError 503 `TASK_BUSY` when another process does not let go within 8 s
    */
   exclusive<T>(id: string, work: (held: HeldLock) => Promise<T>): Promise<T>;
   /** Resolves when no work is under way. */
@@ -25,7 +25,7 @@ export interface TaskLocks {
 
 /** A dead process's lock is taken over after this; a living one refreshes its lock twice in this time. */
 const staleMs = 4_000;
-const waitMs = 5_000;
+const waitMs = 8_000;
 
 /** Locks of tasks in the folder `<boardDir>/.locks`, one short-lived folder per locked task. */
 export function createTaskLocks(boardDir: string, log: Log): TaskLocks {

@@ -243,7 +243,6 @@ describe('ending an agent', () => {
     const outcome = await provider.run(dispatch, sink, never);
     expect(outcome).toMatchObject({ ended: 'exit', exitCode: 0 });
     expect(sink.text()).toEqual(['done']);
-    expect(outcome.durationMs).toBeLessThan(5_000);
   });
 
   it('ends children that left its group', async () => {
@@ -267,7 +266,6 @@ describe('ending an agent', () => {
     const outcome = await provider.run(dispatch, sink, never);
     expect(outcome).toMatchObject({ ended: 'exit', exitCode: 0 });
     expect(sink.text()).toEqual(['done']);
-    expect(outcome.durationMs).toBeLessThan(5_000);
     process.kill(Number(await readFile(`${dispatch.worktreePath}/escaped`, 'utf8')), 'SIGKILL');
   });
 
