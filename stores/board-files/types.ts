@@ -38,7 +38,7 @@ export interface Writer {
  * board keeps an index in memory that follows them.
  *
  * Refusals are `AppError`: 400 for a task that the contract refuses, 404 for an unknown id, 409 for a stale revision,
- * a file that cannot be read and an identity that two files claim, 503 when another process holds a task's lock for 5 s.
+ * a file that cannot be read and an identity that two files claim, 503 when another process holds a task's lock for 8 s.
  */
 export interface Board {
   /** `id` makes the create repeatable: a second one with the same id is refused with 409. */
