@@ -1,7 +1,7 @@
 import type { AgentRunInput } from '../workflows/agent-run/messages';
 import { localWorkspace } from '../contracts/common';
 import type { LaunchOutcome, LaunchRefusal } from '../contracts/launch';
-import { commitPolicyOf, objectiveOf } from '../runs/contract';
+import { commitPolicyOf, gitTargetOf, objectiveOf } from '../runs/contract';
 import { selectLaunch, type LaunchSelection } from '../runs/readiness';
 import { refusal } from '../runs/refusal';
 import type { ActiveRunStore } from '../stores/active-run-store';
@@ -158,8 +158,6 @@ function newRecord(
     agentConfig: selection.agent,
     selection: { requestedAgent: selection.requestedAgent, reason: selection.reason },
     repository,
-    git: repository
-      ? { branch: task.git?.branch ?? `board/${task.id}`, baseBranch: task.git?.baseBranch ?? repository.defaultBranch }
-      : null,
+    git: gitTargetOf(task, repository),
   };
 }

@@ -1,6 +1,7 @@
 import type { AgentConfig } from '../contracts/agent-config';
 import type { CommitPolicy, Phase } from '../contracts/common';
 import type { LaunchRequest } from '../contracts/launch';
+import type { Repository } from '../contracts/repository';
 import type {
   ProviderRuntimeManifest,
   RunLaunchManifest,
@@ -36,6 +37,10 @@ export function commitPolicyOf(request: LaunchRequest, task: Task): { value: Com
   if (task.executionPolicy?.commitPolicy) return { value: task.executionPolicy.commitPolicy, source: 'task' };
   return { value: 'allowed', source: 'default' };
 }
+
+/** The branch a run of the task works on, and the one it begins from; `null` for a run without a repository. */
+export const gitTargetOf = ({ id, git }: Task, repository: Repository | null | undefined) =>
+  repository ? { branch: git?.branch ?? `board/${id}`, baseBranch: git?.baseBranch ?? repository.defaultBranch } : null;
 
 export interface ContractInput {
   attemptId: string;

@@ -84,8 +84,6 @@ export async function createAttemptStore(db: Database) {
     answer: (id: string, launch: LaunchOutcome, state: AttemptState) =>
       move(id, ['queued', 'admitted'], { launch, state }),
 
-    admit: (id: string) => move(id, ['queued', 'admitted'], { state: 'admitted' }),
-
     refuse: (id: string, launch: LaunchOutcome, endedAt: string) =>
       move(id, ['queued', 'admitted', 'refused'], { state: 'refused', launch, endedAt }),
 

@@ -7,7 +7,7 @@ import {
 } from '../../contracts/launch';
 import type { LaunchPreview } from '../../contracts/run-contract';
 import { assertFound, conflict, validationError } from '../../platform/errors/app-error';
-import { commitPolicyOf, objectiveOf } from '../../runs/contract';
+import { commitPolicyOf, gitTargetOf, objectiveOf } from '../../runs/contract';
 import { digestOf } from '../../runs/digest';
 import { newAttemptId } from '../../runs/ids';
 import { selectLaunch } from '../../runs/readiness';
@@ -79,12 +79,7 @@ export async function previewRun(context: RunsContext, taskId: string, body: Lau
       selection: { requestedAgent: selection.requestedAgent, reason: selection.reason },
       commitPolicy: commitPolicyOf(request, task),
       repository: repository ?? null,
-      git: repository
-        ? {
-            branch: task.git?.branch ?? `board/${task.id}`,
-            baseBranch: task.git?.baseBranch ?? repository.defaultBranch,
-          }
-        : null,
+      git: gitTargetOf(task, repository),
     },
     hostId,
   );

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { startAll, type RunningService } from '../../scripts/start-all';
 import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
 import { Caller } from './caller';
+import { testSettings } from './settings';
 
 /** The whole service as processes of their own, as `npm start` runs it, on a data directory of its own. */
 export interface Service extends RunningService {
@@ -11,17 +12,6 @@ export interface Service extends RunningService {
   restart(change: (dataDir: string) => Promise<void>): Promise<Service>;
   close(): Promise<void>;
 }
-
-const testSettings = {
-  BOARD_AUTH_ENABLED: 'false',
-  BOARD_HEARTBEAT_TIMEOUT_MS: '2000',
-  BOARD_STOP_GRACE_MS: '500',
-  RATE_LIMIT_GLOBAL: '0',
-  RATE_LIMIT_READ: '0',
-  RATE_LIMIT_WRITE: '0',
-  RATE_LIMIT_UPLOAD: '0',
-  LOG_LEVEL: 'info',
-};
 
 /** The machine's own settings of the service are not the test's. */
 const inherited = () =>
@@ -36,6 +26,7 @@ export const partEnvironment = (
 ) => ({
   ...inherited(),
   ...testSettings,
+  LOG_LEVEL: 'info',
   ...settings,
   BOARD_DATA_DIR: dataDir,
   TEMPORAL_ADDRESS: temporalAddress,
@@ -49,7 +40,7 @@ export async function startService(settings: Record<string, string> = {}): Promi
 async function startIn(dir: TempDir, settings: Record<string, string>): Promise<Service> {
   try {
     const service = await startAll({
-      environment: { ...inherited(), ...testSettings, ...settings },
+      environment: { ...inherited(), ...testSettings, LOG_LEVEL: 'info', ...settings },
       dataDir: join(dir.path, 'data'),
       ports: { api: 0, temporalUi: 0 },
       quiet: true,

@@ -9,6 +9,7 @@ import { startDevServer, type DevServer } from '../../platform/temporal/dev-serv
 import { makeTempDir } from '../../platform/testing/temp-dir';
 import { startWorker, type RunningWorker } from '../../worker/start';
 import { Caller } from './caller';
+import { testSettings } from './settings';
 
 /** A whole service in this process, on a Temporal server and a data directory of its own. */
 export interface Stack {
@@ -22,18 +23,6 @@ export interface Stack {
   anotherApi(): Promise<RunningApi>;
   close(): Promise<void>;
 }
-
-const testSettings = {
-  BOARD_PORT: '0',
-  BOARD_AUTH_ENABLED: 'false',
-  BOARD_HEARTBEAT_TIMEOUT_MS: '2000',
-  BOARD_STOP_GRACE_MS: '500',
-  RATE_LIMIT_GLOBAL: '0',
-  RATE_LIMIT_READ: '0',
-  RATE_LIMIT_WRITE: '0',
-  RATE_LIMIT_UPLOAD: '0',
-  NODE_ENV: 'test',
-};
 
 /** A database of its own on the MongoDB the tests were given, if they were. */
 function mongoSettings(): Record<string, string> {
@@ -61,6 +50,8 @@ export async function startStack(settings: Record<string, string> = {}): Promise
     closers.push(() => server.stop());
     const env = readEnvironment({
       ...testSettings,
+      BOARD_PORT: '0',
+      NODE_ENV: 'test',
       BOARD_DATA_DIR: join(dir.path, 'data'),
       TEMPORAL_ADDRESS: server.address,
       ...mongoSettings(),

@@ -1,0 +1,10 @@
+/** Settings of every service that tests start: open, without rate limits, and quick to notice a loss. */
+export const testSettings = {
+  BOARD_AUTH_ENABLED: 'false',
+  BOARD_HEARTBEAT_TIMEOUT_MS: '2000',
+  BOARD_STOP_GRACE_MS: '500',
+  RATE_LIMIT_GLOBAL: '0',
+  RATE_LIMIT_READ: '0',
+  RATE_LIMIT_WRITE: '0',
+  RATE_LIMIT_UPLOAD: '0',
+};
