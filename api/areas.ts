@@ -1,9 +1,10 @@
 import { authRoutes } from './auth/routes';
 import { configRoutes } from './config/routes';
 import type { Area } from './context';
+import { governanceRoutes } from './governance/routes';
 import { healthRoutes } from './health/routes';
 import { openApiRoutes } from './openapi/routes';
 import { taskRoutes } from './tasks/routes';
 
 /** The areas that need nothing but the stores and the board: the map of this part of the API. */
-export const coreAreas: Area[] = [healthRoutes, authRoutes, taskRoutes, configRoutes, openApiRoutes];
+export const coreAreas: Area[] = [healthRoutes, authRoutes, taskRoutes, configRoutes, governanceRoutes, openApiRoutes];

@@ -6,6 +6,7 @@ import type { AgentConfigStore } from '../stores/agent-config-store';
 import type { Board } from '../stores/board-files/types';
 import type { Database } from '../stores/collection';
 import type { RepositoryStore } from '../stores/repository-store';
+import type { TraceStore } from '../stores/trace-store';
 import type { HealthCheck } from './health/checks';
 
 /** What routes receive. Built once per process (`api/start.ts`); areas with more needs take a context of their own. */
@@ -15,6 +16,7 @@ export interface ApiContext {
   board: Board;
   agents: AgentConfigStore;
   repositories: RepositoryStore;
+  traces: TraceStore;
   database: Database;
   /** Also for the WebSocket upgrade, which no route sees. */
   authenticate: Authenticate;

@@ -10,6 +10,7 @@ import { createAgentConfigStore } from '../stores/agent-config-store';
 import { createBoard } from '../stores/board-files/board';
 import { openDatabase } from '../stores/open';
 import { createRepositoryStore } from '../stores/repository-store';
+import { createTraceStore } from '../stores/trace-store';
 import { createWorktreeStore } from '../stores/worktree-store';
 import { createApp, requestTimeoutMs } from './app';
 import type { ApiContext, Area } from './context';
@@ -63,6 +64,7 @@ async function openContext(env: Environment, log: Log, closers: Closer[]): Promi
     database,
     agents: await createAgentConfigStore(database),
     repositories: await createRepositoryStore(database),
+    traces: await createTraceStore(database),
     authenticate: authenticatorOf(env),
     checks: { storage: storageCheck(database), memory: memoryCheck(), disk: diskCheck(env.BOARD_DATA_DIR) },
     startedAt: new Date(),

@@ -1,0 +1,56 @@
+import { isSecretName, redactedMark, type Redactor } from './redact';
+
+/** Bounds of one document that is kept for people to read. */
+export interface JsonBounds {
+  /** Of the document as JSON; a longer one is replaced by the beginning of its text. */
+  bytes: number;
+  depth: number;
+  items: number;
+}
+
+export interface RedactedJson {
+  value: Record<string, unknown>;
+  /** Whether anything was taken out or cut. */
+  changed: boolean;
+}
+
+/**
+ * A JSON document without secrets: texts of the shapes the redactor knows, and texts in fields with the name of a
+ * secret. Lists and objects beyond the bounds are cut. Names inherited by every object are left out.
+ */
+export function redactJson(document: Record<string, unknown>, redact: Redactor, bounds: JsonBounds): RedactedJson {
+  let changed = false;
+  const note = <T>(value: T): T => {
+    changed = true;
+    return value;
+  };
+  const walk = (value: unknown, depth: number): unknown => {
+    if (typeof value === 'string') {
+      const clean = redact(value);
+      return clean === value ? value : note(clean);
+    }
+    if (typeof value !== 'object' || value === null) return value;
+    if (depth >= bounds.depth) return note('[TOO DEEP]');
+    if (Array.isArray(value)) {
+      return (value.length > bounds.items ? note(value.slice(0, bounds.items)) : value).map((item) =>
+        walk(item, depth + 1),
+      );
+    }
+    return record(value, depth);
+  };
+  const record = (value: object, depth: number): Record<string, unknown> => {
+    const entries = Object.entries(value).filter(([name, item]) => item !== undefined && name !== '__proto__');
+    const kept = entries.length > bounds.items ? note(entries.slice(0, bounds.items)) : entries;
+    return Object.fromEntries(
+      kept.map(([name, item]) => [
+        walk(name, depth),
+        isSecretName(name) && typeof item === 'string' ? note(redactedMark) : walk(item, depth + 1),
+      ]),
+    ) as Record<string, unknown>;
+  };
+
+  const clean = record(document, 0);
+  const text = JSON.stringify(clean);
+  if (Buffer.byteLength(text) <= bounds.bytes) return { value: clean, changed };
+  return { value: { truncated: true, preview: text.slice(0, Math.floor(bounds.bytes / 4)) }, changed: true };
+}

@@ -1,0 +1,105 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { Filter } from 'mongodb';
+import type { GovernanceTrace, GovernanceTraceQuery, TraceInput } from '../contracts/governance-trace';
+import { createRedactor } from '../platform/log/redact';
+import { redactJson } from '../platform/log/redact-json';
+import type { Database, Stored } from './collection';
+import { DuplicateKeyError } from './errors';
+
+type TraceRecord = Stored & Omit<GovernanceTrace, 'id' | 'matchedRules'> & { raw: Record<string, unknown> };
+
+/** Traces answer "why" for about a quarter; what has to be kept for longer is the audit log's. */
+const keptSeconds = 90 * 86_400;
+
+const bounds = { bytes: 65_536, depth: 12, items: 256 };
+
+/** The same for the same kind and key, in every process. */
+const idOf = ({ kind, dedupeKey }: TraceInput): string =>
+  dedupeKey === undefined
+    ? `trace_${randomBytes(12).toString('hex')}`
+    : `trace_${createHash('sha256').update(`${kind}\n${dedupeKey}`).digest('hex').slice(0, 24)}`;
+
+const listed = ({ _id, raw: _raw, ...trace }: TraceRecord): GovernanceTrace => ({
+  id: _id,
+  ...trace,
+  matchedRules: trace.evaluatedRules.filter(({ status }) => status === 'matched'),
+});
+
+/** Why decisions came out as they did. Nothing that looks like a secret is ever stored. */
+export async function createTraceStore(db: Database, now: () => Date = () => new Date()) {
+  const newest = { createdAt: -1 } as const;
+  const traces = await db.collection<TraceRecord>({
+    name: 'governance-traces',
+    indexes: [
+      { keys: { kind: 1, ...newest } },
+      { keys: { outcome: 1, ...newest } },
+      { keys: { 'subject.agentId': 1, ...newest } },
+      { keys: { 'subject.taskId': 1, ...newest } },
+      { keys: { 'subject.actionType': 1, ...newest } },
+      { keys: newest },
+    ],
+    expire: { field: 'createdAt', afterSeconds: keptSeconds },
+  });
+  const redact = createRedactor();
+
+  return {
+    /**
+     * Writes a decision down and returns the id of its trace. With a `dedupeKey` a repetition, such as the retry of an
+     * activity, returns the id of the first and changes nothing.
+     */
+    async record(input: TraceInput): Promise<string> {
+      const { kind, outcome, raw = {}, ...told } = input;
+      const { title, summary, remediation, subject = {}, evaluatedRules = [], steps = [] } = told;
+      // Decided by our own enumerations and clock; everything else may have come from a caller.
+      const words = redactJson(
+        { title, summary, ...(remediation === undefined ? {} : { remediation }), subject, evaluatedRules, steps },
+        redact,
+        { ...bounds, bytes: Number.MAX_SAFE_INTEGER },
+      );
+      const evidence = redactJson(raw, redact, bounds);
+      const document: TraceRecord = {
+        _id: idOf(input),
+        kind,
+        outcome,
+        ...(words.value as Pick<TraceRecord, 'title' | 'summary' | 'subject' | 'evaluatedRules' | 'steps'>),
+        raw: evidence.value,
+        redacted: words.changed || evidence.changed,
+        createdAt: now().toISOString(),
+      };
+      try {
+        await traces.insert(document);
+      } catch (error) {
+        if (!(error instanceof DuplicateKeyError) || input.dedupeKey === undefined) throw error;
+      }
+      return document._id;
+    },
+
+    /** The newest first, without what the decisions looked at. */
+    async list({ kind, outcome, agent, taskId, actionType, startTime, endTime, limit }: GovernanceTraceQuery) {
+      const filter: Filter<TraceRecord> = {
+        ...(kind === undefined ? {} : { kind }),
+        ...(outcome === undefined ? {} : { outcome }),
+        ...(agent === undefined ? {} : { 'subject.agentId': agent }),
+        ...(taskId === undefined ? {} : { 'subject.taskId': taskId }),
+        ...(actionType === undefined ? {} : { 'subject.actionType': actionType }),
+        ...(startTime === undefined && endTime === undefined
+          ? {}
+          : {
+              createdAt: {
+                ...(startTime === undefined ? {} : { $gte: startTime }),
+                ...(endTime === undefined ? {} : { $lte: endTime }),
+              },
+            }),
+      };
+      return (await traces.find(filter, { sort: newest, limit })).map(listed);
+    },
+
+    /** With what the decision looked at. */
+    async get(id: string): Promise<(GovernanceTrace & { raw: Record<string, unknown> }) | undefined> {
+      const record = await traces.get(id);
+      return record && { ...listed(record), raw: record.raw };
+    },
+  };
+}
+
+export type TraceStore = Awaited<ReturnType<typeof createTraceStore>>;
