@@ -7,6 +7,7 @@ import type { Board } from '../stores/board-files/types';
 import type { Database } from '../stores/collection';
 import type { RepositoryStore } from '../stores/repository-store';
 import type { TraceStore } from '../stores/trace-store';
+import type { SettingsStore } from '../stores/settings-store';
 import type { HealthCheck } from './health/checks';
 
 /** What routes receive. Built once per process (`api/start.ts`); areas with more needs take a context of their own. */
@@ -17,6 +18,7 @@ export interface ApiContext {
   agents: AgentConfigStore;
   repositories: RepositoryStore;
   traces: TraceStore;
+  settings: SettingsStore;
   database: Database;
   /** Also for the WebSocket upgrade, which no route sees. */
   authenticate: Authenticate;

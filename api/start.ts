@@ -11,6 +11,7 @@ import { createBoard } from '../stores/board-files/board';
 import { openDatabase } from '../stores/open';
 import { createRepositoryStore } from '../stores/repository-store';
 import { createTraceStore } from '../stores/trace-store';
+import { createSettingsStore } from '../stores/settings-store';
 import { createWorktreeStore } from '../stores/worktree-store';
 import { createApp, requestTimeoutMs } from './app';
 import type { ApiContext, Area } from './context';
@@ -65,6 +66,7 @@ async function openContext(env: Environment, log: Log, closers: Closer[]): Promi
     agents: await createAgentConfigStore(database),
     repositories: await createRepositoryStore(database),
     traces: await createTraceStore(database),
+    settings: await createSettingsStore(database, env),
     authenticate: authenticatorOf(env),
     checks: { storage: storageCheck(database), memory: memoryCheck(), disk: diskCheck(env.BOARD_DATA_DIR) },
     startedAt: new Date(),

@@ -1,0 +1,102 @@
+import { z } from 'zod';
+
+const count = (max: number) => z.number().int().min(1).max(max);
+const milliseconds = z.number().int().min(100).max(86_400_000);
+
+/** A ceiling of one kind of scope; `null` is none. */
+const ceiling = z.strictObject({
+  runs: count(1_000_000).nullable(),
+  processes: count(1_000_000).nullable(),
+  memoryMb: count(1_000_000_000).nullable(),
+});
+export type Ceiling = z.infer<typeof ceiling>;
+
+/** When the expansion of one execution tree is paused (specification 2, Admission rule 6). */
+const fanOutBreaker = z.strictObject({
+  enabled: z.boolean(),
+  maxDescendants: count(100_000),
+  maxDepth: count(1_000),
+  maxActiveReservations: count(100_000),
+  maxQueuedDescendants: count(100_000),
+  pressurePercent: z.number().int().min(1).max(100),
+  pressureMinDescendants: count(100_000),
+});
+export type FanOutBreaker = z.infer<typeof fanOutBreaker>;
+
+/** How the queue's next entry is chosen (specification 2, Admission rule 4). */
+const scheduler = z.strictObject({
+  levels: count(10),
+  defaultPriority: z.number().int().min(0).max(9),
+  agingMs: milliseconds,
+  maxPromotions: z.number().int().min(0).max(10),
+  workspaceBurst: count(1_000),
+  evaluationLimit: count(1_000),
+});
+export type SchedulerSettings = z.infer<typeof scheduler>;
+
+const admission = z.strictObject({
+  enabled: z.boolean(),
+  leaseMs: milliseconds,
+  heartbeatMs: milliseconds,
+  retryAfterMs: milliseconds,
+  /** What one run asks for unless it says otherwise. */
+  request: z.strictObject({ runs: count(1_000), processes: count(10_000), memoryMb: count(10_000_000) }),
+  /** Each scope of a kind has the ceiling for itself: `provider.runs: 2` is two runs of every provider. */
+  limits: z.strictObject({
+    global: ceiling,
+    workspace: ceiling,
+    rootTask: ceiling,
+    provider: ceiling,
+    host: ceiling,
+  }),
+  fanOutBreaker,
+  queue: z.strictObject({
+    enabled: z.boolean(),
+    globalLimit: count(100_000),
+    perWorkspaceLimit: count(100_000),
+    leaseMs: milliseconds,
+    retryBackoffMs: milliseconds,
+    maxRetries: z.number().int().min(0).max(100),
+    scheduler,
+  }),
+});
+export type AdmissionSettings = z.infer<typeof admission>;
+
+const enforcementMode = z.enum(['off', 'warn', 'block']);
+
+/** Every feature setting (specification 1, `/api/settings/features`). */
+export const features = z
+  .strictObject({
+    darkMode: z.boolean(),
+    squadChat: z.boolean(),
+    analyticsEnabled: z.boolean(),
+    enforcement: z.strictObject({
+      ceremonyDesignReview: enforcementMode,
+      ceremonyFailureRetrospective: enforcementMode,
+    }),
+    agents: z.strictObject({
+      autoCommitOnComplete: z.boolean(),
+      timeoutMinutes: count(1_440),
+    }),
+    admission,
+  })
+  .meta({ id: 'FeatureSettings' });
+export type Features = z.infer<typeof features>;
+
+/** Any part of an object of settings; what is left out stays as it is. */
+export type DeepPartial<T> = T extends object ? { [K in keyof T]?: DeepPartial<T[K]> | undefined } : T;
+export type FeaturesPatch = DeepPartial<Features>;
+
+/** Every field of the object optional, at every depth; unknown ones are refused where they stand. */
+function partOf(shape: z.ZodObject): z.ZodObject {
+  const fields = Object.entries(shape.shape).map(([name, field]): [string, z.ZodType] => [
+    name,
+    (field instanceof z.ZodObject ? partOf(field) : (field as z.ZodType)).optional(),
+  ]);
+  return z.strictObject(Object.fromEntries(fields));
+}
+
+/** The body of a patch: any part of the settings, and the revision the caller has seen. */
+export const featuresPatch = partOf(features)
+  .extend({ expectedRevision: z.number().int().min(0).optional() })
+  .meta({ id: 'FeatureSettingsPatch' });
