@@ -2,7 +2,7 @@ import type { CompletionCallback } from '../../contracts/completion';
 import { assertFound, conflict } from '../../platform/errors/app-error';
 import { claimDigest, type TerminalClaim } from '../../runs/completion';
 import type { RunsContext } from './context';
-import { attemptOfTask } from './attempt';
+import { verifiedAttempt } from './attempt';
 
 /**
  * Takes the terminal report of an agent elsewhere (specification 2, Launch rule 7). The same report again succeeds
@@ -13,20 +13,13 @@ export async function completeRun(
   taskId: string,
   body: CompletionCallback,
 ): Promise<{ received: true }> {
-  const record = await attemptOfTask(context, taskId, body.attemptId);
+  const { providerRuntimeManifestDigest } = body;
+  const record = await verifiedAttempt(context, taskId, body.attemptId, { providerRuntimeManifestDigest });
   if (record.provider !== 'remote-callback') {
     throw conflict(
       'Only an agent of the remote-callback provider reports its own completion.',
       { attemptId: record._id, provider: record.provider },
       'NOT_REMOTE_CALLBACK',
-    );
-  }
-  const digest = record.providerRuntimeManifest?.digest;
-  if (body.providerRuntimeManifestDigest !== undefined && body.providerRuntimeManifestDigest !== digest) {
-    throw conflict(
-      'The provider manifest is not the one this run was launched with.',
-      { attemptId: record._id, expected: digest },
-      'MANIFEST_MISMATCH',
     );
   }
   const claim = claimOf(body);

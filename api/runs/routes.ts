@@ -8,7 +8,7 @@ import { runRecovery } from '../../contracts/recovery';
 import { runEventPage, runEventQuery } from '../../contracts/run-event';
 import { conflict } from '../../platform/errors/app-error';
 import type { Routes } from '../../platform/http/routes';
-import { attemptOfTask } from './attempt';
+import { attemptOfTask, verifiedAttempt } from './attempt';
 import { completeRun } from './complete';
 import type { RunsContext } from './context';
 import { launchRun, previewRun } from './launch';
@@ -87,7 +87,7 @@ export function runRoutes(routes: Routes, context: RunsContext): void {
       errors: [404, 409, 503],
     },
     async ({ params, body, auth }) => {
-      const record = await attemptOfTask(context, params.taskId, body.attemptId);
+      const record = await verifiedAttempt(context, params.taskId, body.attemptId);
       const end = record.completion ? undefined : await context.launcher.stop(record._id, auth.actor);
       if (end) return { attemptId: end.attemptId, status: end.status, stoppedAt: end.endedAt };
       const ended = (await context.attempts.get(record._id)) ?? record;

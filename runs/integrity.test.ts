@@ -1,0 +1,73 @@
+import { agentConfig } from '../contracts/agent-config';
+import { runtimeManifest } from './capabilities';
+import { compileContract } from './contract';
+import { contractMismatch, type BoundContract } from './integrity';
+
+const at = '2026-01-01T00:00:00.000Z';
+const compiled = compileContract({
+  attemptId: 'attempt_aaaaaaaa',
+  taskId: 'task_20260101_aaaaaa',
+  objective: { title: 'Do it', description: 'now', subtasks: [], allowedSideEffects: [], expectedOutputs: [] },
+  phase: 'implement',
+  commitPolicy: { value: 'allowed', source: 'default' },
+  workspace: null,
+  agent: agentConfig.parse({ type: 'bee', name: 'Bee', provider: 'process', command: 'bee' }),
+  selection: { requestedAgent: null, reason: 'default agent' },
+  runtime: runtimeManifest('process', { ok: true, diagnostics: [] }, { probedAt: at }),
+});
+const { providerRuntimeManifest, runLaunchManifest } = compiled;
+const contract: BoundContract = {
+  providerRuntimeManifest,
+  runLaunchManifest,
+  launch: {
+    status: 'running',
+    taskId: 'task_20260101_aaaaaa',
+    attemptId: 'attempt_aaaaaaaa',
+    agent: 'bee',
+    provider: 'process',
+    startedAt: at,
+    providerRuntimeManifestDigest: providerRuntimeManifest.digest,
+    runLaunchManifestDigest: runLaunchManifest.digest,
+  },
+};
+
+test('a contract as it was stored has no mismatch, however the digests are stated', () => {
+  expect(contractMismatch(contract)).toBeUndefined();
+  expect(contractMismatch({})).toBeUndefined();
+  const stated = {
+    providerRuntimeManifestDigest: providerRuntimeManifest.digest,
+    runLaunchManifestDigest: runLaunchManifest.digest,
+  };
+  expect(contractMismatch(contract, stated)).toBeUndefined();
+});
+
+const other = `sha256:${'0'.repeat(64)}`;
+
+test.each<[string, BoundContract, object, string]>([
+  [
+    'a manifest that was changed under its digest',
+    { ...contract, providerRuntimeManifest: { ...providerRuntimeManifest, adapter: 'other/v1' } },
+    {},
+    'provider-runtime-manifest',
+  ],
+  [
+    'a launch that was changed under its digest',
+    { ...contract, runLaunchManifest: { ...runLaunchManifest, taskId: 'task_20260101_bbbbbb' } },
+    {},
+    'run-launch-manifest',
+  ],
+  [
+    'another manifest than the launch names',
+    {
+      ...contract,
+      providerRuntimeManifest: runtimeManifest('process', { ok: true, diagnostics: ['x'] }, { probedAt: at }),
+    },
+    {},
+    'provider-runtime-manifest',
+  ],
+  ['another provider digest', contract, { providerRuntimeManifestDigest: other }, 'provider-runtime-manifest'],
+  ['another launch digest', contract, { runLaunchManifestDigest: other }, 'run-launch-manifest'],
+  ['a digest of a run without a contract', {}, { runLaunchManifestDigest: other }, 'run-launch-manifest'],
+])('%s is a mismatch', (_name, changed, stated, document) => {
+  expect(contractMismatch(changed, stated)).toMatchObject({ document });
+});
