@@ -1,5 +1,5 @@
 import type { AttemptRecord } from '../stores/attempt-store';
-import type { RunEventSource } from '../stores/run-event-store';
+import type { RunEventSource } from '../runs/events/seal';
 
 /** What the events of an attempt have in common. */
 export const sourceOf = (record: AttemptRecord): RunEventSource => ({

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { attemptId, taskId, timestamp } from './common';
+import { attemptId, digest, taskId, timestamp } from './common';
 
 export const runEventKind = z.enum([
   'run.queued',
@@ -9,20 +9,52 @@ export const runEventKind = z.enum([
   'run.interrupted',
   'run.recovered',
   'run.error',
+  'conversation.started',
+  'conversation.resumed',
+  'conversation.followed-up',
+  'conversation.forked',
+  'conversation.steered',
+  'conversation.interrupted',
+  'conversation.compacted',
+  'conversation.archived',
+  'conversation.closed',
   'message.operator',
   'message.assistant',
+  'message.delta',
+  'reasoning.delta',
   'progress',
   'stream.stdout',
   'stream.stderr',
+  'command.started',
+  'command.detached',
+  'command.completed',
   'file.changed',
+  'workspace.checkpoint.created',
   'tool.started',
   'tool.completed',
   'approval.requested',
+  'approval.resolved',
   'artifact.created',
   'usage.updated',
   'provider.unknown',
 ]);
 export type RunEventKind = z.infer<typeof runEventKind>;
+
+/** Limits of one event's payload: UTF-8 bytes of its JSON and of each string, nesting, and lengths of lists and objects. */
+export const payloadLimits = { bytes: 32_768, stringBytes: 8_192, depth: 12, items: 200, keys: 256 } as const;
+
+/** A provider's own name of something: a session, a turn in it, an item of that. */
+const providerId = z.string().min(1).max(256);
+
+/** What was done to a payload before it was stored. */
+export const redaction = z.object({
+  /** `dropped`: the payload was too long even after its parts were cut. */
+  status: z.enum(['none', 'redacted', 'dropped']),
+  /** Paths of what was cut or hidden; at most fifty. */
+  fields: z.array(z.string()),
+  originalBytes: z.number().int(),
+  persistedBytes: z.number().int(),
+});
 
 /** `run-event/v1`: one thing that happened in a run. Order is `sequence`, never a timestamp. */
 export const runEvent = z
@@ -32,27 +64,32 @@ export const runEvent = z
     taskId,
     runId: z.string(),
     attemptId,
+    sessionId: providerId.optional(),
+    turnId: providerId.optional(),
+    itemId: providerId.optional(),
     sequence: z.number().int().min(1),
     receivedAt: timestamp,
     kind: runEventKind,
-    source: z.object({ provider: z.string(), agent: z.string(), model: z.string().optional() }),
-    redaction: z.object({
-      status: z.enum(['none', 'redacted', 'dropped']),
-      fields: z.array(z.string()),
-      originalBytes: z.number().int(),
-      persistedBytes: z.number().int(),
+    source: z.object({
+      provider: z.string(),
+      adapter: z.string(),
+      agent: z.string(),
+      model: z.string().nullable(),
     }),
+    redaction,
     payload: z.record(z.string(), z.unknown()),
+    /** SHA-256 of the payload's canonical JSON (RFC 8785). */
+    payloadHash: digest,
     dedupeKey: z.string().optional(),
   })
   .meta({ id: 'RunEvent' });
 export type RunEvent = z.infer<typeof runEvent>;
 
-/** What a producer says; identity, sequence and redaction are added where it is appended. */
-export interface RunEventInput {
+/** What a producer says; identity, sequence and hash are added where it is appended. */
+export interface RunEventInput extends Pick<RunEvent, 'sessionId' | 'turnId' | 'itemId'> {
   kind: RunEventKind;
   payload: Record<string, unknown>;
-  /** What was cut or redacted from the payload; nothing when absent. */
+  /** What was cut or redacted from the payload. When absent, the payload is bounded and redacted where it is appended. */
   redaction?: RunEvent['redaction'];
   /** ISO 8601; now when absent. */
   receivedAt?: string;
@@ -65,6 +102,7 @@ export const runEventPage = z
     taskId,
     attemptId,
     events: z.array(runEvent),
+    /** What to send as `afterSequence` next: the last sequence of this page, or the one asked for when it is empty. */
     nextCursor: z.number().int(),
     hasMore: z.boolean(),
   })

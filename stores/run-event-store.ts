@@ -1,18 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { RunEvent, RunEventInput } from '../contracts/run-event';
+import { sealEvent, type RunEventSource, type SealedEvent } from '../runs/events/seal';
 import type { Database, LogEntry } from './collection';
 import type { FeedStore } from './feed-store';
 
-type StoredRunEvent = LogEntry & Omit<RunEvent, 'sequence' | 'dedupeKey'>;
-
-/** What every event of one attempt has in common. */
-export interface RunEventSource {
-  taskId: string;
-  attemptId: string;
-  provider: string;
-  agent: string;
-  model?: string;
-}
+type StoredRunEvent = LogEntry & Omit<SealedEvent, 'dedupeKey'>;
 
 /** The events of runs: one gapless sequence per attempt, announced on the feed as they are appended. */
 export async function createRunEventStore(db: Database, feed: FeedStore, now: () => Date = () => new Date()) {
@@ -27,34 +19,10 @@ export async function createRunEventStore(db: Database, feed: FeedStore, now: ()
      */
     async append(source: RunEventSource, events: RunEventInput[]): Promise<number[]> {
       if (events.length === 0) return [];
-      const receivedAt = now().toISOString();
+      const at = now().toISOString();
       const sequences = await log.append(
         source.attemptId,
-        events.map((event) => {
-          const bytes = Buffer.byteLength(JSON.stringify(event.payload));
-          return {
-            schemaVersion: 'run-event/v1' as const,
-            eventId: randomUUID(),
-            taskId: source.taskId,
-            runId: source.attemptId,
-            attemptId: source.attemptId,
-            receivedAt: event.receivedAt ?? receivedAt,
-            kind: event.kind,
-            source: {
-              provider: source.provider,
-              agent: source.agent,
-              ...(source.model === undefined ? {} : { model: source.model }),
-            },
-            redaction: event.redaction ?? {
-              status: 'none' as const,
-              fields: [],
-              originalBytes: bytes,
-              persistedBytes: bytes,
-            },
-            payload: event.payload,
-            ...(event.dedupeKey === undefined ? {} : { dedupeKey: event.dedupeKey }),
-          };
-        }),
+        events.map((event) => sealEvent(source, event, { eventId: randomUUID(), now: at })),
       );
       await feed.append({
         type: 'run.events',
@@ -65,6 +33,7 @@ export async function createRunEventStore(db: Database, feed: FeedStore, now: ()
       return sequences;
     },
 
+    /** At most `limit` events with `sequence > after`, in order. */
     async read(attemptId: string, after: number, limit: number): Promise<RunEvent[]> {
       const entries = await log.read(attemptId, after, limit);
       return entries.map(present);

@@ -1,4 +1,5 @@
-import { createRedactor, isSecretName } from './redact';
+import fc from 'fast-check';
+import { createLineRedactor, createRedactor, isSecretName } from './redact';
 
 const redact = createRedactor([
   'hunter2-is-long',
@@ -46,5 +47,65 @@ describe('redacting', () => {
   it('knows the names of secrets', () => {
     expect(['password', 'apiKey', 'API_KEY', 'refresh-token', 'Authorization'].every(isSecretName)).toBe(true);
     expect(['inputTokens', 'tokens', 'author', 'secretary'].some(isSecretName)).toBe(false);
+  });
+});
+
+/** Text in which secrets of every shape stand beside anything that could be taken for a part of them. */
+const hostile = fc
+  .array(
+    fc.oneof(
+      fc.string({ maxLength: 12 }),
+      fc.constantFrom(
+        'password=',
+        'API_KEY: "',
+        'Bearer ',
+        'https://me:',
+        '@host',
+        'ghp_',
+        'sk-',
+        'eyJ',
+        '.',
+        ' ',
+        '[REDACTED]',
+        'hunter2-is-long',
+        '-----BEGIN PRIVATE KEY-----',
+        '-----END PRIVATE KEY-----',
+      ),
+      fc.integer({ min: 8, max: 700 }).map((length) => 'a1'.repeat(length)),
+    ),
+    { maxLength: 12 },
+  )
+  .map((parts) => parts.join(''));
+
+it('finds nothing more in what it has redacted', () => {
+  fc.assert(
+    fc.property(hostile, (text) => {
+      expect(redact(redact(text))).toBe(redact(text));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+it('hides long secrets whole', () => {
+  expect(redact(`password=${'x'.repeat(5_000)}`)).toBe('password=[REDACTED]');
+  expect(redact(`-----BEGIN PRIVATE KEY-----\n${'QUJD\n'.repeat(4_000)}-----END PRIVATE KEY-----`)).toBe('[REDACTED]');
+});
+
+describe('redacting lines', () => {
+  const lines = (text: string) => text.split('\n').map(createLineRedactor(redact)).join('\n');
+
+  it('hides a private key over several lines, and nothing after it', () => {
+    const key =
+      '-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n\nTUlJRQ+/\nQUJD==\n-----END RSA PRIVATE KEY-----';
+    const clean = lines(`before\n${key} after\nTUlJRQ`);
+    expect(clean).not.toMatch(/TUlJRQ\+|QUJD|ENCRYPTED/);
+    expect(clean.startsWith('before\n')).toBe(true);
+    expect(clean.endsWith(' after\nTUlJRQ')).toBe(true);
+  });
+
+  it('goes on after a key that never ends', () => {
+    expect(lines('-----BEGIN PRIVATE KEY-----\nQUJD\nwhat is this?\nQUJD')).toBe(
+      '[REDACTED]\n[REDACTED]\nwhat is this?\nQUJD',
+    );
   });
 });

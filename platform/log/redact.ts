@@ -15,14 +15,14 @@ const tokenShapes: readonly RegExp[] = [
   /\bAIza[A-Za-z0-9_-]{35}/g,
   /\bnpm_[A-Za-z0-9]{36}/g,
   /\beyJ[A-Za-z0-9_-]{8,4096}\.eyJ[A-Za-z0-9_-]{2,4096}\.[A-Za-z0-9_-]{8,1024}/g,
-  /-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[^-]{0,8192}(?:-----END [A-Z ]{0,40}PRIVATE KEY-----)?/g,
+  /-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[^-]*(?:-----END [A-Z ]{0,40}PRIVATE KEY-----)?/g,
 ];
 
 /** Credentials that are recognised by what stands before them; that part stays readable. */
 const labelledShapes: readonly RegExp[] = [
-  /(\bBearer\s{1,4})[A-Za-z0-9._~+/=-]{16,4096}/gi,
+  /(\bBearer\s{1,4})[A-Za-z0-9._~+/=-]{16,}/gi,
   /(\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s/:@]{0,256}:)[^\s/@]{1,256}(?=@)/gi,
-  /(\b(?:password|passwd|secret|api[_-]?key|(?:access|auth|refresh)[_-]?token)["']?\s{0,4}[=:]\s{0,4}["']?)[^\s"',;]{8,512}/gi,
+  /(\b(?:password|passwd|secret|api[_-]?key|(?:access|auth|refresh)[_-]?token)["']?\s{0,4}[=:]\s{0,4}["']?)[^\s"',;]{8,}/gi,
 ];
 
 /** Names of fields whose text is secret whatever it looks like. */
@@ -51,5 +51,29 @@ export function createRedactor(secrets: readonly string[] = []): Redactor {
     for (const shape of tokenShapes) clean = clean.replace(shape, redactedMark);
     for (const shape of labelledShapes) clean = clean.replace(shape, `$1${redactedMark}`);
     return clean;
+  };
+}
+
+const keyBegins = /-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----/;
+const keyEnds = /-----END [A-Z ]{0,40}PRIVATE KEY-----/;
+/** A line in the middle of a key: its text, or one of the headers of an old one. */
+const keyGoesOn = /^(?:[A-Za-z0-9+/=\s]*|(?:Proc-Type|DEK-Info|Comment): .*)$/;
+
+/**
+ * A redactor for the lines of one stream, in order: what stands between the first and the last line of a private key
+ * looks like nothing by itself.
+ */
+export function createLineRedactor(redact: Redactor): Redactor {
+  let inKey = false;
+  return (line) => {
+    if (inKey) {
+      const end = keyEnds.exec(line);
+      if (!end && keyGoesOn.test(line)) return redactedMark;
+      inKey = false;
+      if (end) return redactedMark + redact(line.slice(end.index + end[0].length));
+    }
+    const last = line.slice(Math.max(0, line.lastIndexOf('-----BEGIN ')));
+    inKey = keyBegins.test(last) && !keyEnds.test(last);
+    return redact(line);
   };
 }

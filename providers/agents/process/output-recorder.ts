@@ -1,7 +1,7 @@
 import type { RunEventInput, RunEventKind } from '../../../contracts/run-event';
-import type { Redactor } from '../../../platform/log/redact';
+import { createLineRedactor, type Redactor } from '../../../platform/log/redact';
+import { type BoundedPayload, boundedPayload } from '../../../runs/events/bounded-payload';
 import { type ReadResult, readAgentResult } from '../agent-result';
-import { type BoundedPayload, boundedPayload } from '../bounded-payload';
 import type { AgentOutput } from '../provider';
 import type { Line } from './line-splitter';
 import { parseLine } from './parse-line';
@@ -14,6 +14,9 @@ const noticeBytes = 512;
 
 const brace = 0x7b;
 
+/** For text that is redacted already. */
+const asItIs: Redactor = (text) => text;
+
 /**
  * Turns lines into bounded, redacted events until the output limit is reached. After it, lines are counted and dropped
  * with one event that says so; only a `result` is still read.
@@ -22,12 +25,16 @@ export class OutputRecorder {
   private readonly output: AgentOutput = { bytes: 0, persistedBytes: 0, truncated: false };
   private count = 0;
   private lastResult: ReadResult | undefined;
+  /** Of each stream on its own: their lines come in any order. */
+  private readonly redactLine: Record<'stdout' | 'stderr', Redactor>;
 
   constructor(
     private readonly limitBytes: number,
     private readonly redact: Redactor,
     private readonly emit: (event: RunEventInput) => Promise<void> | undefined,
-  ) {}
+  ) {
+    this.redactLine = { stdout: createLineRedactor(redact), stderr: createLineRedactor(redact) };
+  }
 
   get totals(): AgentOutput {
     return { ...this.output };
@@ -45,14 +52,15 @@ export class OutputRecorder {
     if (this.output.truncated && line.content[0] !== brace) return undefined;
     const { kind, payload, result } = parseLine(line.content.toString('utf8'));
     if (result) this.lastResult = readAgentResult(this.clean(result));
-    return this.record(kind, payload, line.bytes);
+    if (kind === 'stream.stdout') return this.recordText(kind, String(payload.text), line.bytes);
+    return this.record(kind, boundedPayload(payload, this.redact, { originalBytes: line.bytes }));
   }
 
   /** A returned promise resolves when the next line may come. */
   stderr(line: Line): Promise<void> | undefined {
     this.output.bytes += line.bytes;
     if (this.output.truncated) return undefined;
-    return this.record('stream.stderr', { text: line.content.toString('utf8') }, line.bytes);
+    return this.recordText('stream.stderr', line.content.toString('utf8'), line.bytes);
   }
 
   /** Results are not payloads: they have their own limits, but no secrets either. */
@@ -62,9 +70,14 @@ export class OutputRecorder {
     ) as Record<string, unknown>;
   }
 
-  private record(kind: RunEventKind, fields: Record<string, unknown>, bytes: number): Promise<void> | undefined {
+  private recordText(kind: 'stream.stdout' | 'stream.stderr', text: string, bytes: number) {
+    const clean = this.redactLine[kind === 'stream.stdout' ? 'stdout' : 'stderr'](text);
+    const hidden = clean === text ? [] : ['text'];
+    return this.record(kind, boundedPayload({ text: clean }, asItIs, { originalBytes: bytes, hidden }));
+  }
+
+  private record(kind: RunEventKind, bounded: BoundedPayload): Promise<void> | undefined {
     if (this.output.truncated) return undefined;
-    const bounded = boundedPayload(fields, this.redact, bytes);
     if (this.output.persistedBytes + bounded.bytes + eventBytes > this.limitBytes - noticeBytes)
       return this.recordLimit();
     return this.persist(kind, bounded);

@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { createRedactor } from '../../platform/log/redact';
-import { boundedPayload, clipText, payloadLimits } from './bounded-payload';
+import { payloadLimits } from '../../contracts/run-event';
+import { boundedPayload, redactedJson } from './bounded-payload';
+import { clipText } from './clip';
 
 const redact = createRedactor(['a-known-secret']);
 
@@ -72,5 +74,44 @@ describe('a bounded payload', () => {
         expect(Buffer.byteLength(clipped)).toBeGreaterThan(Math.min(maxBytes, Buffer.byteLength(text)) - 4);
       }),
     );
+  });
+
+  it('hides whatever stands under the name of a secret, and keeps numbers', () => {
+    const value = { credentials: { user: 'me' }, cookie: ['a'], token: 12 };
+    expect(boundedPayload(value, redact).payload).toEqual({
+      credentials: '[REDACTED]',
+      cookie: '[REDACTED]',
+      token: 12,
+    });
+  });
+
+  it('says whether something is missing for its length', () => {
+    expect(boundedPayload({ text: 'a-known-secret' }, redact).cut).toBe(false);
+    expect(boundedPayload({ text: 'x'.repeat(9_000) }, redact).cut).toBe(true);
+    expect(boundedPayload({ text: 'x'.repeat(100) }, redact, { maxBytes: 50 }).cut).toBe(true);
+  });
+
+  it('makes names that every store takes', () => {
+    expect(boundedPayload({ 'a\0b': 1 }, redact).payload).toEqual({ 'a\uFFFDb': 1 });
+  });
+});
+
+describe('a whole payload', () => {
+  it('has everything but the secrets', () => {
+    const value = {
+      text: 'é'.repeat(50_000),
+      list: Array.from({ length: 500 }, () => 'a-known-secret'),
+      password: 'x',
+    };
+    expect(JSON.parse(redactedJson(value, redact))).toEqual({
+      text: value.text,
+      list: Array.from({ length: 500 }, () => '[REDACTED]'),
+      password: '[REDACTED]',
+    });
+  });
+
+  it('can be written out however deep it is', () => {
+    const deep: unknown = JSON.parse('[{"a":'.repeat(5_000) + '1' + '}]'.repeat(5_000));
+    expect(redactedJson({ deep }, redact)).toContain('[TOO DEEP]');
   });
 });
