@@ -1,4 +1,5 @@
 import type { Document, Filter, UpdateFilter } from 'mongodb';
+import type { BlobStore } from './blobs/blob-store';
 
 /** What every stored document has. Fields are JSON: no class instances, no Date (timestamps are ISO 8601 text). */
 export interface Stored {
@@ -95,6 +96,8 @@ export interface Database {
   /** Declares a collection and its indexes; idempotent, safe in several processes at once. */
   collection<T extends Stored>(spec: CollectionSpec): Promise<Collection<T>>;
   log<T extends LogEntry>(spec: LogSpec): Promise<EntryLog<T>>;
+  /** Content that is too large for a document. `name` as for a collection. */
+  blobs(name: string): Promise<BlobStore>;
   /** Resolves when a write and a read of the store work. @throws StoreUnavailableError */
   ping(): Promise<void>;
   close(): Promise<void>;

@@ -1,5 +1,7 @@
 import { MongoClient, type Collection as MongoCollection, type Db, type Document } from 'mongodb';
 import type { Log } from '../../platform/log/log';
+import type { BlobStore } from '../blobs/blob-store';
+import { openGridFsBlobs } from '../blobs/gridfs';
 import type { Collection, CollectionSpec, Database, EntryLog, LogEntry, LogSpec, Stored } from '../collection';
 import { StoreUnavailableError } from '../errors';
 import { assertDeclarable, declare } from '../rules/spec';
@@ -70,6 +72,11 @@ class MongoDatabase implements Database {
     if (expire) this.sweeps.set(`${name}.entries`, () => sweepLog(entries, floors, expire));
     if (this.streams) this.follow(name, entries);
     return new MongoEntryLog<T>(name, entries, floors, this.wakeUp, this.logger);
+  }
+
+  async blobs(name: string): Promise<BlobStore> {
+    assertDeclarable(name, []);
+    return openGridFsBlobs(this.db, `${name}.blobs`);
   }
 
   async ping(): Promise<void> {

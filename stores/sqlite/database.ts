@@ -1,6 +1,8 @@
 import { mkdirSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Log } from '../../platform/log/log';
+import type { BlobStore } from '../blobs/blob-store';
+import { openFileBlobs } from '../blobs/files';
 import type { Collection, CollectionSpec, Database, EntryLog, LogEntry, LogSpec, Stored } from '../collection';
 import { StoreUnavailableError } from '../errors';
 import { assertDeclarable, declare } from '../rules/spec';
@@ -37,6 +39,8 @@ class SqliteDatabase implements Database {
   constructor(
     private readonly connection: Connection,
     private readonly logger: Log,
+    /** Blobs are files in a folder of their own beside the database. */
+    private readonly folder: string,
     { patienceMs, sweepEveryMs }: { patienceMs: number; sweepEveryMs: number },
   ) {
     this.writer = new Writer(connection, this.uniqueKeys, patienceMs);
@@ -70,6 +74,11 @@ class SqliteDatabase implements Database {
     await this.create(logSql(name, expire?.field));
     if (expire) this.sweeps.set(`${name}.entries`, () => sweepLog(this.connection, this.writer, name, expire));
     return new SqliteEntryLog<T>(this.connection, this.writer, this.wakeUp, name, this.logger);
+  }
+
+  async blobs(name: string): Promise<BlobStore> {
+    assertDeclarable(name, []);
+    return openFileBlobs(join(this.folder, 'blobs', name));
   }
 
   async ping(): Promise<void> {
@@ -127,7 +136,7 @@ export async function openSqlite({
   sweepEveryMs = 60_000,
 }: SqliteOptions): Promise<Database> {
   makeFolder(dirname(file));
-  const database = new SqliteDatabase(new Connection(file), log, { patienceMs, sweepEveryMs });
+  const database = new SqliteDatabase(new Connection(file), log, dirname(file), { patienceMs, sweepEveryMs });
   try {
     await database.configure();
   } catch (error) {

@@ -1,4 +1,5 @@
 import { aggregationContract } from './aggregation';
+import { blobsContract } from './blobs';
 import { documentsContract } from './documents';
 import type { StoreHarness } from './harness';
 import { lifecycleContract } from './lifecycle';
@@ -14,4 +15,5 @@ export function storeContract(harness: StoreHarness): void {
   updatesContract(harness);
   aggregationContract(harness);
   logContract(harness);
+  blobsContract(harness);
 }

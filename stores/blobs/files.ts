@@ -1,0 +1,110 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { link, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { BlobMissingError, hexOf, type BlobStore } from './blob-store';
+
+/** An unfinished file this old belongs to a process that died, in milliseconds. */
+const abandonedAfterMs = 3_600_000;
+
+const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';
+
+/** Opens the blobs in a directory: one file each, named by its hash, in 256 folders. */
+export async function openFileBlobs(directory: string): Promise<BlobStore> {
+  const unfinished = join(directory, 'unfinished');
+  await mkdir(unfinished, { recursive: true, mode: 0o700 });
+  await sweep(unfinished);
+  const pathOf = (sha256: string): string => {
+    const hex = hexOf(sha256);
+    return join(directory, hex.slice(0, 2), hex);
+  };
+  const temporary = () => join(unfinished, `${process.pid}-${randomBytes(8).toString('hex')}`);
+
+  return {
+    async put(content) {
+      const sha256 = `sha256:${createHash('sha256').update(content).digest('hex')}`;
+      const path = pathOf(sha256);
+      const draft = temporary();
+      // Written anew also when it is there: that makes it young, and whole again if somebody has damaged it.
+      try {
+        await write(draft, content);
+        await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+        await rename(draft, path);
+      } catch (error) {
+        await rm(draft, { force: true });
+        throw error;
+      }
+      await sync(dirname(path));
+      await sync(directory);
+      return { sha256, bytes: content.byteLength };
+    },
+
+    async size(sha256) {
+      try {
+        return (await stat(pathOf(sha256))).size;
+      } catch (error) {
+        if (isMissing(error)) return undefined;
+        throw error;
+      }
+    },
+
+    async *read(sha256, { offset = 0, length = Infinity } = {}) {
+      if (length <= 0) return;
+      const handle = await open(pathOf(sha256), 'r').catch((error: unknown) => {
+        throw isMissing(error) ? new BlobMissingError(sha256) : error;
+      });
+      // The stream closes the handle, also when its reader leaves early.
+      const end = Number.isFinite(length) ? offset + length - 1 : Infinity;
+      yield* handle.createReadStream({ start: offset, end, highWaterMark: 65_536 }) as AsyncIterable<Buffer>;
+    },
+
+    async remove(sha256, unusedSince) {
+      const path = pathOf(sha256);
+      const isYoung = async (name: string) => (await stat(name)).mtimeMs >= unusedSince.getTime();
+      const doomed = temporary();
+      try {
+        if (await isYoung(path)) return false;
+        await rename(path, doomed);
+      } catch (error) {
+        if (isMissing(error)) return true;
+        throw error;
+      }
+      // It may have been put between the look and the rename; then it is given back, unless it was put once more.
+      const kept = await isYoung(doomed);
+      if (kept) {
+        await link(doomed, path).catch((error: unknown) => {
+          if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+        });
+      }
+      await rm(doomed);
+      return !kept;
+    },
+  };
+}
+
+async function write(path: string, content: Uint8Array): Promise<void> {
+  const handle = await open(path, 'wx', 0o600);
+  try {
+    await handle.writeFile(content);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** A rename survives a power failure only when its folder is synced. */
+async function sync(folder: string): Promise<void> {
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+async function sweep(unfinished: string): Promise<void> {
+  for (const name of await readdir(unfinished)) {
+    const path = join(unfinished, name);
+    const facts = await stat(path).catch(() => undefined);
+    if (facts && Date.now() - facts.mtimeMs > abandonedAfterMs) await rm(path, { force: true });
+  }
+}
