@@ -158,6 +158,6 @@ function newRecord(
     agentConfig: selection.agent,
     selection: { requestedAgent: selection.requestedAgent, reason: selection.reason },
     repository,
-    git: gitTargetOf(task, repository),
+    git: repository && gitTargetOf(task, repository),
   };
 }

@@ -38,9 +38,11 @@ export function commitPolicyOf(request: LaunchRequest, task: Task): { value: Com
   return { value: 'allowed', source: 'default' };
 }
 
-/** The branch a run of the task works on, and the one it begins from; `null` for a run without a repository. */
-export const gitTargetOf = ({ id, git }: Task, repository: Repository | null | undefined) =>
-  repository ? { branch: git?.branch ?? `board/${id}`, baseBranch: git?.baseBranch ?? repository.defaultBranch } : null;
+/** The branch a run of the task works on, and the one it begins from. */
+export const gitTargetOf = ({ id, git }: Task, repository: Repository): { branch: string; baseBranch: string } => ({
+  branch: git?.branch ?? `board/${id}`,
+  baseBranch: git?.baseBranch ?? repository.defaultBranch,
+});
 
 export interface ContractInput {
   attemptId: string;

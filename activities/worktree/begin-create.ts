@@ -27,7 +27,8 @@ export async function beginCreate(
   try {
     const resolved = await baseFor(deps.git, where, request, { actor: operation.actor, at: operation.startedAt });
     if ('status' in resolved) return resolved;
-    await mkdir(deps.worktreeDir, { recursive: true });
+    // Closed to other users: none of their processes can hold a worktree, or read what an agent writes.
+    await mkdir(deps.worktreeDir, { recursive: true, mode: 0o700 });
     const fields = newManifest(deps, {
       taskId,
       target,

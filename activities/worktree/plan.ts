@@ -2,6 +2,7 @@ import type { LaunchRefusal } from '../../contracts/launch';
 import type { Repository } from '../../contracts/repository';
 import type { Task } from '../../contracts/task';
 import { unsettledStates, type WorktreeOperationKind, type WorktreeState } from '../../contracts/worktree';
+import { gitTargetOf } from '../../runs/contract';
 import { refusal } from '../../runs/refusal';
 import type { Board } from '../../stores/board-files/board';
 import type { HostStore } from '../../stores/host-store';
@@ -99,7 +100,8 @@ export function createWorktreePlanActivities(deps: WorktreePlanDependencies) {
     },
   };
 
-  async function place({ id, git }: Task, wantedHostId: string | undefined): Promise<WorktreePlan | LaunchRefusal> {
+  async function place(task: Task, wantedHostId: string | undefined): Promise<WorktreePlan | LaunchRefusal> {
+    const { id, git } = task;
     if (git?.repo === undefined) {
       return refusal('WORKTREE_NO_REPOSITORY', 409, 'The task names no repository; set git.repo.', { taskId: id });
     }
@@ -113,8 +115,7 @@ export function createWorktreePlanActivities(deps: WorktreePlanDependencies) {
     }
     const target: WorktreeTarget = {
       repository,
-      branch: git.branch ?? `board/${id}`,
-      baseBranch: git.baseBranch ?? repository.defaultBranch,
+      ...gitTargetOf(task, repository),
       ...(git.worktreePath === undefined ? {} : { legacyPath: git.worktreePath }),
     };
     return { hostId, unfinished: null, target };

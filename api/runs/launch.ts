@@ -79,7 +79,7 @@ export async function previewRun(context: RunsContext, taskId: string, body: Lau
       selection: { requestedAgent: selection.requestedAgent, reason: selection.reason },
       commitPolicy: commitPolicyOf(request, task),
       repository: repository ?? null,
-      git: gitTargetOf(task, repository),
+      git: repository ? gitTargetOf(task, repository) : null,
     },
     hostId,
   );

@@ -1,5 +1,5 @@
 import { readdir, readFile, readlink, realpath, stat } from 'node:fs/promises';
-import { sep } from 'node:path';
+import { dirname, sep } from 'node:path';
 import { identify, type ProcessIdentity } from './identity';
 import { processIds } from './process-table';
 
@@ -49,24 +49,36 @@ async function holds(pid: number, directory: string): Promise<boolean> {
 }
 
 /**
- * Whether a process that may not be inspected could be one that works in a directory of ours: not the system's first
- * one, and not one of another user. Without this a worker that is not root could never tell that nobody is there.
+ * Whether a process that may not be inspected could work in a directory, by the user it belongs to: our own can, and so can those of
+ * other users unless the directory is closed to them. The superuser's are taken for the system's own: a worker that is
+ * not root can never see them, and could never tell that nobody is there.
  */
-async function couldWorkHere(pid: number): Promise<boolean> {
-  if (pid === 1) return false;
-  const owner = await stat(`/proc/${pid}`).catch(() => undefined);
-  return owner !== undefined && owner.uid === process.getuid?.();
+export const couldHold = (owner: number, closed: boolean, own: number | undefined): boolean =>
+  owner === own || (owner !== 0 && !closed);
+
+async function ownerOf(pid: number): Promise<number | undefined> {
+  return (await stat(`/proc/${pid}`).catch(() => undefined))?.uid;
+}
+
+/** Whether only the owner, and the superuser, can get into a directory: it or one above it lets nobody else pass. */
+export async function isClosed(directory: string): Promise<boolean> {
+  for (let path = directory; ; path = dirname(path)) {
+    const found = await stat(path).catch(() => undefined);
+    if (found && (found.mode & 0o011) === 0) return true;
+    if (path === dirname(path)) return false;
+  }
 }
 
 /**
  * Finds the processes that work inside a directory; this one is left out. Linux only: elsewhere nothing is found and the
- * answer is not complete. It is not complete either when a process of our own user may not be inspected.
+ * answer is not complete. It is not complete either when a process may not be inspected that could be in there.
  */
 export async function findHolders(path: string): Promise<HolderScan> {
   const pids = await processIds();
   // Every system has a first process: without it, /proc hides those of other users.
   let complete = pids.includes(1);
   const directory = await realpath(path).catch(() => path);
+  const closed = await isClosed(directory);
   const processes: HolderScan['processes'] = [];
   for (const pid of pids) {
     if (pid === process.pid) continue;
@@ -76,7 +88,9 @@ export async function findHolders(path: string): Promise<HolderScan> {
       const identity = await identify(pid);
       if (identity) processes.push({ ...identity, command });
     } catch (error) {
-      if (!gone.has((error as NodeJS.ErrnoException).code) && (await couldWorkHere(pid))) complete = false;
+      if (gone.has((error as NodeJS.ErrnoException).code) || pid === 1) continue;
+      const owner = await ownerOf(pid);
+      if (owner !== undefined && couldHold(owner, closed, process.getuid?.())) complete = false;
     }
   }
   return { complete, processes };

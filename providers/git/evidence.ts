@@ -6,7 +6,7 @@ import { assertBranchName, assertObjectName } from './names';
 import { rebasedBranch, unfinishedOperation } from './operation-state';
 import { type GitRunner, gitText } from './run-git';
 import { readStatus, type WorktreeStatus } from './status';
-import { hasHiddenFiles, readCommit, revealHiddenFiles, withIndexCopy } from './trees';
+import { hasHiddenFiles, resolveCommit, revealHiddenFiles, withIndexCopy } from './trees';
 import type { InspectRequest, WorktreeEvidence } from './worktree-git';
 import { listWorktrees } from './worktree-list';
 import { locateWorktree } from './worktree-location';
@@ -26,7 +26,8 @@ export async function linkedGitDir(commonDir: string, path: string): Promise<str
 
 /** Like `readStatus`, and without files hidden from it by marks in the index. */
 export async function honestStatus(git: GitRunner, path: string): Promise<WorktreeStatus> {
-  if (!(await hasHiddenFiles(git, path))) return readStatus(git, path);
+  const [hidden, status] = await Promise.all([hasHiddenFiles(git, path), readStatus(git, path)]);
+  if (!hidden) return status;
   return withIndexCopy(await locateWorktree(git, path), async (env) => {
     await revealHiddenFiles(git, path, env);
     return readStatus(git, path, env);
@@ -45,9 +46,9 @@ export async function findBase(
 ): Promise<WorktreeEvidence['base']> {
   const { remote, baseBranch, baseSha } = request;
   const ref = remote === undefined ? `refs/heads/${baseBranch}` : trackingRef(remote, baseBranch);
-  const known = await readCommit(git, cwd, ref);
-  if (!known) return { sha: baseSha, source: 'recorded' };
-  return { sha: known.sha, source: remote === undefined ? 'local' : 'remote-tracking' };
+  const known = await resolveCommit(git, cwd, ref);
+  if (known === undefined) return { sha: baseSha, source: 'recorded' };
+  return { sha: known, source: remote === undefined ? 'local' : 'remote-tracking' };
 }
 
 type Comparison = Pick<WorktreeEvidence, 'ahead' | 'behind' | 'unpushed' | 'unmerged'>;
@@ -62,13 +63,19 @@ async function compare(
   const [head] = tips;
   if (head === undefined) return { ahead: 0, behind: 0, unpushed: 0, unmerged: false };
   const not = (known: string): Promise<number> => countCommits(git, cwd, [...tips, '--not', known]);
-  const [unmerged, ahead, behind, unpushed] = await Promise.all([
-    not(base),
-    countCommits(git, cwd, [head, '--not', base]),
-    countCommits(git, cwd, [base, '--not', head]),
+  const [unmerged, [ahead, behind], unpushed] = await Promise.all([
+    tips.length === 1 && head === base ? 0 : not(base),
+    head === base ? [0, 0] : countBothSides(git, cwd, head, base),
     not(remote === undefined ? base : `--remotes=${remote}`),
   ]);
   return { ahead, behind, unpushed, unmerged: unmerged > 0 };
+}
+
+/** How many commits each of two has that the other does not. */
+async function countBothSides(git: GitRunner, cwd: string, left: string, right: string): Promise<[number, number]> {
+  const counts = await gitText(git, ['rev-list', '--count', '--left-right', `${left}...${right}`], { cwd });
+  const [ahead = 0, behind = 0] = counts.split('\t').map(Number);
+  return [ahead, behind];
 }
 
 /** See `WorktreeGit.inspectWorktree`. */
@@ -90,14 +97,15 @@ export async function inspectWorktree(git: GitRunner, request: InspectRequest): 
   const listed = (await listWorktrees(git, cwd)).find((worktree) => worktree.path === path);
   const exists = (await lstat(path).catch(() => undefined))?.isDirectory() === true;
   const gitDir = exists ? await linkedGitDir(commonDir, path) : undefined;
-  const status =
-    gitDir === undefined ? undefined : await attempt('The files', undefined, () => honestStatus(git, path));
+  const [status, branchSha = null, base] = await Promise.all([
+    gitDir === undefined ? undefined : attempt('The files', undefined, () => honestStatus(git, path)),
+    resolveCommit(git, cwd, `refs/heads/${branch}`),
+    findBase(git, cwd, request),
+  ]);
   if (exists && gitDir === undefined) problems.push(`The files: ${path} is not linked to this repository.`);
 
   const headSha = (status?.headSha ?? listed?.headSha ?? '').replace(/^(?:0+|\(initial\))$/, '') || null;
-  const branchSha = (await readCommit(git, cwd, `refs/heads/${branch}`))?.sha ?? null;
   const tips = [...new Set([headSha, branchSha])].filter((sha) => sha !== null);
-  const base = await findBase(git, cwd, request);
   const unknown: Comparison = { ahead: 0, behind: 0, unpushed: 0, unmerged: false };
   const comparison = await attempt('The commits', unknown, () => compare(git, cwd, tips, { base: base.sha, remote }));
   const headBranch = status ? status.branch : (listed?.branch ?? null);

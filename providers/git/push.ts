@@ -5,7 +5,7 @@ import { assertBranchName, assertObjectName } from './names';
 import { locateRemote } from './remotes';
 import type { GitRunner } from './run-git';
 import type { GitTransfer } from './transfer';
-import { readCommit } from './trees';
+import { resolveCommit } from './trees';
 import type { PushRequest } from './worktree-git';
 import { listWorktrees } from './worktree-list';
 
@@ -56,7 +56,7 @@ async function pushTo(
 async function moveLocal(git: GitRunner, request: PushRequest): Promise<Pushed> {
   const { repositoryPath: cwd, mergedSha, baseBranch, expectedBaseSha } = request;
   const ref = `refs/heads/${baseBranch}`;
-  const current = (await readCommit(git, cwd, ref))?.sha;
+  const current = await resolveCommit(git, cwd, ref);
   if (current === undefined) throw moved(baseBranch, undefined);
   if (await isAncestor(git, cwd, mergedSha, current)) return { alreadyPushed: true };
   if (current !== expectedBaseSha) throw moved(baseBranch, current);

@@ -10,7 +10,7 @@ import { forgetOperations, rebasedHead, unfinishedOperation } from './operation-
 import { checkOut, restoreHead } from './restore';
 import { type GitRunner, gitFields } from './run-git';
 import type { WorktreeStatus } from './status';
-import { readCommit } from './trees';
+import { readCommit, resolveCommit } from './trees';
 import type { Rebased, RebaseRequest } from './worktree-git';
 import { locateWorktree, type WorktreeLocation } from './worktree-location';
 
@@ -115,7 +115,7 @@ export async function rebaseOnto(git: GitRunner, request: RebaseRequest): Promis
   if (gitDir === commonDir) throw new GitError('outside', `${cwd} is a primary checkout.`);
 
   await endProcess(await findByEnvironment(operationVariable, backupRef), { graceMs: 0 });
-  const backup = (await readCommit(git, cwd, backupRef))?.sha;
+  const backup = await resolveCommit(git, cwd, backupRef);
   if (backup !== undefined && (await isOurs(location, backup))) {
     await putBack(git, location, { branch, headSha: backup });
   }

@@ -82,10 +82,10 @@ export async function locateRemote(
     new GitError('unknown-remote', `The remote ${JSON.stringify(remote)} ${why}.`);
   if (!isBranchName(remote)) throw refuse('is not a name');
   await gitText(git, ['rev-parse', '--git-dir'], { cwd });
-  const setting = async (name: string): Promise<boolean> =>
-    (await git(['config', '--get', `remote.${remote}.${name}`], { cwd, okCodes: [1] })).exitCode === 0;
-  if (!(await setting('url'))) throw refuse(`is not configured in ${repositoryPath}`);
-  if (await setting('vcs')) throw refuse('needs a helper program');
+  const about = ['config', '-z', '--name-only', '--get-regexp', '^remote\\..*\\.(url|vcs)$'];
+  const settings = new Set((await git(about, { cwd, okCodes: [1] })).stdout.split('\0'));
+  if (!settings.has(`remote.${remote}.url`)) throw refuse(`is not configured in ${repositoryPath}`);
+  if (settings.has(`remote.${remote}.vcs`)) throw refuse('needs a helper program');
   const push = direction === 'push' ? ['--push'] : [];
   const urls = (await gitText(git, ['remote', 'get-url', '--all', ...push, '--', remote], { cwd })).split('\n');
   const places = urls.map(parseRemoteUrl);

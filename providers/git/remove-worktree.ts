@@ -8,7 +8,7 @@ import { assertBranchName, assertObjectName, removedRef } from './names';
 import { autostashes } from './operation-state';
 import { type GitRunner, gitText } from './run-git';
 import { setAsideDirectory, setAsideHistory } from './set-aside';
-import { readCommit, writeWorktreeTree } from './trees';
+import { readCommit, resolveCommit, writeWorktreeTree } from './trees';
 import { initializing, preparing } from './worktree';
 import type { ListedWorktree, Removed, RemoveRequest, WorktreeEvidence } from './worktree-git';
 import { listWorktrees } from './worktree-list';
@@ -56,7 +56,7 @@ function refuseWhatIsNotSafe(evidence: WorktreeEvidence): void {
 async function keepContent(git: GitRunner, commonDir: string, evidence: WorktreeEvidence, id: string): Promise<void> {
   const ref = removedRef(id);
   const { path, headSha, branchSha } = evidence;
-  if (headSha === null || (await readCommit(git, commonDir, ref))) return;
+  if (headSha === null || (await resolveCommit(git, commonDir, ref))) return;
   const head = await readCommit(git, commonDir, headSha);
   if (!head) throw new GitError('unknown-ref', `The commit ${headSha} of ${path} is gone.`);
   const location = evidence.exists ? await locateWorktree(git, path) : undefined;
@@ -72,8 +72,8 @@ async function keepContent(git: GitRunner, commonDir: string, evidence: Worktree
 
 /** Keeps a branch whose worktree git has forgotten, when it is where the removal was decided on. */
 async function keepBranch(git: GitRunner, cwd: string, { branch, headSha, id }: RemoveRequest): Promise<void> {
-  const tip = (await readCommit(git, cwd, `refs/heads/${branch}`))?.sha;
-  if (tip !== headSha || (await readCommit(git, cwd, removedRef(id)))) return;
+  const tip = await resolveCommit(git, cwd, `refs/heads/${branch}`);
+  if (tip !== headSha || (await resolveCommit(git, cwd, removedRef(id)))) return;
   await git(['update-ref', removedRef(id), tip], { cwd });
 }
 
@@ -88,10 +88,10 @@ async function decide(git: GitRunner, commonDir: string, path: string, request: 
 /** Deletes the branch when its commits are in the base or were kept, and nobody else has it checked out. */
 async function deleteBranch(git: GitRunner, cwd: string, request: RemoveRequest): Promise<boolean> {
   const { branch, id } = request;
-  const tip = (await readCommit(git, cwd, `refs/heads/${branch}`))?.sha;
+  const tip = await resolveCommit(git, cwd, `refs/heads/${branch}`);
   if (tip === undefined || (await listWorktrees(git, cwd)).some((worktree) => worktree.branch === branch)) return false;
-  const base = (await readCommit(git, cwd, (await findBase(git, cwd, request)).sha))?.sha;
-  const kept = (await readCommit(git, cwd, removedRef(id)))?.sha;
+  const base = await resolveCommit(git, cwd, (await findBase(git, cwd, request)).sha);
+  const kept = await resolveCommit(git, cwd, removedRef(id));
   const keepers = [base, kept].filter((sha) => sha !== undefined);
   if ((await gitText(git, ['rev-list', '--max-count=1', tip, '--not', ...keepers], { cwd })) !== '') return false;
   try {
@@ -129,12 +129,12 @@ export async function removeWorktree(git: GitRunner, request: RemoveRequest): Pr
     throw new GitError('mismatch', `${path} is not a worktree of ${repositoryPath}.`);
   } else if (request.force) await keepBranch(git, commonDir, request);
   const branchDeleted = await deleteBranch(git, commonDir, request);
-  const kept = await readCommit(git, commonDir, ref);
+  const kept = await resolveCommit(git, commonDir, ref);
   const setAside = setAsideDirectory(commonDir, id);
   return {
     removed: listed !== undefined,
     branchDeleted,
-    ...(kept ? { kept: { ref, commit: kept.sha } } : {}),
+    ...(kept ? { kept: { ref, commit: kept } } : {}),
     ...((await exists(setAside)) ? { setAside } : {}),
   };
 }

@@ -129,14 +129,17 @@ export interface CommitFacts {
   message: string;
 }
 
+/** The commit a name leads to; `undefined` when it leads to none. */
+export async function resolveCommit(git: GitRunner, cwd: string, name: string): Promise<string | undefined> {
+  const question = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${name}^{commit}`];
+  const { exitCode, stdout } = await git(question, { cwd, okCodes: [1] });
+  return exitCode === 0 ? stdout.trim() : undefined;
+}
+
 /** Reads a commit; `undefined` when the name leads to none. */
 export async function readCommit(git: GitRunner, cwd: string, name: string): Promise<CommitFacts | undefined> {
-  const resolved = await git(['rev-parse', '--verify', '--quiet', '--end-of-options', `${name}^{commit}`], {
-    cwd,
-    okCodes: [1],
-  });
-  if (resolved.exitCode !== 0) return undefined;
-  const sha = resolved.stdout.trim();
+  const sha = await resolveCommit(git, cwd, name);
+  if (sha === undefined) return undefined;
   const format = '--format=%T%x00%P%x00%ct%x00%B';
   const fields = await gitText(git, ['log', '-1', '--no-show-signature', format, sha], { cwd });
   const [tree = '', parents = '', date = '0', ...message] = fields.split('\0');

@@ -6,7 +6,7 @@ import { GitError } from './git-error';
 import { clearStaleLocks } from './locks';
 import { assertBranchName, assertObjectName } from './names';
 import { type GitRunner, gitText } from './run-git';
-import { readCommit } from './trees';
+import { resolveCommit } from './trees';
 import { listWorktrees } from './worktree-list';
 import { locateWorktree } from './worktree-location';
 
@@ -74,7 +74,7 @@ async function register(git: GitRunner, cwd: string, path: string, request: Work
   const force = known ? ['--force', '--force'] : [];
   const add = ['worktree', 'add', '--quiet', '--no-checkout', '--lock', '--reason', preparing, ...force];
   for (let tries = 1; ; tries += 1) {
-    const exists = await readCommit(git, cwd, `refs/heads/${branch}`);
+    const exists = await resolveCommit(git, cwd, `refs/heads/${branch}`);
     try {
       await git([...add, ...(exists ? [path, branch] : ['-b', branch, '--no-track', path, baseSha])], { cwd });
       return;
@@ -121,7 +121,7 @@ export async function ensureWorktree(git: GitRunner, request: WorktreeRequest): 
   }
   if (!sound) {
     await makeRoom(path, half);
-    if (!(await readCommit(git, repository, baseSha))) {
+    if (!(await resolveCommit(git, repository, baseSha))) {
       throw new GitError('unknown-ref', `The commit ${baseSha} does not exist.`);
     }
     await register(git, repository, path, request, registered !== undefined);

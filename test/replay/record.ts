@@ -13,15 +13,17 @@ import { boardQueue } from '../../workflows/queues';
 import { worktreeId } from '../../workflows/worktree/messages';
 import { schedulerId } from '../../workflows/admission-scheduler/messages';
 import { scriptAgent } from '../support/caller';
+import { gitBreakpoints, type GitBreakpoints } from '../support/git-breakpoints';
 import { aRemoteRepository, commitIn } from '../support/remote-repository';
-import { aRepository } from '../support/repository';
+import { aRepository, git } from '../support/repository';
 import { startService, type Service } from '../support/service';
 
 const histories = join(__dirname, 'histories');
 
 async function main(): Promise<void> {
   const files = await makeTempDir('record');
-  const service = await startService({ BOARD_MAX_RUNS: '2' });
+  const breakpoints = await gitBreakpoints(files.path);
+  const service = await startService({ BOARD_MAX_RUNS: '2', PATH: breakpoints.path });
   const connection = await Connection.connect({ address: service.temporalAddress });
   const temporal = new Client({ connection });
   try {
@@ -36,6 +38,7 @@ async function main(): Promise<void> {
     const recorded = [
       ...(await scenarios(service, temporal)),
       ...(await worktreeScenarios(service, temporal, files.path)),
+      ['worktree-interrupted', await interruptedWorktree(service, temporal, breakpoints)] as const,
     ];
     for (const [name, workflowId] of recorded) {
       await temporal.workflow.getHandle(workflowId).result();
@@ -162,10 +165,15 @@ async function worktreeScenarios(
     taskQueue: boardQueue,
     args: [{ taskId: resumed.id, actor: 'system:reconcile', request: null, heartbeatTimeoutMs: 2_000 }],
   });
+  const legacy = { repo: 'shop', branch: 'legacy', worktreePath: join(dir, 'legacy') };
+  await git(shop.path, 'worktree', 'add', '--quiet', '-b', legacy.branch, legacy.worktreePath, 'origin/main');
+  const adopted = await call.createTask({ title: 'Recorded', git: legacy });
+  await call.ok('POST', url(adopted.id, '/adopt'), {});
   await call.ok('GET', url(created.id));
   await call.send('GET', url(created.id, '/open'));
   return [
     ['worktree-create', worktreeId(created.id)],
+    ['worktree-adopt', worktreeId(adopted.id)],
     ['worktree-rebase', worktreeId(rebased.id)],
     ['worktree-merge-refused', worktreeId(refused.id)],
     ['worktree-merge', worktreeId(merged.id)],
@@ -174,6 +182,30 @@ async function worktreeScenarios(
     ['worktree-inspection', await latestWorkflow(temporal, 'worktreeInspection')],
     ['worktree-open', await latestWorkflow(temporal, 'worktreeOpen')],
   ];
+}
+
+/**
+ * A creation that lost its worker and its workflow while git was at work, and is finished by the one that looks after
+ * such things when a worker starts.
+ */
+async function interruptedWorktree(service: Service, temporal: Client, breakpoints: GitBreakpoints): Promise<string> {
+  const { call } = service;
+  const { id } = await call.createTask({ title: 'Recorded', git: { repo: 'shop' } });
+  await breakpoints.set('interrupted', 'before', `*${id}*reset --hard*`);
+  const asked = call.post(`/api/tasks/${id}/worktree`, {});
+  await breakpoints.reached('interrupted');
+  await temporal.workflow.getHandle(worktreeId(id)).terminate('its history is lost');
+  await asked;
+  process.kill(service.pids().worker ?? 0, 'SIGKILL');
+  await breakpoints.clear();
+  await eventually(
+    async () => {
+      const { state } = await call.ok('GET', `/api/tasks/${id}/worktree`);
+      if (state !== 'ready') throw new Error(`the worktree is ${state}`);
+    },
+    { withinMs: 60_000 },
+  );
+  return worktreeId(id);
 }
 
 const refusedWorkflow = (temporal: Client, taskId: string) =>

@@ -1,4 +1,4 @@
-import { proxyActivities } from '@temporalio/workflow';
+import { proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
 import type { BeginWorktreeActivities } from '../../activities/worktree/begin';
 import type { WorktreePlanActivities } from '../../activities/worktree/plan';
 import type { WorktreeStepActivities } from '../../activities/worktree/steps';
@@ -6,10 +6,16 @@ import type { WorktreeViewActivities } from '../../activities/worktree/view';
 import { hostQueue } from '../queues';
 
 /** Store work: short, idempotent, repeated until the stores answer. */
-export const records = proxyActivities<WorktreePlanActivities>({
+const store = {
   startToCloseTimeout: '10 seconds',
   retry: { initialInterval: '200 milliseconds', maximumInterval: '15 seconds' },
+} as const;
+export const records = proxyActivities<Pick<WorktreePlanActivities, 'recordInterruption'>>({
+  ...store,
+  summary: 'record the interruption',
 });
+/** Inside the workflow's worker, which saves somebody who waits a round trip. */
+export const planning = proxyLocalActivities<Pick<WorktreePlanActivities, 'planWorktree'>>(store);
 
 /** Git's part of an operation: idempotent, so it is repeated until the host answers or its error says that it is of no use. */
 const git = (hostId: string, heartbeatTimeoutMs: number) => ({

@@ -14,7 +14,7 @@ import type { WorktreeRequest } from '../../contracts/worktree-request';
 import type { Beginning } from '../../activities/worktree/beginning';
 import type { Unfinished } from '../../activities/worktree/plan';
 import type { WorktreeStepActivities } from '../../activities/worktree/steps';
-import { beginOn, records, stepsOn, viewOn } from './activities';
+import { beginOn, planning, records, stepsOn, viewOn } from './activities';
 import {
   operateUpdate,
   worktreeBusy,
@@ -58,7 +58,7 @@ export async function worktree(input: WorktreeInput): Promise<WorktreeOutcome> {
 async function operate(input: WorktreeInput, messages: WorktreeMessages): Promise<WorktreeOutcome> {
   const { taskId } = input;
   const hostWanted = input.hostId === undefined ? {} : { hostId: input.hostId };
-  let plan = await records.planWorktree({ taskId, kind: messages.asked?.request.kind ?? null, ...hostWanted });
+  let plan = await planning.planWorktree({ taskId, kind: messages.asked?.request.kind ?? null, ...hostWanted });
   if ('status' in plan) return plan;
   if (plan.unfinished) {
     const { hostId, unfinished } = plan;
@@ -67,7 +67,7 @@ async function operate(input: WorktreeInput, messages: WorktreeMessages): Promis
     if (earlier && (earlier.code === 'WORKTREE_INTERRUPTED' || messages.asked?.request.kind === unfinished.kind))
       return earlier;
     if (!messages.asked) return { status: 'done' };
-    plan = await records.planWorktree({ taskId, kind: messages.asked.request.kind, ...hostWanted });
+    plan = await planning.planWorktree({ taskId, kind: messages.asked.request.kind, ...hostWanted });
     if ('status' in plan) return plan;
   }
   const { asked } = messages;
