@@ -1,25 +1,20 @@
 import type { AgentRunInput } from '../workflows/agent-run/messages';
 import { localWorkspace } from '../contracts/common';
 import type { LaunchOutcome, LaunchRefusal } from '../contracts/launch';
-import { commitPolicyOf, gitTargetOf, objectiveOf } from '../runs/contract';
-import { selectLaunch, type LaunchSelection } from '../runs/readiness';
+import { planLaunch, type LaunchPlan } from '../runs/launch-plan';
 import { refusal } from '../runs/refusal';
 import type { ActiveRunStore } from '../stores/active-run-store';
 import type { AdmissionStore } from '../stores/admission-store';
-import type { AgentConfigStore } from '../stores/agent-config-store';
 import type { AttemptRecord, AttemptStore } from '../stores/attempt-store';
-import type { Board } from '../stores/board-files/board';
 import type { HostStore } from '../stores/host-store';
+import { loadLaunchSubject, type LaunchSources } from '../stores/launch-subject';
 import type { RecoveryStore } from '../stores/recovery-store';
-import type { RepositoryStore } from '../stores/repository-store';
 import type { RunEventStore } from '../stores/run-event-store';
 import type { WorktreeStore } from '../stores/worktree-store';
+import { plannedFields } from './launch-snapshot';
 import { sourceOf } from './source';
 
-export interface AdmissionDependencies {
-  board: Pick<Board, 'get'>;
-  agents: AgentConfigStore;
-  repositories: RepositoryStore;
+export interface AdmissionDependencies extends LaunchSources {
   hosts: HostStore;
   attempts: AttemptStore;
   activeRuns: ActiveRunStore;
@@ -77,21 +72,17 @@ export function createAdmissionActivities(deps: AdmissionDependencies) {
 
   /** Runs the readiness gate against what is true now and stores the attempt, or returns the refusal. */
   async function recordAttempt(input: AgentRunInput, createdAt: string): Promise<AttemptRecord | LaunchRefusal> {
-    const found = await deps.board.get(input.taskId);
-    if (!found) return refusal('NOT_FOUND', 404, `No task has the id ${input.taskId}.`, { taskId: input.taskId });
-    const { task, location } = found;
-    const { agents, defaultAgent } = await deps.agents.read();
-    const repository = task.git?.repo === undefined ? undefined : await deps.repositories.find(task.git.repo);
-    const selection = selectLaunch({ task, location, request: input.request, agents, defaultAgent, repository });
-    if ('status' in selection) return selection;
+    const subject = await loadLaunchSubject(deps, input.taskId, input.request);
+    if (!subject) return refusal('NOT_FOUND', 404, `No task has the id ${input.taskId}.`, { taskId: input.taskId });
+    const plan = planLaunch(subject, { maxRetries: input.maxRetries });
+    if ('status' in plan) return plan;
 
+    const { repository } = plan;
     const hostId = repository ? (repository.hostId ?? (await hostFor(input.taskId))) : null;
     if (hostId === undefined) {
       return refusal('HOST_UNAVAILABLE', 409, 'No host with a worker is live; start one with npm run start:worker.');
     }
-    return deps.attempts.create(
-      newRecord(input, createdAt, { selection, hostId, task, repository: repository ?? null }),
-    );
+    return deps.attempts.create(newRecord(input, createdAt, plan, hostId));
   }
 
   /** A task stays on the host that has its worktree. */
@@ -123,41 +114,20 @@ export function createAdmissionActivities(deps: AdmissionDependencies) {
 
 export type AdmissionActivities = ReturnType<typeof createAdmissionActivities>;
 
-interface Selected {
-  selection: LaunchSelection;
-  hostId: string | null;
-  task: NonNullable<Awaited<ReturnType<Board['get']>>>['task'];
-  repository: AttemptRecord['repository'];
-}
-
-function newRecord(
-  input: AgentRunInput,
-  createdAt: string,
-  { selection, hostId, task, repository }: Selected,
-): AttemptRecord {
-  const commitPolicy = commitPolicyOf(input.request, task);
+function newRecord(input: AgentRunInput, createdAt: string, plan: LaunchPlan, hostId: string | null): AttemptRecord {
+  const parentAttemptId = input.retry?.parentAttemptId ?? input.request.parentAttemptId;
   return {
+    ...plannedFields(plan),
     _id: input.attemptId,
     schemaVersion: 'attempt/v1',
     taskId: input.taskId,
     rootAttemptId: input.retry?.rootAttemptId ?? input.attemptId,
-    ...(input.retry ? { parentAttemptId: input.retry.parentAttemptId } : {}),
+    ...(parentAttemptId === undefined ? {} : { parentAttemptId }),
     retryNumber: input.retry?.retryNumber ?? 0,
-    agent: selection.agent.type,
-    provider: selection.agent.provider,
-    phase: input.request.phase ?? 'implement',
-    commitPolicy: commitPolicy.value,
-    commitPolicySource: commitPolicy.source,
     state: 'admitted',
     revision: 1,
     hostId,
     createdAt,
     createdBy: input.actor,
-    request: input.request,
-    objective: objectiveOf(task),
-    agentConfig: selection.agent,
-    selection: { requestedAgent: selection.requestedAgent, reason: selection.reason },
-    repository,
-    git: repository && gitTargetOf(task, repository),
   };
 }

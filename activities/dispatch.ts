@@ -1,11 +1,12 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { processIdentity } from '../contracts/attempt';
 import type { HarnessEvidence } from '../contracts/completion';
+import type { TaskEnvelopeTransport } from '../contracts/run-contract';
 import type { RunEventInput } from '../contracts/run-event';
 import type { Log } from '../platform/log/log';
 import type { AgentOutcome, AgentProvider } from '../providers/agents/provider';
 import type { Git } from '../providers/git/git';
-import { renderTransport } from '../runs/contract';
+import { renderRecorded } from '../runs/contract';
 import type { AttemptRecord, AttemptStore } from '../stores/attempt-store';
 import type { FeedStore } from '../stores/feed-store';
 import type { RunEventStore } from '../stores/run-event-store';
@@ -77,7 +78,7 @@ export function createDispatchActivities(deps: DispatchDependencies) {
         taskId: record.taskId,
         agent: record.agentConfig,
         worktreePath,
-        transport: renderTransport(required(record.taskEnvelope, record._id)),
+        transport: transportOf(record),
         transportDir: deps.transportDir,
         stopGraceMs: deps.limits.stopGraceMs,
         timeoutMs: deps.limits.runTimeoutMs,
@@ -140,6 +141,16 @@ export function createDispatchActivities(deps: DispatchDependencies) {
 }
 
 export type DispatchActivities = ReturnType<typeof createDispatchActivities>;
+
+/** The document that was recorded when the launch was prepared. */
+function transportOf({ _id: attemptId, taskId, taskEnvelope, transport }: AttemptRecord): TaskEnvelopeTransport {
+  const rendered = renderRecorded(
+    { attemptId, taskId, envelope: required(taskEnvelope, attemptId) },
+    required(transport, attemptId),
+  );
+  if (rendered) return rendered;
+  throw ApplicationFailure.nonRetryable(`The contract of ${attemptId} was changed.`, 'CONTRACT_CHANGED');
+}
 
 function required<T>(value: T | undefined, attemptId: string): T {
   if (value === undefined) throw ApplicationFailure.nonRetryable(`${attemptId} has no contract.`, 'CONTRACT_MISSING');

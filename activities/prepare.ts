@@ -1,18 +1,28 @@
-import { join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { realpath } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { AgentConfig } from '../contracts/agent-config';
-import type { LaunchOutcome, LaunchRefusal, LaunchRequest } from '../contracts/launch';
-import type { LaunchPreview, ProviderRuntimeManifest, TaskEnvelope } from '../contracts/run-contract';
+import type { LaunchOutcome, LaunchRefusal } from '../contracts/launch';
+import type { LaunchPreview } from '../contracts/launch-manifest';
+import type { ProviderRuntimeManifest, TaskEnvelope, WorkspaceBaseline } from '../contracts/run-contract';
 import type { Repository } from '../contracts/repository';
 import type { Git } from '../providers/git/git';
 import { GitError } from '../providers/git/git-error';
 import { runtimeManifest, type ProbeResult } from '../runs/capabilities';
-import { compileContract, type Objective } from '../runs/contract';
+import {
+  compileContract,
+  enforcementProblem,
+  renderTransport,
+  type LaunchSnapshot,
+  type RunLimits,
+} from '../runs/contract';
 import { refusal } from '../runs/refusal';
 import type { AttemptRecord, AttemptStore } from '../stores/attempt-store';
 import type { WorktreeRecord, WorktreeStore } from '../stores/worktree-store';
 import { withHeartbeat } from './heartbeat';
+import { snapshotOf } from './launch-snapshot';
 import { takeLease } from './worktree/lease';
 import { placeOf } from './worktree/record';
 
@@ -24,23 +34,21 @@ export interface PrepareDependencies {
   probe(agent: AgentConfig): Promise<ProbeResult>;
   /** Directory of this host's worktrees, one per task. */
   worktreeDir: string;
+  limits: RunLimits;
   now(): Date;
 }
 
-/** What a preview compiles: the caller's request as the readiness gate resolved it. */
-export interface PreviewInput {
+/** What a preview compiles: the snapshot that a start would take, and where it would run. */
+export interface PreviewInput extends Omit<PlannedPlace, 'taskId'> {
+  snapshot: LaunchSnapshot;
+  hostId: string | null;
+}
+
+interface PlannedPlace {
   taskId: string;
-  request: LaunchRequest;
-  objective: Objective;
-  agent: AgentConfig;
-  selection: { requestedAgent: string | null; reason: string };
-  commitPolicy: { value: AttemptRecord['commitPolicy']; source: string };
   repository: Repository | null;
   git: AttemptRecord['git'];
 }
-
-/** Stands in for an attempt in a preview, which has none; it is left out of the answer. */
-const previewAttemptId = 'attempt_00000000';
 
 export function createPrepareActivities(deps: PrepareDependencies) {
   return {
@@ -59,16 +67,14 @@ export function createPrepareActivities(deps: PrepareDependencies) {
       if ('status' in workspace) return workspace;
 
       const contract = compileContract({
-        attemptId,
-        taskId: record.taskId,
-        objective: record.objective,
-        phase: record.phase,
-        commitPolicy: { value: record.commitPolicy, source: record.commitPolicySource },
+        ...snapshotOf(record),
+        hostId: record.hostId,
         workspace: workspace.envelope,
-        agent: record.agentConfig,
-        selection: record.selection,
         runtime,
+        limits: deps.limits,
       });
+      const unenforceable = enforcementProblem(contract.runLaunchManifest);
+      if (unenforceable) return unenforceable;
       const launch: LaunchOutcome = {
         taskId: record.taskId,
         attemptId,
@@ -79,8 +85,18 @@ export function createPrepareActivities(deps: PrepareDependencies) {
         providerRuntimeManifestDigest: runtime.digest,
         runLaunchManifestDigest: contract.runLaunchManifest.digest,
       };
+      const { sections, ...documents } = contract;
+      const { adapter } = runtime;
+      const { digest } = renderTransport({
+        attemptId,
+        taskId: record.taskId,
+        adapter,
+        envelope: contract.taskEnvelope,
+        sections,
+      });
       const stored = await deps.attempts.prepare(attemptId, {
-        ...contract,
+        ...documents,
+        transport: { digest, adapter, sections },
         hostId: record.hostId,
         launch,
         ...(workspace.baseline ? { baseline: workspace.baseline } : {}),
@@ -88,29 +104,20 @@ export function createPrepareActivities(deps: PrepareDependencies) {
       return stored?.launch ?? (await deps.attempts.get(attemptId))?.launch ?? launch;
     },
 
-    /** The same compilation without an attempt and without touching git. */
-    async preview(input: PreviewInput): Promise<LaunchPreview | LaunchRefusal> {
-      const runtime = await probed(input.agent);
+    /** The same compilation without an attempt; git is only read. */
+    async preview({ snapshot, hostId, ...place }: PreviewInput): Promise<LaunchPreview | LaunchRefusal> {
+      const runtime = await probed(snapshot.agent);
       if ('status' in runtime) return runtime;
-      const workspace = await plannedWorkspace(input);
+      const workspace = await plannedWorkspace({ ...place, taskId: snapshot.taskId });
       if (workspace && 'status' in workspace) return workspace;
       const { runLaunchManifest } = compileContract({
-        attemptId: previewAttemptId,
-        taskId: input.taskId,
-        objective: input.objective,
-        phase: input.request.phase ?? 'implement',
-        commitPolicy: input.commitPolicy,
+        ...snapshot,
+        hostId,
         workspace,
-        agent: input.agent,
-        selection: input.selection,
         runtime,
+        limits: deps.limits,
       });
-      const { digest: _digest, attemptId: _attemptId, ...manifest } = runLaunchManifest;
-      return {
-        manifest,
-        dependencyCircuits: [],
-        ...(input.request.parentAttemptId === undefined ? {} : { parentAttemptId: input.request.parentAttemptId }),
-      };
+      return enforcementProblem(runLaunchManifest) ?? { manifest: runLaunchManifest, dependencyCircuits: [] };
     },
   };
 
@@ -159,28 +166,48 @@ export function createPrepareActivities(deps: PrepareDependencies) {
     }
   }
 
+  /** The worktree as a start would find it: the one that is there, or the one that would be made. */
   async function plannedWorkspace({
     repository,
     git: target,
     taskId,
-  }: PreviewInput): Promise<TaskEnvelope['workspace'] | LaunchRefusal> {
+  }: PlannedPlace): Promise<TaskEnvelope['workspace'] | LaunchRefusal> {
     if (!repository || !target) return null;
+    const at = { repository: repository.name, branch: target.branch };
     try {
+      const worktree = await deps.worktrees.get(taskId);
+      const there = worktree?.state === 'ready' ? await described(worktree.path) : undefined;
+      if (worktree && there) return { ...at, path: worktree.path, baseline: there };
       const { sha } = await deps.git.resolveBase({
         repositoryPath: repository.path,
-        branch: target.baseBranch,
-        ...(repository.remote === undefined ? {} : { remote: repository.remote }),
+        ...(worktree?.state === 'ready'
+          ? { branch: worktree.branch }
+          : {
+              branch: target.baseBranch,
+              ...(repository.remote === undefined ? {} : { remote: repository.remote }),
+            }),
       });
-      const worktree = await deps.worktrees.get(taskId);
-      return {
-        repository: repository.name,
-        path: worktree?.state === 'ready' ? worktree.path : join(deps.worktreeDir, taskId),
-        branch: target.branch,
-        baseline: { headSha: sha, dirty: false, files: [] },
-      };
+      const path = worktree?.state === 'ready' ? worktree.path : join(await realDirectory(deps.worktreeDir), taskId);
+      return { ...at, path, baseline: { headSha: sha, dirty: false, files: [] } };
     } catch (error) {
       return repositoryProblem(repository, error);
     }
+  }
+
+  /** `undefined` when the directory is gone: a start makes it again from its branch. */
+  async function described(worktreePath: string): Promise<WorkspaceBaseline | undefined> {
+    if (!existsSync(worktreePath)) return undefined;
+    const { headSha, dirty, files } = await deps.git.describeBaseline({ worktreePath });
+    return { headSha, dirty, files };
+  }
+}
+
+/** The path that a directory of this name has once it is made. */
+async function realDirectory(path: string): Promise<string> {
+  try {
+    return await realpath(path);
+  } catch {
+    return dirname(path) === path ? path : join(await realDirectory(dirname(path)), basename(path));
   }
 }
 

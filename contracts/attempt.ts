@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { attemptId, commitPolicy, phase, slug, taskId, timestamp } from './common';
 import { completionResult } from './completion';
-import { type baselineFile, providerRuntimeManifest, runLaunchManifest, taskEnvelope } from './run-contract';
+import { recordedLaunchManifest } from './launch-manifest';
+import { type baselineFile, providerRuntimeManifest, recordedTaskEnvelope } from './run-contract';
 
 /**
  * Where an attempt is between its admission and its end. `dispatched` is the point of no return: whoever moves an
@@ -72,8 +73,8 @@ export const runStatus = z
     state: attemptState.nullable(),
     attempt: attempt.nullable(),
     providerRuntimeManifest: providerRuntimeManifest.nullable(),
-    runLaunchManifest: runLaunchManifest.nullable(),
-    taskEnvelope: taskEnvelope.nullable(),
+    runLaunchManifest: recordedLaunchManifest.nullable(),
+    taskEnvelope: recordedTaskEnvelope.nullable(),
     lastSequence: z.number().int(),
     controls: z.object({
       manifestDigest: z.string().nullable(),

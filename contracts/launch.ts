@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { attemptId, commitPolicy, phase, slug, taskId, timestamp } from './common';
+import { capabilityId } from './profile';
 
 /** 8 to 240 printable characters; only their SHA-256 is kept (specification 2, Admission 5). */
 export const idempotencyKey = z
@@ -15,15 +16,7 @@ export const launchRequest = z
     profileId: slug.optional(),
     sandboxPresetId: slug.optional(),
     phase: phase.optional(),
-    requiredRuntimeCapabilities: z
-      .array(
-        z
-          .string()
-          .max(64)
-          .regex(/^[a-z]+(\.[a-z-]+)+$/),
-      )
-      .max(64)
-      .optional(),
+    requiredRuntimeCapabilities: z.array(capabilityId).max(64).optional(),
     commitPolicy: commitPolicy.optional(),
     parentAttemptId: attemptId.optional(),
     idempotencyKey: idempotencyKey.optional(),

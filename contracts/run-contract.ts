@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { attemptId, commitPolicy, digest, objectName, phase, slug, taskId, timestamp } from './common';
-import { executionPolicy } from './task';
+import { executionPolicy, sideEffectKind } from './task';
 
 export const capabilityState = z.enum(['supported', 'advisory', 'unsupported', 'unknown']);
 
@@ -46,76 +46,88 @@ export const workspaceBaseline = z.object({
   dirty: z.boolean(),
   files: z.array(baselineFile),
 });
+export type WorkspaceBaseline = z.infer<typeof workspaceBaseline>;
 
-/** What a run is asked to do, from what state, under which policy: immutable once stored. */
-export const taskEnvelope = z
-  .object({
-    schemaVersion: z.literal('task-envelope/v1'),
-    taskId,
-    attemptId,
-    objective: z.object({
-      title: z.string(),
-      description: z.string(),
-      subtasks: z.array(z.object({ id: z.string(), title: z.string(), completed: z.boolean() })),
-    }),
-    phase,
-    commitPolicy,
-    workspace: z
-      .object({ repository: slug, path: z.string(), branch: z.string(), baseline: workspaceBaseline })
-      .nullable(),
-    allowedSideEffects: executionPolicy.shape.allowedSideEffects.unwrap(),
-    expectedOutputs: executionPolicy.shape.expectedOutputs.unwrap(),
-    digest,
-  })
-  .meta({ id: 'TaskEnvelope' });
+/**
+ * One kind of effect a run may have, and where. The scope of `filesystem-write` is a path in the worktree, `.` being all
+ * of it; for other kinds `*` is everything.
+ */
+export const allowedSideEffect = z.object({ kind: sideEffectKind, scope: z.string() });
+export type AllowedSideEffect = z.infer<typeof allowedSideEffect>;
+
+/** Something the task wants verified; agents report on it by its id. */
+export const envelopeGate = z.object({
+  id: z.string(),
+  kind: z.enum(['verification-step', 'acceptance-criterion']),
+  description: z.string(),
+});
+
+const envelopeCore = z.object({
+  schemaVersion: z.literal('task-envelope/v1'),
+  taskId,
+  objective: z.object({
+    title: z.string(),
+    description: z.string(),
+    subtasks: z.array(z.object({ id: z.string(), title: z.string(), completed: z.boolean() })),
+  }),
+  phase,
+  commitPolicy,
+  workspace: z
+    .object({ repository: slug, path: z.string(), branch: z.string(), baseline: workspaceBaseline })
+    .nullable(),
+  allowedSideEffects: z.array(allowedSideEffect),
+  expectedOutputs: executionPolicy.shape.expectedOutputs.unwrap(),
+  digest,
+});
+
+const envelopeSections = z.object({
+  /** What else of the task an agent should know, each text bounded. */
+  context: z.object({
+    type: z.string(),
+    priority: z.string(),
+    project: z.string().nullable(),
+    sprint: z.string().nullable(),
+    plan: z.string(),
+  }),
+  policy: z.object({
+    tools: z.object({ allowed: z.array(z.string()).nullable(), denied: z.array(z.string()) }),
+    mcpServers: z.array(z.string()).nullable(),
+    permissions: z.array(z.string()).nullable(),
+    sandboxPreset: slug.nullable(),
+  }),
+  gates: z.array(envelopeGate),
+});
+
+/**
+ * What a run is asked to do, from what state, under which policy: immutable once stored. It names no attempt, so that a
+ * preview and the start it previews have the same one; the attempt's record and the transport bind it.
+ */
+export const taskEnvelope = z.object({ ...envelopeCore.shape, ...envelopeSections.shape }).meta({ id: 'TaskEnvelope' });
 export type TaskEnvelope = z.infer<typeof taskEnvelope>;
 
-/** Where the value of one field of a launch came from. */
-export const fieldOrigin = z.object({ field: z.string(), source: z.string() });
+/** An envelope as records may hold it: early ones name their attempt and lack the later sections. */
+export const recordedTaskEnvelope = z
+  .object({ ...envelopeCore.shape, ...envelopeSections.partial().shape, attemptId: attemptId.optional() })
+  .meta({ id: 'RecordedTaskEnvelope' });
+export type RecordedTaskEnvelope = z.infer<typeof recordedTaskEnvelope>;
 
-/** The immutable launch contract of one attempt. */
-export const runLaunchManifest = z
-  .object({
-    schemaVersion: z.literal('run-launch-manifest/v1'),
-    taskId,
-    attemptId,
-    providerRuntime: z.object({ digest, provider: z.string(), probeRevision: z.number().int() }),
-    taskEnvelope: z.object({ digest }),
-    routing: z.object({ requestedAgent: slug.nullable(), selectedAgent: slug, reason: z.string() }),
-    runtime: z.object({
-      command: z.string().nullable(),
-      args: z.array(z.string()),
-      model: z.string().nullable(),
-      environmentKeys: z.array(z.string()),
-    }),
-    instructions: z.array(z.object({ id: z.string(), kind: z.string(), digest, byteLength: z.number().int() })),
-    phase: z.object({ phase, evidence: z.literal('legacy') }),
-    origins: z.array(fieldOrigin),
-    enforcement: z.object({
-      enforceable: z.boolean(),
-      blockers: z.array(z.object({ code: z.string(), message: z.string() })),
-      warnings: z.array(z.object({ code: z.string(), message: z.string() })),
-    }),
-    digest,
-  })
-  .meta({ id: 'RunLaunchManifest' });
-export type RunLaunchManifest = z.infer<typeof runLaunchManifest>;
+/** A text an agent is given beside its envelope, with who it is from. */
+export interface TransportSection {
+  id: 'profile-instructions' | 'checkpoint' | 'conversation-message';
+  title: string;
+  /** Whose words these are: `profile:<id>`, `task:<id>`, an actor. */
+  source: string;
+  /** At most 20,000 characters. */
+  text: string;
+}
 
 /** The document an agent is given: the envelope as its adapter renders it. */
 export interface TaskEnvelopeTransport {
   schemaVersion: 'provider-task-envelope-transport/v1';
   attemptId: string;
   taskId: string;
-  envelope: TaskEnvelope;
-  sections: { id: string; title: string; source: string; text: string }[];
+  adapter: string;
+  envelope: RecordedTaskEnvelope;
+  sections: TransportSection[];
   digest: string;
 }
-
-export const launchPreview = z
-  .object({
-    manifest: runLaunchManifest.omit({ digest: true, attemptId: true }),
-    dependencyCircuits: z.array(z.unknown()),
-    parentAttemptId: attemptId.optional(),
-  })
-  .meta({ id: 'LaunchPreview' });
-export type LaunchPreview = z.infer<typeof launchPreview>;

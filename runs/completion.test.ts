@@ -1,10 +1,9 @@
-import type { TaskEnvelope } from '../contracts/run-contract';
+import type { RecordedTaskEnvelope } from '../contracts/run-contract';
 import { claimDigest, compileCompletion, taskStatusAfter, type TerminalClaim } from './completion';
 
-const envelope = (fields: Partial<TaskEnvelope> = {}): TaskEnvelope => ({
+const envelope = (fields: Partial<RecordedTaskEnvelope> = {}): RecordedTaskEnvelope => ({
   schemaVersion: 'task-envelope/v1',
   taskId: 'task_20260101_aaaaaa',
-  attemptId: 'attempt_aaaaaaaa',
   objective: { title: 'Do it', description: '', subtasks: [] },
   phase: 'implement',
   commitPolicy: 'allowed',
@@ -30,7 +29,7 @@ const claim = (fields: Partial<TerminalClaim> = {}): TerminalClaim => ({
 });
 
 const commit = { ended: 'exit' as const, commits: [{ sha: 'c'.repeat(40), subject: 'Work' }] };
-const compile = (policy: Partial<TaskEnvelope>, claimed: Partial<TerminalClaim>) =>
+const compile = (policy: Partial<RecordedTaskEnvelope>, claimed: Partial<TerminalClaim>) =>
   compileCompletion('attempt_aaaaaaaa', envelope(policy), claim(claimed), '2026-01-01T00:00:00.000Z');
 
 test('a success whose evidence holds stays one', () => {

@@ -1,5 +1,5 @@
 import type { CompletionClaims, CompletionResult, CompletionStatus, HarnessEvidence } from '../contracts/completion';
-import type { TaskEnvelope } from '../contracts/run-contract';
+import type { RecordedTaskEnvelope } from '../contracts/run-contract';
 import type { TaskStatus } from '../contracts/task';
 import { digestOf, withDigest } from './digest';
 
@@ -21,7 +21,7 @@ type Downgrade = CompletionResult['downgrades'][number];
  */
 export function compileCompletion(
   attemptId: string,
-  envelope: TaskEnvelope | undefined,
+  envelope: RecordedTaskEnvelope | undefined,
   claim: TerminalClaim,
   completedAt: string,
 ): CompletionResult {
@@ -53,7 +53,7 @@ export const claimDigest = (claim: Pick<TerminalClaim, 'terminalSource' | 'statu
     claims: claim.claims,
   });
 
-function shortfalls(envelope: TaskEnvelope | undefined, { harness, claims }: TerminalClaim): Downgrade[] {
+function shortfalls(envelope: RecordedTaskEnvelope | undefined, { harness, claims }: TerminalClaim): Downgrade[] {
   const found: Downgrade[] = [];
   const commits = harness.commits?.length ?? 0;
   if (envelope?.commitPolicy === 'forbidden' && commits > 0) {
@@ -78,7 +78,10 @@ function shortfalls(envelope: TaskEnvelope | undefined, { harness, claims }: Ter
   return found;
 }
 
-function sideEffects(envelope: TaskEnvelope | undefined, harness: HarnessEvidence): CompletionResult['sideEffects'] {
+function sideEffects(
+  envelope: RecordedTaskEnvelope | undefined,
+  harness: HarnessEvidence,
+): CompletionResult['sideEffects'] {
   const effects: CompletionResult['sideEffects'] = [];
   const changed = harness.changedFiles?.length ?? 0;
   const commits = harness.commits?.length ?? 0;

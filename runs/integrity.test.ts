@@ -1,20 +1,9 @@
-import { agentConfig } from '../contracts/agent-config';
+import { aContractInput, contractTime as at } from '../test/support/contract-input';
 import { runtimeManifest } from './capabilities';
 import { compileContract } from './contract';
 import { contractMismatch, type BoundContract } from './integrity';
 
-const at = '2026-01-01T00:00:00.000Z';
-const compiled = compileContract({
-  attemptId: 'attempt_aaaaaaaa',
-  taskId: 'task_20260101_aaaaaa',
-  objective: { title: 'Do it', description: 'now', subtasks: [], allowedSideEffects: [], expectedOutputs: [] },
-  phase: 'implement',
-  commitPolicy: { value: 'allowed', source: 'default' },
-  workspace: null,
-  agent: agentConfig.parse({ type: 'bee', name: 'Bee', provider: 'process', command: 'bee' }),
-  selection: { requestedAgent: null, reason: 'default agent' },
-  runtime: runtimeManifest('process', { ok: true, diagnostics: [] }, { probedAt: at }),
-});
+const compiled = compileContract(aContractInput());
 const { providerRuntimeManifest, runLaunchManifest } = compiled;
 const contract: BoundContract = {
   providerRuntimeManifest,

@@ -1,11 +1,12 @@
 import type { LaunchOutcome } from '../contracts/launch';
-import type { ProviderRuntimeManifest, RunLaunchManifest } from '../contracts/run-contract';
+import type { RecordedLaunchManifest } from '../contracts/launch-manifest';
+import type { ProviderRuntimeManifest } from '../contracts/run-contract';
 import { digestOf } from './digest';
 
 /** What of an attempt says which provider and which launch it is bound to. */
 export interface BoundContract {
   providerRuntimeManifest?: ProviderRuntimeManifest;
-  runLaunchManifest?: RunLaunchManifest;
+  runLaunchManifest?: RecordedLaunchManifest;
   launch?: LaunchOutcome;
 }
 
@@ -85,4 +86,4 @@ export function providerDigest({ digest: _digest, probe, ...manifest }: Provider
   return digestOf({ ...manifest, probe: evidence });
 }
 
-const launchDigest = ({ digest: _digest, ...manifest }: RunLaunchManifest): string => digestOf(manifest);
+const launchDigest = ({ digest: _digest, ...manifest }: RecordedLaunchManifest): string => digestOf(manifest);

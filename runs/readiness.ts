@@ -1,8 +1,10 @@
 import type { AgentConfig } from '../contracts/agent-config';
 import type { LaunchRefusal, LaunchRequest } from '../contracts/launch';
 import type { Repository } from '../contracts/repository';
+import type { Profile } from '../contracts/profile';
+import type { SandboxPreset } from '../contracts/sandbox';
 import type { Task, TaskLocation } from '../contracts/task';
-import { runtimeManifest } from './capabilities';
+import { optionsProblem, withProfile } from './launch-options';
 import { refusal } from './refusal';
 
 /** Everything the gate looks at; loaded once by whoever asks. */
@@ -13,6 +15,9 @@ export interface LaunchSubject {
   agents: AgentConfig[];
   defaultAgent: string | null;
   repository: Repository | undefined;
+  /** What the request names by id, when it exists. */
+  profile: Profile | undefined;
+  sandbox: SandboxPreset | undefined;
 }
 
 export interface LaunchSelection {
@@ -26,28 +31,17 @@ export interface LaunchSelection {
  * this task cannot be launched now and what to do about it. Pure; capacity and a running attempt are admission's.
  */
 export function selectLaunch(subject: LaunchSubject): LaunchSelection | LaunchRefusal {
-  const { request } = subject;
+  const request = withProfile(subject.request, subject.profile);
   if (subject.location !== 'active') {
     return refusal('RUN_NOT_READY', 409, `The task is in the ${subject.location}; move it to the active board first.`, {
       location: subject.location,
     });
   }
-  const selection = selectAgent(subject);
+  const unusable = optionsProblem(subject);
+  if (unusable) return unusable;
+  const selection = selectAgent({ ...subject, request });
   if ('status' in selection) return selection;
   const { agent } = selection;
-  for (const [field, value] of [
-    ['profileId', request.profileId],
-    ['sandboxPresetId', request.sandboxPresetId],
-  ] as const) {
-    if (value !== undefined) {
-      return refusal(
-        'RUN_NOT_READY',
-        409,
-        `No ${field === 'profileId' ? 'profile' : 'sandbox preset'} has the id ${value}.`,
-        { field, value },
-      );
-    }
-  }
   if (request.phase !== undefined && request.phase !== 'implement') {
     return refusal(
       'PHASE_UNSUPPORTED',
@@ -55,19 +49,6 @@ export function selectLaunch(subject: LaunchSubject): LaunchSelection | LaunchRe
       `The ${agent.provider} provider cannot enforce the phase ${request.phase}; leave phase out.`,
       {
         blockers: [{ code: 'phase-unsupported', phase: request.phase, provider: agent.provider }],
-      },
-    );
-  }
-  const missing = missingCapabilities(agent, request.requiredRuntimeCapabilities ?? []);
-  if (missing.length > 0) {
-    return refusal(
-      'CAPABILITY_UNSUPPORTED',
-      409,
-      `Agent ${agent.type} does not support ${missing.map(({ id }) => id).join(', ')}.`,
-      {
-        requiredCapabilities: request.requiredRuntimeCapabilities ?? [],
-        reasons: missing,
-        remediation: 'Choose an agent that supports them, or leave them out of requiredRuntimeCapabilities.',
       },
     );
   }
@@ -90,18 +71,6 @@ function selectAgent({ task, request, agents, defaultAgent }: LaunchSubject): La
   if (!agent.enabled)
     return refusal('AGENT_UNAVAILABLE', 409, `Agent ${type} is disabled.`, { agent: type, available });
   return { agent, requestedAgent, reason };
-}
-
-function missingCapabilities(agent: AgentConfig, required: string[]) {
-  const manifest = runtimeManifest(
-    agent.provider,
-    { ok: true, diagnostics: [] },
-    { probedAt: new Date(0).toISOString() },
-  );
-  const usable = new Map(manifest.capabilities.map((capability) => [capability.id, capability.state]));
-  return required
-    .map((id) => ({ id, state: usable.get(id) ?? ('unknown' as const) }))
-    .filter(({ state }) => state !== 'supported' && state !== 'advisory');
 }
 
 function workspaceProblem({ task, repository }: LaunchSubject, agent: AgentConfig): LaunchRefusal | undefined {

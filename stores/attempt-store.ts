@@ -3,8 +3,11 @@ import type { Attempt, AttemptState, HostBaseline } from '../contracts/attempt';
 import type { CompletionResult } from '../contracts/completion';
 import type { LaunchOutcome, LaunchRequest } from '../contracts/launch';
 import type { Repository } from '../contracts/repository';
-import type { ProviderRuntimeManifest, RunLaunchManifest, TaskEnvelope } from '../contracts/run-contract';
-import type { Objective } from '../runs/contract';
+import type { RecordedLaunchManifest } from '../contracts/launch-manifest';
+import type { Profile } from '../contracts/profile';
+import type { ProviderRuntimeManifest, RecordedTaskEnvelope } from '../contracts/run-contract';
+import type { SandboxPreset } from '../contracts/sandbox';
+import type { Objective, RecordedTransport, ResolvedCommitPolicy, Selection } from '../runs/contract';
 import type { TerminalClaim } from '../runs/completion';
 import type { Collection, Database } from './collection';
 import { DuplicateKeyError } from './errors';
@@ -15,14 +18,21 @@ export interface AttemptRecord extends Omit<Attempt, 'id'> {
   request: LaunchRequest;
   objective: Objective;
   agentConfig: AgentConfig;
-  selection: { requestedAgent: string | null; reason: string };
-  commitPolicySource: string;
+  selection: Selection;
+  commitPolicySource: ResolvedCommitPolicy['source'];
+  profile: Profile | null;
+  sandbox: SandboxPreset | null;
+  /** Words of a person that begin the conversation of this run. */
+  message?: { text: string; actor: string };
+  maxRetries: number;
   repository: Repository | null;
   git: { branch: string; baseBranch: string } | null;
   launch?: LaunchOutcome;
   providerRuntimeManifest?: ProviderRuntimeManifest;
-  taskEnvelope?: TaskEnvelope;
-  runLaunchManifest?: RunLaunchManifest;
+  taskEnvelope?: RecordedTaskEnvelope;
+  runLaunchManifest?: RecordedLaunchManifest;
+  /** The document the agent is given is the envelope with these sections, and has this digest. */
+  transport?: RecordedTransport;
   /** How to put the worktree back. */
   baseline?: HostBaseline;
   process?: { pid: number; startTime: string; bootId: string; hostId: string };
@@ -35,7 +45,10 @@ export interface AttemptRecord extends Omit<Attempt, 'id'> {
 }
 
 export type ContractFields = Required<
-  Pick<AttemptRecord, 'providerRuntimeManifest' | 'taskEnvelope' | 'runLaunchManifest' | 'hostId' | 'launch'>
+  Pick<
+    AttemptRecord,
+    'providerRuntimeManifest' | 'taskEnvelope' | 'runLaunchManifest' | 'transport' | 'hostId' | 'launch'
+  >
 > &
   Pick<AttemptRecord, 'baseline'>;
 

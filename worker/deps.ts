@@ -23,9 +23,11 @@ import { createClaimStore } from '../stores/claim-store';
 import type { Database } from '../stores/collection';
 import { createFeedStore } from '../stores/feed-store';
 import { createHostStore } from '../stores/host-store';
+import { createProfileStore } from '../stores/profile-store';
 import { createRecoveryStore } from '../stores/recovery-store';
 import { createRepositoryStore } from '../stores/repository-store';
 import { createRunEventStore } from '../stores/run-event-store';
+import { createSandboxStore } from '../stores/sandbox-store';
 import { createWorktreeStore } from '../stores/worktree-store';
 import { look, schedulerId } from '../workflows/admission-scheduler/messages';
 import { agentRunId, capacityReserved } from '../workflows/agent-run/messages';
@@ -59,6 +61,12 @@ export async function createWorkerDependencies({ env, log, hostId, database, boa
       createHostStore(database),
       createWorktreeStore(database),
     ]);
+  const [profiles, sandboxes] = await Promise.all([createProfileStore(database), createSandboxStore(database)]);
+  const limits = {
+    runTimeoutMs: env.BOARD_RUN_TIMEOUT_MS,
+    outputLimitBytes: env.BOARD_RUN_OUTPUT_LIMIT_BYTES,
+    stopGraceMs: env.BOARD_STOP_GRACE_MS,
+  };
   const shared = {
     board,
     attempts,
@@ -97,6 +105,7 @@ export async function createWorkerDependencies({ env, log, hostId, database, boa
     probe: (agent) =>
       agent.provider === 'process' ? provider.probe(agent) : Promise.resolve({ ok: true, diagnostics: [] }),
     worktreeDir: onHost.worktreeDir,
+    limits,
     now: shared.now,
   });
 
@@ -104,7 +113,15 @@ export async function createWorkerDependencies({ env, log, hostId, database, boa
     hosts,
     worktrees,
     boardActivities: {
-      ...createAdmissionActivities({ ...shared, agents, repositories, hosts, wakeScheduler }),
+      ...createAdmissionActivities({
+        ...shared,
+        agents,
+        repositories,
+        profiles,
+        sandboxes,
+        hosts,
+        wakeScheduler,
+      }),
       ...createCompletionActivities({ ...shared, claims, wakeScheduler }),
       ...createSchedulerActivities({ ...shared, signalCapacity: (attemptId) => signalCapacity(client, attemptId) }),
       ...createWorktreePlanActivities({ ...shared, repositories, hosts }),
@@ -123,11 +140,7 @@ export async function createWorkerDependencies({ env, log, hostId, database, boa
         stopping,
         isRunOpen: (attemptId) => isRunOpen(client, attemptId),
         transportDir: join(env.BOARD_DATA_DIR, 'envelopes'),
-        limits: {
-          runTimeoutMs: env.BOARD_RUN_TIMEOUT_MS,
-          outputLimitBytes: env.BOARD_RUN_OUTPUT_LIMIT_BYTES,
-          stopGraceMs: env.BOARD_STOP_GRACE_MS,
-        },
+        limits,
       }),
     },
   };

@@ -5,13 +5,15 @@ import {
   type LaunchRefusal,
   type LaunchRequest,
 } from '../../contracts/launch';
-import type { LaunchPreview } from '../../contracts/run-contract';
+import type { LaunchPreview } from '../../contracts/launch-manifest';
 import { assertFound, conflict, validationError } from '../../platform/errors/app-error';
-import { commitPolicyOf, gitTargetOf, objectiveOf } from '../../runs/contract';
+import { driftOf } from '../../runs/contract';
 import { digestOf } from '../../runs/digest';
 import { newAttemptId } from '../../runs/ids';
-import { selectLaunch } from '../../runs/readiness';
+import { planLaunch, type LaunchPlan } from '../../runs/launch-plan';
 import { refusalError } from '../../runs/refusal';
+import { loadLaunchSubject } from '../../stores/launch-subject';
+import { attemptOfTask } from './attempt';
 import type { RunsContext } from './context';
 
 /** Who launches, under which key. */
@@ -66,40 +68,42 @@ export async function launchRun(
   return answered(outcome);
 }
 
-/** Compiles what `start` would, through the same gate, without an attempt. */
+/** Compiles what `start` would, through the same gate, without an attempt, and compares it with a parent attempt. */
 export async function previewRun(context: RunsContext, taskId: string, body: LaunchRequest): Promise<LaunchPreview> {
   const { idempotencyKey: _key, ...request } = body;
-  const { task, selection, repository, hostId } = await checkReadiness(context, taskId, request);
-  const preview = await context.launcher.preview(
-    {
-      taskId,
-      request,
-      objective: objectiveOf(task),
-      agent: selection.agent,
-      selection: { requestedAgent: selection.requestedAgent, reason: selection.reason },
-      commitPolicy: commitPolicyOf(request, task),
-      repository: repository ?? null,
-      git: repository ? gitTargetOf(task, repository) : null,
-    },
-    hostId,
-  );
+  const { snapshot, repository, git } = await checkReadiness(context, taskId, request);
+  const hostId = repository ? (repository.hostId ?? (await hostFor(context, taskId))) : null;
+  const preview = await context.launcher.preview({ snapshot, repository, git, hostId });
   if ('status' in preview) throw refusalError(preview);
-  return preview;
+  return { ...preview, ...(await driftFromParent(context, taskId, request, preview)) };
+}
+
+async function driftFromParent(
+  context: RunsContext,
+  taskId: string,
+  { parentAttemptId }: LaunchRequest,
+  { manifest }: LaunchPreview,
+): Promise<Pick<LaunchPreview, 'parentAttemptId' | 'drift'>> {
+  if (parentAttemptId === undefined) return {};
+  const { runLaunchManifest: parent } = await attemptOfTask(context, taskId, parentAttemptId);
+  return { parentAttemptId, ...(parent ? { drift: driftOf(parentAttemptId, parent, manifest) } : {}) };
 }
 
 /** The gate as it stands now; the workflow asks it again when it decides. */
-async function checkReadiness(context: RunsContext, taskId: string, request: LaunchRequest) {
-  const found = await context.board.get(taskId);
-  assertFound(found, 'task', taskId);
-  const { task, location } = found;
-  const [{ agents, defaultAgent }, repository] = await Promise.all([
-    context.agents.read(),
-    task.git?.repo === undefined ? undefined : context.repositories.find(task.git.repo),
-  ]);
-  const selection = selectLaunch({ task, location, request, agents, defaultAgent, repository });
-  if ('status' in selection) throw refusalError(selection);
-  const hostId = repository ? (repository.hostId ?? (await context.hosts.anyLive()) ?? null) : null;
-  return { task, selection, repository, hostId };
+async function checkReadiness(context: RunsContext, taskId: string, request: LaunchRequest): Promise<LaunchPlan> {
+  const subject = await loadLaunchSubject(context, taskId, request);
+  assertFound(subject, 'task', taskId);
+  if (request.parentAttemptId !== undefined) await attemptOfTask(context, taskId, request.parentAttemptId);
+  const plan = planLaunch(subject, context.settings);
+  if ('status' in plan) throw refusalError(plan);
+  return plan;
+}
+
+/** Where a start would run: on the host that has the task's worktree, else on any that is live. */
+async function hostFor({ worktrees, hosts }: RunsContext, taskId: string): Promise<string | null> {
+  const worktree = await worktrees.get(taskId);
+  if (worktree && worktree.state !== 'removed') return worktree.hostId;
+  return (await hosts.anyLive()) ?? null;
 }
 
 function parseKey(header: string | undefined): string | undefined {

@@ -8,7 +8,7 @@ import {
 } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import type { LaunchOutcome, LaunchRefusal } from '../../contracts/launch';
-import type { LaunchPreview } from '../../contracts/run-contract';
+import type { LaunchPreview } from '../../contracts/launch-manifest';
 import { AppError, conflict } from '../../platform/errors/app-error';
 import {
   agentRunId,
@@ -63,15 +63,13 @@ export function createRunLauncher(client: Client) {
       }
     },
 
-    preview(input: PreviewInput, hostId: string | null): Promise<LaunchPreview | LaunchRefusal> {
+    preview(input: PreviewInput): Promise<LaunchPreview | LaunchRefusal> {
       return withinDeadline(client, pending, () =>
-        client.workflow.execute<
-          (input: PreviewInput & { hostId: string | null }) => Promise<LaunchPreview | LaunchRefusal>
-        >('launchPreview', {
+        client.workflow.execute<(input: PreviewInput) => Promise<LaunchPreview | LaunchRefusal>>('launchPreview', {
           workflowId: launchPreviewId(randomUUID()),
           taskQueue: boardQueue,
           workflowExecutionTimeout: '30 seconds',
-          args: [{ ...input, hostId }],
+          args: [input],
         }),
       );
     },

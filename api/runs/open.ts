@@ -5,7 +5,10 @@ import { createFeedStore, type FeedStore } from '../../stores/feed-store';
 import { createHostStore } from '../../stores/host-store';
 import { createLaunchStore } from '../../stores/launch-store';
 import { createRecoveryStore } from '../../stores/recovery-store';
+import { createProfileStore } from '../../stores/profile-store';
 import { createRunEventStore } from '../../stores/run-event-store';
+import { createSandboxStore } from '../../stores/sandbox-store';
+import { createWorktreeStore } from '../../stores/worktree-store';
 import type { ApiContext } from '../context';
 import type { RunsContext } from './context';
 import { createRunLauncher } from './launcher';
@@ -17,18 +20,24 @@ const retryBackoffMs = 1_000;
 export async function openRuns(context: ApiContext, client: Client): Promise<RunsContext & { feed: FeedStore }> {
   const { env, database, board, agents, repositories } = context;
   const feed = await createFeedStore(database);
-  const [events, attempts, launches, recoveries, claims, hosts] = await Promise.all([
+  const [events, attempts, launches, recoveries, claims, hosts, profiles, sandboxes, worktrees] = await Promise.all([
     createRunEventStore(database, feed),
     createAttemptStore(database),
     createLaunchStore(database),
     createRecoveryStore(database),
     createClaimStore(database),
     createHostStore(database),
+    createProfileStore(database),
+    createSandboxStore(database),
+    createWorktreeStore(database),
   ]);
   return {
     board,
     agents,
     repositories,
+    profiles,
+    sandboxes,
+    worktrees,
     hosts,
     attempts,
     launches,

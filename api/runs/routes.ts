@@ -3,7 +3,7 @@ import { completionReceived, runStatus, stopAnswer, stopRequest } from '../../co
 import { attemptId, taskId } from '../../contracts/common';
 import { completionCallback } from '../../contracts/completion';
 import { launchAnswer, launchRequest } from '../../contracts/launch';
-import { launchPreview } from '../../contracts/run-contract';
+import { launchPreview } from '../../contracts/launch-manifest';
 import { runRecovery } from '../../contracts/recovery';
 import { runEventPage, runEventQuery } from '../../contracts/run-event';
 import { conflict } from '../../platform/errors/app-error';

@@ -26,9 +26,8 @@ export interface BaselineFile {
   worktreeSha256?: string;
 }
 
-/** The state of a worktree when an attempt began: enough to see what changed since, and to put it back. */
-export interface Baseline {
-  attemptId: string;
+/** What a worktree is like. */
+export interface BaselineState {
   headSha: string;
   /** `null` when HEAD was detached. */
   branch: string | null;
@@ -37,6 +36,11 @@ export interface Baseline {
   files: BaselineFile[];
   /** Whether there are more files than `files` lists. */
   truncated: boolean;
+}
+
+/** The state of a worktree when an attempt began: enough to see what changed since, and to put it back. */
+export interface Baseline extends BaselineState {
+  attemptId: string;
   /** The worktree as a commit; its first parent is HEAD, its second one holds the index when that was dirty. */
   snapshot: { ref: string; commit: string };
   /** The worktree's administrative directory, so that a removed `.git` can be put back. */
@@ -121,20 +125,41 @@ export async function captureBaseline(
   const ref = baselineRef(attemptId);
   const location = await locateWorktree(git, worktreePath);
   const { path: cwd, gitDir } = location;
+  const keep = (status: WorktreeStatus) => keepSnapshot(git, location, attemptId, status);
+  const { status, files, kept: commit } = await unmoved(git, location, keep);
+  await git(['update-ref', ref, commit], { cwd });
+  return { attemptId, ...stateOf(status, files), snapshot: { ref, commit }, gitDir };
+}
+
+/** The state of a worktree, without keeping it: what `captureBaseline` would find, and nothing is written. */
+export async function describeBaseline(
+  git: GitRunner,
+  { worktreePath }: { worktreePath: string },
+): Promise<BaselineState> {
+  const location = await locateWorktree(git, worktreePath);
+  const { status, files } = await unmoved(git, location, () => Promise.resolve(undefined));
+  return stateOf(status, files);
+}
+
+function stateOf({ headSha, branch, entries }: WorktreeStatus, files: BaselineFile[]): BaselineState {
+  return { headSha, branch, dirty: entries.length > 0, files, truncated: entries.length > files.length };
+}
+
+/** Reads the state of a worktree that did not change meanwhile, in at most three tries. */
+async function unmoved<T>(
+  git: GitRunner,
+  location: WorktreeLocation,
+  keep: (status: WorktreeStatus) => Promise<T>,
+): Promise<{ status: WorktreeStatus; files: BaselineFile[]; kept: T }> {
+  const { path: cwd } = location;
   let before = await readStatus(git, cwd);
   for (let tries = 1; tries <= captureTries; tries += 1) {
     await refuseUnfinished(location, before);
-    const dirty = before.entries.length > 0;
-    const commit = await keepSnapshot(git, location, attemptId, before);
+    const kept = await keep(before);
     const files = await describeFiles(cwd, before.entries);
     // A clean state was seen in one look; a dirty one is read file by file.
-    const after = dirty ? await readStatus(git, cwd) : before;
-    if (isDeepStrictEqual(before, after)) {
-      await git(['update-ref', ref, commit], { cwd });
-      const { headSha, branch, entries } = before;
-      const truncated = entries.length > files.length;
-      return { attemptId, headSha, branch, dirty, files, truncated, snapshot: { ref, commit }, gitDir };
-    }
+    const after = before.entries.length > 0 ? await readStatus(git, cwd) : before;
+    if (isDeepStrictEqual(before, after)) return { status: before, files, kept };
     before = after;
   }
   throw new GitError('conflict', `${cwd} kept changing while its state was recorded.`);

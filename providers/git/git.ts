@@ -3,7 +3,7 @@ import { findHolders } from '../../platform/processes/holders';
 import { adoptable } from './adoption';
 import { isAncestor } from './ancestry';
 import { fetchBase, localBase, remoteHead } from './base';
-import { type Baseline, captureBaseline } from './baseline';
+import { type Baseline, type BaselineState, captureBaseline, describeBaseline } from './baseline';
 import { type Changes, collectChanges } from './changes';
 import { inspectWorktree } from './evidence';
 import { integrate, removeIntegration } from './integrate';
@@ -20,13 +20,15 @@ import { ensureWorktree, type Worktree, type WorktreeRequest } from './worktree'
 import type { WorktreeGit } from './worktree-git';
 import { listWorktrees } from './worktree-list';
 
-export type { Baseline, Changes, Worktree };
+export type { Baseline, BaselineState, Changes, Worktree };
 
 /** What runs and worktrees need of git. Every function can be repeated; each throws `GitError`. */
 export interface Git extends WorktreeGit {
   resolveBase(request: BranchRequest): Promise<{ sha: string }>;
   ensureWorktree(request: WorktreeRequest): Promise<Worktree>;
   captureBaseline(request: { worktreePath: string; attemptId: string }): Promise<Baseline>;
+  /** The state that `captureBaseline` would record; nothing is written. */
+  describeBaseline(request: { worktreePath: string }): Promise<BaselineState>;
   collectChanges(request: { worktreePath: string; baseline: Baseline }): Promise<Changes>;
   preserveAttempt(request: {
     worktreePath: string;
@@ -65,6 +67,7 @@ export function createGit({
     resolveBase: (request) => resolveBase(git, request),
     ensureWorktree: (request) => ensureWorktree(git, request),
     captureBaseline: (request) => captureBaseline(git, request),
+    describeBaseline: (request) => describeBaseline(git, request),
     collectChanges: (request) => collectChanges(git, request),
     preserveAttempt: (request) => preserveAttempt(git, request),
     restoreBaseline: (request) => restoreBaseline(git, request),

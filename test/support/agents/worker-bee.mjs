@@ -8,9 +8,9 @@ const [steps = '3', pauseMs = '0'] = process.argv.slice(2);
 const say = (event) => process.stdout.write(`${JSON.stringify(event)}\n`);
 
 const { value: first } = await createInterface({ input: process.stdin })[Symbol.asyncIterator]().next();
-const { envelope } = JSON.parse(first);
+const { envelope, attemptId } = JSON.parse(first);
 for (let step = 1; step <= Number(steps); step += 1) {
-  writeFileSync(`step-${step}.txt`, `${envelope.attemptId}\n`);
+  writeFileSync(`step-${step}.txt`, `${attemptId}\n`);
   say({ type: 'progress', message: `step ${step}`, percent: Math.round((step / Number(steps)) * 100) });
   await delay(Number(pauseMs));
 }

@@ -1,0 +1,54 @@
+import type { LaunchSnapshot } from '../runs/contract';
+import type { LaunchPlan } from '../runs/launch-plan';
+import type { AttemptRecord } from '../stores/attempt-store';
+
+type SnapshotFields = Pick<
+  AttemptRecord,
+  | 'agent'
+  | 'provider'
+  | 'phase'
+  | 'commitPolicy'
+  | 'commitPolicySource'
+  | 'request'
+  | 'objective'
+  | 'agentConfig'
+  | 'selection'
+  | 'profile'
+  | 'sandbox'
+  | 'maxRetries'
+  | 'repository'
+  | 'git'
+>;
+
+/** What an attempt keeps of the plan it was admitted with. */
+export const plannedFields = ({ snapshot, repository, git }: LaunchPlan): SnapshotFields => ({
+  agent: snapshot.agent.type,
+  provider: snapshot.agent.provider,
+  phase: snapshot.phase,
+  commitPolicy: snapshot.commitPolicy.value,
+  commitPolicySource: snapshot.commitPolicy.source,
+  request: snapshot.request,
+  objective: snapshot.objective,
+  agentConfig: snapshot.agent,
+  selection: snapshot.selection,
+  profile: snapshot.profile,
+  sandbox: snapshot.sandbox,
+  maxRetries: snapshot.maxRetries,
+  repository,
+  git,
+});
+
+/** The snapshot an attempt was admitted with. */
+export const snapshotOf = (record: AttemptRecord): LaunchSnapshot => ({
+  taskId: record.taskId,
+  request: record.request,
+  objective: record.objective,
+  phase: record.phase,
+  commitPolicy: { value: record.commitPolicy, source: record.commitPolicySource },
+  agent: record.agentConfig,
+  selection: record.selection,
+  profile: record.profile,
+  sandbox: record.sandbox,
+  ...(record.message ? { message: record.message } : {}),
+  maxRetries: record.maxRetries,
+});

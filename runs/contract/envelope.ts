@@ -1,0 +1,34 @@
+import type { TaskEnvelope } from '../../contracts/run-contract';
+import { withDigest } from '../digest';
+import type { ContractInput } from './input';
+import { effectiveSideEffects } from './side-effects';
+
+/** The `task-envelope/v1` of a launch. */
+export function compileEnvelope(input: ContractInput): TaskEnvelope {
+  const { title, description, subtasks, expectedOutputs, context, gates } = input.objective;
+  const restrictions = input.profile?.restrictions ?? {};
+  return withDigest({
+    schemaVersion: 'task-envelope/v1' as const,
+    taskId: input.taskId,
+    objective: { title, description, subtasks },
+    context,
+    phase: input.phase,
+    commitPolicy: input.commitPolicy.value,
+    policy: {
+      tools: { allowed: restrictions.tools?.allowed ?? null, denied: restrictions.tools?.denied ?? [] },
+      mcpServers: restrictions.mcpServers ?? null,
+      permissions: restrictions.permissions ?? null,
+      sandboxPreset: input.sandbox?.id ?? null,
+    },
+    workspace: input.workspace,
+    allowedSideEffects: effectiveSideEffects({
+      allowed: input.objective.allowedSideEffects,
+      commitPolicy: input.commitPolicy.value,
+      sandbox: input.sandbox,
+      runtime: input.runtime,
+      worktreePath: input.workspace?.path ?? null,
+    }),
+    expectedOutputs,
+    gates,
+  });
+}

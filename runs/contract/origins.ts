@@ -1,0 +1,59 @@
+import { originScope, type FieldOrigin, type OriginScope } from '../../contracts/launch-manifest';
+import type { ContractInput } from './input';
+
+const precedence = new Map(originScope.options.map((scope, index) => [scope, index + 1]));
+
+export const origin = (field: string, scope: OriginScope, source: string): FieldOrigin => ({
+  field,
+  scope,
+  source,
+  precedence: precedence.get(scope) ?? precedence.size,
+});
+
+/** Where each field of a launch that somebody could have set comes from. */
+export function originsOf(input: ContractInput): FieldOrigin[] {
+  const { request, profile, sandbox, agent, objective, commitPolicy } = input;
+  const agentType = `agent:${agent.type}`;
+  const profileSource = `profile:${profile?.id ?? ''}`;
+  return [
+    agentOrigin(input),
+    profile?.model === undefined
+      ? origin('model', agent.model === undefined ? 'default' : 'agent', agentType)
+      : origin('model', 'profile', profileSource),
+    origin('command', 'agent', agentType),
+    origin('environmentKeys', sandbox?.environment.passthrough ? 'sandbox' : 'agent', sandboxOr(input, agentType)),
+    origin('commitPolicy', commitPolicy.source, commitPolicySources[commitPolicy.source]),
+    origin('phase', request.phase ? 'run' : 'default', request.phase ? 'launch request' : 'implement'),
+    origin(
+      'requiredCapabilities',
+      request.requiredRuntimeCapabilities ? 'run' : 'default',
+      request.requiredRuntimeCapabilities ? 'launch request' : 'baseline',
+    ),
+    origin(
+      'sideEffects',
+      objective.allowedSideEffects ? 'task' : 'default',
+      objective.allowedSideEffects ? 'task.executionPolicy' : 'everything in the worktree',
+    ),
+    ...(objective.expectedOutputs.length > 0 ? [origin('expectedOutputs', 'task', 'task.executionPolicy')] : []),
+    origin('resources', 'settings', 'environment'),
+    ...(profile ? [origin('profile', 'run', 'launch request'), origin('tools', 'profile', profileSource)] : []),
+    ...(sandbox ? [origin('sandbox', 'run', 'launch request')] : []),
+  ];
+}
+
+const commitPolicySources = {
+  run: 'launch request',
+  task: 'task.executionPolicy',
+  settings: 'features.agents.autoCommitOnComplete',
+  default: 'allowed',
+} as const;
+
+function agentOrigin({ request, profile, selection }: ContractInput): FieldOrigin {
+  if (request.agent !== undefined) return origin('agent', 'run', 'launch request');
+  if (profile) return origin('agent', 'profile', `profile:${profile.id}`);
+  if (selection.requestedAgent !== null) return origin('agent', 'task', 'task.agent');
+  return origin('agent', 'settings', selection.reason);
+}
+
+const sandboxOr = ({ sandbox }: ContractInput, other: string): string =>
+  sandbox?.environment.passthrough ? `sandbox:${sandbox.id}` : other;

@@ -1,0 +1,47 @@
+import type { RecordedTaskEnvelope, TaskEnvelopeTransport, TransportSection } from '../../contracts/run-contract';
+import { withDigest } from '../digest';
+import type { LaunchSnapshot } from './input';
+import { cutSection } from './objective';
+
+/** The texts an agent is given beside its envelope, each attributed and bounded (specification 2, Launch rule 13). */
+export function transportSections({ taskId, profile, objective, message }: LaunchSnapshot): TransportSection[] {
+  const sections: TransportSection[] = [];
+  const add = (section: TransportSection) => {
+    if (section.text !== '') sections.push({ ...section, text: cutSection(section.text) });
+  };
+  if (profile) {
+    const { id, instructions } = profile;
+    add({ id: 'profile-instructions', title: 'Instructions', source: `profile:${id}`, text: instructions });
+  }
+  if (objective.checkpoint !== null) {
+    add({ id: 'checkpoint', title: 'Where an earlier run was', source: `task:${taskId}`, text: objective.checkpoint });
+  }
+  if (message) add({ id: 'conversation-message', title: 'Message', source: message.actor, text: message.text });
+  return sections;
+}
+
+/** The document the agent is given. The same input has the same digest, so that it can be checked when it is used. */
+export function renderTransport(given: {
+  attemptId: string;
+  taskId: string;
+  adapter: string;
+  envelope: RecordedTaskEnvelope;
+  sections: TransportSection[];
+}): TaskEnvelopeTransport {
+  return withDigest({ schemaVersion: 'provider-task-envelope-transport/v1' as const, ...given });
+}
+
+/** What is kept of a transport beside its envelope. */
+export type RecordedTransport = Pick<TaskEnvelopeTransport, 'digest' | 'adapter' | 'sections'>;
+
+/**
+ * The document that was recorded, rendered again; `undefined` when it is not the same any more: a contract that was
+ * changed since is not dispatched.
+ */
+export function renderRecorded(
+  given: Pick<TaskEnvelopeTransport, 'attemptId' | 'taskId' | 'envelope'>,
+  { digest, adapter, sections }: RecordedTransport,
+): TaskEnvelopeTransport | undefined {
+  const rendered = renderTransport({ ...given, adapter, sections });
+  return rendered.digest === digest ? rendered : undefined;
+}

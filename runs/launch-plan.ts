@@ -1,0 +1,61 @@
+import type { LaunchRefusal } from '../contracts/launch';
+import type { Repository } from '../contracts/repository';
+import { runtimeManifest } from './capabilities';
+import { commitPolicyOf } from './contract/commit-policy';
+import { blocked } from './contract/compile';
+import { environmentKeysOf, gateOf } from './contract/enforcement';
+import type { LaunchSnapshot } from './contract/input';
+import { gitTargetOf, objectiveOf } from './contract/objective';
+import { profiledAgent } from './launch-options';
+import { selectLaunch, type LaunchSubject } from './readiness';
+
+/** A launch that passed the gate: what it is made of, and the repository it works in. */
+export interface LaunchPlan {
+  snapshot: LaunchSnapshot;
+  repository: Repository | null;
+  git: { branch: string; baseBranch: string } | null;
+}
+
+export interface PlanSettings {
+  maxRetries: number;
+  /** The legacy setting `features.agents.autoCommitOnComplete`. */
+  autoCommitOnComplete?: boolean;
+}
+
+/**
+ * The gate of previews and starts, and the snapshot of what they launch (specification 2, Launch rule 1). What the
+ * agent's family cannot enforce is refused here, before anything waits for capacity; what the probe on its host finds
+ * is asked again when the contract is compiled.
+ */
+export function planLaunch(subject: LaunchSubject, settings: PlanSettings): LaunchPlan | LaunchRefusal {
+  const selection = selectLaunch(subject);
+  if ('status' in selection) return selection;
+  const { task, request, profile = null, sandbox = null, repository = null } = subject;
+  const profiled = profiledAgent(selection.agent, profile ?? undefined);
+  if ('status' in profiled) return profiled;
+  const agent = { ...profiled, environmentKeys: environmentKeysOf({ agent: profiled, sandbox }) };
+  const objective = objectiveOf(task);
+  const runtime = runtimeManifest(agent.provider, { ok: true, diagnostics: [] }, { probedAt: notProbed });
+  const gate = gateOf({ request, profile, sandbox, runtime, agent, objective, hasRepository: repository !== null });
+  const refused = blocked(agent.type, gate);
+  if (refused) return refused;
+  const { agent: _agent, ...chosen } = selection;
+  return {
+    snapshot: {
+      taskId: task.id,
+      request,
+      objective,
+      phase: request.phase ?? 'implement',
+      commitPolicy: commitPolicyOf(request, task, settings.autoCommitOnComplete),
+      agent,
+      selection: chosen,
+      profile,
+      sandbox,
+      maxRetries: settings.maxRetries,
+    },
+    repository,
+    git: repository && gitTargetOf(task, repository),
+  };
+}
+
+const notProbed = new Date(0).toISOString();

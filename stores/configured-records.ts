@@ -1,0 +1,83 @@
+import type { Collection, Database, Stored } from './collection';
+import { DuplicateKeyError, StaleRevisionError } from './errors';
+
+/** What every configured record is answered with beside its own fields. */
+export interface Recorded {
+  id: string;
+  revision: number;
+  createdAt: string;
+  updatedAt: string;
+}
+
+interface Document<F> extends Stored, Omit<Recorded, 'id'> {
+  fields: F;
+}
+
+/** The most records that are listed. */
+const maxListed = 1_000;
+
+/** Writers of one record do not stay in each other's way for longer than this. */
+const maxTries = 50;
+
+/** A set of records that people configure by name, each written whole: a write is one compare-and-set on its revision. */
+export async function createConfiguredRecords<F extends object>(db: Database, name: string, now = () => new Date()) {
+  const records: Collection<Document<F>> = await db.collection<Document<F>>({ name });
+
+  async function put(id: string, fields: F, expectedRevision?: number): Promise<F & Recorded> {
+    const updatedAt = now().toISOString();
+    for (let attempt = 0; attempt < maxTries; attempt += 1) {
+      const current = await records.get(id);
+      const revision = current?.revision ?? 0;
+      if (expectedRevision !== undefined && expectedRevision !== revision) break;
+      const next = { _id: id, fields, revision: revision + 1, createdAt: current?.createdAt ?? updatedAt, updatedAt };
+      if (await replaces(next)) return present(next);
+    }
+    throw new StaleRevisionError(name, id, expectedRevision ?? 0);
+  }
+
+  /** Whether `next` stands now: nobody else has written since the revision before it was read. */
+  async function replaces(next: Document<F>): Promise<boolean> {
+    const { _id, ...rest } = next;
+    try {
+      if (next.revision === 1) await records.insert(next);
+      // The two filters and updates are of a document whose own fields stay opaque here.
+      else return (await records.findOneAndUpdate(at(_id, next.revision - 1), { $set: rest as never })) !== undefined;
+      return true;
+    } catch (error) {
+      if (error instanceof DuplicateKeyError) return false;
+      throw error;
+    }
+  }
+
+  const at = (_id: string, revision: number) => ({ _id, revision }) as never;
+
+  return {
+    async get(id: string): Promise<(F & Recorded) | undefined> {
+      const found = await records.get(id);
+      return found && present(found);
+    },
+
+    /** By id, at most 1,000. A query without a filter would be refused as unindexed; every id is greater than none. */
+    async list(): Promise<(F & Recorded)[]> {
+      const everything = { _id: { $gt: '' } } as never;
+      return (await records.find(everything, { sort: { _id: 1 }, limit: maxListed })).map(present);
+    },
+
+    /** Makes the record or writes over it. @throws StaleRevisionError when it is at another revision than expected */
+    put,
+
+    /** @throws StaleRevisionError when there is one already */
+    create: (id: string, fields: F) => put(id, fields, 0),
+
+    /** Whether there was one. */
+    remove: async (id: string): Promise<boolean> => (await records.deleteMany({ _id: id })) > 0,
+  };
+}
+
+const present = <F extends object>({ _id, fields, revision, createdAt, updatedAt }: Document<F>): F & Recorded => ({
+  ...fields,
+  id: _id,
+  revision,
+  createdAt,
+  updatedAt,
+});

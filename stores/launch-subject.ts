@@ -1,0 +1,36 @@
+import type { LaunchRequest } from '../contracts/launch';
+import type { LaunchSubject } from '../runs/readiness';
+import type { AgentConfigStore } from './agent-config-store';
+import type { Board } from './board-files/types';
+import type { ProfileStore } from './profile-store';
+import type { RepositoryStore } from './repository-store';
+import type { SandboxStore } from './sandbox-store';
+
+export interface LaunchSources {
+  board: Pick<Board, 'get'>;
+  agents: Pick<AgentConfigStore, 'read'>;
+  repositories: Pick<RepositoryStore, 'find'>;
+  profiles: Pick<ProfileStore, 'get'>;
+  sandboxes: Pick<SandboxStore, 'get'>;
+}
+
+/**
+ * Everything the launch gate looks at, as it is now; `undefined` when there is no such task. Previews and admissions
+ * both ask here, so that they decide on the same things.
+ */
+export async function loadLaunchSubject(
+  sources: LaunchSources,
+  taskId: string,
+  request: LaunchRequest,
+): Promise<LaunchSubject | undefined> {
+  const found = await sources.board.get(taskId);
+  if (!found) return undefined;
+  const { task, location } = found;
+  const [{ agents, defaultAgent }, repository, profile, sandbox] = await Promise.all([
+    sources.agents.read(),
+    task.git?.repo === undefined ? undefined : sources.repositories.find(task.git.repo),
+    request.profileId === undefined ? undefined : sources.profiles.get(request.profileId),
+    request.sandboxPresetId === undefined ? undefined : sources.sandboxes.get(request.sandboxPresetId),
+  ]);
+  return { task, location, request, agents, defaultAgent, repository, profile, sandbox };
+}

@@ -1,0 +1,164 @@
+import { readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { digestOf } from '../../runs/digest';
+import { createAttemptStore } from '../../stores/attempt-store';
+import { openDatabase } from '../../stores/open';
+import { createLog } from '../../platform/log/log';
+import { scriptAgent } from '../support/caller';
+import { aRepository } from '../support/repository';
+import { startStack, type Stack } from '../support/stack';
+
+let stack: Stack;
+
+beforeAll(async () => {
+  stack = await startStack();
+  process.env.WITNESS_API = stack.url;
+  await stack.call.addRepository('sample', await aRepository(stack.dir));
+  await stack.call.configureAgents([
+    scriptAgent('worker-bee'),
+    { ...scriptAgent('worker-bee', '5'), type: 'other-bee', model: 'large' },
+    { ...scriptAgent('contract-witness'), environmentKeys: ['WITNESS_API'] },
+    { ...scriptAgent('worker-bee', '--api-key', 'correct-horse-battery'), type: 'leaky' },
+    { type: 'elsewhere', name: 'Elsewhere', provider: 'remote-callback' },
+  ]);
+});
+
+afterAll(() => stack.close());
+
+const aTask = (fields: object = {}) => stack.call.createTask({ title: 'Do it', git: { repo: 'sample' }, ...fields });
+const preview = (taskId: string, body: object = {}) =>
+  stack.call.ok('POST', `/api/agents/${taskId}/launch-preview`, body);
+
+/** Previews, starts and waits; answers both manifests. */
+async function both(taskId: string, body: object = {}) {
+  const previewed = await preview(taskId, body);
+  await stack.call.start(taskId, body);
+  const ended = await stack.call.ended(taskId);
+  return { previewed: previewed.manifest, started: ended.runLaunchManifest };
+}
+
+test('a start launches exactly what its preview shows: on a new worktree, on a dirty one, after edits', async () => {
+  const task = await aTask({ description: 'words', executionPolicy: { commitPolicy: 'forbidden' } });
+  const fresh = await both(task.id);
+  expect(fresh.previewed).toEqual(fresh.started);
+
+  const { path } = (await stack.call.status(task.id)).taskEnvelope.workspace;
+  await writeFile(join(path, 'README.md'), 'changed by hand\n');
+  const dirty = await both(task.id, { agent: 'other-bee', commitPolicy: 'required' });
+  expect(dirty.previewed).toEqual(dirty.started);
+  expect(dirty.started.workspace.baseline).toMatchObject({ dirty: true });
+  expect(dirty.started.digest).not.toBe(fresh.started.digest);
+});
+
+test('a run without a repository is previewed as it is started, too', async () => {
+  const task = await stack.call.createTask({ title: 'Far away' });
+  const { manifest } = await preview(task.id, { agent: 'elsewhere' });
+  const { attemptId } = await stack.call.start(task.id, { agent: 'elsewhere' });
+  const { runLaunchManifest } = await stack.call.status(task.id);
+  await stack.call.ok('POST', `/api/agents/${task.id}/stop`, { attemptId });
+  expect(manifest).toEqual(runLaunchManifest);
+});
+
+test('the envelope tells of every file that was not as in HEAD', async () => {
+  const task = await aTask({ executionPolicy: { commitPolicy: 'forbidden' } });
+  await both(task.id);
+  await stack.call.start(task.id);
+  const { taskEnvelope } = await stack.call.ended(task.id);
+  expect(taskEnvelope.workspace.baseline).toMatchObject({
+    dirty: true,
+    headSha: expect.stringMatching(/^[0-9a-f]{40}$/),
+  });
+  expect(taskEnvelope.workspace.baseline.files).toEqual(
+    expect.arrayContaining([
+      expect.objectContaining({ path: 'step-1.txt', status: 'untracked', worktreeSha256: expect.any(String) }),
+    ]),
+  );
+});
+
+test('the contract is recorded before the agent exists, and the agent is given the recorded one', async () => {
+  const task = await aTask({ title: 'Watch' });
+  const started = await stack.call.start(task.id, { agent: 'contract-witness' });
+  const { taskEnvelope, runLaunchManifest } = await stack.call.ended(task.id);
+  const seen = JSON.parse(readFileSync(join(taskEnvelope.workspace.path, 'witness.json'), 'utf8'));
+  expect(seen.status).toMatchObject({
+    attemptId: started.attemptId,
+    taskEnvelope,
+    runLaunchManifest,
+    providerRuntimeManifest: { digest: started.providerRuntimeManifestDigest },
+  });
+  const { digest, ...document } = seen.transport;
+  expect(digestOf(document)).toBe(digest);
+  expect(document).toMatchObject({
+    schemaVersion: 'provider-task-envelope-transport/v1',
+    attemptId: started.attemptId,
+    adapter: 'process/v1',
+    envelope: taskEnvelope,
+  });
+});
+
+test('a contract that is recorded is never written again', async () => {
+  const database = await openDatabase({
+    mongoUrl: stack.env.MONGODB_URL,
+    dataDir: stack.env.BOARD_DATA_DIR,
+    log: createLog({ name: 'test', level: 'silent' }),
+  });
+  try {
+    const attempts = await createAttemptStore(database);
+    const task = await aTask();
+    await stack.call.start(task.id, { agent: 'elsewhere' });
+    const record = await attempts.latest(task.id);
+    const { providerRuntimeManifest, taskEnvelope, runLaunchManifest, transport, launch, hostId } = record!;
+    const again = { providerRuntimeManifest, taskEnvelope, runLaunchManifest, transport, launch, hostId };
+    expect(await attempts.prepare(record!._id, again as Parameters<typeof attempts.prepare>[1])).toBeUndefined();
+    await stack.call.ok('POST', `/api/agents/${task.id}/stop`, { attemptId: record!._id });
+  } finally {
+    await database.close();
+  }
+});
+
+test.each([
+  ['attempt', { attempt: { id: 'attempt_aaaaaaaa', taskEnvelope: {} } }],
+  ['attempt', { attempt: { completionResult: {} } }],
+])('a generic change of a task cannot set %s', async (field, body) => {
+  const task = await aTask();
+  const answer = await stack.call.send('PATCH', `/api/tasks/${task.id}`, body);
+  expect(answer).toMatchObject({
+    status: 400,
+    body: { code: 'VALIDATION_ERROR', details: { issues: [expect.objectContaining({ path: field })] } },
+  });
+});
+
+test('a preview compares itself with a parent attempt', async () => {
+  const task = await aTask();
+  const { attemptId } = await stack.call.start(task.id);
+  await stack.call.ended(task.id);
+  const { parentAttemptId, drift } = await preview(task.id, { parentAttemptId: attemptId, agent: 'other-bee' });
+  expect(parentAttemptId).toBe(attemptId);
+  expect(drift).toMatchObject({ parentAttemptId: attemptId, drifted: true });
+  expect(drift.fields).toContainEqual({ field: 'routing.selectedAgent', parent: 'worker-bee', current: 'other-bee' });
+  const other = await aTask();
+  const answer = await stack.call.post(`/api/agents/${other.id}/launch-preview`, { parentAttemptId: attemptId });
+  expect(answer).toMatchObject({ status: 404 });
+  expect((await stack.call.post(`/api/agents/${other.id}/start`, { parentAttemptId: attemptId })).status).toBe(404);
+});
+
+test('neither preview nor manifest holds the words of a task, and credentials reach nothing that is stored', async () => {
+  const token = `ghp_${'a1B2'.repeat(9)}`;
+  const task = await aTask({ description: `Private words with ${token}` });
+  const shown = await preview(task.id);
+  await stack.call.start(task.id);
+  const status = await stack.call.ended(task.id);
+  expect(JSON.stringify(shown)).not.toContain('Private words');
+  expect(JSON.stringify(status.runLaunchManifest)).not.toContain('Private words');
+  expect(status.taskEnvelope.objective.description).toBe('Private words with [REDACTED]');
+  expect(JSON.stringify(status)).not.toContain(token);
+  expect(shown.manifest.enforcement.warnings).toContainEqual(expect.objectContaining({ code: 'task-text-changed' }));
+});
+
+test.each(['launch-preview', 'start'])('a configuration with a credential in it is refused by %s', async (endpoint) => {
+  const task = await aTask();
+  const answer = await stack.call.post(`/api/agents/${task.id}/${endpoint}`, { agent: 'leaky' });
+  expect(answer).toMatchObject({ status: 409, body: { code: 'SECRET_IN_LAUNCH', details: { agent: 'leaky' } } });
+  expect(JSON.stringify(answer.body)).not.toContain('correct-horse');
+});
