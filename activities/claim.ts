@@ -8,7 +8,7 @@ export function claimOf(outcome: AgentOutcome, harness: HarnessEvidence): Termin
   const { status, summary } = verdict(outcome);
   const error = outcome.error ?? failure(outcome);
   return {
-    terminalSource: outcome.ended === 'stopped' ? 'operator-interruption' : 'process',
+    terminalSource: sourceOf(outcome),
     status,
     summary,
     ...(error === undefined ? {} : { error }),
@@ -17,7 +17,12 @@ export function claimOf(outcome: AgentOutcome, harness: HarnessEvidence): Termin
   };
 }
 
-function verdict({ ended, exitCode, result }: AgentOutcome): { status: CompletionStatus; summary: string } {
+function sourceOf({ ended, judgedBy }: AgentOutcome): TerminalClaim['terminalSource'] {
+  if (ended === 'stopped') return 'operator-interruption';
+  return judgedBy === 'session' ? 'stream' : 'process';
+}
+
+function verdict({ ended, judgedBy, exitCode, result }: AgentOutcome): { status: CompletionStatus; summary: string } {
   switch (ended) {
     case 'stopped':
       return { status: 'interrupted', summary: 'Stopped by an operator.' };
@@ -26,12 +31,13 @@ function verdict({ ended, exitCode, result }: AgentOutcome): { status: Completio
     case 'spawn-failed':
       return { status: 'failed', summary: 'The agent could not be started.' };
     case 'exit':
-      if (exitCode !== 0) return { status: 'failed', summary: result?.summary ?? 'The agent failed.' };
+      if (judgedBy === 'exit' && exitCode !== 0)
+        return { status: 'failed', summary: result?.summary ?? 'The agent failed.' };
       return { status: result?.status ?? 'success', summary: result?.summary ?? 'The agent exited without a result.' };
   }
 }
 
-function failure({ ended, exitCode, signal }: AgentOutcome): string | undefined {
-  if (ended !== 'exit' || exitCode === 0) return undefined;
+function failure({ ended, judgedBy, exitCode, signal }: AgentOutcome): string | undefined {
+  if (ended !== 'exit' || judgedBy === 'session' || exitCode === 0) return undefined;
   return signal === null ? `The agent exited with code ${exitCode ?? 'unknown'}.` : `The agent was ended by ${signal}.`;
 }

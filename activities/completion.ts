@@ -1,8 +1,10 @@
 import type { Ending } from '../workflows/agent-run/workflow';
+import type { AgentCommandType } from '../contracts/agent-command';
 import type { CompletionResult } from '../contracts/completion';
 import type { LaunchRefusal } from '../contracts/launch';
 import type { RunEventInput, RunEventKind } from '../contracts/run-event';
 import type { Log } from '../platform/log/log';
+import { usableCommands } from '../runs/commands';
 import { compileCompletion, type TerminalClaim } from '../runs/completion';
 import type { ActiveRunStore } from '../stores/active-run-store';
 import type { AdmissionStore } from '../stores/admission-store';
@@ -54,12 +56,17 @@ const endKinds: Record<CompletionResult['status'], RunEventKind> = {
 
 export function createCompletionActivities(deps: CompletionDependencies) {
   return {
-    /** Puts the start on the task; for a remote agent this is also the dispatch. Failing to is logged, not fatal. */
-    async announceStart({ attemptId }: { attemptId: string }): Promise<void> {
+    /**
+     * Puts the start on the task; for a remote agent this is also the dispatch. Failing to is logged, not fatal.
+     *
+     * @returns what the run can be told while it goes on
+     */
+    async announceStart({ attemptId }: { attemptId: string }): Promise<AgentCommandType[] | undefined> {
       const record = await deps.attempts.get(attemptId);
-      if (!record || record.completion) return;
+      if (!record || record.completion) return undefined;
       if (record.provider === 'remote-callback' && record.state === 'prepared') await dispatchRemote(record);
       await applyStart(deps, record);
+      return usableCommands(record.providerRuntimeManifest);
     },
 
     /**

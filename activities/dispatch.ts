@@ -4,7 +4,8 @@ import type { HarnessEvidence } from '../contracts/completion';
 import type { TaskEnvelopeTransport } from '../contracts/run-contract';
 import type { RunEventInput } from '../contracts/run-event';
 import type { Log } from '../platform/log/log';
-import type { AgentOutcome, AgentProvider } from '../providers/agents/provider';
+import type { AgentOutcome, AgentProvider, LiveAgent } from '../providers/agents/provider';
+import type { ProviderRegistry } from '../providers/agents/registry';
 import type { Git } from '../providers/git/git';
 import { renderRecorded } from '../runs/contract';
 import type { AttemptRecord, AttemptStore } from '../stores/attempt-store';
@@ -12,6 +13,7 @@ import type { FeedStore } from '../stores/feed-store';
 import type { RunEventStore } from '../stores/run-event-store';
 import { claimOf } from './claim';
 import { withHeartbeat } from './heartbeat';
+import type { LiveAgents } from './live-agents';
 import { sourceOf } from './source';
 import { supervised, supervisorOf, whileSupervised, type SupervisionDependencies } from './supervision';
 
@@ -20,7 +22,9 @@ export interface DispatchDependencies extends SupervisionDependencies {
   events: RunEventStore;
   feed: FeedStore;
   git: Git;
-  provider: AgentProvider;
+  providers: ProviderRegistry;
+  /** The agents of this process, for what is said to them. */
+  live: LiveAgents;
   /** Directory for the documents agents are given. */
   transportDir: string;
   limits: { runTimeoutMs: number; outputLimitBytes: number; stopGraceMs: number };
@@ -42,7 +46,7 @@ export function createDispatchActivities(deps: DispatchDependencies) {
 
       await withHeartbeat(() =>
         supervised(deps, attemptId, async (stop) => {
-          const outcome = await run(record, workspace.path, stop);
+          const outcome = await speakable(record._id, () => run(record, workspace.path, stop));
           // A worker that shuts down takes its agents with it: the run is lost to it, and retried elsewhere.
           if (outcome.ended === 'stopped' && deps.stopping.aborted) {
             throw ApplicationFailure.nonRetryable('The worker shut down.', 'WORKER_SHUTDOWN');
@@ -72,7 +76,7 @@ export function createDispatchActivities(deps: DispatchDependencies) {
   };
 
   function run(record: AttemptRecord, worktreePath: string, signal: AbortSignal): Promise<AgentOutcome> {
-    return deps.provider.run(
+    return providerOf(record).run(
       {
         attemptId: record._id,
         taskId: record.taskId,
@@ -85,7 +89,7 @@ export function createDispatchActivities(deps: DispatchDependencies) {
         outputLimitBytes: deps.limits.outputLimitBytes,
       },
       {
-        started: (process) => started(record, process),
+        started: (process, agent) => started(record, process, agent),
         append: async (events) => {
           await deps.events.append(sourceOf(record), events);
         },
@@ -98,7 +102,7 @@ export function createDispatchActivities(deps: DispatchDependencies) {
     const attemptId = record._id;
     const identity =
       record.process && record.process.hostId === deps.hostId ? processIdentity.parse(record.process) : undefined;
-    const ended = await deps.provider.endOrphans(attemptId, identity, deps.limits.stopGraceMs);
+    const ended = await providerOf(record).endOrphans(attemptId, identity, deps.limits.stopGraceMs);
     if (ended.length > 0) deps.log.warn({ attemptId, ended }, 'ended the processes of a lost run');
 
     const workspace = record.taskEnvelope?.workspace;
@@ -112,6 +116,7 @@ export function createDispatchActivities(deps: DispatchDependencies) {
   async function started(
     record: AttemptRecord,
     process: { pid: number; startTime: string; bootId: string },
+    agent: LiveAgent,
   ): Promise<void> {
     const startedAt = deps.now().toISOString();
     await deps.attempts.start(record._id, { ...process, hostId: deps.hostId }, startedAt);
@@ -122,6 +127,25 @@ export function createDispatchActivities(deps: DispatchDependencies) {
     };
     await deps.events.append(sourceOf(record), [event]);
     await deps.feed.append({ type: 'agent.status' });
+    deps.live.add(record._id, agent);
+  }
+
+  /** Commands reach the agent while it runs; its end is not recorded before what was said to it is. */
+  async function speakable<T>(attemptId: string, work: () => Promise<T>): Promise<T> {
+    deps.live.expect(attemptId);
+    try {
+      return await work();
+    } finally {
+      await deps.live.remove(attemptId);
+    }
+  }
+
+  function providerOf({ agentConfig, _id }: AttemptRecord): AgentProvider {
+    const provider = deps.providers.find(agentConfig.provider);
+    if (!provider) {
+      throw ApplicationFailure.nonRetryable(`No provider here runs the agent of ${_id}.`, 'PROVIDER_MISSING');
+    }
+    return provider;
   }
 
   /** What the harness itself can show for the end of the agent. */

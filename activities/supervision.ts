@@ -13,6 +13,8 @@ export interface SupervisionDependencies {
   hostId: string;
   /** This worker process. */
   self: ProcessIdentity;
+  /** Its own queue, for what is said to its agents. */
+  queue: string;
   /** Aborted when this worker shuts down. */
   stopping: AbortSignal;
   /** Whether the workflow of the attempt still goes on; a workflow engine that does not answer ends nobody's run. */
@@ -29,6 +31,7 @@ const until = (deps: SupervisionDependencies): string => new Date(deps.now().get
 export const supervisorOf = (deps: SupervisionDependencies): NonNullable<AttemptRecord['supervisor']> => ({
   ...deps.self,
   hostId: deps.hostId,
+  queue: deps.queue,
   until: until(deps),
 });
 

@@ -68,7 +68,12 @@ const supported: Record<AgentProvider, readonly string[]> = {
 };
 
 const advisory: Record<AgentProvider, Readonly<Record<string, string>>> = {
-  process: { 'artifact.write': 'Artifacts are recorded as the agent reports them; their content is not captured.' },
+  process: {
+    'run.steer': 'Messages are written to its standard input; whether it reads them is up to the agent.',
+    'run.interrupt': 'The request is written to its standard input; whether it heeds it is up to the agent.',
+    'run.compact': 'The request is written to its standard input; whether it heeds it is up to the agent.',
+    'artifact.write': 'Artifacts are recorded as the agent reports them; their content is not captured.',
+  },
   'remote-callback': {
     'run.stop': 'The run ends here at once; the agent elsewhere learns of it when it next asks.',
   },

@@ -36,8 +36,8 @@ export interface AttemptRecord extends Omit<Attempt, 'id'> {
   /** How to put the worktree back. */
   baseline?: HostBaseline;
   process?: { pid: number; startTime: string; bootId: string; hostId: string };
-  /** The worker process that watches over the agent, and until when it does unless it says so again. */
-  supervisor?: { pid: number; startTime: string; bootId: string; hostId: string; until: string };
+  /** The worker process that watches over the agent, its own queue, and until when it does unless it says so again. */
+  supervisor?: { pid: number; startTime: string; bootId: string; hostId: string; until: string; queue?: string };
   /** What the provider saw at the agent's end, recorded before the activity that saw it returns. */
   claim?: TerminalClaim;
   /** Set once the attempt was taken from a lost worker, to be cleaned up after. */

@@ -1,8 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import { join, resolve } from 'node:path';
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import { createAdmissionActivities } from '../activities/admission';
+import { createCommandActivities, createDeliveryActivities } from '../activities/commands';
 import { createCompletionActivities } from '../activities/completion';
 import { createDispatchActivities } from '../activities/dispatch';
+import { LiveAgents } from '../activities/live-agents';
 import { createPrepareActivities } from '../activities/prepare';
 import { createSchedulerActivities } from '../activities/scheduler';
 import { createBeginWorktreeActivities } from '../activities/worktree/begin';
@@ -13,6 +16,7 @@ import type { Environment } from '../platform/config/env';
 import type { Log } from '../platform/log/log';
 import { identify, type ProcessIdentity } from '../platform/processes/identity';
 import { createProcessProvider } from '../providers/agents/process/process-provider';
+import { createProviderRegistry } from '../providers/agents/registry';
 import { createGit } from '../providers/git/git';
 import { createActiveRunStore } from '../stores/active-run-store';
 import { createAdmissionStore } from '../stores/admission-store';
@@ -26,12 +30,13 @@ import { createHostStore } from '../stores/host-store';
 import { createProfileStore } from '../stores/profile-store';
 import { createRecoveryStore } from '../stores/recovery-store';
 import { createRepositoryStore } from '../stores/repository-store';
+import { createRunCommandStore } from '../stores/run-command-store';
 import { createRunEventStore } from '../stores/run-event-store';
 import { createSandboxStore } from '../stores/sandbox-store';
 import { createWorktreeStore } from '../stores/worktree-store';
 import { look, schedulerId } from '../workflows/admission-scheduler/messages';
 import { agentRunId, capacityReserved } from '../workflows/agent-run/messages';
-import { boardQueue } from '../workflows/queues';
+import { boardQueue, workerQueue } from '../workflows/queues';
 
 export interface WorkerParts {
   env: Environment;
@@ -61,7 +66,11 @@ export async function createWorkerDependencies({ env, log, hostId, database, boa
       createHostStore(database),
       createWorktreeStore(database),
     ]);
-  const [profiles, sandboxes] = await Promise.all([createProfileStore(database), createSandboxStore(database)]);
+  const [profiles, sandboxes, commands] = await Promise.all([
+    createProfileStore(database),
+    createSandboxStore(database),
+    createRunCommandStore(database),
+  ]);
   const limits = {
     runTimeoutMs: env.BOARD_RUN_TIMEOUT_MS,
     outputLimitBytes: env.BOARD_RUN_OUTPUT_LIMIT_BYTES,
@@ -80,7 +89,9 @@ export async function createWorkerDependencies({ env, log, hostId, database, boa
     now: () => new Date(),
   };
   const git = createGit({ log });
-  const provider = createProcessProvider();
+  const providers = createProviderRegistry([createProcessProvider()]);
+  const live = new LiveAgents();
+  const queue = workerQueue(hostId, randomUUID());
   const wakeScheduler = async () => {
     await client.workflow.signalWithStart('admissionScheduler', {
       workflowId: schedulerId,
@@ -102,8 +113,7 @@ export async function createWorkerDependencies({ env, log, hostId, database, boa
     attempts,
     worktrees,
     git,
-    probe: (agent) =>
-      agent.provider === 'process' ? provider.probe(agent) : Promise.resolve({ ok: true, diagnostics: [] }),
+    probe: (agent) => providers.find(agent.provider)?.probe(agent) ?? Promise.resolve({ ok: true, diagnostics: [] }),
     worktreeDir: onHost.worktreeDir,
     limits,
     now: shared.now,
@@ -112,6 +122,9 @@ export async function createWorkerDependencies({ env, log, hostId, database, boa
   return {
     hosts,
     worktrees,
+    /** This process's own queue, and what is done on it. */
+    queue,
+    workerActivities: createDeliveryActivities({ ...shared, commands, live }),
     boardActivities: {
       ...createAdmissionActivities({
         ...shared,
@@ -123,6 +136,7 @@ export async function createWorkerDependencies({ env, log, hostId, database, boa
         wakeScheduler,
       }),
       ...createCompletionActivities({ ...shared, claims, wakeScheduler }),
+      ...createCommandActivities({ ...shared, commands }),
       ...createSchedulerActivities({ ...shared, signalCapacity: (attemptId) => signalCapacity(client, attemptId) }),
       ...createWorktreePlanActivities({ ...shared, repositories, hosts }),
       // A run without a worktree has no host: its contract is compiled here.
@@ -135,8 +149,10 @@ export async function createWorkerDependencies({ env, log, hostId, database, boa
       ...createWorktreeViewActivities({ ...onHost, editorCommand: env.BOARD_EDITOR_COMMAND }),
       ...createDispatchActivities({
         ...onHost,
-        provider,
+        providers,
+        live,
         self,
+        queue,
         stopping,
         isRunOpen: (attemptId) => isRunOpen(client, attemptId),
         transportDir: join(env.BOARD_DATA_DIR, 'envelopes'),

@@ -28,7 +28,7 @@ const announceEveryMs = 15_000;
 /** How often operations whose workflow was lost are looked for, in milliseconds. */
 const reconcileEveryMs = 60_000;
 
-/** Starts the workers of this host: one on the board's queue, one on the host's own. */
+/** Starts the workers of this process: on the board's queue, on its host's, and on its own. */
 export async function startWorker(
   env: Environment,
   log: Log,
@@ -46,15 +46,17 @@ export async function startWorker(
   const database = await openDatabase({ mongoUrl: env.MONGODB_URL, dataDir, log });
   const board = await createBoard({ dir: join(dataDir, 'tasks'), log });
   const stopping = new AbortController();
-  const { hosts, worktrees, boardActivities, hostActivities } = await createWorkerDependencies({
-    env,
-    log,
-    hostId,
-    database,
-    board,
-    client,
-    stopping: stopping.signal,
-  });
+  const { hosts, worktrees, queue, workerActivities, boardActivities, hostActivities } = await createWorkerDependencies(
+    {
+      env,
+      log,
+      hostId,
+      database,
+      board,
+      client,
+      stopping: stopping.signal,
+    },
+  );
 
   const options = {
     connection,
@@ -74,6 +76,7 @@ export async function startWorker(
       activities: hostActivities,
       maxConcurrentActivityTaskExecutions: env.BOARD_WORKER_CONCURRENCY,
     }),
+    Worker.create({ ...options, taskQueue: queue, activities: workerActivities }),
   ]);
   const ended = Promise.all(workers.map((worker) => worker.run())).then(() => undefined);
   await hosts.announce(hostId, hostname());
@@ -88,7 +91,7 @@ export async function startWorker(
     );
   await reconcile({ stuck: true });
   const reconciling = setInterval(() => void reconcile({ stuck: false }), reconcileEveryMs);
-  log.info({ hostId, queues: [boardQueue, hostQueue(hostId)] }, 'working');
+  log.info({ hostId, queues: [boardQueue, hostQueue(hostId), queue] }, 'working');
 
   return {
     hostId,

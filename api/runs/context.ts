@@ -4,6 +4,7 @@ import type { HostStore } from '../../stores/host-store';
 import type { LaunchSources } from '../../stores/launch-subject';
 import type { LaunchStore } from '../../stores/launch-store';
 import type { RecoveryStore } from '../../stores/recovery-store';
+import type { RunCommandStore } from '../../stores/run-command-store';
 import type { RunEventStore } from '../../stores/run-event-store';
 import type { WorktreeStore } from '../../stores/worktree-store';
 import type { RunTimings } from '../../workflows/agent-run/messages';
@@ -17,6 +18,7 @@ export interface RunsContext extends LaunchSources {
   launches: LaunchStore;
   recoveries: RecoveryStore;
   claims: ClaimStore;
+  commands: RunCommandStore;
   events: RunEventStore;
   launcher: RunLauncher;
   settings: { timings: RunTimings; maxRetries: number };

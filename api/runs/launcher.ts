@@ -7,16 +7,19 @@ import {
   type Client,
 } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
+import type { CommandAnswer } from '../../contracts/agent-command';
 import type { LaunchOutcome, LaunchRefusal } from '../../contracts/launch';
 import type { LaunchPreview } from '../../contracts/launch-manifest';
 import { AppError, conflict } from '../../platform/errors/app-error';
 import {
   agentRunId,
+  commandUpdate,
   completeUpdate,
   launchUpdate,
   launchUpdateId,
   stopUpdate,
   type AgentRunInput,
+  type CommandInput,
   type RunEnd,
 } from '../../workflows/agent-run/messages';
 import { launchPreviewId } from '../../workflows/launch-preview/messages';
@@ -76,13 +79,22 @@ export function createRunLauncher(client: Client) {
 
     /** Answers once the end of the run is recorded; `undefined` when its workflow is over. */
     stop: (attemptId: string, actor: string): Promise<RunEnd | undefined> =>
-      untilEnd(client, () =>
+      unlessOver(client, () =>
         client.workflow.getHandle(agentRunId(attemptId)).executeUpdate(stopUpdate, { args: [{ attemptId, actor }] }),
+      ),
+
+    /** Answers what became of the command; `undefined` when the run's workflow is over. */
+    command: (command: CommandInput & { commandId: string }): Promise<CommandAnswer | undefined> =>
+      unlessOver(client, () =>
+        client.workflow.getHandle(agentRunId(command.attemptId)).executeUpdate(commandUpdate, {
+          args: [command],
+          updateId: command.commandId,
+        }),
       ),
 
     /** Answers once the claim is recorded; `undefined` when the run's workflow is over. */
     complete: (attemptId: string, claimDigest: string): Promise<RunEnd | undefined> =>
-      untilEnd(client, () =>
+      unlessOver(client, () =>
         client.workflow.getHandle(agentRunId(attemptId)).executeUpdate(completeUpdate, {
           args: [{ attemptId, claimDigest }],
           updateId: claimDigest,
@@ -93,18 +105,24 @@ export function createRunLauncher(client: Client) {
 
 export type RunLauncher = ReturnType<typeof createRunLauncher>;
 
-/** An update that waits for the end of a run; its typed rejections become the conflicts they are. */
-async function untilEnd(client: Client, call: () => Promise<RunEnd>): Promise<RunEnd | undefined> {
+/** An update of a run; `undefined` when the run is over, and typed rejections become the conflicts they are. */
+async function unlessOver<T>(client: Client, call: () => Promise<T>): Promise<T | undefined> {
   try {
     return await withinDeadline(client, pending, call);
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return undefined;
     const cause = error instanceof WorkflowUpdateFailedError ? error.cause : undefined;
     if (cause instanceof ApplicationFailure && cause.type === 'RUN_ENDED') return undefined;
-    if (cause instanceof ApplicationFailure && cause.type) throw conflict(cause.message, {}, cause.type);
+    if (cause instanceof ApplicationFailure && cause.type) throw conflict(cause.message, evidenceOf(cause), cause.type);
     throw error;
   }
 }
+
+/** What a refusal of the workflow says for machines. */
+const evidenceOf = ({ details }: ApplicationFailure): Record<string, unknown> => {
+  const [first] = details ?? [];
+  return typeof first === 'object' && first !== null ? { ...first } : {};
+};
 
 const pending = () =>
   new AppError(

@@ -6,6 +6,7 @@ import { createHostStore } from '../../stores/host-store';
 import { createLaunchStore } from '../../stores/launch-store';
 import { createRecoveryStore } from '../../stores/recovery-store';
 import { createProfileStore } from '../../stores/profile-store';
+import { createRunCommandStore } from '../../stores/run-command-store';
 import { createRunEventStore } from '../../stores/run-event-store';
 import { createSandboxStore } from '../../stores/sandbox-store';
 import { createWorktreeStore } from '../../stores/worktree-store';
@@ -20,17 +21,19 @@ const retryBackoffMs = 1_000;
 export async function openRuns(context: ApiContext, client: Client): Promise<RunsContext & { feed: FeedStore }> {
   const { env, database, board, agents, repositories } = context;
   const feed = await createFeedStore(database);
-  const [events, attempts, launches, recoveries, claims, hosts, profiles, sandboxes, worktrees] = await Promise.all([
-    createRunEventStore(database, feed),
-    createAttemptStore(database),
-    createLaunchStore(database),
-    createRecoveryStore(database),
-    createClaimStore(database),
-    createHostStore(database),
-    createProfileStore(database),
-    createSandboxStore(database),
-    createWorktreeStore(database),
-  ]);
+  const [events, attempts, launches, recoveries, claims, hosts, profiles, sandboxes, worktrees, commands] =
+    await Promise.all([
+      createRunEventStore(database, feed),
+      createAttemptStore(database),
+      createLaunchStore(database),
+      createRecoveryStore(database),
+      createClaimStore(database),
+      createHostStore(database),
+      createProfileStore(database),
+      createSandboxStore(database),
+      createWorktreeStore(database),
+      createRunCommandStore(database),
+    ]);
   return {
     board,
     agents,
@@ -43,6 +46,7 @@ export async function openRuns(context: ApiContext, client: Client): Promise<Run
     launches,
     recoveries,
     claims,
+    commands,
     events,
     feed,
     launcher: createRunLauncher(client),

@@ -1,6 +1,4 @@
-import { z } from 'zod';
 import { completionReceived, runStatus, stopAnswer, stopRequest } from '../../contracts/attempt';
-import { attemptId, taskId } from '../../contracts/common';
 import { completionCallback } from '../../contracts/completion';
 import { launchAnswer, launchRequest } from '../../contracts/launch';
 import { launchPreview } from '../../contracts/launch-manifest';
@@ -12,14 +10,16 @@ import { attemptOfTask, verifiedAttempt } from './attempt';
 import { completeRun } from './complete';
 import type { RunsContext } from './context';
 import { launchRun, previewRun } from './launch';
+import { commandRoutes } from './commands';
+import { ofAttempt, ofTask } from './parameters';
 import { readStatus } from './status';
 
 const tag = 'runs';
-const ofTask = z.strictObject({ taskId });
-const ofAttempt = z.strictObject({ taskId, attemptId });
 
 /** Launching, watching and ending the runs of a task. */
 export function runRoutes(routes: Routes, context: RunsContext): void {
+  commandRoutes(routes, context);
+
   routes.add(
     {
       method: 'post',

@@ -1,4 +1,6 @@
-import type { AgentConfig } from '../../contracts/agent-config';
+import type { AgentCommand } from '../../contracts/agent-command';
+import type { AgentConfig, AgentProvider as ProviderFamily } from '../../contracts/agent-config';
+import type { CompletionStatus } from '../../contracts/completion';
 import type { RunEventInput } from '../../contracts/run-event';
 import type { ProcessIdentity } from '../../platform/processes/identity';
 import type { AgentResult } from './agent-result';
@@ -22,10 +24,33 @@ export interface AgentDispatch {
   outputLimitBytes: number;
 }
 
+/** What became of a command: `delivered` means that the agent was handed it, not that it heeds it. */
+export type Delivery = { delivered: true } | { delivered: false; reason: UndeliveredReason };
+
+/**
+ * - `agent-ended`: the agent went before the command reached it
+ * - `agent-input-closed`: it has closed its input
+ * - `agent-not-reading`: it does not read its input
+ * - `turn-not-ended`: it did not end its turn in time, so that the next one could not begin
+ * - `not-supported`: it has no such command
+ */
+export type UndeliveredReason =
+  | 'agent-ended'
+  | 'agent-input-closed'
+  | 'agent-not-reading'
+  | 'turn-not-ended'
+  | 'not-supported';
+
+/** A running agent that can be spoken to. */
+export interface LiveAgent {
+  /** Hands one command over; called one at a time, and answers within seconds. Never rejects for what the agent does. */
+  command(command: AgentCommand): Promise<Delivery>;
+}
+
 /** Where a run's evidence goes. A rejection of either function stops the agent: nothing runs unrecorded. */
 export interface AgentSink {
   /** Called once, before the agent is given its task. */
-  started(process: ProcessIdentity): Promise<void>;
+  started(process: ProcessIdentity, agent: LiveAgent): Promise<void>;
   /** Called in order, one call at a time; the agent is slowed down to the speed of this. */
   append(events: RunEventInput[]): Promise<void>;
 }
@@ -39,13 +64,18 @@ export interface AgentOutput {
   truncated: boolean;
 }
 
+/** What an agent, or the protocol it speaks, says about the end of its work. */
+export type ReportedResult = Omit<AgentResult, 'status'> & { status: CompletionStatus };
+
 export interface AgentOutcome {
-  /** `exit`: by itself, also by a signal it was sent from elsewhere. */
+  /** `exit`: by itself, also by a signal it was sent from elsewhere, or because its session was over. */
   ended: 'exit' | 'stopped' | 'timeout' | 'spawn-failed';
+  /** What says how it went: the exit code of the process, or the end of its session, whatever the process then does. */
+  judgedBy: 'exit' | 'session';
   exitCode: number | null;
   signal: string | null;
-  /** The last `result` the agent reported; one that cannot be understood is reported as `failed`. */
-  result?: AgentResult;
+  /** The last result the agent reported; one that cannot be understood is reported as `failed`. */
+  result?: ReportedResult;
   /** What went wrong, as a sentence for a person; never contains secrets. */
   error?: string;
   output: AgentOutput;
@@ -62,7 +92,7 @@ export interface ProviderProbe {
 
 /** Runs one family of agents on this host. */
 export interface AgentProvider {
-  readonly kind: 'process';
+  readonly family: ProviderFamily;
   probe(agent: AgentConfig): Promise<ProviderProbe>;
   /**
    * Starts the agent, feeds its events to the sink and resolves when it and everything it started are gone. Aborting

@@ -1,5 +1,6 @@
 import { ActivityCancellationType, proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
 import type { AdmissionActivities } from '../../activities/admission';
+import type { CommandActivities, DeliveryActivities } from '../../activities/commands';
 import type { CompletionActivities } from '../../activities/completion';
 import type { DispatchActivities } from '../../activities/dispatch';
 import type { PrepareActivities } from '../../activities/prepare';
@@ -61,4 +62,23 @@ export const reclaimOn = (hostId: string | null, timings: RunTimings) =>
     heartbeatTimeout: timings.heartbeatTimeoutMs,
     retry: { initialInterval: '500 milliseconds', maximumInterval: '10 seconds' },
     summary: 'reclaim the host',
+  });
+
+/** Checking a command and recording what became of it: someone waits for the answer. */
+export const commands = proxyLocalActivities<CommandActivities>({
+  startToCloseTimeout: '10 seconds',
+});
+
+/**
+ * Handing a command over happens in the very worker process that runs the agent, on that process's own queue. Never
+ * repeated: a worker that does not take it up at once is gone, and with it the agent.
+ */
+export const deliveryOn = (taskQueue: string, timings: RunTimings) =>
+  proxyActivities<DeliveryActivities>({
+    taskQueue,
+    scheduleToStartTimeout: '5 seconds',
+    startToCloseTimeout: '20 seconds',
+    heartbeatTimeout: timings.heartbeatTimeoutMs,
+    retry: { maximumAttempts: 1 },
+    summary: 'hand over a command',
   });

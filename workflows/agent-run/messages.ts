@@ -1,4 +1,5 @@
 import { defineSignal, defineUpdate } from '@temporalio/workflow';
+import type { AgentCommandType, CommandAnswer } from '../../contracts/agent-command';
 import type { LaunchOutcome, LaunchRequest } from '../../contracts/launch';
 
 /** The business id of an attempt's workflow: starting it twice is one run. */
@@ -35,6 +36,29 @@ export interface CompleteInput {
   claimDigest: string;
 }
 
+/** A command to the agent of a run; also what an operator gives for it in the Temporal UI. */
+export interface CommandInput {
+  attemptId: string;
+  type: AgentCommandType;
+  /** For `message` and `steer`. Left out when the command with this id is in the stores already. */
+  message?: string;
+  actor: string;
+  /** Who sent it, where that is proven; the actor when absent. */
+  sentBy?: string;
+  /** The id of the update when absent. The same one again is the same command. */
+  commandId?: string;
+  /** Compared with the run's own when given. */
+  providerRuntimeManifestDigest?: string;
+  runLaunchManifestDigest?: string;
+}
+
+/** Why a command was refused; `details` are evidence for machines. */
+export interface CommandRefusal {
+  code: string;
+  message: string;
+  details: Record<string, unknown>;
+}
+
 export interface RunEnd {
   attemptId: string;
   status: string;
@@ -47,6 +71,8 @@ export const launchUpdate = defineUpdate<LaunchOutcome>('launch');
 export const stopUpdate = defineUpdate<RunEnd, [StopInput]>('stop');
 /** Hands in the terminal claim of a remote agent and answers once it is recorded. */
 export const completeUpdate = defineUpdate<RunEnd, [CompleteInput]>('complete');
+/** Hands a command to the agent and answers with what became of it: delivered, or not, and why. */
+export const commandUpdate = defineUpdate<CommandAnswer, [CommandInput]>('command');
 /** Capacity has been reserved for this queued attempt. */
 export const capacityReserved = defineSignal('capacityReserved');
 
@@ -55,3 +81,8 @@ export const staleAttempt = 'STALE_ATTEMPT';
 export const notRemote = 'NOT_REMOTE_CALLBACK';
 export const conflictingClaim = 'CONFLICTING_CLAIM';
 export const runEnded = 'RUN_ENDED';
+export const notRunning = 'RUN_NOT_RUNNING';
+export const manifestMismatch = 'MANIFEST_MISMATCH';
+export const capabilityUnsupported = 'CAPABILITY_UNSUPPORTED';
+export const tooManyCommands = 'TOO_MANY_COMMANDS';
+export const invalidCommand = 'INVALID_COMMAND';

@@ -12,9 +12,11 @@ import {
   upsertSearchAttributes,
   uuid4,
 } from '@temporalio/workflow';
+import type { AgentCommandType } from '../../contracts/agent-command';
 import type { LaunchOutcome, LaunchRefusal } from '../../contracts/launch';
 import { searchAttributes } from '../../platform/temporal/search-attributes';
 import { ensureWorktree } from './ensure-worktree';
+import { acceptCommands, type CommandedRun } from './commands';
 import { admission, announce, completion, dispatchOn, prepareOn, reclaimOn } from './activities';
 import {
   agentRunId,
@@ -45,6 +47,7 @@ export type Ending =
  */
 export async function agentRun(input: AgentRunInput): Promise<RunEnd> {
   const run = new RunMessages(input.attemptId);
+  acceptCommands(run, input.timings);
   // An operator's "cancel" in the Temporal UI is a stop: it ends the agent and is recorded like any other.
   CancellationScope.current().cancelRequested.catch(() => {
     run.stop ??= { actor: 'operator:temporal' };
@@ -76,11 +79,15 @@ async function attempt(input: AgentRunInput, run: RunMessages): Promise<RunEnd> 
     return refuse(run, launch, endedAt);
   }
   run.answer(launch);
+  run.started = launch;
 
   show('running', `Running **${admitted.agent}** on task ${input.taskId}.`);
   const [ending] = await Promise.all([
     run.remote ? awaitCallback(run) : runAgent(input, admitted.hostId, run),
-    announce.announceStart({ attemptId }),
+    announce.announceStart({ attemptId }).then((takes) => {
+      // A history from before commands has no answer here.
+      run.takes = takes ?? undefined;
+    }),
   ]);
   return complete(input, run, ending);
 }
@@ -207,7 +214,10 @@ function show(state: string, details: string): void {
 }
 
 /** What has been said to the run so far; the handlers are set before the first await. */
-class RunMessages {
+class RunMessages implements CommandedRun {
+  /** The launch once its contract is stored; what the caller was answered first may have been `queued`. */
+  started: LaunchOutcome | undefined;
+  takes: readonly AgentCommandType[] | undefined;
   launch: LaunchOutcome | undefined;
   stop: { actor: string } | undefined;
   claimDigest: string | undefined;
@@ -255,6 +265,10 @@ class RunMessages {
         },
       },
     );
+  }
+
+  get isEnding(): boolean {
+    return this.end !== undefined || this.stop !== undefined;
   }
 
   answer(launch: LaunchOutcome): void {

@@ -1,9 +1,10 @@
 import type { AgentConfig } from '../../../contracts/agent-config';
 import type { AgentProvider, ProviderProbe } from '../provider';
-import { agentEnvironment } from './agent-environment';
-import { endAttempt } from './end-attempt';
-import { findCommand } from './find-command';
-import { runAgent } from './run-agent';
+import { agentEnvironment } from '../local/agent-environment';
+import { endAttempt } from '../local/end-attempt';
+import { findCommand } from '../local/find-command';
+import { runLocal } from '../local/run-local';
+import { converse } from './converse';
 
 /**
  * Runs command-line agents that speak the process protocol (docs/agents.md).
@@ -14,9 +15,9 @@ export function createProcessProvider({
   environment = process.env,
 }: { environment?: NodeJS.ProcessEnv } = {}): AgentProvider {
   return {
-    kind: 'process',
+    family: 'process',
     probe: (agent) => probe(agent, environment),
-    run: (dispatch, sink, signal) => runAgent(dispatch, sink, signal, environment),
+    run: (dispatch, sink, signal) => runLocal(dispatch, sink, signal, environment, converse),
     endOrphans: (attemptId, identity, graceMs) => endAttempt(attemptId, identity ? [identity] : [], graceMs),
   };
 }

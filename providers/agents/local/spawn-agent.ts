@@ -2,6 +2,8 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
 import { identifyChild, type ProcessIdentity } from '../../../platform/processes/identity';
+import type { Delivery } from '../provider';
+import { deliver } from './deliver';
 
 type AgentProcess = ChildProcessByStdio<Writable, Readable, Readable>;
 
@@ -9,8 +11,11 @@ export interface SpawnedAgent {
   identity: ProcessIdentity;
   stdout: Readable;
   stderr: Readable;
+  stdin: Writable;
   /** Writes one line; an agent that does not read its input is not an error. */
   send(json: string): void;
+  /** Writes one line and says whether the agent's pipe has taken it. Nothing is written behind unread input. */
+  deliver(json: string): Promise<Delivery>;
   /** Resolves when the process itself has ended; what it started may still run and hold its pipes. */
   exited: Promise<{ exitCode: number | null; signal: string | null }>;
 }
@@ -50,7 +55,9 @@ export async function spawnAgent({ path, args, cwd, env }: SpawnRequest): Promis
     identity,
     stdout: child.stdout,
     stderr: child.stderr,
+    stdin: child.stdin,
     send: (json) => void child.stdin.write(`${json}\n`),
+    deliver: (json) => deliver(child, json),
     exited,
   };
 }

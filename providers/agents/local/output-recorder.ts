@@ -4,7 +4,7 @@ import { type BoundedPayload, boundedPayload } from '../../../runs/events/bounde
 import { type ReadResult, readAgentResult } from '../agent-result';
 import type { AgentOutput } from '../provider';
 import type { Line } from './line-splitter';
-import { parseLine } from './parse-line';
+import { parseLine } from '../process/parse-line';
 
 /** What an event costs the stores besides its payload; without it a flood of empty lines would be free. */
 const eventBytes = 256;

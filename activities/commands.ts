@@ -1,0 +1,195 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { CommandAnswer } from '../contracts/agent-command';
+import { activeAttemptStates } from '../contracts/attempt';
+import { agentCommand, capabilityEvidence, commandCapability, commandEvent } from '../runs/commands';
+import { contractMismatch } from '../runs/integrity';
+import type { AttemptRecord, AttemptStore } from '../stores/attempt-store';
+import type { RunCommand, RunCommandStore } from '../stores/run-command-store';
+import type { RunEventStore } from '../stores/run-event-store';
+import type { CommandInput, CommandRefusal } from '../workflows/agent-run/messages';
+import { withHeartbeat } from './heartbeat';
+import type { LiveAgents } from './live-agents';
+import { sourceOf } from './source';
+
+export interface CommandDependencies {
+  attempts: Pick<AttemptStore, 'get'>;
+  commands: RunCommandStore;
+  events: RunEventStore;
+  now(): Date;
+}
+
+/** A command by its identity, which everything else is found by. */
+export interface CommandRef {
+  attemptId: string;
+  commandId: string;
+}
+
+/** What follows on an accepted command: delivery on a worker's own queue, or an outcome that stands already. */
+export type Accepted = { deliverOn: string } | { outcome: CommandAnswer } | { refusal: CommandRefusal };
+
+/** How long a command waits for a run that is about to be dispatched, in milliseconds. */
+const dispatchWithinMs = 3_000;
+
+export function createCommandActivities(deps: CommandDependencies) {
+  return {
+    /**
+     * Checks a command against the attempt as it is now and writes it down. A message to a provider that cannot be
+     * spoken to is only recorded.
+     */
+    async acceptCommand(input: CommandInput & { commandId: string }): Promise<Accepted> {
+      const record = await dispatched(deps, input.attemptId);
+      if (!record) return { refusal: { code: 'NOT_FOUND', message: 'The attempt is missing.', details: {} } };
+      const refusal = refusalOf(record, input);
+      if (refusal) return { refusal };
+      const command = await written(input, record);
+      if (!command) return { refusal: { code: 'INVALID_COMMAND', message: 'The command has no words.', details: {} } };
+      if (command.type !== input.type) {
+        return {
+          refusal: { code: 'COMMAND_CONFLICT', message: 'The command id belongs to another command.', details: {} },
+        };
+      }
+      if (isSettled(command)) return { outcome: await tell(deps, record, command) };
+      const evidence = evidenceOf(record, input.type);
+      if (!evidence.usable) return { outcome: await settle(deps, record, command, evidence.reason) };
+      const queue = record.supervisor?.queue;
+      return queue === undefined
+        ? { outcome: await settle(deps, record, command, 'agent-lost') }
+        : { deliverOn: queue };
+    },
+
+    /**
+     * Records that a command was not delivered whose delivery did not come back. One that was being handed over when
+     * its worker was lost may have reached the agent: it is not handed over again, and its reason says so.
+     */
+    async settleCommand({ attemptId, commandId }: CommandRef): Promise<CommandAnswer> {
+      const record = await mustGet(deps, attemptId);
+      const command = await deps.commands.get(attemptId, commandId);
+      if (!command) throw new Error(`The command ${commandId} of ${attemptId} is missing from the stores.`);
+      return settle(deps, record, command, command.state === 'delivering' ? 'outcome-unknown' : 'agent-lost');
+    },
+  };
+
+  /** The command as it was written down first, by whoever sent it or here; nothing without its words. */
+  async function written(
+    { commandId, type, message, actor, sentBy = actor }: CommandInput & { commandId: string },
+    { _id: attemptId, taskId }: AttemptRecord,
+  ): Promise<RunCommand | undefined> {
+    const known = await deps.commands.get(attemptId, commandId);
+    if (known) return known;
+    const worded = type === 'message' || type === 'steer';
+    if (worded && message === undefined) return undefined;
+    return deps.commands.request({
+      commandId,
+      attemptId,
+      taskId,
+      type,
+      ...(message === undefined ? {} : { message }),
+      actor,
+      sentBy,
+      createdAt: deps.now().toISOString(),
+    });
+  }
+}
+
+export type CommandActivities = ReturnType<typeof createCommandActivities>;
+
+export function createDeliveryActivities(deps: CommandDependencies & { live: LiveAgents }) {
+  return {
+    /** Hands a command to the agent that runs in this process: at most once, whatever is repeated. */
+    async deliverCommand({ attemptId, commandId }: CommandRef): Promise<CommandAnswer> {
+      return withHeartbeat(async () => {
+        const record = await mustGet(deps, attemptId);
+        const delivered = await deps.live.with(attemptId, async (agent) => {
+          const command = await deps.commands.deliver(attemptId, commandId);
+          if (!command) return undefined;
+          const outcome = await agent.command(agentCommand(command.type, command.message));
+          return settle(deps, record, command, outcome.delivered ? undefined : outcome.reason);
+        });
+        if (delivered) return delivered;
+        const command = await deps.commands.get(attemptId, commandId);
+        if (!command) throw new Error(`The command ${commandId} of ${attemptId} is missing from the stores.`);
+        return settle(deps, record, command, command.state === 'delivering' ? 'outcome-unknown' : 'agent-ended');
+      });
+    },
+  };
+}
+
+export type DeliveryActivities = ReturnType<typeof createDeliveryActivities>;
+
+/** The attempt, once its agent is being started or it is certain that none will be for a while. */
+async function dispatched({ attempts }: CommandDependencies, attemptId: string): Promise<AttemptRecord | undefined> {
+  const until = Date.now() + dispatchWithinMs;
+  for (;;) {
+    const record = await attempts.get(attemptId);
+    if (record?.state !== 'prepared' || Date.now() > until) return record;
+    await delay(20);
+  }
+}
+
+function refusalOf(record: AttemptRecord, input: CommandInput): CommandRefusal | undefined {
+  const mismatch = contractMismatch(record, input);
+  if (mismatch) {
+    return {
+      code: 'MANIFEST_MISMATCH',
+      message: `The ${mismatch.document} is not the one this run was launched with.`,
+      details: { attemptId: record._id, ...mismatch },
+    };
+  }
+  if (record.completion || !activeAttemptStates.includes(record.state)) {
+    return {
+      code: 'RUN_ENDED',
+      message: 'The run has ended.',
+      details: { attemptId: record._id, state: record.state },
+    };
+  }
+  if (record.state !== 'dispatched' && record.state !== 'running') {
+    return {
+      code: 'RUN_NOT_RUNNING',
+      message: 'The agent is not running yet; try again when it is.',
+      details: { attemptId: record._id, state: record.state },
+    };
+  }
+  const { usable, ...evidence } = evidenceOf(record, input.type);
+  if (usable || input.type === 'message') return undefined;
+  return { code: 'CAPABILITY_UNSUPPORTED', message: evidence.reason, details: { attemptId: record._id, ...evidence } };
+}
+
+const evidenceOf = (record: AttemptRecord, type: RunCommand['type']) =>
+  capabilityEvidence(record.providerRuntimeManifest, type, commandCapability[type]);
+
+const isSettled = ({ state }: RunCommand): boolean => state === 'delivered' || state === 'undelivered';
+
+/** Records the outcome, unless there is one, which then stands, and tells watchers of it. */
+async function settle(
+  deps: CommandDependencies,
+  record: AttemptRecord,
+  command: RunCommand,
+  reason: string | undefined,
+): Promise<CommandAnswer> {
+  const settledAt = deps.now().toISOString();
+  const outcome = { settledAt, ...(reason === undefined ? {} : { reason }) };
+  const { attemptId, commandId } = command;
+  const settled =
+    (await deps.commands.settle(attemptId, commandId, outcome)) ?? (await deps.commands.get(attemptId, commandId));
+  return tell(deps, record, settled ?? command);
+}
+
+/** Appends the event of a settled command, once however often it is told. */
+async function tell(deps: CommandDependencies, record: AttemptRecord, command: RunCommand): Promise<CommandAnswer> {
+  const answer: CommandAnswer = {
+    attemptId: command.attemptId,
+    commandId: command.commandId,
+    action: command.type,
+    delivered: command.state === 'delivered',
+    ...(command.reason === undefined ? {} : { reason: command.reason }),
+  };
+  const event = commandEvent(answer, command);
+  if (event && (answer.delivered || !record.completion)) await deps.events.append(sourceOf(record), [event]);
+  return answer;
+}
+
+async function mustGet({ attempts }: CommandDependencies, attemptId: string): Promise<AttemptRecord> {
+  const record = await attempts.get(attemptId);
+  if (!record) throw new Error(`The attempt ${attemptId} is missing from the stores.`);
+  return record;
+}

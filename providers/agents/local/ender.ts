@@ -1,0 +1,45 @@
+import { findGroup } from '../../../platform/processes/identity';
+import type { AgentDispatch } from '../provider';
+import { endAttempt } from './end-attempt';
+import type { SpawnedAgent } from './spawn-agent';
+
+/** Why a running agent was ended from here. `session-over`: it had said that it was done, and stayed. */
+export type EndReason = 'stopped' | 'timeout' | 'sink-failed' | 'session-over';
+
+/** Ends a running agent at most once, for the first reason that comes up while it runs. */
+export class Ender {
+  reason: EndReason | undefined;
+  /** What is tried before the agent is signalled, to let it end by itself; it must not take longer than the grace. */
+  farewell: (() => Promise<unknown>) | undefined;
+  private exited = false;
+  private ending: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    private readonly dispatch: AgentDispatch,
+    private readonly agent: SpawnedAgent,
+  ) {}
+
+  readonly end = (reason: EndReason): void => {
+    if (this.reason !== undefined || this.exited) return;
+    this.reason = reason;
+    this.ending = this.signalled();
+    // Awaited, and its failure reported, in `finished`.
+    this.ending.catch(() => undefined);
+  };
+
+  /** Resolves when the agent has ended and nothing it started is left. */
+  async finished(): Promise<{ exitCode: number | null; signal: string | null }> {
+    const exit = await this.agent.exited;
+    this.exited = true;
+    await this.ending;
+    // Read while the group's number cannot have been given away: its leader has only just ended.
+    const members = await findGroup(this.agent.identity.pid);
+    await endAttempt(this.dispatch.attemptId, members, this.dispatch.stopGraceMs);
+    return exit;
+  }
+
+  private async signalled(): Promise<void> {
+    await this.farewell?.().catch(() => undefined);
+    await endAttempt(this.dispatch.attemptId, [this.agent.identity], this.dispatch.stopGraceMs);
+  }
+}

@@ -1,0 +1,72 @@
+import type { AgentCommandType } from '../contracts/agent-command';
+import type { Collection, Database } from './collection';
+import { DuplicateKeyError } from './errors';
+
+/**
+ * Where a command is between its request and its outcome. `delivering` is the point of no return: whoever moves a
+ * command there, and nobody else, hands it to the agent.
+ */
+export type RunCommandState = 'requested' | 'delivering' | 'delivered' | 'undelivered';
+
+/** One command to a run, with its outcome once there is one. */
+export interface RunCommand {
+  /** `<attemptId>/<commandId>` */
+  _id: string;
+  commandId: string;
+  attemptId: string;
+  taskId: string;
+  type: AgentCommandType;
+  message?: string;
+  /** Who it is from, as it was said, and who sent it, as was proven. */
+  actor: string;
+  sentBy: string;
+  state: RunCommandState;
+  /** Why it was not delivered. */
+  reason?: string;
+  createdAt: string;
+  settledAt?: string;
+}
+
+/** The commands of runs: kept out of workflow histories, handed over at most once, their outcome recorded once. */
+export async function createRunCommandStore(db: Database) {
+  const commands: Collection<RunCommand> = await db.collection({
+    name: 'run-commands',
+    indexes: [{ keys: { attemptId: 1, createdAt: 1 } }],
+  });
+  const idOf = (attemptId: string, commandId: string) => `${attemptId}/${commandId}`;
+  const move = (id: string, from: RunCommandState[], fields: Partial<RunCommand>) =>
+    commands.findOneAndUpdate({ _id: id, state: { $in: from } }, { $set: fields });
+
+  return {
+    /** Writes the request down, or returns the one that was there first. */
+    async request(command: Omit<RunCommand, '_id' | 'state'>): Promise<RunCommand> {
+      const record = { ...command, _id: idOf(command.attemptId, command.commandId), state: 'requested' as const };
+      try {
+        await commands.insert(record);
+        return record;
+      } catch (error) {
+        if (!(error instanceof DuplicateKeyError)) throw error;
+        const first = await commands.get(record._id);
+        if (!first) throw error;
+        return first;
+      }
+    },
+
+    get: (attemptId: string, commandId: string) => commands.get(idOf(attemptId, commandId)),
+
+    list: (attemptId: string, limit: number) => commands.find({ attemptId }, { sort: { createdAt: 1 }, limit }),
+
+    /** Takes the command for delivery; at most one caller ever gets it. */
+    deliver: (attemptId: string, commandId: string) =>
+      move(idOf(attemptId, commandId), ['requested'], { state: 'delivering' }),
+
+    /** Records the outcome; `undefined` when there is one already, which then stands. */
+    settle: (attemptId: string, commandId: string, outcome: Pick<RunCommand, 'reason' | 'settledAt'>) =>
+      move(idOf(attemptId, commandId), ['requested', 'delivering'], {
+        ...outcome,
+        state: outcome.reason === undefined ? 'delivered' : 'undelivered',
+      }),
+  };
+}
+
+export type RunCommandStore = Awaited<ReturnType<typeof createRunCommandStore>>;
