@@ -73,7 +73,11 @@ function references({ members, fallback, reviewers }: Shape): { path: (string | 
     ...(member.fallback === undefined ? [] : [{ path: ['members', at, 'fallback'], id: member.fallback }]),
     ...lists(['members', at, 'reviewers'], member.reviewers),
   ]);
-  return [...own, ...(fallback === undefined ? [] : [{ path: ['fallback'], id: fallback }]), ...lists(['reviewers'], reviewers)];
+  return [
+    ...own,
+    ...(fallback === undefined ? [] : [{ path: ['fallback'], id: fallback }]),
+    ...lists(['reviewers'], reviewers),
+  ];
 }
 
 /** Who is on the team, and who takes what (specification 2, Routing rule 1). */

@@ -12,15 +12,17 @@ const freshMs = 60_000;
 
 export async function createHostStore(db: Database, now: () => Date = () => new Date()) {
   const hosts = await db.collection<HostRecord>({ name: 'hosts', indexes: [{ keys: { seenAt: -1 } }] });
+  const since = () => new Date(now().getTime() - freshMs).toISOString();
   return {
     announce: (id: string, hostname: string) =>
       hosts.findOneAndUpdate({ _id: id }, { $set: { hostname, seenAt: now().toISOString() } }, { upsert: true }),
     /** The most recently seen live host; `undefined` when none is. */
     async anyLive(): Promise<string | undefined> {
-      const since = new Date(now().getTime() - freshMs).toISOString();
-      const [host] = await hosts.find({ seenAt: { $gte: since } }, { sort: { seenAt: -1 }, limit: 1 });
+      const [host] = await hosts.find({ seenAt: { $gte: since() } }, { sort: { seenAt: -1 }, limit: 1 });
       return host?._id;
     },
+    /** Every live host, at most 1,000, the most recently seen first. */
+    live: () => hosts.find({ seenAt: { $gte: since() } }, { sort: { seenAt: -1 }, limit: 1_000 }),
   };
 }
 

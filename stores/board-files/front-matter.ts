@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isMap, isScalar, parseDocument, stringify, visit, type YAMLMap } from 'yaml';
+import { excessOf } from '../../platform/yaml/limits';
 import { fieldSources, type FieldSources } from './field-sources';
 import { parseSimpleFields } from './simple-fields';
-import { excessOf } from './yaml-limits';
 
 /** The two parts of a task file. */
 export interface FrontMatter {
@@ -44,7 +44,7 @@ function bodyOf(text: string, eol: string): string {
 function parseFields(yaml: string): Pick<FrontMatter, 'fields' | 'sources'> {
   const simple = parseSimpleFields(yaml);
   if (simple) return simple;
-  const excess = excessOf(yaml);
+  const excess = excessOf(yaml, 'the front matter');
   if (excess) throw new FrontMatterError(excess);
   // Duplicate keys are looked for below: the parser's own check takes quadratic time.
   const document = parseDocument(yaml, { schema: 'core', uniqueKeys: false });

@@ -1,0 +1,114 @@
+import type { RegisteredAgent } from '../contracts/agent-registry';
+import { AppError } from '../platform/errors/app-error';
+import { presentRegistration, type Registration } from '../runs/registry/registration';
+import type { Database, Stored } from './collection';
+import { DuplicateKeyError } from './errors';
+
+type RegistrationRecord = Stored & { revision: number; lastHeartbeat: string; registration: Registration };
+
+/** How long a registration counts after its last heartbeat (specification 2, Routing rule 4), in milliseconds. */
+export const registrationFreshMs = 5 * 60_000;
+
+/** Agents that were silent for this long are forgotten, in seconds. */
+const forgottenAfterSeconds = 30 * 86_400;
+
+const maxListed = 1_000;
+const maxTries = 20;
+
+export interface RegistryStoreOptions {
+  now?: () => Date;
+  freshMs?: number;
+}
+
+/** Agents that announce themselves, with the manifest of what they can do and their last sign of life. */
+export async function createAgentRegistryStore(
+  db: Database,
+  { now = () => new Date(), freshMs = registrationFreshMs }: RegistryStoreOptions = {},
+) {
+  const agents = await db.collection<RegistrationRecord>({
+    name: 'agent-registry',
+    indexes: [{ keys: { lastHeartbeat: -1 } }],
+    expire: { field: 'lastHeartbeat', afterSeconds: forgottenAfterSeconds },
+  });
+  const freshSince = () => new Date(now().getTime() - freshMs).toISOString();
+  const present = ({ registration, revision }: RegistrationRecord): RegisteredAgent =>
+    presentRegistration(registration, revision, registration.lastHeartbeat >= freshSince());
+
+  /** Whether `next` stands now: nobody else has written since `current` was read. */
+  async function write(
+    id: string,
+    current: RegistrationRecord | undefined,
+    registration: Registration,
+  ): Promise<boolean> {
+    const { lastHeartbeat } = registration;
+    if (current) {
+      const written = await agents.findOneAndUpdate(
+        { _id: id, revision: current.revision },
+        { $set: { registration, lastHeartbeat }, $inc: { revision: 1 } },
+      );
+      return written !== undefined;
+    }
+    try {
+      await agents.insert({ _id: id, revision: 1, lastHeartbeat, registration });
+      return true;
+    } catch (error) {
+      if (error instanceof DuplicateKeyError) return false;
+      throw error;
+    }
+  }
+
+  return {
+    freshMs,
+    now,
+
+    /**
+     * Changes one registration by compare-and-set; `next` is asked again when somebody else was faster. `undefined` from
+     * `next` changes nothing.
+     */
+    async change(
+      id: string,
+      next: (current: Registration | undefined) => Registration | undefined,
+    ): Promise<RegisteredAgent | undefined> {
+      for (let attempt = 0; attempt < maxTries; attempt += 1) {
+        const current = await agents.get(id);
+        const registration = next(current?.registration);
+        if (!registration) return undefined;
+        if (await write(id, current, registration)) {
+          return present({
+            _id: id,
+            revision: (current?.revision ?? 0) + 1,
+            lastHeartbeat: registration.lastHeartbeat,
+            registration,
+          });
+        }
+      }
+      throw new AppError('CONFLICT', 409, `Too many changes of the registration ${id} at once. Try again.`);
+    },
+
+    async get(id: string): Promise<RegisteredAgent | undefined> {
+      const found = await agents.get(id);
+      return found && present(found);
+    },
+
+    /** The last heard of first, at most 1,000. */
+    async list(): Promise<RegisteredAgent[]> {
+      return (await agents.find({ lastHeartbeat: { $gt: '' } }, { sort: { lastHeartbeat: -1 }, limit: maxListed })).map(
+        present,
+      );
+    },
+
+    /** Those with a heartbeat that is recent enough to count. */
+    async fresh(): Promise<RegisteredAgent[]> {
+      const found = await agents.find(
+        { lastHeartbeat: { $gte: freshSince() } },
+        { sort: { lastHeartbeat: -1 }, limit: maxListed },
+      );
+      return found.map(present);
+    },
+
+    /** Whether there was one. */
+    remove: async (id: string): Promise<boolean> => (await agents.deleteMany({ _id: id })) > 0,
+  };
+}
+
+export type AgentRegistryStore = Awaited<ReturnType<typeof createAgentRegistryStore>>;

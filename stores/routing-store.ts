@@ -1,0 +1,75 @@
+import type { RoutingConfiguration } from '../contracts/routing';
+import type { TeamRoster } from '../contracts/team-roster';
+import { defaultRouting } from '../runs/routing/defaults';
+import type { ProfileAgent, RoutingInputs } from '../runs/routing/decide';
+import type { RuntimeEvidenceSource } from '../runs/routing/evidence';
+import type { AgentConfigStore } from './agent-config-store';
+import { createAgentRegistryStore, type RegistryStoreOptions } from './agent-registry-store';
+import type { Database } from './collection';
+import { createHostStore } from './host-store';
+import { allEvidence, declaredEvidence, registeredEvidence } from './runtime-evidence';
+import { openSettingsDocument } from './settings-document';
+
+export interface RoutingStoreOptions {
+  agents: Pick<AgentConfigStore, 'read'>;
+  /** The profiles members of the roster may work with. */
+  profiles?: () => Promise<ProfileAgent[]>;
+  /** What configured agents can do on hosts; what their providers declare, when left out. */
+  evidence?: RuntimeEvidenceSource;
+  registry?: RegistryStoreOptions;
+}
+
+/** Everything routing is decided from, and where it is kept. */
+export async function createRoutingStore(
+  db: Database,
+  { agents, profiles = async () => [], evidence, registry: registryOptions = {} }: RoutingStoreOptions,
+) {
+  const [configuration, roster, registry, hosts] = await Promise.all([
+    openSettingsDocument<RoutingConfiguration>(db, 'routing'),
+    openSettingsDocument<TeamRoster>(db, 'team-roster'),
+    createAgentRegistryStore(db, registryOptions),
+    createHostStore(db),
+  ]);
+  const now = registryOptions.now ?? (() => new Date());
+  const sources = allEvidence(evidence ?? declaredEvidence(hosts, now), registeredEvidence(registry));
+
+  return {
+    roster,
+    registry,
+    hosts,
+    profiles,
+    evidence: sources,
+
+    /** The configuration that was set, or the one that follows from the configured agents; its revision is 0 then. */
+    async configuration(): Promise<{ value: RoutingConfiguration; revision: number }> {
+      const { value, revision } = await configuration.read();
+      if (value) return { value, revision };
+      const { agents: list, defaultAgent } = await agents.read();
+      return { value: defaultRouting(list, defaultAgent), revision };
+    },
+
+    /** @throws StaleRevisionError */
+    configure: (value: RoutingConfiguration, expectedRevision?: number) =>
+      configuration.replace(value, expectedRevision),
+
+    /** Everything a decision looks at, as it stands now. */
+    async inputs(): Promise<RoutingInputs> {
+      const [{ agents: list, defaultAgent }, set, team, known] = await Promise.all([
+        agents.read(),
+        configuration.read(),
+        roster.read(),
+        profiles(),
+      ]);
+      return {
+        configuration: set.value ?? defaultRouting(list, defaultAgent),
+        roster: team.value,
+        agents: list,
+        defaultAgent,
+        profiles: known,
+        evidence: await sources.read(list),
+      };
+    },
+  };
+}
+
+export type RoutingStore = Awaited<ReturnType<typeof createRoutingStore>>;

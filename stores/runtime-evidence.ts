@@ -1,0 +1,42 @@
+import type { AgentConfig } from '../contracts/agent-config';
+import { runtimeManifest } from '../runs/capabilities';
+import type { RuntimeEvidence, RuntimeEvidenceSource } from '../runs/routing/evidence';
+import type { AgentRegistryStore } from './agent-registry-store';
+import type { HostStore } from './host-store';
+
+/**
+ * What the provider family of each configured agent does, on every live host: what is known of an agent that no host has
+ * probed. A probe that fails is found out when a run is prepared.
+ */
+export function declaredEvidence(hosts: Pick<HostStore, 'live'>, now: () => Date): RuntimeEvidenceSource {
+  return {
+    async read(agents) {
+      const live = await hosts.live();
+      const probedAt = now().toISOString();
+      return agents.flatMap((agent) => {
+        const places = agent.provider === 'remote-callback' || live.length === 0 ? [null] : live.map(({ _id }) => _id);
+        return places.map((sourceId) => declared(agent, sourceId, probedAt));
+      });
+    },
+  };
+}
+
+function declared(agent: AgentConfig, sourceId: string | null, probedAt: string): RuntimeEvidence {
+  const options = { probedAt, ...(agent.model === undefined ? {} : { model: agent.model }) };
+  const manifest = runtimeManifest(agent.provider, { ok: true, diagnostics: [] }, options);
+  return { source: 'declared', sourceId, agent: agent.type, manifest };
+}
+
+/** Manifests of agents that are registered and alive (specification 2, Routing rule 4). */
+export const registeredEvidence = (registry: Pick<AgentRegistryStore, 'fresh'>): RuntimeEvidenceSource => ({
+  async read() {
+    return (await registry.fresh()).flatMap(({ id, providerRuntimeManifest: manifest }): RuntimeEvidence[] =>
+      manifest ? [{ source: 'registry', sourceId: id, agent: null, manifest }] : [],
+    );
+  },
+});
+
+/** All of them together. */
+export const allEvidence = (...sources: RuntimeEvidenceSource[]): RuntimeEvidenceSource => ({
+  read: async (agents) => (await Promise.all(sources.map((source) => source.read(agents)))).flat(),
+});
