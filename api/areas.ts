@@ -4,8 +4,18 @@ import type { Area } from './context';
 import { governanceRoutes } from './governance/routes';
 import { healthRoutes } from './health/routes';
 import { openApiRoutes } from './openapi/routes';
+import { routingRoutes } from './routing/routes';
 import { settingsRoutes } from './settings/routes';
 import { taskRoutes } from './tasks/routes';
 
 /** The areas that need nothing but the stores and the board: the map of this part of the API. */
-export const coreAreas: Area[] = [healthRoutes, authRoutes, taskRoutes, configRoutes, settingsRoutes, governanceRoutes, openApiRoutes];
+export const coreAreas: Area[] = [
+  healthRoutes,
+  authRoutes,
+  taskRoutes,
+  configRoutes,
+  settingsRoutes,
+  governanceRoutes,
+  routingRoutes,
+  openApiRoutes,
+];

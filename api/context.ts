@@ -6,6 +6,7 @@ import type { AgentConfigStore } from '../stores/agent-config-store';
 import type { Board } from '../stores/board-files/types';
 import type { Database } from '../stores/collection';
 import type { RepositoryStore } from '../stores/repository-store';
+import type { RoutingStore } from '../stores/routing-store';
 import type { TraceStore } from '../stores/trace-store';
 import type { SettingsStore } from '../stores/settings-store';
 import type { HealthCheck } from './health/checks';
@@ -17,6 +18,7 @@ export interface ApiContext {
   board: Board;
   agents: AgentConfigStore;
   repositories: RepositoryStore;
+  routing: RoutingStore;
   traces: TraceStore;
   settings: SettingsStore;
   database: Database;

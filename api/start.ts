@@ -10,6 +10,7 @@ import { createAgentConfigStore } from '../stores/agent-config-store';
 import { createBoard } from '../stores/board-files/board';
 import { openDatabase } from '../stores/open';
 import { createRepositoryStore } from '../stores/repository-store';
+import { createRoutingStore } from '../stores/routing-store';
 import { createTraceStore } from '../stores/trace-store';
 import { createSettingsStore } from '../stores/settings-store';
 import { createWorktreeStore } from '../stores/worktree-store';
@@ -58,13 +59,15 @@ async function openContext(env: Environment, log: Log, closers: Closer[]): Promi
   closers.push(() => database.close());
   const board = await createBoard({ dir: join(env.BOARD_DATA_DIR, 'tasks'), log });
   closers.push(() => board.close());
+  const agents = await createAgentConfigStore(database);
   return {
     env,
     log,
     board,
     database,
-    agents: await createAgentConfigStore(database),
+    agents,
     repositories: await createRepositoryStore(database),
+    routing: await createRoutingStore(database, { agents }),
     traces: await createTraceStore(database),
     settings: await createSettingsStore(database, env),
     authenticate: authenticatorOf(env),

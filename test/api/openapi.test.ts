@@ -98,8 +98,12 @@ describe('every route', () => {
     ]);
   });
 
+  /** Questions that take a body. */
+  const questions = ['previewHosts', 'previewTeamRoster', 'routeWork', 'validateTeamRoster'];
+
   it('that writes needs more than reading, and the other way round', () => {
     for (const { method, permission: needed, operationId } of each()) {
+      if (questions.includes(operationId)) continue;
       if (method === 'get') expect([operationId, needed]).not.toEqual([operationId, expect.stringMatching(/:write$/)]);
       else expect([operationId, needed]).toEqual([operationId, expect.stringMatching(/:(write|execute|manage)$/)]);
     }

@@ -1,0 +1,130 @@
+import { z } from 'zod';
+import { timestamp } from '../../contracts/common';
+import {
+  hostPreview,
+  hostPreviewRequest,
+  routeRequest,
+  routeResult,
+  routingConfiguration,
+  routingUpdate,
+  type RoutingConfiguration,
+} from '../../contracts/routing';
+import { validationError, type FieldIssue } from '../../platform/errors/app-error';
+import type { Routes } from '../../platform/http/routes';
+import type { ApiContext } from '../context';
+import { setRevision, settingPrecondition } from '../settings-answer';
+import { previewHosts, routeWork } from './route';
+import { registryRoutes } from './routes.registry';
+import { rosterRoutes } from './routes.roster';
+
+const tag = 'routing';
+
+const hostList = z
+  .object({ hosts: z.array(z.object({ hostId: z.string(), hostname: z.string(), seenAt: timestamp })) })
+  .meta({ id: 'HostList' });
+
+/** Which agent takes which work. */
+export function routingRoutes(routes: Routes, context: ApiContext): void {
+  const { routing } = context;
+  routes.add(
+    {
+      method: 'post',
+      path: '/agents/route',
+      operationId: 'routeWork',
+      summary: 'Find the agent for a task, or for work that is described',
+      tag,
+      permission: 'agent:read',
+      body: routeRequest,
+      response: routeResult,
+      errors: [404, 409],
+    },
+    ({ body }) => routeWork(context, body),
+  );
+
+  routes.add(
+    {
+      method: 'get',
+      path: '/agents/routing',
+      operationId: 'getRouting',
+      summary: 'Read the routing configuration, or the one that follows from the configured agents',
+      tag,
+      permission: 'agent:read',
+      response: routingConfiguration,
+    },
+    async (_input, ctx) => {
+      const { value, revision } = await routing.configuration();
+      setRevision(ctx, 'routing', revision);
+      return value;
+    },
+  );
+
+  routes.add(
+    {
+      method: 'put',
+      path: '/agents/routing',
+      operationId: 'replaceRouting',
+      summary: 'Replace the routing configuration',
+      tag,
+      permission: 'admin:manage',
+      body: routingUpdate,
+      response: routingConfiguration,
+      errors: [409],
+    },
+    async ({ body, header }, ctx) => {
+      const { expectedRevision, ...configuration } = body;
+      const { agents } = await context.agents.read();
+      const issues = unknownAgents(configuration, new Set(agents.map(({ type }) => type)));
+      if (issues.length > 0) throw validationError(issues);
+      const expected = await settingPrecondition('routing', header, () => routing.configuration(), expectedRevision);
+      const { value, revision } = await routing.configure(configuration, expected);
+      setRevision(ctx, 'routing', revision);
+      return value;
+    },
+  );
+
+  routes.add(
+    {
+      method: 'get',
+      path: '/agents/hosts',
+      operationId: 'listHosts',
+      summary: 'List the hosts with a live worker',
+      tag,
+      permission: 'agent:read',
+      response: hostList,
+    },
+    async () => ({
+      hosts: (await routing.hosts.live()).map(({ _id: hostId, hostname, seenAt }) => ({ hostId, hostname, seenAt })),
+    }),
+  );
+
+  routes.add(
+    {
+      method: 'post',
+      path: '/agents/hosts/preview',
+      operationId: 'previewHosts',
+      summary: 'Tell what every live host could run, and why not the rest',
+      tag,
+      permission: 'agent:read',
+      body: hostPreviewRequest,
+      response: hostPreview,
+    },
+    ({ body }) => previewHosts(context, body.requiredRuntimeCapabilities ?? []),
+  );
+
+  registryRoutes(routes, context);
+  rosterRoutes(routes, context);
+}
+
+/** An agent that is not configured is more likely a slip than a plan: it would turn the rule off in silence. */
+function unknownAgents({ rules, defaultAgent }: RoutingConfiguration, known: ReadonlySet<string>): FieldIssue[] {
+  const named = [
+    ...rules.flatMap(({ agent, fallback }, at) => [
+      { path: `rules.${at}.agent`, agent },
+      ...(fallback === undefined ? [] : [{ path: `rules.${at}.fallback`, agent: fallback }]),
+    ]),
+    ...(defaultAgent === null ? [] : [{ path: 'defaultAgent', agent: defaultAgent }]),
+  ];
+  return named
+    .filter(({ agent }) => !known.has(agent))
+    .map(({ path }) => ({ path, message: 'is not a configured agent', code: 'unknown_agent' }));
+}

@@ -1,0 +1,20 @@
+import type { HttpContext } from '../platform/http/context';
+import { entityTag, expectedRevision, statedRevisions } from '../platform/http/precondition';
+
+/** Says at which revision a setting is that is answered whole. */
+export function setRevision(ctx: HttpContext, id: string, revision: number): void {
+  ctx.set('ETag', entityTag({ type: 'settings', id, revision }));
+  ctx.set('X-Resource-Revision', String(revision));
+}
+
+/** The revision of a setting that its writer has seen, as headers or the body state it. */
+export const settingPrecondition = (
+  id: string,
+  header: (name: string) => string | undefined,
+  current: () => Promise<{ revision: number }>,
+  bodyRevision?: number,
+): Promise<number | undefined> =>
+  expectedRevision(
+    statedRevisions('settings', id, { header, ...(bodyRevision === undefined ? {} : { bodyRevision }) }),
+    async () => (await current()).revision,
+  );
