@@ -81,6 +81,11 @@ export default tseslint.config(
     'Providers reach the outside world and nothing else.',
     true,
   ),
+  boundary(
+    'services',
+    ['api', 'workflows', 'activities', 'worker', 'providers', 'runs', 'contracts'],
+    'A small service shares platform and stores with the board, and nothing else.',
+  ),
   boundary('activities', ['api', 'worker'], 'Activities are called by workflows, not by HTTP.'),
   boundary(
     'api',
@@ -89,7 +94,7 @@ export default tseslint.config(
     true,
   ),
   {
-    files: ['workflows/**/*.ts'],
+    files: ['workflows/**/*.ts', 'services/*/workflow.ts'],
     rules: {
       '@typescript-eslint/no-restricted-imports': [
         'error',

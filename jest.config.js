@@ -6,7 +6,7 @@ module.exports = {
   testPathIgnorePatterns: ['/node_modules/', '/dist/', '/.board'],
   modulePathIgnorePatterns: ['<rootDir>/dist/'],
   transform: {
-    '^.+\\.ts$': [
+    '^.+\\.(ts|js)$': [
       '@swc/jest',
       {
         jsc: { parser: { syntax: 'typescript' }, target: 'es2023' },
@@ -15,6 +15,8 @@ module.exports = {
       },
     ],
   },
+  // Packages that are ES modules only, which this runner cannot require as Node can.
+  transformIgnorePatterns: ['/node_modules/(?!(@agentclientprotocol|request-filtering-agent)/)'],
   globalSetup: '<rootDir>/test/support/global-setup.ts',
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',
   testTimeout: 60_000,

@@ -8,15 +8,13 @@ import sdk from '@temporalio/worker/package.json';
  * Bundles the compiled workflows into one file, so that a worker starts in one second instead of four and every worker
  * runs the same code. Does nothing when neither the workflows nor the SDK changed.
  */
-async function bundleWorkflows(dist: string): Promise<void> {
-  const workflows = join(dist, 'workflows');
-  const bundle = join(dist, 'workflow-bundle.js');
+async function bundleWorkflows(bundle: string, workflows: string, entry: string): Promise<void> {
   const hashFile = `${bundle}.sha256`;
   const hash = await hashOf(workflows);
   if ((await readFile(hashFile, 'utf8').catch(() => '')) === hash) return;
 
   const { code } = await bundleWorkflowCode({
-    workflowsPath: join(workflows, 'index.js'),
+    workflowsPath: join(workflows, entry),
     logger: new DefaultLogger('WARN'),
   });
   // A worker that starts right now reads the old one or the new one.
@@ -35,4 +33,11 @@ async function hashOf(workflows: string): Promise<string> {
   return hash.digest('hex');
 }
 
-void bundleWorkflows(join(__dirname, '..'));
+const dist = join(__dirname, '..');
+
+async function bundleAll(): Promise<void> {
+  await bundleWorkflows(join(dist, 'workflow-bundle.js'), join(dist, 'workflows'), 'index.js');
+  await bundleWorkflows(join(dist, 'plants-workflow-bundle.js'), join(dist, 'services', 'plants'), 'workflow.js');
+}
+
+void bundleAll();

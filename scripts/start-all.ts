@@ -19,6 +19,8 @@ export interface StartOptions {
   dataDir?: string;
   /** Instead of `BOARD_PORT` and `TEMPORAL_UI_PORT`; 0 is a free one. */
   ports?: { api?: number; temporalUi?: number };
+  /** The small services that run beside the board; none unless named. */
+  services?: readonly SmallService[];
   /** Nothing on our own output: each part, and the supervisor, write to `<dataDir>/logs`. */
   quiet?: boolean;
   /** Ends the starting; the call rejects with its reason. */
@@ -27,14 +29,21 @@ export interface StartOptions {
   readyWithinMs?: number;
 }
 
+/** What runs beside the board: the setting with its port, and its folder. */
+const smallServices = { plants: { port: 'PLANTS_PORT', folder: 'services/plants' } } as const;
+export type SmallService = keyof typeof smallServices;
+export const everySmallService = Object.keys(smallServices) as SmallService[];
+
 /** The whole service while it runs. */
 export interface RunningService {
   apiUrl: string;
   /** Only for an embedded server: another one's is its operator's to know. */
   temporalUiUrl?: string;
   temporalAddress: string;
+  /** Where each small service listens. */
+  serviceUrls: Partial<Record<SmallService, string>>;
   dataDir: string;
-  /** Process ids by part: `temporal` (when embedded), `worker`, `api`. They change when a part is started again. */
+  /** Process ids by part: `temporal` (when embedded), `worker`, `api`, the small services. They change when a part is started again. */
   pids(): Record<string, number>;
   /** Ends everything: api, worker, Temporal. */
   stop(): Promise<void>;
@@ -48,8 +57,8 @@ export class PartNotReadyError extends Error {
 }
 
 /**
- * Starts Temporal (unless `TEMPORAL_ADDRESS` names one), a worker and the api, each as a process of its own that is
- * started again when it dies, and resolves when all of them are ready.
+ * Starts Temporal (unless `TEMPORAL_ADDRESS` names one), a worker, the api and the small services asked for, each as a
+ * process of its own that is started again when it dies, and resolves when all of them are ready.
  *
  * @throws EnvironmentError, PortInUseError, DataDirectoryInUseError, TemporalUnavailableError, PartNotReadyError
  */
@@ -58,6 +67,11 @@ export async function startAll(options: StartOptions = {}): Promise<RunningServi
   const settings = readEnvironment(given);
   const dataDir = resolve(options.dataDir ?? settings.BOARD_DATA_DIR);
   const apiPort = await claimPort(options.ports?.api ?? settings.BOARD_PORT, 'BOARD_PORT', settings.BOARD_HOST);
+  const servicePorts = new Map<SmallService, number>();
+  for (const name of options.services ?? []) {
+    const { port } = smallServices[name];
+    servicePorts.set(name, await claimPort(settings[port], port, settings.BOARD_HOST));
+  }
   const release = await claimDataDirectory(dataDir);
   const logFile = options.quiet ? (name: string) => join(dataDir, 'logs', `${name}.log`) : undefined;
   const log = supervisorLog(settings.LOG_LEVEL, logFile?.('supervisor'));
@@ -77,11 +91,13 @@ export async function startAll(options: StartOptions = {}): Promise<RunningServi
       ...given,
       BOARD_DATA_DIR: dataDir,
       BOARD_PORT: String(apiPort),
+      ...Object.fromEntries([...servicePorts].map(([name, port]) => [smallServices[name].port, String(port)])),
       TEMPORAL_ADDRESS: temporalAddress(),
     });
-    const programs = ['worker', 'api'].map((name) => {
+    const folders = [...servicePorts.keys()].map((name) => [name, smallServices[name].folder] as const);
+    const programs = ([['worker', 'worker'], ['api', 'api'], ...folders] as const).map(([name, folder]) => {
       const file = logFile?.(name);
-      return nodePart({ name, script: entryPoint(name), environment, output: file ? { file } : 'inherit' });
+      return nodePart({ name, script: entryPoint(folder), environment, output: file ? { file } : 'inherit' });
     });
     const parts = [...(temporal ? [temporal] : []), ...programs];
     const supervision = await supervise(parts, {
@@ -90,8 +106,10 @@ export async function startAll(options: StartOptions = {}): Promise<RunningServi
       signal: options.signal,
     });
     await untilReady(programs, supervision, { ...options, logFile });
+    const urlOf = (port: number): string => `http://${urlHost(settings.BOARD_HOST)}:${port}`;
     return {
-      apiUrl: `http://${urlHost(settings.BOARD_HOST)}:${apiPort}`,
+      apiUrl: urlOf(apiPort),
+      serviceUrls: Object.fromEntries([...servicePorts].map(([name, port]) => [name, urlOf(port)])),
       temporalUiUrl: temporal?.uiUrl(),
       temporalAddress: temporalAddress(),
       dataDir,
@@ -109,9 +127,9 @@ export async function startAll(options: StartOptions = {}): Promise<RunningServi
 const partGraceMs = 20_000;
 
 /** The compiled entry point of a part, whether this file runs compiled or under a test runner. */
-function entryPoint(part: string): string {
+function entryPoint(folder: string): string {
   const parent = dirname(__dirname);
-  const script = join(parent, basename(parent) === 'dist' ? '' : 'dist', part, 'main.js');
+  const script = join(parent, basename(parent) === 'dist' ? '' : 'dist', folder, 'main.js');
   if (!existsSync(script)) throw new PartNotReadyError(`${script} is missing. Run \`npm run build\`.`);
   return script;
 }

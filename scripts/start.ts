@@ -3,7 +3,7 @@ import { PortInUseError } from '../platform/processes/claim-port';
 import { DataDirectoryInUseError } from '../platform/processes/data-directory';
 import { configurationErrorExitCode } from '../platform/processes/part';
 import { TemporalUnavailableError } from '../platform/temporal/unavailable-error';
-import { PartNotReadyError, startAll, type RunningService } from './start-all';
+import { everySmallService, PartNotReadyError, startAll, type RunningService } from './start-all';
 
 /** What the user can put right: said in a sentence, without a stack. */
 const expected = [
@@ -16,11 +16,12 @@ const expected = [
 
 class Interrupted extends Error {}
 
-function describe({ apiUrl, temporalUiUrl, temporalAddress, dataDir }: RunningService): string {
+function describe({ apiUrl, temporalUiUrl, temporalAddress, serviceUrls, dataDir }: RunningService): string {
   const rows = [
     ['API', `${apiUrl}/api`],
     ['OpenAPI', `${apiUrl}/api/openapi.json`],
     temporalUiUrl ? ['Temporal UI', temporalUiUrl] : ['Temporal', temporalAddress],
+    ...Object.entries(serviceUrls),
     ['Data', dataDir],
   ];
   const lines = rows.map(([name = '', value = '']) => `    ${name.padEnd(12)} ${value}`);
@@ -39,7 +40,7 @@ async function main(): Promise<number> {
     });
   }
   try {
-    service = await startAll({ signal: stopping.signal });
+    service = await startAll({ signal: stopping.signal, services: everySmallService });
   } catch (error) {
     if (error instanceof Interrupted) return 0;
     if (!expected.some((kind) => error instanceof kind)) throw error;

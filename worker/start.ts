@@ -12,7 +12,7 @@ import { boardQueue, hostQueue } from '../workflows/queues';
 import { createWorkerDependencies } from './deps';
 import { hostIdOf } from './host';
 import { reconcileWorktrees } from './reconcile';
-import { installRuntime } from './runtime';
+import { installRuntime } from '../platform/temporal/runtime';
 
 export interface RunningWorker {
   hostId: string;

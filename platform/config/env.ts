@@ -36,6 +36,39 @@ const apiKeys = z
     return keys;
   });
 
+/** Parses `user:token,user:token`; the problem text names an entry by position, never by its token. */
+const userTokens = z
+  .string()
+  .default('')
+  .transform((text, context): { user: string; token: string }[] =>
+    text
+      .split(',')
+      .filter(Boolean)
+      .flatMap((entry, index) => {
+        const [user, token, ...rest] = entry.trim().split(':');
+        if (user && token && rest.length === 0) return [{ user, token }];
+        context.addIssue({ code: 'custom', message: `entry ${index + 1} is not user:token` });
+        return [];
+      }),
+  );
+
+/** Comma-separated URLs that are called over HTTP. */
+const webhookUrls = z
+  .string()
+  .default('')
+  .transform((text, context): string[] =>
+    text
+      .split(',')
+      .map((url) => url.trim())
+      .filter(Boolean)
+      .filter((url, index) => {
+        const { protocol, username, password } = URL.parse(url) ?? {};
+        const sound = (protocol === 'https:' || protocol === 'http:') && !username && !password;
+        if (!sound) context.addIssue({ code: 'custom', message: `entry ${index + 1} is not an http(s) URL` });
+        return sound;
+      }),
+  );
+
 /** A program with its arguments, as a JSON array of texts. */
 const command = z.string().transform((text, context): string[] => {
   try {
@@ -87,6 +120,11 @@ export const environment = z.object({
     .optional(),
   TEMPORAL_NAMESPACE: z.string().min(1).default('default'),
   TEMPORAL_UI_PORT: port(8233),
+  PLANTS_PORT: port(3003),
+  PLANTS_TOKENS: userTokens,
+  PLANTS_WEBHOOK_URLS: webhookUrls,
+  PLANTS_WEBHOOK_SECRET: z.string().min(16).optional(),
+  PLANTS_WEBHOOK_ALLOW_PRIVATE: flag(false),
   RATE_LIMIT_GLOBAL: perMinute(300),
   RATE_LIMIT_READ: perMinute(300),
   RATE_LIMIT_WRITE: perMinute(60),

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Worker, bundleWorkflowCode, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
 import { createLog } from '../../platform/log/log';
-import { installRuntime } from '../../worker/runtime';
+import { installRuntime } from '../../platform/temporal/runtime';
 import * as workflows from '../../workflows';
 
 const directory = join(__dirname, 'histories');

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { startAll, type RunningService } from '../../scripts/start-all';
+import { startAll, type RunningService, type SmallService } from '../../scripts/start-all';
 import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
 import { Caller } from './caller';
 import { testSettings } from './settings';
@@ -32,17 +32,25 @@ export const partEnvironment = (
   TEMPORAL_ADDRESS: temporalAddress,
 });
 
-export async function startService(settings: Record<string, string> = {}): Promise<Service> {
+export async function startService(
+  settings: Record<string, string> = {},
+  services: readonly SmallService[] = [],
+): Promise<Service> {
   const dir = await makeTempDir('service');
-  return startIn(dir, settings);
+  return startIn(dir, settings, services);
 }
 
-async function startIn(dir: TempDir, settings: Record<string, string>): Promise<Service> {
+async function startIn(
+  dir: TempDir,
+  settings: Record<string, string>,
+  services: readonly SmallService[],
+): Promise<Service> {
   try {
     const service = await startAll({
       environment: { ...inherited(), ...testSettings, LOG_LEVEL: 'info', ...settings },
       dataDir: join(dir.path, 'data'),
       ports: { api: 0, temporalUi: 0 },
+      services,
       quiet: true,
     });
     return {
@@ -53,7 +61,7 @@ async function startIn(dir: TempDir, settings: Record<string, string>): Promise<
         await service.stop();
         await service.ended;
         await change(service.dataDir);
-        return startIn(dir, settings);
+        return startIn(dir, settings, services);
       },
       close: async () => {
         await service.stop();

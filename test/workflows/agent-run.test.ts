@@ -20,7 +20,7 @@ import {
   stopUpdate,
   type AgentRunInput,
 } from '../../workflows/agent-run/messages';
-import { installRuntime } from '../../worker/runtime';
+import { installRuntime } from '../../platform/temporal/runtime';
 import { hostQueue } from '../../workflows/queues';
 import { testTemporal, type TestTemporal } from '../support/temporal';
 

@@ -10,7 +10,7 @@ import type { WorktreeInspection, WorktreeState } from '../../contracts/worktree
 import type { WorktreeRequest } from '../../contracts/worktree-request';
 import { createLog } from '../../platform/log/log';
 import { eventually } from '../../platform/testing/eventually';
-import { installRuntime } from '../../worker/runtime';
+import { installRuntime } from '../../platform/temporal/runtime';
 import { hostQueue } from '../../workflows/queues';
 import { operateUpdate, worktreeId, type WorktreeOutcome } from '../../workflows/worktree/messages';
 import { testTemporal, type TestTemporal } from '../support/temporal';

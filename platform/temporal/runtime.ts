@@ -1,5 +1,5 @@
 import { DefaultLogger, Runtime, type LogMetadata } from '@temporalio/worker';
-import type { Log } from '../platform/log/log';
+import type { Log } from '../log/log';
 
 let installed = false;
 

@@ -1,0 +1,155 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import Router from '@koa/router';
+import Koa from 'koa';
+import { koaBody } from 'koa-body';
+import type { z } from 'zod';
+import type { Log } from '../../platform/log/log';
+import { parseJson, writeJson } from './json';
+import { plantsOpenApi } from './openapi';
+import { idInPath, limitInQuery, newPlant, type NewPlant } from './plant';
+import type { PlantStore } from './store';
+
+export interface PlantAppDependencies {
+  store: PlantStore;
+  /** Who may call, each with a token of their own. */
+  users: readonly { user: string; token: string }[];
+  /** Stores a plant and sees to its announcement; `false` when its number is taken. */
+  create: (user: string, plant: NewPlant) => Promise<boolean>;
+  log: Log;
+}
+
+interface State {
+  user: string;
+}
+
+/** What a client got wrong, or what cannot be done now, as the answer says it. */
+export class PlantError extends Error {
+  override readonly name = 'PlantError';
+
+  constructor(
+    readonly status: 400 | 401 | 404 | 405 | 503,
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}
+
+const bodyLimit = '1mb';
+
+const readBody = koaBody({
+  json: false,
+  urlencoded: false,
+  multipart: false,
+  text: true,
+  textTypes: ['application/json', '+json'],
+  textLimit: bodyLimit,
+});
+
+/** The schema's value, or a 400 that says which field is wrong. */
+function parsed<T extends z.ZodType>(schema: T, value: unknown, name: string): z.output<T> {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const problems = result.error.issues.map(({ path, message }) => `${path.join('.') || name}: ${message}`);
+  throw new PlantError(400, problems.join('; '));
+}
+
+function bodyOf(text: unknown): unknown {
+  if (typeof text !== 'string') throw new PlantError(400, 'Send the plant as application/json.');
+  try {
+    return parseJson(text);
+  } catch {
+    throw new PlantError(400, 'The body is not JSON.');
+  }
+}
+
+const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
+
+/** The API of the plant store (specification 3, A). */
+export function createPlantApp({ store, users, create, log }: PlantAppDependencies): Koa<State> {
+  const app = new Koa<State>();
+  const known = users.map(({ user, token }) => ({ user, digest: sha256(token) }));
+  const document = plantsOpenApi();
+
+  app.use(async (ctx, next) => {
+    try {
+      await next();
+    } catch (error) {
+      const { status, message } = refusalOf(error, log);
+      ctx.status = status;
+      ctx.type = 'application/json';
+      if (status === 401) ctx.set('WWW-Authenticate', 'Bearer');
+      ctx.body = writeJson({ error: status, message });
+    }
+  });
+
+  const open = new Router<State>();
+  open.get('/openapi.json', (ctx) => {
+    ctx.body = document;
+  });
+  open.get('/health', (ctx) => {
+    ctx.body = { ok: true };
+  });
+
+  const router = new Router<State>();
+  router.get('/plants', async (ctx) => {
+    const { limit } = ctx.query;
+    const found = await store.list(
+      ctx.state.user,
+      limit === undefined ? undefined : parsed(limitInQuery, limit, 'limit'),
+    );
+    ctx.type = 'application/json';
+    ctx.body = writeJson(found);
+  });
+  router.post('/plants', readBody, async (ctx) => {
+    const plant = parsed(newPlant, bodyOf(ctx.request.body), 'plant');
+    if (!(await create(ctx.state.user, plant))) throw new PlantError(400, `There is a plant ${plant.id} already.`);
+    ctx.type = 'application/json';
+    ctx.body = writeJson(plant);
+  });
+  router.delete('/plants/:id', async (ctx) => {
+    const id = parsed(idInPath, ctx.params.id, 'id');
+    if (!(await store.remove(ctx.state.user, id))) throw new PlantError(400, `There is no plant ${id}.`);
+    ctx.status = 204;
+  });
+  // Beyond the specification: whether receivers were told, for whoever runs one.
+  router.get('/plant/webhook/deliveries', async (ctx) => {
+    ctx.body = { deliveries: await store.deliveries(ctx.state.user) };
+  });
+
+  app.use(open.routes());
+  app.use(async (ctx, next) => {
+    ctx.state.user = userOf(ctx.get('authorization'));
+    await next();
+  });
+  app.use(router.routes());
+  app.use((ctx) => {
+    const elsewhere = router.match(ctx.path, ctx.method).path.length > 0;
+    throw elsewhere
+      ? new PlantError(405, `${ctx.method} is not for this path.`)
+      : new PlantError(404, 'There is nothing at this path.');
+  });
+  return app;
+
+  /** Compares with every token, so that the time it takes says nothing about which one was close. */
+  function userOf(authorization: string): string {
+    const digest = sha256(/^Bearer +(\S+) *$/i.exec(authorization)?.[1] ?? '');
+    let user: string | undefined;
+    for (const candidate of known) if (timingSafeEqual(digest, candidate.digest)) user ??= candidate.user;
+    if (user === undefined) throw new PlantError(401, 'A bearer token is needed.');
+    return user;
+  }
+}
+
+/** What the caller is told; what nobody expected is logged and leaves without its details. */
+function refusalOf(error: unknown, log: Log): { status: number; message: string } {
+  if (error instanceof PlantError) {
+    if (error.cause !== undefined) log.warn({ err: error.cause }, error.message);
+    return error;
+  }
+  const status = (error as { status?: unknown }).status;
+  if (status === 413) return { status: 400, message: `A plant may have at most ${bodyLimit}.` };
+  if (status === 400 || status === 415) return { status: 400, message: 'The body cannot be read.' };
+  log.error({ err: error }, 'request failed');
+  return { status: 500, message: 'Something went wrong on our side.' };
+}

@@ -1,0 +1,38 @@
+import { z } from 'zod';
+
+const int64 = { least: -(2n ** 63n), greatest: 2n ** 63n - 1n };
+const notInt64 = 'must be an integer of 64 bits';
+
+/** An identification number, as it leaves a JSON text (`parseJson`). */
+const plantId = z
+  .bigint({ error: notInt64 })
+  .min(int64.least, notInt64)
+  .max(int64.greatest, notInt64)
+  .meta({ type: 'integer', format: 'int64', description: 'Identification number of the plant' });
+
+export const plant = z.object({
+  name: z.string({ error: 'must be a text' }).meta({ description: 'Name of the plant' }),
+  tag: z.string({ error: 'must be a text' }).optional().meta({ description: 'Tag specifying the type' }),
+});
+export type Plant = z.infer<typeof plant>;
+
+/** A plant as it is created, and announced: with the number its caller chose. */
+export const newPlant = plant.extend({ id: plantId });
+export type NewPlant = z.infer<typeof newPlant>;
+
+export const errorBody = z.object({ error: z.int32(), message: z.string() });
+
+/** The number in the path of a deletion. */
+export const idInPath = z
+  .string()
+  .regex(/^-?\d{1,19}$/, notInt64)
+  .transform((text) => BigInt(text))
+  .pipe(plantId);
+
+/** The `limit` of a listing: at least one; it is an int32. */
+export const limitInQuery = z
+  .string()
+  .regex(/^\d{1,10}$/, 'must be an integer of 32 bits, at least 1')
+  .transform(Number)
+  .pipe(z.int32().min(1, 'must be at least 1'))
+  .meta({ type: 'integer', format: 'int32' });

@@ -1,0 +1,103 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { WithStartWorkflowOperation, type Client } from '@temporalio/client';
+import { Worker, type NativeConnection, type WorkerOptions } from '@temporalio/worker';
+import type { Environment } from '../../platform/config/env';
+import { listen } from '../../platform/http/server';
+import type { Log } from '../../platform/log/log';
+import { openDatabase } from '../../stores/open';
+import { createPlantActivities } from './activities';
+import { createPlantApp, PlantError } from './app';
+import { createdUpdate, type DeliveryTimings, type PlantCreation } from './messages';
+import type { NewPlant } from './plant';
+import { createReceivers } from './receivers';
+import { createPlantStore } from './store';
+import type { plantCreation } from './workflow';
+
+export const plantsQueue = 'plants';
+
+/** A receiver is tried for three days, at most every hour. */
+const usualDelivery: DeliveryTimings = { firstPauseMs: 1_000, longestPauseMs: 3_600_000, giveUpAfterMs: 259_200_000 };
+
+const receiverTimeoutMs = 10_000;
+/** How long a caller waits for Temporal before it is told to come back. */
+const createWithinMs = 10_000;
+
+export interface PlantsOptions {
+  env: Environment;
+  log: Log;
+  client: Client;
+  connection: NativeConnection;
+  workflows: Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath'>;
+  /** Instead of the usual ones. */
+  delivery?: DeliveryTimings;
+  taskQueue?: string;
+}
+
+export interface RunningPlants {
+  url: string;
+  /** Rejects when the worker fails in a way it cannot recover from. */
+  ended: Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Starts the plant store: its API, and the worker that stores plants and tells receivers of them. */
+export async function startPlants(options: PlantsOptions): Promise<RunningPlants> {
+  const { env, log, client, connection, delivery = usualDelivery, taskQueue = plantsQueue } = options;
+  const dataDir = join(env.BOARD_DATA_DIR, 'plants');
+  await mkdir(dataDir, { recursive: true });
+  const database = await openDatabase({ mongoUrl: env.MONGODB_URL, dataDir, log });
+  const store = await createPlantStore(database);
+  const receivers = createReceivers({
+    urls: env.PLANTS_WEBHOOK_URLS,
+    secret: env.PLANTS_WEBHOOK_SECRET,
+    allowPrivate: env.PLANTS_WEBHOOK_ALLOW_PRIVATE,
+    timeoutMs: receiverTimeoutMs,
+  });
+  const worker = await Worker.create({
+    connection,
+    namespace: env.TEMPORAL_NAMESPACE,
+    taskQueue,
+    activities: createPlantActivities({ store, receivers, log, now: () => new Date() }),
+    ...options.workflows,
+  });
+  const ended = worker.run();
+  const users = env.PLANTS_TOKENS;
+  if (users.length === 0) log.warn('PLANTS_TOKENS is empty: every call of the plant store is refused');
+  const create = (user: string, plant: NewPlant): Promise<boolean> =>
+    createDurably(client, taskQueue, { user, ...plant, id: String(plant.id), delivery });
+  const app = createPlantApp({ store, users, create, log });
+  const server = await listen(app.callback(), { host: env.BOARD_HOST, port: env.PLANTS_PORT });
+  return {
+    url: server.url,
+    ended,
+    async close() {
+      await server.close();
+      if (worker.getState() === 'RUNNING') worker.shutdown();
+      await ended;
+      await database.close();
+    },
+  };
+}
+
+/** One workflow stores and announces the plant; its caller has the answer as soon as it is stored. */
+async function createDurably(client: Client, taskQueue: string, creation: PlantCreation): Promise<boolean> {
+  const startWorkflowOperation = new WithStartWorkflowOperation<typeof plantCreation>('plantCreation', {
+    workflowId: `plant/${randomUUID()}`,
+    workflowIdConflictPolicy: 'FAIL',
+    taskQueue,
+    args: [creation],
+    staticSummary: `plant ${creation.id} of ${creation.user}`,
+  });
+  try {
+    const { created } = await client.withDeadline(Date.now() + createWithinMs, () =>
+      client.workflow.executeUpdateWithStart(createdUpdate, { startWorkflowOperation }),
+    );
+    return created;
+  } catch (error) {
+    throw new PlantError(503, 'Plants cannot be stored now; look whether it is there, and try again.', {
+      cause: error,
+    });
+  }
+}

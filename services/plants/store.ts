@@ -1,0 +1,108 @@
+import type { Database } from '../../stores/collection';
+import { DuplicateKeyError } from '../../stores/errors';
+import type { NewPlant, Plant } from './plant';
+
+interface PlantRecord {
+  /** Owner and number: numbers are each owner's own. */
+  _id: string;
+  user: string;
+  /** The number as a text of constant length that sorts like it. */
+  order: string;
+  name: string;
+  tag?: string;
+  createdAt: string;
+  /** The workflow that made it, which may try to more than once. */
+  creation: string;
+}
+
+/** One attempt to tell a receiver. */
+export interface DeliveryAttempt {
+  at: string;
+  durationMs: number;
+  /** What the receiver answered; absent when it did not. */
+  status?: number;
+  error?: string;
+}
+
+export interface Delivery {
+  _id: string;
+  user: string;
+  receiver: string;
+  state: 'pending' | 'delivered' | 'failed';
+  /** The latest ones, the newest last. */
+  attempts: DeliveryAttempt[];
+  attemptCount: number;
+  createdAt: string;
+}
+
+/** The most plants, and the most deliveries, of one answer. */
+export const mostListed = 10_000;
+const mostDeliveries = 100;
+const keptAttempts = 20;
+
+const offset = 2n ** 63n;
+const orderOf = (id: bigint): string => (id + offset).toString().padStart(20, '0');
+const idOf = (order: string): bigint => BigInt(order) - offset;
+const keyOf = (user: string, id: bigint): string => `${user}:${id}`;
+
+/** Plants and the log of their announcements. */
+export async function createPlantStore(db: Database) {
+  const plants = await db.collection<PlantRecord>({ name: 'plants', indexes: [{ keys: { user: 1, order: 1 } }] });
+  const deliveries = await db.collection<Delivery>({
+    name: 'plant-deliveries',
+    indexes: [{ keys: { user: 1, createdAt: -1 } }],
+  });
+  return {
+    /** The plants of a user, by number. */
+    async list(user: string, limit = mostListed): Promise<NewPlant[]> {
+      const options = { sort: { order: 1 }, limit: Math.min(limit, mostListed) } as const;
+      const records = await plants.find({ user }, options);
+      return records.map(({ order, name, tag }) => ({ id: idOf(order), name, ...(tag === undefined ? {} : { tag }) }));
+    },
+
+    /** Whether the plant is there now and of this creation: `false` when the number was taken before. */
+    async add(user: string, id: bigint, plant: Plant, creation: { by: string; at: string }): Promise<boolean> {
+      const _id = keyOf(user, id);
+      try {
+        await plants.insert({ _id, user, order: orderOf(id), ...plant, createdAt: creation.at, creation: creation.by });
+        return true;
+      } catch (error) {
+        if (!(error instanceof DuplicateKeyError)) throw error;
+        return (await plants.get(_id))?.creation === creation.by;
+      }
+    },
+
+    /** Whether there was one. */
+    remove: async (user: string, id: bigint): Promise<boolean> =>
+      (await plants.deleteMany({ _id: keyOf(user, id) })) > 0,
+
+    /** Notes an attempt; the first one begins the delivery's entry. */
+    async logAttempt(
+      { _id, user, receiver }: Pick<Delivery, '_id' | 'user' | 'receiver'>,
+      state: Delivery['state'],
+      attempt: DeliveryAttempt,
+    ): Promise<void> {
+      await deliveries.findOneAndUpdate(
+        { _id },
+        {
+          $set: { state },
+          $inc: { attemptCount: 1 },
+          $push: { attempts: { $each: [attempt], $slice: -keptAttempts } },
+          $setOnInsert: { user, receiver, createdAt: attempt.at },
+        },
+        { upsert: true },
+      );
+    },
+
+    /** The delivery is given up. */
+    async giveUp(_id: string): Promise<void> {
+      await deliveries.findOneAndUpdate({ _id, state: 'pending' }, { $set: { state: 'failed' } });
+    },
+
+    /** The newest deliveries of a user's plants. */
+    deliveries: (user: string): Promise<Delivery[]> =>
+      deliveries.find({ user }, { sort: { createdAt: -1 }, limit: mostDeliveries }),
+  };
+}
+
+export type PlantStore = Awaited<ReturnType<typeof createPlantStore>>;

@@ -1,0 +1,57 @@
+import { eventually } from '../../platform/testing/eventually';
+import { startService, type Service } from '../support/service';
+import { aReceiver } from './receiver';
+
+const plants = 12;
+
+test('a plant that was stored is announced, whatever is killed in between', async () => {
+  // Nobody is told before the killing is over.
+  let open = false;
+  const receiver = await aReceiver(() => (open ? 200 : 503));
+  let service: Service | undefined;
+  try {
+    service = await startService(
+      {
+        PLANTS_PORT: '0',
+        PLANTS_TOKENS: 'ann:token-of-ann',
+        PLANTS_WEBHOOK_URLS: receiver.url,
+        PLANTS_WEBHOOK_ALLOW_PRIVATE: 'true',
+      },
+      ['plants'],
+    );
+    const { serviceUrls } = service;
+    const kill = (pid = service?.pids().plants ?? 0): boolean => process.kill(pid, 'SIGKILL');
+    const call = async (method: string, body?: string): Promise<Response> =>
+      fetch(`${serviceUrls.plants}/plants`, {
+        method,
+        headers: { authorization: 'Bearer token-of-ann', 'content-type': 'application/json' },
+        ...(body === undefined ? {} : { body }),
+      });
+    for (let id = 1; id <= plants; id += 1) {
+      if (id % 4 === 0) kill();
+      // A number that is taken is one that an unanswered try has stored.
+      await eventually(
+        async () => {
+          const { status } = await call('POST', `{"id":${id},"name":"Fern"}`);
+          expect([200, 400]).toContain(status);
+        },
+        { withinMs: 60_000, everyMs: 200 },
+      );
+    }
+    await eventually(async () => expect(receiver.received.length).toBeGreaterThan(0), { withinMs: 30_000 });
+    kill();
+    open = true;
+    const refused = receiver.received.length;
+    await eventually(
+      async () => {
+        const told = receiver.received.slice(refused).map(({ body }) => (JSON.parse(body) as { id: number }).id);
+        expect(told.sort((a, b) => a - b)).toEqual(Array.from({ length: plants }, (_, index) => index + 1));
+      },
+      { withinMs: 60_000, everyMs: 200 },
+    );
+    expect(await (await call('GET')).json()).toHaveLength(plants);
+  } finally {
+    await service?.close();
+    await receiver.close();
+  }
+}, 180_000);

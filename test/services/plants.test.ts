@@ -1,0 +1,239 @@
+import { bundleWorkflowCode, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
+import Ajv2020, { type ValidateFunction } from 'ajv/dist/2020';
+import addFormats from 'ajv-formats';
+import { readEnvironment } from '../../platform/config/env';
+import { createLog } from '../../platform/log/log';
+import { installRuntime } from '../../platform/temporal/runtime';
+import { eventually } from '../../platform/testing/eventually';
+import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
+import { plantsOpenApi } from '../../services/plants/openapi';
+import { startPlants, type RunningPlants } from '../../services/plants/start';
+import { testTemporal, type TestTemporal } from '../support/temporal';
+import { aReceiver, expectedSignature } from './receiver';
+
+const log = createLog({ name: 'test', level: 'silent' });
+const secret = 'a secret of the receivers';
+const greatest = '9223372036854775807';
+
+let temporal: TestTemporal;
+let bundle: WorkflowBundleWithSourceMap;
+let dir: TempDir;
+let plants: RunningPlants | undefined;
+
+beforeAll(async () => {
+  installRuntime(log);
+  temporal = await testTemporal();
+  bundle = await bundleWorkflowCode({ workflowsPath: require.resolve('../../services/plants/workflow') });
+});
+afterAll(() => temporal.close());
+beforeEach(async () => {
+  dir = await makeTempDir('plants');
+});
+afterEach(async () => {
+  await plants?.close();
+  plants = undefined;
+  await dir.remove();
+});
+
+async function start(settings: Record<string, string> = {}, giveUpAfterMs = 60_000): Promise<RunningPlants> {
+  plants = await startPlants({
+    env: readEnvironment({
+      BOARD_AUTH_ENABLED: 'false',
+      BOARD_DATA_DIR: dir.path,
+      PLANTS_PORT: '0',
+      PLANTS_TOKENS: 'ann:token-of-ann,ben:token-of-ben',
+      ...settings,
+    }),
+    log,
+    client: temporal.client,
+    connection: temporal.nativeConnection,
+    workflows: { workflowBundle: bundle },
+    taskQueue: temporal.unique('plants'),
+    delivery: { firstPauseMs: 50, longestPauseMs: 100, giveUpAfterMs },
+  });
+  return plants;
+}
+
+const document = plantsOpenApi();
+const ajv = new Ajv2020({ strict: true, strictTypes: false, keywords: ['components'] });
+addFormats(ajv);
+ajv.addSchema({ $id: 'document', components: document.components });
+const validators = new Map<string, ValidateFunction>();
+const complies = (name: string, value: unknown): void => {
+  const validate = validators.get(name) ?? ajv.compile({ $ref: `document#/components/schemas/${name}` });
+  validators.set(name, validate);
+  expect({ valid: validate(value), errors: validate.errors }).toEqual({ valid: true, errors: null });
+};
+
+interface Answer {
+  status: number;
+  text: string;
+  body: any; // eslint-disable-line @typescript-eslint/no-explicit-any -- whatever the service answers
+}
+
+/** Calls the service, and holds its answer against the document. */
+async function call(method: string, path: string, body?: string, token = 'token-of-ann'): Promise<Answer> {
+  const response = await fetch(`${plants!.url}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body }),
+  });
+  const text = await response.text();
+  const answer = { status: response.status, text, body: text === '' ? undefined : JSON.parse(text) };
+  if (response.status >= 400) {
+    complies('Error', answer.body);
+    expect(answer.body.error).toBe(response.status);
+  } else if (path.startsWith('/plants') && method === 'GET') {
+    for (const plant of answer.body) complies('Plant', plant);
+  } else if (method === 'POST') complies('Plant', answer.body);
+  return answer;
+}
+
+const create = (id: string, name = 'Fern', token?: string) =>
+  call('POST', '/plants', `{"id":${id},"name":"${name}","tag":"green"}`, token);
+
+test('a plant is created under its number, listed and deleted', async () => {
+  await start();
+  expect(await create('2')).toMatchObject({ status: 200, body: { id: 2, name: 'Fern', tag: 'green' } });
+  expect(await call('POST', '/plants', '{"id":-1,"name":"Moss"}')).toMatchObject({ status: 200 });
+  expect((await call('GET', '/plants')).body).toEqual([
+    { id: -1, name: 'Moss' },
+    { id: 2, name: 'Fern', tag: 'green' },
+  ]);
+  expect((await call('GET', '/plants?limit=1')).body).toHaveLength(1);
+  expect(await call('DELETE', '/plants/2')).toMatchObject({ status: 204, text: '' });
+  expect(await call('DELETE', '/plants/2')).toMatchObject({ status: 400 });
+});
+
+test('numbers of 64 bits keep every digit, both ways', async () => {
+  await start();
+  for (const id of [greatest, '-9223372036854775808', '9007199254740993']) {
+    expect((await create(id)).text).toMatch(new RegExp(`"id":${id}[,}]`));
+  }
+  const listed = (await call('GET', '/plants')).text;
+  for (const id of [greatest, '-9223372036854775808', '9007199254740993'])
+    expect(listed).toMatch(new RegExp(`"id":${id}[,}]`));
+  expect(await call('DELETE', `/plants/${greatest}`)).toMatchObject({ status: 204 });
+});
+
+test('each user has plants of their own', async () => {
+  await start();
+  await create('1', 'Ann’s');
+  expect(await create('1', 'Ben’s', 'token-of-ben')).toMatchObject({ status: 200 });
+  expect((await call('GET', '/plants')).body).toMatchObject([{ name: 'Ann’s' }]);
+  expect((await call('GET', '/plants', undefined, 'token-of-ben')).body).toMatchObject([{ name: 'Ben’s' }]);
+  await call('DELETE', '/plants/1');
+  expect((await call('GET', '/plants', undefined, 'token-of-ben')).body).toHaveLength(1);
+});
+
+describe('what a client gets wrong', () => {
+  beforeEach(() => start());
+
+  test.each(['', 'wrong', 'token-of-an', 'token-of-ann2'])('a call with the token "%s" is refused', async (token) => {
+    expect(await call('GET', '/plants', undefined, token)).toMatchObject({ status: 401 });
+  });
+
+  test.each([
+    ['not JSON', '{'],
+    ['a number', '5'],
+    ['no name', '{"id":1}'],
+    ['no id', '{"name":"Fern"}'],
+    ['an id that is a text', '{"id":"1","name":"Fern"}'],
+    ['an id with a fraction', '{"id":1.5,"name":"Fern"}'],
+    ['an id beyond 64 bits', '{"id":9223372036854775808,"name":"Fern"}'],
+    ['a name that is no text', '{"id":1,"name":2}'],
+    ['a tag that is no text', '{"id":1,"name":"Fern","tag":null}'],
+    ['one that is too long', `{"id":1,"name":"${'x'.repeat(1_100_000)}"}`],
+  ])('a plant with %s is a 400', async (_what, body) => {
+    expect(await call('POST', '/plants', body)).toMatchObject({ status: 400 });
+    expect((await call('GET', '/plants')).body).toEqual([]);
+  });
+
+  test.each(['0', '-1', 'x', '1.5', '99999999999', ''])('the limit "%s" is a 400', async (limit) => {
+    expect(await call('GET', `/plants?limit=${limit}`)).toMatchObject({ status: 400 });
+  });
+
+  test.each(['x', '1.5', '9223372036854775808', '%20'])('deleting "%s" is a 400', async (id) => {
+    expect(await call('DELETE', `/plants/${id}`)).toMatchObject({ status: 400 });
+  });
+
+  test('a number that is taken is a 400 that says so, also for ten at once', async () => {
+    const answers = await Promise.all(Array.from({ length: 10 }, (_, index) => create('7', `Fern ${index}`)));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    const refused = answers.find(({ status }) => status === 400);
+    expect(refused?.body.message).toContain('7');
+  });
+
+  test('another path is a 404, another method a 405', async () => {
+    expect(await call('GET', '/trees')).toMatchObject({ status: 404 });
+    expect(await call('PUT', '/plants')).toMatchObject({ status: 405 });
+  });
+});
+
+test('the document describes the three operations and the webhook', async () => {
+  await start();
+  const served = (await (await fetch(`${plants!.url}/openapi.json`)).json()) as Answer['body'];
+  expect(served).toMatchObject({ openapi: '3.1.0', info: { version: '1.0.0', license: { name: 'MIT' } } });
+  expect(Object.keys(served.paths)).toEqual(['/plants', '/plants/{id}']);
+  expect(served.webhooks['/plant/webhook'].post.requestBody.content['application/json'].schema).toEqual({
+    $ref: '#/components/schemas/NewPlant',
+  });
+  expect(served.components.schemas).toMatchObject({
+    Plant: { required: ['name'], properties: { name: { type: 'string' }, tag: { type: 'string' } } },
+    NewPlant: {
+      allOf: [{ $ref: '#/components/schemas/Plant' }, { properties: { id: { type: 'integer', format: 'int64' } } }],
+    },
+    Error: { required: ['error', 'message'] },
+  });
+});
+
+describe('the webhook', () => {
+  test('tells every receiver of a new plant, signed, until it is accepted, and keeps a log', async () => {
+    const steady = await aReceiver();
+    const moody = await aReceiver((nth) => (nth < 3 ? 503 : 200));
+    await start({
+      PLANTS_WEBHOOK_URLS: `${steady.url},${moody.url}`,
+      PLANTS_WEBHOOK_SECRET: secret,
+      PLANTS_WEBHOOK_ALLOW_PRIVATE: 'true',
+    });
+    await create(greatest);
+    await create(greatest);
+    await eventually(async () => {
+      const { deliveries } = (await call('GET', '/plant/webhook/deliveries')).body;
+      expect(deliveries.map(({ state }: { state: string }) => state)).toEqual(['delivered', 'delivered']);
+    });
+    expect(steady.received.map(({ body }) => body)).toEqual([`{"id":${greatest},"name":"Fern","tag":"green"}`]);
+    expect(moody.received).toHaveLength(3);
+    expect(new Set(moody.received.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
+    for (const each of [...steady.received, ...moody.received]) {
+      expect(each.headers['webhook-signature']).toBe(expectedSignature(secret, each));
+    }
+    const { deliveries } = (await call('GET', '/plant/webhook/deliveries')).body;
+    expect(deliveries.map(({ attemptCount }: { attemptCount: number }) => attemptCount).sort()).toEqual([1, 3]);
+    expect(JSON.stringify(deliveries)).not.toContain('127.0.0.1');
+    expect((await call('GET', '/plant/webhook/deliveries', undefined, 'token-of-ben')).body.deliveries).toEqual([]);
+    await steady.close();
+    await moody.close();
+  });
+
+  test('never calls an address of a private network unless that is allowed', async () => {
+    const receiver = await aReceiver();
+    await start({ PLANTS_WEBHOOK_URLS: `${receiver.url},http://localhost:1/x,http://169.254.169.254/meta` });
+    await create('1');
+    await eventually(async () => {
+      const { deliveries } = (await call('GET', '/plant/webhook/deliveries')).body;
+      expect(deliveries).toMatchObject([1, 2, 3].map(() => ({ state: 'failed', attemptCount: 1 })));
+    });
+    expect(receiver.received).toEqual([]);
+    await receiver.close();
+  });
+
+  test('gives a receiver up that is never there', async () => {
+    await start({ PLANTS_WEBHOOK_URLS: 'http://127.0.0.1:1/gone', PLANTS_WEBHOOK_ALLOW_PRIVATE: 'true' }, 1_000);
+    await create('1');
+    await eventually(async () => {
+      const { deliveries } = (await call('GET', '/plant/webhook/deliveries')).body;
+      expect(deliveries).toMatchObject([{ state: 'failed', attempts: expect.arrayContaining([expect.anything()]) }]);
+    });
+  });
+});
