@@ -14,12 +14,14 @@ import { runtimeManifest, type ProbeResult } from '../runs/capabilities';
 import {
   compileContract,
   enforcementProblem,
+  launchTrace,
   renderTransport,
   type LaunchSnapshot,
   type RunLimits,
 } from '../runs/contract';
 import { refusal } from '../runs/refusal';
 import type { AttemptRecord, AttemptStore } from '../stores/attempt-store';
+import type { TraceStore } from '../stores/trace-store';
 import type { WorktreeRecord, WorktreeStore } from '../stores/worktree-store';
 import { withHeartbeat } from './heartbeat';
 import { snapshotOf } from './launch-snapshot';
@@ -35,6 +37,7 @@ export interface PrepareDependencies {
   /** Directory of this host's worktrees, one per task. */
   worktreeDir: string;
   limits: RunLimits;
+  traces: Pick<TraceStore, 'record'>;
   now(): Date;
 }
 
@@ -73,8 +76,12 @@ export function createPrepareActivities(deps: PrepareDependencies) {
         runtime,
         limits: deps.limits,
       });
+      const traced = launchTrace(attemptId, contract.runLaunchManifest);
       const unenforceable = enforcementProblem(contract.runLaunchManifest);
-      if (unenforceable) return unenforceable;
+      if (unenforceable) {
+        await deps.traces.record(traced);
+        return unenforceable;
+      }
       const launch: LaunchOutcome = {
         taskId: record.taskId,
         attemptId,
@@ -101,6 +108,7 @@ export function createPrepareActivities(deps: PrepareDependencies) {
         launch,
         ...(workspace.baseline ? { baseline: workspace.baseline } : {}),
       });
+      await deps.traces.record(traced);
       return stored?.launch ?? (await deps.attempts.get(attemptId))?.launch ?? launch;
     },
 

@@ -5,6 +5,7 @@ import { governanceRoutes } from './governance/routes';
 import { healthRoutes } from './health/routes';
 import { openApiRoutes } from './openapi/routes';
 import { routingRoutes } from './routing/routes';
+import { sandboxRoutes } from './sandbox/routes';
 import { settingsRoutes } from './settings/routes';
 import { taskRoutes } from './tasks/routes';
 
@@ -17,5 +18,6 @@ export const coreAreas: Area[] = [
   settingsRoutes,
   governanceRoutes,
   routingRoutes,
+  sandboxRoutes,
   openApiRoutes,
 ];

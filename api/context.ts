@@ -8,6 +8,8 @@ import type { Database } from '../stores/collection';
 import type { RepositoryStore } from '../stores/repository-store';
 import type { RoutingStore } from '../stores/routing-store';
 import type { TraceStore } from '../stores/trace-store';
+import type { ProfileStore } from '../stores/profile-store';
+import type { SandboxStore } from '../stores/sandbox-store';
 import type { SettingsStore } from '../stores/settings-store';
 import type { HealthCheck } from './health/checks';
 
@@ -21,6 +23,8 @@ export interface ApiContext {
   routing: RoutingStore;
   traces: TraceStore;
   settings: SettingsStore;
+  profiles: ProfileStore;
+  sandboxes: SandboxStore;
   database: Database;
   /** Also for the WebSocket upgrade, which no route sees. */
   authenticate: Authenticate;

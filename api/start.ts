@@ -12,6 +12,8 @@ import { openDatabase } from '../stores/open';
 import { createRepositoryStore } from '../stores/repository-store';
 import { createRoutingStore } from '../stores/routing-store';
 import { createTraceStore } from '../stores/trace-store';
+import { createProfileStore } from '../stores/profile-store';
+import { createSandboxStore } from '../stores/sandbox-store';
 import { createSettingsStore } from '../stores/settings-store';
 import { createWorktreeStore } from '../stores/worktree-store';
 import { createApp, requestTimeoutMs } from './app';
@@ -70,6 +72,8 @@ async function openContext(env: Environment, log: Log, closers: Closer[]): Promi
     routing: await createRoutingStore(database, { agents }),
     traces: await createTraceStore(database),
     settings: await createSettingsStore(database, env),
+    profiles: await createProfileStore(database),
+    sandboxes: await createSandboxStore(database),
     authenticate: authenticatorOf(env),
     checks: { storage: storageCheck(database), memory: memoryCheck(), disk: diskCheck(env.BOARD_DATA_DIR) },
     startedAt: new Date(),

@@ -16,18 +16,12 @@ export interface LaunchPlan {
   git: { branch: string; baseBranch: string } | null;
 }
 
-export interface PlanSettings {
-  maxRetries: number;
-  /** The legacy setting `features.agents.autoCommitOnComplete`. */
-  autoCommitOnComplete?: boolean;
-}
-
 /**
  * The gate of previews and starts, and the snapshot of what they launch (specification 2, Launch rule 1). What the
  * agent's family cannot enforce is refused here, before anything waits for capacity; what the probe on its host finds
  * is asked again when the contract is compiled.
  */
-export function planLaunch(subject: LaunchSubject, settings: PlanSettings): LaunchPlan | LaunchRefusal {
+export function planLaunch(subject: LaunchSubject, { maxRetries }: { maxRetries: number }): LaunchPlan | LaunchRefusal {
   const selection = selectLaunch(subject);
   if ('status' in selection) return selection;
   const { task, request, profile = null, sandbox = null, repository = null } = subject;
@@ -46,12 +40,12 @@ export function planLaunch(subject: LaunchSubject, settings: PlanSettings): Laun
       request,
       objective,
       phase: request.phase ?? 'implement',
-      commitPolicy: commitPolicyOf(request, task, settings.autoCommitOnComplete),
+      commitPolicy: commitPolicyOf(request, task, subject.autoCommitOnComplete),
       agent,
       selection: chosen,
       profile,
       sandbox,
-      maxRetries: settings.maxRetries,
+      maxRetries,
     },
     repository,
     git: repository && gitTargetOf(task, repository),

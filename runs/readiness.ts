@@ -18,6 +18,8 @@ export interface LaunchSubject {
   /** What the request names by id, when it exists. */
   profile: Profile | undefined;
   sandbox: SandboxPreset | undefined;
+  /** The legacy setting `features.agents.autoCommitOnComplete`. */
+  autoCommitOnComplete: boolean;
 }
 
 export interface LaunchSelection {

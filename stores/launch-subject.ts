@@ -5,6 +5,7 @@ import type { Board } from './board-files/types';
 import type { ProfileStore } from './profile-store';
 import type { RepositoryStore } from './repository-store';
 import type { SandboxStore } from './sandbox-store';
+import type { SettingsStore } from './settings-store';
 
 export interface LaunchSources {
   board: Pick<Board, 'get'>;
@@ -12,6 +13,7 @@ export interface LaunchSources {
   repositories: Pick<RepositoryStore, 'find'>;
   profiles: Pick<ProfileStore, 'get'>;
   sandboxes: Pick<SandboxStore, 'get'>;
+  featureSettings: Pick<SettingsStore, 'read'>;
 }
 
 /**
@@ -26,11 +28,13 @@ export async function loadLaunchSubject(
   const found = await sources.board.get(taskId);
   if (!found) return undefined;
   const { task, location } = found;
-  const [{ agents, defaultAgent }, repository, profile, sandbox] = await Promise.all([
+  const [{ agents, defaultAgent }, repository, profile, sandbox, { features }] = await Promise.all([
     sources.agents.read(),
     task.git?.repo === undefined ? undefined : sources.repositories.find(task.git.repo),
     request.profileId === undefined ? undefined : sources.profiles.get(request.profileId),
     request.sandboxPresetId === undefined ? undefined : sources.sandboxes.get(request.sandboxPresetId),
+    sources.featureSettings.read(),
   ]);
-  return { task, location, request, agents, defaultAgent, repository, profile, sandbox };
+  const { autoCommitOnComplete } = features.agents;
+  return { task, location, request, agents, defaultAgent, repository, profile, sandbox, autoCommitOnComplete };
 }

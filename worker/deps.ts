@@ -33,6 +33,8 @@ import { createRepositoryStore } from '../stores/repository-store';
 import { createRunCommandStore } from '../stores/run-command-store';
 import { createRunEventStore } from '../stores/run-event-store';
 import { createSandboxStore } from '../stores/sandbox-store';
+import { createSettingsStore } from '../stores/settings-store';
+import { createTraceStore } from '../stores/trace-store';
 import { createWorktreeStore } from '../stores/worktree-store';
 import { look, schedulerId } from '../workflows/admission-scheduler/messages';
 import { agentRunId, capacityReserved } from '../workflows/agent-run/messages';
@@ -66,9 +68,11 @@ export async function createWorkerDependencies({ env, log, hostId, database, boa
       createHostStore(database),
       createWorktreeStore(database),
     ]);
-  const [profiles, sandboxes, commands] = await Promise.all([
+  const [profiles, sandboxes, featureSettings, traces, commands] = await Promise.all([
     createProfileStore(database),
     createSandboxStore(database),
+    createSettingsStore(database, env),
+    createTraceStore(database),
     createRunCommandStore(database),
   ]);
   const limits = {
@@ -116,6 +120,7 @@ export async function createWorkerDependencies({ env, log, hostId, database, boa
     probe: (agent) => providers.find(agent.provider)?.probe(agent) ?? Promise.resolve({ ok: true, diagnostics: [] }),
     worktreeDir: onHost.worktreeDir,
     limits,
+    traces,
     now: shared.now,
   });
 
@@ -132,6 +137,7 @@ export async function createWorkerDependencies({ env, log, hostId, database, boa
         repositories,
         profiles,
         sandboxes,
+        featureSettings,
         hosts,
         wakeScheduler,
       }),

@@ -4,6 +4,7 @@ import { repository } from '../../contracts/repository';
 import type { Routes } from '../../platform/http/routes';
 import type { ApiContext } from '../context';
 import { agentConfigRoutes } from './routes.agents';
+import { profileRoutes } from './routes.profiles';
 import { repositoryRoutes } from './routes.repositories';
 
 const configuration = z
@@ -33,4 +34,5 @@ export function configRoutes(routes: Routes, context: ApiContext): void {
   );
   agentConfigRoutes(routes, context);
   repositoryRoutes(routes, context);
+  profileRoutes(routes, context);
 }

@@ -5,10 +5,8 @@ import { createFeedStore, type FeedStore } from '../../stores/feed-store';
 import { createHostStore } from '../../stores/host-store';
 import { createLaunchStore } from '../../stores/launch-store';
 import { createRecoveryStore } from '../../stores/recovery-store';
-import { createProfileStore } from '../../stores/profile-store';
 import { createRunCommandStore } from '../../stores/run-command-store';
 import { createRunEventStore } from '../../stores/run-event-store';
-import { createSandboxStore } from '../../stores/sandbox-store';
 import { createWorktreeStore } from '../../stores/worktree-store';
 import type { ApiContext } from '../context';
 import type { RunsContext } from './context';
@@ -19,27 +17,25 @@ const retryBackoffMs = 1_000;
 
 /** Opens what the endpoints of runs and the live feed need, on the stores of this process. */
 export async function openRuns(context: ApiContext, client: Client): Promise<RunsContext & { feed: FeedStore }> {
-  const { env, database, board, agents, repositories } = context;
+  const { env, database, board, agents, repositories, profiles, sandboxes, settings: featureSettings } = context;
   const feed = await createFeedStore(database);
-  const [events, attempts, launches, recoveries, claims, hosts, profiles, sandboxes, worktrees, commands] =
-    await Promise.all([
-      createRunEventStore(database, feed),
-      createAttemptStore(database),
-      createLaunchStore(database),
-      createRecoveryStore(database),
-      createClaimStore(database),
-      createHostStore(database),
-      createProfileStore(database),
-      createSandboxStore(database),
-      createWorktreeStore(database),
-      createRunCommandStore(database),
-    ]);
+  const [events, attempts, launches, recoveries, claims, hosts, worktrees, commands] = await Promise.all([
+    createRunEventStore(database, feed),
+    createAttemptStore(database),
+    createLaunchStore(database),
+    createRecoveryStore(database),
+    createClaimStore(database),
+    createHostStore(database),
+    createWorktreeStore(database),
+    createRunCommandStore(database),
+  ]);
   return {
     board,
     agents,
     repositories,
     profiles,
     sandboxes,
+    featureSettings,
     worktrees,
     hosts,
     attempts,

@@ -162,3 +162,96 @@ test.each(['launch-preview', 'start'])('a configuration with a credential in it 
   expect(answer).toMatchObject({ status: 409, body: { code: 'SECRET_IN_LAUNCH', details: { agent: 'leaky' } } });
   expect(JSON.stringify(answer.body)).not.toContain('correct-horse');
 });
+
+describe('profiles and sandbox presets', () => {
+  const put = (id: string, fields: object) =>
+    stack.call.ok('PUT', `/api/config/profiles/${id}`, { name: id, agent: 'worker-bee', ...fields });
+  const refused = async (body: object, details: object, code = 'LAUNCH_NOT_ENFORCEABLE') => {
+    const task = await aTask();
+    for (const endpoint of ['launch-preview', 'start']) {
+      const answer = await stack.call.post(`/api/agents/${task.id}/${endpoint}`, body);
+      expect(answer).toMatchObject({ status: 409, body: { code, details } });
+    }
+    expect(await stack.call.status(task.id)).toMatchObject({ attemptId: null });
+  };
+  const blockers = (...codes: string[]) => ({ blockers: codes.map((code) => expect.objectContaining({ code })) });
+
+  test('a profile chooses agent and model, and its instructions reach the agent as a section of their own', async () => {
+    await put('witness', { agent: 'contract-witness', model: 'large', instructions: 'Mind the gap.' });
+    const task = await aTask({ agent: 'worker-bee' });
+    await stack.call.start(task.id, { profileId: 'witness' });
+    const { taskEnvelope, runLaunchManifest } = await stack.call.ended(task.id);
+    expect(runLaunchManifest).toMatchObject({
+      profile: { id: 'witness', revision: 1 },
+      routing: { selectedAgent: 'contract-witness' },
+      runtime: { model: 'large' },
+    });
+    const { transport } = JSON.parse(readFileSync(join(taskEnvelope.workspace.path, 'witness.json'), 'utf8'));
+    expect(transport.sections).toEqual([
+      { id: 'profile-instructions', title: 'Instructions', source: 'profile:witness', text: 'Mind the gap.' },
+    ]);
+  });
+
+  test('what a profile asks for and its agent cannot do blocks preview and start alike', async () => {
+    await put('restricted', { restrictions: { mcpServers: ['docs'] } });
+    await refused({ profileId: 'restricted' }, blockers('restriction-unenforceable:mcpServers'));
+    await put('demanding', { requiredChecks: [{ kind: 'capability', capability: 'run.fork' }] });
+    await refused({ profileId: 'demanding' }, blockers('check-failed:capability:run.fork'));
+    await put('off', { enabled: false });
+    await refused({ profileId: 'off' }, { field: 'profileId' }, 'RUN_NOT_READY');
+    await refused({ profileId: 'nowhere' }, { field: 'profileId' }, 'RUN_NOT_READY');
+    await refused({ profileId: 'demanding', agent: 'other-bee' }, { field: 'agent' }, 'RUN_NOT_READY');
+  });
+
+  test('a required control that cannot be enforced blocks, an advisory one warns', async () => {
+    const create = (body: object) => stack.call.ok('POST', '/api/sandbox-policies', body);
+    await create({ id: 'offline', name: 'Offline', network: { defaultEgress: 'deny' } });
+    await refused({ sandboxPresetId: 'offline' }, blockers('sandbox-unenforced:network.defaultEgress'));
+    await refused({ sandboxPresetId: 'nowhere' }, { field: 'sandboxPresetId' }, 'RUN_NOT_READY');
+
+    await create({ id: 'hinted', name: 'Hinted', enforcement: 'advisory', network: { defaultEgress: 'deny' } });
+    const task = await aTask();
+    const { manifest } = await preview(task.id, { sandboxPresetId: 'hinted' });
+    expect(manifest.enforcement.warnings).toContainEqual(
+      expect.objectContaining({ code: 'sandbox-unenforced:network.defaultEgress' }),
+    );
+    expect(manifest.permissions.sideEffects.map(({ kind }: { kind: string }) => kind)).not.toContain('network-egress');
+  });
+
+  test('an agent gets no more of its variables than the sandbox lets through', async () => {
+    await stack.call.ok('POST', '/api/sandbox-policies', {
+      id: 'quiet',
+      name: 'Quiet',
+      environment: { passthrough: ['SOMETHING_ELSE'] },
+    });
+    const task = await aTask();
+    const { manifest } = await preview(task.id, { agent: 'contract-witness', sandboxPresetId: 'quiet' });
+    expect(manifest.runtime.environmentKeys).toEqual([]);
+    expect(manifest.origins).toContainEqual(
+      expect.objectContaining({ field: 'environmentKeys', scope: 'sandbox', source: 'sandbox:quiet' }),
+    );
+  });
+});
+
+test('a policy trace tells of each launch before its agent is dispatched', async () => {
+  const task = await aTask();
+  await stack.call.start(task.id);
+  const { runLaunchManifest, attemptId } = await stack.call.ended(task.id);
+  const traces = await stack.call.ok('GET', `/api/governance/traces?kind=policy&taskId=${task.id}`);
+  expect(traces).toHaveLength(1);
+  const [started] = await stack.call.events(task.id, attemptId);
+  expect(traces[0].createdAt <= started.receivedAt).toBe(true);
+  const { raw } = await stack.call.ok('GET', `/api/governance/traces/${traces[0].id}`);
+  expect(raw).toMatchObject({ attemptId, runLaunchManifestDigest: runLaunchManifest.digest });
+});
+
+test('the legacy setting decides the commit policy where run and task say nothing', async () => {
+  const policy = async (body: object, fields: object = {}) =>
+    (await preview((await aTask(fields)).id, body)).manifest.permissions.commitPolicy;
+  await stack.call.ok('PATCH', '/api/settings/features', { agents: { autoCommitOnComplete: true } });
+  expect(await policy({})).toBe('required');
+  expect(await policy({}, { executionPolicy: { commitPolicy: 'forbidden' } })).toBe('forbidden');
+  expect(await policy({ commitPolicy: 'allowed' })).toBe('allowed');
+  await stack.call.ok('PATCH', '/api/settings/features', { agents: { autoCommitOnComplete: false } });
+  expect(await policy({})).toBe('allowed');
+});
