@@ -86,6 +86,11 @@ export default tseslint.config(
     ['api', 'workflows', 'activities', 'worker', 'providers', 'runs', 'contracts'],
     'A small service shares platform and stores with the board, and nothing else.',
   ),
+  boundary(
+    'approvals',
+    ['api', 'activities', 'worker', 'providers'],
+    'Asking for approval is called by HTTP and by activities, and calls neither.',
+  ),
   boundary('activities', ['api', 'worker'], 'Activities are called by workflows, not by HTTP.'),
   boundary(
     'api',

@@ -30,6 +30,8 @@ export interface CompletionDependencies {
   worktrees: WorktreeStore;
   events: RunEventStore;
   feed: FeedStore;
+  /** Takes back what the attempt has asked approval for. */
+  withdrawApprovals(attemptId: string): Promise<void>;
   wakeScheduler(): Promise<void>;
   log: Log;
   now(): Date;
@@ -170,6 +172,7 @@ export function createCompletionActivities(deps: CompletionDependencies) {
 
   /** Gives back the queue place, the slot, the worktree and the task; the last two go to the retry if there is one. */
   async function release(record: AttemptRecord, nextAttemptId: string | undefined): Promise<void> {
+    await deps.withdrawApprovals(record._id);
     await deps.admission.settle(record._id, 'terminal', deps.now().toISOString());
     await deps.admission.release(record._id);
     await releaseLease(deps, record.taskId, record._id, nextAttemptId);

@@ -7,6 +7,7 @@ import { createAuthenticator, type Authenticate } from '../platform/http/auth';
 import { listen, type RunningServer } from '../platform/http/server';
 import type { Log } from '../platform/log/log';
 import { createAgentConfigStore } from '../stores/agent-config-store';
+import { createApprovalStore } from '../stores/approval-store';
 import { createBoard } from '../stores/board-files/board';
 import { openDatabase } from '../stores/open';
 import { createRepositoryStore } from '../stores/repository-store';
@@ -17,6 +18,9 @@ import { createSandboxStore } from '../stores/sandbox-store';
 import { createSettingsStore } from '../stores/settings-store';
 import { createWorktreeStore } from '../stores/worktree-store';
 import { createApp, requestTimeoutMs } from './app';
+import type { ApprovalsContext } from './approvals/context';
+import { createApprovalLauncher } from './approvals/launcher';
+import { approvalRoutes } from './approvals/routes';
 import type { ApiContext, Area } from './context';
 import { FeedHub } from './feed/hub';
 import { defaultFeedSettings, serveFeed } from './feed/server';
@@ -83,7 +87,12 @@ async function openContext(env: Environment, log: Log, closers: Closer[]): Promi
 /** Adds the runs and worktrees of tasks and the live feed, all of which need Temporal or what its workers write. */
 async function openDurable(context: ApiContext, client: Client, closers: Closer[]) {
   const runs = await openRuns(context, client);
-  const hub = new FeedHub({ ...runs, board: context.board, log: context.log });
+  const approvals: ApprovalsContext = {
+    approvals: await createApprovalStore(context.database),
+    launcher: createApprovalLauncher(client),
+    now: () => new Date(),
+  };
+  const hub = new FeedHub({ ...runs, approvals: approvals.approvals, board: context.board, log: context.log });
   await hub.start();
   closers.push(() => hub.stop());
   context.checks.temporal = temporalCheck(client);
@@ -93,7 +102,11 @@ async function openDurable(context: ApiContext, client: Client, closers: Closer[
     launcher: createWorktreeLauncher(client, { heartbeatTimeoutMs: context.env.BOARD_HEARTBEAT_TIMEOUT_MS }),
     now: () => new Date(),
   };
-  const areas: Area[] = [(routes) => runRoutes(routes, runs), (routes) => worktreeRoutes(routes, worktrees)];
+  const areas: Area[] = [
+    (routes) => runRoutes(routes, runs),
+    (routes) => worktreeRoutes(routes, worktrees),
+    (routes) => approvalRoutes(routes, approvals),
+  ];
   return { areas, hub };
 }
 

@@ -4,4 +4,6 @@
  * here: every replica's index of the board files notices them by itself.
  */
 export type FeedMessage =
-  { type: 'run.events'; taskId: string; attemptId: string; upTo: number } | { type: 'agent.status' };
+  | { type: 'run.events'; taskId: string; attemptId: string; upTo: number }
+  | { type: 'agent.status' }
+  | { type: 'run-approval.changed'; approvalId: string; taskId: string; attemptId: string };

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { attemptId, taskId } from './common';
+import type { RunApproval } from './run-approval';
 import type { RunEvent } from './run-event';
 import type { Task, TaskLocation } from './task';
 
@@ -14,7 +15,7 @@ export const watcherMessage = z.union([
   }),
   z.strictObject({
     type: z.literal('subscribe'),
-    channel: z.literal('agent:status'),
+    channel: z.enum(['agent:status', 'run-approvals']),
     workspaceId: z.string().max(64).optional(),
   }),
   z.strictObject({ type: z.literal('subscribe:tasks'), workspaceId: z.string().max(64).optional() }),
@@ -42,6 +43,8 @@ export type FeedNotice =
   | { type: 'subscribed'; taskId: string; attemptId: string | null; cursor: number; running: boolean }
   | { type: 'tasks:subscribed' }
   | { type: 'agent:status:subscribed' }
+  | { type: 'run-approvals:subscribed' }
+  | { type: 'run-approval:changed'; approval: RunApproval }
   | { type: 'unsubscribed'; taskId: string | null }
   | { type: 'task:updated'; task: Task }
   | {

@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import { createAdmissionActivities } from '../activities/admission';
 import { createCommandActivities, createDeliveryActivities } from '../activities/commands';
+import { closeApproval, createApprovalActivities } from '../activities/approvals';
 import { createCompletionActivities } from '../activities/completion';
 import { createDispatchActivities } from '../activities/dispatch';
 import { LiveAgents } from '../activities/live-agents';
@@ -12,6 +13,7 @@ import { createBeginWorktreeActivities } from '../activities/worktree/begin';
 import { createWorktreePlanActivities } from '../activities/worktree/plan';
 import { createWorktreeStepActivities } from '../activities/worktree/steps';
 import { createWorktreeViewActivities } from '../activities/worktree/view';
+import { createApprovals } from '../approvals/approvals';
 import type { Environment } from '../platform/config/env';
 import type { Log } from '../platform/log/log';
 import { identify, type ProcessIdentity } from '../platform/processes/identity';
@@ -21,6 +23,7 @@ import { createGit } from '../providers/git/git';
 import { createActiveRunStore } from '../stores/active-run-store';
 import { createAdmissionStore } from '../stores/admission-store';
 import { createAgentConfigStore } from '../stores/agent-config-store';
+import { createApprovalStore } from '../stores/approval-store';
 import { createAttemptStore } from '../stores/attempt-store';
 import type { Board } from '../stores/board-files/board';
 import { createClaimStore } from '../stores/claim-store';
@@ -68,12 +71,13 @@ export async function createWorkerDependencies({ env, log, hostId, database, boa
       createHostStore(database),
       createWorktreeStore(database),
     ]);
-  const [profiles, sandboxes, featureSettings, traces, commands] = await Promise.all([
+  const [profiles, sandboxes, featureSettings, traces, commands, approvalStore] = await Promise.all([
     createProfileStore(database),
     createSandboxStore(database),
     createSettingsStore(database, env),
     createTraceStore(database),
     createRunCommandStore(database),
+    createApprovalStore(database),
   ]);
   const limits = {
     runTimeoutMs: env.BOARD_RUN_TIMEOUT_MS,
@@ -96,6 +100,12 @@ export async function createWorkerDependencies({ env, log, hostId, database, boa
   const providers = createProviderRegistry([createProcessProvider()]);
   const live = new LiveAgents();
   const queue = workerQueue(hostId, randomUUID());
+  const approvals = createApprovals({ approvals: approvalStore, attempts, feed, client, now: shared.now });
+  const onApprovals = { approvals: approvalStore, attempts, events, feed, now: shared.now };
+  const withdrawApprovals = (attemptId: string) =>
+    approvals.cancelOf(attemptId, (approvalId) =>
+      closeApproval(onApprovals, approvalId, { decision: 'cancelled', actor: 'system:run-end' }),
+    );
   const wakeScheduler = async () => {
     await client.workflow.signalWithStart('admissionScheduler', {
       workflowId: schedulerId,
@@ -130,6 +140,7 @@ export async function createWorkerDependencies({ env, log, hostId, database, boa
     /** This process's own queue, and what is done on it. */
     queue,
     workerActivities: createDeliveryActivities({ ...shared, commands, live }),
+    approvals: { store: approvalStore, service: approvals },
     boardActivities: {
       ...createAdmissionActivities({
         ...shared,
@@ -141,8 +152,9 @@ export async function createWorkerDependencies({ env, log, hostId, database, boa
         hosts,
         wakeScheduler,
       }),
-      ...createCompletionActivities({ ...shared, claims, wakeScheduler }),
       ...createCommandActivities({ ...shared, commands }),
+      ...createCompletionActivities({ ...shared, claims, wakeScheduler, withdrawApprovals }),
+      ...createApprovalActivities(onApprovals),
       ...createSchedulerActivities({ ...shared, signalCapacity: (attemptId) => signalCapacity(client, attemptId) }),
       ...createWorktreePlanActivities({ ...shared, repositories, hosts }),
       // A run without a worktree has no host: its contract is compiled here.

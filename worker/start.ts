@@ -13,6 +13,7 @@ import { createWorkerDependencies } from './deps';
 import { hostIdOf } from './host';
 import { reconcileWorktrees } from './reconcile';
 import { installRuntime } from '../platform/temporal/runtime';
+import { reconcileApprovals } from './reconcile-approvals';
 
 export interface RunningWorker {
   hostId: string;
@@ -46,8 +47,8 @@ export async function startWorker(
   const database = await openDatabase({ mongoUrl: env.MONGODB_URL, dataDir, log });
   const board = await createBoard({ dir: join(dataDir, 'tasks'), log });
   const stopping = new AbortController();
-  const { hosts, worktrees, queue, workerActivities, boardActivities, hostActivities } = await createWorkerDependencies(
-    {
+  const { hosts, worktrees, approvals, queue, workerActivities, boardActivities, hostActivities } =
+    await createWorkerDependencies({
       env,
       log,
       hostId,
@@ -55,8 +56,7 @@ export async function startWorker(
       board,
       client,
       stopping: stopping.signal,
-    },
-  );
+    });
 
   const options = {
     connection,
@@ -85,10 +85,15 @@ export async function startWorker(
       .announce(hostId, hostname())
       .catch((error: unknown) => log.warn({ err: error }, 'the host could not be announced'));
   }, announceEveryMs);
-  const reconcile = (options: { stuck: boolean }) =>
-    reconcileWorktrees({ worktrees, client, heartbeatTimeoutMs: env.BOARD_HEARTBEAT_TIMEOUT_MS, log }, options).catch(
-      (error: unknown) => log.warn({ err: error }, 'worktrees could not be reconciled'),
+  const reconcile = async (options: { stuck: boolean }): Promise<void> => {
+    await reconcileWorktrees(
+      { worktrees, client, heartbeatTimeoutMs: env.BOARD_HEARTBEAT_TIMEOUT_MS, log },
+      options,
+    ).catch((error: unknown) => log.warn({ err: error }, 'worktrees could not be reconciled'));
+    await reconcileApprovals(approvals, { overdueOnly: !options.stuck }).catch((error: unknown) =>
+      log.warn({ err: error }, 'approvals could not be reconciled'),
     );
+  };
   await reconcile({ stuck: true });
   const reconciling = setInterval(() => void reconcile({ stuck: false }), reconcileEveryMs);
   log.info({ hostId, queues: [boardQueue, hostQueue(hostId), queue] }, 'working');

@@ -6,7 +6,9 @@ import type { Watcher } from './watcher';
 export const maxMessageBytes = 16_384;
 
 const required = (message: WatcherMessage): string =>
-  message.type === 'subscribe' && 'channel' in message ? 'agent:read' : 'task:read';
+  message.type === 'subscribe' && 'channel' in message && message.channel === 'agent:status'
+    ? 'agent:read'
+    : 'task:read';
 
 /** Does what a watcher asks, or says why not; nothing a watcher sends ends the connection or the process. */
 export async function obey(hub: FeedHub, watcher: Watcher, raw: string): Promise<void> {
@@ -32,6 +34,11 @@ export async function obey(hub: FeedHub, watcher: Watcher, raw: string): Promise
   }
   if (message.type === 'unsubscribe') {
     watcher.send({ type: 'unsubscribed', taskId: hub.unfollow(watcher) });
+    return;
+  }
+  if ('channel' in message && message.channel === 'run-approvals') {
+    watcher.choose('run-approvals');
+    watcher.send({ type: 'run-approvals:subscribed' });
     return;
   }
   if ('channel' in message) {
@@ -61,6 +68,6 @@ function parse(raw: string): WatcherMessage | Extract<FeedNotice, { type: 'error
     requestType: type,
     code: 'VALIDATION_ERROR',
     message:
-      'Expected subscribe {taskId, attemptId?, afterSequence?}, subscribe {channel: "agent:status"}, subscribe:tasks or unsubscribe.',
+      'Expected subscribe {taskId, attemptId?, afterSequence?}, subscribe {channel: "agent:status" or "run-approvals"}, subscribe:tasks or unsubscribe.',
   };
 }

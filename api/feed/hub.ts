@@ -1,6 +1,7 @@
 import type { FeedMessage } from '../../contracts/feed';
 import type { AgentStatus } from '../../contracts/watch';
 import type { Log } from '../../platform/log/log';
+import type { ApprovalStore } from '../../stores/approval-store';
 import type { AttemptStore } from '../../stores/attempt-store';
 import type { Board } from '../../stores/board-files/board';
 import type { FeedStore } from '../../stores/feed-store';
@@ -11,6 +12,7 @@ import type { FeedNotice } from '../../contracts/watch';
 
 export interface HubContext {
   board: Pick<Board, 'get' | 'onChange'>;
+  approvals: Pick<ApprovalStore, 'get'>;
   attempts: Pick<AttemptStore, 'latest' | 'get' | 'list' | 'listActive'>;
   events: Pick<RunEventStore, 'read' | 'last'>;
   feed: FeedStore;
@@ -147,10 +149,21 @@ export class FeedHub {
 
   private pass(message: FeedMessage): void {
     if (message.type === 'agent.status') this.statusTimer ??= setTimeout(() => void this.tellStatus(), statusPauseMs);
+    else if (message.type === 'run-approval.changed') void this.tellApproval(message.approvalId);
     else {
       for (const follower of this.followers.values()) {
         if (follower.taskId === message.taskId) follower.heard(message.attemptId, message.upTo);
       }
+    }
+  }
+
+  /** Tells the record as it is by now: changes that come in one burst may be told as one. */
+  private async tellApproval(approvalId: string): Promise<void> {
+    try {
+      const approval = await this.context.approvals.get(approvalId);
+      if (approval) this.tell('run-approvals', 'task:read', { type: 'run-approval:changed', approval });
+    } catch (error) {
+      this.context.log.error({ err: error, approvalId }, 'a change of an approval could not be told');
     }
   }
 

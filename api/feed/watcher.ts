@@ -16,7 +16,7 @@ const maxBufferedBytes = 1_000_000;
 const highWaterBytes = 64_000;
 
 /** Channels a watcher hears without following a task. None chosen means all. */
-export type Channel = 'tasks' | 'agent:status';
+export type Channel = 'tasks' | 'agent:status' | 'run-approvals';
 
 /** One connection: who it is, what it listens to, and how much it has not read yet. */
 export class Watcher {

@@ -11,6 +11,12 @@ export interface AuthContext {
   actorType: 'user' | 'agent' | 'service' | 'device' | 'localhost-bypass';
   /** `none`: a caller without a valid credential, on a route that is open to everybody. */
   authMethod: 'none' | 'disabled' | 'session' | 'api-key' | 'device-session' | 'localhost-bypass';
+  /**
+   * When the caller proved who it is, for a session that outlives that; absent where every request proves it (ISO 8601).
+   */
+  authenticatedAt?: string;
+  /** What a paired device said it is: `desktop-local`, `cli`, `mobile` and the like. */
+  clientMode?: string;
   tokenName: string;
   permissions: readonly string[];
   /** `<actorType>:<name>`: what `createdBy` and `updatedBy` record. */

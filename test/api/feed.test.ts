@@ -7,6 +7,7 @@ import { createAuthenticator } from '../../platform/http/auth';
 import { createLog } from '../../platform/log/log';
 import { eventually } from '../../platform/testing/eventually';
 import { makeTempDir } from '../../platform/testing/temp-dir';
+import { createApprovalStore } from '../../stores/approval-store';
 import { createAttemptStore, type AttemptRecord } from '../../stores/attempt-store';
 import { createBoard } from '../../stores/board-files/board';
 import { createFeedStore } from '../../stores/feed-store';
@@ -36,7 +37,8 @@ async function aFeed(settings: Partial<FeedServerSettings> = {}) {
   const feed = await createFeedStore(database);
   const events = await createRunEventStore(database, feed);
   const attempts = await createAttemptStore(database);
-  const hub = new FeedHub({ board, attempts, events, feed, log });
+  const approvals = await createApprovalStore(database);
+  const hub = new FeedHub({ board, approvals, attempts, events, feed, log });
   await hub.start();
   closers.push(() => hub.stop());
   const server = createServer();

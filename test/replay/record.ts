@@ -1,6 +1,7 @@
 /**
  * Records one history for each scenario of each workflow into `test/replay/histories`, from the service as it is built
  * now. Run before a change to a workflow (`npm run record:histories`), so that the change can be replayed against it.
+ * With the names of groups (`npm run record:histories -- approvals`) only theirs are recorded.
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -8,10 +9,13 @@ import { Client, Connection } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils';
 import { eventually } from '../../platform/testing/eventually';
 import { makeTempDir } from '../../platform/testing/temp-dir';
+import type { ApprovalRequest } from '../../contracts/run-approval';
 import { agentRunId } from '../../workflows/agent-run/messages';
 import { boardQueue } from '../../workflows/queues';
+import { runApprovalId } from '../../workflows/run-approval/messages';
 import { worktreeId } from '../../workflows/worktree/messages';
 import { schedulerId } from '../../workflows/admission-scheduler/messages';
+import { anApprovalRequest, aRequester, aWaitingRun } from '../support/approvals';
 import { scriptAgent } from '../support/caller';
 import { gitBreakpoints, type GitBreakpoints } from '../support/git-breakpoints';
 import { aRemoteRepository, commitIn } from '../support/remote-repository';
@@ -35,11 +39,19 @@ async function main(): Promise<void> {
       { type: 'elsewhere', name: 'Elsewhere', provider: 'remote-callback' },
     ]);
     await mkdir(histories, { recursive: true });
-    const recorded = [
-      ...(await scenarios(service, temporal)),
-      ...(await worktreeScenarios(service, temporal, files.path)),
-      ['worktree-interrupted', await interruptedWorktree(service, temporal, breakpoints)] as const,
-    ];
+    const groups: Record<string, () => Promise<(readonly [name: string, workflowId: string])[]>> = {
+      runs: () => scenarios(service, temporal),
+      worktrees: async () => [
+        ...(await worktreeScenarios(service, temporal, files.path)),
+        ['worktree-interrupted', await interruptedWorktree(service, temporal, breakpoints)],
+      ],
+      approvals: () => approvalScenarios(service, temporal),
+    };
+    const chosen = process.argv.slice(2);
+    const recorded: (readonly [name: string, workflowId: string])[] = [];
+    for (const [group, record] of Object.entries(groups)) {
+      if (chosen.length === 0 || chosen.includes(group)) recorded.push(...(await record()));
+    }
     for (const [name, workflowId] of recorded) {
       await temporal.workflow.getHandle(workflowId).result();
       const history = await temporal.workflow.getHandle(workflowId).fetchHistory();
@@ -206,6 +218,35 @@ async function interruptedWorktree(service: Service, temporal: Client, breakpoin
     { withinMs: 60_000 },
   );
   return worktreeId(id);
+}
+
+/** Every way a request for approval can end, and the run that waited meanwhile. */
+async function approvalScenarios(service: Service, temporal: Client): Promise<[name: string, workflowId: string][]> {
+  const { call } = service;
+  const { approvals, close } = await aRequester(temporal, { dataDir: service.dataDir });
+  try {
+    const run = await aWaitingRun(call);
+    const ask = (providerRequestId: string, fields: Partial<ApprovalRequest> = {}) =>
+      approvals.request(anApprovalRequest(run, { providerRequestId, ...fields }));
+    const expired = await ask('expired', { lifetimeMs: 1_000 });
+    const decided = await ask('decided');
+    await call.ok('POST', `/api/run-approvals/${decided.id}/decision`, {
+      decision: 'approved',
+      expectedRevision: 1,
+      expectedActionHash: decided.actionHash,
+    });
+    await approvals.settled(expired.id, AbortSignal.timeout(20_000));
+    const cancelled = await ask('cancelled');
+    await call.ok('POST', `/api/agents/${run.taskId}/stop`, { attemptId: run.attemptId });
+    return [
+      ['run-approval-decided', runApprovalId(decided.id)],
+      ['run-approval-expired', runApprovalId(expired.id)],
+      ['run-approval-cancelled', runApprovalId(cancelled.id)],
+      ['agent-run-approvals', agentRunId(run.attemptId)],
+    ];
+  } finally {
+    await close();
+  }
 }
 
 const refusedWorkflow = (temporal: Client, taskId: string) =>

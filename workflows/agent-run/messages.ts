@@ -1,5 +1,6 @@
 import { defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { AgentCommandType, CommandAnswer } from '../../contracts/agent-command';
+import type { ApprovalStatus } from '../../contracts/run-approval';
 import type { LaunchOutcome, LaunchRequest } from '../../contracts/launch';
 
 /** The business id of an attempt's workflow: starting it twice is one run. */
@@ -75,6 +76,9 @@ export const completeUpdate = defineUpdate<RunEnd, [CompleteInput]>('complete');
 export const commandUpdate = defineUpdate<CommandAnswer, [CommandInput]>('command');
 /** Capacity has been reserved for this queued attempt. */
 export const capacityReserved = defineSignal('capacityReserved');
+
+/** A request for approval of this run was made, or is no longer pending. */
+export const approvalChanged = defineSignal<[{ approvalId: string; status: ApprovalStatus }]>('approvalChanged');
 
 /** Failure types a validator rejects an update with. */
 export const staleAttempt = 'STALE_ATTEMPT';

@@ -15,6 +15,7 @@ import {
 import type { AgentCommandType } from '../../contracts/agent-command';
 import type { LaunchOutcome, LaunchRefusal } from '../../contracts/launch';
 import { searchAttributes } from '../../platform/temporal/search-attributes';
+import { showApprovals } from './approvals';
 import { ensureWorktree } from './ensure-worktree';
 import { acceptCommands, type CommandedRun } from './commands';
 import { admission, announce, completion, dispatchOn, prepareOn, reclaimOn } from './activities';
@@ -48,6 +49,7 @@ export type Ending =
 export async function agentRun(input: AgentRunInput): Promise<RunEnd> {
   const run = new RunMessages(input.attemptId);
   acceptCommands(run, input.timings);
+  showApprovals(run);
   // An operator's "cancel" in the Temporal UI is a stop: it ends the agent and is recorded like any other.
   CancellationScope.current().cancelRequested.catch(() => {
     run.stop ??= { actor: 'operator:temporal' };

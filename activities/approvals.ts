@@ -1,0 +1,125 @@
+import { ApplicationFailure } from '@temporalio/common';
+import type { RunEventInput } from '../contracts/run-event';
+import type { ApprovalStatus, RunApproval } from '../contracts/run-approval';
+import type { ApprovalOutcome, ApprovalStore } from '../stores/approval-store';
+import type { AttemptStore } from '../stores/attempt-store';
+import type { FeedStore } from '../stores/feed-store';
+import type { RunEventStore } from '../stores/run-event-store';
+import type { Decided, DecideInput } from '../workflows/run-approval/messages';
+import { sourceOf } from './source';
+
+export interface ApprovalDependencies {
+  approvals: ApprovalStore;
+  attempts: Pick<AttemptStore, 'get'>;
+  events: Pick<RunEventStore, 'append'>;
+  feed: Pick<FeedStore, 'append'>;
+  now(): Date;
+}
+
+export function createApprovalActivities(deps: ApprovalDependencies) {
+  return {
+    /** Tells of a request once; repeated, it tells nothing more. Answers what its record says by now. */
+    async announceApproval({ approvalId }: { approvalId: string }): Promise<{ status: ApprovalStatus }> {
+      const approval = await mustGet(approvalId);
+      await tell(deps, approval, requested(approval));
+      if (approval.status !== 'pending') await tell(deps, approval, resolved(approval));
+      return { status: approval.status };
+    },
+
+    /**
+     * Records a decision, if it is about exactly what is pending and in time, then tells of it. Repeated after it was
+     * recorded, it tells again what nobody hears twice.
+     */
+    async decideApproval({ approvalId, decision }: { approvalId: string; decision: DecideInput }): Promise<Decided> {
+      const at = deps.now().toISOString();
+      const { expectedRevision: revision, expectedActionHash: actionHash, ...outcome } = decision;
+      const changed = await deps.approvals.decide(approvalId, { revision, actionHash }, outcome, at);
+      if (!changed) await deps.approvals.expireDue(at);
+      const approval = changed ?? (await mustGet(approvalId));
+      if (approval.status !== 'pending') await tell(deps, approval, resolved(approval));
+      // An earlier try of this activity may have recorded it and died before it could say so.
+      return { recorded: changed !== undefined || isOf(approval, decision), status: approval.status };
+    },
+
+    /** Ends a request that nobody has decided, then tells of it. A decision that was first stands. */
+    async closeApproval({
+      approvalId,
+      outcome,
+    }: {
+      approvalId: string;
+      outcome: ApprovalOutcome;
+    }): Promise<{ status: ApprovalStatus }> {
+      const approval = await closeApproval(deps, approvalId, outcome);
+      return { status: approval.status };
+    },
+  };
+
+  async function mustGet(approvalId: string): Promise<RunApproval> {
+    const approval = await deps.approvals.get(approvalId);
+    if (!approval)
+      throw ApplicationFailure.nonRetryable(`No approval ${approvalId}.`, 'APPROVAL_MISSING', { approvalId });
+    return approval;
+  }
+}
+
+export type ApprovalActivities = ReturnType<typeof createApprovalActivities>;
+
+/** Ends a pending request and tells of how it ended. @throws ApplicationFailure when there is no such request */
+export async function closeApproval(
+  deps: ApprovalDependencies,
+  approvalId: string,
+  outcome: ApprovalOutcome,
+): Promise<RunApproval> {
+  const approval = await deps.approvals.close(approvalId, outcome, deps.now().toISOString());
+  if (!approval) throw ApplicationFailure.nonRetryable(`No approval ${approvalId}.`, 'APPROVAL_MISSING');
+  await tell(deps, approval, resolved(approval));
+  return approval;
+}
+
+const isOf = ({ status, resolution, revision }: RunApproval, decision: DecideInput): boolean =>
+  status === decision.decision && resolution?.actor === decision.actor && revision === decision.expectedRevision + 1;
+
+/** Puts it into the run's own log, once, and tells watchers that the record has changed. */
+async function tell(deps: ApprovalDependencies, approval: RunApproval, event: RunEventInput): Promise<void> {
+  const attempt = await deps.attempts.get(approval.attemptId);
+  if (attempt) await deps.events.append(sourceOf(attempt), [event]);
+  const { id: approvalId, taskId, attemptId } = approval;
+  await deps.feed.append({ type: 'run-approval.changed', approvalId, taskId, attemptId });
+}
+
+const about = ({ threadId, turnId, itemId }: RunApproval): Pick<RunEventInput, 'sessionId' | 'turnId' | 'itemId'> => ({
+  ...(threadId === null ? {} : { sessionId: threadId }),
+  ...(turnId === null ? {} : { turnId }),
+  ...(itemId === null ? {} : { itemId }),
+});
+
+const requested = (approval: RunApproval): RunEventInput => ({
+  kind: 'approval.requested',
+  ...about(approval),
+  payload: {
+    approvalId: approval.id,
+    requestId: approval.providerRequestId,
+    requestKind: approval.requestKind,
+    actionClass: approval.actionClass,
+    action: approval.action,
+    actionHash: approval.actionHash,
+    riskClass: approval.riskClass,
+    expiresAt: approval.expiresAt,
+  },
+  receivedAt: approval.createdAt,
+  dedupeKey: `approval-requested/${approval.id}`,
+});
+
+const resolved = (approval: RunApproval): RunEventInput => ({
+  kind: 'approval.resolved',
+  ...about(approval),
+  payload: {
+    approvalId: approval.id,
+    requestId: approval.providerRequestId,
+    status: approval.status,
+    actor: approval.resolution?.actor,
+    ...(approval.resolution?.note === undefined ? {} : { note: approval.resolution.note }),
+  },
+  receivedAt: approval.updatedAt,
+  dedupeKey: `approval-resolved/${approval.id}`,
+});

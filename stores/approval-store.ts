@@ -1,0 +1,157 @@
+import type { Filter } from 'mongodb';
+import type { RunApproval, RunApprovalQuery } from '../contracts/run-approval';
+import { responseMarker } from '../contracts/run-approval';
+import type { SealedBox } from '../platform/crypto/sealed-box';
+import type { Database } from './collection';
+import { DuplicateKeyError } from './errors';
+
+/** An approval as it is stored: the record that callers see, and what is none of their business. */
+interface ApprovalRecord extends Omit<RunApproval, 'id'> {
+  _id: string;
+  /** Public key of whoever waits for the decision. */
+  responseKey?: string;
+  /** Response data on its way to whoever waits, which alone can read it. */
+  sealedResponse?: SealedBox;
+}
+
+/** How an approval ends. */
+export interface ApprovalOutcome {
+  decision: 'approved' | 'rejected' | 'expired' | 'cancelled';
+  actor: string;
+  note?: string;
+  sealedResponse?: SealedBox;
+}
+
+/** What a decision was made on. */
+export interface ExpectedApproval {
+  revision: number;
+  actionHash: string;
+}
+
+/** Records of what needs somebody's approval (specification 2, run approvals). Kept for good: they say who allowed what. */
+export async function createApprovalStore(db: Database) {
+  const newest = { createdAt: -1 } as const;
+  const approvals = await db.collection<ApprovalRecord>({
+    name: 'run-approvals',
+    indexes: [
+      { keys: { attemptId: 1, ...newest } },
+      { keys: { taskId: 1, ...newest } },
+      { keys: { agentId: 1, ...newest } },
+      { keys: { status: 1, ...newest } },
+      { keys: { status: 1, expiresAt: 1 } },
+      { keys: newest },
+    ],
+  });
+
+  /** The one way an approval changes: out of `pending`, once. */
+  const settle = (
+    id: string,
+    filter: Filter<ApprovalRecord>,
+    { decision, actor, note, sealedResponse }: ApprovalOutcome,
+    at: string,
+  ) =>
+    approvals.findOneAndUpdate(
+      { ...filter, _id: id, status: 'pending' },
+      {
+        $set: {
+          status: decision,
+          updatedAt: at,
+          resolution: {
+            decision,
+            actor,
+            decidedAt: at,
+            ...(note === undefined ? {} : { note }),
+            ...(sealedResponse === undefined ? {} : { responseData: responseMarker }),
+          },
+          ...(sealedResponse === undefined ? {} : { sealedResponse }),
+        },
+        $inc: { revision: 1 },
+      },
+    );
+
+  return {
+    /** Stores a request, or returns the approval that has its id already. */
+    async open({ id, ...record }: RunApproval, responseKey?: string): Promise<RunApproval> {
+      const document: ApprovalRecord = { _id: id, ...record, ...(responseKey === undefined ? {} : { responseKey }) };
+      try {
+        await approvals.insert(document);
+        return present(document);
+      } catch (error) {
+        const existing = error instanceof DuplicateKeyError ? await approvals.get(id) : undefined;
+        if (!existing) throw error;
+        return present(existing);
+      }
+    },
+
+    async get(id: string): Promise<RunApproval | undefined> {
+      const record = await approvals.get(id);
+      return record && present(record);
+    },
+
+    /** The key that response data is sealed for; `undefined` when nobody takes any. */
+    responseKey: async (id: string): Promise<string | undefined> => (await approvals.get(id))?.responseKey,
+
+    /** Records a decision on exactly what was decided about, in time; `undefined` when it is something else by now. */
+    async decide(id: string, expected: ExpectedApproval, outcome: ApprovalOutcome, at: string) {
+      const changed = await settle(id, { ...expected, expiresAt: { $gt: at } }, outcome, at);
+      return changed && present(changed);
+    },
+
+    /** Ends a pending approval without a decision; one that is no longer pending stays as it is. */
+    async close(id: string, outcome: ApprovalOutcome, at: string): Promise<RunApproval | undefined> {
+      const changed = (await settle(id, {}, outcome, at)) ?? (await approvals.get(id));
+      return changed && present(changed);
+    },
+
+    /** Ends everything whose time is over, so that no reader sees as pending what nobody can decide any more. */
+    expireDue: (at: string): Promise<number> =>
+      approvals.updateMany(
+        { status: 'pending', expiresAt: { $lte: at } },
+        {
+          $set: {
+            status: 'expired',
+            updatedAt: at,
+            resolution: { decision: 'expired', actor: expiryActor, decidedAt: at },
+          },
+          $inc: { revision: 1 },
+        },
+      ),
+
+    /** Response data for whoever waits: handed out once, and gone from here with that. */
+    async takeResponse(id: string): Promise<SealedBox | undefined> {
+      const sealed = (await approvals.get(id))?.sealedResponse;
+      if (!sealed) return undefined;
+      await approvals.findOneAndUpdate({ _id: id }, { $unset: { sealedResponse: '' } });
+      return sealed;
+    },
+
+    /** One page, the newest first. */
+    async list({ page, limit, ...filter }: RunApprovalQuery): Promise<RunApproval[]> {
+      const found = await approvals.find(filter, {
+        sort: newest,
+        skip: (page - 1) * limit,
+        limit,
+      });
+      return found.map(present);
+    },
+
+    /** Pending approvals of an attempt. */
+    async pendingOf(attemptId: string, limit: number): Promise<RunApproval[]> {
+      return (await approvals.find({ attemptId, status: 'pending' }, { sort: newest, limit })).map(present);
+    },
+
+    /** Pending approvals of everybody, those that end first first. */
+    async pending(limit: number): Promise<RunApproval[]> {
+      return (await approvals.find({ status: 'pending' }, { sort: { expiresAt: 1 }, limit })).map(present);
+    },
+  };
+}
+
+export type ApprovalStore = Awaited<ReturnType<typeof createApprovalStore>>;
+
+/** Who ends an approval that nobody has decided in time. */
+export const expiryActor = 'system:expiry';
+
+function present({ _id, responseKey: _key, sealedResponse: _sealed, ...record }: ApprovalRecord): RunApproval {
+  return { id: _id, ...record };
+}

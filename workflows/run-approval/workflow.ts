@@ -1,0 +1,124 @@
+import {
+  ApplicationFailure,
+  CancellationScope,
+  allHandlersFinished,
+  condition,
+  getExternalWorkflowHandle,
+  proxyLocalActivities,
+  setCurrentDetails,
+  setHandler,
+} from '@temporalio/workflow';
+import type { ApprovalActivities } from '../../activities/approvals';
+import type { ApprovalStatus } from '../../contracts/run-approval';
+import { agentRunId, approvalChanged } from '../agent-run/messages';
+import {
+  approvalActionChanged,
+  approvalClosed,
+  approvalNotPending,
+  approvalStale,
+  decideUpdate,
+  type Decided,
+  type DecideInput,
+  type RunApprovalInput,
+} from './messages';
+
+/** Store work: short, idempotent, repeated until the stores answer. */
+const records = proxyLocalActivities<ApprovalActivities>({
+  startToCloseTimeout: '10 seconds',
+  retry: { initialInterval: '200 milliseconds', maximumInterval: '15 seconds' },
+});
+
+/**
+ * One request for approval, from the moment it is told until it is decided, expires or its attempt ends. The record in
+ * the stores is what counts: a decision is written there first, and only then told to the run that waits.
+ */
+export async function runApproval(input: RunApprovalInput): Promise<ApprovalStatus> {
+  const messages = new ApprovalMessages(input);
+  // An operator's "cancel" in the Temporal UI takes the request back.
+  CancellationScope.current().cancelRequested.catch(() => {
+    messages.withdrawn = true;
+  });
+  return CancellationScope.nonCancellable(() => approval(input, messages));
+}
+
+async function approval(input: RunApprovalInput, messages: ApprovalMessages): Promise<ApprovalStatus> {
+  const { approvalId } = input;
+  messages.status = (await records.announceApproval({ approvalId })).status;
+  messages.announced = true;
+  if (messages.status === 'pending') {
+    setCurrentDetails(`Waits for a decision until ${input.expiresAt}.`);
+    await tellRun(input, 'pending');
+    // The clock of workflow code is that of its history: a replay computes the same.
+    const leftMs = Math.max(1, Date.parse(input.expiresAt) - Date.now());
+    await condition(() => messages.over, leftMs);
+    // A decision that is being recorded just now is not overtaken by the end of its time.
+    await condition(() => !messages.deciding);
+  }
+  if (messages.status === 'pending') {
+    const decision = messages.withdrawn || messages.closed ? 'cancelled' : 'expired';
+    const actor = messages.closed ? 'system:run-end' : messages.withdrawn ? 'operator:temporal' : 'system:expiry';
+    messages.status = (await records.closeApproval({ approvalId, outcome: { decision, actor } })).status;
+  }
+  const { status } = messages;
+  setCurrentDetails(`The request is **${status}**.`);
+  // A run whose end has cancelled the request has nothing to learn from it.
+  if (status !== 'cancelled') await tellRun(input, status);
+  await condition(allHandlersFinished);
+  return status;
+}
+
+/** The run shows its operators that it waits. One that is over is not told, and keeps nothing from ending. */
+async function tellRun({ attemptId, approvalId }: RunApprovalInput, status: ApprovalStatus): Promise<void> {
+  try {
+    await getExternalWorkflowHandle(agentRunId(attemptId)).signal(approvalChanged, { approvalId, status });
+  } catch {
+    // The run has ended, or never was one of this server: the record says what there is to say.
+  }
+}
+
+/** What has been said to the approval so far; the handlers are set before the first await. */
+class ApprovalMessages {
+  status: ApprovalStatus = 'pending';
+  announced = false;
+  deciding = false;
+  withdrawn = false;
+  closed = false;
+
+  constructor(private readonly input: RunApprovalInput) {
+    setHandler(approvalClosed, () => {
+      this.closed = true;
+    });
+    setHandler(decideUpdate, (decision) => this.decide(decision), {
+      validator: (decision: DecideInput) => this.check(decision),
+    });
+  }
+
+  get over(): boolean {
+    return this.status !== 'pending' || this.closed || this.withdrawn;
+  }
+
+  private async decide(decision: DecideInput): Promise<Decided> {
+    this.deciding = true;
+    try {
+      // Nobody hears of the decision before the request.
+      await condition(() => this.announced);
+      const decided = await records.decideApproval({ approvalId: this.input.approvalId, decision });
+      this.status = decided.status;
+      return decided;
+    } finally {
+      this.deciding = false;
+    }
+  }
+
+  private check({ expectedRevision, expectedActionHash }: DecideInput): void {
+    if (this.over || this.deciding) refuse(approvalNotPending, 'The request is no longer pending.');
+    if (expectedActionHash !== this.input.actionHash)
+      refuse(approvalActionChanged, 'The request is for another action.');
+    if (expectedRevision !== this.input.revision) refuse(approvalStale, 'The request has changed since it was read.');
+  }
+}
+
+/** Rejects an update with a typed failure; a plain Error would only retry the workflow task. */
+function refuse(type: string, message: string): never {
+  throw ApplicationFailure.create({ type, message, nonRetryable: true });
+}
