@@ -89,7 +89,12 @@ export async function createAttemptStore(db: Database) {
       return found;
     },
 
-    list: (taskId: string, limit: number) => attempts.find({ taskId }, { sort: { createdAt: -1 }, limit }),
+    /** The newest first; with `before`, those made before that moment. */
+    list: (taskId: string, limit: number, before?: string) =>
+      attempts.find(
+        { taskId, ...(before === undefined ? {} : { createdAt: { $lt: before } }) },
+        { sort: { createdAt: -1 }, limit },
+      ),
 
     listActive: (limit: number) => attempts.find({ state: { $in: active } }, { sort: { createdAt: -1 }, limit }),
 

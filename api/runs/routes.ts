@@ -7,6 +7,7 @@ import { runEventPage, runEventQuery } from '../../contracts/run-event';
 import { conflict } from '../../platform/errors/app-error';
 import type { Routes } from '../../platform/http/routes';
 import { attemptOfTask, verifiedAttempt } from './attempt';
+import { attemptRoutes } from './attempts';
 import { completeRun } from './complete';
 import type { RunsContext } from './context';
 import { launchRun, previewRun } from './launch';
@@ -18,6 +19,7 @@ const tag = 'runs';
 
 /** Launching, watching and ending the runs of a task. */
 export function runRoutes(routes: Routes, context: RunsContext): void {
+  attemptRoutes(routes, context);
   commandRoutes(routes, context);
 
   routes.add(

@@ -195,3 +195,19 @@ test('the worktree of a run is a real one, outside the primary checkout', async 
   expect(readFileSync(join(taskEnvelope.workspace.path, 'step-1.txt'), 'utf8')).toContain('attempt_');
   expect(taskEnvelope.workspace.baseline.headSha).toBe(await git(repository, 'rev-parse', 'main'));
 });
+
+test('the attempts of a task are listed, the newest first, page by page', async () => {
+  const task = await aTask();
+  const made: string[] = [];
+  for (let run = 0; run < 3; run += 1) {
+    made.unshift((await stack.call.start(task.id, { agent: 'elsewhere' })).attemptId);
+    await stack.call.ok('POST', `/api/agents/${task.id}/stop`, { attemptId: made[0] });
+  }
+  const url = `/api/agents/${task.id}/attempts`;
+  const first = await stack.call.ok('GET', `${url}?limit=2`);
+  const second = await stack.call.ok('GET', `${url}?limit=2&before=${first.nextBefore}`);
+  expect([...first.attempts, ...second.attempts].map(({ id }) => id)).toEqual(made);
+  expect(second.nextBefore).toBeNull();
+  expect(await stack.call.get(`${url}?limit=0`)).toMatchObject({ status: 400 });
+  expect(await stack.call.get('/api/agents/task_20260101_nobody/attempts')).toMatchObject({ status: 404 });
+});
