@@ -7,7 +7,7 @@ import { createLog, type Log } from '../platform/log/log';
 import { claimPort } from '../platform/processes/claim-port';
 import { claimDataDirectory } from '../platform/processes/data-directory';
 import { nodePart, type NodePart } from '../platform/processes/node-part';
-import { supervise, type Supervision } from '../platform/processes/supervisor';
+import { supervise, type SuperviseOptions, type Supervision } from '../platform/processes/supervisor';
 import { tail } from '../platform/processes/tail';
 import { findTemporalBinary } from '../platform/temporal/binary';
 import { embeddedServer } from '../platform/temporal/embedded-server';
@@ -25,6 +25,8 @@ export interface StartOptions {
   quiet?: boolean;
   /** Ends the starting; the call rejects with its reason. */
   signal?: AbortSignal;
+  /** How soon a part that died is started again, and when it counts as healthy; usual ones unless given. */
+  restart?: Pick<SuperviseOptions, 'backoff' | 'healthyAfterMs'>;
   /** How long the parts may take to be ready, in milliseconds. */
   readyWithinMs?: number;
 }
@@ -104,6 +106,7 @@ export async function startAll(options: StartOptions = {}): Promise<RunningServi
       log,
       graceMs: settings.BOARD_STOP_GRACE_MS + partGraceMs,
       signal: options.signal,
+      ...options.restart,
     });
     await untilReady(programs, supervision, { ...options, logFile });
     const urlOf = (port: number): string => `http://${urlHost(settings.BOARD_HOST)}:${port}`;

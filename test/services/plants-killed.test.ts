@@ -17,7 +17,7 @@ test('a plant that was stored is announced, whatever is killed in between', asyn
         PLANTS_WEBHOOK_URLS: receiver.url,
         PLANTS_WEBHOOK_ALLOW_PRIVATE: 'true',
       },
-      ['plants'],
+      { services: ['plants'] },
     );
     const { serviceUrls } = service;
     const kill = (pid = service?.pids().plants ?? 0): boolean => process.kill(pid, 'SIGKILL');

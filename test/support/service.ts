@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { startAll, type RunningService, type SmallService } from '../../scripts/start-all';
+import { startAll, type RunningService, type StartOptions } from '../../scripts/start-all';
 import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
 import { Caller } from './caller';
 import { testSettings } from './settings';
@@ -12,6 +12,8 @@ export interface Service extends RunningService {
   restart(change: (dataDir: string) => Promise<void>): Promise<Service>;
   close(): Promise<void>;
 }
+
+type ServiceOptions = Pick<StartOptions, 'services' | 'restart'>;
 
 /** The machine's own settings of the service are not the test's. */
 const inherited = () =>
@@ -34,23 +36,19 @@ export const partEnvironment = (
 
 export async function startService(
   settings: Record<string, string> = {},
-  services: readonly SmallService[] = [],
+  options: ServiceOptions = {},
 ): Promise<Service> {
   const dir = await makeTempDir('service');
-  return startIn(dir, settings, services);
+  return startIn(dir, settings, options);
 }
 
-async function startIn(
-  dir: TempDir,
-  settings: Record<string, string>,
-  services: readonly SmallService[],
-): Promise<Service> {
+async function startIn(dir: TempDir, settings: Record<string, string>, options: ServiceOptions): Promise<Service> {
   try {
     const service = await startAll({
       environment: { ...inherited(), ...testSettings, LOG_LEVEL: 'info', ...settings },
       dataDir: join(dir.path, 'data'),
       ports: { api: 0, temporalUi: 0 },
-      services,
+      ...options,
       quiet: true,
     });
     return {
@@ -61,7 +59,7 @@ async function startIn(
         await service.stop();
         await service.ended;
         await change(service.dataDir);
-        return startIn(dir, settings, services);
+        return startIn(dir, settings, options);
       },
       close: async () => {
         await service.stop();
