@@ -33,7 +33,7 @@ export function createRunLauncher(client: Client) {
   return {
     /**
      * Starts the attempt's workflow and answers what admission decided; started already, it answers the same.
-     * `undefined` when that workflow is over: the answer is in the attempt.
+     * `undefined` when that workflow is over and was never asked: the answer is in the attempt.
      *
      * @throws AppError 503 `RUN_PENDING` when no worker answers in time: the launch is kept and will be decided
      */
@@ -61,7 +61,7 @@ export function createRunLauncher(client: Client) {
           }),
         );
       } catch (error) {
-        if (error instanceof WorkflowExecutionAlreadyStartedError) return undefined;
+        if (error instanceof WorkflowExecutionAlreadyStartedError) return decided(client, input.attemptId);
         throw error;
       }
     },
@@ -104,6 +104,17 @@ export function createRunLauncher(client: Client) {
 }
 
 export type RunLauncher = ReturnType<typeof createRunLauncher>;
+
+/** What a workflow that is over answered: a refusal may have no attempt to be read from. */
+async function decided(client: Client, attemptId: string): Promise<LaunchOutcome | undefined> {
+  try {
+    const launched = client.workflow.getHandle(agentRunId(attemptId)).getUpdateHandle<LaunchOutcome>(launchUpdateId);
+    return await launched.result();
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return undefined;
+    throw error;
+  }
+}
 
 /** An update of a run; `undefined` when the run is over, and typed rejections become the conflicts they are. */
 async function unlessOver<T>(client: Client, call: () => Promise<T>): Promise<T | undefined> {
