@@ -16,8 +16,9 @@ import { withHeartbeat } from './heartbeat';
 import type { LiveAgents } from './live-agents';
 import { sourceOf } from './source';
 import { supervised, supervisorOf, whileSupervised, type SupervisionDependencies } from './supervision';
+import { watchRun, type WatchdogDependencies } from './watchdog';
 
-export interface DispatchDependencies extends SupervisionDependencies {
+export interface DispatchDependencies extends SupervisionDependencies, WatchdogDependencies {
   attempts: AttemptStore;
   events: RunEventStore;
   feed: FeedStore;
@@ -75,8 +76,9 @@ export function createDispatchActivities(deps: DispatchDependencies) {
     },
   };
 
-  function run(record: AttemptRecord, worktreePath: string, signal: AbortSignal): Promise<AgentOutcome> {
-    return providerOf(record).run(
+  async function run(record: AttemptRecord, worktreePath: string, signal: AbortSignal): Promise<AgentOutcome> {
+    const watch = watchRun(deps, record);
+    const outcome = await providerOf(record).run(
       {
         attemptId: record._id,
         taskId: record.taskId,
@@ -91,11 +93,13 @@ export function createDispatchActivities(deps: DispatchDependencies) {
       {
         started: (process, agent) => started(record, process, agent),
         append: async (events) => {
-          await deps.events.append(sourceOf(record), events);
+          await watch.appended(events, await deps.events.append(sourceOf(record), events));
         },
       },
       signal,
     );
+    await watch.ended();
+    return outcome;
   }
 
   async function cleanUp(record: AttemptRecord): Promise<void> {

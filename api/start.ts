@@ -16,6 +16,7 @@ import { createTraceStore } from '../stores/trace-store';
 import { createProfileStore } from '../stores/profile-store';
 import { createSandboxStore } from '../stores/sandbox-store';
 import { createSettingsStore } from '../stores/settings-store';
+import { createWatchdogStore } from '../stores/watchdog-store';
 import { createWorktreeStore } from '../stores/worktree-store';
 import { createApp, requestTimeoutMs } from './app';
 import type { ApprovalsContext } from './approvals/context';
@@ -27,6 +28,8 @@ import { defaultFeedSettings, serveFeed } from './feed/server';
 import { diskCheck, memoryCheck, storageCheck, temporalCheck } from './health/checks';
 import { openRuns } from './runs/open';
 import { runRoutes } from './runs/routes';
+import type { WatchdogContext } from './watchdog/context';
+import { watchdogRoutes } from './watchdog/routes';
 import type { WorktreesContext } from './worktrees/context';
 import { createWorktreeLauncher } from './worktrees/launcher';
 import { worktreeRoutes } from './worktrees/routes';
@@ -102,8 +105,14 @@ async function openDurable(context: ApiContext, client: Client, closers: Closer[
     launcher: createWorktreeLauncher(client, { heartbeatTimeoutMs: context.env.BOARD_HEARTBEAT_TIMEOUT_MS }),
     now: () => new Date(),
   };
+  const watchdog: WatchdogContext = {
+    ...runs,
+    watchdog: await createWatchdogStore(context.database),
+    now: () => new Date(),
+  };
   const areas: Area[] = [
     (routes) => runRoutes(routes, runs),
+    (routes) => watchdogRoutes(routes, watchdog),
     (routes) => worktreeRoutes(routes, worktrees),
     (routes) => approvalRoutes(routes, approvals),
   ];

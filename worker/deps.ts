@@ -38,9 +38,10 @@ import { createRunEventStore } from '../stores/run-event-store';
 import { createSandboxStore } from '../stores/sandbox-store';
 import { createSettingsStore } from '../stores/settings-store';
 import { createTraceStore } from '../stores/trace-store';
+import { createWatchdogStore } from '../stores/watchdog-store';
 import { createWorktreeStore } from '../stores/worktree-store';
 import { look, schedulerId } from '../workflows/admission-scheduler/messages';
-import { agentRunId, capacityReserved } from '../workflows/agent-run/messages';
+import { agentRunId, capacityReserved, commandUpdate } from '../workflows/agent-run/messages';
 import { boardQueue, workerQueue } from '../workflows/queues';
 
 export interface WorkerParts {
@@ -79,6 +80,7 @@ export async function createWorkerDependencies({ env, log, hostId, database, boa
     createRunCommandStore(database),
     createApprovalStore(database),
   ]);
+  const watchdog = await createWatchdogStore(database);
   const limits = {
     runTimeoutMs: env.BOARD_RUN_TIMEOUT_MS,
     outputLimitBytes: env.BOARD_RUN_OUTPUT_LIMIT_BYTES,
@@ -173,6 +175,12 @@ export async function createWorkerDependencies({ env, log, hostId, database, boa
         queue,
         stopping,
         isRunOpen: (attemptId) => isRunOpen(client, attemptId),
+        watchdog,
+        command: (command) =>
+          client.workflow
+            .getHandle(agentRunId(command.attemptId))
+            .executeUpdate(commandUpdate, { args: [command], updateId: command.commandId }),
+        taskStatus: async (taskId) => (await board.get(taskId))?.task.status,
         transportDir: join(env.BOARD_DATA_DIR, 'envelopes'),
         limits,
       }),

@@ -1,0 +1,55 @@
+import { z } from 'zod';
+import { taskId } from '../../contracts/common';
+import {
+  findingId,
+  watchdogInspection,
+  watchdogOverride,
+  watchdogOverrideRequest,
+  watchdogQuery,
+} from '../../contracts/watchdog';
+import type { Routes } from '../../platform/http/routes';
+import { attemptOfTask } from '../runs/attempt';
+import type { WatchdogContext } from './context';
+import { overrideFinding } from './override';
+
+/** What the progress watchdog found in a run, and what people make of it. */
+export function watchdogRoutes(routes: Routes, context: WatchdogContext): void {
+  routes.add(
+    {
+      method: 'get',
+      path: '/agents/:taskId/watchdog',
+      operationId: 'getRunWatchdog',
+      summary: 'Read what the progress watchdog found in an attempt, what it did, and what people decided',
+      tag: 'runs',
+      permission: 'agent:read',
+      params: z.strictObject({ taskId }),
+      query: watchdogQuery,
+      response: watchdogInspection,
+      errors: [404],
+    },
+    async ({ params, query }) => {
+      const record = await attemptOfTask(context, params.taskId, query.attemptId);
+      return { taskId: record.taskId, attemptId: record._id, ...(await context.watchdog.inspect(record._id)) };
+    },
+  );
+
+  routes.add(
+    {
+      method: 'post',
+      path: '/agents/:taskId/watchdog/:findingId/override',
+      operationId: 'overrideRunWatchdog',
+      summary: 'Decide about a finding of the watchdog, once: 200 when carried out, 202 when only recorded so far',
+      tag: 'runs',
+      permission: 'agent:write',
+      params: z.strictObject({ taskId, findingId }),
+      body: watchdogOverrideRequest,
+      response: watchdogOverride,
+      errors: [404, 409, 503],
+    },
+    async ({ params, body, auth }, ctx) => {
+      const override = await overrideFinding(context, { ...params, ...body }, auth);
+      if (override.state === 'requested') ctx.status = 202;
+      return override;
+    },
+  );
+}

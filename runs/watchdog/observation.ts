@@ -1,0 +1,153 @@
+import type { RunEventKind } from '../../contracts/run-event';
+import type { ProgressSignal } from '../../contracts/watchdog';
+import { digestOf } from '../digest';
+
+/** The part of a run event that the watchdog looks at. */
+export interface WatchedEvent {
+  kind: RunEventKind;
+  payload: Record<string, unknown>;
+  sequence: number;
+  receivedAt: string;
+  turnId?: string | undefined;
+  dedupeKey?: string | undefined;
+}
+
+/** What one event says about the progress of a run. */
+export interface Observation {
+  sequence: number;
+  /** Milliseconds since 1970. */
+  at: number;
+  turnId: string | null;
+  /** The same for the same action; nothing for what is no action. */
+  action?: string;
+  /** The file whose edit failed, and the one whose edit worked. */
+  failedEdit?: string;
+  progress?: ProgressSignal;
+  /** Whether the event counts as something the agent did. */
+  counts: boolean;
+  tokens: number;
+  costUsd: number;
+}
+
+/** Prefix of the keys of events that the watchdog itself appends: it does not watch itself. */
+export const watchdogKey = 'watchdog/';
+/** Prefix of the keys of events that tell of a person's decision on a finding. */
+export const overrideKey = 'watchdog-override/';
+
+/** Who the commands are from that the watchdog gives: they are nobody's input. */
+export const watchdogActor = 'system:watchdog';
+
+/** What differs between two calls that are otherwise the same. */
+const volatile = new Set([
+  'id',
+  'itemId',
+  'callId',
+  'toolCallId',
+  'requestId',
+  'turnId',
+  'sessionId',
+  'timestamp',
+  'startedAt',
+  'completedAt',
+  'receivedAt',
+  'durationMs',
+  'elapsedMs',
+  'percent',
+]);
+
+const actions: ReadonlySet<RunEventKind> = new Set<RunEventKind>([
+  'tool.completed',
+  'command.completed',
+  'message.assistant',
+  'run.error',
+]);
+
+/** Events that mean that the agent does something, also when nobody can say what. */
+const activity: ReadonlySet<RunEventKind> = new Set<RunEventKind>([...actions, 'progress', 'file.changed']);
+
+const operatorInput: ReadonlySet<RunEventKind> = new Set<RunEventKind>([
+  'message.operator',
+  'conversation.steered',
+  'conversation.resumed',
+  'conversation.followed-up',
+  'approval.resolved',
+]);
+
+const failed = new Set(['failed', 'failure', 'error', 'rejected', 'conflict', 'denied', 'cancelled']);
+const passed = new Set(['passed', 'success', 'succeeded']);
+const editing = /edit|write|patch|replace|create[-_ ]?file|update[-_ ]?file|apply[-_ ]?diff/i;
+
+/** Reads one event. What an agent says about itself is no progress; what it did to the world is. */
+export function observe(event: WatchedEvent): Observation {
+  const { kind, payload, sequence, receivedAt, dedupeKey = '' } = event;
+  const base = { sequence, at: Date.parse(receivedAt), turnId: event.turnId ?? null, tokens: 0, costUsd: 0 };
+  if (dedupeKey.startsWith(overrideKey)) return { ...base, counts: false, progress: 'operator-input' };
+  if (dedupeKey.startsWith(watchdogKey)) return { ...base, counts: false };
+  const failure = failedEditOf(kind, payload);
+  const progress = failure === undefined ? progressOf(kind, payload) : undefined;
+  return {
+    ...base,
+    ...usageOf(kind, payload),
+    counts: activity.has(kind),
+    ...(actions.has(kind) ? { action: signatureOf(kind, payload) } : {}),
+    ...(failure === undefined ? {} : { failedEdit: failure }),
+    ...(progress === undefined ? {} : { progress }),
+  };
+}
+
+function progressOf(kind: RunEventKind, payload: Record<string, unknown>): ProgressSignal | undefined {
+  if (operatorInput.has(kind)) {
+    return payload.delivered === false || payload.sentBy === watchdogActor ? undefined : 'operator-input';
+  }
+  if (kind === 'artifact.created') return 'artifact';
+  if (kind === 'file.changed') return failed.has(word(payload.status)) ? undefined : 'workspace-delta';
+  if (kind === 'workspace.checkpoint.created') return payload.changedPaths === 0 ? undefined : 'workspace-delta';
+  if (kind !== 'tool.completed' && kind !== 'command.completed') return undefined;
+  const verification = fields(payload.verification);
+  if (typeof verification.gateId === 'string' && passed.has(word(verification.status))) return 'verification-passed';
+  const evidence = fields(payload.externalEvidence);
+  return typeof evidence.reference === 'string' ? 'external-evidence' : undefined;
+}
+
+function usageOf(kind: RunEventKind, payload: Record<string, unknown>): { tokens: number; costUsd: number } {
+  if (kind !== 'usage.updated') return { tokens: 0, costUsd: 0 };
+  const { inputTokens, outputTokens, totalTokens, cost } = payload;
+  const tokens = amount(totalTokens) > 0 ? amount(totalTokens) : amount(inputTokens) + amount(outputTokens);
+  return { tokens, costUsd: amount(cost) };
+}
+
+function failedEditOf(kind: RunEventKind, payload: Record<string, unknown>): string | undefined {
+  if (!failed.has(word(payload.status))) return undefined;
+  if (kind === 'file.changed') return pathIn(payload);
+  if (kind !== 'tool.completed') return undefined;
+  const named = `${word(payload.name)} ${word(payload.kind)} ${word(payload.title)}`;
+  return editing.test(named) ? pathIn(payload) : undefined;
+}
+
+/** The file a tool was used on, wherever its provider says so. */
+function pathIn(payload: Record<string, unknown>): string | undefined {
+  const [location] = Array.isArray(payload.locations) ? (payload.locations as unknown[]) : [];
+  const places = [payload, fields(payload.detail), fields(payload.input), fields(payload.rawInput), fields(location)];
+  for (const place of places) {
+    const path = place.path ?? place.file_path ?? place.filePath;
+    if (typeof path === 'string' && path !== '') return path;
+  }
+  return undefined;
+}
+
+const signatureOf = (kind: RunEventKind, payload: Record<string, unknown>): string =>
+  digestOf({ kind, payload: stable(payload, 0) });
+
+/** The payload without what differs from call to call; as deep as a payload may be. */
+function stable(value: unknown, depth: number): unknown {
+  if (depth > 12 || typeof value !== 'object' || value === null) return value ?? null;
+  if (Array.isArray(value)) return value.map((item) => stable(item, depth + 1));
+  const kept = Object.entries(value).filter(([name, item]) => !volatile.has(name) && item !== undefined);
+  return Object.fromEntries(kept.map(([name, item]) => [name, stable(item, depth + 1)]));
+}
+
+const word = (value: unknown): string => (typeof value === 'string' ? value.toLowerCase() : '');
+const amount = (value: unknown): number =>
+  typeof value === 'number' && Number.isFinite(value) && value > 0 ? value : 0;
+const fields = (value: unknown): Record<string, unknown> =>
+  typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};

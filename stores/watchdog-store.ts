@@ -1,0 +1,88 @@
+import type { WatchdogAction, WatchdogFinding, WatchdogOverride } from '../contracts/watchdog';
+import type { Collection, Database } from './collection';
+import { DuplicateKeyError } from './errors';
+
+type FindingRecord = Omit<WatchdogFinding, 'id'> & { _id: string };
+type ActionRecord = Omit<WatchdogAction, 'id'> & { _id: string };
+/** One per finding: whoever is first decides. */
+type OverrideRecord = WatchdogOverride & { _id: string };
+
+/** More than a run can have. */
+const listed = 500;
+
+/** What the watchdog found, what was done about it, and what people decided. Records are kept for good. */
+export async function createWatchdogStore(db: Database) {
+  const ofAttempt = [{ keys: { attemptId: 1, createdAt: 1 } as const }];
+  const [findings, actions, overrides] = await Promise.all([
+    db.collection<FindingRecord>({ name: 'watchdog-findings', indexes: ofAttempt }),
+    db.collection<ActionRecord>({ name: 'watchdog-actions', indexes: ofAttempt }),
+    db.collection<OverrideRecord>({ name: 'watchdog-overrides', indexes: ofAttempt }),
+  ]);
+  const oldest = { sort: { createdAt: 1 }, limit: listed } as const;
+
+  return {
+    /** Writes a finding and its action, each once. `true` when the action was not there before. */
+    async record({ id: findingId, ...finding }: WatchdogFinding, { id, ...action }: WatchdogAction): Promise<boolean> {
+      await insertOnce(findings, { _id: findingId, ...finding });
+      return insertOnce(actions, { _id: id, ...action });
+    },
+
+    async finding(id: string): Promise<WatchdogFinding | undefined> {
+      const found = await findings.get(id);
+      return found && presentFinding(found);
+    },
+
+    /** Says what became of an action; one that was settled before stays as it was. */
+    async settle(id: string, outcome: { state: 'requested' | 'completed'; reason?: string }, updatedAt: string) {
+      await actions.findOneAndUpdate({ _id: id, state: 'requested' }, { $set: { ...outcome, updatedAt } });
+    },
+
+    /** Writes a decision, or answers the one that was first. */
+    async override(override: WatchdogOverride): Promise<WatchdogOverride> {
+      const record: OverrideRecord = { _id: override.findingId, ...override };
+      if (await insertOnce(overrides, record)) return override;
+      const first = await overrides.get(override.findingId);
+      return first ? presentOverride(first) : override;
+    },
+
+    async overrideOf(id: string): Promise<WatchdogOverride | undefined> {
+      const found = await overrides.get(id);
+      return found && presentOverride(found);
+    },
+
+    /** Says that a decision was carried out. */
+    async completeOverride(id: string, updatedAt: string): Promise<WatchdogOverride | undefined> {
+      await overrides.findOneAndUpdate({ _id: id, state: 'requested' }, { $set: { state: 'completed', updatedAt } });
+      return this.overrideOf(id);
+    },
+
+    /** Everything about one attempt, the oldest first. */
+    async inspect(attemptId: string) {
+      const [found, done, decided] = await Promise.all([
+        findings.find({ attemptId }, oldest),
+        actions.find({ attemptId }, oldest),
+        overrides.find({ attemptId }, oldest),
+      ]);
+      return {
+        findings: found.map(presentFinding),
+        actions: done.map(({ _id, ...action }): WatchdogAction => ({ id: _id, ...action })),
+        overrides: decided.map(presentOverride),
+      };
+    },
+  };
+}
+
+export type WatchdogStore = Awaited<ReturnType<typeof createWatchdogStore>>;
+
+async function insertOnce<T extends { _id: string }>(collection: Collection<T>, record: T): Promise<boolean> {
+  try {
+    await collection.insert(record);
+    return true;
+  } catch (error) {
+    if (!(error instanceof DuplicateKeyError)) throw error;
+    return false;
+  }
+}
+
+const presentFinding = ({ _id, ...finding }: FindingRecord): WatchdogFinding => ({ id: _id, ...finding });
+const presentOverride = ({ _id, ...override }: OverrideRecord): WatchdogOverride => override;
