@@ -11,6 +11,7 @@ import { renderRecorded } from '../runs/contract';
 import type { AttemptRecord, AttemptStore } from '../stores/attempt-store';
 import type { FeedStore } from '../stores/feed-store';
 import type { RunEventStore } from '../stores/run-event-store';
+import type { AgentDecider } from './agent-approvals';
 import { claimOf } from './claim';
 import { withHeartbeat } from './heartbeat';
 import type { LiveAgents } from './live-agents';
@@ -26,6 +27,8 @@ export interface DispatchDependencies extends SupervisionDependencies, WatchdogD
   providers: ProviderRegistry;
   /** The agents of this process, for what is said to them. */
   live: LiveAgents;
+  /** Asks people what the agent of an attempt wants leave for. */
+  decider(record: AttemptRecord): AgentDecider;
   /** Directory for the documents agents are given. */
   transportDir: string;
   limits: { runTimeoutMs: number; outputLimitBytes: number; stopGraceMs: number };
@@ -95,6 +98,7 @@ export function createDispatchActivities(deps: DispatchDependencies) {
         append: async (events) => {
           await watch.appended(events, await deps.events.append(sourceOf(record), events));
         },
+        decide: deps.decider(record),
       },
       signal,
     );

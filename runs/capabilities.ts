@@ -72,6 +72,8 @@ const advisory: Record<AgentProvider, Readonly<Record<string, string>>> = {
     'run.steer': 'Messages are written to its standard input; whether it reads them is up to the agent.',
     'run.interrupt': 'The request is written to its standard input; whether it heeds it is up to the agent.',
     'run.compact': 'The request is written to its standard input; whether it heeds it is up to the agent.',
+    'run.approvals': 'The agent asks by itself; nothing keeps it from acting without asking.',
+    'run.elicitation': 'The agent asks by itself, and is answered on its standard input.',
     'artifact.write': 'Artifacts are recorded as the agent reports them; their content is not captured.',
   },
   'remote-callback': {

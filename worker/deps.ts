@@ -13,6 +13,7 @@ import { createBeginWorktreeActivities } from '../activities/worktree/begin';
 import { createWorktreePlanActivities } from '../activities/worktree/plan';
 import { createWorktreeStepActivities } from '../activities/worktree/steps';
 import { createWorktreeViewActivities } from '../activities/worktree/view';
+import { agentDecider } from '../activities/agent-approvals';
 import { createApprovals } from '../approvals/approvals';
 import type { Environment } from '../platform/config/env';
 import type { Log } from '../platform/log/log';
@@ -174,6 +175,7 @@ export async function createWorkerDependencies({ env, log, hostId, database, boa
         self,
         queue,
         stopping,
+        decider: (record) => agentDecider(approvals, record),
         isRunOpen: (attemptId) => isRunOpen(client, attemptId),
         watchdog,
         command: (command) =>

@@ -4,6 +4,7 @@ import type { CompletionStatus } from '../../contracts/completion';
 import type { RunEventInput } from '../../contracts/run-event';
 import type { ProcessIdentity } from '../../platform/processes/identity';
 import type { AgentResult } from './agent-result';
+import type { AgentAnswer, AgentQuestion } from './question';
 
 /** One attempt to be executed. */
 export interface AgentDispatch {
@@ -53,6 +54,12 @@ export interface AgentSink {
   started(process: ProcessIdentity, agent: LiveAgent): Promise<void>;
   /** Called in order, one call at a time; the agent is slowed down to the speed of this. */
   append(events: RunEventInput[]): Promise<void>;
+  /**
+   * Asks people what the agent wants leave for; absent where nobody can be asked. May take a day.
+   *
+   * @param signal aborted when the agent no longer waits for the answer
+   */
+  decide?(question: AgentQuestion, signal: AbortSignal): Promise<AgentAnswer>;
 }
 
 export interface AgentOutput {

@@ -18,6 +18,8 @@ export interface Conversation {
 
 /** What a conversation is held with. */
 export interface Channel {
+  /** Whom the agent's questions go to. */
+  sink: AgentSink;
   launched: LaunchedAgent;
   recorder: OutputRecorder;
   ender: Ender;
@@ -99,7 +101,7 @@ async function record(
     () => ender.end('sink-failed'),
   );
   const recorder = new OutputRecorder(limitBytes, createRedactor(secrets), (event) => batcher.add(event));
-  const conversation = converse({ launched, recorder, ender });
+  const conversation = converse({ launched, recorder, ender, sink });
   try {
     await sink.started(agent.identity, conversation.live);
     const said = await conversation.hold(writersGone);

@@ -1,9 +1,12 @@
+import { createRedactor } from '../../../platform/log/redact';
 import type { Channel, Conversation } from '../local/run-local';
 import { pump } from '../local/pump';
+import { LeaveAsker } from './ask-leave';
 import { commandLine } from './command-line';
 
 /** The process protocol: the task as the first line of input, commands as later ones, events as lines of output. */
-export function converse({ launched: { agent, json }, recorder }: Channel): Conversation {
+export function converse({ launched: { agent, json, secrets }, recorder, sink }: Channel): Conversation {
+  const asker = new LeaveAsker(agent, sink.decide?.bind(sink), createRedactor(secrets));
   let begin: () => void = () => undefined;
   const begun = new Promise<void>((resolve) => (begin = resolve));
   return {
@@ -17,10 +20,14 @@ export function converse({ launched: { agent, json }, recorder }: Channel): Conv
     async hold(writersGone) {
       agent.send(json);
       begin();
-      await Promise.all([
-        pump(agent.stdout, (line) => recorder.stdout(line), writersGone),
-        pump(agent.stderr, (line) => recorder.stderr(line), writersGone),
-      ]);
+      try {
+        await Promise.all([
+          pump(agent.stdout, (line) => (asker.heard(line.content) ? undefined : recorder.stdout(line)), writersGone),
+          pump(agent.stderr, (line) => recorder.stderr(line), writersGone),
+        ]);
+      } finally {
+        asker.end();
+      }
       const { result, problem } = recorder.result ?? {};
       return {
         judgedBy: 'exit',

@@ -1,0 +1,79 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { localWorkspace } from '../contracts/common';
+import type { ApprovalRequest, RunApproval } from '../contracts/run-approval';
+import type { Approvals } from '../approvals/approvals';
+import { AppError } from '../platform/errors/app-error';
+import { createSealedBoxKey, type SealedBoxKey } from '../platform/crypto/sealed-box';
+import type { AgentAnswer, AgentQuestion } from '../providers/agents/question';
+import { responseContext } from '../runs/approvals/response';
+import { riskOf } from '../runs/approvals/risk';
+import type { AttemptRecord } from '../stores/attempt-store';
+
+/** Pauses between tries while Temporal or the stores are away, in milliseconds. */
+const pauseMs = { first: 250, most: 5_000 };
+
+export type AgentDecider = (question: AgentQuestion, signal: AbortSignal) => Promise<AgentAnswer>;
+
+/**
+ * Asks people what one running agent wants to know, and waits for the answer. The key for data in an answer lives as
+ * long as this process, as does the agent that waits for it.
+ */
+export function agentDecider(approvals: Approvals, record: AttemptRecord): AgentDecider {
+  const keys = new Map<string, SealedBoxKey>();
+  return async (question, signal) => {
+    const key = keys.get(question.requestId) ?? createSealedBoxKey();
+    keys.set(question.requestId, key);
+    try {
+      const asked = await persistently(() => approvals.request(requestOf(record, question, key.publicKey)), signal);
+      const settled = asked.status === 'pending' ? await approvals.settled(asked.id, signal) : asked;
+      return await answerOf(approvals, settled, key);
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      return { decision: 'rejected', decidedBy: 'system', note: error.message };
+    }
+  };
+}
+
+const requestOf = (record: AttemptRecord, question: AgentQuestion, responseKey: string): ApprovalRequest => {
+  const { requestId, riskClass, ...rest } = question;
+  const workspace = record.taskEnvelope?.workspace;
+  return {
+    workspaceId: localWorkspace,
+    taskId: record.taskId,
+    attemptId: record._id,
+    provider: record.provider,
+    agentId: record.agent,
+    providerRequestId: requestId,
+    riskClass: riskOf(question.actionClass, riskClass),
+    policyReason: 'The agent asks before it does this.',
+    ...(workspace ? { workingDirectory: workspace.path } : {}),
+    responseKey,
+    ...rest,
+  };
+};
+
+async function answerOf(approvals: Approvals, approval: RunApproval, key: SealedBoxKey): Promise<AgentAnswer> {
+  const { id, status, resolution } = approval;
+  const sealed = resolution?.responseData === undefined ? undefined : await approvals.takeResponse(id);
+  return {
+    approvalId: id,
+    decision: status === 'pending' ? 'cancelled' : status,
+    decidedBy: resolution?.actor ?? 'system',
+    ...(resolution?.note === undefined ? {} : { note: resolution.note }),
+    ...(sealed === undefined
+      ? {}
+      : { response: JSON.parse(key.open(sealed, responseContext(approval))) as Record<string, unknown> }),
+  };
+}
+
+/** Repeats what only fails because something is away for now. */
+async function persistently<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  for (let pause = pauseMs.first; ; pause = Math.min(pause * 2, pauseMs.most)) {
+    try {
+      return await work();
+    } catch (error) {
+      if (signal.aborted || (error instanceof AppError && error.status !== 503)) throw error;
+    }
+    await delay(pause, undefined, { signal });
+  }
+}

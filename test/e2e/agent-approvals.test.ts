@@ -1,0 +1,103 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { eventually } from '../../platform/testing/eventually';
+import { scriptAgent, type Answer } from '../support/caller';
+import { aRepository } from '../support/repository';
+import { startStack, type Stack } from '../support/stack';
+
+let stack: Stack;
+
+beforeAll(async () => {
+  process.env.ASKING_SECRET = 'swordfish-of-the-agent';
+  stack = await startStack();
+  await stack.call.addRepository('sample', await aRepository(stack.dir));
+});
+
+afterAll(async () => {
+  delete process.env.ASKING_SECRET;
+  await stack.close();
+});
+
+/** Starts an agent that asks these things; answers where the run is. */
+async function asking(...questions: object[]): Promise<{ taskId: string; attemptId: string }> {
+  const type = 'asking-bee';
+  await stack.call.configureAgents([
+    { ...scriptAgent(type, JSON.stringify(questions)), environmentKeys: ['ASKING_SECRET'] },
+  ]);
+  const task = await stack.call.createTask({ title: 'Ask', git: { repo: 'sample' } });
+  const { attemptId } = await stack.call.start(task.id);
+  return { taskId: task.id, attemptId };
+}
+
+const pending = (attemptId: string, count: number): Promise<Answer['body'][]> =>
+  eventually(
+    async () => {
+      const found = await stack.call.ok('GET', `/api/run-approvals?attemptId=${attemptId}&status=pending`);
+      expect(found).toHaveLength(count);
+      return found;
+    },
+    { withinMs: 30_000 },
+  );
+
+const decide = (approval: Answer['body'], fields: object) =>
+  stack.call.ok('POST', `/api/run-approvals/${approval.id}/decision`, {
+    expectedRevision: approval.revision,
+    expectedActionHash: approval.actionHash,
+    ...fields,
+  });
+
+test('an agent asks, waits and is answered: what is allowed is done and what is not is not', async () => {
+  const { taskId, attemptId } = await asking(
+    { id: 'one', action: 'deploy with swordfish-of-the-agent', actionClass: 'network', details: { to: 'staging' } },
+    { id: 'two', action: 'drop the table', actionClass: 'shell', riskClass: 'critical' },
+    { id: 'three', action: 'Which colour?', actionClass: 'elicitation' },
+  );
+  const asked = await pending(attemptId, 3);
+  const [one, two, three] = ['one', 'two', 'three'].map((id) => asked.find((item) => item.providerRequestId === id));
+  expect(one).toMatchObject({
+    provider: 'process',
+    agentId: 'asking-bee',
+    action: 'deploy with [REDACTED]',
+    actionClass: 'network',
+    riskClass: 'high',
+    details: { to: 'staging' },
+    takesResponse: true,
+    requestKind: 'approval',
+  });
+  expect(two).toMatchObject({ riskClass: 'critical', mobileSafe: false });
+  expect(three).toMatchObject({ riskClass: 'low', requestKind: 'elicitation' });
+  await decide(one, { decision: 'approved' });
+  await decide(two, { decision: 'rejected', note: 'never' });
+  await decide(three, { decision: 'approved', responseData: { colour: 'a very secret green' } });
+
+  const { attempt, taskEnvelope } = await stack.call.ended(taskId);
+  expect(attempt.completion).toMatchObject({
+    status: 'success',
+    summary: 'one=approved; three=approved colour; two=rejected (never)',
+  });
+  expect(existsSync(join(taskEnvelope.workspace.path, 'one.txt'))).toBe(true);
+  expect(existsSync(join(taskEnvelope.workspace.path, 'two.txt'))).toBe(false);
+  const events = await stack.call.events(taskId, attemptId);
+  expect(events.filter(({ kind }) => kind === 'approval.requested')).toHaveLength(3);
+  expect(events.filter(({ kind }) => kind === 'approval.resolved')).toHaveLength(3);
+  expect(JSON.stringify(events)).not.toMatch(/swordfish|very secret green/);
+});
+
+test('a question nobody answers is a no, and so is one that reuses the name of another', async () => {
+  const { taskId, attemptId } = await asking(
+    { id: 'same', action: 'the first', actionClass: 'tool', expiresInSeconds: 2 },
+    { id: 'same', action: 'another', actionClass: 'tool' },
+  );
+  await pending(attemptId, 1);
+  const { attempt } = await stack.call.ended(taskId);
+  expect(attempt.completion.summary).toMatch(/same=expired; same=rejected \(This request was made before/);
+});
+
+test('stopping a run that waits takes its questions back', async () => {
+  const { taskId, attemptId } = await asking({ id: 'one', action: 'wait', actionClass: 'tool' });
+  const [approval] = await pending(attemptId, 1);
+  await stack.call.ok('POST', `/api/agents/${taskId}/stop`, { attemptId });
+  expect(await stack.call.ok('GET', `/api/run-approvals/${approval.id}`)).toMatchObject({ status: 'cancelled' });
+  const { attempt } = await stack.call.ended(taskId);
+  expect(attempt.completion.status).toBe('interrupted');
+});
