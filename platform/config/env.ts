@@ -110,6 +110,9 @@ export const environment = z.object({
   BOARD_STOP_GRACE_MS: milliseconds(5_000),
   BOARD_HEARTBEAT_TIMEOUT_MS: milliseconds(10_000),
   BOARD_WORKER_CONCURRENCY: z.coerce.number().int().min(1).max(1_000).default(100),
+  BITMAP_PORT: port(10_101),
+  BITMAP_TOKEN: z.string().min(1).optional(),
+  BITMAP_BODY_LIMIT_BYTES: z.coerce.number().int().min(1024).max(1_073_741_824).default(268_435_456),
   MONGODB_URL: z
     .string()
     .regex(/^mongodb(\+srv)?:\/\//, 'must start with mongodb:// or mongodb+srv://')

@@ -15,6 +15,7 @@ const secretFields = [
   'x-api-key',
   'BOARD_ADMIN_KEY',
   'BOARD_API_KEYS',
+  'BITMAP_TOKEN',
   'MONGODB_URL',
 ];
 

@@ -1,0 +1,258 @@
+import { add, bitLength, compare, maxInt64, minInt64, multiply, negate, subtract, toInt, type Int } from '../int';
+import { ColumnSet, noColumns } from './column-set';
+import { ValueCounts } from './value-counts';
+
+export type Comparison = '<' | '<=' | '>' | '>=' | '==' | '!=';
+
+export interface ValueCount {
+  value: Int;
+  count: number;
+}
+
+/** Bit `bit` of a magnitude. */
+const hasBit = (magnitude: Int, bit: number): boolean =>
+  typeof magnitude === 'number' ? Math.floor(magnitude / 2 ** bit) % 2 === 1 : ((magnitude >> BigInt(bit)) & 1n) === 1n;
+
+const powerOfTwo = (bit: number): Int => toInt(1n << BigInt(bit));
+
+/**
+ * One integer for each of many columns, as bitmaps: which columns have one, which of them a negative one, and one bitmap
+ * for each binary digit of the magnitude. Values are any signed 64-bit integer; the slices grow with the largest.
+ */
+export class BitSlices {
+  readonly columns = new ColumnSet();
+  readonly negative = new ColumnSet();
+  readonly slices: ColumnSet[] = [];
+  /** The sum of all values, kept by every change. */
+  private total: Int = 0;
+  /** Made when first asked for, then kept by every change. */
+  private counts: ValueCounts | undefined;
+
+  get(column: Int): Int | undefined {
+    if (!this.columns.has(column)) return undefined;
+    let magnitude: Int = 0;
+    this.slices.forEach((slice, bit) => {
+      if (slice.has(column)) magnitude = add(magnitude, powerOfTwo(bit));
+    });
+    return this.negative.has(column) ? negate(magnitude) : magnitude;
+  }
+
+  /** Whether the column had another value, or none, before. */
+  set(column: Int, value: Int): boolean {
+    const before = this.get(column);
+    if (before === value) return false;
+    const magnitude = value < 0 ? negate(value) : value;
+    this.grow(bitLength(magnitude));
+    this.columns.add(column);
+    if (value < 0) this.negative.add(column);
+    else this.negative.remove(column);
+    this.slices.forEach((slice, bit) => (hasBit(magnitude, bit) ? slice.add(column) : slice.remove(column)));
+    this.total = add(this.total, subtract(value, before ?? 0));
+    if (before !== undefined) this.counts?.change(before, -1);
+    this.counts?.change(value, 1);
+    this.counts?.settle();
+    return true;
+  }
+
+  /** Sets many at once; of a column that is named twice the last value counts. */
+  setMany(columns: readonly Int[], values: readonly Int[]): void {
+    const named = ColumnSet.of(columns);
+    if (named.size < columns.length) {
+      const last = new Map(columns.map((column, at) => [column, values[at] ?? 0]));
+      this.setMany([...last.keys()], [...last.values()]);
+      return;
+    }
+    this.clear(named);
+    const negative: Int[] = [];
+    const ones: Int[][] = [];
+    let total: Int = 0;
+    for (const [at, column] of columns.entries()) {
+      const value = values[at] ?? 0;
+      total = add(total, value);
+      if (value < 0) negative.push(column);
+      let rest = value < 0 ? negate(value) : value;
+      for (let bit = 0; rest > 0; bit += 1) {
+        if (typeof rest === 'number') {
+          if (rest % 2 === 1) (ones[bit] ??= []).push(column);
+          rest = Math.floor(rest / 2);
+        } else {
+          if ((rest & 1n) === 1n) (ones[bit] ??= []).push(column);
+          rest = toInt(rest >> 1n);
+        }
+      }
+    }
+    this.grow(ones.length);
+    this.columns.addAll(named);
+    this.negative.addMany(negative);
+    ones.forEach((list, bit) => this.slices[bit]?.addMany(list));
+    this.total = add(this.total, total);
+    if (this.counts) {
+      for (const value of values) this.counts.change(value, 1);
+      this.counts.settle();
+    }
+  }
+
+  /** Takes the values of these columns away; whether one had any. */
+  clear(columns: ColumnSet): boolean {
+    const cleared = this.columns.and(columns);
+    if (cleared.isEmpty) return false;
+    this.total = subtract(this.total, this.sum(cleared).value);
+    if (this.counts) {
+      if (cleared.size > 10_000) this.counts = undefined;
+      else for (const column of cleared.toArray()) this.counts.change(this.get(column) ?? 0, -1);
+    }
+    for (const set of [this.columns, this.negative, ...this.slices]) set.removeAll(cleared);
+    return true;
+  }
+
+  /** Makes room for magnitudes of so many bits. */
+  grow(bits: number): void {
+    while (this.slices.length < bits) this.slices.push(new ColumnSet());
+    if (bits > 53) this.counts = undefined;
+  }
+
+  /** The columns with a value, of those in `within` when it is given. */
+  private candidates(within: ColumnSet | undefined): ColumnSet {
+    return within ? this.columns.and(within) : this.columns;
+  }
+
+  /** Those of `candidates` whose magnitude is less than, equal to and greater than `magnitude`. */
+  private split(candidates: ColumnSet, magnitude: Int, wanted: { less?: boolean; greater?: boolean }) {
+    const less: ColumnSet[] = [];
+    const greater: ColumnSet[] = [];
+    if (bitLength(magnitude) > this.slices.length) return { less: candidates, equal: noColumns, greater: noColumns };
+    let equal = candidates;
+    for (let bit = this.slices.length - 1; bit >= 0 && !equal.isEmpty; bit -= 1) {
+      const slice = this.slices[bit] ?? noColumns;
+      if (hasBit(magnitude, bit)) {
+        if (wanted.less) less.push(equal.andNot(slice));
+        equal = equal.and(slice);
+      } else {
+        if (wanted.greater) greater.push(equal.and(slice));
+        equal = equal.andNot(slice);
+      }
+    }
+    return { less: ColumnSet.union(less), equal, greater: ColumnSet.union(greater) };
+  }
+
+  private below(candidates: ColumnSet, value: Int, orEqual: boolean): ColumnSet {
+    const negative = candidates.and(this.negative);
+    if (value < 0) {
+      const { equal, greater } = this.split(negative, negate(value), { greater: true });
+      return orEqual ? equal.or(greater) : greater;
+    }
+    const { less, equal } = this.split(candidates.andNot(this.negative), value, { less: true });
+    return ColumnSet.union(orEqual ? [negative, less, equal] : [negative, less]);
+  }
+
+  private equal(candidates: ColumnSet, value: Int): ColumnSet {
+    const sameSign = value < 0 ? candidates.and(this.negative) : candidates.andNot(this.negative);
+    return this.split(sameSign, value < 0 ? negate(value) : value, {}).equal;
+  }
+
+  /** The columns whose value compares so with `value`, of those in `within` when it is given. */
+  compare(comparison: Comparison, value: Int, within?: ColumnSet): ColumnSet {
+    const candidates = this.candidates(within);
+    switch (comparison) {
+      case '==':
+        return this.equal(candidates, value);
+      case '!=':
+        return candidates.andNot(this.equal(candidates, value));
+      case '<':
+        return this.below(candidates, value, false);
+      case '<=':
+        return this.below(candidates, value, true);
+      case '>':
+        return candidates.andNot(this.below(candidates, value, true));
+      case '>=':
+        return candidates.andNot(this.below(candidates, value, false));
+    }
+  }
+
+  /** The columns whose value is in `from` to `to`, both inclusive. */
+  between(from: Int, to: Int, within?: ColumnSet): ColumnSet {
+    if (compare(from, to) > 0) return noColumns;
+    return this.compare('<=', to, this.compare('>=', from, within));
+  }
+
+  /** How many values are in `from` to `to`, both inclusive. Needs no bitmap when there are not too many different values. */
+  countBetween(from: Int, to: Int): number {
+    this.counts ??= ValueCounts.of(this);
+    return this.counts ? this.counts.between(from, to) : this.between(from, to).size;
+  }
+
+  /** Sum and number of the values, of the columns in `within` when it is given. */
+  sum(within?: ColumnSet): ValueCount {
+    if (!within) return { value: this.total, count: this.columns.size };
+    const candidates = this.candidates(within);
+    const negative = candidates.and(this.negative);
+    const hasNegative = !negative.isEmpty;
+    let value: Int = 0;
+    this.slices.forEach((slice, bit) => {
+      const ones = candidates.countShared(slice) - (hasNegative ? 2 * negative.countShared(slice) : 0);
+      value = add(value, multiply(ones, powerOfTwo(bit)));
+    });
+    return { value, count: candidates.size };
+  }
+
+  /** The smallest value and how many columns have it; 0 and 0 when there is none. */
+  min(within?: ColumnSet): ValueCount {
+    const known = within ? undefined : this.extreme('min');
+    if (known) return known;
+    const candidates = this.candidates(within);
+    const negative = candidates.and(this.negative);
+    return negative.isEmpty ? this.smallest(candidates) : negated(this.largest(negative));
+  }
+
+  /** The largest value and how many columns have it; 0 and 0 when there is none. */
+  max(within?: ColumnSet): ValueCount {
+    const known = within ? undefined : this.extreme('max');
+    if (known) return known;
+    const candidates = this.candidates(within);
+    const positive = candidates.andNot(this.negative);
+    return positive.isEmpty ? negated(this.smallest(candidates)) : this.largest(positive);
+  }
+
+  private extreme(which: 'min' | 'max'): ValueCount | undefined {
+    this.counts ??= ValueCounts.of(this);
+    return this.counts?.[which]();
+  }
+
+  private largest(candidates: ColumnSet): ValueCount {
+    let best = candidates;
+    let value: Int = 0;
+    for (let bit = this.slices.length - 1; bit >= 0; bit -= 1) {
+      const ones = best.and(this.slices[bit] ?? noColumns);
+      if (ones.isEmpty) continue;
+      best = ones;
+      value = add(value, powerOfTwo(bit));
+    }
+    return { value, count: best.size };
+  }
+
+  private smallest(candidates: ColumnSet): ValueCount {
+    let best = candidates;
+    let value: Int = 0;
+    for (let bit = this.slices.length - 1; bit >= 0 && !best.isEmpty; bit -= 1) {
+      const zeros = best.andNot(this.slices[bit] ?? noColumns);
+      if (zeros.isEmpty) value = add(value, powerOfTwo(bit));
+      else best = zeros;
+    }
+    return { value, count: best.size };
+  }
+
+  /** After its sets were loaded from a snapshot. */
+  recount(): void {
+    this.counts = undefined;
+    this.total = this.sum(this.columns).value;
+  }
+
+  compact(): void {
+    for (const set of [this.columns, this.negative, ...this.slices]) set.compact();
+  }
+}
+
+const negated = ({ value, count }: ValueCount): ValueCount => ({ value: negate(value), count });
+
+/** A range as wide as values can be, for a border that is left open. */
+export const widest = { from: toInt(minInt64), to: toInt(maxInt64) };

@@ -1,0 +1,240 @@
+import { Bitmaps } from '../bitmaps/kind';
+import type { Bitmap } from '../bitmaps/bitmap';
+import { toInt, type Int } from '../int';
+
+/** Columns of one shard (specification 3, B: shards, "slices" in the earlier revision). */
+export const shardWidth = 1_048_576;
+
+/** Columns of one page: what a 32-bit bitmap holds, 4,096 shards. */
+const pageWidth = 2 ** 32;
+const exactPages = 2 ** 21;
+
+const pageOf = (column: Int): number =>
+  typeof column === 'number' ? Math.floor(column / pageWidth) : Number(column >> 32n);
+const offsetOf = (column: Int): number =>
+  typeof column === 'number' ? column % pageWidth : Number(column & 0xffffffffn);
+
+/** The column at an offset of a page. */
+export const columnAt = (page: number, offset: number): Int =>
+  page < exactPages ? page * pageWidth + offset : toInt(BigInt(page) * BigInt(pageWidth) + BigInt(offset));
+
+type Operation = 'and' | 'or' | 'xor' | 'andNot';
+
+/**
+ * A set of columns, ids up to 2^63 - 1. One native bitmap holds the columns of 4,096 shards, so that an operation on a
+ * hundred million columns is one call and not a loop over shards.
+ *
+ * `add`, `remove` and the other methods that change it say so; everything else makes a new set and leaves both operands
+ * alone. A set that a query has as its result may be one that is stored: it is read and never changed.
+ */
+export class ColumnSet {
+  constructor(private readonly pages = new Map<number, Bitmap>()) {}
+
+  static of(columns: readonly Int[]): ColumnSet {
+    const set = new ColumnSet();
+    set.addMany(columns);
+    return set;
+  }
+
+  /** The columns of these shards. */
+  static ofShards(shards: Iterable<number>): ColumnSet {
+    const set = new ColumnSet();
+    for (const shard of shards) {
+      const start = (shard % 4096) * shardWidth;
+      set.page(Math.floor(shard / 4096)).addRange(start, start + shardWidth);
+    }
+    return set;
+  }
+
+  static union(sets: readonly ColumnSet[]): ColumnSet {
+    const lists = new Map<number, Bitmap[]>();
+    for (const set of sets) {
+      for (const [page, bitmap] of set.pages) lists.set(page, [...(lists.get(page) ?? []), bitmap]);
+    }
+    return new ColumnSet(new Map([...lists].map(([page, bitmaps]) => [page, Bitmaps.orMany(bitmaps)])));
+  }
+
+  private page(page: number): Bitmap {
+    let bitmap = this.pages.get(page);
+    if (!bitmap) this.pages.set(page, (bitmap = new Bitmaps()));
+    return bitmap;
+  }
+
+  get size(): number {
+    let size = 0;
+    for (const bitmap of this.pages.values()) size += bitmap.size;
+    return size;
+  }
+
+  get isEmpty(): boolean {
+    for (const bitmap of this.pages.values()) if (!bitmap.isEmpty) return false;
+    return true;
+  }
+
+  has(column: Int): boolean {
+    return this.pages.get(pageOf(column))?.has(offsetOf(column)) ?? false;
+  }
+
+  /** Changes this set; whether the column is new. */
+  add(column: Int): boolean {
+    return this.page(pageOf(column)).tryAdd(offsetOf(column));
+  }
+
+  /** Changes this set; whether the column was there. */
+  remove(column: Int): boolean {
+    const page = pageOf(column);
+    const bitmap = this.pages.get(page);
+    if (!bitmap?.delete(offsetOf(column))) return false;
+    if (bitmap.isEmpty) this.pages.delete(page);
+    return true;
+  }
+
+  /** Changes this set. */
+  addMany(columns: readonly Int[]): void {
+    if (columns.length === 0) return;
+    const byPage = new Map<number, number[]>();
+    for (const column of columns) {
+      const page = pageOf(column);
+      const list = byPage.get(page);
+      if (list) list.push(offsetOf(column));
+      else byPage.set(page, [offsetOf(column)]);
+    }
+    for (const [page, offsets] of byPage) this.page(page).addMany(Uint32Array.from(offsets).sort());
+  }
+
+  /** Changes this set: adds offsets of one page. */
+  addOffsets(page: number, offsets: Uint32Array): void {
+    if (offsets.length > 0) this.page(page).addMany(offsets);
+  }
+
+  /** Changes this set: adds all of another one. */
+  addAll(other: ColumnSet): void {
+    for (const [page, bitmap] of other.pages) {
+      const ours = this.pages.get(page);
+      if (ours) ours.orInPlace(bitmap);
+      else this.pages.set(page, bitmap.clone());
+    }
+  }
+
+  /** Changes this set: removes all of another one. */
+  removeAll(other: ColumnSet): void {
+    for (const [page, bitmap] of other.pages) this.pages.get(page)?.andNotInPlace(bitmap);
+  }
+
+  private combine(other: ColumnSet, operation: Operation): ColumnSet {
+    const pages = new Map<number, Bitmap>();
+    for (const [page, ours] of this.pages) {
+      const theirs = other.pages.get(page);
+      if (theirs) pages.set(page, Bitmaps[operation](ours, theirs));
+      else if (operation !== 'and') pages.set(page, ours);
+    }
+    if (operation === 'or' || operation === 'xor') {
+      for (const [page, theirs] of other.pages) if (!this.pages.has(page)) pages.set(page, theirs);
+    }
+    return new ColumnSet(pages);
+  }
+
+  and = (other: ColumnSet): ColumnSet => this.combine(other, 'and');
+  or = (other: ColumnSet): ColumnSet => this.combine(other, 'or');
+  xor = (other: ColumnSet): ColumnSet => this.combine(other, 'xor');
+  andNot = (other: ColumnSet): ColumnSet => this.combine(other, 'andNot');
+
+  /** The size of the intersection, without building it. */
+  countShared(other: ColumnSet): number {
+    let count = 0;
+    for (const [page, ours] of this.pages) {
+      const theirs = other.pages.get(page);
+      if (theirs) count += ours.andCardinality(theirs);
+    }
+    return count;
+  }
+
+  equals(other: ColumnSet): boolean {
+    const size = this.size;
+    return size === other.size && this.countShared(other) === size;
+  }
+
+  clone(): ColumnSet {
+    return new ColumnSet(new Map([...this.pages].map(([page, bitmap]) => [page, bitmap.clone()])));
+  }
+
+  /** Every column plus `by`; what would pass 2^63 - 1 is dropped. */
+  shift(by: Int): ColumnSet {
+    const shifted = new ColumnSet();
+    const offset = offsetOf(by);
+    for (const [page, bitmap] of this.pages) {
+      const target = page + pageOf(by);
+      for (const [to, moved] of [
+        [target, Bitmaps.addOffset(bitmap, offset)],
+        [target + 1, Bitmaps.addOffset(bitmap, offset - pageWidth)],
+      ] as const) {
+        if (!moved.isEmpty && to < 2 ** 31) shifted.page(to).orInPlace(moved);
+      }
+    }
+    return shifted;
+  }
+
+  /** The pages that hold something, ascending, with their offsets in ascending order. */
+  *offsets(): Generator<readonly [page: number, offsets: Uint32Array]> {
+    for (const page of this.sortedPages()) yield [page, this.offsetsOfPage(page)];
+  }
+
+  offsetsOfPage(page: number): Uint32Array {
+    return this.pages.get(page)?.toUint32Array() ?? new Uint32Array();
+  }
+
+  /** All columns, ascending, a few ten thousand at a time. */
+  *chunks(): Generator<Int[]> {
+    for (const [page, offsets] of this.offsets()) {
+      for (let from = 0; from < offsets.length; from += chunkLength) {
+        const part = offsets.subarray(from, from + chunkLength);
+        const base = page * pageWidth;
+        yield page < exactPages
+          ? Array.from(part, (offset) => base + offset)
+          : Array.from(part, (offset) => columnAt(page, offset));
+      }
+    }
+  }
+
+  /** All columns, ascending. For sets that are known to be small. */
+  toArray(): Int[] {
+    return [...this.chunks()].flat();
+  }
+
+  /** The highest shard that has a column, or undefined when it is empty. */
+  highestShard(): number | undefined {
+    const page = this.sortedPages().at(-1);
+    if (page === undefined) return undefined;
+    return page * 4096 + Math.floor((this.pages.get(page)?.maximum() ?? 0) / shardWidth);
+  }
+
+  private sortedPages(): number[] {
+    return [...this.pages.entries()].flatMap(([page, { isEmpty }]) => (isEmpty ? [] : [page])).sort((a, b) => a - b);
+  }
+
+  /** For the log and for snapshots: pages in the portable roaring format. */
+  *serialized(): Generator<readonly [page: number, bytes: Uint8Array]> {
+    for (const page of this.sortedPages()) {
+      const bitmap = this.pages.get(page);
+      if (bitmap) yield [page, bitmap.serialize('portable')];
+    }
+  }
+
+  /** Changes this set: takes over a page that `serialized` made. */
+  load(page: number, bytes: Uint8Array): void {
+    this.pages.set(page, Bitmaps.deserialize(bytes, 'portable'));
+  }
+
+  /** Changes this set's memory only: stretches of neighbours are kept as such, spare room is given back. */
+  compact(): void {
+    for (const bitmap of this.pages.values()) {
+      bitmap.runOptimize();
+      bitmap.shrinkToFit();
+    }
+  }
+}
+
+const chunkLength = 32_768;
+
+/** Shared by everything that has no columns; never changed. */
+export const noColumns = new ColumnSet();

@@ -1,0 +1,102 @@
+import type { Int } from '../int';
+import { AttributeTable } from './attributes';
+import { BitSlices } from './bit-slices';
+import type { DataChange } from './change';
+import { ColumnSet, noColumns } from './column-set';
+import { KeyTable } from './keys';
+import type { FieldOptions } from './options';
+import { RowRanks } from './row-ranks';
+import { standardView, viewsBetween, type Minutes } from './time-quantum';
+import { View } from './view';
+
+/** The data of a field is not all there: one of its files was damaged. */
+export interface Damage {
+  /** What was wrong, with the name of the file that was put aside. */
+  reason: string;
+}
+
+/** One field with everything it holds: rows of bits by view, or integers; attributes and keys of its rows. */
+export class Field {
+  readonly views = new Map<string, View>();
+  readonly values: BitSlices | undefined;
+  readonly attributes = new AttributeTable();
+  readonly keys = new KeyTable();
+  /** For `TopN`; integer, time and bool fields have none. */
+  readonly ranks: RowRanks | undefined;
+  damage: Damage | undefined;
+  /** The number of its index. */
+  index = 0;
+
+  constructor(
+    /** Never used again, also after the field was removed. */
+    readonly number: number,
+    readonly name: string,
+    readonly options: FieldOptions,
+  ) {
+    if (options.type === 'int') this.values = new BitSlices();
+    if (options.cacheType) {
+      this.ranks = new RowRanks(options.cacheType, options.cacheSize ?? 0, () => this.views.get(standardView));
+    }
+  }
+
+  view(name: string): View | undefined {
+    return this.views.get(name);
+  }
+
+  /** The view to write to. */
+  grownView(name: string): View {
+    let view = this.views.get(name);
+    if (!view) this.views.set(name, (view = new View()));
+    return view;
+  }
+
+  row(row: Int): ColumnSet {
+    return this.views.get(standardView)?.row(row) ?? noColumns;
+  }
+
+  /** The columns of a row that were set from `from` (inclusive) to `to` (exclusive); none when the field has no times. */
+  rowBetween(row: Int, from: Minutes, to: Minutes): ColumnSet {
+    const names = viewsBetween(this.views.keys(), this.options.timeQuantum ?? '', from, to);
+    return ColumnSet.union(names.flatMap((name) => this.views.get(name)?.rows.get(row) ?? []));
+  }
+
+  /** Applies a change of bits or values; whether anything is different now. */
+  apply(change: DataChange): boolean {
+    switch (change.kind) {
+      case 'bit':
+        this.touched(change.view, change.row, change.present);
+        return this.grownView(change.view).setBit(change.row, change.column, change.present);
+      case 'columns': {
+        this.touched(change.view, change.row, change.mode !== 'remove');
+        return this.grownView(change.view)[change.mode](change.row, change.columns);
+      }
+      case 'value':
+        return this.values?.set(change.column, change.value) ?? false;
+      case 'values':
+        this.values?.setMany(change.columns, change.values);
+        return true;
+      case 'values-removed':
+        return this.values?.clear(change.columns) ?? false;
+    }
+  }
+
+  /** Takes over a row of a snapshot. */
+  loadRow(view: string, row: Int, page: number, bytes: Uint8Array): void {
+    this.grownView(view).load(row, page, bytes);
+    this.touched(view, row, true);
+  }
+
+  private touched(view: string, row: Int, isAddition: boolean): void {
+    if (view === standardView && this.ranks) {
+      if (isAddition) this.ranks.touch(row);
+      else this.ranks.markStale();
+    }
+  }
+
+  /** The highest shard that has data, or undefined without any. */
+  highestShard(): number | undefined {
+    const sets = [...this.views.values()].flatMap((view) => [...view.rows.values()]);
+    const shards = [...sets, this.values?.columns ?? noColumns].flatMap((set) => set.highestShard() ?? []);
+    return shards.length > 0 ? shards.reduce((a, b) => Math.max(a, b)) : undefined;
+  }
+}

@@ -1,0 +1,31 @@
+import type { Int } from '../int';
+import type { TimeQuantum } from './time-quantum';
+
+export const fieldTypes = ['set', 'int', 'time', 'mutex', 'bool'] as const;
+export type FieldType = (typeof fieldTypes)[number];
+
+export const cacheTypes = ['ranked', 'lru', 'none'] as const;
+export type CacheType = (typeof cacheTypes)[number];
+
+export const defaultCacheSize = 50_000;
+
+export interface IndexOptions {
+  /** Columns are named by texts. */
+  keys: boolean;
+  /** Which columns exist is kept, for `Not`. */
+  trackExistence: boolean;
+}
+
+/** Options of a field; which of them there are depends on the type. */
+export interface FieldOptions {
+  type: FieldType;
+  /** Rows are named by texts. */
+  keys: boolean;
+  cacheType?: CacheType;
+  cacheSize?: number;
+  min?: Int;
+  max?: Int;
+  timeQuantum?: TimeQuantum;
+  /** A time field keeps no view without time. */
+  noStandardView?: boolean;
+}

@@ -1,0 +1,76 @@
+import { compare, type Int } from '../int';
+import type { CacheType } from './options';
+import type { View } from './view';
+
+export interface RankedRow {
+  row: Int;
+  count: number;
+}
+
+/** How old counts may be before a query makes them anew, in milliseconds (specification 3, B, endpoints, rule 5). */
+export const staleAfterMs = 10_000;
+
+/**
+ * The rows `TopN` chooses from, with their counts: `ranked`, the ones with most columns; `lru`, the ones written to last;
+ * `none`, no rows. The counts are those of the last calculation: at most ten seconds old, or made new on demand.
+ */
+export class RowRanks {
+  /** Rows of an `lru` cache, the ones written to last at the end. */
+  private readonly recent = new Set<Int>();
+  private ranking: readonly RankedRow[] = [];
+  private calculatedAt: number | undefined;
+  private isStale = true;
+
+  constructor(
+    private readonly type: CacheType,
+    private readonly size: number,
+    private readonly view: () => View | undefined,
+    private readonly now: () => number = () => performance.now(),
+  ) {}
+
+  /** A row was written to. */
+  touch(row: Int): void {
+    this.markStale();
+    if (this.type !== 'lru') return;
+    this.recent.delete(row);
+    this.recent.add(row);
+    if (this.recent.size > this.size) {
+      for (const oldest of this.recent) {
+        this.recent.delete(oldest);
+        break;
+      }
+    }
+  }
+
+  /** A row lost columns. */
+  markStale(): void {
+    this.isStale = true;
+  }
+
+  /** The rows, those with most columns first. */
+  rows(): readonly RankedRow[] {
+    const { calculatedAt } = this;
+    if (this.isStale && (calculatedAt === undefined || this.now() - calculatedAt >= staleAfterMs)) this.recalculate();
+    return this.ranking;
+  }
+
+  recalculate(): void {
+    const view = this.view();
+    const rows = this.type === 'lru' ? this.recent : (view?.rows.keys() ?? []);
+    const counted: RankedRow[] = [];
+    if (view && this.type !== 'none') {
+      for (const row of rows) {
+        const count = view.row(row).size;
+        if (count > 0) counted.push({ row, count });
+      }
+    }
+    counted.sort(byCount);
+    if (counted.length > this.size) counted.length = this.size;
+    this.ranking = counted;
+    this.calculatedAt = this.now();
+    this.isStale = false;
+  }
+}
+
+/** Most columns first; rows with as many in the order of their ids. */
+export const byCount = (a: RankedRow, b: RankedRow): number => b.count - a.count || compare(a.row, b.row);

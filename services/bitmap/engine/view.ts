@@ -1,0 +1,72 @@
+import { compare, type Int } from '../int';
+import { ColumnSet, noColumns } from './column-set';
+
+/** Rows of columns: the matrix of a field, or of one stretch of time in it. */
+export class View {
+  readonly rows = new Map<Int, ColumnSet>();
+  private sorted: Int[] | undefined;
+
+  row(row: Int): ColumnSet {
+    return this.rows.get(row) ?? noColumns;
+  }
+
+  /** The rows that have had a bit, ascending; some may be empty by now. */
+  sortedRows(): readonly Int[] {
+    this.sorted ??= [...this.rows.keys()].sort(compare);
+    return this.sorted;
+  }
+
+  /** The row to add to. */
+  private grown(row: Int): ColumnSet {
+    let columns = this.rows.get(row);
+    if (!columns) {
+      this.rows.set(row, (columns = new ColumnSet()));
+      this.sorted = undefined;
+    }
+    return columns;
+  }
+
+  setBit(row: Int, column: Int, present: boolean): boolean {
+    if (present) return this.grown(row).add(column);
+    const columns = this.rows.get(row);
+    if (!columns?.remove(column)) return false;
+    if (columns.isEmpty) this.drop(row);
+    return true;
+  }
+
+  add(row: Int, columns: ColumnSet): boolean {
+    const target = this.grown(row);
+    const before = target.size;
+    target.addAll(columns);
+    return target.size !== before;
+  }
+
+  remove(row: Int, columns: ColumnSet): boolean {
+    const target = this.rows.get(row);
+    if (!target) return false;
+    const before = target.size;
+    target.removeAll(columns);
+    const after = target.size;
+    if (after === 0) this.drop(row);
+    return after !== before;
+  }
+
+  replace(row: Int, columns: ColumnSet): boolean {
+    if (this.row(row).equals(columns)) return false;
+    if (columns.isEmpty) this.drop(row);
+    else {
+      this.drop(row);
+      this.grown(row).addAll(columns);
+    }
+    return true;
+  }
+
+  /** After reading a snapshot. */
+  load(row: Int, page: number, bytes: Uint8Array): void {
+    this.grown(row).load(page, bytes);
+  }
+
+  private drop(row: Int): void {
+    if (this.rows.delete(row)) this.sorted = undefined;
+  }
+}

@@ -1,0 +1,22 @@
+import type { Context } from 'koa';
+import { Refusal } from './reply';
+
+/**
+ * Reads the whole body.
+ *
+ * @throws Refusal 413 as soon as it is known to be too large
+ */
+export async function readBody(ctx: Context, limit: number): Promise<Buffer> {
+  const encoding = ctx.get('Content-Encoding');
+  if (encoding && encoding !== 'identity') throw new Refusal(415, `the content encoding ${encoding} is not supported`);
+  const tooLarge = new Refusal(413, `the body is larger than ${limit} bytes`);
+  if (Number(ctx.get('Content-Length') || 0) > limit) throw tooLarge;
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of ctx.req as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > limit) throw tooLarge;
+    chunks.push(chunk);
+  }
+  return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
+}

@@ -1,0 +1,46 @@
+import type Router from '@koa/router';
+import type { Context } from 'koa';
+import type { Catalog, Index } from '../engine/catalog';
+import type { Field } from '../engine/field';
+import type { Store } from '../storage/store';
+import type { Metrics } from './metrics';
+import { Refusal } from './reply';
+
+/** What routes work with. */
+export interface ServerContext {
+  store: Store;
+  metrics: Metrics;
+  /** Largest body of a request, in bytes. */
+  bodyLimit: number;
+}
+
+export type Routes = (router: Router, context: ServerContext) => void;
+
+export const catalogOf = ({ store }: ServerContext): Catalog => store.catalog;
+
+/** A path parameter. */
+export const param = (ctx: Context, name: string): string =>
+  (ctx.params as Record<string, string | undefined>)[name] ?? '';
+
+type Form = ConstructorParameters<typeof Refusal>[2];
+
+/** @throws Refusal in the form that the call answers its errors in */
+export function findIndex(
+  catalog: Catalog,
+  name: string,
+  form: Form,
+  status = 404,
+  message = 'index not found',
+): Index {
+  const index = catalog.indexes.get(name);
+  if (!index) throw new Refusal(status, message, form);
+  if (index.damage) throw new Refusal(503, `index ${name} is out of service: ${index.damage.reason}`, form);
+  return index;
+}
+
+export function findField(index: Index, name: string, form: Form, message = 'field not found'): Field {
+  const field = index.fields.get(name);
+  if (!field) throw new Refusal(404, message, form);
+  if (field.damage) throw new Refusal(503, `field ${name} is out of service: ${field.damage.reason}`, form);
+  return field;
+}

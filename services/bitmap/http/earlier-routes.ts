@@ -1,0 +1,121 @@
+import { exactJson } from '../exact-json';
+import { readImportRequest, readImportValueRequest } from '../answers/messages';
+import type { Catalog, Index } from '../engine/catalog';
+import { frameField, frameIntField } from '../engine/frames';
+import { standardView } from '../engine/time-quantum';
+import { importBits, importValues } from '../imports/import';
+import { readBody } from './body';
+import { catalogOf, findField, findIndex, param, type Routes } from './context';
+import { frameFieldObject, frameFieldsOf } from './describe';
+import { importing, mustBeProtobuf } from './import-routes';
+import { checkName, frameFieldName, readFrameFieldOptions, readFrameOptions } from './options';
+import { checkArguments, json, Refusal } from './reply';
+
+/** What only the earlier revision has: frames with their integer fields, and its imports (specification 3, B, rule 4). */
+export const earlierRoutes: Routes = (router, context) => {
+  const { store, bodyLimit } = context;
+  const catalog = catalogOf(context);
+  const frameOf = (index: Index, name: string) => findField(index, frameField(name), 'text', 'frame not found');
+
+  router.post('/index/:index/frame/:frame', async (ctx) => {
+    const body = await readBody(ctx, bodyLimit);
+    const index = findIndex(catalog, param(ctx, 'index'), 'text');
+    const name = plainName(param(ctx, 'frame'));
+    const { bits, fields } = readFrameOptions(body);
+    if (index.fields.has(frameField(name))) throw new Refusal(409, 'creating frame: frame already exists');
+    catalog.createField(index, frameField(name), bits);
+    for (const field of fields) catalog.createField(index, frameIntField(name, field.name), field.options);
+    await store.commit();
+    json(ctx, '{}');
+  });
+
+  router.delete('/index/:index/frame/:frame', async (ctx) => {
+    const index = catalog.indexes.get(param(ctx, 'index'));
+    const name = param(ctx, 'frame');
+    if (index) {
+      for (const field of frameFieldsOf(index, name)) catalog.remove(field);
+      const bits = index.fields.get(frameField(name));
+      if (bits) catalog.remove(bits);
+    }
+    await store.commit();
+    json(ctx, '{}');
+  });
+
+  router.post('/index/:index/frame/:frame/field/:field', async (ctx) => {
+    const body = await readBody(ctx, bodyLimit);
+    const index = findIndex(catalog, param(ctx, 'index'), 'text');
+    frameOf(index, param(ctx, 'frame'));
+    const name = frameIntField(param(ctx, 'frame'), frameFieldName(param(ctx, 'field')));
+    const options = readFrameFieldOptions(body);
+    if (index.fields.has(name)) throw new Refusal(409, 'creating field: field already exists');
+    catalog.createField(index, name, options);
+    await store.commit();
+    json(ctx, '{}');
+  });
+
+  router.delete('/index/:index/frame/:frame/field/:field', async (ctx) => {
+    const index = findIndex(catalog, param(ctx, 'index'), 'text');
+    frameOf(index, param(ctx, 'frame'));
+    const field = index.fields.get(frameIntField(param(ctx, 'frame'), param(ctx, 'field')));
+    if (!field) throw new Refusal(404, 'field not found');
+    catalog.remove(field);
+    await store.commit();
+    json(ctx, '{}');
+  });
+
+  router.get('/index/:index/frame/:frame/fields', (ctx) => {
+    const index = findIndex(catalog, param(ctx, 'index'), 'text');
+    const name = param(ctx, 'frame');
+    frameOf(index, name);
+    json(ctx, exactJson({ fields: frameFieldsOf(index, name).map(frameFieldObject) }));
+  });
+
+  router.get('/index/:index/frame/:frame/views', (ctx) => {
+    const index = findIndex(catalog, param(ctx, 'index'), 'text');
+    const { views } = frameOf(index, param(ctx, 'frame'));
+    const names = [...views.keys()].map((view) => (view === standardView ? 'standard' : `standard_${view}`)).sort();
+    json(ctx, names.length === 0 ? '{}' : exactJson({ views: names }));
+  });
+
+  router.post('/import', async (ctx) => {
+    checkArguments(ctx, 'clear');
+    mustBeProtobuf(ctx);
+    const body = await readBody(ctx, bodyLimit);
+    await importing(ctx, store, () => {
+      const { index: name, field: frame, ...bits } = readImportRequest(body);
+      const index = findIndex(catalog, name, 'text');
+      importBits(catalog.write, index, frameOf(index, frame), { ...bits, clear: false });
+    });
+  });
+
+  router.post('/import-value', async (ctx) => {
+    checkArguments(ctx);
+    mustBeProtobuf(ctx);
+    const body = await readBody(ctx, bodyLimit);
+    await importing(ctx, store, () => {
+      const { index: name, field: frame, frameField: field, ...values } = readImportValueRequest(body);
+      const index = findIndex(catalog, name, 'text');
+      frameOf(index, frame);
+      const target = findField(index, frameIntField(frame, field), 'text');
+      importValues(catalog.write, index, target, { ...values, clear: false });
+    });
+  });
+};
+
+/** Names of frames are checked like all others, and refused in plain text. */
+function plainName(given: string): string {
+  try {
+    return checkName('frame', given);
+  } catch (error) {
+    throw error instanceof Refusal ? new Refusal(400, error.message) : error;
+  }
+}
+
+/** The frames of all indexes count their data in the same shards as fields do. */
+export const highestShards = (catalog: Catalog): Record<string, number> =>
+  Object.fromEntries(
+    [...catalog.indexes.values()].map((index) => {
+      const shards = [...index.fields.values()].map((field) => field.highestShard() ?? 0);
+      return [index.name, Math.max(index.existing.highestShard() ?? 0, ...shards)];
+    }),
+  );

@@ -1,0 +1,108 @@
+import type { Context } from 'koa';
+import {
+  importResponse,
+  readImportRequest,
+  readImportRoaringRequest,
+  readImportValueRequest,
+  readTranslateKeysRequest,
+  translateKeysResponse,
+} from '../answers/messages';
+import { ProtobufError } from '../answers/wire';
+import { BitmapFormatError } from '../bitmaps/portable';
+import type { Catalog, Index } from '../engine/catalog';
+import type { Field } from '../engine/field';
+import { isTimeView, standardView } from '../engine/time-quantum';
+import { importBits, ImportError, importPositions, importValues, translate } from '../imports/import';
+import { mostShards, readPositions } from '../imports/positions';
+import type { Store } from '../storage/store';
+import { readBody } from './body';
+import { catalogOf, findField, findIndex, param, type Routes } from './context';
+import { checkArguments, flag, protobuf, Refusal, sendsProtobuf, shardNumber, wantsProtobuf } from './reply';
+
+/** Imports are protobuf in both directions. */
+export function mustBeProtobuf(ctx: Context): void {
+  if (!sendsProtobuf(ctx)) throw new Refusal(415, 'Unsupported media type');
+  if (ctx.get('Accept') !== '' && !wantsProtobuf(ctx) && !ctx.get('Accept').includes('*/*')) {
+    throw new Refusal(406, 'Not acceptable');
+  }
+}
+
+/** Runs an import; what is wrong with the request is a 400 with the error in the import's own answer. */
+export async function importing(ctx: Context, store: Store, run: () => void): Promise<void> {
+  try {
+    run();
+  } catch (error) {
+    const isExpected =
+      error instanceof ImportError || error instanceof ProtobufError || error instanceof BitmapFormatError;
+    if (!isExpected) throw error;
+    throw new Refusal(400, error.message, 'protobuf');
+  } finally {
+    await store.commit();
+  }
+  protobuf(ctx, importResponse());
+}
+
+/** Imports what a body holds: bits, or values where the field is one of integers. */
+export function importInto(catalog: Catalog, index: Index, field: Field, body: Buffer, clear: boolean): void {
+  if (field.values) {
+    const { columns, columnKeys, values } = readImportValueRequest(body);
+    importValues(catalog.write, index, field, { columns, columnKeys, values, clear });
+  } else {
+    const { rows, rowKeys, columns, columnKeys, timestamps } = readImportRequest(body);
+    importBits(catalog.write, index, field, { rows, rowKeys, columns, columnKeys, timestamps, clear });
+  }
+}
+
+/** Imports, and the translation of keys, as the client libraries send them. */
+export const importRoutes: Routes = (router, context) => {
+  const { store, bodyLimit } = context;
+  const catalog = catalogOf(context);
+
+  const target = (ctx: Context): { index: Index; field: Field } => {
+    const index = findIndex(catalog, param(ctx, 'index'), 'text');
+    return { index, field: findField(index, param(ctx, 'field'), 'text') };
+  };
+
+  router.post('/index/:index/field/:field/import', async (ctx) => {
+    checkArguments(ctx, 'clear', 'ignoreKeyCheck');
+    mustBeProtobuf(ctx);
+    const body = await readBody(ctx, bodyLimit);
+    const { index, field } = target(ctx);
+    await importing(ctx, store, () => importInto(catalog, index, field, body, flag(ctx, 'clear')));
+  });
+
+  router.post('/index/:index/field/:field/import-roaring/:shard', async (ctx) => {
+    checkArguments(ctx, 'remote');
+    mustBeProtobuf(ctx);
+    const shard = shardNumber(param(ctx, 'shard'));
+    const body = await readBody(ctx, bodyLimit);
+    const { index, field } = target(ctx);
+    await importing(ctx, store, () => {
+      if (shard >= mostShards) throw new ImportError(`roaring imports are for shards below ${mostShards}`);
+      const { clear, views } = readImportRoaringRequest(body);
+      const rows = new Map(
+        views.map(({ name, data }) => {
+          const isKnown = name === standardView || (isTimeView(name) && field.options.type === 'time');
+          if (!isKnown) throw new ImportError(`${JSON.stringify(name)} is not a view of the field`);
+          return [name, readPositions(data, shard)];
+        }),
+      );
+      importPositions(catalog.write, index, field, rows, clear);
+    });
+  });
+
+  router.post('/internal/translate/keys', async (ctx) => {
+    checkArguments(ctx);
+    mustBeProtobuf(ctx);
+    const body = await readBody(ctx, bodyLimit);
+    let ids: ReturnType<typeof translate> = [];
+    await importing(ctx, store, () => {
+      const request = readTranslateKeysRequest(body);
+      const index = findIndex(catalog, request.index, 'protobuf');
+      const owner = request.field === '' ? index : findField(index, request.field, 'protobuf');
+      if (!owner.options.keys) throw new ImportError(`${owner.name} has no keys`);
+      ids = translate(catalog.write, owner, request.keys);
+    });
+    protobuf(ctx, translateKeysResponse(ids));
+  });
+};

@@ -1,0 +1,211 @@
+import { z } from 'zod';
+import { cacheTypes, defaultCacheSize, fieldTypes, type FieldOptions, type IndexOptions } from '../engine/options';
+import { timeQuanta } from '../engine/time-quantum';
+import { parseExactJson } from '../exact-json';
+import { isInt, maxInt64, minInt64, toInt, type Int } from '../int';
+import { Refusal } from './reply';
+
+const name = /^[a-z][a-z0-9_-]{0,63}$/;
+
+/** @throws Refusal when something cannot be called so */
+export function checkName(what: string, given: string): string {
+  if (!name.test(given)) {
+    throw new Refusal(
+      400,
+      `invalid ${what} name: lower-case letters, digits, _ and -, beginning with a letter, at most 64`,
+      'envelope',
+    );
+  }
+  return given;
+}
+
+const int64 = z.custom<Int>(
+  (value) => isInt(value) && value >= minInt64 && value <= maxInt64,
+  'must be a 64-bit integer',
+);
+const cacheSize = z.number().int().min(0).max(10_000_000);
+
+const indexBody = z.strictObject({
+  options: z.strictObject({ keys: z.boolean().default(false), trackExistence: z.boolean().default(true) }).prefault({}),
+});
+
+const fieldBody = z.strictObject({
+  options: z
+    .strictObject({
+      type: z.enum(fieldTypes).default('set'),
+      keys: z.boolean().optional(),
+      cacheType: z.enum(cacheTypes).optional(),
+      cacheSize: cacheSize.optional(),
+      min: int64.optional(),
+      max: int64.optional(),
+      timeQuantum: z.string().optional(),
+      noStandardView: z.boolean().optional(),
+    })
+    .prefault({}),
+});
+
+type GivenOptions = z.infer<typeof fieldBody>['options'];
+
+const frameField = z.strictObject({ name: z.string(), type: z.literal('int'), min: int64, max: int64 });
+
+const frameBody = z.strictObject({
+  options: z
+    .strictObject({
+      timeQuantum: z.string().default(''),
+      cacheType: z.enum(cacheTypes).default('lru'),
+      cacheSize: cacheSize.default(defaultCacheSize),
+      rangeEnabled: z.boolean().optional(),
+      inverseEnabled: z.boolean().optional(),
+      fields: z.array(frameField).default([]),
+    })
+    .prefault({}),
+});
+
+function parseBody<T>(schema: z.ZodType<T>, body: Buffer, form: 'envelope' | 'text'): T {
+  let value: unknown;
+  try {
+    value = body.length === 0 ? {} : parseExactJson(body.toString());
+  } catch {
+    throw new Refusal(400, 'the body is not JSON', form);
+  }
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  if (issue?.code === 'unrecognized_keys') {
+    const [key = ''] = issue.keys;
+    const holder = issue.path.reduce<unknown>((at, part) => (at as Record<PropertyKey, unknown>)[part], value);
+    const found = (holder as Record<string, unknown>)[key];
+    throw new Refusal(400, `Unknown key: ${[...issue.path, key].join('.')}:${describe(found)}`, form);
+  }
+  throw new Refusal(400, `${issue?.path.join('.') || 'body'}: ${issue?.message ?? 'invalid'}`, form);
+}
+
+const describe = (value: unknown): string =>
+  typeof value === 'object' && value !== null
+    ? JSON.stringify(value, (_key, part: unknown) => (typeof part === 'bigint' ? String(part) : part))
+    : String(value);
+
+export const readIndexOptions = (body: Buffer): IndexOptions => parseBody(indexBody, body, 'envelope').options;
+
+/** Which options each type of field has, besides its type. */
+const optionsByType: Record<FieldOptions['type'], readonly string[]> = {
+  set: ['keys', 'cacheType', 'cacheSize'],
+  mutex: ['keys', 'cacheType', 'cacheSize'],
+  int: ['keys', 'min', 'max'],
+  time: ['keys', 'timeQuantum', 'noStandardView'],
+  bool: [],
+};
+
+const isQuantum = (text: string): text is (typeof timeQuanta)[number] =>
+  (timeQuanta as readonly string[]).includes(text);
+
+/** The options of a new field. */
+export function readFieldOptions(body: Buffer): FieldOptions {
+  return checkFieldOptions(parseBody(fieldBody, body, 'envelope').options);
+}
+
+export function checkFieldOptions(given: GivenOptions): FieldOptions {
+  const { type, keys = false } = given;
+  for (const option of Object.keys(given)) {
+    if (option !== 'type' && !optionsByType[type].includes(option)) {
+      throw new Refusal(400, `${option} does not apply to field type ${type}`, 'envelope');
+    }
+  }
+  switch (type) {
+    case 'set':
+    case 'mutex': {
+      const { cacheType = 'ranked', cacheSize: size = defaultCacheSize } = given;
+      return { type, keys, cacheType, cacheSize: cacheType === 'none' ? 0 : size };
+    }
+    case 'int': {
+      const { min = toInt(minInt64), max = toInt(maxInt64) } = given;
+      if (min > max) throw new Refusal(400, 'int field min cannot be greater than max');
+      return { type, keys, min, max };
+    }
+    case 'time': {
+      const { timeQuantum, noStandardView = false } = given;
+      if (timeQuantum === undefined) throw new Refusal(400, 'timeQuantum is required for field type time', 'envelope');
+      if (!isQuantum(timeQuantum)) throw new Refusal(400, 'invalid time quantum');
+      return { type, keys, timeQuantum, noStandardView };
+    }
+    case 'bool':
+      return { type, keys };
+  }
+}
+
+export interface FrameOptions {
+  bits: FieldOptions;
+  /** Integer fields of the frame, by name. */
+  fields: { name: string; options: FieldOptions }[];
+}
+
+/** The options of a new frame of the earlier revision. */
+export function readFrameOptions(body: Buffer): FrameOptions {
+  const { timeQuantum, cacheType, cacheSize: size, fields } = parseBody(frameBody, body, 'text').options;
+  if (!isQuantum(timeQuantum)) throw new Refusal(400, 'invalid time quantum');
+  const bits: FieldOptions = {
+    type: 'set',
+    keys: false,
+    cacheType,
+    cacheSize: cacheType === 'none' ? 0 : size,
+    timeQuantum,
+  };
+  const repeated = fields.find(({ name: field }, at) => fields.findIndex(({ name: other }) => other === field) !== at);
+  if (repeated) throw new Refusal(400, `the field ${repeated.name} is given twice`);
+  return { bits, fields: fields.map((field) => ({ name: frameFieldName(field.name), options: intOptions(field) })) };
+}
+
+/** @throws Refusal in the earlier revision's form */
+export function frameFieldName(given: string): string {
+  if (!name.test(given)) throw new Refusal(400, `invalid field name: ${JSON.stringify(given)}`);
+  return given;
+}
+
+function intOptions({ min, max }: { min: Int; max: Int }): FieldOptions {
+  if (min > max) throw new Refusal(400, 'field min cannot be greater than max');
+  return { type: 'int', keys: false, min, max };
+}
+
+/** The options of a new integer field of a frame: `{type, min, max}`, all required. */
+export function readFrameFieldOptions(body: Buffer): FieldOptions {
+  if (body.length === 0) throw new Refusal(400, 'EOF');
+  return intOptions(parseBody(frameField.omit({ name: true }), body, 'text'));
+}
+
+const schemaBody = z.looseObject({
+  indexes: z
+    .array(
+      z.looseObject({
+        name: z.string(),
+        options: indexBody.shape.options,
+        fields: z
+          .array(z.looseObject({ name: z.string(), options: z.record(z.string(), z.unknown()).default({}) }))
+          .nullish(),
+      }),
+    )
+    .nullish(),
+});
+
+export interface GivenSchema {
+  indexes: { name: string; options: IndexOptions; fields: { name: string; options: FieldOptions }[] }[];
+}
+
+/** A whole schema, as `GET /schema` answers it. What such an answer tells beside the options of a field is passed over. */
+export function readSchema(body: Buffer): GivenSchema {
+  const { indexes } = parseBody(schemaBody, body, 'envelope');
+  return {
+    indexes: (indexes ?? []).map((index) => ({
+      name: checkName('index', index.name),
+      options: index.options,
+      fields: (index.fields ?? []).map(({ name: field, options }) => {
+        const known = z.enum(fieldTypes).safeParse(options.type ?? 'set');
+        const wanted = known.success ? optionsByType[known.data] : [];
+        const own = Object.entries(options).filter(([option]) => option === 'type' || wanted.includes(option));
+        const parsed = fieldBody.shape.options.safeParse(Object.fromEntries(own));
+        if (!parsed.success)
+          throw new Refusal(400, `field ${field}: ${parsed.error.issues[0]?.message ?? 'invalid'}`, 'envelope');
+        return { name: checkName('field', field), options: checkFieldOptions(parsed.data) };
+      }),
+    })),
+  };
+}

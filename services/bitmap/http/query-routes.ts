@@ -1,0 +1,91 @@
+import { Readable } from 'node:stream';
+import type { Context } from 'koa';
+import { answerJson, isLarge } from '../answers/json';
+import { answerProtobuf, readQueryRequest } from '../answers/messages';
+import { ProtobufError } from '../answers/wire';
+import { QueryError } from '../query/errors';
+import { execute, type QueryOptions } from '../query/execute';
+import type { Answer } from '../query/result';
+import { readBody } from './body';
+import { catalogOf, findIndex, param, type Routes } from './context';
+import { argument, checkArguments, flag, protobuf, Refusal, sendsProtobuf, shardNumber, wantsProtobuf } from './reply';
+
+/** Arguments of both revisions. */
+const known = [
+  'shards',
+  'slices',
+  'columnAttrs',
+  'excludeBits',
+  'excludeAttrs',
+  'excludeColumns',
+  'excludeRowAttrs',
+] as const;
+
+/** `POST /index/<index>/query`, of both revisions. */
+export const queryRoutes: Routes = (router, context) => {
+  const { store, bodyLimit } = context;
+  const catalog = catalogOf(context);
+
+  router.post('/index/:index/query', async (ctx) => {
+    const binary = wantsProtobuf(ctx);
+    const form = binary ? 'protobuf' : 'error';
+    checkArguments(ctx, ...known);
+    const { text, options } = readRequest(ctx, await readBody(ctx, bodyLimit), form);
+    const index = findIndex(catalog, param(ctx, 'index'), form, 400);
+    let answer: Answer;
+    try {
+      answer = execute(catalog, index, text, options);
+    } catch (error) {
+      if (!(error instanceof QueryError)) throw error;
+      throw new Refusal(400, error.message, form);
+    } finally {
+      // Also what was written before a call failed.
+      const durable = store.commit();
+      // Whoever reads has nothing to wait for.
+      await durable;
+    }
+    send(ctx, answer, binary);
+  });
+};
+
+function readRequest(ctx: Context, body: Buffer, form: 'protobuf' | 'error'): { text: string; options: QueryOptions } {
+  const slices = argument(ctx, 'slices');
+  const isEarlier = slices !== undefined;
+  const shards = (argument(ctx, 'shards') ?? slices ?? '').split(',').filter(Boolean).map(shardNumber);
+  const options: QueryOptions = {
+    shards,
+    columnAttributes: flag(ctx, 'columnAttrs'),
+    excludeColumns: flag(ctx, 'excludeBits', 'excludeColumns'),
+    excludeAttributes: flag(ctx, 'excludeAttrs', 'excludeRowAttrs'),
+    isEarlier,
+  };
+  if (!sendsProtobuf(ctx)) return { text: body.toString(), options };
+  try {
+    const request = readQueryRequest(body);
+    return {
+      text: request.query,
+      options: {
+        shards: [...shards, ...request.shards.map((shard) => shardNumber(String(shard)))],
+        columnAttributes: options.columnAttributes || request.columnAttributes,
+        excludeColumns: options.excludeColumns || request.excludeColumns,
+        excludeAttributes: options.excludeAttributes || request.excludeAttributes,
+        isEarlier,
+      },
+    };
+  } catch (error) {
+    if (!(error instanceof ProtobufError)) throw error;
+    throw new Refusal(400, `the body is not a query request: ${error.message}`, form);
+  }
+}
+
+function send(ctx: Context, answer: Answer, binary: boolean): void {
+  if (binary) return protobuf(ctx, answerProtobuf(answer));
+  ctx.type = 'application/json';
+  if (!isLarge(answer)) {
+    ctx.body = [...answerJson(answer)].join('');
+    return;
+  }
+  // Others write while this is sent: the rows are kept as they are now.
+  const results = answer.results.map((one) => (one.kind === 'row' ? { ...one, columns: one.columns.clone() } : one));
+  ctx.body = Readable.from(answerJson({ ...answer, results }), { objectMode: true });
+}

@@ -1,0 +1,76 @@
+import type { Context } from 'koa';
+
+/** A refusal with its status; the body is a plain text, unless a kind below says otherwise. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal';
+
+  constructor(
+    readonly status: number,
+    message: string,
+    /**
+     * `text`: the message alone; `error`: `{"error": message}`; `envelope`: `{"success": false, "error": {message}}`, of
+     * management calls; `protobuf`: an import or query answer that holds only its error.
+     */
+    readonly form: 'text' | 'error' | 'envelope' | 'protobuf' = 'text',
+  ) {
+    super(message);
+  }
+}
+
+/** Answers JSON, with a line end behind it. */
+export function json(ctx: Context, text: string): void {
+  ctx.type = 'application/json';
+  ctx.body = `${text}\n`;
+}
+
+export function protobuf(ctx: Context, bytes: Uint8Array): void {
+  ctx.body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  ctx.type = 'application/protobuf';
+}
+
+export const succeeded = (ctx: Context): void => json(ctx, '{"success":true}');
+
+/** Refuses arguments in the query string that a call does not have. */
+export function checkArguments(ctx: Context, ...known: string[]): void {
+  for (const name of Object.keys(ctx.query)) {
+    if (!known.includes(name)) throw new Refusal(400, `${name} is not a valid argument`, 'error');
+  }
+}
+
+/** The one value of an argument, or undefined. */
+export function argument(ctx: Context, name: string): string | undefined {
+  const value = ctx.query[name];
+  return Array.isArray(value) ? value[0] : value;
+}
+
+/** Flags are set by the exact text `true`. */
+export const flag = (ctx: Context, ...names: string[]): boolean => names.some((name) => argument(ctx, name) === 'true');
+
+/** A number of an argument that must be there. */
+export function shardArgument(ctx: Context, name: string): number {
+  const text = argument(ctx, name);
+  if (text === undefined || text === '') throw new Refusal(400, `${name} is required`, 'error');
+  return shardNumber(text);
+}
+
+export function shardNumber(text: string): number {
+  const shard = /^\d{1,13}$/.test(text) ? Number(text) : Infinity;
+  if (shard >= 2 ** 43) throw new Refusal(400, 'invalid shard argument', 'error');
+  return shard;
+}
+
+const protobufTypes = ['application/x-protobuf', 'application/protobuf'];
+
+/** Whether the body is protobuf. */
+export const sendsProtobuf = (ctx: Context): boolean =>
+  ctx.is(protobufTypes) !== false && ctx.is(protobufTypes) !== null;
+
+/** Whether the caller wants protobuf; JSON for everybody who would take that as well. */
+export const wantsProtobuf = (ctx: Context): boolean =>
+  ctx.accepts('application/json', ...protobufTypes) !== 'application/json';
+
+/** Management calls answer JSON, also to clients that ask for protobuf with every request. */
+export function mustAcceptJson(ctx: Context): void {
+  if (ctx.accepts('application/json', ...protobufTypes) === false)
+    throw new Refusal(406, 'JSON only acceptable response');
+}

@@ -1,0 +1,88 @@
+import { exactJson } from '../exact-json';
+import { catalogOf, findField, findIndex, param, type Routes } from './context';
+import { indexObject, schemaObject } from './describe';
+import { checkName, readFieldOptions, readIndexOptions, readSchema } from './options';
+import { readBody } from './body';
+import { checkArguments, json, mustAcceptJson, Refusal, succeeded } from './reply';
+
+/** Indexes and fields of the current revision: create, remove, list (specification 3, B, endpoints). */
+export const schemaRoutes: Routes = (router, context) => {
+  const { store, bodyLimit } = context;
+  const catalog = catalogOf(context);
+
+  router.get(['/index', '/schema'], (ctx) => {
+    checkArguments(ctx);
+    mustAcceptJson(ctx);
+    json(ctx, exactJson(schemaObject(catalog)));
+  });
+
+  router.post('/schema', async (ctx) => {
+    checkArguments(ctx);
+    const { indexes } = readSchema(await readBody(ctx, bodyLimit));
+    for (const { name, options, fields } of indexes) {
+      const index = catalog.indexes.get(name) ?? catalog.createIndex(name, options);
+      for (const field of fields) {
+        if (!index.fields.has(field.name)) catalog.createField(index, field.name, field.options);
+      }
+    }
+    await store.commit();
+    ctx.status = 204;
+  });
+
+  router.get('/index/:index', (ctx) => {
+    checkArguments(ctx);
+    mustAcceptJson(ctx);
+    const name = param(ctx, 'index');
+    const index = catalog.indexes.get(name);
+    if (!index) throw new Refusal(404, `Index ${name} Not Found`);
+    json(ctx, exactJson(indexObject(index)));
+  });
+
+  router.post('/index/:index', async (ctx) => {
+    checkArguments(ctx);
+    mustAcceptJson(ctx);
+    const options = readIndexOptions(await readBody(ctx, bodyLimit));
+    const name = checkName('index', param(ctx, 'index'));
+    if (catalog.indexes.has(name)) throw new Refusal(409, 'creating index: index already exists', 'envelope');
+    catalog.createIndex(name, options);
+    await store.commit();
+    succeeded(ctx);
+  });
+
+  router.delete('/index/:index', async (ctx) => {
+    checkArguments(ctx);
+    mustAcceptJson(ctx);
+    const index = catalog.indexes.get(param(ctx, 'index'));
+    if (!index) throw new Refusal(404, 'deleting index: index not found', 'envelope');
+    catalog.remove(index);
+    await store.commit();
+    succeeded(ctx);
+  });
+
+  router.post('/index/:index/field/:field', async (ctx) => {
+    checkArguments(ctx);
+    mustAcceptJson(ctx);
+    const body = await readBody(ctx, bodyLimit);
+    const index = findIndex(catalog, param(ctx, 'index'), 'envelope');
+    const name = checkName('field', param(ctx, 'field'));
+    const options = readFieldOptions(body);
+    if (index.fields.has(name)) throw new Refusal(409, 'creating field: field already exists', 'envelope');
+    catalog.createField(index, name, options);
+    await store.commit();
+    succeeded(ctx);
+  });
+
+  router.delete('/index/:index/field/:field', async (ctx) => {
+    checkArguments(ctx);
+    mustAcceptJson(ctx);
+    const index = findIndex(catalog, param(ctx, 'index'), 'envelope', 404, 'deleting field: index not found');
+    const field = index.fields.get(checkFieldName(param(ctx, 'field')));
+    // Also a damaged one: that is how it is given up.
+    catalog.remove(field ?? findField(index, '', 'envelope', 'deleting field: field not found'));
+    await store.commit();
+    succeeded(ctx);
+  });
+};
+
+/** A name that no field of the current revision has is not looked for: frames are kept under such names. */
+const checkFieldName = (name: string): string => (name.includes('/') ? '' : name);

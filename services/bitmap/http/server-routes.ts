@@ -1,0 +1,136 @@
+import { cpus } from 'node:os';
+import { Readable } from 'node:stream';
+import type { Context } from 'koa';
+import { bitmapKindName } from '../bitmaps/kind';
+import { ColumnSet, shardWidth } from '../engine/column-set';
+import type { Field } from '../engine/field';
+import { frameField } from '../engine/frames';
+import { standardView } from '../engine/time-quantum';
+import type { Index } from '../engine/catalog';
+import { exactJson } from '../exact-json';
+import { catalogOf, findField, findIndex, type Routes } from './context';
+import { highestShards } from './earlier-routes';
+import { argument, checkArguments, json, mustAcceptJson, Refusal, shardArgument } from './reply';
+
+/** The version whose interface is served, as the client libraries compare it. */
+export const interfaceVersion = '1.4.1';
+
+/** The one node that there is, under the address the caller reached it by. */
+function node(ctx: Context) {
+  const port = Number(new URL(`http://${ctx.host || 'localhost'}`).port || 80);
+  const host = ctx.hostname || 'localhost';
+  const id = 'runboard-bitmap';
+  return { id, uri: { scheme: 'http', host, port }, isCoordinator: true, state: 'READY' };
+}
+
+/** About the server itself, and what client libraries ask it before they import. */
+export const serverRoutes: Routes = (router, context) => {
+  const { store, metrics } = context;
+  const catalog = catalogOf(context);
+
+  router.get('/', (ctx) => {
+    ctx.status = 404;
+    ctx.body = 'This is a bitmap index server. See docs/bitmap.md for what it answers.\n';
+  });
+
+  router.get('/version', (ctx) => {
+    checkArguments(ctx);
+    mustAcceptJson(ctx);
+    json(ctx, exactJson({ version: interfaceVersion }));
+  });
+
+  router.get('/health', (ctx) => json(ctx, '{"status":"ok"}'));
+
+  router.get('/status', (ctx) => {
+    checkArguments(ctx);
+    mustAcceptJson(ctx);
+    const self = node(ctx);
+    const problems = store.findings.map(({ file, problem, lostBytes }) => ({ file, problem, lostBytes }));
+    const damaged = catalog.all().flatMap(({ name, damage }) => (damage ? [{ name, reason: damage.reason }] : []));
+    json(ctx, exactJson({ state: 'NORMAL', nodes: [self], localID: self.id, problems, damaged }));
+  });
+
+  router.get('/info', (ctx) => {
+    checkArguments(ctx);
+    mustAcceptJson(ctx);
+    const cores = cpus();
+    json(
+      ctx,
+      exactJson({
+        shardWidth,
+        memory: process.memoryUsage.rss(),
+        cpuType: cores[0]?.model ?? '',
+        cpuPhysicalCores: Math.max(cores.length, 1),
+        cpuLogicalCores: Math.max(cores.length, 1),
+        cpuMHz: Math.max(cores[0]?.speed ?? 1, 1),
+        bitmaps: bitmapKindName,
+      }),
+    );
+  });
+
+  router.get('/metrics', (ctx) => {
+    ctx.type = 'text/plain; version=0.0.4';
+    ctx.body = metrics.text([
+      { name: 'bitmap_resident_bytes', help: 'Memory of the process.', value: process.memoryUsage.rss() },
+      { name: 'bitmap_indexes', help: 'Indexes.', value: catalog.indexes.size },
+      { name: 'bitmap_log_bytes', help: 'Log since the last snapshot.', value: store.logBytes },
+      { name: 'bitmap_snapshot_bytes', help: 'Snapshots on disk.', value: store.snapshotSize },
+    ]);
+  });
+
+  router.post('/recalculate-caches', (ctx) => {
+    checkArguments(ctx);
+    for (const index of catalog.indexes.values()) index.fields.forEach((field) => field.ranks?.recalculate());
+    ctx.status = 204;
+  });
+
+  const nodes = (argumentName: string) => (ctx: Context) => {
+    checkArguments(ctx, argumentName, 'index');
+    mustAcceptJson(ctx);
+    shardArgument(ctx, argumentName);
+    if (!argument(ctx, 'index')) throw new Refusal(400, 'index is required', 'error');
+    json(ctx, exactJson([node(ctx)]));
+  };
+  router.get('/internal/fragment/nodes', nodes('shard'));
+  router.get('/fragment/nodes', nodes('slice'));
+
+  router.get('/internal/nodes', (ctx) => json(ctx, exactJson([node(ctx)])));
+
+  router.get('/internal/shards/max', (ctx) => json(ctx, exactJson({ standard: highestShards(catalog) })));
+  router.get('/slices/max', (ctx) => json(ctx, exactJson({ maxSlices: highestShards(catalog) })));
+
+  router.get('/export', (ctx) => {
+    checkArguments(ctx, 'index', 'field', 'shard', 'frame', 'view', 'slice');
+    if (ctx.accepts('text/csv') === false) throw new Refusal(406, 'CSV only acceptable response');
+    const isEarlier = argument(ctx, 'frame') !== undefined;
+    const given = (name: string): string => {
+      const value = argument(ctx, name);
+      if (!value) throw new Refusal(400, `${name} is required`, 'error');
+      return value;
+    };
+    const index = findIndex(catalog, given('index'), 'error');
+    const name = isEarlier ? frameField(given('frame')) : given('field').replace(/\//g, '');
+    const field = findField(index, name, 'error');
+    const shard = shardArgument(ctx, isEarlier ? 'slice' : 'shard');
+    ctx.type = 'text/csv';
+    ctx.body = Readable.from([...csv(index, field, shard)]);
+  });
+};
+
+const quoted = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text);
+
+/** Lines `row,column` of one shard, by row and then by column; keys where there are keys. */
+function* csv(index: Index, field: Field, shard: number): Generator<string> {
+  const view = field.views.get(standardView);
+  const columnsOfShard = ColumnSet.ofShards([shard]);
+  for (const row of view?.sortedRows() ?? []) {
+    const rowText = field.options.keys ? quoted(field.keys.key(row) ?? '') : String(row);
+    for (const chunk of view?.row(row).and(columnsOfShard).chunks() ?? []) {
+      const lines = chunk.map((column) => {
+        const columnText = index.options.keys ? quoted(index.keys.key(column) ?? '') : String(column);
+        return `${rowText},${columnText}\n`;
+      });
+      yield lines.join('');
+    }
+  }
+}

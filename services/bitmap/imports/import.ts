@@ -1,0 +1,196 @@
+import type { Write } from '../engine/change';
+import type { Index } from '../engine/catalog';
+import { ColumnSet } from '../engine/column-set';
+import type { Field } from '../engine/field';
+import type { KeyTable } from '../engine/keys';
+import { standardView, viewsAt } from '../engine/time-quantum';
+import { maxInt64, type Int } from '../int';
+
+/** An import that cannot be carried out; nothing of it was. */
+export class ImportError extends Error {
+  override readonly name = 'ImportError';
+}
+
+const minuteNanoseconds = 60_000_000_000n;
+
+/** The ids of keys; new ones are given one. */
+export function translate(write: Write, owner: { number: number; keys: KeyTable }, keys: readonly string[]): Int[] {
+  if (keys.includes('')) throw new ImportError('a key cannot be empty');
+  const first = owner.keys.size + 1;
+  const unknown = [...new Set(keys.filter((key) => owner.keys.id(key) === undefined))];
+  if (unknown.length > 0) write({ kind: 'keys', target: owner.number, first, keys: unknown });
+  return keys.map((key) => owner.keys.id(key) ?? 0);
+}
+
+const checkIds = (ids: readonly Int[], what: string): void => {
+  if (ids.some((id) => id > maxInt64)) throw new ImportError(`a ${what} id is larger than 9223372036854775807`);
+};
+
+/** The ids an import names, by number or by key, as the index or field has it. */
+function idsOf(
+  write: Write,
+  owner: { number: number; keys: KeyTable; options: { keys: boolean } },
+  given: { ids: readonly Int[]; keys: readonly string[] },
+  what: string,
+): readonly Int[] {
+  if (owner.options.keys && given.keys.length > 0) return translate(write, owner, given.keys);
+  if (given.keys.length > 0) throw new ImportError(`${what}s have no keys here`);
+  checkIds(given.ids, what);
+  return given.ids;
+}
+
+const sameLength = (lists: readonly { length: number }[]): boolean =>
+  lists.every(({ length }) => length === lists[0]?.length);
+
+export interface BitImport {
+  rows: readonly Int[];
+  rowKeys: readonly string[];
+  columns: readonly Int[];
+  columnKeys: readonly string[];
+  /** Nanoseconds since 1970, 0 for none; empty: none at all. */
+  timestamps: readonly Int[];
+  clear: boolean;
+}
+
+/** The columns of each row of each view. */
+type Bits = Map<string, Map<Int, Int[]>>;
+
+function addBit(bits: Bits, view: string, row: Int, column: Int): void {
+  let rows = bits.get(view);
+  if (!rows) bits.set(view, (rows = new Map<Int, Int[]>()));
+  const columns = rows.get(row);
+  if (columns) columns.push(column);
+  else rows.set(row, [column]);
+}
+
+function setExisting(write: Write, index: Index, columns: ColumnSet): void {
+  if (!index.options.trackExistence) return;
+  write({ kind: 'columns', target: index.number, view: standardView, row: 0, columns, mode: 'add' });
+}
+
+/**
+ * Imports bits of a field of rows.
+ *
+ * @throws ImportError
+ */
+export function importBits(write: Write, index: Index, field: Field, given: BitImport): void {
+  const { options } = field;
+  if (field.values) throw new ImportError('an integer field takes values, not bits');
+  const count = Math.max(given.rows.length, given.rowKeys.length);
+  const lists = [{ length: count }, { length: Math.max(given.columns.length, given.columnKeys.length) }];
+  if (!sameLength(given.timestamps.length > 0 ? [...lists, given.timestamps] : lists)) {
+    throw new ImportError('rows, columns and timestamps are not as many');
+  }
+  const hasTimes = given.timestamps.some((time) => time !== 0);
+  if (hasTimes && !options.timeQuantum) throw new ImportError(`the field ${field.name} has no time quantum`);
+  if (options.type === 'bool' && given.rows.some((row) => row > 1)) {
+    throw new ImportError('a bool field has the rows 0 and 1 only');
+  }
+  const rows = idsOf(write, field, { ids: given.rows, keys: given.rowKeys }, 'row');
+  const columns = idsOf(write, index, { ids: given.columns, keys: given.columnKeys }, 'column');
+
+  if (options.type === 'mutex' || options.type === 'bool') importExclusive(write, field, rows, columns, given.clear);
+  else {
+    const bits: Bits = new Map();
+    for (const [at, column] of columns.entries()) {
+      const row = rows[at] ?? 0;
+      if (!options.noStandardView) addBit(bits, standardView, row, column);
+      const time = hasTimes ? (given.timestamps[at] ?? 0) : 0;
+      if (time === 0) continue;
+      const minutes = Number(BigInt(time) / minuteNanoseconds);
+      for (const view of viewsAt(minutes, options.timeQuantum ?? '')) addBit(bits, view, row, column);
+    }
+    writeBits(write, field, bits, given.clear);
+  }
+  if (!given.clear) setExisting(write, index, ColumnSet.of(columns));
+}
+
+function writeBits(write: Write, field: Field, bits: Bits, clear: boolean): void {
+  const mode = clear ? 'remove' : 'add';
+  for (const [view, rows] of bits) {
+    for (const [row, list] of rows) {
+      write({ kind: 'columns', target: field.number, view, row, columns: ColumnSet.of(list), mode });
+    }
+  }
+}
+
+/** Of a column that is named twice, the last row counts; it leaves every other row. */
+function importExclusive(
+  write: Write,
+  field: Field,
+  rows: readonly Int[],
+  columns: readonly Int[],
+  clear: boolean,
+): void {
+  const bits: Bits = new Map();
+  const chosen = new Map(columns.map((column, at) => [column, rows[at] ?? 0]));
+  for (const [column, row] of clear ? columns.map((one, at) => [one, rows[at] ?? 0] as const) : chosen) {
+    addBit(bits, standardView, row, column);
+  }
+  if (!clear) {
+    const all = ColumnSet.of([...chosen.keys()]);
+    const view = standardView;
+    for (const row of [...(field.views.get(view)?.rows.keys() ?? [])]) {
+      write({ kind: 'columns', target: field.number, view, row, columns: all, mode: 'remove' });
+    }
+  }
+  writeBits(write, field, bits, clear);
+}
+
+export interface ValueImport {
+  columns: readonly Int[];
+  columnKeys: readonly string[];
+  values: readonly Int[];
+  clear: boolean;
+}
+
+/**
+ * Imports values of an integer field.
+ *
+ * @throws ImportError
+ */
+export function importValues(write: Write, index: Index, field: Field, given: ValueImport): void {
+  const { min, max } = field.options;
+  if (!field.values) throw new ImportError(`${field.name} is not an integer field`);
+  const count = Math.max(given.columns.length, given.columnKeys.length);
+  if (!given.clear && count !== given.values.length) throw new ImportError('columns and values are not as many');
+  for (const value of given.clear ? [] : given.values) {
+    if (min !== undefined && value < min) throw new ImportError(`value ${value} is too low: the least is ${min}`);
+    if (max !== undefined && value > max) throw new ImportError(`value ${value} is too high: the most is ${max}`);
+  }
+  const columns = idsOf(write, index, { ids: given.columns, keys: given.columnKeys }, 'column');
+  if (columns.length === 0) return;
+  const target = field.number;
+  if (given.clear) {
+    write({ kind: 'values-removed', target, columns: ColumnSet.of(columns) });
+    return;
+  }
+  write({ kind: 'values', target, columns, values: given.values });
+  setExisting(write, index, ColumnSet.of(columns));
+}
+
+/**
+ * Imports positions that a client has already made bitmaps of: for each view the columns of its rows.
+ *
+ * @throws ImportError
+ */
+export function importPositions(
+  write: Write,
+  index: Index,
+  field: Field,
+  views: ReadonlyMap<string, ReadonlyMap<Int, readonly Int[]>>,
+  clear: boolean,
+): void {
+  const { type } = field.options;
+  if (type !== 'set' && type !== 'time')
+    throw new ImportError(`roaring imports are for set and time fields, not ${type}`);
+  const all = new ColumnSet();
+  for (const [view, rows] of views) {
+    for (const [row, list] of rows) {
+      const columns = ColumnSet.of(list);
+      all.addAll(columns);
+      write({ kind: 'columns', target: field.number, view, row, columns, mode: clear ? 'remove' : 'add' });
+    }
+  }
+  if (!clear) setExisting(write, index, all);
+}

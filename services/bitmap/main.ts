@@ -1,0 +1,39 @@
+import { EnvironmentError, environmentOrExit } from '../../platform/config/env';
+import { ListenError } from '../../platform/http/server';
+import { createLog } from '../../platform/log/log';
+import { DataDirectoryInUseError } from '../../platform/processes/data-directory';
+import { announceReady, endInOrder } from '../../platform/processes/lifecycle';
+import { configurationErrorExitCode } from '../../platform/processes/part';
+import { bitmapSettings } from './settings';
+import { startBitmapServer, type RunningBitmapServer } from './start';
+
+/** Running requests get 5 s; then snapshots of what changed are written, so that the next start is quick. */
+const closeWithinMs = 20_000;
+
+/** What only another setting would help against. */
+const lasting = [EnvironmentError, ListenError, DataDirectoryInUseError];
+
+async function main(): Promise<void> {
+  const env = environmentOrExit();
+  const log = createLog({ name: 'bitmap', level: env.LOG_LEVEL });
+  let server: RunningBitmapServer | undefined;
+  endInOrder({ log, withinMs: closeWithinMs, close: async () => server?.close() });
+  try {
+    server = await startBitmapServer({
+      ...bitmapSettings(env),
+      log,
+      onFailure: (error) => {
+        // What is in memory is more than what is on disk: the next start has what was acknowledged.
+        log.fatal({ err: error }, 'the log could not be written');
+        process.exit(1);
+      },
+    });
+  } catch (error) {
+    log.fatal({ err: error }, 'cannot start');
+    process.exit(lasting.some((kind) => error instanceof kind) ? configurationErrorExitCode : 1);
+  }
+  log.info({ url: server.url }, 'listening');
+  announceReady();
+}
+
+void main();

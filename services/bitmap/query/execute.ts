@@ -1,0 +1,163 @@
+import type { Catalog, Index } from '../engine/catalog';
+import { ColumnSet } from '../engine/column-set';
+import type { Minutes } from '../engine/time-quantum';
+import { compare, type Int } from '../int';
+import { textOf, type Call, type Value } from './ast';
+import { fromEarlier, isEarlierQuery } from './earlier';
+import { CallError, QueryError } from './errors';
+import { extremeRow, groupBy, rows } from './listing';
+import { parse } from './parser';
+import type { Answer, Result, RowResult } from './result';
+import { countRow, evaluateRow, isRowCall, onlyChild } from './rows';
+import { rowNamed, type Scope } from './scope';
+import { top } from './top';
+import { writeCalls } from './writes';
+
+export interface QueryOptions {
+  /** Limits reads to these shards; absent or empty: all. */
+  shards?: readonly number[];
+  columnAttributes?: boolean;
+  excludeColumns?: boolean;
+  excludeAttributes?: boolean;
+  /** The request uses the earlier revision's words. */
+  isEarlier?: boolean;
+}
+
+/** More writes than this in one request are refused. */
+export const mostWrites = 5_000;
+
+type ReadCall = (scope: Scope, call: Call) => Result;
+
+const readCalls: Record<string, ReadCall> = {
+  Count: (scope, call) => ({ kind: 'count', count: countRow(scope, onlyChild(call)) }),
+  Sum: (scope, call) => aggregate(scope, call, 'sum'),
+  Min: (scope, call) => aggregate(scope, call, 'min'),
+  Max: (scope, call) => aggregate(scope, call, 'max'),
+  TopN: top,
+  Rows: rows,
+  GroupBy: groupBy,
+  MinRow: (scope, call) => extremeRow(scope, call, 'start'),
+  MaxRow: (scope, call) => extremeRow(scope, call, 'end'),
+};
+
+/**
+ * Executes a query text: its calls one after the other, until one fails; what earlier ones wrote stays.
+ *
+ * @throws QueryError
+ */
+export function execute(
+  catalog: Catalog,
+  index: Index,
+  text: string,
+  options: QueryOptions = {},
+  now: () => Minutes = () => Math.floor(Date.now() / 60_000),
+): Answer {
+  const parsed = parse(text);
+  if (countWrites(parsed) > mostWrites) throw new QueryError('executing: too many write commands');
+  try {
+    const isEarlier = options.isEarlier === true || isEarlierQuery(parsed);
+    const calls = isEarlier ? parsed.map(fromEarlier) : parsed;
+    if (isEarlier && calls.length === 0) throw new QueryError('parsing: unexpected EOF');
+    const shards = options.shards?.length ? ColumnSet.ofShards(options.shards) : undefined;
+    const scope: Scope = { index, write: catalog.write, shards, now };
+    // A later call may change what an earlier one found.
+    const mayChange = countWrites(calls) > 0;
+    const results = calls.map((call) => settled(executeCall(scope, call, options), mayChange));
+    return { results, isEarlier, ...columnAttributesOf(index, results), ...keysOf(index) };
+  } catch (error) {
+    throw error instanceof CallError ? error.within(text) : error;
+  }
+}
+
+const countWrites = (calls: readonly Call[]): number =>
+  calls.filter(({ name }) => Object.hasOwn(writeCalls, name) || name === 'SetBit' || name === 'ClearBit').length;
+
+const settled = (result: Result, mayChange: boolean): Result =>
+  result.kind === 'row' && mayChange ? { ...result, columns: result.columns.clone() } : result;
+
+const keysOf = (index: Index): Pick<Answer, 'keyOf'> =>
+  index.options.keys ? { keyOf: (column) => index.keys.key(column) ?? '' } : {};
+
+function executeCall(scope: Scope, call: Call, options: QueryOptions): Result {
+  const { name } = call;
+  if (name === 'Options') return withOptions(scope, call, options);
+  if (isRowCall(name)) return rowResult(scope, call, options);
+  const handler = Object.hasOwn(readCalls, name)
+    ? readCalls[name]
+    : Object.hasOwn(writeCalls, name)
+      ? writeCalls[name]
+      : undefined;
+  if (!handler) throw new CallError(`unknown call: ${name}`, call.at);
+  return handler(scope, call);
+}
+
+function rowResult(scope: Scope, call: Call, options: QueryOptions): RowResult {
+  return {
+    kind: 'row',
+    columns: evaluateRow(scope, call),
+    attributes: rowAttributes(scope, call),
+    withoutColumns: options.excludeColumns ?? false,
+    withoutAttributes: options.excludeAttributes ?? false,
+    withColumnAttributes: (options.columnAttributes ?? false) && !options.excludeColumns,
+  };
+}
+
+/** Only the plain `Row(field=row)` has the attributes of its row. */
+function rowAttributes({ index }: Scope, call: Call): RowResult['attributes'] {
+  const [only, second] = [...call.args];
+  if (call.name !== 'Row' || !only || second) return [];
+  const field = index.fields.get(only[0]);
+  if (!field || field.values || only[1].operator !== '=') return [];
+  const row = rowNamed(field, only[1].value, call.at);
+  return row === undefined ? [] : field.attributes.of(row);
+}
+
+/** `Options(call, …)`: the inner call, with options of its own. */
+function withOptions(scope: Scope, call: Call, outer: QueryOptions): Result {
+  const [inner] = call.children;
+  if (!inner) throw new CallError('Options needs a call', call.at);
+  const flag = (name: string): boolean | undefined => {
+    const argument = call.args.get(name);
+    if (argument && typeof argument.value !== 'boolean')
+      throw new CallError(`${name} must be true or false`, argument.at);
+    return argument?.value === undefined ? undefined : argument.value === true;
+  };
+  const options: QueryOptions = {
+    ...outer,
+    columnAttributes: flag('columnAttrs') ?? outer.columnAttributes,
+    excludeColumns: flag('excludeColumns') ?? outer.excludeColumns,
+    excludeAttributes: flag('excludeRowAttrs') ?? outer.excludeAttributes,
+  };
+  const given = call.args.get('shards');
+  if (!given) return executeCall(scope, inner, options);
+  const list = Array.isArray(given.value) ? (given.value as readonly Value[]) : undefined;
+  if (!list?.every((shard): shard is number => typeof shard === 'number' && shard >= 0)) {
+    throw new CallError('shards must be a list of numbers', given.at);
+  }
+  return executeCall({ ...scope, shards: ColumnSet.ofShards(list) }, inner, options);
+}
+
+/** Sum, smallest or largest of an integer field; 0 and 0 for a field that is none. */
+function aggregate(scope: Scope, call: Call, which: 'sum' | 'min' | 'max'): Result {
+  const [filter, second] = call.children;
+  if (second) throw new CallError(`${call.name} takes only one row`, second.at);
+  const name = textOf(call.args.get('field')?.value);
+  const field = name === undefined ? undefined : scope.index.fields.get(name);
+  if (field?.damage) throw new CallError(`field ${field.name} is out of service: ${field.damage.reason}`, call.at);
+  const within = filter ? evaluateRow(scope, filter) : scope.shards;
+  return { kind: 'value', ...(field?.values?.[which](within) ?? { value: 0, count: 0 }) };
+}
+
+/** The attributes of all columns in the rows that asked for them. */
+function columnAttributesOf(index: Index, results: readonly Result[]): Pick<Answer, 'columnAttributes'> {
+  const asked = results.filter((result): result is RowResult => result.kind === 'row' && result.withColumnAttributes);
+  if (asked.length === 0) return {};
+  const found = index.attributes.ids().filter((column: Int) => asked.some(({ columns }) => columns.has(column)));
+  return {
+    columnAttributes: found.sort(compare).map((column) => ({
+      column,
+      ...(index.options.keys ? { key: index.keys.key(column) ?? '' } : {}),
+      attributes: index.attributes.of(column),
+    })),
+  };
+}

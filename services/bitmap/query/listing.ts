@@ -1,0 +1,114 @@
+import type { ColumnSet } from '../engine/column-set';
+import type { Field } from '../engine/field';
+import { standardView, viewsBetween } from '../engine/time-quantum';
+import type { Int } from '../int';
+import { textOf, type Call } from './ast';
+import { CallError } from './errors';
+import type { Group, Result } from './result';
+import { evaluateRow, pageOf, timeOf } from './rows';
+import { columnNamed, fieldOf, rowKey, rowNamed, type Scope } from './scope';
+
+/** `Rows`: the rows of a field that have columns. */
+export function rows(scope: Scope, call: Call): Result {
+  const field = listedField(scope, call);
+  const found = [...rowsOf(scope, field, call)];
+  if (!field.options.keys) return { kind: 'rows', rows: found };
+  return { kind: 'rows', rows: found, keys: found.map((row) => rowKey(field, row) ?? '') };
+}
+
+/** The field of `Rows(field)`, `Rows(field=field)`, `MinRow(field=field)`. */
+function listedField(scope: Scope, call: Call): Field {
+  const name = textOf(call.positional[0]?.value ?? call.args.get('field')?.value);
+  if (name === undefined) throw new CallError(`${call.name} needs a field`, call.at);
+  return fieldOf(scope, name, call.at);
+}
+
+function* rowsOf(scope: Scope, field: Field, call: Call): Generator<Int> {
+  const { limit } = pageOf(call);
+  const previous = call.args.get('previous');
+  const after = previous && rowNamed(field, previous.value, previous.at);
+  const columnGiven = call.args.get('column');
+  const column = columnGiven && columnNamed(scope, columnGiven.value, columnGiven.at);
+  if (columnGiven && column === undefined) return;
+  const views = listedViews(scope, field, call);
+  const ids = new Set(views.flatMap((view) => view.sortedRows()));
+  const sorted = views.length === 1 ? ids : [...ids].sort((a, b) => (a < b ? -1 : 1));
+  let found = 0;
+  for (const row of sorted) {
+    if (found >= limit) return;
+    if (after !== undefined && row <= after) continue;
+    const holds = (columns: ColumnSet): boolean => {
+      if (column !== undefined) return columns.has(column) && (!scope.shards || scope.shards.has(column));
+      return scope.shards ? columns.countShared(scope.shards) > 0 : !columns.isEmpty;
+    };
+    if (!views.some((view) => holds(view.row(row)))) continue;
+    found += 1;
+    yield row;
+  }
+}
+
+/** The views a `Rows` call is about: the one without time, or those of the stretch of time it names. */
+function listedViews({ now }: Scope, field: Field, call: Call) {
+  const from = timeOf(call.args.get('from'), call.at);
+  const to = timeOf(call.args.get('to'), call.at);
+  const names =
+    from === undefined && to === undefined
+      ? [standardView]
+      : viewsBetween(field.views.keys(), field.options.timeQuantum ?? '', from ?? -Infinity, to ?? now() + 1440);
+  return names.flatMap((name) => field.views.get(name) ?? []);
+}
+
+/** `GroupBy`: how many columns each combination of rows has in common. */
+export function groupBy(scope: Scope, call: Call): Result {
+  const wrong = call.children.find(({ name }) => name !== 'Rows');
+  if (wrong) throw new CallError('GroupBy takes only Rows', wrong.at);
+  if (call.children.length === 0) throw new CallError('GroupBy needs at least one Rows', call.at);
+  const { limit, offset } = pageOf(call);
+  const filter = call.args.get('filter');
+  if (filter && (typeof filter.value !== 'object' || filter.value === null || !('children' in filter.value))) {
+    throw new CallError('filter must be a row', filter.at);
+  }
+  const filtered = filter ? evaluateRow(scope, filter.value as Call) : scope.shards;
+  const levels = call.children.map((child) => {
+    const field = listedField(scope, child);
+    return { field, rows: [...rowsOf(scope, field, child)] };
+  });
+
+  const groups: Group[] = [];
+  let passed = 0;
+  /** Answers false when there are enough. */
+  const descend = (level: number, columns: ColumnSet | undefined, chosen: Group['rows']): boolean => {
+    const { field, rows: candidates } = levels[level] ?? { rows: [] };
+    for (const row of candidates) {
+      if (!field) return true;
+      const own = field.row(row);
+      const rowsSoFar = [...chosen, { field: field.name, row, key: rowKey(field, row) }];
+      if (level < levels.length - 1) {
+        const common = columns ? columns.and(own) : own;
+        if (!common.isEmpty && !descend(level + 1, common, rowsSoFar)) return false;
+        continue;
+      }
+      if (groups.length >= limit) return false;
+      const count = columns ? columns.countShared(own) : own.size;
+      if (count === 0) continue;
+      if (passed++ >= offset) groups.push({ rows: rowsSoFar, count });
+    }
+    return groups.length < limit;
+  };
+  descend(0, filtered, []);
+  return { kind: 'groups', groups };
+}
+
+/** `MinRow` and `MaxRow`: the first or last row that has columns, of those in a row when one is given. */
+export function extremeRow(scope: Scope, call: Call, from: 'start' | 'end'): Result {
+  const field = listedField(scope, call);
+  const [filter] = call.children;
+  const columns = filter ? evaluateRow(scope, filter) : scope.shards;
+  const ids = field.views.get(standardView)?.sortedRows() ?? [];
+  for (const row of from === 'start' ? ids : [...ids].reverse()) {
+    const own = field.row(row);
+    const count = columns ? own.countShared(columns) : own.size;
+    if (count > 0) return { kind: 'pair', pair: { row, key: rowKey(field, row), count } };
+  }
+  return { kind: 'pair', pair: { row: 0, count: 0 } };
+}

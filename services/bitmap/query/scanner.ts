@@ -1,0 +1,98 @@
+import { parseError, type QueryError } from './errors';
+
+const run = /[A-Za-z0-9_:.-]+/y;
+const space = /[ \t\r\n]*/y;
+const operator = /><|<=|>=|==|!=|[<>=]/y;
+const escapes: Record<string, string> = { n: '\n', t: '\t', r: '\r', '"': '"', "'": "'", '\\': '\\' };
+
+/** Reads a query text piece by piece. */
+export class Scanner {
+  at = 0;
+
+  constructor(readonly text: string) {}
+
+  private match(pattern: RegExp): string {
+    pattern.lastIndex = this.at;
+    return pattern.exec(this.text)?.[0] ?? '';
+  }
+
+  private take(found: string): string {
+    this.at += found.length;
+    return found;
+  }
+
+  skipSpace(): void {
+    this.take(this.match(space));
+  }
+
+  get isAtEnd(): boolean {
+    return this.at >= this.text.length;
+  }
+
+  peek(): string {
+    return this.text.charAt(this.at);
+  }
+
+  /** Takes this character, with the space after it, if it is the next one. */
+  accept(character: string): boolean {
+    if (this.peek() !== character) return false;
+    this.at += 1;
+    this.skipSpace();
+    return true;
+  }
+
+  expect(character: string): void {
+    if (!this.accept(character)) throw this.unexpected(`"${character}"`);
+  }
+
+  /** Letters, digits and what else numbers, names, times and words are made of; empty when there are none. */
+  run(): string {
+    return this.take(this.match(run));
+  }
+
+  operator(): string {
+    const found = this.take(this.match(operator));
+    if (found) this.skipSpace();
+    return found;
+  }
+
+  peekOperator(): string {
+    return this.match(operator);
+  }
+
+  /** A text in quotes, with backslash escapes; the next character is its quote. */
+  quoted(): string {
+    const start = this.at;
+    const quote = this.peek();
+    let text = '';
+    for (this.at += 1; !this.isAtEnd; this.at += 1) {
+      const character = this.peek();
+      if (character === quote) {
+        this.at += 1;
+        return text;
+      }
+      if (character !== '\\') text += character;
+      else {
+        this.at += 1;
+        text += this.escaped();
+      }
+    }
+    throw parseError('this text has no closing quote', this.text, start);
+  }
+
+  private escaped(): string {
+    const code = /^u[0-9a-fA-F]{4}/.exec(this.text.slice(this.at, this.at + 5))?.[0];
+    if (code) {
+      this.at += 4;
+      return String.fromCharCode(parseInt(code.slice(1), 16));
+    }
+    const character = escapes[this.peek()];
+    if (character === undefined) throw parseError('unknown escape', this.text, this.at - 1);
+    return character;
+  }
+
+  unexpected(wanted: string): QueryError {
+    const found = this.isAtEnd ? 'the end' : JSON.stringify(String.fromCodePoint(this.text.codePointAt(this.at) ?? 0));
+    return parseError(`expected ${wanted}, found ${found}`, this.text, this.at);
+  }
+}

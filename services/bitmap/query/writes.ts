@@ -1,0 +1,180 @@
+import type { AttributePatch, AttributeValue } from '../engine/attributes';
+import { isFraction } from '../engine/attributes';
+import type { Field } from '../engine/field';
+import { standardView, viewsAt, type Minutes } from '../engine/time-quantum';
+import { isInt, type Int } from '../int';
+import { isWord, textOf, type Argument, type Call, type Value } from './ast';
+import { CallError } from './errors';
+import { noColumns } from '../engine/column-set';
+import type { Result } from './result';
+import { evaluateRow, onlyChild, timeOf } from './rows';
+import { columnForWrite, columnNamed, fieldArgument, fieldOf, rowForWrite, rowNamed, type Scope } from './scope';
+
+type WriteCall = (scope: Scope, call: Call) => Result;
+
+/** The calls that change data, by name. */
+export const writeCalls: Record<string, WriteCall> = {
+  Set: (scope, call) => changed(set(scope, call)),
+  Clear: (scope, call) => changed(clear(scope, call)),
+  ClearRow: (scope, call) => changed(clearRow(scope, call)),
+  Store: (scope, call) => changed(store(scope, call)),
+  SetRowAttrs: setRowAttributes,
+  SetColumnAttrs: setColumnAttributes,
+  SetFieldValue: setFieldValues,
+};
+
+const changed = (is: boolean): Result => ({ kind: 'changed', changed: is });
+
+function markExisting({ index, write }: Scope, column: Int): void {
+  if (!index.options.trackExistence) return;
+  write({ kind: 'bit', target: index.number, view: standardView, row: 0, column, present: true });
+}
+
+function firstPositional(call: Call, what: string): { value: Value; at: number } {
+  const [first] = call.positional;
+  if (!first) throw new CallError(`${call.name} needs ${what}`, call.at);
+  return first;
+}
+
+function set(scope: Scope, call: Call): boolean {
+  const given = firstPositional(call, 'a column');
+  const { name, argument } = fieldArgument(call);
+  if (argument.operator !== '=') throw new CallError(`${call.name} takes field=row`, argument.at);
+  const field = fieldOf(scope, name, argument.at);
+  const time = timeOf(call.positional[1], call.at);
+  // Everything is checked before the first change.
+  const value = field.values ? checkedValue(field, argument.value, argument.at) : undefined;
+  rowOrValueIsNameable(field, argument);
+  const column = columnForWrite(scope, given.value, given.at);
+  markExisting(scope, column);
+  if (value !== undefined) return scope.write({ kind: 'value', target: field.number, column, value });
+  return setBit(scope, field, rowForWrite(scope, field, argument.value, argument.at), column, time);
+}
+
+function rowOrValueIsNameable(field: Field, { value, at }: Argument): void {
+  if (!field.values) rowNamed(field, value, at);
+}
+
+/** Sets one bit in every view it belongs to; whether any was new. */
+function setBit(scope: Scope, field: Field, row: Int, column: Int, time: Minutes | undefined): boolean {
+  const { options, number: target } = field;
+  if (options.type === 'mutex' || options.type === 'bool') clearOtherRows(scope, field, row, column);
+  const standard = options.noStandardView ? [] : [standardView];
+  const timed = time === undefined ? [] : viewsAt(time, options.timeQuantum ?? '');
+  let isNew = false;
+  for (const view of [...standard, ...timed]) {
+    isNew = scope.write({ kind: 'bit', target, view, row, column, present: true }) || isNew;
+  }
+  return isNew;
+}
+
+/** A column of a mutex or bool field is in one row at most. */
+function clearOtherRows({ write }: Scope, { number: target, views }: Field, kept: Int, column: Int): void {
+  for (const [row, columns] of [...(views.get(standardView)?.rows ?? [])]) {
+    if (row !== kept && columns.has(column)) {
+      write({ kind: 'bit', target, view: standardView, row, column, present: false });
+    }
+  }
+}
+
+/** @throws CallError for what is no integer, or out of the field's bounds */
+function checkedValue({ name, options }: Field, value: Value, at: number): Int {
+  if (!isInt(value)) throw new CallError(`${name} is an integer field and takes an integer`, at);
+  const isFrame = name.includes('/');
+  if (options.min !== undefined && value < options.min) {
+    throw new CallError(isFrame ? 'field value too low' : 'bsigroup value too low', at);
+  }
+  if (options.max !== undefined && value > options.max) {
+    throw new CallError(isFrame ? 'field value too high' : 'bsigroup value too high', at);
+  }
+  return value;
+}
+
+function clear(scope: Scope, call: Call): boolean {
+  const given = firstPositional(call, 'a column');
+  const { name, argument } = fieldArgument(call);
+  const field = fieldOf(scope, name, argument.at);
+  const column = columnNamed(scope, given.value, given.at);
+  if (field.values) return false;
+  const row = rowNamed(field, argument.value, argument.at);
+  if (column === undefined || row === undefined) return false;
+  let cleared = false;
+  for (const view of field.views.keys()) {
+    const did = scope.write({ kind: 'bit', target: field.number, view, row, column, present: false });
+    if (view === standardView) cleared = did;
+  }
+  return cleared;
+}
+
+function clearRow(scope: Scope, call: Call): boolean {
+  const { name, argument } = fieldArgument(call);
+  const field = fieldOf(scope, name, argument.at);
+  if (field.values) throw new CallError('ClearRow is not for integer fields', argument.at);
+  const row = rowNamed(field, argument.value, argument.at);
+  if (row === undefined) return false;
+  let cleared = false;
+  for (const view of field.views.keys()) {
+    const emptied = { kind: 'columns', target: field.number, view, row, columns: noColumns, mode: 'replace' } as const;
+    cleared = scope.write(emptied) || cleared;
+  }
+  return cleared;
+}
+
+function store(scope: Scope, call: Call): boolean {
+  const { name, argument } = fieldArgument(call);
+  const field = fieldOf(scope, name, argument.at);
+  if (field.options.type !== 'set') throw new CallError('Store is for set fields only', argument.at);
+  rowNamed(field, argument.value, argument.at);
+  const columns = evaluateRow(scope, onlyChild(call)).clone();
+  const row = rowForWrite(scope, field, argument.value, argument.at);
+  scope.write({ kind: 'columns', target: field.number, view: standardView, row, columns, mode: 'replace' });
+  return true;
+}
+
+/** The attributes of a call: all its named arguments. */
+function patchOf(call: Call): AttributePatch {
+  const entries = [...call.args].map(([name, { operator, value, at }]): [string, AttributeValue | null] => {
+    if (operator !== '=') throw new CallError(`an attribute is set with =`, at);
+    if (value === null || typeof value === 'boolean' || isInt(value) || isFraction(value)) return [name, value];
+    const text = textOf(value);
+    if (text === undefined) throw new CallError('an attribute is a text, a number, true, false or null', at);
+    return [name, text];
+  });
+  if (entries.length === 0) throw new CallError(`${call.name} needs at least one attribute`, call.at);
+  return Object.fromEntries(entries);
+}
+
+function setRowAttributes(scope: Scope, call: Call): Result {
+  const [name, row] = call.positional;
+  const fieldName = textOf(name?.value);
+  if (!row || !fieldName || !isWord(name?.value)) {
+    throw new CallError('SetRowAttrs needs a field and a row', call.at);
+  }
+  const field = fieldOf(scope, fieldName, call.at);
+  const patch = patchOf(call);
+  const id = rowForWrite(scope, field, row.value, row.at);
+  scope.write({ kind: 'attributes', target: field.number, id, patch });
+  return { kind: 'nothing' };
+}
+
+function setColumnAttributes(scope: Scope, call: Call): Result {
+  const { value, at } = firstPositional(call, 'a column');
+  const patch = patchOf(call);
+  const id = columnForWrite(scope, value, at);
+  scope.write({ kind: 'attributes', target: scope.index.number, id, patch });
+  return { kind: 'nothing' };
+}
+
+/** The earlier revision's `SetFieldValue`: several integer fields of one column at once. */
+function setFieldValues(scope: Scope, call: Call): Result {
+  const given = firstPositional(call, 'a column');
+  const values = [...call.args].map(([name, { value, at }]) => {
+    const field = fieldOf(scope, name, at);
+    return { target: field.number, value: checkedValue(field, value, at) };
+  });
+  if (values.length === 0) throw new CallError('SetFieldValue needs at least one field', call.at);
+  const column = columnForWrite(scope, given.value, given.at);
+  markExisting(scope, column);
+  for (const { target, value } of values) scope.write({ kind: 'value', target, column, value });
+  return { kind: 'nothing' };
+}

@@ -1,0 +1,48 @@
+import { claimDataDirectory } from '../../platform/processes/data-directory';
+import { listen } from '../../platform/http/server';
+import type { Log } from '../../platform/log/log';
+import { createApp } from './http/app';
+import { Metrics } from './http/metrics';
+import type { BitmapSettings } from './settings';
+import { Store } from './storage/store';
+
+export interface RunningBitmapServer {
+  url: string;
+  port: number;
+  /** Lets requests finish, writes snapshots, closes. */
+  close(): Promise<void>;
+}
+
+export interface StartBitmapOptions extends BitmapSettings {
+  log: Log;
+  /** The disk takes no more writes: the process has to end. */
+  onFailure: (error: Error) => void;
+  checkpointBytes?: number;
+}
+
+/**
+ * Recovers the data and serves it.
+ *
+ * @throws ListenError, DataDirectoryInUseError
+ */
+export async function startBitmapServer(options: StartBitmapOptions): Promise<RunningBitmapServer> {
+  const { directory, log, onFailure, checkpointBytes, host, port, token, bodyLimit } = options;
+  const release = await claimDataDirectory(directory);
+  try {
+    const store = await Store.open({ directory, logger: log, onFailure, checkpointBytes });
+    const app = createApp({ log, token, store, bodyLimit, metrics: new Metrics() });
+    const server = await listen(app.callback(), { host, port, requestTimeoutMs: 300_000 });
+    return {
+      url: server.url,
+      port: server.port,
+      close: async () => {
+        await server.close(5_000);
+        await store.close();
+        await release();
+      },
+    };
+  } catch (error) {
+    await release();
+    throw error;
+  }
+}

@@ -1,0 +1,32 @@
+import { mkdir, open, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** Makes the names in a directory durable: files that were made, renamed or removed. */
+export async function syncDirectory(directory: string): Promise<void> {
+  const handle = await open(directory, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+const asideName = (name: string): string => `${new Date().toISOString().replace(/[:.]/g, '-')}-${name}`;
+
+/** Moves a damaged file out of the way, to where a person can look at it; answers its new path. */
+export async function quarantine(directory: string, name: string): Promise<string> {
+  const folder = join(directory, 'quarantine');
+  await mkdir(folder, { recursive: true });
+  const path = join(folder, asideName(name));
+  await rename(join(directory, name), path);
+  return path;
+}
+
+/** Keeps damaged bytes of a file that itself stays. */
+export async function quarantineBytes(directory: string, name: string, bytes: Buffer): Promise<string> {
+  const folder = join(directory, 'quarantine');
+  await mkdir(folder, { recursive: true });
+  const path = join(folder, asideName(name));
+  await writeFile(path, bytes);
+  return path;
+}

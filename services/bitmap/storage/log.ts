@@ -1,0 +1,175 @@
+import { open, readdir, readFile, truncate, unlink, type FileHandle } from 'node:fs/promises';
+import { join } from 'node:path';
+import { frameAt, frameHeader, headerSize, nextFrame } from './frames';
+import { syncDirectory } from './files';
+
+const nameOf = (segment: number): string => `log-${String(segment).padStart(10, '0')}`;
+const segmentOf = (name: string): number | undefined => {
+  const digits = /^log-(\d{10})$/.exec(name)?.[1];
+  return digits === undefined ? undefined : Number(digits);
+};
+
+/** The numbers of the log segments in a directory, ascending. */
+export async function logSegments(directory: string): Promise<number[]> {
+  return (await readdir(directory)).flatMap((name) => segmentOf(name) ?? []).sort((a, b) => a - b);
+}
+
+/** Something was wrong with a file, and what was done about it. */
+export interface Finding {
+  file: string;
+  problem: string;
+  /** Bytes that could not be used. */
+  lostBytes: number;
+}
+
+export interface SegmentReading {
+  bodies: Buffer[];
+  findings: Finding[];
+  /** Stretches that were damaged while more follows: to be put aside, not to be dropped. */
+  damaged: Buffer[];
+}
+
+/**
+ * Reads a segment. What was being written when the process died, at the end, is cut off; a damaged stretch in the middle
+ * is passed over.
+ */
+export async function readSegment(directory: string, segment: number): Promise<SegmentReading> {
+  const file = join(directory, nameOf(segment));
+  const bytes = await readFile(file);
+  const reading: SegmentReading = { bodies: [], findings: [], damaged: [] };
+  let at = 0;
+  while (at < bytes.length) {
+    const body = frameAt(bytes, at);
+    if (body) {
+      reading.bodies.push(body);
+      at += headerSize + body.length;
+      continue;
+    }
+    const next = nextFrame(bytes, at + 1);
+    const lostBytes = (next ?? bytes.length) - at;
+    if (next === undefined) {
+      await truncate(file, at);
+      reading.findings.push({
+        file: nameOf(segment),
+        problem: 'ended in the middle of a write, which was cut off',
+        lostBytes,
+      });
+      break;
+    }
+    reading.damaged.push(bytes.subarray(at, next));
+    reading.findings.push({
+      file: nameOf(segment),
+      problem: 'is damaged in the middle, which was put aside',
+      lostBytes,
+    });
+    at = next;
+  }
+  return reading;
+}
+
+interface Waiter {
+  resolve(): void;
+  reject(error: unknown): void;
+}
+
+/**
+ * The log that makes writes durable. Many writers share one synchronisation of the disk: while one is under way, what
+ * comes in is collected for the next.
+ */
+export class Log {
+  private pending: Buffer[] = [];
+  private waiters: Waiter[] = [];
+  private writing: Promise<void> | undefined;
+  private failure: Error | undefined;
+  /** Bytes in the current segment. */
+  size = 0;
+
+  private constructor(
+    private readonly directory: string,
+    private segment: number,
+    private file: FileHandle,
+    private readonly onFailure: (error: Error) => void,
+  ) {}
+
+  /** Begins a new segment. */
+  static async open(directory: string, segment: number, onFailure: (error: Error) => void): Promise<Log> {
+    const file = await open(join(directory, nameOf(segment)), 'ax');
+    await syncDirectory(directory);
+    return new Log(directory, segment, file, onFailure);
+  }
+
+  /** Adds a frame; it is on disk when the promise resolves, and with it everything added before. */
+  append(body: Buffer): Promise<void> {
+    if (this.failure) return Promise.reject(this.failure);
+    this.pending.push(frameHeader(body), body);
+    return new Promise((resolve, reject) => {
+      this.waiters.push({ resolve, reject });
+      this.writing ??= this.drain();
+    });
+  }
+
+  private async drain(): Promise<void> {
+    while (this.pending.length > 0) {
+      const { pending, waiters } = this;
+      this.pending = [];
+      this.waiters = [];
+      try {
+        const { bytesWritten } = await this.file.writev(pending);
+        const wanted = pending.reduce((total, { length }) => total + length, 0);
+        if (bytesWritten !== wanted) throw new Error(`only ${bytesWritten} of ${wanted} bytes could be written`);
+        await this.file.datasync();
+        this.size += wanted;
+        for (const waiter of waiters) waiter.resolve();
+      } catch (error) {
+        this.fail(error as Error, [...waiters, ...this.waiters]);
+        return;
+      }
+    }
+    this.writing = undefined;
+  }
+
+  /** What is in memory is ahead of the disk now, for good: nothing may be written any more. */
+  private fail(error: Error, waiters: Waiter[]): void {
+    this.failure = error;
+    for (const waiter of waiters) waiter.reject(error);
+    this.writing = undefined;
+    this.pending = [];
+    this.waiters = [];
+    this.onFailure(error);
+  }
+
+  /** Everything added so far is on disk. */
+  async settled(): Promise<void> {
+    while (this.writing) await this.writing;
+    if (this.failure) throw this.failure;
+  }
+
+  /** Continues in a new segment, and answers the number of the last one that is complete. */
+  async rotate(): Promise<number> {
+    await this.settled();
+    const next = await open(join(this.directory, nameOf(this.segment + 1)), 'ax');
+    await syncDirectory(this.directory);
+    // More may have come in while the file was made: it belongs to the segment before.
+    await this.settled();
+    const complete = this.segment;
+    const old = this.file;
+    this.file = next;
+    this.segment = complete + 1;
+    this.size = 0;
+    await old.close();
+    return complete;
+  }
+
+  /** Removes segments up to this one. */
+  async removeThrough(last: number): Promise<void> {
+    for (const segment of await logSegments(this.directory)) {
+      if (segment <= last) await unlink(join(this.directory, nameOf(segment)));
+    }
+  }
+
+  /** Waits for what is being written, and closes. */
+  async close(): Promise<void> {
+    while (this.writing) await this.writing;
+    await this.file.close();
+  }
+}
