@@ -32,7 +32,10 @@ export interface StartOptions {
 }
 
 /** What runs beside the board: the setting with its port, and its folder. */
-const smallServices = { plants: { port: 'PLANTS_PORT', folder: 'services/plants' } } as const;
+const smallServices = {
+  bitmap: { port: 'BITMAP_PORT', folder: 'services/bitmap' },
+  plants: { port: 'PLANTS_PORT', folder: 'services/plants' },
+} as const;
 export type SmallService = keyof typeof smallServices;
 export const everySmallService = Object.keys(smallServices) as SmallService[];
 

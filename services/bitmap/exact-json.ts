@@ -30,7 +30,7 @@ export function exactJson(value: Json): string {
   if (typeof value !== 'object') return JSON.stringify(value);
   if (Array.isArray(value)) return `[${(value as readonly Json[]).map(exactJson).join(',')}]`;
   const members = Object.entries(value).flatMap(([key, member]) =>
-    member === undefined ? [] : [`${JSON.stringify(key)}:${exactJson(member as Json)}`],
+    member === undefined ? [] : [`${JSON.stringify(key)}:${exactJson(member)}`],
   );
   return `{${members.join(',')}}`;
 }

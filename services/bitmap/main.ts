@@ -1,4 +1,4 @@
-import { EnvironmentError, environmentOrExit } from '../../platform/config/env';
+import { environmentOrExit } from '../../platform/config/env';
 import { ListenError } from '../../platform/http/server';
 import { createLog } from '../../platform/log/log';
 import { DataDirectoryInUseError } from '../../platform/processes/data-directory';
@@ -11,7 +11,7 @@ import { startBitmapServer, type RunningBitmapServer } from './start';
 const closeWithinMs = 20_000;
 
 /** What only another setting would help against. */
-const lasting = [EnvironmentError, ListenError, DataDirectoryInUseError];
+const lasting = [ListenError, DataDirectoryInUseError];
 
 async function main(): Promise<void> {
   const env = environmentOrExit();

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { join, resolve } from 'node:path';
-import { EnvironmentError, type Environment } from '../../platform/config/env';
+import type { Environment } from '../../platform/config/env';
 
 export interface BitmapSettings {
   host: string;
@@ -18,15 +18,11 @@ const isLoopback = (host: string): boolean =>
 /**
  * What the server is started with.
  *
- * @throws EnvironmentError when it would be open to other machines without a token
+ * Without a token it is served to this machine only, whatever address the board listens on.
  */
 export function bitmapSettings(env: Environment): BitmapSettings {
-  const { BOARD_HOST: host, BITMAP_TOKEN: token } = env;
-  if (token === undefined && !isLoopback(host)) {
-    throw new EnvironmentError([
-      `BITMAP_TOKEN: required while the bitmap index listens on ${host}, which is not loopback`,
-    ]);
-  }
+  const { BITMAP_TOKEN: token } = env;
+  const host = token !== undefined || isLoopback(env.BOARD_HOST) ? env.BOARD_HOST : '127.0.0.1';
   return {
     host,
     port: env.BITMAP_PORT,

@@ -65,23 +65,32 @@ const group = ({ rows, count }: Group): string => {
 function* result(one: Result, answer: Answer): Pieces {
   switch (one.kind) {
     case 'nothing':
-      return yield 'null';
+      yield 'null';
+      break;
     case 'changed':
-      return yield String(one.changed);
+      yield String(one.changed);
+      break;
     case 'row':
-      return yield* row(one, answer);
+      yield* row(one, answer);
+      break;
     case 'count':
-      return yield String(one.count);
+      yield String(one.count);
+      break;
     case 'value':
-      return yield `{"value":${one.value},"count":${one.count}}`;
+      yield `{"value":${one.value},"count":${one.count}}`;
+      break;
     case 'pairs':
-      return yield `[${one.pairs.map(pair).join(',')}]`;
+      yield `[${one.pairs.map(pair).join(',')}]`;
+      break;
     case 'pair':
-      return yield pair(one.pair);
+      yield pair(one.pair);
+      break;
     case 'rows':
-      return yield one.keys ? `{"rows":null,"keys":${JSON.stringify(one.keys)}}` : `{"rows":${ids(one.rows)}}`;
+      yield one.keys ? `{"rows":null,"keys":${JSON.stringify(one.keys)}}` : `{"rows":${ids(one.rows)}}`;
+      break;
     case 'groups':
-      return yield `[${one.groups.map(group).join(',')}]`;
+      yield `[${one.groups.map(group).join(',')}]`;
+      break;
   }
 }
 

@@ -134,10 +134,21 @@ export class ColumnSet {
     return new ColumnSet(pages);
   }
 
-  and = (other: ColumnSet): ColumnSet => this.combine(other, 'and');
-  or = (other: ColumnSet): ColumnSet => this.combine(other, 'or');
-  xor = (other: ColumnSet): ColumnSet => this.combine(other, 'xor');
-  andNot = (other: ColumnSet): ColumnSet => this.combine(other, 'andNot');
+  and(other: ColumnSet): ColumnSet {
+    return this.combine(other, 'and');
+  }
+
+  or(other: ColumnSet): ColumnSet {
+    return this.combine(other, 'or');
+  }
+
+  xor(other: ColumnSet): ColumnSet {
+    return this.combine(other, 'xor');
+  }
+
+  andNot(other: ColumnSet): ColumnSet {
+    return this.combine(other, 'andNot');
+  }
 
   /** The size of the intersection, without building it. */
   countShared(other: ColumnSet): number {

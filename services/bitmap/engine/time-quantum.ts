@@ -18,7 +18,7 @@ const unitOf = (view: string): Unit | undefined => units.find((unit) => nameLeng
 /** The views a bit with this time is in, one for each unit of the quantum. */
 export function viewsAt(time: Minutes, quantum: TimeQuantum): string[] {
   const digits = new Date(time * 60_000).toISOString().replace(/\D/g, '');
-  return [...quantum].map((unit) => digits.slice(0, nameLengths[unit as Unit]));
+  return units.filter((unit) => quantum.includes(unit)).map((unit) => digits.slice(0, nameLengths[unit]));
 }
 
 function dateOf(view: string): Date {

@@ -50,9 +50,9 @@ function errors(log: Log): Middleware {
     try {
       await next();
     } catch (error) {
-      if (error instanceof Refusal) return answerRefusal(ctx, error);
-      log.error({ err: error, method: ctx.method, path: ctx.path }, 'a request failed');
-      answerRefusal(ctx, new Refusal(500, 'internal error', 'error'));
+      if (!(error instanceof Refusal))
+        log.error({ err: error, method: ctx.method, path: ctx.path }, 'a request failed');
+      answerRefusal(ctx, error instanceof Refusal ? error : new Refusal(500, 'internal error', 'error'));
     }
   };
 }

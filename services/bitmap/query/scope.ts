@@ -14,7 +14,7 @@ export interface Scope {
   write: Write;
   /** The columns of the shards that reads are limited to; absent: all. */
   shards?: ColumnSet;
-  now(): Minutes;
+  now: () => Minutes;
 }
 
 /** Rows of a bool field. */

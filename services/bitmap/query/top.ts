@@ -121,8 +121,4 @@ function attributeFilter(field: Field, call: Call): (candidate: RankedRow) => bo
 
 /** Something that is equal for equal values and different for a text and the number it spells. */
 const comparable = (value: Value | AttributeValue): unknown =>
-  isFraction(value)
-    ? value.fraction
-    : typeof value === 'string' || isWord(value as Value)
-      ? `"${textOf(value as Value) ?? ''}`
-      : value;
+  isFraction(value) ? value.fraction : typeof value === 'string' || isWord(value) ? `"${textOf(value) ?? ''}` : value;

@@ -2,7 +2,7 @@ import { open, rename, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
-import { Catalog, Index } from '../engine/catalog';
+import type { Catalog, Index } from '../engine/catalog';
 import type { ColumnSet } from '../engine/column-set';
 import { Field } from '../engine/field';
 import { exactJson, parseExactJson, type Json } from '../exact-json';
@@ -54,7 +54,7 @@ function* framesOf(thing: Index | Field): Generator<Buffer> {
     options: thing.options,
     damage: thing.damage?.reason,
   };
-  writer.text(exactJson({ ...head, options: { ...head.options } } as Json));
+  writer.text(exactJson({ ...head, options: { ...head.options } }));
   yield writer.take();
 
   yield* isField ? fieldFrames(writer, thing) : rowFrames(writer, '', 0, thing.existing);
