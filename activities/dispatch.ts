@@ -10,11 +10,13 @@ import type { Git } from '../providers/git/git';
 import { renderRecorded } from '../runs/contract';
 import type { AttemptRecord, AttemptStore } from '../stores/attempt-store';
 import type { FeedStore } from '../stores/feed-store';
+import type { OutputArtifactStore } from '../stores/output-artifact-store';
 import type { RunEventStore } from '../stores/run-event-store';
 import type { AgentDecider } from './agent-approvals';
 import { claimOf } from './claim';
 import { withHeartbeat } from './heartbeat';
 import type { LiveAgents } from './live-agents';
+import { keepCaptured } from './output-artifacts';
 import { sourceOf } from './source';
 import { supervised, supervisorOf, whileSupervised, type SupervisionDependencies } from './supervision';
 import { watchRun, type WatchdogDependencies } from './watchdog';
@@ -29,6 +31,7 @@ export interface DispatchDependencies extends SupervisionDependencies, WatchdogD
   live: LiveAgents;
   /** Asks people what the agent of an attempt wants leave for. */
   decider(record: AttemptRecord): AgentDecider;
+  outputArtifacts: OutputArtifactStore;
   /** Directory for the documents agents are given. */
   transportDir: string;
   limits: { runTimeoutMs: number; outputLimitBytes: number; stopGraceMs: number };
@@ -96,7 +99,9 @@ export function createDispatchActivities(deps: DispatchDependencies) {
       {
         started: (process, agent) => started(record, process, agent),
         append: async (events) => {
-          await watch.appended(events, await deps.events.append(sourceOf(record), events));
+          const source = sourceOf(record);
+          await keepCaptured(deps, source, events);
+          await watch.appended(events, await deps.events.append(source, events));
         },
         decide: deps.decider(record),
       },

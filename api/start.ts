@@ -10,6 +10,7 @@ import { createAgentConfigStore } from '../stores/agent-config-store';
 import { createApprovalStore } from '../stores/approval-store';
 import { createBoard } from '../stores/board-files/board';
 import { openDatabase } from '../stores/open';
+import { createOutputArtifactStore } from '../stores/output-artifact-store';
 import { createRepositoryStore } from '../stores/repository-store';
 import { createRoutingStore } from '../stores/routing-store';
 import { createTraceStore } from '../stores/trace-store';
@@ -26,6 +27,7 @@ import type { ApiContext, Area } from './context';
 import { FeedHub } from './feed/hub';
 import { defaultFeedSettings, serveFeed } from './feed/server';
 import { diskCheck, memoryCheck, storageCheck, temporalCheck } from './health/checks';
+import { outputArtifactRoutes } from './output-artifacts/routes';
 import { openRuns } from './runs/open';
 import { runRoutes } from './runs/routes';
 import type { WatchdogContext } from './watchdog/context';
@@ -110,9 +112,16 @@ async function openDurable(context: ApiContext, client: Client, closers: Closer[
     watchdog: await createWatchdogStore(context.database),
     now: () => new Date(),
   };
+  const { env, database, log } = context;
+  const artifacts = {
+    outputArtifacts: await createOutputArtifactStore(database, { retentionMs: env.BOARD_ARTIFACT_RETENTION_MS }),
+    log,
+    settings: { readsPerMinute: env.RATE_LIMIT_ARTIFACTS },
+  };
   const areas: Area[] = [
     (routes) => runRoutes(routes, runs),
     (routes) => watchdogRoutes(routes, watchdog),
+    (routes) => outputArtifactRoutes(routes, artifacts),
     (routes) => worktreeRoutes(routes, worktrees),
     (routes) => approvalRoutes(routes, approvals),
   ];

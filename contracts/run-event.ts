@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { CapturedOutput } from './output-artifact';
 import { attemptId, digest, taskId, timestamp } from './common';
 
 export const runEventKind = z.enum([
@@ -85,8 +86,11 @@ export const runEvent = z
   .meta({ id: 'RunEvent' });
 export type RunEvent = z.infer<typeof runEvent>;
 
+/** A provider's own names of what an event belongs to. */
+export type EventIds = Pick<RunEvent, 'sessionId' | 'turnId' | 'itemId'>;
+
 /** What a producer says; identity, sequence and hash are added where it is appended. */
-export interface RunEventInput extends Pick<RunEvent, 'sessionId' | 'turnId' | 'itemId'> {
+export interface RunEventInput extends EventIds {
   kind: RunEventKind;
   payload: Record<string, unknown>;
   /** What was cut or redacted from the payload. When absent, the payload is bounded and redacted where it is appended. */
@@ -94,6 +98,8 @@ export interface RunEventInput extends Pick<RunEvent, 'sessionId' | 'turnId' | '
   /** ISO 8601; now when absent. */
   receivedAt?: string;
   dedupeKey?: string;
+  /** What did not fit into the payload; it is stored before the event is appended. */
+  captured?: CapturedOutput;
 }
 
 export const runEventPage = z

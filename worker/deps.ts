@@ -7,6 +7,7 @@ import { closeApproval, createApprovalActivities } from '../activities/approvals
 import { createCompletionActivities } from '../activities/completion';
 import { createDispatchActivities } from '../activities/dispatch';
 import { LiveAgents } from '../activities/live-agents';
+import { createOutputArtifactActivities } from '../activities/output-artifacts';
 import { createPrepareActivities } from '../activities/prepare';
 import { createSchedulerActivities } from '../activities/scheduler';
 import { createBeginWorktreeActivities } from '../activities/worktree/begin';
@@ -32,6 +33,7 @@ import type { Database } from '../stores/collection';
 import { createFeedStore } from '../stores/feed-store';
 import { createHostStore } from '../stores/host-store';
 import { createProfileStore } from '../stores/profile-store';
+import { createOutputArtifactStore } from '../stores/output-artifact-store';
 import { createRecoveryStore } from '../stores/recovery-store';
 import { createRepositoryStore } from '../stores/repository-store';
 import { createRunCommandStore } from '../stores/run-command-store';
@@ -87,6 +89,7 @@ export async function createWorkerDependencies({ env, log, hostId, database, boa
     outputLimitBytes: env.BOARD_RUN_OUTPUT_LIMIT_BYTES,
     stopGraceMs: env.BOARD_STOP_GRACE_MS,
   };
+  const outputArtifacts = await createOutputArtifactStore(database, { retentionMs: env.BOARD_ARTIFACT_RETENTION_MS });
   const shared = {
     board,
     attempts,
@@ -160,6 +163,7 @@ export async function createWorkerDependencies({ env, log, hostId, database, boa
       ...createApprovalActivities(onApprovals),
       ...createSchedulerActivities({ ...shared, signalCapacity: (attemptId) => signalCapacity(client, attemptId) }),
       ...createWorktreePlanActivities({ ...shared, repositories, hosts }),
+      ...createOutputArtifactActivities({ outputArtifacts, attempts, log }),
       // A run without a worktree has no host: its contract is compiled here.
       ...prepare,
     },
@@ -172,6 +176,7 @@ export async function createWorkerDependencies({ env, log, hostId, database, boa
         ...onHost,
         providers,
         live,
+        outputArtifacts,
         self,
         queue,
         stopping,

@@ -14,6 +14,7 @@ import { hostIdOf } from './host';
 import { reconcileWorktrees } from './reconcile';
 import { installRuntime } from '../platform/temporal/runtime';
 import { reconcileApprovals } from './reconcile-approvals';
+import { ensureSchedules } from './schedules';
 
 export interface RunningWorker {
   hostId: string;
@@ -95,6 +96,7 @@ export async function startWorker(
     );
   };
   await reconcile({ stuck: true });
+  await ensureSchedules(client).catch((error: unknown) => log.warn({ err: error }, 'schedules could not be made'));
   const reconciling = setInterval(() => void reconcile({ stuck: false }), reconcileEveryMs);
   log.info({ hostId, queues: [boardQueue, hostQueue(hostId), queue] }, 'working');
 

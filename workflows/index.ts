@@ -2,6 +2,7 @@
 export { agentRun } from './agent-run/workflow';
 export { admissionScheduler } from './admission-scheduler/workflow';
 export { runApproval } from './run-approval/workflow';
+export { outputCleanup } from './output-cleanup/workflow';
 export { launchPreview } from './launch-preview/workflow';
 export { worktree } from './worktree/workflow';
 export { worktreeInspection, worktreeOpen } from './worktree-view/workflow';

@@ -107,6 +107,7 @@ export const environment = z.object({
   BOARD_RUN_RETRIES: z.coerce.number().int().min(0).max(3).default(1),
   BOARD_RUN_TIMEOUT_MS: milliseconds(4 * 3_600_000),
   BOARD_RUN_OUTPUT_LIMIT_BYTES: z.coerce.number().int().min(1024).max(1_073_741_824).default(10_485_760),
+  BOARD_ARTIFACT_RETENTION_MS: z.coerce.number().int().min(1).max(315_360_000_000).default(2_592_000_000),
   BOARD_STOP_GRACE_MS: milliseconds(5_000),
   BOARD_HEARTBEAT_TIMEOUT_MS: milliseconds(10_000),
   BOARD_WORKER_CONCURRENCY: z.coerce.number().int().min(1).max(1_000).default(100),
@@ -132,6 +133,7 @@ export const environment = z.object({
   RATE_LIMIT_READ: perMinute(300),
   RATE_LIMIT_WRITE: perMinute(60),
   RATE_LIMIT_UPLOAD: perMinute(20),
+  RATE_LIMIT_ARTIFACTS: perMinute(120),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
   NODE_ENV: z.enum(['development', 'production', 'test']).default('development'),
 });

@@ -1,8 +1,23 @@
+import { Readable } from 'node:stream';
 import type { HttpContext } from './context';
 
 /** A JSON answer that is already serialised; it is sent as it is. */
 export class RawJson {
   constructor(readonly bytes: Buffer) {}
+}
+
+/** An answer that is no JSON: bytes as they come, with the headers that say what they are. */
+export class BytesAnswer {
+  constructor(
+    readonly bytes: AsyncIterable<Buffer>,
+    readonly headers: Record<string, string>,
+  ) {}
+}
+
+/** Streams an answer; a failure after its beginning ends the connection. */
+export function sendBytes(ctx: HttpContext, { bytes, headers }: BytesAnswer): void {
+  ctx.body = Readable.from(bytes);
+  ctx.set(headers);
 }
 
 /** Sets the body, whatever JSON value it is: left to itself, Koa makes 204 of `null` and plain text of a string. */

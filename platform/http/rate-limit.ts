@@ -57,16 +57,34 @@ export function rateLimit({ limits, localExempt, now = Date.now }: RateLimitOpti
     const exempt = localExempt && isLoopbackAddress(address);
     const windows = [exempt ? undefined : tiers.get('global'), tiers.get(tierOf(ctx))];
     const standing = tightest(windows.flatMap((window) => (window ? [window.hit(key)] : [])));
-    if (!standing) return next();
-    ctx.set('X-RateLimit-Limit', String(standing.limit));
-    ctx.set('X-RateLimit-Remaining', String(standing.remaining));
-    ctx.set('X-RateLimit-Reset', String(Math.ceil(standing.resetAtMs / 1000)));
-    if (standing.allowed) return next();
-    const retryAfterSeconds = Math.max(1, Math.ceil((standing.resetAtMs - now()) / 1000));
-    ctx.set('Retry-After', String(retryAfterSeconds));
-    throw new AppError('RATE_LIMITED', 429, `More than ${standing.limit} requests in a minute. Try again later.`, {
-      limit: standing.limit,
-      retryAfterSeconds,
-    });
+    if (standing) tellOrRefuse(ctx, standing, now());
+    return next();
   };
+}
+
+/**
+ * A limit of its own for routes that cost more than others, on top of the tiers.
+ *
+ * @param limit requests a minute and caller; 0 turns it off
+ * @returns to be called by the route with who calls @throws AppError 429
+ */
+export function routeLimit(limit: number, now: () => number = Date.now): (ctx: HttpContext, caller: string) => void {
+  const window = limit > 0 ? createFixedWindow({ limit, windowMs, maxKeys, now }) : undefined;
+  return (ctx, caller) => {
+    if (window) tellOrRefuse(ctx, window.hit(caller), now());
+  };
+}
+
+/** Tells the caller where they stand, and refuses one who is beyond it. */
+function tellOrRefuse(ctx: HttpContext, standing: WindowStanding, nowMs: number): void {
+  ctx.set('X-RateLimit-Limit', String(standing.limit));
+  ctx.set('X-RateLimit-Remaining', String(standing.remaining));
+  ctx.set('X-RateLimit-Reset', String(Math.ceil(standing.resetAtMs / 1000)));
+  if (standing.allowed) return;
+  const retryAfterSeconds = Math.max(1, Math.ceil((standing.resetAtMs - nowMs) / 1000));
+  ctx.set('Retry-After', String(retryAfterSeconds));
+  throw new AppError('RATE_LIMITED', 429, `More than ${standing.limit} requests in a minute. Try again later.`, {
+    limit: standing.limit,
+    retryAfterSeconds,
+  });
 }

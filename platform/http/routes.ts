@@ -1,6 +1,6 @@
 import type { Router } from '@koa/router';
 import type { z } from 'zod';
-import { RawJson, sendJson } from './answer';
+import { BytesAnswer, RawJson, sendBytes, sendJson } from './answer';
 import type { AuthContext, Authenticate } from './auth';
 import { authorize } from './authorize';
 import { readJsonBody } from './body';
@@ -53,7 +53,7 @@ export interface RouteInput<P, Q, B> {
 export type RouteHandler<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R extends z.ZodType> = (
   input: RouteInput<z.output<P>, z.output<Q>, z.output<B>>,
   ctx: HttpContext,
-) => Promise<z.output<R> | RawJson | undefined>;
+) => Promise<z.output<R> | RawJson | BytesAnswer | undefined>;
 
 export interface RouteDependencies {
   authenticate: Authenticate;
@@ -136,6 +136,10 @@ async function answer({ contract, handle }: Entry, ctx: HttpContext, deps: Route
   ctx.status = contract.status ?? 200;
   const result = await handle({ params, query, body, auth, requestId: ctx.state.requestId, header }, ctx);
   if (result === undefined) return;
+  if (result instanceof BytesAnswer) {
+    sendBytes(ctx, result);
+    return;
+  }
   if (deps.checkResponses && !(result instanceof RawJson)) assertAnswer(contract, result);
   sendJson(ctx, result);
 }

@@ -77,3 +77,21 @@ export function createLineRedactor(redact: Redactor): Redactor {
     return redact(line);
   };
 }
+
+/**
+ * Whether a part of a text has the shape of a secret that is not hidden.
+ *
+ * @param part.atStart whether the text begins here: elsewhere a shape at the very beginning may be the rest of a word
+ * @param part.atEnd likewise for its end
+ */
+export function hasSecretShape(text: string, part: { atStart: boolean; atEnd: boolean }): boolean {
+  const isWhole = (from: number, to: number) => (from > 0 || part.atStart) && (to < text.length || part.atEnd);
+  const stands = (shape: RegExp, hidden: (label: string) => string) =>
+    [...text.matchAll(shape)].some(
+      ({ 0: found, 1: label = '', index }) => found !== hidden(label) && isWhole(index, index + found.length),
+    );
+  return (
+    tokenShapes.some((shape) => stands(shape, () => redactedMark)) ||
+    labelledShapes.some((shape) => stands(shape, (label) => label + redactedMark))
+  );
+}

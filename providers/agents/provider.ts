@@ -36,11 +36,7 @@ export type Delivery = { delivered: true } | { delivered: false; reason: Undeliv
  * - `not-supported`: it has no such command
  */
 export type UndeliveredReason =
-  | 'agent-ended'
-  | 'agent-input-closed'
-  | 'agent-not-reading'
-  | 'turn-not-ended'
-  | 'not-supported';
+  'agent-ended' | 'agent-input-closed' | 'agent-not-reading' | 'turn-not-ended' | 'not-supported';
 
 /** A running agent that can be spoken to. */
 export interface LiveAgent {

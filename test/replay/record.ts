@@ -14,6 +14,7 @@ import { agentRunId } from '../../workflows/agent-run/messages';
 import { boardQueue } from '../../workflows/queues';
 import { runApprovalId } from '../../workflows/run-approval/messages';
 import { worktreeId } from '../../workflows/worktree/messages';
+import { outputCleanupId } from '../../workflows/output-cleanup/messages';
 import { schedulerId } from '../../workflows/admission-scheduler/messages';
 import { anApprovalRequest, aRequester, aWaitingRun } from '../support/approvals';
 import { scriptAgent } from '../support/caller';
@@ -141,8 +142,15 @@ async function scenarios(service: Service, temporal: Client): Promise<[name: str
     ['agent-run-lost', agentRunId(lost.attemptId)],
     ['agent-run-retry', agentRunId(retry.attemptId)],
     ['admission-scheduler', schedulerId],
+    ['output-cleanup', await cleanedUp(temporal)],
     ['launch-preview', await latestWorkflow(temporal, 'launchPreview')],
   ];
+}
+
+/** Has the schedule start its workflow now. */
+async function cleanedUp(temporal: Client): Promise<string> {
+  await temporal.schedule.getHandle(outputCleanupId).trigger();
+  return latestWorkflow(temporal, 'outputCleanup');
 }
 
 /** Every operation on a worktree, each on a task of its own, and the ways it can be refused. */

@@ -7,4 +7,5 @@ export const testSettings = {
   RATE_LIMIT_READ: '0',
   RATE_LIMIT_WRITE: '0',
   RATE_LIMIT_UPLOAD: '0',
+  RATE_LIMIT_ARTIFACTS: '0',
 };

@@ -1,3 +1,5 @@
+import { artifactLimits } from '../../../contracts/output-artifact';
+
 /** One line of output. */
 export interface Line {
   /** Without the line end, at most as long as the splitter's limit. */
@@ -7,14 +9,13 @@ export interface Line {
 }
 
 /**
- * Longest lines that are kept: text is shown to people, a line that begins like JSON may be a large event. More is
- * kept of text than an event may hold, so that a secret across that limit is still recognised whole.
+ * The most that is kept of one line. It is more than an artifact holds, so that a secret across that limit is still
+ * recognised whole.
  */
-export const lineLimits = { textBytes: 12_288, jsonBytes: 262_144 } as const;
+export const longestLine = artifactLimits.lineBytes + 16_384;
 
 const newline = 0x0a;
 const carriageReturn = 0x0d;
-const brace = 0x7b;
 
 /**
  * Splits a byte stream into lines with bounded memory: of a line longer than its limit the beginning is kept and the
@@ -44,9 +45,7 @@ export class LineSplitter {
 
   private keep(part: Buffer): void {
     this.bytes += part.length;
-    const first = this.parts[0]?.[0] ?? part[0];
-    const limit = first === brace ? lineLimits.jsonBytes : lineLimits.textBytes;
-    const room = limit - this.kept;
+    const room = longestLine - this.kept;
     if (room <= 0 || part.length === 0) return;
     const kept = part.subarray(0, room);
     this.parts.push(kept);

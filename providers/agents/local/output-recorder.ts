@@ -1,7 +1,9 @@
-import type { RunEventInput, RunEventKind } from '../../../contracts/run-event';
+import type { EventIds, RunEventInput, RunEventKind } from '../../../contracts/run-event';
 import { createLineRedactor, type Redactor } from '../../../platform/log/redact';
-import { type BoundedPayload, boundedPayload } from '../../../runs/events/bounded-payload';
+import { eventPayload, textPayload, withPreview, type EventPayload } from '../../../runs/events/event-payload';
+import { captureOutput } from '../../../runs/events/output-artifact';
 import { type ReadResult, readAgentResult } from '../agent-result';
+import type { CaptureFile } from '../capture-file';
 import type { AgentOutput } from '../provider';
 import type { Line } from './line-splitter';
 import { parseLine } from '../process/parse-line';
@@ -14,25 +16,33 @@ const noticeBytes = 512;
 
 const brace = 0x7b;
 
-/** For text that is redacted already. */
-const asItIs: Redactor = (text) => text;
+export type { EventIds };
+
+export interface RecorderOptions {
+  attemptId: string;
+  /** The most that is handed on, in bytes of events and artifacts. */
+  limitBytes: number;
+  redact: Redactor;
+  /** Reads a file that the agent reports as an artifact. */
+  captureFile: CaptureFile;
+  /** A returned promise resolves when there is room for the next event. */
+  emit: (event: RunEventInput) => Promise<void> | undefined;
+}
 
 /**
- * Turns lines into bounded, redacted events until the output limit is reached. After it, lines are counted and dropped
- * with one event that says so; only a `result` is still read.
+ * Turns lines into bounded, redacted events until the output limit is reached. What is too large for an event becomes an
+ * artifact with a preview in it. After the limit, lines are counted and dropped with one event that says so; only a
+ * `result` is still read.
  */
 export class OutputRecorder {
   private readonly output: AgentOutput = { bytes: 0, persistedBytes: 0, truncated: false };
-  private count = 0;
+  private events = 0;
   private lastResult: ReadResult | undefined;
   /** Of each stream on its own: their lines come in any order. */
   private readonly redactLine: Record<'stdout' | 'stderr', Redactor>;
 
-  constructor(
-    private readonly limitBytes: number,
-    private readonly redact: Redactor,
-    private readonly emit: (event: RunEventInput) => Promise<void> | undefined,
-  ) {
+  constructor(private readonly options: RecorderOptions) {
+    const { redact } = options;
     this.redactLine = { stdout: createLineRedactor(redact), stderr: createLineRedactor(redact) };
   }
 
@@ -50,54 +60,115 @@ export class OutputRecorder {
     this.output.bytes += line.bytes;
     // Past the limit a flood goes by at full speed: a line that cannot be a result is not even decoded.
     if (this.output.truncated && line.content[0] !== brace) return undefined;
-    const { kind, payload, result } = parseLine(line.content.toString('utf8'));
+    const { kind, payload, ids, result } = parseLine(line.content.toString('utf8'));
     if (result) this.lastResult = readAgentResult(this.clean(result));
-    if (kind === 'stream.stdout') return this.recordText(kind, String(payload.text), line.bytes);
-    return this.record(kind, boundedPayload(payload, this.redact, { originalBytes: line.bytes }));
+    if (this.output.truncated) return undefined;
+    if (kind === 'stream.stdout') return this.recordText('stdout', line);
+    if (kind === 'artifact.created') return this.recordFile(payload, line.bytes, ids);
+    return this.record(kind, (key) => this.payload(payload, line.bytes, key), ids);
   }
 
   /** A returned promise resolves when the next line may come. */
   stderr(line: Line): Promise<void> | undefined {
     this.output.bytes += line.bytes;
     if (this.output.truncated) return undefined;
-    return this.recordText('stream.stderr', line.content.toString('utf8'), line.bytes);
+    return this.recordText('stderr', line);
   }
 
-  /** Results are not payloads: they have their own limits, but no secrets either. */
-  private clean(fields: Record<string, unknown>): Record<string, unknown> {
+  /** An event that a protocol speaks of, of a frame with so many bytes. */
+  event(kind: RunEventKind, fields: Record<string, unknown>, bytes = 0, ids: EventIds = {}): Promise<void> | undefined {
+    this.output.bytes += bytes;
+    return this.record(kind, (key) => this.payload(fields, bytes, key), ids);
+  }
+
+  /** Counts output that leaves no event of its own. */
+  count(bytes: number): void {
+    this.output.bytes += bytes;
+  }
+
+  /** A text without the secrets the agent was given. */
+  redacted(text: string): string {
+    return this.options.redact(text);
+  }
+
+  /** For what is no payload and has limits of its own, but no secrets either. */
+  private clean<T extends object>(fields: T): T {
     return JSON.parse(JSON.stringify(fields), (_, value: unknown) =>
-      typeof value === 'string' ? this.redact(value) : value,
-    ) as Record<string, unknown>;
+      typeof value === 'string' ? this.options.redact(value) : value,
+    ) as T;
   }
 
-  private recordText(kind: 'stream.stdout' | 'stream.stderr', text: string, bytes: number) {
-    const clean = this.redactLine[kind === 'stream.stdout' ? 'stdout' : 'stderr'](text);
-    const hidden = clean === text ? [] : ['text'];
-    return this.record(kind, boundedPayload({ text: clean }, asItIs, { originalBytes: bytes, hidden }));
+  private payload(fields: Record<string, unknown>, bytes: number, key?: string): EventPayload {
+    const { attemptId, redact } = this.options;
+    return eventPayload(fields, redact, bytes, key === undefined ? undefined : { attemptId, key });
   }
 
-  private record(kind: RunEventKind, bounded: BoundedPayload): Promise<void> | undefined {
+  private recordText(kind: 'stdout' | 'stderr', { content, bytes }: Line): Promise<void> | undefined {
+    const text = content.toString('utf8');
+    // A line end is two bytes at most; anything beyond it was not kept.
+    const line = { kind, text, bytes, truncated: bytes - content.length > 2 };
+    const { attemptId } = this.options;
+    // Once per line: what it says of the next one depends on this one.
+    const clean = this.redactLine[kind](text);
+    return this.record(`stream.${kind}`, (key) =>
+      textPayload(line, () => clean, key === undefined ? undefined : { attemptId, key }),
+    );
+  }
+
+  /** An artifact that the agent reports is kept with its content, or with the reason why that is not possible. */
+  private async recordFile(fields: Record<string, unknown>, bytes: number, ids: EventIds): Promise<void> {
+    const { attemptId, captureFile } = this.options;
+    const file = await captureFile(fields);
+    await this.record(
+      'artifact.created',
+      (key) => {
+        if ('problem' in file) return this.payload({ ...fields, problem: file.problem }, bytes);
+        const said = this.payload({ ...fields, path: file.name }, bytes);
+        return key === undefined ? said : withPreview(said, captureOutput(attemptId, key, file));
+      },
+      ids,
+    );
+  }
+
+  /**
+   * @param make the payload; with a key, anything that does not fit becomes an artifact
+   */
+  private record(
+    kind: RunEventKind,
+    make: (key?: string) => EventPayload,
+    ids: EventIds = {},
+  ): Promise<void> | undefined {
     if (this.output.truncated) return undefined;
-    if (this.output.persistedBytes + bounded.bytes + eventBytes > this.limitBytes - noticeBytes)
-      return this.recordLimit();
-    return this.persist(kind, bounded);
+    const whole = make(`process-${this.events + 1}`);
+    if (this.fits(whole)) return this.persist(kind, whole, ids);
+    // There may be room for the event although there is none for the artifact.
+    const bounded = whole.captured ? make() : whole;
+    return this.fits(bounded) ? this.persist(kind, bounded, ids) : this.recordLimit();
+  }
+
+  private fits(made: EventPayload): boolean {
+    return this.output.persistedBytes + cost(made) <= this.options.limitBytes - noticeBytes;
   }
 
   private recordLimit(): Promise<void> | undefined {
     this.output.truncated = true;
-    const message = `Output limit of ${this.limitBytes} bytes reached: further output is counted and dropped.`;
-    return this.persist('stream.stderr', boundedPayload({ text: message, truncated: true }, this.redact));
+    const text = `Output limit of ${this.options.limitBytes} bytes reached: further output is counted and dropped.`;
+    return this.persist('stream.stderr', this.payload({ text, truncated: true }, 0));
   }
 
-  private persist(kind: RunEventKind, { payload, redaction, bytes }: BoundedPayload) {
-    this.output.persistedBytes += bytes + eventBytes;
-    this.count += 1;
-    return this.emit({
+  private persist(kind: RunEventKind, made: EventPayload, ids: EventIds = {}): Promise<void> | undefined {
+    this.output.persistedBytes += cost(made);
+    this.events += 1;
+    return this.options.emit({
       kind,
-      payload,
-      redaction,
+      ...this.clean(ids),
+      payload: made.payload,
+      redaction: made.redaction,
       receivedAt: new Date().toISOString(),
-      dedupeKey: `process-${this.count}`,
+      dedupeKey: `process-${this.events}`,
+      ...(made.captured ? { captured: made.captured } : {}),
     });
   }
 }
+
+const cost = ({ bytes, captured }: EventPayload): number => bytes + eventBytes + (captured?.bytes ?? 0);

@@ -1,5 +1,6 @@
 import { createRedactor } from '../../../platform/log/redact';
 import type { AgentDispatch, AgentOutcome, AgentSink, LiveAgent } from '../provider';
+import { createCaptureFile } from '../capture-file';
 import { Ender } from './ender';
 import { EventBatcher } from './event-batcher';
 import { launchLocal, type LaunchedAgent } from './launch-local';
@@ -68,7 +69,7 @@ export async function runLocal(
 
   const writersGone = new AbortController();
   const finished = ender.finished().finally(() => writersGone.abort());
-  const recording = record(launched, dispatch.outputLimitBytes, sink, ender, converse, writersGone.signal);
+  const recording = record(launched, dispatch, sink, ender, converse, writersGone.signal);
   try {
     const [exited, recorded] = await Promise.allSettled([finished, recording]);
     if (recorded.status === 'rejected') throw recorded.reason;
@@ -89,7 +90,7 @@ export async function runLocal(
 /** Holds the conversation and gives the agent's output to the sink; a failing sink ends the agent. */
 async function record(
   launched: LaunchedAgent,
-  limitBytes: number,
+  { attemptId, worktreePath, outputLimitBytes }: AgentDispatch,
   sink: AgentSink,
   ender: Ender,
   converse: (channel: Channel) => Conversation,
@@ -100,7 +101,13 @@ async function record(
     async (events) => sink.append(events),
     () => ender.end('sink-failed'),
   );
-  const recorder = new OutputRecorder(limitBytes, createRedactor(secrets), (event) => batcher.add(event));
+  const recorder = new OutputRecorder({
+    attemptId,
+    limitBytes: outputLimitBytes,
+    redact: createRedactor(secrets),
+    captureFile: createCaptureFile(worktreePath, secrets),
+    emit: (event) => batcher.add(event),
+  });
   const conversation = converse({ launched, recorder, ender, sink });
   try {
     await sink.started(agent.identity, conversation.live);

@@ -1,15 +1,20 @@
 import { z } from 'zod';
-import type { RunEventKind } from '../../../contracts/run-event';
+import type { EventIds, RunEventKind } from '../../../contracts/run-event';
 
 /** What one line of an agent's standard output says. */
 export interface ParsedLine {
   kind: RunEventKind;
   payload: Record<string, unknown>;
+  /** The agent's own names of its session, turn and item. */
+  ids: EventIds;
   /** The line itself, when it is a `result`. */
   result?: Record<string, unknown>;
 }
 
 type Fields = Record<string, unknown>;
+
+const id = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._:/-]{0,127}$/);
+const idNames = z.object({ sessionId: id.optional(), turnId: id.optional(), itemId: id.optional() });
 
 const amount = z.number().nonnegative();
 
@@ -59,22 +64,35 @@ function parseObject(text: string): Fields | undefined {
   }
 }
 
+/** Takes out what names a session, a turn or an item; a field with such a name that cannot be one stays where it is. */
+function takeIds(fields: Fields): { ids: EventIds; payload: Fields } {
+  const named = Object.entries(fields).filter(
+    ([name, value]) => Object.hasOwn(idNames.shape, name) && id.safeParse(value).success,
+  );
+  const names = new Set(named.map(([name]) => name));
+  return {
+    ids: idNames.parse(Object.fromEntries(named)),
+    payload: Object.fromEntries(Object.entries(fields).filter(([name]) => !names.has(name))),
+  };
+}
+
 /**
  * Turns a line of standard output into an event: a JSON object with a known `type` is that event, one with another
  * type or with wrong fields is `provider.unknown`, anything else is text.
  */
 export function parseLine(text: string): ParsedLine {
   const fields = parseObject(text.trim());
-  if (typeof fields?.type !== 'string') return { kind: 'stream.stdout', payload: { text } };
-  const { type, ...payload } = fields;
-  if (typeof type !== 'string' || !isEventType(type)) return { kind: 'provider.unknown', payload: fields };
+  if (typeof fields?.type !== 'string') return { kind: 'stream.stdout', payload: { text }, ids: {} };
+  const { type, ...said } = fields;
+  if (typeof type !== 'string' || !isEventType(type)) return { kind: 'provider.unknown', payload: fields, ids: {} };
+  const { ids, payload } = takeIds(said);
   const parsed = shapes[type].safeParse(payload);
   if (!parsed.success) {
     const problem = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; ');
-    return { kind: 'provider.unknown', payload: { ...fields, problem } };
+    return { kind: 'provider.unknown', payload: { ...fields, problem }, ids: {} };
   }
   const kind = kinds[type](payload);
-  if (type !== 'result') return { kind, payload };
+  if (type !== 'result') return { kind, payload, ids };
   const { status, summary } = payload;
-  return { kind, payload: { message: 'The agent reported its result.', status, summary }, result: payload };
+  return { kind, payload: { message: 'The agent reported its result.', status, summary }, ids, result: payload };
 }

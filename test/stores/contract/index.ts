@@ -4,6 +4,7 @@ import { documentsContract } from './documents';
 import type { StoreHarness } from './harness';
 import { lifecycleContract } from './lifecycle';
 import { logContract } from './log';
+import { outputArtifactsContract } from './output-artifacts';
 import { queriesContract } from './queries';
 import { updatesContract } from './updates';
 
@@ -16,4 +17,5 @@ export function storeContract(harness: StoreHarness): void {
   aggregationContract(harness);
   logContract(harness);
   blobsContract(harness);
+  outputArtifactsContract(harness);
 }

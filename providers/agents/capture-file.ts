@@ -1,0 +1,101 @@
+import { constants } from 'node:fs';
+import { open, readlink, realpath, type FileHandle } from 'node:fs/promises';
+import { extname, isAbsolute, join, normalize, relative, sep } from 'node:path';
+import { artifactKind, artifactLimits, type ArtifactKind, type CapturedOutput } from '../../contracts/output-artifact';
+import { createRedactor } from '../../platform/log/redact';
+import { binary, json, plainText } from '../../runs/events/output-artifact';
+
+export type CapturedFile = Pick<CapturedOutput, 'kind' | 'mediaType' | 'originalBytes' | 'truncated' | 'body'> & {
+  name: string;
+};
+
+/** Reads the file of an `artifact {path, kind?}` report; a problem is a sentence for a person. */
+export type CaptureFile = (report: Record<string, unknown>) => Promise<CapturedFile | { problem: string }>;
+
+/**
+ * Captures files of a worktree: regular files inside it, up to a size, without the secrets in them. An agent that swaps
+ * a folder for a link while its file is opened gains nothing: what counts is where the opened file is.
+ *
+ * @param secrets values that are hidden, besides the shapes of secrets
+ */
+export function createCaptureFile(worktreePath: string, secrets: readonly string[]): CaptureFile {
+  const redactText = createRedactor(secrets);
+  const redactBytes = createRedactor(secrets.map((secret) => Buffer.from(secret, 'utf8').toString('latin1')));
+
+  return async ({ path, kind }) => {
+    if (typeof path !== 'string' || path === '' || path.includes('\0')) return { problem: 'The path is no path.' };
+    const root = await realpath(worktreePath);
+    const wanted = normalize(isAbsolute(path) ? path : join(root, path));
+    let handle: FileHandle;
+    try {
+      // Neither a link at the end nor a pipe that nobody writes to.
+      handle = await open(wanted, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    } catch (error) {
+      return { problem: problemOf(error) };
+    }
+    try {
+      const name = relative(root, await pathOf(handle, wanted));
+      if (name === '' || name.startsWith('..') || isAbsolute(name)) {
+        return { problem: 'The file is outside the worktree.' };
+      }
+      if (name.split(sep).includes('.git')) return { problem: 'What git keeps for itself is no artifact.' };
+      const facts = await handle.stat();
+      if (!facts.isFile()) return { problem: 'It is not a regular file.' };
+      if (facts.size > artifactLimits.fileBytes) {
+        return { problem: `It has ${facts.size} bytes, more than the ${artifactLimits.fileBytes} that are kept.` };
+      }
+      return { name, kind: kindOf(kind), ...clean(await readUpTo(handle, artifactLimits.fileBytes), name) };
+    } finally {
+      await handle.close();
+    }
+  };
+
+  function clean(content: Buffer, name: string): Omit<CapturedFile, 'kind' | 'name'> {
+    const text = textOf(content);
+    const mediaType = text === undefined ? binary : extname(name) === '.json' ? json : plainText;
+    const body =
+      text === undefined
+        ? Buffer.from(redactBytes(content.toString('latin1')), 'latin1')
+        : Buffer.from(redactText(text), 'utf8');
+    return { mediaType, body, originalBytes: content.length, truncated: false };
+  }
+}
+
+const kindOf = (kind: unknown): ArtifactKind => {
+  const known = artifactKind.exclude(['stdout', 'stderr', 'payload']).safeParse(kind ?? 'file');
+  return known.success ? known.data : 'other';
+};
+
+/** Where an open file really is, whatever its path says by now; only Linux tells that of the open file itself. */
+const pathOf = (handle: FileHandle, path: string): Promise<string> =>
+  process.platform === 'linux' ? readlink(`/proc/self/fd/${handle.fd}`) : realpath(path);
+
+/** The file may grow while it is read. */
+async function readUpTo(handle: FileHandle, most: number): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  for await (const piece of handle.createReadStream({ end: most - 1, autoClose: false })) pieces.push(piece as Buffer);
+  return Buffer.concat(pieces);
+}
+
+function textOf(content: Buffer): string | undefined {
+  if (content.includes(0)) return undefined;
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(content);
+  } catch {
+    return undefined;
+  }
+}
+
+function problemOf(error: unknown): string {
+  switch ((error as NodeJS.ErrnoException).code) {
+    case 'ENOENT':
+    case 'ENOTDIR':
+      return 'There is no such file.';
+    case 'ELOOP':
+      return 'It is a symbolic link.';
+    case 'EACCES':
+      return 'It may not be read.';
+    default:
+      return 'It cannot be opened.';
+  }
+}
