@@ -9,12 +9,15 @@ import type { AttemptRecord, AttemptStore } from '../stores/attempt-store';
 import type { HostStore } from '../stores/host-store';
 import { loadLaunchSubject, type LaunchSources } from '../stores/launch-subject';
 import type { RecoveryStore } from '../stores/recovery-store';
+import { traceRoute, tracedRefusal } from '../stores/route-trace';
 import type { RunEventStore } from '../stores/run-event-store';
+import type { TraceStore } from '../stores/trace-store';
 import type { WorktreeStore } from '../stores/worktree-store';
 import { plannedFields } from './launch-snapshot';
 import { sourceOf } from './source';
 
 export interface AdmissionDependencies extends LaunchSources {
+  traces: Pick<TraceStore, 'record'>;
   hosts: HostStore;
   attempts: AttemptStore;
   activeRuns: ActiveRunStore;
@@ -75,7 +78,8 @@ export function createAdmissionActivities(deps: AdmissionDependencies) {
     const subject = await loadLaunchSubject(deps, input.taskId, input.request);
     if (!subject) return refusal('NOT_FOUND', 404, `No task has the id ${input.taskId}.`, { taskId: input.taskId });
     const plan = planLaunch(subject, { maxRetries: input.maxRetries });
-    if ('status' in plan) return plan;
+    if ('status' in plan) return tracedRefusal(deps.traces, subject, plan, input.attemptId);
+    await traceRoute(deps.traces, subject, input.attemptId);
 
     const { repository } = plan;
     const hostId = repository ? (repository.hostId ?? (await hostFor(input.taskId))) : null;

@@ -71,6 +71,7 @@ async function openContext(env: Environment, log: Log, closers: Closer[]): Promi
   const board = await createBoard({ dir: join(env.BOARD_DATA_DIR, 'tasks'), log });
   closers.push(() => board.close());
   const agents = await createAgentConfigStore(database);
+  const profiles = await createProfileStore(database);
   return {
     env,
     log,
@@ -78,10 +79,10 @@ async function openContext(env: Environment, log: Log, closers: Closer[]): Promi
     database,
     agents,
     repositories: await createRepositoryStore(database),
-    routing: await createRoutingStore(database, { agents }),
+    routing: await createRoutingStore(database, { agents, profiles: () => profiles.list(), maxRetries: env.BOARD_RUN_RETRIES }),
     traces: await createTraceStore(database),
     settings: await createSettingsStore(database, env),
-    profiles: await createProfileStore(database),
+    profiles,
     sandboxes: await createSandboxStore(database),
     authenticate: authenticatorOf(env),
     checks: { storage: storageCheck(database), memory: memoryCheck(), disk: diskCheck(env.BOARD_DATA_DIR) },

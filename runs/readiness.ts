@@ -6,6 +6,8 @@ import type { SandboxPreset } from '../contracts/sandbox';
 import type { Task, TaskLocation } from '../contracts/task';
 import { optionsProblem, withProfile } from './launch-options';
 import { refusal } from './refusal';
+import type { RouteDecision } from './routing/decide';
+import { selectAgent, type AgentSelection } from './routing/launch';
 
 /** Everything the gate looks at; loaded once by whoever asks. */
 export interface LaunchSubject {
@@ -13,7 +15,10 @@ export interface LaunchSubject {
   location: TaskLocation;
   request: LaunchRequest;
   agents: AgentConfig[];
-  defaultAgent: string | null;
+  /** What routing says about retries of a lost run. */
+  maxRetries: number;
+  /** How it is routed, when it names no agent. */
+  route: RouteDecision | undefined;
   repository: Repository | undefined;
   /** What the request names by id, when it exists. */
   profile: Profile | undefined;
@@ -22,11 +27,7 @@ export interface LaunchSubject {
   autoCommitOnComplete: boolean;
 }
 
-export interface LaunchSelection {
-  agent: AgentConfig;
-  requestedAgent: string | null;
-  reason: string;
-}
+export type LaunchSelection = AgentSelection;
 
 /**
  * The readiness gate that preview and start share (specification 2, Launch rule 1): selects the agent, or says why
@@ -55,24 +56,6 @@ export function selectLaunch(subject: LaunchSubject): LaunchSelection | LaunchRe
     );
   }
   return workspaceProblem(subject, agent) ?? selection;
-}
-
-function selectAgent({ task, request, agents, defaultAgent }: LaunchSubject): LaunchSelection | LaunchRefusal {
-  const wanted = task.agent === 'auto' ? undefined : task.agent;
-  const requestedAgent = request.agent ?? wanted ?? null;
-  const type = requestedAgent ?? defaultAgent;
-  const reason = request.agent ? 'launch request' : wanted ? 'task.agent' : 'default agent';
-  if (type === null) {
-    return refusal('AGENT_UNAVAILABLE', 409, 'No agent is configured; add one with PUT /api/config/agents.', {
-      agents: [],
-    });
-  }
-  const agent = agents.find((candidate) => candidate.type === type);
-  const available = agents.filter((candidate) => candidate.enabled).map((candidate) => candidate.type);
-  if (!agent) return refusal('AGENT_UNKNOWN', 404, `No agent has the type ${type}.`, { agent: type, available });
-  if (!agent.enabled)
-    return refusal('AGENT_UNAVAILABLE', 409, `Agent ${type} is disabled.`, { agent: type, available });
-  return { agent, requestedAgent, reason };
 }
 
 function workspaceProblem({ task, repository }: LaunchSubject, agent: AgentConfig): LaunchRefusal | undefined {

@@ -1,15 +1,16 @@
 import type { LaunchRequest } from '../contracts/launch';
 import type { LaunchSubject } from '../runs/readiness';
-import type { AgentConfigStore } from './agent-config-store';
+import { launchRoute, routedRequest } from '../runs/routing/launch';
 import type { Board } from './board-files/types';
 import type { ProfileStore } from './profile-store';
 import type { RepositoryStore } from './repository-store';
+import type { RoutingStore } from './routing-store';
 import type { SandboxStore } from './sandbox-store';
 import type { SettingsStore } from './settings-store';
 
 export interface LaunchSources {
   board: Pick<Board, 'get'>;
-  agents: Pick<AgentConfigStore, 'read'>;
+  routing: Pick<RoutingStore, 'inputs'>;
   repositories: Pick<RepositoryStore, 'find'>;
   profiles: Pick<ProfileStore, 'get'>;
   sandboxes: Pick<SandboxStore, 'get'>;
@@ -23,18 +24,31 @@ export interface LaunchSources {
 export async function loadLaunchSubject(
   sources: LaunchSources,
   taskId: string,
-  request: LaunchRequest,
+  asked: LaunchRequest,
 ): Promise<LaunchSubject | undefined> {
   const found = await sources.board.get(taskId);
   if (!found) return undefined;
   const { task, location } = found;
-  const [{ agents, defaultAgent }, repository, profile, sandbox, { features }] = await Promise.all([
-    sources.agents.read(),
+  const routing = await sources.routing.inputs();
+  const route = launchRoute({ task, request: asked, routing });
+  const request = routedRequest(asked, route);
+  const [repository, profile, sandbox, { features }] = await Promise.all([
     task.git?.repo === undefined ? undefined : sources.repositories.find(task.git.repo),
     request.profileId === undefined ? undefined : sources.profiles.get(request.profileId),
     request.sandboxPresetId === undefined ? undefined : sources.sandboxes.get(request.sandboxPresetId),
     sources.featureSettings.read(),
   ]);
   const { autoCommitOnComplete } = features.agents;
-  return { task, location, request, agents, defaultAgent, repository, profile, sandbox, autoCommitOnComplete };
+  return {
+    task,
+    location,
+    request,
+    agents: routing.agents,
+    maxRetries: routing.configuration.maxRetries,
+    route,
+    repository,
+    profile,
+    sandbox,
+    autoCommitOnComplete,
+  };
 }

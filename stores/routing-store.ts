@@ -7,22 +7,24 @@ import type { AgentConfigStore } from './agent-config-store';
 import { createAgentRegistryStore, type RegistryStoreOptions } from './agent-registry-store';
 import type { Database } from './collection';
 import { createHostStore } from './host-store';
-import { allEvidence, declaredEvidence, registeredEvidence } from './runtime-evidence';
+import { allEvidence, declaredEvidence, probedOrDeclared, registeredEvidence } from './runtime-evidence';
 import { openSettingsDocument } from './settings-document';
 
 export interface RoutingStoreOptions {
   agents: Pick<AgentConfigStore, 'read'>;
   /** The profiles members of the roster may work with. */
   profiles?: () => Promise<ProfileAgent[]>;
-  /** What configured agents can do on hosts; what their providers declare, when left out. */
-  evidence?: RuntimeEvidenceSource;
+  /** What hosts found configured agents able to do; what providers declare stands in for what no host has probed. */
+  probed?: RuntimeEvidenceSource;
+  /** Retries of a lost run where no routing is configured. */
+  maxRetries?: number;
   registry?: RegistryStoreOptions;
 }
 
 /** Everything routing is decided from, and where it is kept. */
 export async function createRoutingStore(
   db: Database,
-  { agents, profiles = async () => [], evidence, registry: registryOptions = {} }: RoutingStoreOptions,
+  { agents, profiles = async () => [], probed, maxRetries, registry: registryOptions = {} }: RoutingStoreOptions,
 ) {
   const [configuration, roster, registry, hosts] = await Promise.all([
     openSettingsDocument<RoutingConfiguration>(db, 'routing'),
@@ -31,7 +33,8 @@ export async function createRoutingStore(
     createHostStore(db),
   ]);
   const now = registryOptions.now ?? (() => new Date());
-  const sources = allEvidence(evidence ?? declaredEvidence(hosts, now), registeredEvidence(registry));
+  const declared = declaredEvidence(hosts, now);
+  const sources = allEvidence(probed ? probedOrDeclared(probed, declared) : declared, registeredEvidence(registry));
 
   return {
     roster,
@@ -45,7 +48,7 @@ export async function createRoutingStore(
       const { value, revision } = await configuration.read();
       if (value) return { value, revision };
       const { agents: list, defaultAgent } = await agents.read();
-      return { value: defaultRouting(list, defaultAgent), revision };
+      return { value: defaultRouting(list, defaultAgent, maxRetries), revision };
     },
 
     /** @throws StaleRevisionError */
@@ -61,7 +64,7 @@ export async function createRoutingStore(
         profiles(),
       ]);
       return {
-        configuration: set.value ?? defaultRouting(list, defaultAgent),
+        configuration: set.value ?? defaultRouting(list, defaultAgent, maxRetries),
         roster: team.value,
         agents: list,
         defaultAgent,

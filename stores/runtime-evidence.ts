@@ -36,6 +36,20 @@ export const registeredEvidence = (registry: Pick<AgentRegistryStore, 'fresh'>):
   },
 });
 
+/** What hosts have probed, and what providers declare where no host has probed an agent yet. */
+export const probedOrDeclared = (
+  probed: RuntimeEvidenceSource,
+  declaredSource: RuntimeEvidenceSource,
+): RuntimeEvidenceSource => ({
+  async read(agents) {
+    const [known, assumed] = await Promise.all([probed.read(agents), declaredSource.read(agents)]);
+    const seen = new Set(known.flatMap(({ agent, sourceId }) => [`${agent}`, `${agent}@${sourceId}`]));
+    const missing = ({ agent, sourceId }: RuntimeEvidence) =>
+      !seen.has(sourceId === null ? `${agent}` : `${agent}@${sourceId}`);
+    return [...known, ...assumed.filter(missing)];
+  },
+});
+
 /** All of them together. */
 export const allEvidence = (...sources: RuntimeEvidenceSource[]): RuntimeEvidenceSource => ({
   read: async (agents) => (await Promise.all(sources.map((source) => source.read(agents)))).flat(),

@@ -36,6 +36,7 @@ import { createProfileStore } from '../stores/profile-store';
 import { createOutputArtifactStore } from '../stores/output-artifact-store';
 import { createRecoveryStore } from '../stores/recovery-store';
 import { createRepositoryStore } from '../stores/repository-store';
+import { createRoutingStore } from '../stores/routing-store';
 import { createRunCommandStore } from '../stores/run-command-store';
 import { createRunEventStore } from '../stores/run-event-store';
 import { createSandboxStore } from '../stores/sandbox-store';
@@ -84,6 +85,11 @@ export async function createWorkerDependencies({ env, log, hostId, database, boa
     createApprovalStore(database),
   ]);
   const watchdog = await createWatchdogStore(database);
+  const routing = await createRoutingStore(database, {
+    agents,
+    profiles: () => profiles.list(),
+    maxRetries: env.BOARD_RUN_RETRIES,
+  });
   const limits = {
     runTimeoutMs: env.BOARD_RUN_TIMEOUT_MS,
     outputLimitBytes: env.BOARD_RUN_OUTPUT_LIMIT_BYTES,
@@ -150,7 +156,8 @@ export async function createWorkerDependencies({ env, log, hostId, database, boa
     boardActivities: {
       ...createAdmissionActivities({
         ...shared,
-        agents,
+        routing,
+        traces,
         repositories,
         profiles,
         sandboxes,

@@ -5,13 +5,17 @@ import type { LaunchSources } from '../../stores/launch-subject';
 import type { LaunchStore } from '../../stores/launch-store';
 import type { RecoveryStore } from '../../stores/recovery-store';
 import type { RunCommandStore } from '../../stores/run-command-store';
+import type { RoutingStore } from '../../stores/routing-store';
 import type { RunEventStore } from '../../stores/run-event-store';
+import type { TraceStore } from '../../stores/trace-store';
 import type { WorktreeStore } from '../../stores/worktree-store';
 import type { RunTimings } from '../../workflows/agent-run/messages';
 import type { RunLauncher } from './launcher';
 
 /** What the endpoints of runs call. */
 export interface RunsContext extends LaunchSources {
+  routing: Pick<RoutingStore, 'inputs' | 'configuration'>;
+  traces: Pick<TraceStore, 'record'>;
   hosts: HostStore;
   worktrees: Pick<WorktreeStore, 'get'>;
   attempts: AttemptStore;
@@ -21,5 +25,5 @@ export interface RunsContext extends LaunchSources {
   commands: RunCommandStore;
   events: RunEventStore;
   launcher: RunLauncher;
-  settings: { timings: RunTimings; maxRetries: number };
+  settings: { timings: RunTimings };
 }

@@ -14,6 +14,7 @@ import { planLaunch, type LaunchPlan } from '../../runs/launch-plan';
 import { refusalError } from '../../runs/refusal';
 import { loadLaunchSubject } from '../../stores/launch-subject';
 import { attemptOfTask } from './attempt';
+import { tracedRefusal } from '../../stores/route-trace';
 import type { RunsContext } from './context';
 
 /** Who launches, under which key. */
@@ -58,7 +59,8 @@ export async function launchRun(
       'IDEMPOTENCY_KEY_REUSED',
     );
   }
-  const input = { attemptId: claim.attemptId, taskId, request, actor: caller.actor, ...context.settings };
+  const { maxRetries } = (await context.routing.configuration()).value;
+  const input = { attemptId: claim.attemptId, taskId, request, actor: caller.actor, ...context.settings, maxRetries };
   const outcome =
     (await context.launcher.launch(input, caller.workspaceId)) ?? (await context.attempts.get(claim.attemptId))?.launch;
   if (!outcome) {
@@ -94,8 +96,8 @@ async function checkReadiness(context: RunsContext, taskId: string, request: Lau
   const subject = await loadLaunchSubject(context, taskId, request);
   assertFound(subject, 'task', taskId);
   if (request.parentAttemptId !== undefined) await attemptOfTask(context, taskId, request.parentAttemptId);
-  const plan = planLaunch(subject, context.settings);
-  if ('status' in plan) throw refusalError(plan);
+  const plan = planLaunch(subject, { maxRetries: subject.maxRetries });
+  if ('status' in plan) throw refusalError(await tracedRefusal(context.traces, subject, plan));
   return plan;
 }
 

@@ -17,7 +17,17 @@ const retryBackoffMs = 1_000;
 
 /** Opens what the endpoints of runs and the live feed need, on the stores of this process. */
 export async function openRuns(context: ApiContext, client: Client): Promise<RunsContext & { feed: FeedStore }> {
-  const { env, database, board, agents, repositories, profiles, sandboxes, settings: featureSettings } = context;
+  const {
+    env,
+    database,
+    board,
+    routing,
+    traces,
+    repositories,
+    profiles,
+    sandboxes,
+    settings: featureSettings,
+  } = context;
   const feed = await createFeedStore(database);
   const [events, attempts, launches, recoveries, claims, hosts, worktrees, commands] = await Promise.all([
     createRunEventStore(database, feed),
@@ -31,7 +41,8 @@ export async function openRuns(context: ApiContext, client: Client): Promise<Run
   ]);
   return {
     board,
-    agents,
+    routing,
+    traces,
     repositories,
     profiles,
     sandboxes,
@@ -47,7 +58,6 @@ export async function openRuns(context: ApiContext, client: Client): Promise<Run
     feed,
     launcher: createRunLauncher(client),
     settings: {
-      maxRetries: env.BOARD_RUN_RETRIES,
       timings: {
         runTimeoutMs: env.BOARD_RUN_TIMEOUT_MS,
         heartbeatTimeoutMs: env.BOARD_HEARTBEAT_TIMEOUT_MS,

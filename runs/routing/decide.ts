@@ -61,7 +61,6 @@ export interface RouteDecision {
   outcome: 'routed' | 'fallback' | 'blocked';
   reason: string;
   fallbackAllowed: boolean;
-  maxRetries: number;
   selected?: SelectedAgent;
   /** Every manifest that was evaluated; exactly one is selected unless the decision is `blocked`. */
   candidates: RuntimeCandidate[];
@@ -111,7 +110,6 @@ export function decideRoute(inputs: RoutingInputs, question: RouteQuestion): Rou
       ...(selected && tried.length > 1 ? [`${selected.agent.type} takes over.`] : []),
     ].join(' '),
     fallbackAllowed: plan.fallbackAllowed,
-    maxRetries: inputs.configuration.maxRetries,
     ...(selected ? { selected } : {}),
     candidates: tried.flatMap(({ candidates }) => candidates),
   };
@@ -166,7 +164,7 @@ export function memberOption({ profiles }: Pick<RoutingInputs, 'profiles'>, memb
   const profile = profiles.find(({ id, enabled }) => id === member.profileId && enabled);
   const usable = member.profileId === undefined || profile !== undefined;
   return {
-    agent: usable ? (member.agent ?? profile?.agent ?? null) : null,
+    agent: usable ? (profile?.agent ?? member.agent ?? null) : null,
     model: member.model ?? profile?.model,
     profileId: member.profileId,
   };

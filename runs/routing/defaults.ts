@@ -5,13 +5,17 @@ import type { RoutingConfiguration, RoutingRule } from '../../contracts/routing'
  * The routing configuration of a board where nobody has set one: every kind of work goes to the default agent; urgent code and
  * bugs may go to the next enabled agent of the same provider, never to one that runs elsewhere.
  */
-export function defaultRouting(agents: AgentConfig[], defaultAgent: string | null): RoutingConfiguration {
+export function defaultRouting(
+  agents: AgentConfig[],
+  defaultAgent: string | null,
+  maxRetries = 1,
+): RoutingConfiguration {
   return {
     enabled: true,
     rules: defaultAgent === null ? [] : defaultRules(agents, defaultAgent),
     defaultAgent,
     fallbackOnFailure: true,
-    maxRetries: 1,
+    maxRetries,
   };
 }
 

@@ -1,3 +1,4 @@
+import type { AgentConfig } from '../../contracts/agent-config';
 import type { LaunchRefusal, LaunchRequest } from '../../contracts/launch';
 import type { RouteWork } from '../../contracts/routing';
 import type { Task } from '../../contracts/task';
@@ -20,15 +21,60 @@ export interface RoutedLaunch {
   routing: RoutingInputs;
 }
 
-/** The agent the launch or the task names; null leaves it to routing. */
-export const requestedAgentOf = ({ task, request }: Pick<RoutedLaunch, 'task' | 'request'>): string | null =>
-  request.agent ?? (task.agent === 'auto' ? null : (task.agent ?? null));
+/** Who is named to take a launch, and by what; undefined leaves it to routing. */
+function namedAgent({
+  task,
+  request,
+}: Pick<RoutedLaunch, 'task' | 'request'>): { type: string; by: string } | undefined {
+  if (request.agent !== undefined) return { type: request.agent, by: 'launch request' };
+  return task.agent === undefined || task.agent === 'auto' ? undefined : { type: task.agent, by: 'task.agent' };
+}
 
-/** How a launch that names no agent is routed; undefined when it names one. */
+/** How a launch is routed that names neither an agent nor a profile; undefined when it does. */
 export function launchRoute(launch: RoutedLaunch): RouteDecision | undefined {
-  if (requestedAgentOf(launch) !== null) return undefined;
+  if (launch.request.profileId !== undefined || namedAgent(launch)) return undefined;
   const required = launch.request.requiredRuntimeCapabilities ?? [];
   return decideRoute(launch.routing, { work: workOf(launch.task), required, toLaunch: true });
+}
+
+/** The request with the profile that a member of the roster works with. */
+export const routedRequest = (request: LaunchRequest, route: RouteDecision | undefined): LaunchRequest =>
+  route?.selected?.profileId ? { ...request, profileId: route.selected.profileId } : request;
+
+export interface AgentSelection {
+  agent: AgentConfig;
+  /** What the launch or the task named. */
+  requestedAgent: string | null;
+  reason: string;
+  fallbackAgent: string | null;
+  fallbackAllowed: boolean;
+}
+
+/** The agent of a launch: the one that is named, else the one its route leads to. */
+export function selectAgent(
+  launch: Pick<RoutedLaunch, 'task' | 'request'> & { agents: AgentConfig[]; route: RouteDecision | undefined },
+): AgentSelection | LaunchRefusal {
+  const { route } = launch;
+  if (route) {
+    if (!route.selected) return routeRefusal(route);
+    const { agent, model, fallbackAgent } = route.selected;
+    return {
+      agent: model === null ? agent : { ...agent, model },
+      requestedAgent: null,
+      reason: route.rule === null ? route.reason : `${route.rule}: ${route.reason}`,
+      fallbackAgent,
+      fallbackAllowed: route.fallbackAllowed && fallbackAgent !== null,
+    };
+  }
+  const named = namedAgent(launch);
+  if (!named) return refusal('CONFLICT', 409, 'No healthy agent available for routing', { agent: null });
+  const { type, by: reason } = named;
+  const agent = launch.agents.find((candidate) => candidate.type === type);
+  const available = launch.agents.filter((candidate) => candidate.enabled).map((candidate) => candidate.type);
+  if (!agent) return refusal('AGENT_UNKNOWN', 404, `No agent has the type ${type}.`, { agent: type, available });
+  if (!agent.enabled)
+    return refusal('AGENT_UNAVAILABLE', 409, `Agent ${type} is disabled.`, { agent: type, available });
+  return { agent, requestedAgent: type, reason, fallbackAgent: null, fallbackAllowed: false };
 }
 
 /**
