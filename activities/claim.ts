@@ -1,20 +1,20 @@
 import type { CompletionStatus, HarnessEvidence } from '../contracts/completion';
 import type { AgentOutcome } from '../providers/agents/provider';
-import type { TerminalClaim } from '../runs/completion';
+import { redactClaim, type TerminalClaim } from '../runs/completion';
 
 /** The terminal claim of an agent process: what it said, or what its exit says when it said nothing. */
 export function claimOf(outcome: AgentOutcome, harness: HarnessEvidence): TerminalClaim {
   const { status: _status, summary: _summary, ...claims } = outcome.result ?? { status: undefined, summary: '' };
   const { status, summary } = verdict(outcome);
   const error = outcome.error ?? failure(outcome);
-  return {
+  return redactClaim({
     terminalSource: sourceOf(outcome),
     status,
     summary,
     ...(error === undefined ? {} : { error }),
     claims,
     harness,
-  };
+  });
 }
 
 function sourceOf({ ended, judgedBy }: AgentOutcome): TerminalClaim['terminalSource'] {

@@ -14,6 +14,7 @@ import type { OutputArtifactStore } from '../stores/output-artifact-store';
 import type { RunEventStore } from '../stores/run-event-store';
 import type { AgentDecider } from './agent-approvals';
 import { claimOf } from './claim';
+import { findClaimedFiles } from './claimed-files';
 import { withHeartbeat } from './heartbeat';
 import type { LiveAgents } from './live-agents';
 import { keepCaptured } from './output-artifacts';
@@ -173,7 +174,8 @@ export function createDispatchActivities(deps: DispatchDependencies) {
     const workspace = record.taskEnvelope?.workspace;
     if (!workspace || !record.baseline || outcome.ended === 'spawn-failed') return evidence;
     const changes = await deps.git.collectChanges({ worktreePath: workspace.path, baseline: record.baseline });
-    return { ...evidence, ...changes };
+    const claimedFiles = await findClaimedFiles(workspace.path, outcome.result ?? {});
+    return { ...evidence, ...changes, ...(claimedFiles.length > 0 ? { claimedFiles } : {}) };
   }
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { attemptId, digest, text, timestamp } from './common';
+import { attemptId, digest, phase, text, timestamp } from './common';
 import { sideEffectKind } from './task';
 
 export const completionStatus = z.enum(['success', 'blocked', 'failed', 'interrupted', 'partial']);
@@ -98,10 +98,33 @@ export const harnessEvidence = z.object({
   changedFiles: z.array(changedFile).optional(),
   truncated: z.boolean().optional(),
   preservedRef: z.string().optional(),
+  /** Files the agent's claims name, as they were found in the worktree; a path without bytes is not there. */
+  claimedFiles: z
+    .array(z.object({ path: z.string(), bytes: z.number().int().nullable(), sha256: z.string().nullable() }))
+    .optional(),
   outputBytes: z.number().int().optional(),
   durationMs: z.number().int().optional(),
 });
 export type HarnessEvidence = z.infer<typeof harnessEvidence>;
+
+/** A claim, with whether the harness itself found it to be so. */
+const checkedEvidence = z.object({
+  ...evidence.shape,
+  source: z.enum(['provider', 'harness']),
+  verified: z.boolean(),
+});
+const checkedArtifact = z.object({ ...artifact.shape, verified: z.boolean() });
+const checkedFile = z.object({ ...changedFile.shape, verified: z.boolean() });
+
+/** Something the run did to the world; `authorized` by the envelope's policy, `verified` when the harness saw it. */
+export const sideEffect = z.object({
+  kind: sideEffectKind,
+  description: z.string(),
+  target: z.string().optional(),
+  authorized: z.boolean(),
+  verified: z.boolean().optional(),
+});
+export type SideEffect = z.infer<typeof sideEffect>;
 
 /** The one terminal record of an attempt; immutable once stored. */
 export const completionResult = z
@@ -118,7 +141,14 @@ export const completionResult = z
     error: z.string().optional(),
     claims: completionClaims,
     harness: harnessEvidence,
-    sideEffects: z.array(z.object({ kind: sideEffectKind, description: z.string(), authorized: z.boolean() })),
+    blockers: z.array(blocker).optional(),
+    evidence: z.array(checkedEvidence).optional(),
+    changedFiles: z.array(checkedFile).optional(),
+    artifacts: z.array(checkedArtifact).optional(),
+    verification: z.array(verification).optional(),
+    sideEffects: z.array(sideEffect),
+    continuation: continuation.nullable().optional(),
+    phase: z.object({ phase, evidence: z.literal('legacy') }).optional(),
     digest,
   })
   .meta({ id: 'CompletionResult' });

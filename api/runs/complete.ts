@@ -1,6 +1,6 @@
 import type { CompletionCallback } from '../../contracts/completion';
 import { assertFound, conflict } from '../../platform/errors/app-error';
-import { claimDigest, type TerminalClaim } from '../../runs/completion';
+import { claimDigest, redactClaim, type TerminalClaim } from '../../runs/completion';
 import type { RunsContext } from './context';
 import { verifiedAttempt } from './attempt';
 
@@ -47,12 +47,12 @@ function claimOf({
   error,
   ...claims
 }: CompletionCallback): TerminalClaim {
-  return {
-    terminalSource: 'callback',
+  return redactClaim({
+    terminalSource: 'callback' as const,
     status: status ?? (success ? 'success' : 'failed'),
     summary: summary ?? '',
     ...(error === undefined ? {} : { error }),
     claims,
-    harness: { ended: 'callback' },
-  };
+    harness: { ended: 'callback' as const },
+  });
 }

@@ -1,0 +1,20 @@
+// Does what the description of its task says, as JSON: {files: {path: text}, links: {path: target}, commit?, say?: [event], result?}.
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { createInterface } from 'node:readline';
+
+const { value: first } = await createInterface({ input: process.stdin })[Symbol.asyncIterator]().next();
+const told = JSON.parse(JSON.parse(first).envelope.objective.description);
+for (const [path, text] of Object.entries(told.files ?? {})) {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+}
+for (const [path, target] of Object.entries(told.links ?? {})) symlinkSync(target, path);
+if (told.commit) {
+  const git = (...args) => execFileSync('git', ['-c', 'user.name=T', '-c', 'user.email=t@localhost', ...args]);
+  git('add', '-A');
+  git('commit', '--quiet', '-m', told.commit);
+}
+const lines = [...(told.say ?? []), ...(told.result ? [{ type: 'result', ...told.result }] : [])];
+process.stdout.write(lines.map((line) => `${JSON.stringify(line)}\n`).join(''), () => process.exit(told.exit ?? 0));
