@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { slug, text } from './common';
 
 /** Provider families this release can execute. */
-export const agentProvider = z.enum(['process', 'remote-callback']);
+export const agentProvider = z.enum(['process', 'acp', 'remote-callback']);
 export type AgentProvider = z.infer<typeof agentProvider>;
 
 /** Names of environment variables an agent is given besides its own `BOARD_*` ones; values are never stored. */
@@ -12,7 +12,10 @@ const environmentKey = z
   .regex(/^[A-Za-z_][A-Za-z0-9_]*$/)
   .refine((name) => !name.startsWith('BOARD_'), 'BOARD_ names are set by the service');
 
-/** One configured agent. `process` agents need a `command`; it is started without a shell. */
+/** The families whose agents are started here, without a shell: they need a `command`. */
+const started: readonly AgentProvider[] = ['process', 'acp'];
+
+/** One configured agent. */
 export const agentConfig = z
   .strictObject({
     type: slug,
@@ -23,10 +26,16 @@ export const agentConfig = z
     environmentKeys: z.array(environmentKey).max(64).default([]),
     enabled: z.boolean().default(true),
     model: text(200, 1).optional(),
+    /** How an `acp` agent's permission requests are answered; `reject` when absent. */
+    permissions: z.enum(['reject', 'allow']).optional(),
   })
-  .refine((agent) => agent.provider !== 'process' || agent.command !== undefined, {
+  .refine((agent) => !started.includes(agent.provider) || agent.command !== undefined, {
     path: ['command'],
-    message: 'a process agent needs a command',
+    message: 'a process or acp agent needs a command',
+  })
+  .refine((agent) => agent.permissions === undefined || agent.provider === 'acp', {
+    path: ['permissions'],
+    message: 'only acp agents ask for permissions',
   })
   .meta({ id: 'AgentConfig' });
 export type AgentConfig = z.infer<typeof agentConfig>;

@@ -52,6 +52,8 @@ const continuation = z.object({
   reference: text(2000, 1),
 });
 
+export type Continuation = z.infer<typeof continuation>;
+
 /** The claims of an agent, with the limits of a callback. */
 export const completionClaims = z.object({
   blockers: z.array(blocker).max(64).optional(),

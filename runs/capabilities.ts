@@ -64,6 +64,23 @@ const supported: Record<AgentProvider, readonly string[]> = {
     'filesystem.write',
     'environment.allowlist',
   ],
+  acp: [
+    'run.start',
+    'run.stop',
+    'run.status',
+    'run.logs',
+    'run.complete',
+    'run.streaming',
+    'run.structured-events',
+    'run.steer',
+    'run.interrupt',
+    'run.approvals',
+    'tool.calls',
+    'workspace.worktrees',
+    'filesystem.read',
+    'filesystem.write',
+    'environment.allowlist',
+  ],
   'remote-callback': ['run.start', 'run.stop', 'run.status', 'run.logs', 'run.complete', 'workspace.worktrees'],
 };
 
@@ -74,20 +91,39 @@ const advisory: Record<AgentProvider, Readonly<Record<string, string>>> = {
     'run.compact': 'The request is written to its standard input; whether it heeds it is up to the agent.',
     'run.approvals': 'The agent asks by itself; nothing keeps it from acting without asking.',
     'run.elicitation': 'The agent asks by itself, and is answered on its standard input.',
+    'run.resume': 'The agent is given how the earlier run can be gone on with; whether it does is up to it.',
+    'run.follow-up': 'The agent is given how the earlier run can be gone on with; whether it does is up to it.',
     'artifact.write': 'Artifacts are recorded as the agent reports them; their content is not captured.',
+  },
+  acp: {
+    'usage.tokens': 'Agents report the size of their context and what the session costs, not the tokens of each turn.',
   },
   'remote-callback': {
     'run.stop': 'The run ends here at once; the agent elsewhere learns of it when it next asks.',
   },
 };
 
+/** What an agent may show by its own answer to a probe that it can do. */
+const declarable: readonly string[] = [
+  'run.steer',
+  'run.interrupt',
+  'run.compact',
+  'run.archive',
+  'run.close',
+  'run.resume',
+  'run.follow-up',
+  'run.fork',
+];
+
 /** Raised whenever the meaning of a capability or of the probe changes. */
-export const probeRevision = 1;
+export const probeRevision = 2;
 
 /** The result of probing one agent on a host. */
 export interface ProbeResult {
   ok: boolean;
   version?: string;
+  /** What the agent itself has shown that it can do: capability ids. */
+  capabilities?: readonly string[];
   diagnostics: string[];
 }
 
@@ -108,7 +144,7 @@ export function runtimeManifest(
     protocolVersion: '1',
     ...(probe.version === undefined ? {} : { providerVersion: probe.version }),
     models: options.model === undefined ? [] : [options.model],
-    capabilities: capabilityIds.map((id): Capability => capabilityOf(provider, id, probe.ok)),
+    capabilities: capabilityIds.map((id): Capability => capabilityOf(provider, id, probe)),
   };
   const evidence = {
     state: probe.ok ? ('ready' as const) : ('failed' as const),
@@ -119,9 +155,10 @@ export function runtimeManifest(
   return { ...body, probe: { ...evidence, probedAt: options.probedAt }, digest };
 }
 
-function capabilityOf(provider: AgentProvider, id: string, probed: boolean): Capability {
+function capabilityOf(provider: AgentProvider, id: string, { ok, capabilities = [] }: ProbeResult): Capability {
+  if (!ok) return { id, state: 'unknown', source: 'runtime-probe', reason: 'The probe failed.' };
+  if (declarable.includes(id) && capabilities.includes(id)) return { id, state: 'supported', source: 'runtime-probe' };
   const note = advisory[provider][id];
-  if (!probed) return { id, state: 'unknown', source: 'runtime-probe', reason: 'The probe failed.' };
   if (note !== undefined) return { id, state: 'advisory', source: 'contract-test', reason: note };
   return { id, state: supported[provider].includes(id) ? 'supported' : 'unsupported', source: 'contract-test' };
 }

@@ -19,6 +19,7 @@ import { createApprovals } from '../approvals/approvals';
 import type { Environment } from '../platform/config/env';
 import type { Log } from '../platform/log/log';
 import { identify, type ProcessIdentity } from '../platform/processes/identity';
+import { createAcpProvider } from '../providers/agents/acp/acp-provider';
 import { createProcessProvider } from '../providers/agents/process/process-provider';
 import { createProviderRegistry } from '../providers/agents/registry';
 import { createGit } from '../providers/git/git';
@@ -109,7 +110,7 @@ export async function createWorkerDependencies({ env, log, hostId, database, boa
     now: () => new Date(),
   };
   const git = createGit({ log });
-  const providers = createProviderRegistry([createProcessProvider()]);
+  const providers = createProviderRegistry([createProcessProvider(), createAcpProvider()]);
   const live = new LiveAgents();
   const queue = workerQueue(hostId, randomUUID());
   const approvals = createApprovals({ approvals: approvalStore, attempts, feed, client, now: shared.now });

@@ -19,7 +19,7 @@ export interface ReadResult {
 }
 
 /** Terminal colours and other control characters are common in agents' texts and say nothing on a board. */
-const printable = (value: string): string =>
+export const printable = (value: string): string =>
   value
     .replace(/\u001b\[[0-9;?]*[A-Za-z]/g, '')
     .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/g, '')

@@ -1,6 +1,8 @@
 import type { AgentCommand } from '../../contracts/agent-command';
 import type { AgentConfig, AgentProvider as ProviderFamily } from '../../contracts/agent-config';
-import type { CompletionStatus } from '../../contracts/completion';
+import type { CompletionStatus, Continuation } from '../../contracts/completion';
+import type { ConversationEdge } from '../../contracts/conversation';
+import type { TaskEnvelopeTransport } from '../../contracts/run-contract';
 import type { RunEventInput } from '../../contracts/run-event';
 import type { ProcessIdentity } from '../../platform/processes/identity';
 import type { AgentResult } from './agent-result';
@@ -13,8 +15,10 @@ export interface AgentDispatch {
   agent: AgentConfig;
   /** Absolute path of an existing directory: the agent's working directory. */
   worktreePath: string;
-  /** The `provider-task-envelope-transport/v1` document, as JSON. */
-  transport: object;
+  /** The document the agent is given. */
+  transport: TaskEnvelopeTransport;
+  /** The session of an earlier attempt that this one goes on with; a new one when absent. */
+  conversation?: { edge: ConversationEdge; continuation: Continuation; forkTurnId?: string };
   /** Absolute; the transport document is `<attemptId>.json` in it, readable by the owner only, while the agent runs. */
   transportDir: string;
   /** Between SIGTERM and SIGKILL, in milliseconds. */
@@ -85,10 +89,12 @@ export interface AgentOutcome {
   durationMs: number;
 }
 
-/** Whether an agent can be started on this host, found out without starting it. */
+/** Whether an agent can be started on this host, found out without giving it work. */
 export interface ProviderProbe {
   ok: boolean;
   version?: string;
+  /** What the agent itself has shown that it can do: capability ids. */
+  capabilities?: string[];
   /** Sentences for a person. */
   diagnostics: string[];
 }

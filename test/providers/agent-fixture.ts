@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import type { AgentConfig } from '../../contracts/agent-config';
+import type { TaskEnvelopeTransport } from '../../contracts/run-contract';
 import type { RunEventInput } from '../../contracts/run-event';
 import type { ProcessIdentity } from '../../platform/processes/identity';
 import type { TempDir } from '../../platform/testing/temp-dir';
@@ -46,19 +47,24 @@ export const agentConfig = (command: string, args: string[], environmentKeys: st
 export async function aDispatch(
   directory: TempDir,
   script: string,
-  changes: Partial<AgentDispatch> & { args?: string[] } = {},
+  changes: Partial<Omit<AgentDispatch, 'transport'>> & { args?: string[]; transport?: object } = {},
 ): Promise<AgentDispatch> {
   attempts += 1;
   const attemptId = `attempt_${process.pid}x${attempts}`.padEnd(20, '0');
   const worktreePath = `${directory.path}/worktree`;
   await mkdir(worktreePath, { recursive: true });
-  const { args = [], ...rest } = changes;
+  const {
+    args = [],
+    transport = { schemaVersion: 'provider-task-envelope-transport/v1', attemptId },
+    ...rest
+  } = changes;
   return {
     attemptId,
     taskId: 'task_20260101_fixture',
     agent: agentConfig('sh', ['-c', script, 'agent', ...args]),
     worktreePath,
-    transport: { schemaVersion: 'provider-task-envelope-transport/v1', attemptId, sections: [] },
+    // Agents are handed it as it is: a test says what it is about and nothing else.
+    transport: transport as TaskEnvelopeTransport,
     transportDir: `${directory.path}/transport`,
     stopGraceMs: 300,
     timeoutMs: 30_000,

@@ -9,7 +9,7 @@ export type EndReason = 'stopped' | 'timeout' | 'sink-failed' | 'session-over';
 /** Ends a running agent at most once, for the first reason that comes up while it runs. */
 export class Ender {
   reason: EndReason | undefined;
-  /** What is tried before the agent is signalled, to let it end by itself; it must not take longer than the grace. */
+  /** What is tried before the agent is signalled, to let it end by itself; not waited for longer than the grace. */
   farewell: (() => Promise<unknown>) | undefined;
   private exited = false;
   private ending: Promise<unknown> = Promise.resolve();
@@ -39,7 +39,15 @@ export class Ender {
   }
 
   private async signalled(): Promise<void> {
-    await this.farewell?.().catch(() => undefined);
+    if (this.farewell) await this.orGrace(this.farewell().catch(() => undefined));
     await endAttempt(this.dispatch.attemptId, [this.agent.identity], this.dispatch.stopGraceMs);
+  }
+
+  /** An agent that does not listen is not waited for. */
+  private async orGrace(farewell: Promise<unknown>): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const grace = new Promise<void>((resolve) => (timer = setTimeout(resolve, this.dispatch.stopGraceMs)));
+    await Promise.race([farewell, this.agent.exited, grace]);
+    clearTimeout(timer);
   }
 }

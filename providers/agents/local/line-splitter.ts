@@ -26,6 +26,9 @@ export class LineSplitter {
   private kept = 0;
   private bytes = 0;
 
+  /** @param longest the most that is kept of one line, in bytes */
+  constructor(private readonly longest = longestLine) {}
+
   /** The lines that this chunk completes. */
   *push(chunk: Buffer): Generator<Line> {
     let from = 0;
@@ -45,7 +48,7 @@ export class LineSplitter {
 
   private keep(part: Buffer): void {
     this.bytes += part.length;
-    const room = longestLine - this.kept;
+    const room = this.longest - this.kept;
     if (room <= 0 || part.length === 0) return;
     const kept = part.subarray(0, room);
     this.parts.push(kept);

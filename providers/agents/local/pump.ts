@@ -37,8 +37,9 @@ export async function pump(
   stream: Readable,
   consume: (line: Line) => Promise<void> | undefined,
   ended: AbortSignal,
+  longest?: number,
 ): Promise<void> {
-  const splitter = new LineSplitter();
+  const splitter = new LineSplitter(longest);
   const chunks = stream[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
   let late = 0;
   try {

@@ -1,0 +1,30 @@
+import type { AgentConfig } from '../../../contracts/agent-config';
+import { endAttempt } from '../local/end-attempt';
+import { runLocal } from '../local/run-local';
+import type { AgentProvider } from '../provider';
+import { converse } from './converse';
+import { policyDecider, type PermissionDecider } from './permission';
+import { probeAcp } from './probe';
+
+export interface AcpOptions {
+  /** What agents may be given variables from. */
+  environment?: NodeJS.ProcessEnv;
+  /** Who decides what an agent may do when it asks; its configuration when absent. */
+  deciderOf?: (agent: AgentConfig) => PermissionDecider;
+}
+
+/** Runs agents that speak the Agent Client Protocol over their standard streams (docs/agents.md). */
+export function createAcpProvider({
+  environment = process.env,
+  deciderOf = ({ permissions = 'reject' }) => policyDecider(permissions),
+}: AcpOptions = {}): AgentProvider {
+  return {
+    family: 'acp',
+    probe: (agent) => probeAcp(agent, environment),
+    run: (dispatch, sink, signal) =>
+      runLocal(dispatch, sink, signal, environment, (channel) =>
+        converse(channel, dispatch, deciderOf(dispatch.agent)),
+      ),
+    endOrphans: (attemptId, identity, graceMs) => endAttempt(attemptId, identity ? [identity] : [], graceMs),
+  };
+}

@@ -1,0 +1,139 @@
+import {
+  client,
+  type AnyMessage,
+  type ClientConnection,
+  type RequestPermissionRequest,
+} from '@agentclientprotocol/sdk';
+import type { RequestPermissionResponse } from '@agentclientprotocol/sdk';
+import type { Line } from '../local/line-splitter';
+import type { SpawnedAgent } from '../local/spawn-agent';
+
+/** Longest message of an agent, in bytes: a tool call may carry a whole file. */
+export const longestFrame = 4_194_304;
+
+/** The agent no longer waits for an answer of ours. */
+const cancelRequest = '$/cancel_request';
+
+/** Requests of the agent that may wait for their answer; it is not read from while there are more. */
+const mostUnanswered = 32;
+
+/** What of the agent's output is not a message of the connection. */
+export interface ConnectionEvents {
+  /** A notification; a returned promise holds the agent back. */
+  notified(method: string, params: unknown, bytes: number): Promise<void> | undefined;
+  /** A line that is no message at all. */
+  text(line: Line): Promise<void> | undefined;
+  /** A message that answers or means nothing here. */
+  unknown(message: Record<string, unknown>, problem: string, bytes: number): Promise<void> | undefined;
+  permission(request: RequestPermissionRequest, signal: AbortSignal): Promise<RequestPermissionResponse>;
+}
+
+export interface AcpConnection {
+  readonly agent: ClientConnection['agent'];
+  /** Takes a line of the agent's standard output; a returned promise resolves when the next one may come. */
+  receive(line: Line): Promise<void> | undefined;
+  /** Says that nothing more comes: what waits for an answer fails. */
+  end(error?: Error): void;
+}
+
+type Message = Record<string, unknown>;
+
+/**
+ * A connection to an agent over its standard streams. Only requests and the answers to ours reach the protocol library:
+ * notifications are recorded in the order they come, before the agent may go on, and nothing an agent sends makes
+ * memory grow: a frame has a longest size, and one that asks without waiting for its answers is not read from.
+ */
+export function connectAcp(agent: SpawnedAgent, events: ConnectionEvents): AcpConnection {
+  const issued = new Set<unknown>();
+  let unanswered = 0;
+  const waiting: (() => void)[] = [];
+  let feed: ReadableStreamDefaultController<AnyMessage> | undefined;
+
+  const readable = new ReadableStream<AnyMessage>({ start: (controller) => void (feed = controller) });
+  const writable = new WritableStream<AnyMessage>({
+    async write(message) {
+      if ('method' in message && 'id' in message) issued.add(message.id);
+      await written(agent, JSON.stringify(message));
+      if ('method' in message) return;
+      unanswered -= 1;
+      resumeAll();
+    },
+  });
+  const connection = client({ name: 'runboard' })
+    .onRequest('session/request_permission', ({ params, signal }) => events.permission(params, signal))
+    .connect({ readable, writable });
+  // How it ends is told by what waits for an answer.
+  connection.closed.catch(() => undefined);
+
+  // Nobody waits for answers any more: what is left in the pipe is read to its end.
+  let gone = false;
+  const resumeAll = (): void => {
+    for (const resume of waiting.splice(0)) resume();
+  };
+  void agent.exited
+    .catch(() => undefined)
+    .finally(() => {
+      gone = true;
+      resumeAll();
+    });
+
+  const room = (): Promise<void> | undefined =>
+    unanswered < mostUnanswered || gone || connection.signal.aborted
+      ? undefined
+      : new Promise<void>((resolve) => waiting.push(resolve)).then(room);
+
+  const end = (error?: Error): void => {
+    connection.close(error);
+    resumeAll();
+  };
+
+  return {
+    agent: connection.agent,
+    end,
+    receive(line) {
+      if (connection.signal.aborted) return events.text(line);
+      if (line.bytes - line.content.length > 2) {
+        end(new Error(`The agent sent a message of ${line.bytes} bytes, more than ${longestFrame}.`));
+        return events.unknown({ text: line.content.toString('utf8', 0, 1024) }, 'too long', line.bytes);
+      }
+      const message = parse(line.content);
+      if (!message) return events.text(line);
+      const { method, id } = message;
+      if (method === cancelRequest) {
+        feed?.enqueue({ jsonrpc: '2.0', method, params: message.params });
+        return undefined;
+      }
+      if (typeof method === 'string' && id === undefined) return events.notified(method, message.params, line.bytes);
+      if (typeof method === 'string') {
+        unanswered += 1;
+        feed?.enqueue({ jsonrpc: '2.0', id: idOf(id), method, params: message.params });
+        return room();
+      }
+      if (!issued.delete(id)) return events.unknown(message, 'answers no request', line.bytes);
+      feed?.enqueue(message as AnyMessage);
+      return undefined;
+    },
+  };
+}
+
+const idOf = (id: unknown): string | number | null => (typeof id === 'string' || typeof id === 'number' ? id : null);
+
+function parse(content: Buffer): Message | undefined {
+  const text = content.toString('utf8').trim();
+  if (!text.startsWith('{')) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? (value as Message) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Resolves when the line has left for the agent's pipe. @throws Error when it has closed its input */
+const written = (agent: SpawnedAgent, json: string): Promise<void> =>
+  new Promise((resolve, reject) => {
+    agent.stdin.write(`${json}\n`, (error) => {
+      if (error) reject(error);
+      else resolve();
+    });
+  });

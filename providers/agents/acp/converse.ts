@@ -1,0 +1,122 @@
+import { errorMessage } from '../../../platform/errors/app-error';
+import type { Channel, Conversation } from '../local/run-local';
+import { pump } from '../local/pump';
+import type { AgentDispatch, ReportedResult } from '../provider';
+import { connectAcp, longestFrame, type AcpConnection } from './connection';
+import { within } from './handshake';
+import { questionOf, responseOf, type PermissionDecider } from './permission';
+import { AcpSession } from './session';
+import { continuationOf, resultOf } from './session-result';
+import { deltas, SessionUpdates, type UpdateEvent } from './updates';
+
+/** How long an agent may stay after its session, before it is ended, in milliseconds. */
+const leaveMs = 2_000;
+
+/** The Agent Client Protocol: a session on the agent's standard streams. */
+export function converse(
+  { launched: { agent }, recorder, ender }: Channel,
+  dispatch: AgentDispatch,
+  decider: PermissionDecider,
+): Conversation {
+  const updates = new SessionUpdates();
+  const ids = () => (session.sessionId === undefined ? {} : idOf(session.sessionId));
+  const record = async (events: UpdateEvent[]): Promise<void> => {
+    for (const { kind, payload, itemId } of events) {
+      await recorder.event(kind, payload, 0, { ...ids(), ...(itemId === undefined ? {} : { itemId }) });
+    }
+  };
+
+  let telling: NodeJS.Timeout | undefined;
+  /** Words are not held back until the agent says more. A failure to record them reaches whoever records next. */
+  const tellSoon = (): void => {
+    telling ??= setTimeout(() => {
+      telling = undefined;
+      record(updates.tell()).catch(() => undefined);
+    }, deltas.afterMs);
+  };
+
+  const connection: AcpConnection = connectAcp(agent, {
+    text: (line) => recorder.stdout(line),
+    unknown: (message, problem, bytes) => recorder.event('provider.unknown', { ...message, problem }, bytes, ids()),
+    notified(method, params, bytes) {
+      // What is replayed while a session is loaded was told when it happened.
+      const isReplay = method === 'session/update' && session.sessionId === undefined;
+      const events = isReplay ? [] : method === 'session/update' ? updates.take(params) : undefined;
+      if (!events) return recorder.event('provider.unknown', { method, params }, bytes, ids());
+      recorder.count(bytes);
+      tellSoon();
+      return events.length > 0 ? record(events) : undefined;
+    },
+    async permission(request, signal) {
+      const question = questionOf(request, dispatch);
+      await record([{ kind: 'approval.requested', payload: { ...question }, itemId: request.toolCall.toolCallId }]);
+      const waits = AbortSignal.any([signal, session.turnSignal]);
+      const answer = await Promise.race([decider.decide(question, waits), cancelled(waits)]);
+      const response = responseOf(question, answer);
+      const { outcome } = response;
+      await record([
+        {
+          kind: 'approval.resolved',
+          payload: {
+            outcome: outcome.outcome,
+            ...(outcome.outcome === 'selected' ? { optionId: outcome.optionId } : {}),
+            decidedBy: answer.decidedBy,
+          },
+          itemId: request.toolCall.toolCallId,
+        },
+      ]);
+      return response;
+    },
+  });
+  const session = new AcpSession(connection, dispatch, {
+    opened: (sessionId, edge) => recorder.event(`conversation.${edge}`, { sessionId }, 0, idOf(sessionId)),
+    turnEnded: () => record(updates.finish()),
+  });
+  ender.farewell = () => session.farewell(Math.min(2_000, dispatch.stopGraceMs));
+
+  async function hold(): Promise<{ result: ReportedResult; error?: string }> {
+    try {
+      const end = await session.hold();
+      return { result: { ...resultOf(end, recorder.redacted(updates.lastMessage)), ...continuationOf(session) } };
+    } catch (error) {
+      await record(updates.finish());
+      const problem = recorder.redacted(errorMessage(error)).slice(0, 2_000);
+      return {
+        result: { status: 'failed', summary: 'The session with the agent failed.', ...continuationOf(session) },
+        error: problem,
+      };
+    } finally {
+      clearTimeout(telling);
+      agent.stdin.end();
+      // Most leave when their input ends; the rest is told to.
+      await within(leaveMs, 'stays', agent.exited).catch(() => ender.end('session-over'));
+    }
+  }
+
+  return {
+    live: session,
+    async hold(writersGone) {
+      const listening = Promise.all([
+        pump(agent.stdout, (line) => connection.receive(line), writersGone, longestFrame).finally(() =>
+          connection.end(new Error('The agent ended before its session did.')),
+        ),
+        pump(agent.stderr, (line) => recorder.stderr(line), writersGone),
+      ]);
+      // A failure to record ends the session as well, and is what is thrown.
+      listening.catch(() => undefined);
+      const said = await hold();
+      await listening;
+      return { judgedBy: 'session', ...said };
+    },
+  };
+}
+
+const idOf = (sessionId: string) => (sessionId.length > 0 && sessionId.length <= 256 ? { sessionId } : {});
+
+/** Resolves when nobody waits for the answer any more. */
+const cancelled = (signal: AbortSignal): Promise<{ optionId: undefined; decidedBy: string }> =>
+  new Promise((resolve) => {
+    const answer = { optionId: undefined, decidedBy: 'cancelled' };
+    if (signal.aborted) resolve(answer);
+    else signal.addEventListener('abort', () => resolve(answer), { once: true });
+  });

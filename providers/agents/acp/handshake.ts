@@ -1,0 +1,44 @@
+import { PROTOCOL_VERSION, type InitializeResponse } from '@agentclientprotocol/sdk';
+import type { AcpConnection } from './connection';
+
+/** How long an agent may take to say what it can do, in milliseconds. */
+export const handshakeMs = 15_000;
+
+/**
+ * Introduces us to the agent. Neither files nor terminals of ours are offered: an agent works with its own, in the
+ * worktree it was started in.
+ *
+ * @throws Error when it does not answer in time, or speaks another version of the protocol
+ */
+export async function handshake({ agent }: AcpConnection, withinMs: number): Promise<InitializeResponse> {
+  const answer = await within(
+    withinMs,
+    `The agent did not answer the handshake within ${Math.round(withinMs / 1000)} seconds.`,
+    agent.request('initialize', {
+      protocolVersion: PROTOCOL_VERSION,
+      clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
+      clientInfo: { name: 'runboard', version: '1' },
+    }),
+  );
+  if (answer.protocolVersion !== PROTOCOL_VERSION) {
+    throw new Error(
+      `The agent speaks version ${answer.protocolVersion} of the protocol; version ${PROTOCOL_VERSION} is needed.`,
+    );
+  }
+  return answer;
+}
+
+/** Rejects with `message` when the promise takes longer. */
+export async function within<T>(ms: number, message: string, promise: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(message)), ms);
+  });
+  // Whoever loses the race may still reject.
+  promise.catch(() => undefined);
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,57 @@
+import type { RequestPermissionRequest, RequestPermissionResponse } from '@agentclientprotocol/sdk';
+
+/** What an agent asks before it goes on. */
+export interface PermissionQuestion {
+  attemptId: string;
+  taskId: string;
+  title: string;
+  toolKind: string | null;
+  options: { id: string; name: string; kind: string }[];
+}
+
+export interface PermissionAnswer {
+  /** One of the question's options; none takes the question as cancelled. */
+  optionId: string | undefined;
+  /** What decided: a policy, or a person. */
+  decidedBy: string;
+}
+
+/** Decides what an agent may do when it asks: the one place where approvals by people come in. */
+export interface PermissionDecider {
+  /** @param signal aborted when the agent no longer waits for the answer */
+  decide(question: PermissionQuestion, signal: AbortSignal): Promise<PermissionAnswer>;
+}
+
+/**
+ * Decides by the agent's configuration: an option that allows, or rejects, this once; without such an option the
+ * question is cancelled. What is allowed or rejected for good is nobody's to decide here.
+ */
+export const policyDecider = (policy: 'reject' | 'allow'): PermissionDecider => ({
+  decide: ({ options }) => {
+    const wanted = policy === 'allow' ? 'allow_once' : 'reject_once';
+    return Promise.resolve({
+      optionId: options.find(({ kind }) => kind === wanted)?.id,
+      decidedBy: `policy:${policy}`,
+    });
+  },
+});
+
+export const questionOf = (
+  { toolCall, options }: RequestPermissionRequest,
+  { attemptId, taskId }: { attemptId: string; taskId: string },
+): PermissionQuestion => ({
+  attemptId,
+  taskId,
+  title: toolCall.title ?? toolCall.toolCallId,
+  toolKind: toolCall.kind ?? null,
+  options: options.map(({ optionId, name, kind }) => ({ id: optionId, name, kind })),
+});
+
+/** The answer as the protocol has it; an option that was not offered counts as none. */
+export const responseOf = (
+  { options }: PermissionQuestion,
+  { optionId }: PermissionAnswer,
+): RequestPermissionResponse =>
+  optionId !== undefined && options.some(({ id }) => id === optionId)
+    ? { outcome: { outcome: 'selected', optionId } }
+    : { outcome: { outcome: 'cancelled' } };

@@ -1,0 +1,80 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { InitializeResponse } from '@agentclientprotocol/sdk';
+import type { AgentConfig } from '../../../contracts/agent-config';
+import { errorMessage } from '../../../platform/errors/app-error';
+import { createRedactor } from '../../../platform/log/redact';
+import { findGroup } from '../../../platform/processes/identity';
+import { endProcess } from '../../../platform/processes/end-group';
+import { agentEnvironment } from '../local/agent-environment';
+import { findCommand } from '../local/find-command';
+import { pump } from '../local/pump';
+import { spawnAgent, type SpawnedAgent } from '../local/spawn-agent';
+import type { ProviderProbe } from '../provider';
+import { connectAcp, longestFrame } from './connection';
+import { handshake, handshakeMs } from './handshake';
+
+/** The agent is not held to politeness: nothing depends on how it ends. */
+const graceMs = 500;
+
+/** Starts the agent, shakes hands and ends it: what it says it can do is what the manifest says. */
+export async function probeAcp(agent: AgentConfig, environment: NodeJS.ProcessEnv): Promise<ProviderProbe> {
+  const { variables, secrets } = agentEnvironment(environment, agent.environmentKeys);
+  const command = await findCommand(agent.command ?? '', variables.PATH ?? '');
+  if ('problem' in command) return { ok: false, diagnostics: [command.problem] };
+  // Not in a worktree: an agent that cannot wait to work finds nothing there.
+  const cwd = await mkdtemp(join(tmpdir(), 'agent-probe-'));
+  try {
+    const spawned = await spawnAgent({ path: command.path, args: agent.args, cwd, env: variables });
+    try {
+      const answer = await introduced(spawned);
+      return {
+        ok: true,
+        ...versionOf(answer),
+        capabilities: capabilitiesOf(answer),
+        diagnostics: [`Found ${command.path}.`],
+      };
+    } finally {
+      await endAll(spawned);
+    }
+  } catch (error) {
+    return { ok: false, diagnostics: [createRedactor(secrets)(errorMessage(error)).slice(0, 1_000)] };
+  } finally {
+    await rm(cwd, { recursive: true, force: true });
+  }
+}
+
+async function introduced(spawned: SpawnedAgent): Promise<InitializeResponse> {
+  const ended = new AbortController();
+  const ignore = () => undefined;
+  const connection = connectAcp(spawned, {
+    notified: ignore,
+    text: ignore,
+    unknown: ignore,
+    permission: () => Promise.resolve({ outcome: { outcome: 'cancelled' } }),
+  });
+  void spawned.exited.finally(() => ended.abort());
+  const listening = pump(spawned.stdout, (line) => connection.receive(line), ended.signal, longestFrame);
+  const ignoring = pump(spawned.stderr, ignore, ended.signal);
+  for (const pumping of [listening, ignoring]) pumping.catch(ignore);
+  void listening.finally(() => connection.end(new Error('The agent ended before it answered the handshake.')));
+  return handshake(connection, handshakeMs);
+}
+
+async function endAll(spawned: SpawnedAgent): Promise<void> {
+  const { pid } = spawned.identity;
+  await endProcess([spawned.identity, ...(await findGroup(pid))], { graceMs });
+}
+
+const versionOf = ({ agentInfo }: InitializeResponse) =>
+  agentInfo?.version ? { version: `${agentInfo.name} ${agentInfo.version}`.slice(0, 200) } : {};
+
+/** What follows from the handshake; everything else the protocol always has is the family's. */
+function capabilitiesOf({ agentCapabilities }: InitializeResponse): string[] {
+  const sessions = agentCapabilities?.sessionCapabilities;
+  const found: string[] = [];
+  if (agentCapabilities?.loadSession === true || sessions?.resume) found.push('run.resume', 'run.follow-up');
+  if (sessions?.close) found.push('run.close');
+  return found;
+}

@@ -1,0 +1,220 @@
+import type { AgentCapabilities, PromptResponse } from '@agentclientprotocol/sdk';
+import type { AgentCommand } from '../../../contracts/agent-command';
+import type { AgentDispatch, Delivery, LiveAgent, UndeliveredReason } from '../provider';
+import type { AcpConnection } from './connection';
+import { handshake, handshakeMs, within } from './handshake';
+import { continuationPrompt, promptOf } from './prompt';
+
+/** How long an agent may take to open a session, in milliseconds: going on with one may replay it. */
+const sessionMs = 120_000;
+/** How long it may take to end a turn that was cancelled, before what was to follow is given up, in milliseconds. */
+const turnEndMs = 10_000;
+
+/** What a session tells while it goes on. */
+export interface SessionEvents {
+  opened(sessionId: string, edge: 'started' | 'resumed' | 'followed-up'): Promise<void> | undefined;
+  /** Whatever the agent said in its turn has been taken. */
+  turnEnded(): Promise<void> | undefined;
+}
+
+/** How a session came to its end. */
+export interface SessionEnd {
+  stopReason: PromptResponse['stopReason'];
+  /** What an operator had asked for when it did. */
+  asked: 'interrupt' | 'close' | undefined;
+}
+
+interface Prompt {
+  text: string;
+  settle: (delivery: Delivery) => void;
+}
+
+/**
+ * One session with an agent: a prompt for each turn, while there is something to say. A message that comes during a
+ * turn ends that turn and begins the next one; an interrupt ends it and, with nothing more to say, the session.
+ */
+export class AcpSession implements LiveAgent {
+  /** The agent's own name of the session, once it is open. */
+  sessionId: string | undefined;
+  abilities: AgentCapabilities | undefined;
+  /** Aborted when the turn that goes on is cancelled: the agent waits for no answers any more. */
+  turnSignal: AbortSignal = AbortSignal.abort();
+  private turn: { cancel: AbortController; over: Promise<unknown> } | undefined;
+  private next: Prompt | undefined;
+  private closing: ((delivery: Delivery) => void) | undefined;
+  private asked: SessionEnd['asked'];
+  private over = false;
+  private readonly opening: Promise<void>;
+  private opened: () => void = () => undefined;
+
+  constructor(
+    private readonly connection: AcpConnection,
+    private readonly dispatch: Pick<AgentDispatch, 'transport' | 'worktreePath' | 'conversation'>,
+    private readonly events: SessionEvents,
+  ) {
+    this.opening = new Promise((resolve) => (this.opened = resolve));
+  }
+
+  /**
+   * Holds the session to its end.
+   *
+   * @throws Error when the agent does not do its part: ends, answers with an error, or not at all
+   */
+  async hold(): Promise<SessionEnd> {
+    try {
+      const { agentCapabilities } = await handshake(this.connection, handshakeMs);
+      this.abilities = agentCapabilities;
+      const first = await this.open();
+      this.opened();
+      return await this.converse(first);
+    } finally {
+      this.over = true;
+      this.opened();
+      this.next?.settle(undelivered('agent-ended'));
+      this.closing?.(undelivered('agent-ended'));
+    }
+  }
+
+  /** Asks the agent to end its turn, and waits a while until it has. */
+  async farewell(withinMs: number): Promise<void> {
+    const { turn } = this;
+    await this.cancel();
+    if (turn) await within(withinMs, 'The turn did not end in time.', turn.over);
+  }
+
+  async command(command: AgentCommand): Promise<Delivery> {
+    await this.opening;
+    if (this.over) return undelivered('agent-ended');
+    switch (command.type) {
+      case 'message':
+      case 'steer':
+        return this.say(command.message);
+      case 'interrupt':
+        return this.interrupt();
+      case 'close':
+        return this.close();
+      case 'compact':
+      case 'archive':
+        return undelivered('not-supported');
+    }
+  }
+
+  /** Opens the session and answers what is said first. */
+  private async open(): Promise<string> {
+    const { transport, worktreePath: cwd, conversation } = this.dispatch;
+    const late = 'The agent did not open a session in time.';
+    if (!conversation) {
+      const answer = this.connection.agent.request('session/new', { cwd, mcpServers: [] });
+      this.sessionId = (await within(sessionMs, late, answer)).sessionId;
+      await this.events.opened(this.sessionId, 'started');
+      return promptOf(transport);
+    }
+    const { reference: sessionId } = conversation.continuation;
+    const message = continuationPrompt(transport);
+    if (message === undefined) throw new Error('There is nothing to say in the session that goes on.');
+    await within(sessionMs, late, this.goOn({ sessionId, cwd, mcpServers: [] }));
+    this.sessionId = sessionId;
+    await this.events.opened(sessionId, conversation.edge === 'resume' ? 'resumed' : 'followed-up');
+    return message;
+  }
+
+  private goOn(request: { sessionId: string; cwd: string; mcpServers: [] }): Promise<unknown> {
+    if (this.abilities?.sessionCapabilities?.resume) return this.connection.agent.request('session/resume', request);
+    if (this.abilities?.loadSession === true) return this.connection.agent.request('session/load', request);
+    throw new Error('The agent does not go on with sessions.');
+  }
+
+  /** Turn after turn, while there is something to say. */
+  private async converse(first: string): Promise<SessionEnd> {
+    let prompt: Prompt = { text: first, settle: () => undefined };
+    for (;;) {
+      const { stopReason } = await this.take(prompt);
+      await this.events.turnEnded();
+      const { next } = this;
+      this.next = undefined;
+      if (!next) {
+        this.over = true;
+        if (this.closing) await this.closeSession();
+        return { stopReason, asked: this.asked };
+      }
+      this.asked = undefined;
+      prompt = next;
+    }
+  }
+
+  private async take({ text, settle }: Prompt): Promise<PromptResponse> {
+    const cancel = new AbortController();
+    const response = this.connection.agent.request('session/prompt', {
+      sessionId: this.sessionId ?? '',
+      prompt: [{ type: 'text', text }],
+    });
+    this.turn = { cancel, over: response.catch(() => undefined) };
+    this.turnSignal = cancel.signal;
+    settle({ delivered: true });
+    try {
+      return await response;
+    } finally {
+      this.turn = undefined;
+    }
+  }
+
+  private async interrupt(): Promise<Delivery> {
+    this.asked = 'interrupt';
+    try {
+      await within(turnEndMs, 'The agent does not read.', this.cancel());
+      return { delivered: true };
+    } catch {
+      return undelivered('agent-not-reading');
+    }
+  }
+
+  /** Ends the turn that goes on and begins the next one with the message. */
+  private say(text: string): Promise<Delivery> {
+    return this.settled((settle) => {
+      const prompt = { text, settle };
+      this.next = prompt;
+      return () => {
+        if (this.next === prompt) this.next = undefined;
+      };
+    });
+  }
+
+  private close(): Promise<Delivery> {
+    if (!this.abilities?.sessionCapabilities?.close) return Promise.resolve(undelivered('not-supported'));
+    this.asked = 'close';
+    return this.settled((settle) => {
+      this.closing = settle;
+      return () => {
+        this.closing = undefined;
+      };
+    });
+  }
+
+  /** Cancels the turn and waits until what is to follow on its end was settled, or the agent is too slow. */
+  private async settled(begin: (settle: (delivery: Delivery) => void) => () => void): Promise<Delivery> {
+    let giveUp: () => void = () => undefined;
+    const delivery = new Promise<Delivery>((resolve) => (giveUp = begin(resolve)));
+    void this.cancel();
+    try {
+      return await within(turnEndMs, 'The turn did not end in time.', delivery);
+    } catch {
+      giveUp();
+      return undelivered('turn-not-ended');
+    }
+  }
+
+  private async closeSession(): Promise<void> {
+    const closed = this.connection.agent.request('session/close', { sessionId: this.sessionId ?? '' });
+    await within(turnEndMs, 'The session was not closed in time.', closed);
+    this.closing?.({ delivered: true });
+  }
+
+  private async cancel(): Promise<void> {
+    if (!this.turn) return;
+    this.turn.cancel.abort();
+    // An agent that is gone fails the turn itself.
+    await this.connection.agent.notify('session/cancel', { sessionId: this.sessionId ?? '' }).catch(() => undefined);
+  }
+}
+
+const undelivered = (reason: UndeliveredReason): Delivery => ({ delivered: false, reason });
