@@ -1,28 +1,93 @@
+import type { Capacity } from '../contracts/admission';
 import type { Database } from './collection';
+
+/** One worker process as its host announces it. */
+export interface WorkerAnnouncement {
+  /** How many runs it executes at a time; what processes and memory it has is for people to see. */
+  capacity: Capacity;
+  /** Task queues it polls. */
+  queues: string[];
+  /** It takes no new work. */
+  draining: boolean;
+}
 
 /** A machine whose workers run agents: its task queue is `host/<_id>`. */
 export interface HostRecord {
   _id: string;
   hostname: string;
   seenAt: string;
+  workers?: Record<string, WorkerAnnouncement & { seenAt: string }>;
+  /** Run slots that were reserved on it when it was last announced. */
+  reservedRuns?: number;
 }
 
 /** A host counts as live while a worker of it was seen within this time, in milliseconds. */
 const freshMs = 60_000;
+/** How many hosts one choice looks at. */
+const mostHosts = 1_000;
 
 export async function createHostStore(db: Database, now: () => Date = () => new Date()) {
   const hosts = await db.collection<HostRecord>({ name: 'hosts', indexes: [{ keys: { seenAt: -1 } }] });
   const since = () => new Date(now().getTime() - freshMs).toISOString();
+
+  /** Run slots of the live workers that take work; `undefined` for a host that announces none. */
+  const runsOf = ({ workers }: HostRecord): number | undefined => {
+    const live = Object.values(workers ?? {}).filter(({ seenAt }) => seenAt >= since());
+    if (live.length === 0) return undefined;
+    return live.reduce((sum, { capacity, draining }) => sum + (draining ? 0 : capacity.runs), 0);
+  };
+  const takesWork = (host: HostRecord): boolean => host.seenAt >= since() && runsOf(host) !== 0;
+  const live = () => hosts.find({ seenAt: { $gte: since() } }, { sort: { seenAt: -1 }, limit: mostHosts });
+
   return {
     announce: (id: string, hostname: string) =>
       hosts.findOneAndUpdate({ _id: id }, { $set: { hostname, seenAt: now().toISOString() } }, { upsert: true }),
-    /** The most recently seen live host; `undefined` when none is. */
-    async anyLive(): Promise<string | undefined> {
-      const [host] = await hosts.find({ seenAt: { $gte: since() } }, { sort: { seenAt: -1 }, limit: 1 });
-      return host?._id;
+
+    /** Says that a worker of the host is there, what it can do, and whether it still takes work. */
+    async announceWorker(
+      id: string,
+      worker: WorkerAnnouncement & { hostname: string; workerId: string; reservedRuns: number },
+    ): Promise<void> {
+      const { hostname, workerId, reservedRuns, ...announcement } = worker;
+      const seenAt = now().toISOString();
+      const host = await hosts.findOneAndUpdate(
+        { _id: id },
+        { $set: { hostname, seenAt, reservedRuns, [`workers.${workerId}`]: { ...announcement, seenAt } } },
+        { upsert: true },
+      );
+      const gone = Object.entries(host?.workers ?? {}).filter(([, { seenAt: last }]) => last < since());
+      for (const [name, { seenAt: last }] of gone) {
+        await hosts.findOneAndUpdate(
+          { _id: id, [`workers.${name}.seenAt`]: last },
+          { $unset: { [`workers.${name}`]: '' } },
+        );
+      }
     },
-    /** Every live host, at most 1,000, the most recently seen first. */
-    live: () => hosts.find({ seenAt: { $gte: since() } }, { sort: { seenAt: -1 }, limit: 1_000 }),
+
+    /** Takes a worker that has ended from its host. */
+    withdrawWorker: (id: string, workerId: string) =>
+      hosts.findOneAndUpdate({ _id: id }, { $unset: { [`workers.${workerId}`]: '' } }),
+
+    /** A live host that takes work, the rather the more room it has; `undefined` when there is none. */
+    async anyLive(): Promise<string | undefined> {
+      const candidates = (await live()).filter(takesWork);
+      // Weighed by room, so that many launches at once do not all go to the one that was emptiest a moment ago.
+      const weighed = candidates.map((host) => ({
+        id: host._id,
+        room: Math.max(0.01, (runsOf(host) ?? 1) - (host.reservedRuns ?? 0)),
+      }));
+      let point = Math.random() * weighed.reduce((sum, { room }) => sum + room, 0);
+      return weighed.find(({ room }) => (point -= room) <= 0)?.id ?? weighed[0]?.id;
+    },
+
+    /** Whether the host takes work now, and how many runs it announced to execute at a time. */
+    async capacityOf(id: string): Promise<{ takesWork: boolean; runs: number | undefined }> {
+      const host = await hosts.get(id);
+      return { takesWork: host !== undefined && takesWork(host), runs: host && runsOf(host) };
+    },
+
+    /** The live hosts with what their workers announced. */
+    live,
   };
 }
 

@@ -1,0 +1,154 @@
+import type { EvaluatedPolicy } from '../../contracts/admission';
+import type { LaunchOutcome, LaunchRefusal } from '../../contracts/launch';
+import type { AdmissionSettings } from '../../contracts/settings';
+import { deniedBy, evaluated, hostKey, limiting, scopesOf, type Policy } from '../../runs/admission/capacity';
+import type { AdmissionRequest } from '../../runs/admission/request';
+import { refusal } from '../../runs/refusal';
+import { policiesFor, retryAfter, type AdmissionControl } from './dependencies';
+import { enterTree } from './tree-gate';
+
+/** A launch holds its capacity, waits for it, or is refused. */
+export type Decision = { decision: 'held' } | { decision: 'queued' | 'refused'; launch: LaunchOutcome };
+
+/**
+ * Decides about the capacity of one launch: the tree it belongs to, the ceilings it could never fit under, those who
+ * wait for the same, what is free now, and the bounds of the queue. Asked again after a crash it finds what it decided.
+ */
+export async function decideCapacity(
+  deps: AdmissionControl,
+  request: AdmissionRequest,
+  { reserve = true }: { reserve?: boolean } = {},
+): Promise<Decision> {
+  const { admission: settings } = await deps.settings.current();
+  const policies = await policiesFor(deps, settings, request);
+  const refused = await enterTree(deps, settings, request, policies);
+  if (refused) return { decision: 'refused', launch: refused };
+
+  const decision = await fit(deps, settings, request, policies, reserve);
+  if (decision.decision === 'refused') await deps.trees.unregister(request.rootObjectiveId, request.nodeId);
+  return decision;
+}
+
+async function fit(
+  deps: AdmissionControl,
+  settings: AdmissionSettings,
+  request: AdmissionRequest,
+  policies: Policy[],
+  reserve: boolean,
+): Promise<Decision> {
+  const waiting = await deps.queue.get(request.attemptId);
+  if (waiting) return queued(deps, settings, request, waiting.enqueuedAt, waiting.limitingPolicies);
+  const denied = deniedBy(policies, request.requested);
+  if (denied) return { decision: 'refused', launch: policyDenied(denied, request) };
+
+  const keys = scopesOf(request)
+    .filter(({ scope }) => scope !== 'tree')
+    .map(({ key }) => key);
+  const waitedFor = settings.queue.enabled ? await deps.queue.waitedFor(keys) : undefined;
+  if (reserve && waitedFor === undefined) {
+    const reserved = await deps.reservations.reserve(request, policies, deps.now(), settings.leaseMs);
+    if (reserved.outcome === 'held') return { decision: 'held' };
+    if (reserved.outcome === 'over') return { decision: 'refused', launch: isOver(request) };
+    return enqueue(deps, settings, request, reserved.policies, reserved.policies[0]?.key ?? 'global');
+  }
+  return enqueue(deps, settings, request, [], waitedFor ?? 'global');
+}
+
+async function enqueue(
+  deps: AdmissionControl,
+  settings: AdmissionSettings,
+  request: AdmissionRequest,
+  blocked: Policy[],
+  limitingKey: string,
+): Promise<Decision> {
+  const [depth, workspaceDepth] = await Promise.all([deps.queue.depth(), deps.queue.depthOf(request.workspaceId)]);
+  const retryAfterMs = retryAfter(settings, depth);
+  if (!settings.queue.enabled) return { decision: 'refused', launch: overload(blocked, retryAfterMs) };
+  const { globalLimit, perWorkspaceLimit } = settings.queue;
+  const full =
+    depth >= globalLimit
+      ? { scope: 'global', scopeId: 'global', current: depth, limit: globalLimit }
+      : workspaceDepth >= perWorkspaceLimit
+        ? { scope: 'workspace', scopeId: request.workspaceId, current: workspaceDepth, limit: perWorkspaceLimit }
+        : undefined;
+  if (full) return { decision: 'refused', launch: overflow(full, retryAfterMs) };
+  const enqueuedAt = deps.now().toISOString();
+  const limitingPolicies = blocked.map(evaluated);
+  await deps.queue.enqueue({ ...request, enqueuedAt, limitingKey, limitingPolicies });
+  return queued(deps, settings, request, enqueuedAt, limitingPolicies);
+}
+
+async function queued(
+  deps: AdmissionControl,
+  settings: AdmissionSettings,
+  request: AdmissionRequest,
+  enqueuedAt: string,
+  limitingPolicies: EvaluatedPolicy[],
+): Promise<Decision> {
+  const scopes = limiting(limitingPolicies);
+  return {
+    decision: 'queued',
+    launch: {
+      taskId: request.taskId,
+      attemptId: request.attemptId,
+      queueId: request.attemptId,
+      agent: request.agent,
+      status: 'queued',
+      enqueuedAt,
+      retryAfterMs: retryAfter(settings, await deps.queue.depth()),
+      // Nothing is in its way but those who came before.
+      limitingScopes: scopes.length > 0 ? scopes : [{ scope: 'global', scopeId: 'global' }],
+    },
+  };
+}
+
+function policyDenied(
+  { policy, scope, scopeId, resource, limit }: Policy,
+  { requested }: AdmissionRequest,
+): LaunchRefusal {
+  const code = 'ADMISSION_POLICY_DENIED';
+  return refusal(code, 409, `The launch asks for more than ${policy} allows, and waiting will not change that.`, {
+    code,
+    scope,
+    scopeId,
+    policy,
+    requested: requested[resource],
+    limit,
+    retryable: false,
+  });
+}
+
+function overload(blocked: Policy[], retryAfterMs: number): LaunchRefusal {
+  const code = 'ADMISSION_OVERLOAD';
+  const [first] = blocked;
+  return refusal(code, 409, 'There is no capacity for this launch now; try again later.', {
+    code,
+    scope: first?.scope ?? 'global',
+    scopeId: first?.scopeId ?? 'global',
+    limitingScopes: limiting(blocked.map(evaluated)),
+    retryable: true,
+    retryAfterMs,
+  });
+}
+
+function overflow(
+  full: { scope: string; scopeId: string; current: number; limit: number },
+  retryAfterMs: number,
+): LaunchRefusal {
+  const code = 'ADMISSION_QUEUE_OVERFLOW';
+  return refusal(code, 409, 'The queue for capacity is full; try again later.', {
+    code,
+    ...full,
+    retryable: true,
+    retryAfterMs,
+  });
+}
+
+function isOver({ attemptId, hostId }: AdmissionRequest): LaunchRefusal {
+  const code = 'ADMISSION_RESERVATION_MISSING';
+  return refusal(code, 409, 'The capacity of this launch was given back before it began.', {
+    code,
+    attemptId,
+    ...(hostId === null ? {} : { host: hostKey(hostId) }),
+  });
+}

@@ -1,0 +1,105 @@
+import type { BreakerSignal } from '../../contracts/admission';
+import type { LaunchRefusal } from '../../contracts/launch';
+import type { AdmissionSettings } from '../../contracts/settings';
+import { breakerSignals, type TreeLoad } from '../../runs/admission/breaker';
+import { treeKey, type Policy, type Usage } from '../../runs/admission/capacity';
+import type { AdmissionRequest } from '../../runs/admission/request';
+import { refusal } from '../../runs/refusal';
+import type { TreeRecord } from '../../stores/tree-store';
+import type { AdmissionControl } from './dependencies';
+
+/** How often the breaker is asked again when others change the same tree. */
+const tries = 20;
+
+/**
+ * Lets a launch into its execution tree, or says why not. A cancelled tree takes nothing, ever. A paused one does not
+ * grow. One that would grow beyond what the breaker allows is paused here.
+ */
+export async function enterTree(
+  deps: Pick<AdmissionControl, 'trees' | 'queue' | 'reservations' | 'log' | 'now'>,
+  settings: AdmissionSettings,
+  request: AdmissionRequest,
+  policies: Policy[],
+): Promise<LaunchRefusal | undefined> {
+  if (request.edge === 'root') {
+    const tree = await deps.trees.open(request);
+    return tree.state === 'cancelled' ? cancelledTree(tree) : undefined;
+  }
+  for (let attempt = 0; attempt < tries; attempt += 1) {
+    const tree = await deps.trees.get(request.rootObjectiveId);
+    if (!tree) {
+      // A launch from before there were trees has one from here on.
+      await deps.trees.open({
+        ...request,
+        nodeId: request.rootObjectiveId,
+        parentNodeId: null,
+        edge: 'root',
+        depth: 0,
+      });
+      continue;
+    }
+    if (tree.state === 'cancelled') return cancelledTree(tree);
+    if (tree.nodes[request.nodeId]) return undefined;
+    if (tree.state === 'paused') return pausedTree(tree, tree.signals, settings);
+
+    const signals = await signalsOf(deps, settings, tree, request, policies, await deps.reservations.usage());
+    if (signals.length > 0) {
+      const at = deps.now().toISOString();
+      const reason = `The tree grew too fast: ${signals.map(({ signal }) => signal).join(', ')}.`;
+      await deps.trees.pause(tree._id, signals, {
+        action: 'pause',
+        actor: 'system:breaker',
+        reason,
+        at,
+        keyHash: null,
+      });
+      deps.log.warn({ rootObjectiveId: tree._id, signals }, 'an execution tree was paused');
+      continue;
+    }
+    const limit = settings.fanOutBreaker.enabled ? settings.fanOutBreaker.maxDescendants : Number.MAX_SAFE_INTEGER;
+    if (await deps.trees.register(request, limit)) return undefined;
+  }
+  throw new Error(`The tree ${request.rootObjectiveId} kept changing.`);
+}
+
+/** What the breaker says about one more node. */
+export async function signalsOf(
+  { queue }: Pick<AdmissionControl, 'queue'>,
+  settings: AdmissionSettings,
+  tree: TreeRecord,
+  request: Pick<AdmissionRequest, 'depth' | 'requested'>,
+  policies: Policy[],
+  usage: Usage,
+): Promise<BreakerSignal[]> {
+  const load: TreeLoad = {
+    descendants: tree.descendants,
+    depth: request.depth,
+    activeReservations: usage[treeKey(tree._id)]?.runs ?? 0,
+    queuedDescendants: await queue.depthOfTree(tree._id),
+  };
+  return breakerSignals(settings.fanOutBreaker, load, { policies, usage, requested: request.requested });
+}
+
+function cancelledTree({ _id: rootObjectiveId, control }: TreeRecord): LaunchRefusal {
+  const code = 'EXECUTION_TREE_CANCELLED';
+  return refusal(code, 409, 'The execution tree of this launch was cancelled; nothing is launched in it any more.', {
+    code,
+    rootObjectiveId,
+    cancelledAt: control?.at,
+    retryable: false,
+  });
+}
+
+function pausedTree(
+  { _id: rootObjectiveId }: TreeRecord,
+  signals: BreakerSignal[],
+  { retryAfterMs }: AdmissionSettings,
+): LaunchRefusal {
+  const code = 'EXECUTION_TREE_EXPANSION_PAUSED';
+  return refusal(
+    code,
+    409,
+    'The execution tree of this launch is paused; resume it with POST /api/admission/tree/:rootObjectiveId/resume.',
+    { code, rootObjectiveId, signals, retryable: true, retryAfterMs },
+  );
+}

@@ -1,0 +1,103 @@
+import type { AdmissionScope, Capacity, EvaluatedPolicy } from '../../contracts/admission';
+import type { AdmissionSettings, Ceiling } from '../../contracts/settings';
+import { textDigest } from '../digest';
+
+export const resources = ['runs', 'processes', 'memoryMb'] as const;
+export const nothing: Capacity = { runs: 0, processes: 0, memoryMb: 0 };
+
+/** What a launch is counted under. */
+export interface ScopeIds {
+  workspaceId: string;
+  rootTaskId: string;
+  provider: string;
+  /** `null` for a run that no host of ours executes. */
+  hostId: string | null;
+  rootObjectiveId: string;
+}
+
+export interface Scope {
+  scope: AdmissionScope;
+  /** As it may be shown: hosts and root tasks hashed. */
+  scopeId: string;
+  /** Its name in the ledger: without dots, which would be paths. */
+  key: string;
+}
+
+/** The usage of every scope that is used at all, by its key. */
+export type Usage = Readonly<Record<string, Capacity | undefined>>;
+
+/** A ceiling, and the key of what it is compared with. */
+export interface Policy extends EvaluatedPolicy {
+  key: string;
+}
+
+/** What stands for an identity that is not shown. */
+export const hashedId = (kind: string, id: string): string => `${kind}_${textDigest(id).slice(7, 31)}`;
+
+export const globalScope: Scope = { scope: 'global', scopeId: 'global', key: 'global' };
+export const hostKey = (hostId: string): string => hashedId('host', hostId);
+export const treeKey = (rootObjectiveId: string): string => hashedId('tree', rootObjectiveId);
+
+/** Every scope a launch is counted under, the widest first. */
+export function scopesOf({ workspaceId, rootTaskId, provider, hostId, rootObjectiveId }: ScopeIds): Scope[] {
+  const rootTask = hashedId('root-task', rootTaskId);
+  return [
+    globalScope,
+    { scope: 'workspace', scopeId: workspaceId, key: hashedId('workspace', workspaceId) },
+    { scope: 'root-task', scopeId: rootTask, key: rootTask },
+    { scope: 'provider', scopeId: provider, key: hashedId('provider', provider) },
+    ...(hostId === null ? [] : [{ scope: 'host' as const, scopeId: hostKey(hostId), key: hostKey(hostId) }]),
+    { scope: 'tree', scopeId: rootObjectiveId, key: treeKey(rootObjectiveId) },
+  ];
+}
+
+/**
+ * The ceilings that hold for a launch: those of the settings, and what its host has announced that it can do.
+ *
+ * @param hostRuns runs the live workers of the launch's host execute at a time; `undefined` when none announced any
+ */
+export function policiesOf(settings: AdmissionSettings, ids: ScopeIds, hostRuns?: number): Policy[] {
+  if (!settings.enabled) return [];
+  const { limits } = settings;
+  const ceilings: Partial<Record<AdmissionScope, Ceiling>> = {
+    global: limits.global,
+    workspace: limits.workspace,
+    'root-task': limits.rootTask,
+    provider: limits.provider,
+    host: { ...limits.host, runs: least(limits.host.runs, hostRuns) },
+  };
+  return scopesOf(ids).flatMap(({ scope, scopeId, key }) =>
+    resources.flatMap((resource) => {
+      const limit = ceilings[scope]?.[resource] ?? null;
+      return limit === null ? [] : [{ policy: `${scope}.${resource}`, scope, scopeId, resource, limit, key }];
+    }),
+  );
+}
+
+const least = (configured: number | null, announced: number | undefined): number | null =>
+  announced === undefined ? configured : Math.min(configured ?? announced, announced);
+
+/** The first ceiling that the request exceeds by itself: no waiting will ever help it. */
+export const deniedBy = (policies: Policy[], requested: Capacity): Policy | undefined =>
+  policies.find(({ resource, limit }) => requested[resource] > limit);
+
+/** The ceilings for which there is no room now. */
+export const blockedBy = (policies: Policy[], usage: Usage, requested: Capacity): Policy[] =>
+  policies.filter(({ key, resource, limit }) => (usage[key]?.[resource] ?? 0) + requested[resource] > limit);
+
+export function plus(a: Capacity, b: Capacity): Capacity {
+  return { runs: a.runs + b.runs, processes: a.processes + b.processes, memoryMb: a.memoryMb + b.memoryMb };
+}
+
+export function minus(a: Capacity, b: Capacity): Capacity {
+  return { runs: a.runs - b.runs, processes: a.processes - b.processes, memoryMb: a.memoryMb - b.memoryMb };
+}
+
+/** A policy as it is stored and shown. */
+export const evaluated = ({ key: _key, ...policy }: Policy): EvaluatedPolicy => policy;
+
+/** The scopes of some policies, each once. */
+export function limiting(policies: readonly EvaluatedPolicy[]): { scope: AdmissionScope; scopeId: string }[] {
+  const seen = new Map(policies.map(({ scope, scopeId }) => [`${scope} ${scopeId}`, { scope, scopeId }]));
+  return [...seen.values()];
+}

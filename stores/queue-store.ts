@@ -1,0 +1,211 @@
+import type { EvaluatedPolicy, LaunchSource, QueueState, SelectionEvidence } from '../contracts/admission';
+import type { AdmissionRequest } from '../runs/admission/request';
+import type { Collection, Database } from './collection';
+import { DuplicateKeyError } from './errors';
+
+/** A launch that waits for capacity; survives everything until it is dispatched or ended. Its id is the attempt's. */
+export interface QueueRecord extends AdmissionRequest {
+  _id: string;
+  schemaVersion: 'admission-queue-entry/v1';
+  state: QueueState;
+  revision: number;
+  enqueuedAt: string;
+  /** Not looked at before this time, after a dispatch that came to nothing. */
+  notBefore?: string;
+  retries: number;
+  /** The key of what is in the way first. New launches that need it wait behind this one. */
+  limitingKey: string | null;
+  limitingPolicies: EvaluatedPolicy[];
+  selection?: SelectionEvidence;
+  leaseExpiresAt?: string;
+  /** Somebody has asked for its end; nothing dispatches it from then on. */
+  cancel?: { keyHash: string; reason: string; actor: string; at: string };
+  /** While the end that was asked for has not come. */
+  cancelRequestedAt?: string;
+  outcome?: { code: string; reason: string; at: string };
+  endedAt?: string;
+}
+
+export interface QueueFilter {
+  workspaceId?: string | undefined;
+  rootObjectiveId?: string | undefined;
+  nodeId?: string | undefined;
+  sources?: LaunchSource[] | undefined;
+  states?: QueueState[] | undefined;
+  priority?: number | undefined;
+  enqueuedBefore?: string | undefined;
+  enqueuedAfter?: string | undefined;
+}
+
+const waitingStates: QueueState[] = ['queued', 'requeued'];
+/** Taken by the scheduler or not: still in the queue. */
+const openStates: QueueState[] = ['queued', 'requeued', 'leased'];
+const retentionSeconds = 30 * 86_400;
+
+/** The durable queue of launches. Every change is a compare-and-set on the state it is made from. */
+export async function createQueueStore(db: Database) {
+  const entries: Collection<QueueRecord> = await db.collection({
+    name: 'admission-entries',
+    indexes: [
+      { keys: { state: 1, priority: -1, enqueuedAt: 1 } },
+      { keys: { state: 1, enqueuedAt: 1 } },
+      { keys: { state: 1, leaseExpiresAt: 1 } },
+      { keys: { state: 1, limitingKey: 1 } },
+      { keys: { workspaceId: 1, state: 1 } },
+      { keys: { rootObjectiveId: 1, state: 1 } },
+      { keys: { cancelRequestedAt: 1 } },
+    ],
+    expire: { field: 'endedAt', afterSeconds: retentionSeconds },
+  });
+  const open = { state: { $in: openStates } };
+
+  return {
+    /** Puts the launch into the queue; there already, it stays where it is. */
+    async enqueue(entry: Omit<QueueRecord, '_id' | 'schemaVersion' | 'state' | 'revision' | 'retries'>): Promise<void> {
+      try {
+        await entries.insert({
+          ...entry,
+          _id: entry.attemptId,
+          schemaVersion: 'admission-queue-entry/v1',
+          state: 'queued',
+          revision: 1,
+          retries: 0,
+        });
+      } catch (error) {
+        if (!(error instanceof DuplicateKeyError)) throw error;
+      }
+    },
+
+    get: (id: string) => entries.get(id),
+
+    depth: () => entries.count(open),
+    depthOf: (workspaceId: string) => entries.count({ workspaceId, ...open }),
+    depthOfTree: (rootObjectiveId: string) => entries.count({ rootObjectiveId, ...open }),
+
+    /** One of these scopes that somebody waits for: who needs the same then waits behind. */
+    async waitedFor(keys: string[]): Promise<string | undefined> {
+      const found = await Promise.all(
+        waitingStates.map((state) => entries.find({ state, limitingKey: { $in: keys } }, { limit: 1 })),
+      );
+      return found.flat()[0]?.limitingKey ?? undefined;
+    },
+
+    /**
+     * What the scheduler chooses from: the first by priority, and, when there are more than that, the oldest. Entries
+     * that are to end, or wait after a failure, are left out.
+     */
+    async window(limit: number, now: string): Promise<QueueRecord[]> {
+      const lists = await Promise.all(
+        waitingStates.flatMap((state) => [entries.find({ state }, { sort: { priority: -1, enqueuedAt: 1 }, limit })]),
+      );
+      const found = lists.flat();
+      if (found.length >= limit) {
+        const oldest = await Promise.all(
+          waitingStates.map((state) => entries.find({ state }, { sort: { enqueuedAt: 1 }, limit })),
+        );
+        found.push(...oldest.flat());
+      }
+      const unique = new Map(found.map((entry) => [entry._id, entry]));
+      return [...unique.values()].filter(
+        ({ cancel, notBefore }) => !cancel && (notBefore === undefined || notBefore <= now),
+      );
+    },
+
+    /** Takes an entry for dispatch; `undefined` when it is no longer to be had. */
+    lease: (id: string, selection: SelectionEvidence, leaseExpiresAt: string) =>
+      entries.findOneAndUpdate(
+        { _id: id, state: { $in: waitingStates }, cancel: { $exists: false } },
+        { $set: { state: 'leased', selection, leaseExpiresAt }, $inc: { revision: 1 } },
+      ),
+
+    /** Remembers what is in the way of a waiting entry. */
+    limit: (id: string, limitingKey: string, limitingPolicies: EvaluatedPolicy[]) =>
+      entries.findOneAndUpdate(
+        { _id: id, state: { $in: waitingStates } },
+        { $set: { limitingKey, limitingPolicies }, $inc: { revision: 1 } },
+      ),
+
+    /** Puts a leased entry back, to be looked at again after `notBefore`. */
+    requeue: (id: string, notBefore: string, retries: number) =>
+      entries.findOneAndUpdate(
+        { _id: id, state: 'leased', retries },
+        { $set: { state: 'requeued', notBefore }, $inc: { revision: 1, retries: 1 }, $unset: { leaseExpiresAt: '' } },
+      ),
+
+    /** The point from which the run owns itself; `undefined` unless the entry is leased and nobody asked for its end. */
+    dispatched: (id: string, endedAt: string) =>
+      entries.findOneAndUpdate(
+        { _id: id, state: 'leased', cancel: { $exists: false } },
+        { $set: { state: 'dispatched', endedAt }, $inc: { revision: 1 }, $unset: { leaseExpiresAt: '' } },
+      ),
+
+    /** Ends an entry that was not dispatched; the first outcome stands. */
+    end: (id: string, outcome: { code: string; reason: string; at: string }) =>
+      entries.findOneAndUpdate(
+        { _id: id, ...open },
+        {
+          $set: { state: 'terminal', outcome, endedAt: outcome.at },
+          $inc: { revision: 1 },
+          $unset: { leaseExpiresAt: '', cancelRequestedAt: '' },
+        },
+      ),
+
+    /** Asks for the end of an entry that was not dispatched; `undefined` when it was, or somebody asked before. */
+    cancel: (id: string, cancel: NonNullable<QueueRecord['cancel']>) =>
+      entries.findOneAndUpdate(
+        { _id: id, ...open, cancel: { $exists: false } },
+        { $set: { cancel, cancelRequestedAt: cancel.at }, $inc: { revision: 1 } },
+      ),
+
+    /** Leased entries that nobody has taken further in time. */
+    stranded: (now: string, limit: number) =>
+      entries.find({ state: 'leased', leaseExpiresAt: { $lt: now } }, { sort: { leaseExpiresAt: 1 }, limit }),
+
+    /** Entries whose end was asked for and has not come. */
+    toEnd: (limit: number) =>
+      entries.find({ cancelRequestedAt: { $gt: '' } }, { sort: { cancelRequestedAt: 1 }, limit }),
+
+    extendLease: (id: string, from: string, to: string) =>
+      entries.findOneAndUpdate({ _id: id, state: 'leased', leaseExpiresAt: from }, { $set: { leaseExpiresAt: to } }),
+
+    /** Entries in the order in which they were enqueued, by what an index can narrow; open ones unless states are named. */
+    async list(filter: QueueFilter, limit: number): Promise<QueueRecord[]> {
+      const { workspaceId, rootObjectiveId, nodeId, sources, states = openStates, priority } = filter;
+      const enqueuedAt = {
+        ...(filter.enqueuedBefore === undefined ? {} : { $lte: filter.enqueuedBefore }),
+        ...(filter.enqueuedAfter === undefined ? {} : { $gte: filter.enqueuedAfter }),
+      };
+      const narrowed = {
+        ...(workspaceId === undefined ? {} : { workspaceId }),
+        ...(rootObjectiveId === undefined ? {} : { rootObjectiveId }),
+        ...(nodeId === undefined ? {} : { nodeId }),
+        ...(sources === undefined ? {} : { source: { $in: sources } }),
+        ...(priority === undefined ? {} : { priority }),
+        ...(Object.keys(enqueuedAt).length === 0 ? {} : { enqueuedAt }),
+      };
+      const lists = await Promise.all(
+        [...new Set(states)].map((state) => entries.find({ ...narrowed, state }, { sort: { enqueuedAt: 1 }, limit })),
+      );
+      return lists
+        .flat()
+        .sort((a, b) =>
+          a.enqueuedAt === b.enqueuedAt ? (a._id < b._id ? -1 : 1) : a.enqueuedAt < b.enqueuedAt ? -1 : 1,
+        )
+        .slice(0, limit);
+    },
+
+    openOfTree: (rootObjectiveId: string, limit: number) => entries.find({ rootObjectiveId, ...open }, { limit }),
+
+    /** How many wait in each workspace. */
+    async depths(): Promise<{ workspaceId: string; current: number }[]> {
+      const groups = await entries.aggregate([
+        { $match: open },
+        { $group: { _id: '$workspaceId', current: { $sum: 1 } } },
+        { $sort: { _id: 1 } },
+      ]);
+      return groups.map(({ _id, current }) => ({ workspaceId: String(_id), current: Number(current) }));
+    },
+  };
+}
+
+export type QueueStore = Awaited<ReturnType<typeof createQueueStore>>;

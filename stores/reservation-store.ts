@@ -1,0 +1,430 @@
+import type { Capacity, EvaluatedPolicy, ReleaseReason } from '../contracts/admission';
+import {
+  blockedBy,
+  evaluated,
+  hostKey,
+  nothing,
+  resources,
+  scopesOf,
+  type Policy,
+  type Usage,
+} from '../runs/admission/capacity';
+import type { AdmissionRequest } from '../runs/admission/request';
+import type { Collection, Database } from './collection';
+import { DuplicateKeyError } from './errors';
+
+/** Who holds capacity, and of which generation of its reservation that is. */
+interface Holder {
+  generation: number;
+  at: string;
+  requested: Capacity;
+  keys: string[];
+}
+
+/** The one arbiter of capacity. One document, so that one compare-and-set reserves in every scope or in none. */
+interface Ledger {
+  _id: 'ledger';
+  usage: Record<string, Capacity>;
+  holders: Record<string, Holder>;
+}
+
+/** `admission-reservation/v1` as it is stored; its id is that of the attempt. */
+export interface ReservationRecord extends AdmissionRequest {
+  _id: string;
+  schemaVersion: 'admission-reservation/v1';
+  state: 'active' | 'released' | 'expired';
+  revision: number;
+  /** Raised when an expired reservation is made anew. */
+  generation: number;
+  hostKey: string | null;
+  /** The scopes it is counted in, by their keys in the ledger. */
+  keys: string[];
+  evaluated: EvaluatedPolicy[];
+  leaseExpiresAt: string;
+  heartbeatAt: string;
+  /** What the run has used of what it asked for; nothing until it is dispatched. */
+  committed: Capacity;
+  release?: { reason: ReleaseReason; releasedAt: string; evidence: string };
+  /** Of an ended one: when it stopped counting. */
+  endedAt?: string;
+  createdAt: string;
+  updatedAt: string;
+}
+
+export type ReserveOutcome =
+  | { outcome: 'held'; reservation: ReservationRecord }
+  | { outcome: 'blocked'; policies: Policy[]; usage: Usage }
+  /** It has been given back: what asks for it is over. */
+  | { outcome: 'over' };
+
+export interface ReservationFilter {
+  workspaceId?: string | undefined;
+  taskId?: string | undefined;
+  rootTaskId?: string | undefined;
+  provider?: string | undefined;
+  hostKey?: string | undefined;
+  workflowRunId?: string | undefined;
+  workflowStepId?: string | undefined;
+  rootReservationId?: string | undefined;
+  rootObjectiveId?: string | undefined;
+  nodeId?: string | undefined;
+  parentNodeId?: string | undefined;
+  states?: ReservationRecord['state'][] | undefined;
+}
+
+const filterable = [
+  'workspaceId',
+  'taskId',
+  'rootTaskId',
+  'provider',
+  'hostKey',
+  'workflowRunId',
+  'workflowStepId',
+  'rootReservationId',
+  'rootObjectiveId',
+  'nodeId',
+  'parentNodeId',
+] as const;
+
+/** How long ended reservations can be looked at. */
+const retentionSeconds = 90 * 86_400;
+/** How often a compare-and-set is tried while others change the same. */
+const tries = 20;
+/** How many documents one sweep takes up. */
+const batch = 500;
+/** How long a holder may be without its document before that is taken for the trace of a crash, in milliseconds. */
+const orphanAfterMs = 60_000;
+/** Usage of scopes that nobody uses any more is kept until there is this much more of it than there are holders. */
+const spareScopes = 64;
+
+/** Capacity: who holds how much of it, under which lease, and what became of it. */
+export async function createReservationStore(db: Database) {
+  const ledgers = await db.collection<Ledger>({ name: 'admission-ledger' });
+  const reservations: Collection<ReservationRecord> = await db.collection({
+    name: 'admission-reservations',
+    indexes: [
+      { keys: { createdAt: -1 } },
+      { keys: { state: 1, createdAt: -1 } },
+      { keys: { state: 1, leaseExpiresAt: 1 } },
+      { keys: { state: 1, hostKey: 1 } },
+      ...filterable.map((path) => ({ keys: { [path]: 1, createdAt: -1 } as const })),
+    ],
+    expire: { field: 'endedAt', afterSeconds: retentionSeconds },
+  });
+  try {
+    await ledgers.insert({ _id: 'ledger', usage: {}, holders: {} });
+  } catch (error) {
+    if (!(error instanceof DuplicateKeyError)) throw error;
+  }
+
+  /** Counts the request in every scope, or in none. Done already, it stays as it is. */
+  async function hold(request: AdmissionRequest, policies: Policy[], generation: number, at: string) {
+    const { attemptId, requested } = request;
+    const keys = scopesOf(request).map(({ key }) => key);
+    for (let attempt = 0; attempt < tries; attempt += 1) {
+      const room = Object.fromEntries(
+        policies.map(({ key, resource, limit }) => [
+          `usage.${key}.${resource}`,
+          { $not: { $gt: limit - requested[resource] } },
+        ]),
+      );
+      const changed = await ledgers.findOneAndUpdate(
+        { _id: 'ledger', ...room, [`holders.${attemptId}`]: { $exists: false } },
+        {
+          $inc: counted(keys, requested, 1),
+          $set: { [`holders.${attemptId}`]: { generation, at, requested, keys } },
+        },
+      );
+      if (changed) return { held: true as const };
+      const { holders, usage } = await ledger();
+      const holder = holders[attemptId];
+      if (holder?.generation === generation) return { held: true as const };
+      if (holder && holder.generation > generation) return { held: false as const, blocked: [], usage };
+      // Left by an earlier generation that has ended: its place is ours once it is cleared.
+      if (holder) await letGo(attemptId, holder);
+      const blocked = holder ? [] : blockedBy(policies, usage, requested);
+      if (blocked.length > 0) return { held: false as const, blocked, usage };
+    }
+    throw new Error(`The ledger kept changing while ${attemptId} was reserved.`);
+  }
+
+  /** Takes a holder out of the ledger, once, however often it is called. */
+  async function letGo(attemptId: string, { generation, keys, requested }: Omit<Holder, 'at'>): Promise<boolean> {
+    const changed = await ledgers.findOneAndUpdate(
+      { _id: 'ledger', [`holders.${attemptId}.generation`]: generation },
+      { $inc: counted(keys, requested, -1), $unset: { [`holders.${attemptId}`]: '' } },
+    );
+    if (changed) await prune(changed);
+    return changed !== undefined;
+  }
+
+  /** Forgets scopes without usage, now and then: every root task is one. */
+  async function prune({ usage, holders }: Ledger): Promise<void> {
+    const unused = Object.entries(usage).flatMap(([key, capacity]) =>
+      resources.every((resource) => capacity[resource] === 0) ? [key] : [],
+    );
+    if (unused.length <= spareScopes + Object.keys(holders).length) return;
+    const still = unused.flatMap((key) => resources.map((resource) => [`usage.${key}.${resource}`, 0] as const));
+    await ledgers.findOneAndUpdate(
+      { _id: 'ledger', ...Object.fromEntries(still) },
+      { $unset: Object.fromEntries(unused.map((key) => [`usage.${key}`, ''])) },
+    );
+  }
+
+  async function ledger(): Promise<Ledger> {
+    const found = await ledgers.get('ledger');
+    if (!found) throw new Error('The admission ledger is missing from the stores.');
+    return found;
+  }
+
+  /** Writes the reservation that the ledger counts, if nobody was there first. */
+  async function record(
+    request: AdmissionRequest,
+    policies: Policy[],
+    generation: number,
+    lease: { now: string; expiresAt: string },
+  ): Promise<ReservationRecord | undefined> {
+    const fields = {
+      ...request,
+      state: 'active' as const,
+      generation,
+      hostKey: request.hostId === null ? null : hostKey(request.hostId),
+      keys: scopesOf(request).map(({ key }) => key),
+      evaluated: policies.map(evaluated),
+      heartbeatAt: lease.now,
+      leaseExpiresAt: lease.expiresAt,
+      updatedAt: lease.now,
+    };
+    if (generation > 1) {
+      return reservations.findOneAndUpdate(
+        { _id: request.attemptId, state: 'expired', generation: generation - 1 },
+        { $set: fields, $unset: { endedAt: '' }, $inc: { revision: 1 } },
+      );
+    }
+    const document: ReservationRecord = {
+      ...fields,
+      _id: request.attemptId,
+      schemaVersion: 'admission-reservation/v1',
+      revision: 1,
+      committed: nothing,
+      createdAt: lease.now,
+    };
+    try {
+      await reservations.insert(document);
+      return document;
+    } catch (error) {
+      if (error instanceof DuplicateKeyError) return undefined;
+      throw error;
+    }
+  }
+
+  /** Puts a mark in the place of a document that was never written, so that a late writer finds it and starts over. */
+  async function bury(id: string, holder: Holder, now: Date): Promise<boolean> {
+    const buriedAt = now.toISOString();
+    try {
+      await reservations.insert(buried(id, holder, buriedAt));
+      return true;
+    } catch (error) {
+      if (error instanceof DuplicateKeyError) return false;
+      throw error;
+    }
+  }
+
+  return {
+    /**
+     * Reserves runs, processes and memory together in every scope of the request, or nothing. Held already, it answers
+     * what stands; expired before, it is made anew if there is room.
+     *
+     * The ledger is changed first and the document written second. A crash in between leaves a holder without a document:
+     * whoever comes again goes on there, and if nobody does, `repair` clears it.
+     */
+    async reserve(request: AdmissionRequest, policies: Policy[], now: Date, leaseMs: number): Promise<ReserveOutcome> {
+      const lease = { now: now.toISOString(), expiresAt: new Date(now.getTime() + leaseMs).toISOString() };
+      for (let attempt = 0; attempt < tries; attempt += 1) {
+        const existing = await reservations.get(request.attemptId);
+        if (existing?.state === 'active') return { outcome: 'held', reservation: existing };
+        if (existing?.state === 'released') return { outcome: 'over' };
+        const generation = (existing?.generation ?? 0) + 1;
+        const held = await hold(request, policies, generation, lease.now);
+        if (!held.held && held.blocked.length > 0) {
+          return { outcome: 'blocked', policies: held.blocked, usage: held.usage };
+        }
+        if (!held.held) continue;
+        const reservation = await record(request, policies, generation, lease);
+        if (reservation) return { outcome: 'held', reservation };
+        // Somebody else wrote the document: one of us goes on with it, or it is over and our count has to go.
+        const standing = await reservations.get(request.attemptId);
+        if (standing?.state === 'active' && standing.generation === generation) {
+          return { outcome: 'held', reservation: standing };
+        }
+        const keys = scopesOf(request).map(({ key }) => key);
+        await letGo(request.attemptId, { generation, requested: request.requested, keys });
+      }
+      throw new Error(`The reservation of ${request.attemptId} kept changing.`);
+    },
+
+    get: (id: string) => reservations.get(id),
+
+    /** Says that the run uses what it holds: from here on it is committed. `undefined` when it holds nothing. */
+    async commit(id: string, now: Date): Promise<ReservationRecord | undefined> {
+      const found = await reservations.get(id);
+      if (found?.state !== 'active') return undefined;
+      return reservations.findOneAndUpdate(
+        { _id: id, state: 'active', generation: found.generation },
+        { $set: { committed: found.requested, updatedAt: now.toISOString() }, $inc: { revision: 1 } },
+      );
+    },
+
+    /**
+     * Gives back what the attempt holds, once, with the reason; the first reason stands. What it never asked for, it
+     * cannot give back.
+     */
+    async release(id: string, reason: ReleaseReason, evidence: string, now: Date): Promise<void> {
+      const releasedAt = now.toISOString();
+      const fields = { state: 'released' as const, release: { reason, releasedAt, evidence }, updatedAt: releasedAt };
+      const changed = await reservations.findOneAndUpdate(
+        { _id: id, state: { $in: ['active', 'expired'] } },
+        { $set: { ...fields, endedAt: releasedAt }, $inc: { revision: 1 } },
+      );
+      // Also when it was released before: that call may have died before it came to the ledger.
+      const record = changed ?? (await reservations.get(id));
+      if (record) await letGo(id, holderOf(record));
+    },
+
+    /** Says that a host is alive, and with it everything that is reserved on it; `null` for runs without a host. */
+    renew: (host: string | null, now: Date, leaseMs: number) =>
+      reservations.updateMany(
+        { state: 'active', hostKey: host === null ? null : hostKey(host) },
+        {
+          $set: {
+            heartbeatAt: now.toISOString(),
+            leaseExpiresAt: new Date(now.getTime() + leaseMs).toISOString(),
+          },
+        },
+      ),
+
+    /** Ends reservations whose lease has run out, and answers which. */
+    async expire(now: Date): Promise<ReservationRecord[]> {
+      const at = now.toISOString();
+      const due = await reservations.find(
+        { state: 'active', leaseExpiresAt: { $lt: at } },
+        { sort: { leaseExpiresAt: 1 }, limit: batch },
+      );
+      const ended: ReservationRecord[] = [];
+      for (const { _id: id } of due) {
+        // Renewed in between, it is not due any more.
+        const expired = await reservations.findOneAndUpdate(
+          { _id: id, state: 'active', leaseExpiresAt: { $lt: at } },
+          { $set: { state: 'expired', endedAt: at, updatedAt: at }, $inc: { revision: 1 } },
+        );
+        if (!expired) continue;
+        await letGo(id, holderOf(expired));
+        ended.push(expired);
+      }
+      return ended;
+    },
+
+    /**
+     * Clears what crashes have left in the ledger: holders whose reservation has ended, and, after a minute, holders
+     * whose reservation was never written. Answers how many.
+     */
+    async repair(now: Date): Promise<number> {
+      let cleared = 0;
+      const holders = Object.entries((await ledger()).holders);
+      for (let from = 0; from < holders.length; from += batch) {
+        const some = holders.slice(from, from + batch);
+        const found = await reservations.find({ _id: { $in: some.map(([id]) => id) } });
+        const records = new Map(found.map((record) => [record._id, record]));
+        for (const [id, holder] of some) {
+          const record = records.get(id);
+          const stands = record?.state === 'active' && record.generation === holder.generation;
+          const young = now.getTime() - Date.parse(holder.at) < orphanAfterMs;
+          if (stands || (!isEnded(record, holder) && young)) continue;
+          if (!record && !(await bury(id, holder, now))) continue;
+          if (await letGo(id, holder)) cleared += 1;
+        }
+      }
+      return cleared;
+    },
+
+    /** The newest first. */
+    async list({ states, ...filter }: ReservationFilter, limit: number): Promise<ReservationRecord[]> {
+      const narrowed = Object.fromEntries(
+        Object.entries<string | undefined>(filter).filter(([, value]) => value !== undefined),
+      );
+      const options = { sort: { createdAt: -1 as const }, limit };
+      if (states === undefined || Object.keys(narrowed).length > 0) {
+        return reservations.find(states ? { ...narrowed, state: { $in: states } } : narrowed, options);
+      }
+      const lists = await Promise.all([...new Set(states)].map((state) => reservations.find({ state }, options)));
+      return lists
+        .flat()
+        .sort((a, b) => (a.createdAt < b.createdAt ? 1 : -1))
+        .slice(0, limit);
+    },
+
+    active: (limit: number) => reservations.find({ state: 'active' }, { sort: { createdAt: -1 }, limit }),
+
+    /** How many run slots the runs of a host hold. */
+    async runsOn(host: string): Promise<number> {
+      return (await ledger()).usage[hostKey(host)]?.runs ?? 0;
+    },
+
+    holders: async (): Promise<string[]> => Object.keys((await ledger()).holders),
+
+    usage: async (): Promise<Usage> => (await ledger()).usage,
+  };
+}
+
+export type ReservationStore = Awaited<ReturnType<typeof createReservationStore>>;
+
+/** The increments that count a request in scopes, or take it back. */
+const counted = (keys: string[], requested: Capacity, sign: 1 | -1): Record<string, number> =>
+  Object.fromEntries(
+    keys.flatMap((key) => resources.map((resource) => [`usage.${key}.${resource}`, sign * requested[resource]])),
+  );
+
+const holderOf = ({ generation, requested, keys }: ReservationRecord): Omit<Holder, 'at'> => ({
+  generation,
+  requested,
+  keys,
+});
+
+const isEnded = (record: ReservationRecord | undefined, { generation }: Holder): boolean =>
+  record !== undefined && (record.state !== 'active' || record.generation > generation);
+
+/** What stands for a reservation whose maker died before writing it: expired, and nobody's. */
+const buried = (id: string, { requested, keys, at: createdAt }: Holder, at: string): ReservationRecord => ({
+  _id: id,
+  schemaVersion: 'admission-reservation/v1',
+  version: 1,
+  attemptId: id,
+  taskId: '',
+  workspaceId: '',
+  rootTaskId: '',
+  rootObjectiveId: '',
+  agent: '',
+  provider: '',
+  phase: '',
+  hostId: null,
+  hostKey: null,
+  keys,
+  source: 'direct',
+  edge: 'root',
+  nodeId: id,
+  parentNodeId: null,
+  depth: 0,
+  priority: 0,
+  requested,
+  requestedAt: createdAt,
+  state: 'expired',
+  revision: 1,
+  generation: 1,
+  evaluated: [],
+  leaseExpiresAt: at,
+  heartbeatAt: createdAt,
+  committed: nothing,
+  endedAt: at,
+  createdAt,
+  updatedAt: at,
+});
