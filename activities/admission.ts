@@ -1,10 +1,8 @@
 import type { AgentRunInput } from '../workflows/agent-run/messages';
-import { localWorkspace } from '../contracts/common';
 import type { LaunchOutcome, LaunchRefusal } from '../contracts/launch';
 import { planLaunch, type LaunchPlan } from '../runs/launch-plan';
 import { refusal } from '../runs/refusal';
 import type { ActiveRunStore } from '../stores/active-run-store';
-import type { AdmissionStore } from '../stores/admission-store';
 import type { AttemptRecord, AttemptStore } from '../stores/attempt-store';
 import type { HostStore } from '../stores/host-store';
 import { loadLaunchSubject, type LaunchSources } from '../stores/launch-subject';
@@ -13,20 +11,23 @@ import { traceRoute, tracedRefusal } from '../stores/route-trace';
 import type { RunEventStore } from '../stores/run-event-store';
 import type { TraceStore } from '../stores/trace-store';
 import type { WorktreeStore } from '../stores/worktree-store';
+import { confirmDispatch, type Turn } from './admission-control/confirm';
+import { decideCapacity } from './admission-control/decide';
+import type { AdmissionControl } from './admission-control/dependencies';
+import { requestOf } from './admission-control/request';
 import { plannedFields } from './launch-snapshot';
 import { sourceOf } from './source';
+import { releaseLease } from './worktree/lease';
 
 export interface AdmissionDependencies extends LaunchSources {
   traces: Pick<TraceStore, 'record'>;
   hosts: HostStore;
   attempts: AttemptStore;
   activeRuns: ActiveRunStore;
-  admission: AdmissionStore;
+  admission: AdmissionControl;
   recoveries: RecoveryStore;
-  worktrees: Pick<WorktreeStore, 'get'>;
+  worktrees: WorktreeStore;
   events: RunEventStore;
-  /** Wakes the scheduler of the queue. */
-  wakeScheduler(): Promise<void>;
   now(): Date;
 }
 
@@ -39,9 +40,6 @@ export interface Admitted {
   /** Set when the launch is decided already: refused, or queued for capacity. */
   launch?: LaunchOutcome;
 }
-
-/** How long a caller of a queued launch may wait before it asks again, in milliseconds. */
-const retryAfterMs = 5_000;
 
 export function createAdmissionActivities(deps: AdmissionDependencies) {
   return {
@@ -68,10 +66,41 @@ export function createAdmissionActivities(deps: AdmissionDependencies) {
         return { ...admitted, launch };
       }
       if (input.retry) await deps.recoveries.launched(input.retry.parentAttemptId, decidedAt);
-      if (await deps.admission.reserve(record._id, decidedAt)) return admitted;
-      return { ...admitted, launch: await enqueue(record, decidedAt) };
+      const request = await requestOf({ ...deps, ...deps.admission }, input, record, decidedAt);
+      if ('status' in request) return { ...admitted, launch: await refuse(record, request, decidedAt) };
+      const decided = await decideCapacity(deps.admission, request);
+      switch (decided.decision) {
+        case 'held':
+          return admitted;
+        case 'queued':
+          return { ...admitted, launch: await answerQueued(record, decided.launch) };
+        case 'refused':
+          return { ...admitted, launch: await refuse(record, decided.launch, decidedAt) };
+      }
     },
+
+    /** Looks once more at everything a queued launch was decided on, now that it has capacity. */
+    confirmDispatch: ({ attemptId }: { attemptId: string }): Promise<Turn> => confirmDispatch(deps, attemptId),
   };
+
+  /** Gives back what the launch took before capacity refused it. */
+  async function refuse(record: AttemptRecord, launch: LaunchOutcome, decidedAt: string): Promise<LaunchOutcome> {
+    await releaseLease(deps, record.taskId, record._id, undefined);
+    await deps.activeRuns.release(record.taskId, record._id);
+    await deps.attempts.refuse(record._id, launch, decidedAt);
+    return launch;
+  }
+
+  /** The launch waits in the queue: says so, remembers the answer, and has the queue looked at. */
+  async function answerQueued(record: AttemptRecord, launch: LaunchOutcome): Promise<LaunchOutcome> {
+    const limitingScopes = launch.status === 'queued' ? launch.limitingScopes : [];
+    await deps.events.append(sourceOf(record), [
+      { kind: 'run.queued', payload: { limitingScopes }, dedupeKey: 'queued' },
+    ]);
+    await deps.attempts.answer(record._id, launch, 'queued');
+    await deps.admission.wakeScheduler();
+    return launch;
+  }
 
   /** Runs the readiness gate against what is true now and stores the attempt, or returns the refusal. */
   async function recordAttempt(input: AgentRunInput, createdAt: string): Promise<AttemptRecord | LaunchRefusal> {
@@ -93,26 +122,6 @@ export function createAdmissionActivities(deps: AdmissionDependencies) {
   async function hostFor(taskId: string): Promise<string | undefined> {
     const worktree = await deps.worktrees.get(taskId);
     return worktree && worktree.state !== 'removed' ? worktree.hostId : deps.hosts.anyLive();
-  }
-
-  async function enqueue(record: AttemptRecord, enqueuedAt: string): Promise<LaunchOutcome> {
-    const launch: LaunchOutcome = {
-      taskId: record.taskId,
-      attemptId: record._id,
-      queueId: record._id,
-      agent: record.agent,
-      status: 'queued',
-      enqueuedAt,
-      retryAfterMs,
-      limitingScopes: [{ scope: 'global', scopeId: localWorkspace }],
-    };
-    await deps.admission.enqueue({ _id: record._id, taskId: record.taskId, state: 'queued', priority: 1, enqueuedAt });
-    await deps.events.append(sourceOf(record), [
-      { kind: 'run.queued', payload: { limit: deps.admission.limits.runs }, dedupeKey: 'queued' },
-    ]);
-    await deps.attempts.answer(record._id, launch, 'queued');
-    await deps.wakeScheduler();
-    return launch;
   }
 }
 

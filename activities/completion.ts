@@ -1,5 +1,7 @@
+import { ApplicationFailure } from '@temporalio/common';
 import type { Ending } from '../workflows/agent-run/workflow';
 import type { AgentCommandType } from '../contracts/agent-command';
+import type { ReleaseReason } from '../contracts/admission';
 import type { CompletionResult } from '../contracts/completion';
 import type { LaunchRefusal } from '../contracts/launch';
 import type { RunEventInput, RunEventKind } from '../contracts/run-event';
@@ -7,7 +9,6 @@ import type { Log } from '../platform/log/log';
 import { usableCommands } from '../runs/commands';
 import { compileCompletion, type TerminalClaim } from '../runs/completion';
 import type { ActiveRunStore } from '../stores/active-run-store';
-import type { AdmissionStore } from '../stores/admission-store';
 import type { AttemptRecord, AttemptStore } from '../stores/attempt-store';
 import type { Board } from '../stores/board-files/board';
 import type { ClaimStore } from '../stores/claim-store';
@@ -15,6 +16,8 @@ import type { FeedStore } from '../stores/feed-store';
 import type { RecoveryStore } from '../stores/recovery-store';
 import type { RunEventStore } from '../stores/run-event-store';
 import type { WorktreeStore } from '../stores/worktree-store';
+import type { AdmissionControl } from './admission-control/dependencies';
+import { requireReservation } from './admission-control/hold';
 import { scheduleRetry, type Retry, type RetryPlan } from './recovery';
 import { sourceOf } from './source';
 import { applyCompletion, applyStart } from './task';
@@ -24,7 +27,7 @@ export interface CompletionDependencies {
   board: Pick<Board, 'get' | 'update'>;
   attempts: AttemptStore;
   activeRuns: ActiveRunStore;
-  admission: AdmissionStore;
+  admission: AdmissionControl;
   recoveries: RecoveryStore;
   claims: ClaimStore;
   worktrees: WorktreeStore;
@@ -32,7 +35,6 @@ export interface CompletionDependencies {
   feed: FeedStore;
   /** Takes back what the attempt has asked approval for. */
   withdrawApprovals(attemptId: string): Promise<void>;
-  wakeScheduler(): Promise<void>;
   log: Log;
   now(): Date;
 }
@@ -81,7 +83,7 @@ export function createCompletionActivities(deps: CompletionDependencies) {
       const completion = await settle(record, await claimFor(record, input.ending));
       const retry = await scheduleRetry(deps, record, input, input.ending);
       await applyCompletion(deps, record, completion);
-      await release(record, retry?.attemptId);
+      await release(record, releaseReason(completion), completion.summary, retry?.attemptId);
       await tellEnd(record, completion);
       return { status: completion.status, endedAt: completion.completedAt, ...(retry ? { retry } : {}) };
     },
@@ -96,10 +98,10 @@ export function createCompletionActivities(deps: CompletionDependencies) {
       if (record.launch?.status === 'queued') {
         const completion = await settle(record, notDispatched(launch.message));
         await applyCompletion(deps, record, completion);
-        await release(record, undefined);
+        await release(record, 'start-failed', launch.message, undefined);
         await tellEnd(record, completion);
       } else {
-        await release(record, undefined);
+        await release(record, 'start-failed', launch.message, undefined);
         await deps.attempts.refuse(attemptId, launch, endedAt);
       }
       return { endedAt };
@@ -156,12 +158,25 @@ export function createCompletionActivities(deps: CompletionDependencies) {
   }
 
   async function dispatchRemote(record: AttemptRecord): Promise<void> {
+    if (!(await mayDispatch(record._id))) return;
     if (!(await deps.attempts.dispatch(record._id))) return;
     await deps.attempts.start(record._id, undefined, deps.now().toISOString());
     await deps.events.append(sourceOf(record), [
       { kind: 'run.started', payload: { agent: record.agent, provider: record.provider }, dedupeKey: 'started' },
     ]);
     await deps.feed.append({ type: 'agent.status' });
+  }
+
+  /** Capacity that lapsed is waited for; in a cancelled tree nothing is dispatched, and a stop is on its way. */
+  async function mayDispatch(attemptId: string): Promise<boolean> {
+    try {
+      await requireReservation(deps.admission, attemptId);
+      return true;
+    } catch (error) {
+      if (!(error instanceof ApplicationFailure)) throw error;
+      if (error.type === 'EXECUTION_TREE_CANCELLED') return false;
+      throw new Error(`${attemptId} waits for capacity.`, { cause: error });
+    }
   }
 
   async function tellEnd(record: AttemptRecord, completion: CompletionResult): Promise<void> {
@@ -171,18 +186,42 @@ export function createCompletionActivities(deps: CompletionDependencies) {
   }
 
   /** Gives back the queue place, the slot, the worktree and the task; the last two go to the retry if there is one. */
-  async function release(record: AttemptRecord, nextAttemptId: string | undefined): Promise<void> {
+  async function release(
+    record: AttemptRecord,
+    reason: ReleaseReason,
+    evidence: string,
+    nextAttemptId: string | undefined,
+  ): Promise<void> {
     await deps.withdrawApprovals(record._id);
-    await deps.admission.settle(record._id, 'terminal', deps.now().toISOString());
-    await deps.admission.release(record._id);
+    const { queue, reservations } = deps.admission;
+    const now = deps.now();
+    const cancelled = (await queue.get(record._id))?.cancel;
+    await queue.end(record._id, {
+      code: 'QUEUE_CANCELLED',
+      reason: cancelled?.reason ?? evidence,
+      at: now.toISOString(),
+    });
+    await reservations.release(record._id, reason, evidence.slice(0, longestEvidence), now);
     await releaseLease(deps, record.taskId, record._id, nextAttemptId);
     if (nextAttemptId === undefined) await deps.activeRuns.release(record.taskId, record._id);
     else await deps.activeRuns.handOver(record.taskId, record._id, nextAttemptId);
-    if ((await deps.admission.countWaiting()) > 0) await deps.wakeScheduler();
+    if ((await queue.depth()) > 0) await deps.admission.wakeScheduler();
   }
 }
 
 export type CompletionActivities = ReturnType<typeof createCompletionActivities>;
+
+/** What a release says about itself at most, in characters. */
+const longestEvidence = 500;
+
+/** Why the capacity of a run that has ended is given back. */
+function releaseReason({ status, harness, terminalSource }: CompletionResult): ReleaseReason {
+  if (harness.ended === 'not-dispatched') {
+    return terminalSource === 'operator-interruption' ? 'cancelled' : 'start-failed';
+  }
+  if (status === 'failed' || status === 'interrupted') return status;
+  return 'completed';
+}
 
 const notDispatched = (reason: string): TerminalClaim => ({
   terminalSource: 'process',

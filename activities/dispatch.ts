@@ -13,6 +13,7 @@ import type { FeedStore } from '../stores/feed-store';
 import type { OutputArtifactStore } from '../stores/output-artifact-store';
 import type { RunEventStore } from '../stores/run-event-store';
 import type { AgentDecider } from './agent-approvals';
+import { requireReservation, type HoldDependencies } from './admission-control/hold';
 import { claimOf } from './claim';
 import { findClaimedFiles } from './claimed-files';
 import { withHeartbeat } from './heartbeat';
@@ -23,6 +24,7 @@ import { supervised, supervisorOf, whileSupervised, type SupervisionDependencies
 import { watchRun, type WatchdogDependencies } from './watchdog';
 
 export interface DispatchDependencies extends SupervisionDependencies, WatchdogDependencies {
+  admission: HoldDependencies;
   attempts: AttemptStore;
   events: RunEventStore;
   feed: FeedStore;
@@ -46,6 +48,7 @@ export function createDispatchActivities(deps: DispatchDependencies) {
      * `dispatched` succeeds once, and what the agent claims is stored before this returns.
      */
     async dispatch({ attemptId }: { attemptId: string }): Promise<void> {
+      await requireReservation(deps.admission, attemptId);
       const record = await deps.attempts.dispatch(attemptId, supervisorOf(deps));
       if (!record)
         throw ApplicationFailure.nonRetryable(`${attemptId} is not waiting for dispatch.`, 'ALREADY_DISPATCHED');

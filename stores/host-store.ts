@@ -40,6 +40,7 @@ export async function createHostStore(db: Database, now: () => Date = () => new 
   const live = () => hosts.find({ seenAt: { $gte: since() } }, { sort: { seenAt: -1 }, limit: mostHosts });
 
   return {
+    /** Says that a host is live, and nothing about what it can do. */
     announce: (id: string, hostname: string) =>
       hosts.findOneAndUpdate({ _id: id }, { $set: { hostname, seenAt: now().toISOString() } }, { upsert: true }),
 

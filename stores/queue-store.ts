@@ -132,6 +132,13 @@ export async function createQueueStore(db: Database) {
         { $set: { state: 'requeued', notBefore }, $inc: { revision: 1, retries: 1 }, $unset: { leaseExpiresAt: '' } },
       ),
 
+    /** Puts a leased entry back in its place: nothing was wrong with it. */
+    putBack: (id: string) =>
+      entries.findOneAndUpdate(
+        { _id: id, state: 'leased' },
+        { $set: { state: 'queued' }, $inc: { revision: 1 }, $unset: { leaseExpiresAt: '' } },
+      ),
+
     /** The point from which the run owns itself; `undefined` unless the entry is leased and nobody asked for its end. */
     dispatched: (id: string, endedAt: string) =>
       entries.findOneAndUpdate(

@@ -291,6 +291,24 @@ export async function createReservationStore(db: Database) {
       if (record) await letGo(id, holderOf(record));
     },
 
+    /** Gives back what a launch holds that goes on waiting: it may reserve again. */
+    async giveBack(id: string, now: Date): Promise<void> {
+      const at = now.toISOString();
+      const changed = await reservations.findOneAndUpdate(
+        { _id: id, state: 'active' },
+        { $set: { state: 'expired', endedAt: at, updatedAt: at }, $inc: { revision: 1 } },
+      );
+      if (changed) await letGo(id, holderOf(changed));
+    },
+
+    renewOne: (id: string, now: Date, leaseMs: number) =>
+      reservations.findOneAndUpdate(
+        { _id: id, state: 'active' },
+        {
+          $set: { heartbeatAt: now.toISOString(), leaseExpiresAt: new Date(now.getTime() + leaseMs).toISOString() },
+        },
+      ),
+
     /** Says that a host is alive, and with it everything that is reserved on it; `null` for runs without a host. */
     renew: (host: string | null, now: Date, leaseMs: number) =>
       reservations.updateMany(

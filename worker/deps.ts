@@ -24,7 +24,6 @@ import { createProcessProvider } from '../providers/agents/process/process-provi
 import { createProviderRegistry } from '../providers/agents/registry';
 import { createGit } from '../providers/git/git';
 import { createActiveRunStore } from '../stores/active-run-store';
-import { createAdmissionStore } from '../stores/admission-store';
 import { createAgentConfigStore } from '../stores/agent-config-store';
 import { createApprovalStore } from '../stores/approval-store';
 import { createAttemptStore } from '../stores/attempt-store';
@@ -45,9 +44,9 @@ import { createSettingsStore } from '../stores/settings-store';
 import { createTraceStore } from '../stores/trace-store';
 import { createWatchdogStore } from '../stores/watchdog-store';
 import { createWorktreeStore } from '../stores/worktree-store';
-import { look, schedulerId } from '../workflows/admission-scheduler/messages';
-import { agentRunId, capacityReserved, commandUpdate } from '../workflows/agent-run/messages';
-import { boardQueue, workerQueue } from '../workflows/queues';
+import { agentRunId, commandUpdate } from '../workflows/agent-run/messages';
+import { workerQueue } from '../workflows/queues';
+import { openAdmission, runSignals } from './admission';
 
 export interface WorkerParts {
   env: Environment;
@@ -64,19 +63,17 @@ export interface WorkerParts {
 export async function createWorkerDependencies({ env, log, hostId, database, board, client, stopping }: WorkerParts) {
   const self = await ownIdentity();
   const feed = await createFeedStore(database);
-  const [events, attempts, activeRuns, admission, agents, repositories, recoveries, claims, hosts, worktrees] =
-    await Promise.all([
-      createRunEventStore(database, feed),
-      createAttemptStore(database),
-      createActiveRunStore(database),
-      createAdmissionStore(database, { runs: env.BOARD_MAX_RUNS }),
-      createAgentConfigStore(database),
-      createRepositoryStore(database),
-      createRecoveryStore(database),
-      createClaimStore(database),
-      createHostStore(database),
-      createWorktreeStore(database),
-    ]);
+  const [events, attempts, activeRuns, agents, repositories, recoveries, claims, hosts, worktrees] = await Promise.all([
+    createRunEventStore(database, feed),
+    createAttemptStore(database),
+    createActiveRunStore(database),
+    createAgentConfigStore(database),
+    createRepositoryStore(database),
+    createRecoveryStore(database),
+    createClaimStore(database),
+    createHostStore(database),
+    createWorktreeStore(database),
+  ]);
   const [profiles, sandboxes, featureSettings, traces, commands, approvalStore] = await Promise.all([
     createProfileStore(database),
     createSandboxStore(database),
@@ -91,6 +88,7 @@ export async function createWorkerDependencies({ env, log, hostId, database, boa
     profiles: () => profiles.list(),
     maxRetries: env.BOARD_RUN_RETRIES,
   });
+  const admission = await openAdmission({ database, env, client, hosts, settings: featureSettings, log });
   const limits = {
     runTimeoutMs: env.BOARD_RUN_TIMEOUT_MS,
     outputLimitBytes: env.BOARD_RUN_OUTPUT_LIMIT_BYTES,
@@ -119,13 +117,6 @@ export async function createWorkerDependencies({ env, log, hostId, database, boa
     approvals.cancelOf(attemptId, (approvalId) =>
       closeApproval(onApprovals, approvalId, { decision: 'cancelled', actor: 'system:run-end' }),
     );
-  const wakeScheduler = async () => {
-    await client.workflow.signalWithStart('admissionScheduler', {
-      workflowId: schedulerId,
-      taskQueue: boardQueue,
-      signal: look,
-    });
-  };
 
   const dataDir = resolve(env.BOARD_DATA_DIR);
   const onHost = {
@@ -150,6 +141,8 @@ export async function createWorkerDependencies({ env, log, hostId, database, boa
   return {
     hosts,
     worktrees,
+    admission,
+    attempts,
     /** This process's own queue, and what is done on it. */
     queue,
     workerActivities: createDeliveryActivities({ ...shared, commands, live }),
@@ -164,12 +157,11 @@ export async function createWorkerDependencies({ env, log, hostId, database, boa
         sandboxes,
         featureSettings,
         hosts,
-        wakeScheduler,
       }),
       ...createCommandActivities({ ...shared, commands }),
-      ...createCompletionActivities({ ...shared, claims, wakeScheduler, withdrawApprovals }),
+      ...createCompletionActivities({ ...shared, claims, withdrawApprovals }),
       ...createApprovalActivities(onApprovals),
-      ...createSchedulerActivities({ ...shared, signalCapacity: (attemptId) => signalCapacity(client, attemptId) }),
+      ...createSchedulerActivities({ ...shared, hosts, ...runSignals(client) }),
       ...createWorktreePlanActivities({ ...shared, repositories, hosts }),
       ...createOutputArtifactActivities({ outputArtifacts, attempts, log }),
       // A run without a worktree has no host: its contract is compiled here.
@@ -216,16 +208,5 @@ async function isRunOpen(client: Client, attemptId: string): Promise<boolean> {
     return status.name === 'RUNNING';
   } catch (error) {
     return !(error instanceof WorkflowNotFoundError);
-  }
-}
-
-/** Tells a queued run that it has capacity; false when its workflow is over. */
-async function signalCapacity(client: Client, attemptId: string): Promise<boolean> {
-  try {
-    await client.workflow.getHandle(agentRunId(attemptId)).signal(capacityReserved);
-    return true;
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return false;
-    throw error;
   }
 }

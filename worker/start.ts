@@ -1,4 +1,3 @@
-import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Environment } from '../platform/config/env';
@@ -12,6 +11,7 @@ import { boardQueue, hostQueue } from '../workflows/queues';
 import { createWorkerDependencies } from './deps';
 import { hostIdOf } from './host';
 import { reconcileWorktrees } from './reconcile';
+import { startUpkeep } from './upkeep';
 import { installRuntime } from '../platform/temporal/runtime';
 import { reconcileApprovals } from './reconcile-approvals';
 import { ensureSchedules } from './schedules';
@@ -23,9 +23,6 @@ export interface RunningWorker {
   /** Takes no new work, hands running agents to recovery, lets go of everything. */
   close(): Promise<void>;
 }
-
-/** How often a worker says that its host is live, in milliseconds. */
-const announceEveryMs = 15_000;
 
 /** How often operations whose workflow was lost are looked for, in milliseconds. */
 const reconcileEveryMs = 60_000;
@@ -48,16 +45,10 @@ export async function startWorker(
   const database = await openDatabase({ mongoUrl: env.MONGODB_URL, dataDir, log });
   const board = await createBoard({ dir: join(dataDir, 'tasks'), log });
   const stopping = new AbortController();
-  const { hosts, worktrees, approvals, queue, workerActivities, boardActivities, hostActivities } =
-    await createWorkerDependencies({
-      env,
-      log,
-      hostId,
-      database,
-      board,
-      client,
-      stopping: stopping.signal,
-    });
+  const parts = { env, log, hostId, database, board, client, stopping: stopping.signal };
+  const { hosts, worktrees, approvals, admission, attempts, queue, ...activities } =
+    await createWorkerDependencies(parts);
+  const { boardActivities, hostActivities, workerActivities } = activities;
 
   const options = {
     connection,
@@ -80,12 +71,15 @@ export async function startWorker(
     Worker.create({ ...options, taskQueue: queue, activities: workerActivities }),
   ]);
   const ended = Promise.all(workers.map((worker) => worker.run())).then(() => undefined);
-  await hosts.announce(hostId, hostname());
-  const announcing = setInterval(() => {
-    hosts
-      .announce(hostId, hostname())
-      .catch((error: unknown) => log.warn({ err: error }, 'the host could not be announced'));
-  }, announceEveryMs);
+  const upkeep = await startUpkeep({
+    hostId,
+    hosts,
+    admission,
+    attempts,
+    concurrency: env.BOARD_WORKER_CONCURRENCY,
+    queues: [boardQueue, hostQueue(hostId), queue],
+    log,
+  });
   const reconcile = async (options: { stuck: boolean }): Promise<void> => {
     await reconcileWorktrees(
       { worktrees, client, heartbeatTimeoutMs: env.BOARD_HEARTBEAT_TIMEOUT_MS, log },
@@ -104,11 +98,12 @@ export async function startWorker(
     hostId,
     ended,
     async close() {
-      clearInterval(announcing);
       clearInterval(reconciling);
+      await upkeep.drain();
       stopping.abort();
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
       await ended;
+      await upkeep.close();
       await board.close();
       await client.connection.close();
       await connection.close();

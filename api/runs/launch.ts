@@ -60,7 +60,15 @@ export async function launchRun(
     );
   }
   const { maxRetries } = (await context.routing.configuration()).value;
-  const input = { attemptId: claim.attemptId, taskId, request, actor: caller.actor, ...context.settings, maxRetries };
+  const input = {
+    attemptId: claim.attemptId,
+    taskId,
+    request,
+    actor: caller.actor,
+    workspaceId: caller.workspaceId,
+    ...context.settings,
+    maxRetries,
+  };
   const outcome =
     (await context.launcher.launch(input, caller.workspaceId)) ?? (await context.attempts.get(claim.attemptId))?.launch;
   if (!outcome) {

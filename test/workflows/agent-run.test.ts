@@ -93,6 +93,7 @@ async function withRun(
     announceStart: async () => undefined,
     dispatch: async () => undefined,
     reclaim: async () => ({ claimed: false }),
+    confirmDispatch: async () => ({ turn: 'go' }),
     abandon: async () => ({ endedAt: new Date().toISOString() }),
     ...activities,
     finish: async (finish) => {
@@ -189,17 +190,7 @@ test('a launch that cannot be prepared is abandoned, so that it holds nothing', 
   });
 });
 
-test('a queued launch answers at once and is dispatched when it has capacity', async () => {
-  const queued = (attemptId: string): LaunchAnswer => ({
-    status: 'queued',
-    attemptId,
-    taskId: 't',
-    queueId: attemptId,
-    agent: 'example',
-    enqueuedAt: '',
-    retryAfterMs: 1,
-    limitingScopes: [],
-  });
+describe('a queued launch', () => {
   const hostId = `h-${randomUUID()}`;
   const admit = async ({ attemptId }: AgentRunInput): Promise<Admitted> => ({
     provider: 'process',
@@ -207,19 +198,65 @@ test('a queued launch answers at once and is dispatched when it has capacity', a
     phase: 'implement',
     hostId,
     decidedAt: '',
-    launch: queued(attemptId),
-  });
-  await withRun(
-    { admit },
-    async ({ input, launch, calls }) => {
-      await expect(launch()).resolves.toMatchObject({ status: 'queued' });
-      expect(calls).toEqual(['admit']);
-      await handle(input).signal(capacityReserved);
-      await handle(input).result();
-      expect(calls.filter((name) => name !== 'announceStart')).toEqual(['admit', 'prepare', 'dispatch', 'finish']);
+    launch: {
+      status: 'queued',
+      attemptId,
+      taskId: 't',
+      queueId: attemptId,
+      agent: 'example',
+      enqueuedAt: '',
+      retryAfterMs: 1,
+      limitingScopes: [],
     },
-    { hostId },
-  );
+  });
+  const steps = (calls: string[]) => calls.filter((name) => name !== 'announceStart');
+
+  test('answers at once and is dispatched when it has capacity', async () => {
+    await withRun(
+      { admit },
+      async ({ input, launch, calls }) => {
+        await expect(launch()).resolves.toMatchObject({ status: 'queued' });
+        expect(calls).toEqual(['admit']);
+        await handle(input).signal(capacityReserved);
+        await handle(input).result();
+        expect(steps(calls)).toEqual(['admit', 'confirmDispatch', 'prepare', 'dispatch', 'finish']);
+      },
+      { hostId },
+    );
+  });
+
+  test('goes on waiting when its capacity is no longer there', async () => {
+    let looks = 0;
+    const confirmDispatch = async () => {
+      looks += 1;
+      return { turn: looks === 1 ? ('wait' as const) : ('go' as const) };
+    };
+    await withRun(
+      { admit, confirmDispatch },
+      async ({ input, launch, calls }) => {
+        await launch();
+        await handle(input).signal(capacityReserved);
+        await eventually(() => expect(steps(calls)).toEqual(['admit', 'confirmDispatch']));
+        await handle(input).signal(capacityReserved);
+        await handle(input).result();
+        expect(steps(calls)).toEqual(['admit', 'confirmDispatch', 'confirmDispatch', 'prepare', 'dispatch', 'finish']);
+      },
+      { hostId },
+    );
+  });
+
+  test('is over, without a provider being called, when what it was decided on has changed', async () => {
+    await withRun(
+      { admit, confirmDispatch: async () => ({ turn: 'refused', launch: refused }) },
+      async ({ input, launch, calls }) => {
+        await launch();
+        await handle(input).signal(capacityReserved);
+        await expect(handle(input).result()).resolves.toMatchObject({ status: 'refused' });
+        expect(steps(calls)).toEqual(['admit', 'confirmDispatch', 'abandon']);
+      },
+      { hostId },
+    );
+  });
 });
 
 test('stopping a run ends the agent first and answers with the recorded end', async () => {

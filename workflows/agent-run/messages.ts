@@ -1,6 +1,7 @@
 import { defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { AgentCommandType, CommandAnswer } from '../../contracts/agent-command';
 import type { ApprovalStatus } from '../../contracts/run-approval';
+import type { LaunchOrigin } from '../../contracts/admission';
 import type { LaunchOutcome, LaunchRequest } from '../../contracts/launch';
 
 /** The business id of an attempt's workflow: starting it twice is one run. */
@@ -25,6 +26,10 @@ export interface AgentRunInput {
   maxRetries: number;
   /** Set on a retry: the attempt it follows, and its place in the chain. */
   retry?: { parentAttemptId: string; rootAttemptId: string; retryNumber: number };
+  /** Where the launch comes from; left out for a launch by a caller of the API, and for a retry. */
+  origin?: LaunchOrigin;
+  /** The workspace it is counted in. */
+  workspaceId?: string;
 }
 
 export interface StopInput {
@@ -74,7 +79,7 @@ export const stopUpdate = defineUpdate<RunEnd, [StopInput]>('stop');
 export const completeUpdate = defineUpdate<RunEnd, [CompleteInput]>('complete');
 /** Hands a command to the agent and answers with what became of it: delivered, or not, and why. */
 export const commandUpdate = defineUpdate<CommandAnswer, [CommandInput]>('command');
-/** Capacity has been reserved for this queued attempt. */
+/** Capacity has been reserved for this queued attempt, or its wait is to be looked at again. */
 export const capacityReserved = defineSignal('capacityReserved');
 
 /** A request for approval of this run was made, or is no longer pending. */

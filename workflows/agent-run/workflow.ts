@@ -16,6 +16,7 @@ import type { AgentCommandType } from '../../contracts/agent-command';
 import type { LaunchOutcome, LaunchRefusal } from '../../contracts/launch';
 import { searchAttributes } from '../../platform/temporal/search-attributes';
 import { showApprovals } from './approvals';
+import { awaitTurn } from './admission';
 import { ensureWorktree } from './ensure-worktree';
 import { acceptCommands, type CommandedRun } from './commands';
 import { admission, announce, completion, dispatchOn, prepareOn, reclaimOn } from './activities';
@@ -71,14 +72,14 @@ async function attempt(input: AgentRunInput, run: RunMessages): Promise<RunEnd> 
   if (admitted.launch?.status === 'queued') {
     run.answer(admitted.launch);
     show('queued', 'Queued: waits for capacity.');
-    await condition(() => run.hasCapacity || run.stop !== undefined);
+    const over = await awaitTurn(run);
+    if (over) return abandon(run, over);
   }
   if (run.stop !== undefined) return complete(input, run, { by: 'stop', actor: run.stop.actor });
 
   const launch = await prepare(input, admitted.hostId);
   if (launch.status === 'refused') {
-    const { endedAt } = await completion.abandon({ attemptId, launch });
-    return refuse(run, launch, endedAt);
+    return abandon(run, launch);
   }
   run.answer(launch);
   run.started = launch;
@@ -92,6 +93,12 @@ async function attempt(input: AgentRunInput, run: RunMessages): Promise<RunEnd> 
     }),
   ]);
   return complete(input, run, ending);
+}
+
+/** Ends a launch that was refused after its admission, and gives back what it held. */
+async function abandon(run: RunMessages, launch: LaunchRefusal): Promise<RunEnd> {
+  const { endedAt } = await completion.abandon({ attemptId: run.attemptId, launch });
+  return refuse(run, launch, endedAt);
 }
 
 function refuse(run: RunMessages, launch: LaunchRefusal, endedAt: string): Promise<RunEnd> {

@@ -1,0 +1,34 @@
+import { ApplicationFailure } from '@temporalio/common';
+import { policiesFor, type AdmissionControl } from './dependencies';
+
+export type HoldDependencies = Pick<
+  AdmissionControl,
+  'reservations' | 'requests' | 'trees' | 'settings' | 'hosts' | 'now'
+>;
+
+/**
+ * The one gate before a provider: answers only for an attempt that holds capacity, and commits it. A lease that ran out
+ * while its host was away is taken again if there is room.
+ *
+ * @throws ApplicationFailure `ADMISSION_RESERVATION_MISSING`, or `EXECUTION_TREE_CANCELLED`; no provider may be called
+ */
+export async function requireReservation(deps: HoldDependencies, attemptId: string): Promise<void> {
+  const request = await deps.requests.get(attemptId);
+  if (!request) throw missing(attemptId);
+  const tree = await deps.trees.get(request.rootObjectiveId);
+  if (tree?.state === 'cancelled') {
+    throw ApplicationFailure.nonRetryable(
+      `The execution tree of ${attemptId} is cancelled.`,
+      'EXECUTION_TREE_CANCELLED',
+    );
+  }
+  if (await deps.reservations.commit(attemptId, deps.now())) return;
+  const { admission } = await deps.settings.current();
+  const policies = await policiesFor(deps, admission, request);
+  const again = await deps.reservations.reserve(request, policies, deps.now(), admission.leaseMs);
+  if (again.outcome === 'held' && (await deps.reservations.commit(attemptId, deps.now()))) return;
+  throw missing(attemptId);
+}
+
+const missing = (attemptId: string) =>
+  ApplicationFailure.nonRetryable(`${attemptId} holds no capacity.`, 'ADMISSION_RESERVATION_MISSING');

@@ -1,0 +1,81 @@
+import { WorkflowNotFoundError, WorkflowUpdateFailedError, WorkflowUpdateStage, type Client } from '@temporalio/client';
+import type { AdmissionControl } from '../activities/admission-control/dependencies';
+import type { Environment } from '../platform/config/env';
+import type { Log } from '../platform/log/log';
+import { createAdmissionRequestStore } from '../stores/admission-request-store';
+import type { Database } from '../stores/collection';
+import type { HostStore } from '../stores/host-store';
+import { createQueueStore } from '../stores/queue-store';
+import { createReservationStore } from '../stores/reservation-store';
+import { createSettingsStore, type SettingsStore } from '../stores/settings-store';
+import { createTreeStore } from '../stores/tree-store';
+import { look, schedulerId } from '../workflows/admission-scheduler/messages';
+import { agentRunId, capacityReserved, stopUpdate } from '../workflows/agent-run/messages';
+import { boardQueue } from '../workflows/queues';
+
+export interface AdmissionParts {
+  database: Database;
+  env: Environment;
+  client: Client;
+  hosts: HostStore;
+  settings?: SettingsStore;
+  log: Log;
+}
+
+/** Opens what decides who may run. */
+export async function openAdmission({ database, env, client, hosts, log, ...given }: AdmissionParts) {
+  const [requests, reservations, queue, trees, settings] = await Promise.all([
+    createAdmissionRequestStore(database),
+    createReservationStore(database),
+    createQueueStore(database),
+    createTreeStore(database),
+    given.settings ?? createSettingsStore(database, env),
+  ]);
+  const control: AdmissionControl = {
+    requests,
+    reservations,
+    queue,
+    trees,
+    settings,
+    hosts,
+    log,
+    now: () => new Date(),
+    wakeScheduler: async () => {
+      await client.workflow.signalWithStart('admissionScheduler', {
+        workflowId: schedulerId,
+        taskQueue: boardQueue,
+        signal: look,
+      });
+    },
+  };
+  return control;
+}
+
+/** What the queue says to runs. */
+export const runSignals = (client: Client) => ({
+  /** Tells a queued run to look at its entry; false when its workflow is over. */
+  async signalCapacity(attemptId: string): Promise<boolean> {
+    try {
+      await client.workflow.getHandle(agentRunId(attemptId)).signal(capacityReserved);
+      return true;
+    } catch (error) {
+      if (error instanceof WorkflowNotFoundError) return false;
+      throw error;
+    }
+  },
+
+  /** Asks a run to stop without waiting for its end; false when its workflow is over. */
+  async requestStop(attemptId: string, actor: string): Promise<boolean> {
+    try {
+      await client.workflow.getHandle(agentRunId(attemptId)).startUpdate(stopUpdate, {
+        args: [{ attemptId, actor }],
+        waitForStage: WorkflowUpdateStage.ACCEPTED,
+        updateId: 'stop-requested',
+      });
+      return true;
+    } catch (error) {
+      if (error instanceof WorkflowNotFoundError || error instanceof WorkflowUpdateFailedError) return false;
+      throw error;
+    }
+  },
+});

@@ -1,0 +1,119 @@
+import { randomUUID } from 'node:crypto';
+import { availableParallelism, hostname, totalmem } from 'node:os';
+import type { AdmissionControl } from '../activities/admission-control/dependencies';
+import type { Log } from '../platform/log/log';
+import type { AttemptStore } from '../stores/attempt-store';
+import type { HostStore, WorkerAnnouncement } from '../stores/host-store';
+
+export interface UpkeepDependencies {
+  hostId: string;
+  hosts: HostStore;
+  admission: AdmissionControl;
+  attempts: Pick<AttemptStore, 'get'>;
+  /** Runs this worker executes at a time. */
+  concurrency: number;
+  queues: string[];
+  log: Log;
+}
+
+export interface Upkeep {
+  /** Says that this worker takes no new work; its host goes on to be there for what runs. */
+  drain(): Promise<void>;
+  /** Stops, and takes this worker from its host. */
+  close(): Promise<void>;
+}
+
+/** How often a host says that it is live, in milliseconds, however rarely leases are renewed. */
+const announceEveryMs = 15_000;
+/** How old a reservation must be before it is compared with its attempt, in milliseconds. */
+const settledAfterMs = 60_000;
+/** How many reservations one round compares. */
+const batch = 1_000;
+
+/**
+ * Keeps up what a worker holds for others to see: that its host is there and what it can do, the leases of everything
+ * reserved on it, and, for hosts that are no longer there, the end of theirs. Every worker does this; none is special.
+ */
+export async function startUpkeep(deps: UpkeepDependencies): Promise<Upkeep> {
+  const { hostId, hosts, admission, log } = deps;
+  const workerId = randomUUID();
+  const state = { draining: false, closed: false, timer: undefined as NodeJS.Timeout | undefined };
+  let round: Promise<unknown> = Promise.resolve();
+
+  const announce = async () => {
+    const announcement: WorkerAnnouncement = {
+      capacity: {
+        runs: deps.concurrency,
+        processes: availableParallelism(),
+        memoryMb: Math.floor(totalmem() / 1024 ** 2),
+      },
+      queues: deps.queues,
+      draining: state.draining,
+    };
+    const reservedRuns = await admission.reservations.runsOn(hostId);
+    await hosts.announceWorker(hostId, { ...announcement, hostname: hostname(), workerId, reservedRuns });
+  };
+
+  const work = async () => {
+    await announce();
+    const { leaseMs } = (await admission.settings.current()).admission;
+    const now = admission.now();
+    await admission.reservations.renew(hostId, now, leaseMs);
+    await admission.reservations.renew(null, now, leaseMs);
+    const expired = await admission.reservations.expire(now);
+    for (const { _id: attemptId } of expired) log.warn({ attemptId }, 'the lease of a reservation has run out');
+    const repaired = (await admission.reservations.repair(now)) + (await reconcile(deps, now));
+    if (repaired > 0) log.warn({ repaired }, 'freed capacity that a crash had left behind');
+    if (expired.length + repaired > 0 && (await admission.queue.depth()) > 0) await admission.wakeScheduler();
+  };
+
+  const again = async (): Promise<void> => {
+    const { leaseMs, heartbeatMs } = (await admission.settings.current()).admission;
+    // A heartbeat that is set longer than the lease would let every lease run out.
+    const pauseMs = Math.min(heartbeatMs, Math.ceil(leaseMs / 3), announceEveryMs);
+    if (!state.closed) state.timer = setTimeout(() => void tick(), pauseMs);
+  };
+
+  const tick = (): Promise<void> => {
+    const running = work()
+      .catch((error: unknown) => log.warn({ err: error }, 'the upkeep of admission failed'))
+      .then(again)
+      .catch((error: unknown) => {
+        log.warn({ err: error }, 'the settings could not be read');
+        if (!state.closed) state.timer = setTimeout(() => void tick(), announceEveryMs);
+      });
+    round = running;
+    return running;
+  };
+
+  await announce();
+  void tick();
+
+  return {
+    async drain() {
+      state.draining = true;
+      await announce().catch((error: unknown) => log.warn({ err: error }, 'the drain could not be announced'));
+    },
+    async close() {
+      state.closed = true;
+      clearTimeout(state.timer);
+      await round;
+      clearTimeout(state.timer);
+      await hosts.withdrawWorker(hostId, workerId).catch(() => undefined);
+    },
+  };
+}
+
+/** Releases what attempts hold that have ended: left by a crash between the end and its release. */
+async function reconcile({ admission, attempts }: UpkeepDependencies, now: Date): Promise<number> {
+  const before = new Date(now.getTime() - settledAfterMs).toISOString();
+  let released = 0;
+  for (const { _id: id, updatedAt } of await admission.reservations.active(batch)) {
+    if (updatedAt > before) continue;
+    const record = await attempts.get(id);
+    if (record && record.state !== 'ended' && record.state !== 'refused') continue;
+    await admission.reservations.release(id, 'reconciled', 'Its attempt had ended.', now);
+    released += 1;
+  }
+  return released;
+}
