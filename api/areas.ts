@@ -8,6 +8,7 @@ import { routingRoutes } from './routing/routes';
 import { sandboxRoutes } from './sandbox/routes';
 import { settingsRoutes } from './settings/routes';
 import { taskRoutes } from './tasks/routes';
+import { workspaceCapabilityRoutes } from './workspace-capabilities/routes';
 
 /** The areas that need nothing but the stores and the board: the map of this part of the API. */
 export const coreAreas: Area[] = [
@@ -18,6 +19,7 @@ export const coreAreas: Area[] = [
   settingsRoutes,
   governanceRoutes,
   routingRoutes,
+  workspaceCapabilityRoutes,
   sandboxRoutes,
   openApiRoutes,
 ];

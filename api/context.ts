@@ -11,6 +11,7 @@ import type { TraceStore } from '../stores/trace-store';
 import type { ProfileStore } from '../stores/profile-store';
 import type { SandboxStore } from '../stores/sandbox-store';
 import type { SettingsStore } from '../stores/settings-store';
+import type { WorkspaceCapabilityStore } from '../stores/workspace-capability-store';
 import type { HealthCheck } from './health/checks';
 
 /** What routes receive. Built once per process (`api/start.ts`); areas with more needs take a context of their own. */
@@ -21,6 +22,7 @@ export interface ApiContext {
   agents: AgentConfigStore;
   repositories: RepositoryStore;
   routing: RoutingStore;
+  workspaceCapabilities: WorkspaceCapabilityStore;
   traces: TraceStore;
   settings: SettingsStore;
   profiles: ProfileStore;

@@ -18,6 +18,7 @@ import { createProfileStore } from '../stores/profile-store';
 import { createSandboxStore } from '../stores/sandbox-store';
 import { createSettingsStore } from '../stores/settings-store';
 import { createWatchdogStore } from '../stores/watchdog-store';
+import { createWorkspaceCapabilityStore } from '../stores/workspace-capability-store';
 import { createWorktreeStore } from '../stores/worktree-store';
 import { createApp, requestTimeoutMs } from './app';
 import type { ApprovalsContext } from './approvals/context';
@@ -79,7 +80,12 @@ async function openContext(env: Environment, log: Log, closers: Closer[]): Promi
     database,
     agents,
     repositories: await createRepositoryStore(database),
-    routing: await createRoutingStore(database, { agents, profiles: () => profiles.list(), maxRetries: env.BOARD_RUN_RETRIES }),
+    routing: await createRoutingStore(database, {
+      agents,
+      profiles: () => profiles.list(),
+      maxRetries: env.BOARD_RUN_RETRIES,
+    }),
+    workspaceCapabilities: await createWorkspaceCapabilityStore(database),
     traces: await createTraceStore(database),
     settings: await createSettingsStore(database, env),
     profiles,

@@ -24,6 +24,15 @@ export function rosterIssues({ members, enabled }: TeamRoster, { agents, profile
       ...(agent && !agent.enabled
         ? [warning(`members.${at}.agent`, 'disabled_agent', `Agent ${agent.type} is disabled.`)]
         : []),
+      ...(profile && type !== undefined && profile.agent !== type
+        ? [
+            warning(
+              `members.${at}.agent`,
+              'other_agent',
+              `The profile ${profile.id} runs ${profile.agent}, which is taken.`,
+            ),
+          ]
+        : []),
       ...(profileId !== undefined && !profile?.enabled
         ? [warning(`members.${at}.profileId`, 'unknown_profile', `No enabled profile has the id ${profileId}.`)]
         : []),

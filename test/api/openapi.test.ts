@@ -99,7 +99,13 @@ describe('every route', () => {
   });
 
   /** Questions that take a body. */
-  const questions = ['previewHosts', 'previewTeamRoster', 'routeWork', 'validateTeamRoster'];
+  const questions = [
+    'previewHosts',
+    'previewTeamRoster',
+    'routeWork',
+    'validateTeamRoster',
+    'validateWorkspaceManifest',
+  ];
 
   it('that writes needs more than reading, and the other way round', () => {
     for (const { method, permission: needed, operationId } of each()) {

@@ -1,0 +1,73 @@
+import { z } from 'zod';
+import { slug } from '../../contracts/common';
+import { trustedWorkspace, trustedWorkspaces, workspaceManifestInput } from '../../contracts/workspace-capabilities';
+import { conflict, notFound } from '../../platform/errors/app-error';
+import type { Routes } from '../../platform/http/routes';
+import type { ApiContext } from '../context';
+import { checkedManifest } from './checked';
+import { localManifest, manifestRoutes } from './routes.manifest';
+
+const tag = 'workspace-capabilities';
+
+/** What this workspace says it can do, and whose word it takes. */
+export function workspaceCapabilityRoutes(routes: Routes, context: Pick<ApiContext, 'workspaceCapabilities'>): void {
+  const { workspaceCapabilities } = context;
+  manifestRoutes(routes, context);
+
+  const list = async () => ({ workspaces: await workspaceCapabilities.listTrusted() });
+  const listing = {
+    method: 'get',
+    summary: 'List the workspaces whose word is taken',
+    tag,
+    permission: 'workspace:read',
+    response: trustedWorkspaces,
+  } as const;
+  routes.add({ ...listing, path: '/workspace-capabilities/trusted', operationId: 'listTrustedWorkspaces' }, list);
+  // Existing clients look for it beside the manifest.
+  routes.add(
+    { ...listing, path: '/workspace-capabilities/manifest/trusted', operationId: 'listTrustedManifests' },
+    list,
+  );
+
+  routes.add(
+    {
+      method: 'post',
+      path: '/workspace-capabilities/trusted',
+      operationId: 'trustWorkspace',
+      summary: 'Trust another workspace, or what it says now',
+      tag,
+      permission: 'settings:write',
+      body: workspaceManifestInput,
+      response: trustedWorkspace,
+      status: 201,
+      errors: [409],
+    },
+    async ({ body, auth }) => {
+      const { value: own } = await localManifest(workspaceCapabilities);
+      if (body.workspaceId === own.workspaceId) {
+        throw conflict('This is the local workspace; it needs no trust.', { workspaceId: body.workspaceId });
+      }
+      return workspaceCapabilities.trust(checkedManifest(body), auth.actor);
+    },
+  );
+
+  routes.add(
+    {
+      method: 'delete',
+      path: '/workspace-capabilities/trusted/:workspaceId',
+      operationId: 'distrustWorkspace',
+      summary: 'Trust a workspace no longer',
+      tag,
+      permission: 'settings:write',
+      params: z.strictObject({ workspaceId: slug }),
+      response: z.undefined(),
+      status: 204,
+    },
+    async ({ params }) => {
+      if (!(await workspaceCapabilities.distrust(params.workspaceId))) {
+        throw notFound('trusted workspace', params.workspaceId);
+      }
+      return undefined;
+    },
+  );
+}
