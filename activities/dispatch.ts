@@ -14,6 +14,7 @@ import type { OutputArtifactStore } from '../stores/output-artifact-store';
 import type { RunEventStore } from '../stores/run-event-store';
 import type { AgentDecider } from './agent-approvals';
 import { requireReservation, type HoldDependencies } from './admission-control/hold';
+import { checkpointRun, type CheckpointDependencies } from './checkpoints';
 import { claimOf } from './claim';
 import { findClaimedFiles } from './claimed-files';
 import { withHeartbeat } from './heartbeat';
@@ -23,7 +24,7 @@ import { sourceOf } from './source';
 import { supervised, supervisorOf, whileSupervised, type SupervisionDependencies } from './supervision';
 import { watchRun, type WatchdogDependencies } from './watchdog';
 
-export interface DispatchDependencies extends SupervisionDependencies, WatchdogDependencies {
+export interface DispatchDependencies extends SupervisionDependencies, WatchdogDependencies, CheckpointDependencies {
   admission: HoldDependencies;
   attempts: AttemptStore;
   events: RunEventStore;
@@ -88,7 +89,8 @@ export function createDispatchActivities(deps: DispatchDependencies) {
 
   async function run(record: AttemptRecord, worktreePath: string, signal: AbortSignal): Promise<AgentOutcome> {
     const watch = watchRun(deps, record);
-    const outcome = await providerOf(record).run(
+    const checkpoints = checkpointRun(deps, record, worktreePath);
+    const running = providerOf(record).run(
       {
         attemptId: record._id,
         taskId: record.taskId,
@@ -105,14 +107,20 @@ export function createDispatchActivities(deps: DispatchDependencies) {
         append: async (events) => {
           const source = sourceOf(record);
           await keepCaptured(deps, source, events);
-          await watch.appended(events, await deps.events.append(source, events));
+          const sequences = await deps.events.append(source, events);
+          await watch.appended(events, sequences);
+          await checkpoints.appended(events, sequences);
         },
         decide: deps.decider(record),
       },
       signal,
     );
-    await watch.ended();
-    return outcome;
+    try {
+      return await running;
+    } finally {
+      await checkpoints.ended();
+      await watch.ended();
+    }
   }
 
   async function cleanUp(record: AttemptRecord): Promise<void> {

@@ -14,6 +14,7 @@ import { createOutputArtifactStore } from '../stores/output-artifact-store';
 import { createRepositoryStore } from '../stores/repository-store';
 import { createRoutingStore } from '../stores/routing-store';
 import { createTraceStore } from '../stores/trace-store';
+import { createCheckpointStore } from '../stores/checkpoint-store';
 import { createProfileStore } from '../stores/profile-store';
 import { createSandboxStore } from '../stores/sandbox-store';
 import { createSettingsStore } from '../stores/settings-store';
@@ -24,6 +25,7 @@ import { createApp, requestTimeoutMs } from './app';
 import type { ApprovalsContext } from './approvals/context';
 import { createApprovalLauncher } from './approvals/launcher';
 import { approvalRoutes } from './approvals/routes';
+import { checkpointRoutes } from './checkpoints/routes';
 import type { ApiContext, Area } from './context';
 import { FeedHub } from './feed/hub';
 import { defaultFeedSettings, serveFeed } from './feed/server';
@@ -114,6 +116,7 @@ async function openDurable(context: ApiContext, client: Client, closers: Closer[
     launcher: createWorktreeLauncher(client, { heartbeatTimeoutMs: context.env.BOARD_HEARTBEAT_TIMEOUT_MS }),
     now: () => new Date(),
   };
+  const checkpoints = { ...runs, checkpoints: await createCheckpointStore(context.database) };
   const watchdog: WatchdogContext = {
     ...runs,
     watchdog: await createWatchdogStore(context.database),
@@ -128,6 +131,7 @@ async function openDurable(context: ApiContext, client: Client, closers: Closer[
   const areas: Area[] = [
     (routes) => runRoutes(routes, runs),
     (routes) => watchdogRoutes(routes, watchdog),
+    (routes) => checkpointRoutes(routes, checkpoints),
     (routes) => outputArtifactRoutes(routes, artifacts),
     (routes) => worktreeRoutes(routes, worktrees),
     (routes) => approvalRoutes(routes, approvals),

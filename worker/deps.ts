@@ -28,6 +28,7 @@ import { createAgentConfigStore } from '../stores/agent-config-store';
 import { createApprovalStore } from '../stores/approval-store';
 import { createAttemptStore } from '../stores/attempt-store';
 import type { Board } from '../stores/board-files/board';
+import { createCheckpointStore } from '../stores/checkpoint-store';
 import { createClaimStore } from '../stores/claim-store';
 import type { Database } from '../stores/collection';
 import { createFeedStore } from '../stores/feed-store';
@@ -82,13 +83,13 @@ export async function createWorkerDependencies({ env, log, hostId, database, boa
     createRunCommandStore(database),
     createApprovalStore(database),
   ]);
-  const watchdog = await createWatchdogStore(database);
   const routing = await createRoutingStore(database, {
     agents,
     profiles: () => profiles.list(),
     maxRetries: env.BOARD_RUN_RETRIES,
   });
   const admission = await openAdmission({ database, env, client, hosts, settings: featureSettings, log });
+  const [watchdog, checkpoints] = await Promise.all([createWatchdogStore(database), createCheckpointStore(database)]);
   const limits = {
     runTimeoutMs: env.BOARD_RUN_TIMEOUT_MS,
     outputLimitBytes: env.BOARD_RUN_OUTPUT_LIMIT_BYTES,
@@ -183,6 +184,8 @@ export async function createWorkerDependencies({ env, log, hostId, database, boa
         decider: (record) => agentDecider(approvals, record),
         isRunOpen: (attemptId) => isRunOpen(client, attemptId),
         watchdog,
+        checkpoints,
+        checkpointEveryMs: env.BOARD_CHECKPOINT_INTERVAL_MS,
         command: (command) =>
           client.workflow
             .getHandle(agentRunId(command.attemptId))

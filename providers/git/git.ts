@@ -5,6 +5,7 @@ import { isAncestor } from './ancestry';
 import { fetchBase, localBase, remoteHead } from './base';
 import { type Baseline, type BaselineState, captureBaseline, describeBaseline } from './baseline';
 import { type Changes, collectChanges } from './changes';
+import { captureCheckpoint, type CapturedCheckpoint, type WorkspaceSnapshot } from './checkpoint';
 import { inspectWorktree } from './evidence';
 import { integrate, removeIntegration } from './integrate';
 import { preserveAttempt } from './preserve';
@@ -20,7 +21,7 @@ import { ensureWorktree, type Worktree, type WorktreeRequest } from './worktree'
 import type { WorktreeGit } from './worktree-git';
 import { listWorktrees } from './worktree-list';
 
-export type { Baseline, BaselineState, Changes, Worktree };
+export type { Baseline, BaselineState, CapturedCheckpoint, Changes, Worktree, WorkspaceSnapshot };
 
 /** What runs and worktrees need of git. Every function can be repeated; each throws `GitError`. */
 export interface Git extends WorktreeGit {
@@ -36,6 +37,8 @@ export interface Git extends WorktreeGit {
     baseline?: Baseline;
   }): Promise<{ ref: string; commit: string } | undefined>;
   restoreBaseline(request: { worktreePath: string; baseline: Baseline }): Promise<void>;
+  /** Keeps the state of a worktree as a checkpoint; `undefined` when nothing is different from `since`. */
+  captureCheckpoint(request: Parameters<typeof captureCheckpoint>[1]): Promise<CapturedCheckpoint | undefined>;
 }
 
 export interface GitOptions {
@@ -71,6 +74,7 @@ export function createGit({
     collectChanges: (request) => collectChanges(git, request),
     preserveAttempt: (request) => preserveAttempt(git, request),
     restoreBaseline: (request) => restoreBaseline(git, request),
+    captureCheckpoint: (request) => captureCheckpoint(git, request),
     fetchBase: (request) => fetchBase(git, transfer, request),
     localBase: (request) => localBase(git, request),
     remoteFingerprint: (request) => remoteFingerprint(git, request),

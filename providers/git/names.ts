@@ -23,7 +23,7 @@ export function assertObjectName(sha: string): void {
   }
 }
 
-type KeptKind = 'baselines' | 'attempts' | 'removed' | 'rebased' | 'integrations';
+type KeptKind = 'baselines' | 'checkpoints' | 'rewinds' | 'attempts' | 'removed' | 'rebased' | 'integrations';
 
 function refOf(kind: KeptKind, id: string): string {
   if (!/^[A-Za-z0-9_-]{1,64}$/.test(id)) throw new GitError('failed', `${JSON.stringify(id)} is not an id.`);
@@ -35,6 +35,13 @@ export const baselineRef = (attemptId: string): string => refOf('baselines', att
 
 /** Where everything an attempt left is kept. */
 export const attemptRef = (attemptId: string): string => refOf('attempts', attemptId);
+
+/** Where the worktree of an attempt is kept as it was at one of its checkpoints. */
+export const checkpointRef = (attemptId: string, number: number): string =>
+  `${refOf('checkpoints', attemptId)}/${number}`;
+
+/** Where a worktree is kept as it was before it was taken back to a checkpoint. */
+export const rewindRef = (id: string): string => refOf('rewinds', id);
 
 /** Where the content of a worktree is kept that was removed by force. */
 export const removedRef = (id: string): string => refOf('removed', id);

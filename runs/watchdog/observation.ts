@@ -1,6 +1,7 @@
 import type { RunEventKind } from '../../contracts/run-event';
 import type { ProgressSignal } from '../../contracts/watchdog';
 import { digestOf } from '../digest';
+import { editOf, fields, isFailure } from '../events/file-paths';
 
 /** The part of a run event that the watchdog looks at. */
 export interface WatchedEvent {
@@ -73,10 +74,7 @@ const operatorInput: ReadonlySet<RunEventKind> = new Set<RunEventKind>([
   'approval.resolved',
 ]);
 
-const failed = new Set(['failed', 'failure', 'error', 'rejected', 'conflict', 'denied', 'cancelled']);
 const passed = new Set(['passed', 'success', 'succeeded']);
-const editing = /edit|write|patch|replace|create[-_ ]?file|update[-_ ]?file|apply[-_ ]?diff/i;
-
 /** Reads one event. What an agent says about itself is no progress; what it did to the world is. */
 export function observe(event: WatchedEvent): Observation {
   const { kind, payload, sequence, receivedAt, dedupeKey = '' } = event;
@@ -100,7 +98,7 @@ function progressOf(kind: RunEventKind, payload: Record<string, unknown>): Progr
     return payload.delivered === false || payload.sentBy === watchdogActor ? undefined : 'operator-input';
   }
   if (kind === 'artifact.created') return 'artifact';
-  if (kind === 'file.changed') return failed.has(word(payload.status)) ? undefined : 'workspace-delta';
+  if (kind === 'file.changed') return isFailure(payload.status) ? undefined : 'workspace-delta';
   if (kind === 'workspace.checkpoint.created') return payload.changedPaths === 0 ? undefined : 'workspace-delta';
   if (kind !== 'tool.completed' && kind !== 'command.completed') return undefined;
   const verification = fields(payload.verification);
@@ -116,23 +114,10 @@ function usageOf(kind: RunEventKind, payload: Record<string, unknown>): { tokens
   return { tokens, costUsd: amount(cost) };
 }
 
+/** An edit that worked is progress; one that did not is only ever counted. */
 function failedEditOf(kind: RunEventKind, payload: Record<string, unknown>): string | undefined {
-  if (!failed.has(word(payload.status))) return undefined;
-  if (kind === 'file.changed') return pathIn(payload);
-  if (kind !== 'tool.completed') return undefined;
-  const named = `${word(payload.name)} ${word(payload.kind)} ${word(payload.title)}`;
-  return editing.test(named) ? pathIn(payload) : undefined;
-}
-
-/** The file a tool was used on, wherever its provider says so. */
-function pathIn(payload: Record<string, unknown>): string | undefined {
-  const [location] = Array.isArray(payload.locations) ? (payload.locations as unknown[]) : [];
-  const places = [payload, fields(payload.detail), fields(payload.input), fields(payload.rawInput), fields(location)];
-  for (const place of places) {
-    const path = place.path ?? place.file_path ?? place.filePath;
-    if (typeof path === 'string' && path !== '') return path;
-  }
-  return undefined;
+  const edit = editOf({ kind, payload });
+  return edit?.worked === false ? edit.path : undefined;
 }
 
 const signatureOf = (kind: RunEventKind, payload: Record<string, unknown>): string =>
@@ -149,5 +134,3 @@ function stable(value: unknown, depth: number): unknown {
 const word = (value: unknown): string => (typeof value === 'string' ? value.toLowerCase() : '');
 const amount = (value: unknown): number =>
   typeof value === 'number' && Number.isFinite(value) && value > 0 ? value : 0;
-const fields = (value: unknown): Record<string, unknown> =>
-  typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};

@@ -1,0 +1,46 @@
+import type { WorkspaceCheckpoint } from '../contracts/workspace-checkpoint';
+import type { Database } from './collection';
+import { DuplicateKeyError } from './errors';
+
+type CheckpointRecord = Omit<WorkspaceCheckpoint, 'id'> & { _id: string };
+
+/** Checkpoints of worktrees, numbered in each attempt. A record is never changed. */
+export async function createCheckpointStore(db: Database) {
+  const checkpoints = await db.collection<CheckpointRecord>({
+    name: 'workspace-checkpoints',
+    indexes: [{ keys: { attemptId: 1, number: 1 }, unique: true }],
+  });
+
+  return {
+    /** Writes a checkpoint; `false` when its number is taken. */
+    async add({ id, ...checkpoint }: WorkspaceCheckpoint): Promise<boolean> {
+      try {
+        await checkpoints.insert({ _id: id, ...checkpoint });
+        return true;
+      } catch (error) {
+        if (!(error instanceof DuplicateKeyError)) throw error;
+        return false;
+      }
+    },
+
+    async get(id: string): Promise<WorkspaceCheckpoint | undefined> {
+      const found = await checkpoints.get(id);
+      return found && present(found);
+    },
+
+    async latest(attemptId: string): Promise<WorkspaceCheckpoint | undefined> {
+      const [found] = await checkpoints.find({ attemptId }, { sort: { number: -1 }, limit: 1 });
+      return found && present(found);
+    },
+
+    /** The oldest first. */
+    async list(attemptId: string, afterNumber: number, limit: number): Promise<WorkspaceCheckpoint[]> {
+      const filter = { attemptId, number: { $gt: afterNumber } };
+      return (await checkpoints.find(filter, { sort: { number: 1 }, limit })).map(present);
+    },
+  };
+}
+
+export type CheckpointStore = Awaited<ReturnType<typeof createCheckpointStore>>;
+
+const present = ({ _id, ...checkpoint }: CheckpointRecord): WorkspaceCheckpoint => ({ id: _id, ...checkpoint });
