@@ -5,8 +5,8 @@
  * Plain JavaScript, because it is what turns TypeScript into something that runs.
  */
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import lockfile from 'proper-lockfile';
 
@@ -41,6 +41,19 @@ function run(...args) {
   if (status !== 0) throw new Error(`The build failed: node ${args.join(' ')}`);
 }
 
+/** Removes what was compiled from a source that is gone: a file of an old module would be found before the new one. */
+function removeOrphans(directory = dist) {
+  for (const entry of readdirSync(directory, { withFileTypes: true })) {
+    if (entry.name.startsWith('.')) continue;
+    const path = join(directory, entry.name);
+    if (entry.isDirectory()) removeOrphans(path);
+    else if (/\.js(\.map)?$/.test(entry.name) && !entry.name.startsWith('workflow-bundle.')) {
+      const source = join(root, relative(dist, path).replace(/\.js(\.map)?$/, '.ts'));
+      if (!existsSync(source)) rmSync(path);
+    }
+  }
+}
+
 /** @throws Error when the build fails; its output is on standard error */
 export async function ensureBuilt() {
   if (isFresh()) return;
@@ -56,6 +69,7 @@ export async function ensureBuilt() {
     if (isFresh()) return;
     // A source that is saved while the compiler runs is newer than this, and is built next time.
     const startedAt = new Date();
+    removeOrphans();
     run('node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json');
     run('dist/scripts/bundle-workflows.js');
     writeFileSync(stamp, '');

@@ -26,8 +26,11 @@ export function installRuntime(log: Log): void {
   });
 }
 
-/** Without what pino cannot print (64-bit integers of the SDK's metadata). */
+/** With what pino cannot print (64-bit integers and errors in the SDK's metadata) as something that it can. */
 const readable = (meta: LogMetadata | undefined): Record<string, unknown> =>
-  Object.fromEntries(
-    Object.entries(meta ?? {}).map(([key, value]) => [key, typeof value === 'bigint' ? String(value) : value]),
-  );
+  Object.fromEntries(Object.entries(meta ?? {}).map(([key, value]) => [key, printable(value)]));
+
+function printable(value: unknown): unknown {
+  if (typeof value === 'bigint') return String(value);
+  return value instanceof Error ? { name: value.name, message: value.message, stack: value.stack } : value;
+}

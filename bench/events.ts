@@ -1,0 +1,196 @@
+/**
+ * What watching costs: the time from an agent writing a line to a watcher hearing of it, over the whole path (pipe,
+ * redaction, store, feed, WebSocket), and how many events a second one worker stores and one watcher hears when agents
+ * write as fast as they can. Beside it, the same number of events appended to the store alone.
+ *
+ *     npm run build && node dist/bench/events.js
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import WebSocket from 'ws';
+import { createLog } from '../platform/log/log';
+import { createRepository } from '../scripts/demo/sample';
+import { startAll, type RunningService } from '../scripts/start-all';
+import { createFeedStore } from '../stores/feed-store';
+import { createRunEventStore } from '../stores/run-event-store';
+import { openSqlite } from '../stores/sqlite/database';
+import { percentile } from './latency';
+
+const agentPath = join(__dirname, '..', '..', 'bench', 'events', 'agent.mjs');
+const now = (): number => performance.timeOrigin + performance.now();
+const round = (value: number): number => Math.round(value * 10) / 10;
+
+const paced = { events: 1_000, everyMs: 10 };
+const flood = { events: 20_000, runs: [1, 4] };
+
+interface Heard {
+  /** From the agent's write to the watcher, in milliseconds. */
+  latencies: number[];
+  lastAt: number;
+}
+
+/** Follows a task to the end of its run and answers what was heard of its progress. */
+async function hear(apiUrl: string, taskId: string): Promise<Heard> {
+  const socket = new WebSocket(`${apiUrl.replace('http', 'ws')}/ws`);
+  await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject));
+  const heard: Heard = { latencies: [], lastAt: 0 };
+  let sequence = 0;
+  await new Promise<void>((resolve, reject) => {
+    socket.on('message', (data: Buffer) => {
+      const message = JSON.parse(data.toString('utf8')) as {
+        type: string;
+        sequence: number;
+        data: { payload?: { at?: number } };
+      };
+      if (message.type === 'agent:complete') resolve();
+      if (message.type !== 'agent:event') return;
+      sequence += 1;
+      if (message.sequence !== sequence) reject(new Error(`heard ${message.sequence} instead of ${sequence}`));
+      if (message.data.payload?.at === undefined) return;
+      heard.lastAt = now();
+      heard.latencies.push(heard.lastAt - message.data.payload.at);
+    });
+    socket.once('close', (code) => reject(new Error(`the watcher was dropped: ${code}`)));
+    socket.send(JSON.stringify({ type: 'subscribe', taskId }));
+  }).finally(() => socket.terminate());
+  return heard;
+}
+
+async function call<T>(service: RunningService, method: string, path: string, body: object = {}): Promise<T> {
+  const response = await fetch(`${service.apiUrl}/api${path}`, {
+    method,
+    headers: { 'content-type': 'application/json' },
+    ...(method === 'GET' ? {} : { body: JSON.stringify(body) }),
+  });
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
+  return (await response.json()) as T;
+}
+
+interface Run {
+  taskId: string;
+  attemptId: string;
+  heard: Promise<Heard>;
+}
+
+/** Starts a run and watches it from its beginning. */
+async function start(service: RunningService, agent: string): Promise<Run> {
+  const { id: taskId } = await call<{ id: string }>(service, 'POST', '/tasks', {
+    title: agent,
+    git: { repo: 'sample' },
+  });
+  const { attemptId } = await call<{ attemptId: string }>(service, 'POST', `/agents/${taskId}/start`, { agent });
+  return { taskId, attemptId, heard: hear(service.apiUrl, taskId) };
+}
+
+/** When the worker took the first and the last line of a run that has ended, in milliseconds. */
+async function taken(service: RunningService, { taskId, attemptId }: Run): Promise<{ first: number; last: number }> {
+  const page = async (after: number, limit: number) =>
+    (
+      await call<{ events: { receivedAt: string; kind: string }[] }>(
+        service,
+        'GET',
+        `/agents/${taskId}/attempts/${attemptId}/events?afterSequence=${after}&limit=${limit}`,
+      )
+    ).events.filter(({ kind }) => kind === 'progress');
+  const [head, tail] = [await page(0, 10), await page(flood.events - 10, 50)];
+  return { first: Date.parse(head[0]?.receivedAt ?? ''), last: Date.parse(tail.at(-1)?.receivedAt ?? '') };
+}
+
+async function measureLatency(service: RunningService): Promise<object> {
+  const { latencies } = await (await start(service, 'paced')).heard;
+  // The first ones come while the run still starts.
+  const settled = latencies.slice(50);
+  return {
+    events: settled.length,
+    'p50 ms': round(percentile(settled, 0.5)),
+    'p99 ms': round(percentile(settled, 0.99)),
+    'max ms': round(Math.max(...settled)),
+  };
+}
+
+async function measureFlood(service: RunningService, runs: number): Promise<object> {
+  const started = await Promise.all(Array.from({ length: runs }, () => start(service, 'flood')));
+  const heard = await Promise.all(started.map((run) => run.heard));
+  const times = await Promise.all(started.map((run) => taken(service, run)));
+  const first = Math.min(...times.map((time) => time.first));
+  const events = heard.reduce((sum, { latencies }) => sum + latencies.length, 0);
+  const rate = (until: number): number => Math.round((events / (until - first)) * 1000);
+  return {
+    'runs at once': runs,
+    events,
+    'stored/s': rate(Math.max(...times.map((time) => time.last))),
+    'heard/s': rate(Math.max(...heard.map(({ lastAt }) => lastAt))),
+  };
+}
+
+/** The store by itself, with the batches a worker makes. */
+async function measureStore(directory: string): Promise<object> {
+  const database = await openSqlite({
+    file: join(directory, 'alone.sqlite'),
+    log: createLog({ name: 'bench', level: 'warn' }),
+  });
+  const events = await createRunEventStore(database, await createFeedStore(database));
+  const source = {
+    taskId: 'task_20260101_bench',
+    attemptId: 'attempt_benchmark00',
+    provider: 'process',
+    agent: 'bench',
+  };
+  const batch = 256;
+  const startedAt = now();
+  for (let n = 0; n < flood.events; n += batch) {
+    const inputs = Array.from({ length: batch }, (_, at) => ({
+      kind: 'progress' as const,
+      payload: { message: `step ${n + at} of the work`, percent: 50, at: now() },
+      dedupeKey: `process-${n + at}`,
+    }));
+    await events.append(source, inputs);
+  }
+  const perSecond = Math.round((flood.events / (now() - startedAt)) * 1000);
+  await database.close();
+  return { 'batches of': batch, 'appended/s': perSecond };
+}
+
+async function main(): Promise<void> {
+  const directory = await mkdtemp(join(tmpdir(), 'runboard-bench-'));
+  const agent = (type: string, { events, everyMs }: { events: number; everyMs: number }) => ({
+    type,
+    name: type,
+    provider: 'process',
+    command: process.execPath,
+    args: [agentPath, String(events), String(everyMs)],
+  });
+  const service = await startAll({
+    environment: {
+      PATH: process.env.PATH,
+      HOME: process.env.HOME,
+      BOARD_AUTH_ENABLED: 'false',
+      BOARD_RUN_OUTPUT_LIMIT_BYTES: '1000000000',
+      RATE_LIMIT_GLOBAL: '0',
+      RATE_LIMIT_READ: '0',
+      RATE_LIMIT_WRITE: '0',
+      LOG_LEVEL: process.env.LOG_LEVEL ?? 'warn',
+    },
+    dataDir: join(directory, 'data'),
+    ports: { api: 0, temporalUi: 0 },
+    quiet: true,
+  });
+  try {
+    await createRepository(join(directory, 'sample'));
+    await call(service, 'POST', '/config/repos', { name: 'sample', path: join(directory, 'sample') });
+    await call(service, 'PUT', '/config/agents', {
+      agents: [agent('paced', paced), agent('flood', { events: flood.events, everyMs: 0 })],
+    });
+    console.table([await measureLatency(service)]);
+    const rows: object[] = [];
+    for (const runs of flood.runs) rows.push(await measureFlood(service, runs));
+    console.table(rows);
+    console.table([await measureStore(directory)]);
+  } finally {
+    await service.stop();
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+void main();
