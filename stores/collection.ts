@@ -73,6 +73,15 @@ export interface LogSpec {
 
 export type NewEntry<T extends LogEntry> = Omit<T, 'scope' | 'sequence'>;
 
+/** What is told of entries that were appended, and where. */
+export interface Notice<N extends LogEntry> {
+  /** A log of the same database. */
+  log: EntryLog<N>;
+  scope: string;
+  /** @param last the highest sequence of the entries that are told of */
+  entry: (last: number) => NewEntry<N>;
+}
+
 /** An append-only log, partitioned by scope, with gapless sequences: the source of replay and of live watching. */
 export interface EntryLog<T extends LogEntry> {
   /**
@@ -80,6 +89,11 @@ export interface EntryLog<T extends LogEntry> {
    * A crash in the middle leaves a prefix, never a gap.
    */
   append(scope: string, entries: NewEntry<T>[]): Promise<number[]>;
+  /**
+   * The same, and tells of it with an entry of another log of this database: in one write where the adapter has
+   * transactions, right after otherwise. A crash in between leaves entries that nobody was told of, never the reverse.
+   */
+  appendAndTell<N extends LogEntry>(scope: string, entries: NewEntry<T>[], notice: Notice<N>): Promise<number[]>;
   /** At most `limit` entries with `sequence > after`, in order. */
   read(scope: string, after: number, limit: number): Promise<T[]>;
   /** The highest sequence of the scope; 0 when it is empty. */

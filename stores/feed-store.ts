@@ -1,5 +1,5 @@
 import type { FeedMessage } from '../contracts/feed';
-import type { Database, LogEntry } from './collection';
+import type { Database, LogEntry, Notice } from './collection';
 
 export type FeedEntry = LogEntry & { at: string; message: FeedMessage };
 
@@ -16,6 +16,12 @@ export async function createFeedStore(db: Database, now: () => Date = () => new 
         messages.map((message) => ({ at: now().toISOString(), message })),
       );
     },
+    /** For a log that tells of its entries here, in the same write. */
+    notice: (message: (last: number) => FeedMessage): Notice<FeedEntry> => ({
+      log,
+      scope,
+      entry: (last) => ({ at: now().toISOString(), message: message(last) }),
+    }),
     last: () => log.last(scope),
     /** Batches of messages appended after the sequence `after`, until `signal` aborts. */
     watch: (after: number, signal: AbortSignal) => log.watch(scope, { after, signal }),

@@ -19,18 +19,13 @@ export async function createRunEventStore(db: Database, feed: FeedStore, now: ()
      */
     async append(source: RunEventSource, events: RunEventInput[]): Promise<number[]> {
       if (events.length === 0) return [];
+      const { taskId, attemptId } = source;
       const at = now().toISOString();
-      const sequences = await log.append(
-        source.attemptId,
+      return log.appendAndTell(
+        attemptId,
         events.map((event) => sealEvent(source, event, { eventId: randomUUID(), now: at })),
+        feed.notice((upTo) => ({ type: 'run.events', taskId, attemptId, upTo })),
       );
-      await feed.append({
-        type: 'run.events',
-        taskId: source.taskId,
-        attemptId: source.attemptId,
-        upTo: Math.max(...sequences),
-      });
-      return sequences;
     },
 
     /** At most `limit` events with `sequence > after`, in order. */

@@ -46,6 +46,7 @@ export function createRedactor(secrets: readonly string[] = []): Redactor {
     // The longest first: a value that contains another one is hidden whole.
     .sort((a, b) => b.length - a.length);
   return (text) => {
+    if (text.length < shortestSecret) return text;
     let clean = text;
     for (const value of values) clean = clean.replaceAll(value, redactedMark);
     for (const shape of tokenShapes) clean = clean.replace(shape, redactedMark);

@@ -1,6 +1,6 @@
 import { MongoBulkWriteError, type Collection as MongoCollection } from 'mongodb';
 import type { Log } from '../../platform/log/log';
-import type { EntryLog, LogEntry, NewEntry } from '../collection';
+import type { EntryLog, LogEntry, NewEntry, Notice } from '../collection';
 import { StoreUnavailableError } from '../errors';
 import { assertId, assertStorable } from '../rules/document';
 import { watchEntries } from '../watch/watch-entries';
@@ -68,6 +68,16 @@ export class MongoEntryLog<T extends LogEntry> implements EntryLog<T> {
         void this.drain(scope);
       }
     });
+  }
+
+  async appendAndTell<N extends LogEntry>(
+    scope: string,
+    entries: NewEntry<T>[],
+    { log, scope: noticeScope, entry }: Notice<N>,
+  ): Promise<number[]> {
+    const sequences = await this.append(scope, entries);
+    if (sequences.length > 0) await log.append(noticeScope, [entry(Math.max(...sequences))]);
+    return sequences;
   }
 
   async read(scope: string, after: number, limit: number): Promise<T[]> {

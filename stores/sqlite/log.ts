@@ -1,5 +1,6 @@
 import type { Log } from '../../platform/log/log';
-import type { EntryLog, LogEntry, NewEntry } from '../collection';
+import type { EntryLog, LogEntry, NewEntry, Notice } from '../collection';
+import { InvalidOperationError } from '../errors';
 import { assertId, assertStorable } from '../rules/document';
 import { watchEntries } from '../watch/watch-entries';
 import type { WakeUp } from '../watch/wake-up';
@@ -60,6 +61,30 @@ export class SqliteEntryLog<T extends LogEntry> implements EntryLog<T> {
     const prepared = entries.map((entry) => this.prepare(entry));
     const sequences = await this.writer.submit(() => this.insertAll(scope, prepared), { atomic: true });
     this.wakeUp.notify(this.topic(scope));
+    return sequences;
+  }
+
+  async appendAndTell<N extends LogEntry>(
+    scope: string,
+    entries: NewEntry<T>[],
+    { log, scope: noticeScope, entry }: Notice<N>,
+  ): Promise<number[]> {
+    if (!(log instanceof SqliteEntryLog) || log.connection !== this.connection) {
+      throw new InvalidOperationError(this.name, 'the log that is told is not of this database.');
+    }
+    const told = log as SqliteEntryLog<N>;
+    assertId(this.name, scope);
+    assertId(told.name, noticeScope);
+    if (entries.length === 0) return [];
+    const prepared = entries.map((each) => this.prepare(each));
+    const write = () => {
+      const sequences = this.insertAll(scope, prepared);
+      told.insertAll(noticeScope, [told.prepare(entry(Math.max(...sequences)))]);
+      return sequences;
+    };
+    const sequences = await this.writer.submit(write, { atomic: true });
+    this.wakeUp.notify(this.topic(scope));
+    told.wakeUp.notify(told.topic(noticeScope));
     return sequences;
   }
 

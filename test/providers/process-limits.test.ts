@@ -75,7 +75,7 @@ describe('the output of an agent', () => {
     };
     await provider.run(dispatch, sink, never);
     expect(sink.text()).toEqual(Array.from({ length: lines }, (_, index) => String(index + 1)));
-    expect(Math.max(...sink.batches)).toBeLessThanOrEqual(64);
+    expect(Math.max(...sink.batches)).toBeLessThanOrEqual(256);
   });
 
   it('may be garbage', async () => {

@@ -1,21 +1,20 @@
 import type { RunEventInput } from '../../../contracts/run-event';
 
-/** How events are gathered: up to this many, for at most this long. */
-const batch = { events: 64, waitMs: 50 } as const;
+/** The most events that are appended at once. */
+const mostInBatch = 256;
 
 /** Producers wait while this many events are waiting: it bounds memory and slows the agent down to its sink. */
-const highWater = batch.events * 4;
+const highWater = mostInBatch * 4;
 
 /**
- * Gathers events into batches and appends them one batch at a time, in order. After a failed append nothing more is
- * appended; the failure reaches whoever adds or closes.
+ * Appends events one batch at a time, in order. Nothing waits for company: while one batch is being appended the next one
+ * gathers, so that batches are as large as the sink is slow. After a failed append nothing more is appended; the failure
+ * reaches whoever adds or closes.
  */
 export class EventBatcher {
   private waiting: RunEventInput[] = [];
-  private timer: NodeJS.Timeout | undefined;
+  private due: NodeJS.Immediate | undefined;
   private appending: Promise<void> | undefined;
-  /** A batch became due while another one was being appended. */
-  private overdue = false;
   private failure: { cause: unknown } | undefined;
 
   /** @param onFailure called once, as soon as an append has failed */
@@ -28,8 +27,8 @@ export class EventBatcher {
   add(event: RunEventInput): Promise<void> | undefined {
     if (this.failure) return this.room();
     this.waiting.push(event);
-    if (this.waiting.length >= batch.events) this.flush();
-    else this.timer ??= setTimeout(() => this.flush(), batch.waitMs);
+    // After the other lines that came with this one.
+    if (!this.appending) this.due ??= setImmediate(() => this.flush());
     return this.waiting.length >= highWater ? this.room() : undefined;
   }
 
@@ -39,32 +38,29 @@ export class EventBatcher {
       this.flush();
       await this.appending;
     }
-    clearTimeout(this.timer);
     if (this.failure) throw this.failure.cause;
   }
 
   private async room(): Promise<void> {
-    while (this.waiting.length >= highWater && !this.failure) await this.appending;
+    while (this.waiting.length >= highWater && !this.failure) {
+      this.flush();
+      await this.appending;
+    }
     if (this.failure) throw this.failure.cause;
   }
 
   private flush(): void {
-    clearTimeout(this.timer);
-    this.timer = undefined;
-    if (this.failure || this.waiting.length === 0) return;
-    if (this.appending) {
-      this.overdue = true;
-      return;
-    }
-    this.overdue = false;
-    this.appending = this.append(this.waiting.splice(0, batch.events))
+    clearImmediate(this.due);
+    this.due = undefined;
+    if (this.failure || this.appending || this.waiting.length === 0) return;
+    this.appending = this.append(this.waiting.splice(0, mostInBatch))
       .catch((cause: unknown) => {
         this.failure = { cause };
         this.onFailure();
       })
       .finally(() => {
         this.appending = undefined;
-        if (this.overdue) this.flush();
+        this.flush();
       });
   }
 }

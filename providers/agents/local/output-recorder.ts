@@ -161,7 +161,7 @@ export class OutputRecorder {
     this.events += 1;
     return this.options.emit({
       kind,
-      ...this.clean(ids),
+      ...(Object.keys(ids).length === 0 ? {} : this.clean(ids)),
       payload: made.payload,
       redaction: made.redaction,
       receivedAt: new Date().toISOString(),

@@ -33,6 +33,36 @@ export function logContract(harness: StoreHarness): void {
       return heard;
     }
 
+    it('tells another log of what was appended, once both are there', async () => {
+      const name = uniqueName();
+      const [feed, heardFeed] = await Promise.all([db.one.log<Line>({ name }), db.other.log<Line>({ name })]);
+      const notices = watch(heardFeed, 'all');
+      const notice = { log: feed, scope: 'all', entry: (last: number) => ({ text: `up to ${last}` }) };
+      expect(await log.appendAndTell('s', [{ text: 'a' }, { text: 'b' }], notice)).toEqual([1, 2]);
+      expect(await log.appendAndTell('s', [{ text: 'c', dedupeKey: 'k' }], notice)).toEqual([3]);
+      expect(await log.appendAndTell('s', [{ text: 'c', dedupeKey: 'k' }], notice)).toEqual([3]);
+      expect(await log.appendAndTell('s', [], notice)).toEqual([]);
+      await eventually(() => expect(notices.map(({ text }) => text)).toEqual(['up to 2', 'up to 3', 'up to 3']));
+      expect((await elsewhere.read('s', 0, 10)).map(({ text }) => text)).toEqual(['a', 'b', 'c']);
+    });
+
+    it('never shows a notice before what it tells of', async () => {
+      const name = uniqueName();
+      const [feed, heardFeed] = await Promise.all([db.one.log<Line>({ name }), db.other.log<Line>({ name })]);
+      const missed: number[] = [];
+      let heard = 0;
+      void (async () => {
+        for await (const entries of heardFeed.watch('all', { after: 0, signal: ended.signal })) {
+          for (const { text } of entries) if ((await elsewhere.last('s')) < Number(text)) missed.push(Number(text));
+          heard += entries.length;
+        }
+      })();
+      const notice = { log: feed, scope: 'all', entry: (last: number) => ({ text: String(last) }) };
+      for (let n = 0; n < 50; n += 1) await log.appendAndTell('s', [{ text: 'x' }], notice);
+      await eventually(() => expect(heard).toBe(50));
+      expect(missed).toEqual([]);
+    });
+
     it('numbers entries from 1, in the order they are given, each scope for itself', async () => {
       expect(await log.last('s')).toBe(0);
       expect(await log.append('s', [{ text: 'a' }, { text: 'b' }])).toEqual([1, 2]);
