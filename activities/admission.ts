@@ -4,6 +4,7 @@ import { planLaunch, type LaunchPlan } from '../runs/launch-plan';
 import { refusal } from '../runs/refusal';
 import type { ActiveRunStore } from '../stores/active-run-store';
 import type { AttemptRecord, AttemptStore } from '../stores/attempt-store';
+import type { ConversationStore } from '../stores/conversation-store';
 import type { HostStore } from '../stores/host-store';
 import { loadLaunchSubject, type LaunchSources } from '../stores/launch-subject';
 import type { RecoveryStore } from '../stores/recovery-store';
@@ -27,6 +28,7 @@ export interface AdmissionDependencies extends LaunchSources {
   admission: AdmissionControl;
   recoveries: RecoveryStore;
   worktrees: WorktreeStore;
+  conversations: Pick<ConversationStore, 'get'>;
   events: RunEventStore;
   now(): Date;
 }
@@ -115,7 +117,8 @@ export function createAdmissionActivities(deps: AdmissionDependencies) {
     if (hostId === undefined) {
       return refusal('HOST_UNAVAILABLE', 409, 'No host with a worker is live; start one with npm run start:worker.');
     }
-    return deps.attempts.create(newRecord(input, createdAt, plan, hostId));
+    const conversation = input.conversation && (await conversationFields(deps, input.conversation.documentId));
+    return deps.attempts.create({ ...newRecord(input, createdAt, plan, hostId), ...conversation });
   }
 
   /** A task stays on the host that has its worktree. */
@@ -126,6 +129,21 @@ export function createAdmissionActivities(deps: AdmissionDependencies) {
 }
 
 export type AdmissionActivities = ReturnType<typeof createAdmissionActivities>;
+
+/** What an attempt keeps of the conversation it goes on with. */
+async function conversationFields(
+  { conversations }: Pick<AdmissionDependencies, 'conversations'>,
+  documentId: string,
+): Promise<Pick<AttemptRecord, 'message' | 'conversation' | 'continuation'>> {
+  const found = await conversations.get(documentId);
+  if (!found) throw new Error(`The conversation ${documentId} is missing from the stores.`);
+  const { edge, sourceAttemptId, forkTurnId, message: text, actor, continuation } = found;
+  return {
+    message: { text, actor },
+    conversation: { edge, sourceAttemptId, ...(forkTurnId === undefined ? {} : { forkTurnId }) },
+    continuation,
+  };
+}
 
 function newRecord(input: AgentRunInput, createdAt: string, plan: LaunchPlan, hostId: string | null): AttemptRecord {
   const parentAttemptId = input.retry?.parentAttemptId ?? input.request.parentAttemptId;

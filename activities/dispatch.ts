@@ -15,6 +15,7 @@ import type { RunEventStore } from '../stores/run-event-store';
 import type { AgentDecider } from './agent-approvals';
 import { requireReservation, type HoldDependencies } from './admission-control/hold';
 import { checkpointRun, type CheckpointDependencies } from './checkpoints';
+import { goesOnWith } from './launch-snapshot';
 import { claimOf } from './claim';
 import { findClaimedFiles } from './claimed-files';
 import { withHeartbeat } from './heartbeat';
@@ -97,6 +98,7 @@ export function createDispatchActivities(deps: DispatchDependencies) {
         agent: record.agentConfig,
         worktreePath,
         transport: transportOf(record),
+        ...goesOnWith(record),
         transportDir: deps.transportDir,
         stopGraceMs: deps.limits.stopGraceMs,
         timeoutMs: deps.limits.runTimeoutMs,
@@ -150,7 +152,7 @@ export function createDispatchActivities(deps: DispatchDependencies) {
       payload: { agent: record.agent, provider: record.provider, hostId: deps.hostId, pid: process.pid },
       dedupeKey: 'started',
     };
-    await deps.events.append(sourceOf(record), [event]);
+    await deps.events.append(sourceOf(record), [event, ...conversationEvents(record)]);
     await deps.feed.append({ type: 'agent.status' });
     deps.live.add(record._id, agent);
   }
@@ -193,13 +195,26 @@ export function createDispatchActivities(deps: DispatchDependencies) {
 export type DispatchActivities = ReturnType<typeof createDispatchActivities>;
 
 /** The document that was recorded when the launch was prepared. */
-function transportOf({ _id: attemptId, taskId, taskEnvelope, transport }: AttemptRecord): TaskEnvelopeTransport {
+function transportOf(record: AttemptRecord): TaskEnvelopeTransport {
+  const { _id: attemptId, taskId, taskEnvelope, transport } = record;
   const rendered = renderRecorded(
-    { attemptId, taskId, envelope: required(taskEnvelope, attemptId) },
+    { attemptId, taskId, envelope: required(taskEnvelope, attemptId), ...goesOnWith(record) },
     required(transport, attemptId),
   );
   if (rendered) return rendered;
   throw ApplicationFailure.nonRetryable(`The contract of ${attemptId} was changed.`, 'CONTRACT_CHANGED');
+}
+
+/** An agent of the process protocol opens no session that it could tell of. */
+function conversationEvents({ provider, conversation }: AttemptRecord): RunEventInput[] {
+  if (provider !== 'process' || !conversation) return [];
+  const { edge, sourceAttemptId } = conversation;
+  const kinds = {
+    resume: 'conversation.resumed',
+    'follow-up': 'conversation.followed-up',
+    fork: 'conversation.forked',
+  } as const;
+  return [{ kind: kinds[edge], payload: { sourceAttemptId }, dedupeKey: 'conversation' }];
 }
 
 function required<T>(value: T | undefined, attemptId: string): T {

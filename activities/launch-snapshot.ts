@@ -1,3 +1,4 @@
+import type { TransportConversation } from '../contracts/run-contract';
 import type { LaunchSnapshot } from '../runs/contract';
 import type { LaunchPlan } from '../runs/launch-plan';
 import type { AttemptRecord } from '../stores/attempt-store';
@@ -37,6 +38,10 @@ export const plannedFields = ({ snapshot, repository, git }: LaunchPlan): Snapsh
   repository,
   git,
 });
+
+/** The session of an earlier attempt that this one goes on with, for its provider and its transport document. */
+export const goesOnWith = ({ conversation, continuation }: AttemptRecord): { conversation?: TransportConversation } =>
+  conversation && continuation ? { conversation: { ...conversation, continuation } } : {};
 
 /** The snapshot an attempt was admitted with. */
 export const snapshotOf = (record: AttemptRecord): LaunchSnapshot => ({

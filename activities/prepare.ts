@@ -24,7 +24,7 @@ import type { AttemptRecord, AttemptStore } from '../stores/attempt-store';
 import type { TraceStore } from '../stores/trace-store';
 import type { WorktreeRecord, WorktreeStore } from '../stores/worktree-store';
 import { withHeartbeat } from './heartbeat';
-import { snapshotOf } from './launch-snapshot';
+import { goesOnWith, snapshotOf } from './launch-snapshot';
 import { takeLease } from './worktree/lease';
 import { placeOf } from './worktree/record';
 
@@ -100,6 +100,7 @@ export function createPrepareActivities(deps: PrepareDependencies) {
         adapter,
         envelope: contract.taskEnvelope,
         sections,
+        ...goesOnWith(record),
       });
       const stored = await deps.attempts.prepare(attemptId, {
         ...documents,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { attemptId, commitPolicy, phase, slug, taskId, timestamp } from './common';
+import { conversationSource } from './conversation';
 import { completionResult } from './completion';
 import { recordedLaunchManifest } from './launch-manifest';
 import { type baselineFile, providerRuntimeManifest, recordedTaskEnvelope } from './run-contract';
@@ -36,6 +37,7 @@ export const attempt = z
     rootAttemptId: attemptId,
     parentAttemptId: attemptId.optional(),
     retryNumber: z.number().int().min(0),
+    conversation: conversationSource.optional(),
     agent: slug,
     provider: z.string(),
     phase,

@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { attemptId, commitPolicy, digest, objectName, phase, slug, taskId, timestamp } from './common';
+import type { Continuation } from './completion';
+import type { ConversationSource } from './conversation';
 import { executionPolicy, sideEffectKind } from './task';
 
 export const capabilityState = z.enum(['supported', 'advisory', 'unsupported', 'unknown']);
@@ -129,5 +131,11 @@ export interface TaskEnvelopeTransport {
   adapter: string;
   envelope: RecordedTaskEnvelope;
   sections: TransportSection[];
+  /** The session of an earlier attempt that this one goes on with. */
+  conversation?: TransportConversation;
   digest: string;
+}
+
+export interface TransportConversation extends ConversationSource {
+  continuation: Continuation;
 }

@@ -1,6 +1,6 @@
 import type { AgentConfig } from '../contracts/agent-config';
 import type { Attempt, AttemptState, HostBaseline } from '../contracts/attempt';
-import type { CompletionResult } from '../contracts/completion';
+import type { CompletionResult, Continuation } from '../contracts/completion';
 import type { LaunchOutcome, LaunchRequest } from '../contracts/launch';
 import type { Repository } from '../contracts/repository';
 import type { RecordedLaunchManifest } from '../contracts/launch-manifest';
@@ -24,6 +24,8 @@ export interface AttemptRecord extends Omit<Attempt, 'id'> {
   sandbox: SandboxPreset | null;
   /** Words of a person that begin the conversation of this run. */
   message?: { text: string; actor: string };
+  /** How the session of the source attempt is gone on with. */
+  continuation?: Continuation;
   maxRetries: number;
   repository: Repository | null;
   git: { branch: string; baseBranch: string } | null;
@@ -172,6 +174,7 @@ export const presentAttempt = (record: AttemptRecord): Attempt => ({
   rootAttemptId: record.rootAttemptId,
   ...(record.parentAttemptId === undefined ? {} : { parentAttemptId: record.parentAttemptId }),
   retryNumber: record.retryNumber,
+  ...(record.conversation === undefined ? {} : { conversation: record.conversation }),
   agent: record.agent,
   provider: record.provider,
   phase: record.phase,

@@ -30,6 +30,7 @@ import { createAttemptStore } from '../stores/attempt-store';
 import type { Board } from '../stores/board-files/board';
 import { createCheckpointStore } from '../stores/checkpoint-store';
 import { createClaimStore } from '../stores/claim-store';
+import { createConversationStore } from '../stores/conversation-store';
 import type { Database } from '../stores/collection';
 import { createFeedStore } from '../stores/feed-store';
 import { createHostStore } from '../stores/host-store';
@@ -83,6 +84,7 @@ export async function createWorkerDependencies({ env, log, hostId, database, boa
     createRunCommandStore(database),
     createApprovalStore(database),
   ]);
+  const conversations = await createConversationStore(database);
   const routing = await createRoutingStore(database, {
     agents,
     profiles: () => profiles.list(),
@@ -151,6 +153,7 @@ export async function createWorkerDependencies({ env, log, hostId, database, boa
     boardActivities: {
       ...createAdmissionActivities({
         ...shared,
+        conversations,
         routing,
         traces,
         repositories,

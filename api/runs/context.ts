@@ -1,5 +1,6 @@
 import type { AttemptStore } from '../../stores/attempt-store';
 import type { ClaimStore } from '../../stores/claim-store';
+import type { ConversationStore } from '../../stores/conversation-store';
 import type { HostStore } from '../../stores/host-store';
 import type { LaunchSources } from '../../stores/launch-subject';
 import type { LaunchStore } from '../../stores/launch-store';
@@ -23,6 +24,7 @@ export interface RunsContext extends LaunchSources {
   recoveries: RecoveryStore;
   claims: ClaimStore;
   commands: RunCommandStore;
+  conversations: ConversationStore;
   events: RunEventStore;
   launcher: RunLauncher;
   settings: { timings: RunTimings };

@@ -5,6 +5,8 @@ import {
   type LaunchRefusal,
   type LaunchRequest,
 } from '../../contracts/launch';
+import type { Continuation } from '../../contracts/completion';
+import type { ConversationSource } from '../../contracts/conversation';
 import type { LaunchPreview } from '../../contracts/launch-manifest';
 import { assertFound, conflict, validationError } from '../../platform/errors/app-error';
 import { driftOf } from '../../runs/contract';
@@ -15,6 +17,7 @@ import { refusalError } from '../../runs/refusal';
 import { loadLaunchSubject } from '../../stores/launch-subject';
 import { attemptOfTask } from './attempt';
 import { tracedRefusal } from '../../stores/route-trace';
+import type { AgentRunInput } from '../../workflows/agent-run/messages';
 import type { RunsContext } from './context';
 
 /** Who launches, under which key. */
@@ -23,6 +26,13 @@ export interface LaunchCaller {
   workspaceId: string;
   /** The header `X-Idempotency-Key`; it wins over the key in the body. */
   headerKey: string | undefined;
+}
+
+/** What a launch goes on with, when it is no new conversation. */
+export interface LaunchConversation extends ConversationSource {
+  message: string;
+  /** How it can be gone on with, or why not; asked once for each launch. @throws AppError 409 */
+  continuation: () => Promise<Continuation>;
 }
 
 /**
@@ -34,10 +44,11 @@ export async function launchRun(
   taskId: string,
   body: LaunchRequest,
   caller: LaunchCaller,
+  conversation?: LaunchConversation,
 ): Promise<LaunchAnswer> {
   const { idempotencyKey: bodyKey, ...request } = body;
   const key = parseKey(caller.headerKey) ?? bodyKey;
-  const requestDigest = digestOf({ taskId, request });
+  const requestDigest = requestIdentity(taskId, request, conversation);
   const known = key === undefined ? undefined : await context.launches.find(taskId, key);
   if (known && known.requestDigest !== requestDigest) {
     throw conflict(
@@ -48,6 +59,7 @@ export async function launchRun(
   }
   if (known?.outcome) return answered(known.outcome);
   // A claimed key without an outcome is a launch whose answer was lost: it goes on where it was.
+  const continuation = known ? undefined : await conversation?.continuation();
   if (!known) await checkReadiness(context, taskId, request);
 
   const fresh = { taskId, attemptId: newAttemptId(), requestDigest, createdAt: new Date().toISOString() };
@@ -59,6 +71,7 @@ export async function launchRun(
       'IDEMPOTENCY_KEY_REUSED',
     );
   }
+  const goesOn = conversation && (await remember(context, claim, conversation, continuation, caller));
   const { maxRetries } = (await context.routing.configuration()).value;
   const input = {
     attemptId: claim.attemptId,
@@ -68,6 +81,7 @@ export async function launchRun(
     workspaceId: caller.workspaceId,
     ...context.settings,
     maxRetries,
+    ...goesOn,
   };
   const outcome =
     (await context.launcher.launch(input, caller.workspaceId)) ?? (await context.attempts.get(claim.attemptId))?.launch;
@@ -76,6 +90,32 @@ export async function launchRun(
   }
   if (key !== undefined) await context.launches.settle(taskId, key, outcome);
   return answered(outcome);
+}
+
+/** Two requests under one key are the same when everything that was asked is. */
+const requestIdentity = (taskId: string, request: object, conversation: LaunchConversation | undefined): string => {
+  if (!conversation) return digestOf({ taskId, request });
+  const { continuation: _continuation, ...asked } = conversation;
+  return digestOf({ taskId, request, conversation: asked });
+};
+
+/** Writes down what the launch goes on with, before anything is launched; the first one stands. */
+async function remember(
+  { conversations }: RunsContext,
+  { attemptId, createdAt }: { attemptId: string; createdAt: string },
+  { continuation: ask, ...conversation }: LaunchConversation,
+  known: Continuation | undefined,
+  { actor }: LaunchCaller,
+): Promise<Pick<AgentRunInput, 'conversation' | 'origin'>> {
+  const { edge, sourceAttemptId } = conversation;
+  if (!(await conversations.get(attemptId))) {
+    const continuation = known ?? (await ask());
+    await conversations.put({ _id: attemptId, ...conversation, continuation, actor, createdAt });
+  }
+  return {
+    conversation: { documentId: attemptId, edge, sourceAttemptId },
+    origin: { source: 'conversation', edge, parentAttemptId: sourceAttemptId },
+  };
 }
 
 /** Compiles what `start` would, through the same gate, without an attempt, and compares it with a parent attempt. */

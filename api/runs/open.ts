@@ -1,6 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { createAttemptStore } from '../../stores/attempt-store';
 import { createClaimStore } from '../../stores/claim-store';
+import { createConversationStore } from '../../stores/conversation-store';
 import { createFeedStore, type FeedStore } from '../../stores/feed-store';
 import { createHostStore } from '../../stores/host-store';
 import { createLaunchStore } from '../../stores/launch-store';
@@ -39,6 +40,7 @@ export async function openRuns(context: ApiContext, client: Client): Promise<Run
     createWorktreeStore(database),
     createRunCommandStore(database),
   ]);
+  const conversations = await createConversationStore(database);
   return {
     board,
     routing,
@@ -54,6 +56,7 @@ export async function openRuns(context: ApiContext, client: Client): Promise<Run
     recoveries,
     claims,
     commands,
+    conversations,
     events,
     feed,
     launcher: createRunLauncher(client),

@@ -12,6 +12,7 @@ import { completeRun } from './complete';
 import type { RunsContext } from './context';
 import { launchRun, previewRun } from './launch';
 import { commandRoutes } from './commands';
+import { conversationRoutes } from './conversation';
 import { ofAttempt, ofTask } from './parameters';
 import { readStatus } from './status';
 
@@ -21,6 +22,7 @@ const tag = 'runs';
 export function runRoutes(routes: Routes, context: RunsContext): void {
   attemptRoutes(routes, context);
   commandRoutes(routes, context);
+  conversationRoutes(routes, context);
 
   routes.add(
     {

@@ -69,10 +69,7 @@ test('whatever is asked, the record fits its contract and is bounded', () => {
       fc.dictionary(fc.string(), fc.jsonValue()),
       fc.array(fc.string()),
       (action, details, scope) => {
-        const record = newApproval(
-          request({ action, details, resourceScope: scope }),
-          now,
-        );
+        const record = newApproval(request({ action, details, resourceScope: scope }), now);
         expect(runApproval.safeParse(record).success).toBe(true);
         expect(JSON.stringify(record).length).toBeLessThan(400_000);
       },

@@ -21,14 +21,22 @@ export function transportSections({ taskId, profile, objective, message }: Launc
 }
 
 /** The document the agent is given. The same input has the same digest, so that it can be checked when it is used. */
-export function renderTransport(given: {
+export function renderTransport({
+  conversation,
+  ...given
+}: {
   attemptId: string;
   taskId: string;
   adapter: string;
   envelope: RecordedTaskEnvelope;
   sections: TransportSection[];
+  conversation?: TaskEnvelopeTransport['conversation'];
 }): TaskEnvelopeTransport {
-  return withDigest({ schemaVersion: 'provider-task-envelope-transport/v1' as const, ...given });
+  return withDigest({
+    schemaVersion: 'provider-task-envelope-transport/v1' as const,
+    ...given,
+    ...(conversation === undefined ? {} : { conversation }),
+  });
 }
 
 /** What is kept of a transport beside its envelope. */
@@ -39,7 +47,7 @@ export type RecordedTransport = Pick<TaskEnvelopeTransport, 'digest' | 'adapter'
  * changed since is not dispatched.
  */
 export function renderRecorded(
-  given: Pick<TaskEnvelopeTransport, 'attemptId' | 'taskId' | 'envelope'>,
+  given: Pick<TaskEnvelopeTransport, 'attemptId' | 'taskId' | 'envelope' | 'conversation'>,
   { digest, adapter, sections }: RecordedTransport,
 ): TaskEnvelopeTransport | undefined {
   const rendered = renderTransport({ ...given, adapter, sections });

@@ -2,6 +2,7 @@ import { defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { AgentCommandType, CommandAnswer } from '../../contracts/agent-command';
 import type { ApprovalStatus } from '../../contracts/run-approval';
 import type { LaunchOrigin } from '../../contracts/admission';
+import type { ConversationEdge } from '../../contracts/conversation';
 import type { LaunchOutcome, LaunchRequest } from '../../contracts/launch';
 
 /** The business id of an attempt's workflow: starting it twice is one run. */
@@ -24,6 +25,8 @@ export interface AgentRunInput {
   actor: string;
   timings: RunTimings;
   maxRetries: number;
+  /** Set when the run goes on with the session of an earlier attempt; its words are in the stores. */
+  conversation?: { documentId: string; edge: ConversationEdge; sourceAttemptId: string };
   /** Set on a retry: the attempt it follows, and its place in the chain. */
   retry?: { parentAttemptId: string; rootAttemptId: string; retryNumber: number };
   /** Where the launch comes from; left out for a launch by a caller of the API, and for a retry. */

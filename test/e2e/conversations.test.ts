@@ -1,0 +1,143 @@
+import { resolve } from 'node:path';
+import { eventually } from '../../platform/testing/eventually';
+import { scriptAgent } from '../support/caller';
+import { aRepository } from '../support/repository';
+import { startStack, type Stack } from '../support/stack';
+
+let stack: Stack;
+
+beforeAll(async () => {
+  stack = await startStack();
+  await stack.call.addRepository('sample', await aRepository(stack.dir));
+  await stack.call.configureAgents([
+    {
+      type: 'scripted',
+      name: 'Scripted',
+      provider: 'acp',
+      command: process.execPath,
+      args: [resolve(__dirname, '../../examples/acp-agent/agent.mjs'), '--state', `${stack.dir}/sessions`],
+    },
+    scriptAgent('rememberer'),
+    scriptAgent('worker-bee'),
+    { ...scriptAgent('worker-bee', '600', '50'), type: 'long-bee' },
+  ]);
+});
+
+afterAll(() => stack.close());
+
+async function anEnded(agent: string, description = 'say first') {
+  const task = await stack.call.createTask({ title: agent, description, git: { repo: 'sample' } });
+  const { attemptId } = await stack.call.start(task.id, { agent });
+  const status = await stack.call.ended(task.id);
+  const goOn = (edge: string, body: object, headers?: Record<string, string>) =>
+    stack.call.post(`/api/agents/${task.id}/conversation/${edge}`, { sourceAttemptId: attemptId, ...body }, headers);
+  return { taskId: task.id as string, attemptId: attemptId as string, status, goOn };
+}
+
+test('a run of an agent that speaks the protocol is launched, told and completed like any other', async () => {
+  const { status, taskId, attemptId } = await anEnded('scripted', '- [ ] write a.md: hello\nsay Done.');
+  expect(status.attempt.completion).toMatchObject({
+    status: 'success',
+    terminalSource: 'stream',
+    summary: 'Done.',
+    harness: { changedFiles: [{ path: 'a.md', status: 'untracked' }] },
+    claims: { continuation: { provider: 'acp', kind: 'session' } },
+  });
+  expect(status.providerRuntimeManifest).toMatchObject({ provider: 'acp', providerVersion: 'example-acp-agent 1.0.0' });
+  const control = (action: string) => status.controls.controls.find((row: { action: string }) => row.action === action);
+  expect(control('resume')).toMatchObject({ state: 'supported', available: true });
+  expect(control('fork')).toMatchObject({ state: 'unsupported', available: false });
+  const events = await stack.call.events(taskId, attemptId);
+  expect(events.map(({ kind }) => kind)).toEqual(expect.arrayContaining(['conversation.started', 'file.changed']));
+});
+
+test('a run is steered in the middle of its turn', async () => {
+  const task = await stack.call.createTask({ title: 'x', description: 'wait 60000', git: { repo: 'sample' } });
+  const { attemptId } = await stack.call.start(task.id, { agent: 'scripted' });
+  const steered = await stack.call.ok('POST', `/api/agents/${task.id}/conversation/steer`, {
+    attemptId,
+    message: 'say Steered.',
+  });
+  expect(steered).toMatchObject({ delivered: true });
+  expect((await stack.call.ended(task.id)).attempt.completion).toMatchObject({
+    status: 'success',
+    summary: 'Steered.',
+  });
+});
+
+test.each([
+  ['follow-up', 'conversation.followed-up'],
+  ['resume', 'conversation.resumed'],
+])('%s is a new attempt that goes on with the session of the source', async (edge, kind) => {
+  const { taskId, attemptId, goOn } = await anEnded('scripted');
+  const launched = await goOn(edge, { message: 'recall' });
+  expect(launched).toMatchObject({ status: 201, body: { status: 'running', agent: 'scripted' } });
+  expect(launched.body.attemptId).not.toBe(attemptId);
+  const { attempt } = await eventually(async () => {
+    const status = await stack.call.status(taskId);
+    expect(status).toMatchObject({ attemptId: launched.body.attemptId, state: 'ended' });
+    return status;
+  });
+  expect(attempt).toMatchObject({
+    parentAttemptId: attemptId,
+    conversation: { edge, sourceAttemptId: attemptId },
+    completion: { status: 'success', summary: expect.stringMatching(/^I was told 2 times: .*say first/s) },
+  });
+  const events = await stack.call.events(taskId, launched.body.attemptId);
+  expect(events.map((event) => event.kind)).toContain(kind);
+});
+
+test('an agent of the process protocol is told what it goes on with', async () => {
+  const { taskId, goOn } = await anEnded('rememberer');
+  const { body } = await goOn('follow-up', { message: 'and now?' });
+  await eventually(async () => {
+    const { attempt, attemptId } = await stack.call.status(taskId);
+    expect(attemptId).toBe(body.attemptId);
+    expect(attempt.completion).toMatchObject({ summary: 'follow-up of thread-7: and now?' });
+  });
+});
+
+test('the same idempotency key is the same attempt; another message under it is refused', async () => {
+  const { taskId, goOn } = await anEnded('rememberer');
+  const key = { 'x-idempotency-key': `go-on-${taskId}` };
+  const [first, second] = await Promise.all([
+    goOn('follow-up', { message: 'once' }, key),
+    goOn('follow-up', { message: 'once' }, key),
+  ]);
+  expect(first.status).toBe(201);
+  expect(second.body).toEqual(first.body);
+  await stack.call.ended(taskId);
+  expect((await goOn('follow-up', { message: 'once' }, key)).body).toEqual(first.body);
+  expect(await goOn('follow-up', { message: 'twice' }, key)).toMatchObject({
+    status: 409,
+    body: { code: 'IDEMPOTENCY_KEY_REUSED' },
+  });
+});
+
+test('what cannot be gone on with is refused, with the reason', async () => {
+  const { goOn } = await anEnded('worker-bee');
+  expect(await goOn('follow-up', { message: 'x' })).toMatchObject({
+    status: 409,
+    body: { code: 'NO_PROVIDER_IDENTITY' },
+  });
+  expect(await goOn('fork', { message: 'x', forkTurnId: 'turn-1' })).toMatchObject({
+    status: 409,
+    body: { code: 'CAPABILITY_UNSUPPORTED', details: { action: 'fork', capabilityId: 'run.fork' } },
+  });
+  expect(await goOn('follow-up', { message: 'x', forkTurnId: 'turn-1' })).toMatchObject({ status: 400 });
+  expect(await goOn('follow-up', { message: 'x'.repeat(20_001) })).toMatchObject({ status: 400 });
+  expect(await goOn('follow-up', { message: 'x', sourceAttemptId: 'attempt_nobody0000' })).toMatchObject({
+    status: 404,
+  });
+});
+
+test('an attempt that goes on is steered, not followed up', async () => {
+  const task = await stack.call.createTask({ title: 'x', git: { repo: 'sample' } });
+  const { attemptId } = await stack.call.start(task.id, { agent: 'long-bee' });
+  const answer = await stack.call.post(`/api/agents/${task.id}/conversation/follow-up`, {
+    sourceAttemptId: attemptId,
+    message: 'x',
+  });
+  expect(answer).toMatchObject({ status: 409, body: { code: 'SOURCE_NOT_TERMINAL' } });
+  await stack.call.ok('POST', `/api/agents/${task.id}/stop`, { attemptId });
+});
