@@ -2,10 +2,10 @@ import type { RoutingConfiguration } from '../contracts/routing';
 import type { TeamRoster } from '../contracts/team-roster';
 import { defaultRouting } from '../runs/routing/defaults';
 import type { ProfileAgent, RoutingInputs } from '../runs/routing/decide';
-import type { RuntimeEvidenceSource } from '../runs/routing/evidence';
 import type { AgentConfigStore } from './agent-config-store';
 import { createAgentRegistryStore, type RegistryStoreOptions } from './agent-registry-store';
 import type { Database } from './collection';
+import { createHostManifestStore, probedEvidence } from './host-manifest-store';
 import { createHostStore } from './host-store';
 import { allEvidence, declaredEvidence, probedOrDeclared, registeredEvidence } from './runtime-evidence';
 import { openSettingsDocument } from './settings-document';
@@ -14,8 +14,6 @@ export interface RoutingStoreOptions {
   agents: Pick<AgentConfigStore, 'read'>;
   /** The profiles members of the roster may work with. */
   profiles?: () => Promise<ProfileAgent[]>;
-  /** What hosts found configured agents able to do; what providers declare stands in for what no host has probed. */
-  probed?: RuntimeEvidenceSource;
   /** Retries of a lost run where no routing is configured. */
   maxRetries?: number;
   registry?: RegistryStoreOptions;
@@ -24,17 +22,20 @@ export interface RoutingStoreOptions {
 /** Everything routing is decided from, and where it is kept. */
 export async function createRoutingStore(
   db: Database,
-  { agents, profiles = async () => [], probed, maxRetries, registry: registryOptions = {} }: RoutingStoreOptions,
+  { agents, profiles = async () => [], maxRetries, registry: registryOptions = {} }: RoutingStoreOptions,
 ) {
-  const [configuration, roster, registry, hosts] = await Promise.all([
+  const [configuration, roster, registry, hosts, manifests] = await Promise.all([
     openSettingsDocument<RoutingConfiguration>(db, 'routing'),
     openSettingsDocument<TeamRoster>(db, 'team-roster'),
     createAgentRegistryStore(db, registryOptions),
     createHostStore(db),
+    createHostManifestStore(db),
   ]);
   const now = registryOptions.now ?? (() => new Date());
-  const declared = declaredEvidence(hosts, now);
-  const sources = allEvidence(probed ? probedOrDeclared(probed, declared) : declared, registeredEvidence(registry));
+  const sources = allEvidence(
+    probedOrDeclared(probedEvidence(manifests, hosts), declaredEvidence(hosts, now)),
+    registeredEvidence(registry),
+  );
 
   return {
     roster,

@@ -33,6 +33,7 @@ import { createClaimStore } from '../stores/claim-store';
 import { createConversationStore } from '../stores/conversation-store';
 import type { Database } from '../stores/collection';
 import { createFeedStore } from '../stores/feed-store';
+import { createHostManifestStore } from '../stores/host-manifest-store';
 import { createHostStore } from '../stores/host-store';
 import { createProfileStore } from '../stores/profile-store';
 import { createOutputArtifactStore } from '../stores/output-artifact-store';
@@ -143,6 +144,7 @@ export async function createWorkerDependencies({ env, log, hostId, database, boa
 
   return {
     hosts,
+    probing: { hostId, agents, providers, manifests: await createHostManifestStore(database), log, now: shared.now },
     worktrees,
     admission,
     attempts,

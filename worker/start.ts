@@ -12,6 +12,7 @@ import { createWorkerDependencies } from './deps';
 import { hostIdOf } from './host';
 import { reconcileWorktrees } from './reconcile';
 import { startUpkeep } from './upkeep';
+import { startProbing } from './probing';
 import { installRuntime } from '../platform/temporal/runtime';
 import { reconcileApprovals } from './reconcile-approvals';
 import { ensureSchedules } from './schedules';
@@ -46,7 +47,7 @@ export async function startWorker(
   const board = await createBoard({ dir: join(dataDir, 'tasks'), log });
   const stopping = new AbortController();
   const parts = { env, log, hostId, database, board, client, stopping: stopping.signal };
-  const { hosts, worktrees, approvals, admission, attempts, queue, ...activities } =
+  const { hosts, probing, worktrees, approvals, admission, attempts, queue, ...activities } =
     await createWorkerDependencies(parts);
   const { boardActivities, hostActivities, workerActivities } = activities;
 
@@ -80,6 +81,7 @@ export async function startWorker(
     queues: [boardQueue, hostQueue(hostId), queue],
     log,
   });
+  const probes = startProbing(probing);
   const reconcile = async (options: { stuck: boolean }): Promise<void> => {
     await reconcileWorktrees(
       { worktrees, client, heartbeatTimeoutMs: env.BOARD_HEARTBEAT_TIMEOUT_MS, log },
@@ -100,10 +102,12 @@ export async function startWorker(
     async close() {
       clearInterval(reconciling);
       await upkeep.drain();
+      const probed = probes.close();
       stopping.abort();
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
       await ended;
       await upkeep.close();
+      await probed;
       await board.close();
       await client.connection.close();
       await connection.close();

@@ -1,3 +1,4 @@
+import { eventually } from '../../platform/testing/eventually';
 import { aRepository } from '../support/repository';
 import { scriptAgent } from '../support/caller';
 import { startStack, type Stack } from '../support/stack';
@@ -12,6 +13,7 @@ beforeAll(async () => {
     { ...scriptAgent('worker-bee'), type: 'writer' },
     { ...scriptAgent('worker-bee'), type: 'specialist' },
     { ...scriptAgent('worker-bee'), type: 'off', enabled: false },
+    { type: 'missing', name: 'Missing', provider: 'process', command: '/nowhere/agent' },
     { type: 'elsewhere', name: 'Elsewhere', provider: 'remote-callback' },
   ]);
 });
@@ -102,6 +104,33 @@ test('an agent that is off is replaced by its fallback', async () => {
   expect(await stack.call.start(task.id)).toMatchObject({ agent: 'specialist' });
   await stack.call.ended(task.id);
   expect(await tracesOf(task.id)).toMatchObject([{ outcome: 'fallback' }]);
+});
+
+test('an agent whose program is not on its host is found out before it is chosen', async () => {
+  await configure([{ match: {}, agent: 'missing', fallback: 'specialist' }]);
+  const known = await eventually(
+    async () => {
+      const { hosts } = await stack.call.ok('POST', '/api/agents/hosts/preview', {});
+      const found = hosts[0].candidates.filter(({ source }: { source: string }) => source === 'host');
+      expect(found).toHaveLength(4);
+      return found;
+    },
+    { withinMs: 30_000 },
+  );
+  expect(known).toContainEqual(
+    expect.objectContaining({
+      agent: 'missing',
+      compatible: false,
+      reasons: [expect.objectContaining({ code: 'probe-failed' })],
+    }),
+  );
+  expect(known).toContainEqual(expect.objectContaining({ agent: 'worker-bee', compatible: true, warnings: [] }));
+  const task = await aTask();
+  expect(await stack.call.start(task.id)).toMatchObject({ agent: 'specialist' });
+  await stack.call.ended(task.id);
+  expect(await tracesOf(task.id)).toMatchObject([
+    { outcome: 'fallback', summary: expect.stringMatching(/Agent missing is not available.*\/nowhere\/agent/) },
+  ]);
 });
 
 test('a launch that nobody can take is refused with its reasons, and nothing runs', async () => {

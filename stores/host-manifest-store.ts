@@ -1,0 +1,61 @@
+import type { AgentConfig } from '../contracts/agent-config';
+import type { ProviderRuntimeManifest } from '../contracts/run-contract';
+import { digestOf } from '../runs/digest';
+import type { RuntimeEvidence, RuntimeEvidenceSource } from '../runs/routing/evidence';
+import type { Database, Stored } from './collection';
+import type { HostStore } from './host-store';
+
+/** What one host found when it probed one agent. */
+export interface HostManifest extends Stored {
+  hostId: string;
+  agent: string;
+  /** Of the agent's configuration as it was probed: another one has not been probed yet. */
+  configDigest: string;
+  manifest: ProviderRuntimeManifest;
+  probedAt: string;
+}
+
+const idOf = (hostId: string, agent: string) => `${hostId}/${agent}`;
+
+/** The latest manifest of each agent on each host. */
+export async function createHostManifestStore(db: Database) {
+  const manifests = await db.collection<HostManifest>({ name: 'host-manifests', indexes: [{ keys: { hostId: 1 } }] });
+  return {
+    /** What the host found last about the agent as it is configured now; `undefined` when it has not probed that. */
+    async get(hostId: string, agent: AgentConfig): Promise<HostManifest | undefined> {
+      const found = await manifests.get(idOf(hostId, agent.type));
+      return found?.configDigest === digestOf(agent) ? found : undefined;
+    },
+
+    async put(hostId: string, agent: AgentConfig, manifest: ProviderRuntimeManifest): Promise<void> {
+      const fields = {
+        hostId,
+        agent: agent.type,
+        configDigest: digestOf(agent),
+        manifest,
+        probedAt: manifest.probe.probedAt,
+      };
+      await manifests.findOneAndUpdate({ _id: idOf(hostId, agent.type) }, { $set: fields }, { upsert: true });
+    },
+
+    of: (hostIds: string[]): Promise<HostManifest[]> => manifests.find({ hostId: { $in: hostIds } }, { limit: 10_000 }),
+  };
+}
+
+export type HostManifestStore = Awaited<ReturnType<typeof createHostManifestStore>>;
+
+/** What live hosts found out about agents as they are configured now. */
+export const probedEvidence = (
+  manifests: Pick<HostManifestStore, 'of'>,
+  hosts: Pick<HostStore, 'live'>,
+): RuntimeEvidenceSource => ({
+  async read(agents) {
+    const live = await hosts.live();
+    if (live.length === 0) return [];
+    const configured = new Map(agents.map((agent) => [agent.type, digestOf(agent)]));
+    const found = await manifests.of(live.map(({ _id }) => _id));
+    return found
+      .filter(({ agent, configDigest }) => configured.get(agent) === configDigest)
+      .map(({ hostId, agent, manifest }): RuntimeEvidence => ({ source: 'host', sourceId: hostId, agent, manifest }));
+  },
+});
