@@ -17,14 +17,12 @@ import { mostShards, readPositions } from '../imports/positions';
 import type { Store } from '../storage/store';
 import { readBody } from './body';
 import { catalogOf, findField, findIndex, param, type Routes } from './context';
-import { checkArguments, flag, protobuf, Refusal, sendsProtobuf, shardNumber, wantsProtobuf } from './reply';
+import { checkArguments, flag, protobuf, Refusal, sendsProtobuf, shardNumber } from './reply';
 
 /** Imports are protobuf in both directions. */
 export function mustBeProtobuf(ctx: Context): void {
   if (!sendsProtobuf(ctx)) throw new Refusal(415, 'Unsupported media type');
-  if (ctx.get('Accept') !== '' && !wantsProtobuf(ctx) && !ctx.get('Accept').includes('*/*')) {
-    throw new Refusal(406, 'Not acceptable');
-  }
+  if (ctx.accepts('application/x-protobuf', 'application/protobuf') === false) throw new Refusal(406, 'Not acceptable');
 }
 
 /** Runs an import; what is wrong with the request is a 400 with the error in the import's own answer. */

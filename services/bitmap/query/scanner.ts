@@ -3,7 +3,10 @@ import { parseError, type QueryError } from './errors';
 const run = /[A-Za-z0-9_:.-]+/y;
 const space = /[ \t\r\n]*/y;
 const operator = /><|<=|>=|==|!=|[<>=]/y;
-const escapes: Record<string, string> = { n: '\n', t: '\t', r: '\r', '"': '"', "'": "'", '\\': '\\' };
+/** Those of JSON, and the other quote. */
+const escapes = new Map(
+  Object.entries({ n: '\n', t: '\t', r: '\r', b: '\b', f: '\f', '/': '/', '"': '"', "'": "'", '\\': '\\' }),
+);
 
 /** Reads a query text piece by piece. */
 export class Scanner {
@@ -86,7 +89,7 @@ export class Scanner {
       this.at += 4;
       return String.fromCharCode(parseInt(code.slice(1), 16));
     }
-    const character = escapes[this.peek()];
+    const character = escapes.get(this.peek());
     if (character === undefined) throw parseError('unknown escape', this.text, this.at - 1);
     return character;
   }

@@ -86,9 +86,10 @@ export class Store {
     const { log } = this;
     if (!log) return;
     const { directory } = this.options;
+    const complete = await log.rotate();
+    // Not before: whatever changed until the log went on in a new segment is in one that is removed below.
     const changed = [...this.dirty];
     this.dirty.clear();
-    const complete = await log.rotate();
     try {
       for (const number of changed) {
         const thing = this.catalog.find(number);

@@ -1,0 +1,353 @@
+import { Bitmaps } from '../../../services/bitmap/bitmaps/kind';
+import { decode, encode, protobufHeaders } from './protobuf';
+import { serverUnderTest, type ServerUnderTest } from './server';
+
+let server: ServerUnderTest;
+beforeAll(async () => {
+  server = await serverUnderTest();
+  await server.call('POST', '/index/i');
+  await server.call('POST', '/index/k', '{"options":{"keys":true}}');
+  for (const [field, options] of Object.entries({
+    a: {},
+    v: { type: 'int', min: -1000, max: 1000 },
+    t: { type: 'time', timeQuantum: 'YMD' },
+    m: { type: 'mutex' },
+    yes: { type: 'bool' },
+  })) {
+    await server.call('POST', `/index/i/field/${field}`, JSON.stringify({ options }));
+  }
+  await server.call('POST', '/index/k/field/k', '{"options":{"keys":true}}');
+  await server.call('POST', '/index/i/frame/f', '{"options":{"timeQuantum":"YM"}}');
+  await server.call('POST', '/index/i/frame/f/field/x', '{"type":"int","min":0,"max":9}');
+});
+afterAll(() => server.remove());
+
+/** The parts that are looked into. */
+interface Answer {
+  status: number;
+  Results: { Row: { Columns?: string[]; Attrs?: unknown[] } }[];
+  ColumnAttrSets?: unknown;
+}
+const query = async (text: string, options: object = {}, index = 'i') => {
+  const body = encode('QueryRequest', { Query: text, ...options });
+  const reply = await server.call('POST', `/index/${index}/query`, body, protobufHeaders);
+  expect(reply.type).toBe('application/protobuf');
+  return { status: reply.status, ...decode('QueryResponse', reply.bytes) } as Answer;
+};
+const send = async (path: string, message: string, value: object) => {
+  const { status, bytes, type } = await server.call('POST', path, encode(message, value), protobufHeaders);
+  return type === 'application/protobuf'
+    ? [status, decode('ImportResponse', bytes)]
+    : [status, bytes.toString().trim()];
+};
+const columns = async (text: string, index = 'i') => JSON.parse(await server.query(index, text)).results[0].columns;
+
+describe('answers', () => {
+  it('are of every type', async () => {
+    await server.query(
+      'i',
+      'Set(1,a=1)Set(2,a=1)Set(2,a=3)Set(1,v=-7)Set(2,v=9)SetRowAttrs(a,1,s="x",n=-9223372036854775808,b=true,f=1.5)',
+    );
+    await server.query('i', 'SetColumnAttrs(2, city="Ülm")');
+    await server.call('POST', '/recalculate-caches');
+    const { Results, ColumnAttrSets } = await query(
+      'Row(a=1) Count(Row(a=1)) TopN(a) Set(9,a=9) Set(9,a=9) Sum(field=v) Rows(a) GroupBy(Rows(a),limit=1) MinRow(field=a) SetRowAttrs(a,5,x=1)',
+      { ColumnAttrs: true },
+    );
+    expect(Results).toEqual([
+      {
+        Row: {
+          Columns: ['1', '2'],
+          Attrs: [
+            { Key: 'b', Type: '3', BoolValue: true },
+            { Key: 'f', Type: '4', FloatValue: 1.5 },
+            { Key: 'n', Type: '2', IntValue: '-9223372036854775808' },
+            { Key: 's', Type: '1', StringValue: 'x' },
+          ],
+        },
+        Type: 1,
+      },
+      { N: '2', Type: 4 },
+      {
+        Pairs: [
+          { ID: '1', Count: '2' },
+          { ID: '3', Count: '1' },
+        ],
+        Type: 2,
+      },
+      { Changed: true, Type: 5 },
+      { Type: 5 },
+      { ValCount: { Val: '2', Count: '2' }, Type: 3 },
+      { RowIdentifiers: { Rows: ['1', '3', '9'] }, Type: 8 },
+      { GroupCounts: [{ Group: [{ Field: 'a', RowID: '1' }], Count: '2' }], Type: 7 },
+      { Pairs: [{ ID: '1', Count: '2' }], Type: 9 },
+      {},
+    ]);
+    expect(ColumnAttrSets).toEqual([{ ID: '2', Attrs: [{ Key: 'city', Type: '1', StringValue: 'Ülm' }] }]);
+  });
+
+  it('follow the options of the request', async () => {
+    await server.query('i', 'Set(5,a=70)Set(1048577,a=70)Set(9223372036854775807,a=70)');
+    expect((await query('Row(a=70)', { Shards: ['1', '8796093022207'] })).Results[0]!.Row.Columns).toEqual([
+      '1048577',
+      '9223372036854775807',
+    ]);
+    expect((await query('Row(a=1)', { ExcludeColumns: true })).Results[0]!.Row.Columns).toBeUndefined();
+    expect((await query('Row(a=1)', { ExcludeRowAttrs: true })).Results[0]!.Row.Attrs).toBeUndefined();
+  });
+
+  it('name rows and columns by their keys', async () => {
+    await server.query('k', 'Set("one", k="x") Set("two", k="x")');
+    await server.call('POST', '/recalculate-caches');
+    const { Results } = await query('Row(k="x") TopN(k) Rows(k) GroupBy(Rows(k))', {}, 'k');
+    expect(Results).toEqual([
+      { Row: { Keys: ['one', 'two'] }, Type: 1 },
+      { Pairs: [{ Count: '2', Key: 'x' }], Type: 2 },
+      { RowIdentifiers: { Keys: ['x'] }, Type: 8 },
+      { GroupCounts: [{ Group: [{ Field: 'k', RowKey: 'x' }], Count: '2' }], Type: 7 },
+    ]);
+  });
+
+  it('hold the error and nothing else when something is wrong', async () => {
+    expect(await query('Row(')).toEqual({ status: 400, Err: expect.stringContaining('parsing:') });
+    expect(await query('Row(a=1)', {}, 'none')).toEqual({ status: 400, Err: 'index not found' });
+    const garbage = await server.call('POST', '/index/i/query', Buffer.from([0xff, 0xff, 0xff]), protobufHeaders);
+    expect([garbage.status, Object.keys(decode('QueryResponse', garbage.bytes))]).toEqual([400, ['Err']]);
+  });
+
+  it('come in the form that Accept names, whatever the body is', async () => {
+    const body = encode('QueryRequest', { Query: 'Count(Row(a=1))' });
+    const json = await server.call('POST', '/index/i/query', body, { 'Content-Type': 'application/x-protobuf' });
+    expect([json.type, json.text]).toEqual([expect.stringContaining('application/json'), '{"results":[2]}\n']);
+    const binary = await server.call('POST', '/index/i/query', 'Count(Row(a=1))', { Accept: 'application/x-protobuf' });
+    expect(decode('QueryResponse', binary.bytes)).toEqual({ Results: [{ N: '2', Type: 4 }] });
+    const list = { Accept: 'application/json, text/plain' };
+    expect((await server.call('POST', '/index/i/query', 'Count(Row(a=1))', list)).type).toContain('application/json');
+  });
+});
+
+describe('imports', () => {
+  const path = (field: string, index = 'i') => `/index/${index}/field/${field}/import`;
+
+  it('set and clear bits, packed or not', async () => {
+    const bits = { Index: 'i', Field: 'a', RowIDs: [10, 10, 11], ColumnIDs: [3, '9007199254740993', 3] };
+    expect(await send(path('a'), 'ImportRequest', bits)).toEqual([200, {}]);
+    expect(await server.query('i', 'Row(a=10)')).toContain('[3,9007199254740993]');
+    expect(
+      await send(path('a'), 'UnpackedImport', { Index: 'i', Field: 'a', RowIDs: [12, 12], ColumnIDs: [1, 2] }),
+    ).toEqual([200, {}]);
+    expect(await columns('Row(a=12)')).toEqual([1, 2]);
+    expect(await send(`${path('a')}?clear=true`, 'ImportRequest', { RowIDs: [12], ColumnIDs: [1] })).toEqual([200, {}]);
+    expect(await columns('Row(a=12)')).toEqual([2]);
+    expect(await columns('Intersect(Not(Row(a=77)), Row(a=12))')).toEqual([2]);
+  });
+
+  it('set times, in nanoseconds', async () => {
+    const at = BigInt(Date.UTC(2017, 0, 2, 3)) * 1_000_000n;
+    expect(
+      await send(path('t'), 'ImportRequest', { RowIDs: [1, 1], ColumnIDs: [5, 6], Timestamps: [String(at), 0] }),
+    ).toEqual([200, {}]);
+    expect(await columns('Row(t=1)')).toEqual([5, 6]);
+    expect(await columns('Row(t=1, from=2017-01-02T00:00, to=2017-01-03T00:00)')).toEqual([5]);
+  });
+
+  it('keep a column of a mutex or bool field in one row: the last', async () => {
+    expect(await send(path('m'), 'ImportRequest', { RowIDs: [1, 2, 3], ColumnIDs: [7, 7, 8] })).toEqual([200, {}]);
+    expect(await send(path('m'), 'ImportRequest', { RowIDs: [4], ColumnIDs: [8] })).toEqual([200, {}]);
+    expect([
+      await columns('Row(m=1)'),
+      await columns('Row(m=2)'),
+      await columns('Row(m=3)'),
+      await columns('Row(m=4)'),
+    ]).toEqual([[], [7], [], [8]]);
+    expect(await send(path('yes'), 'ImportRequest', { RowIDs: [1, 0], ColumnIDs: [7, 7] })).toEqual([200, {}]);
+    expect([await columns('Row(yes=true)'), await columns('Row(yes=false)')]).toEqual([[], [7]]);
+  });
+
+  it('set values', async () => {
+    expect(
+      await send(path('v'), 'ImportValueRequest', { ColumnIDs: [100, 101, 100], Values: [-1000, 5, 1000] }),
+    ).toEqual([200, {}]);
+    expect(
+      JSON.parse(await server.query('i', 'Sum(Row(v != null), field=v) Row(v == 1000) Max(field=v)')).results,
+    ).toEqual([
+      { value: 1007, count: 4 },
+      { attrs: {}, columns: [100] },
+      { value: 1000, count: 1 },
+    ]);
+    expect(await send(`${path('v')}?clear=true`, 'ImportValueRequest', { ColumnIDs: [100], Values: [0] })).toEqual([
+      200,
+      {},
+    ]);
+    expect(await columns('Row(v >= 5)')).toEqual([2, 101]);
+  });
+
+  it('name rows and columns by keys', async () => {
+    expect(await send(path('k', 'k'), 'ImportRequest', { RowKeys: ['r', 'r'], ColumnKeys: ['c1', 'c2'] })).toEqual([
+      200,
+      {},
+    ]);
+    expect(await server.query('k', 'Row(k="r")')).toBe('{"results":[{"attrs":{},"columns":[],"keys":["c1","c2"]}]}');
+    const translate = async (field: string, keys: string[]) => {
+      const body = encode('TranslateKeysRequest', { Index: 'k', Field: field, Keys: keys });
+      const { bytes } = await server.call('POST', '/internal/translate/keys', body, protobufHeaders);
+      return decode('TranslateKeysResponse', bytes).IDs;
+    };
+    const ids = (await translate('', ['c2', 'new', 'c1'])) as string[];
+    expect(ids).toEqual(await translate('', ['c2', 'new', 'c1']));
+    expect(new Set(ids).size).toBe(3);
+    expect(await translate('k', ['r'])).toEqual(await translate('k', ['r']));
+  });
+
+  it.each([
+    ['a', { RowIDs: [1, 2], ColumnIDs: [1] }, 'not as many'],
+    ['a', { RowIDs: [1], ColumnIDs: [1], Timestamps: [5] }, 'no time quantum'],
+    ['a', { RowKeys: ['x'], ColumnIDs: [1] }, 'no keys'],
+    ['a', { RowIDs: [1], ColumnIDs: ['18446744073709551615'] }, 'larger than'],
+    ['yes', { RowIDs: [2], ColumnIDs: [1] }, '0 and 1 only'],
+  ])('into %s of %j are refused whole', async (field, bits, message) => {
+    const before = await server.query('i', 'Rows(a) Row(a=1)');
+    expect(await send(path(field), 'ImportRequest', bits)).toEqual([400, { Err: expect.stringContaining(message) }]);
+    expect(await server.query('i', 'Rows(a) Row(a=1)')).toBe(before);
+  });
+
+  it('are refused for what is not there, not protobuf, or out of bounds', async () => {
+    expect(await send(path('none'), 'ImportRequest', {})).toEqual([404, 'field not found']);
+    expect(await send(path('a', 'none'), 'ImportRequest', {})).toEqual([404, 'index not found']);
+    expect((await server.call('POST', path('a'), '{}', { 'Content-Type': 'application/json' })).status).toBe(415);
+    const csv = { ...protobufHeaders, Accept: 'text/csv' };
+    expect((await server.call('POST', path('a'), encode('ImportRequest', {}), csv)).status).toBe(406);
+    expect(await send(path('v'), 'ImportValueRequest', { ColumnIDs: [1], Values: [1001] })).toEqual([
+      400,
+      { Err: expect.stringContaining('too high') },
+    ]);
+    expect((await server.call('POST', path('a'), Buffer.alloc(50, 0xff), protobufHeaders)).status).toBe(400);
+  });
+});
+
+describe('roaring imports', () => {
+  const position = (row: number, column: number) => row * 1_048_576 + column;
+  const portable = (positions: number[]) => {
+    const bitmap = Bitmaps.from(Uint32Array.from(positions));
+    bitmap.runOptimize();
+    return bitmap.serialize('portable');
+  };
+
+  /** The 64-bit variant, with one container of each type. */
+  function wide(): Uint8Array {
+    const headers = Buffer.alloc(8 + 3 * 16);
+    headers.writeUInt16LE(12348, 0);
+    headers.writeUInt32LE(3, 4);
+    const list = Buffer.from(Uint16Array.of(1, 9).buffer);
+    const bits = Buffer.alloc(8192, 0xff);
+    const runs = Buffer.from(Uint16Array.of(1, 10, 4).buffer);
+    let offset = headers.length;
+    [
+      { key: 5n * 16n, type: 1, cardinality: 2, body: list },
+      { key: 5n * 16n + 1n, type: 2, cardinality: 65_536, body: bits },
+      { key: 2n ** 40n * 16n, type: 3, cardinality: 5, body: runs },
+    ].forEach(({ key, type, cardinality, body }, at) => {
+      headers.writeBigUInt64LE(key, 8 + 12 * at);
+      headers.writeUInt16LE(type, 16 + 12 * at);
+      headers.writeUInt16LE(cardinality - 1, 18 + 12 * at);
+      headers.writeUInt32LE(offset, 8 + 36 + 4 * at);
+      offset += body.length;
+    });
+    return Buffer.concat([headers, list, bits, runs]);
+  }
+
+  it('take the portable format, with times', async () => {
+    const views = [
+      { Name: '', Data: portable([position(50, 1), position(50, 2), position(51, 3)]) },
+      { Name: '201802', Data: portable([position(50, 2)]) },
+    ];
+    expect(await send('/index/i/field/t/import-roaring/2', 'ImportRoaringRequest', { views })).toEqual([200, {}]);
+    expect(await columns('Row(t=50)')).toEqual([2097153, 2097154]);
+    expect(await columns('Row(t=50, from=2018-01-01T00:00, to=2018-03-01T00:00)')).toEqual([2097154]);
+    const clear = { Clear: true, views: [{ Name: '', Data: portable([position(50, 1)]) }] };
+    expect(await send('/index/i/field/t/import-roaring/2', 'ImportRoaringRequest', clear)).toEqual([200, {}]);
+    expect(await columns('Row(t=50)')).toEqual([2097154]);
+  });
+
+  it('take the 64-bit variant', async () => {
+    expect(
+      await send('/index/i/field/a/import-roaring/0', 'ImportRoaringRequest', { views: [{ Data: wide() }] }),
+    ).toEqual([200, {}]);
+    expect(
+      JSON.parse(await server.query('i', `Count(Row(a=5)) Row(a=${2 ** 40}) Count(Shift(Row(a=5), n=65526))`)).results,
+    ).toEqual([65_538, { attrs: {}, columns: [10, 11, 12, 13, 14] }, 65_538]);
+  });
+
+  it('are refused when they cannot be read', async () => {
+    const to = (field: string, data: Uint8Array, shard = '0', name = '') =>
+      send(`/index/i/field/${field}/import-roaring/${shard}`, 'ImportRoaringRequest', {
+        views: [{ Name: name, Data: data }],
+      });
+    const good = portable([1, 2, 3]);
+    expect(await to('a', good.subarray(0, good.length - 1))).toEqual([
+      400,
+      { Err: expect.stringContaining('ends too early') },
+    ]);
+    expect(await to('a', Buffer.from('nonsense'))).toEqual([400, { Err: expect.stringContaining('cookie') }]);
+    expect(await to('m', good)).toEqual([400, { Err: expect.stringContaining('set and time') }]);
+    expect(await to('a', good, '0', '201802')).toEqual([400, { Err: expect.stringContaining('not a view') }]);
+    expect(await to('t', good, '0', '201813')).toEqual([400, { Err: expect.stringContaining('not a view') }]);
+    expect((await to('a', good, 'x'))[0]).toBe(400);
+    const unsorted = Buffer.from(wide());
+    unsorted.writeUInt16LE(9, 56);
+    expect(await to('a', unsorted)).toEqual([400, { Err: expect.stringContaining('ascending') }]);
+  });
+});
+
+describe('the earlier revision', () => {
+  it('imports bits and values into frames', async () => {
+    const at = String(BigInt(Date.UTC(2017, 0, 2)) * 1_000_000n);
+    expect(
+      await send('/import', 'ImportRequest', {
+        Index: 'i',
+        Field: 'f',
+        RowIDs: [1, 1],
+        ColumnIDs: [1, 2],
+        Timestamps: [at, 0],
+      }),
+    ).toEqual([200, {}]);
+    expect(await server.query('i', 'Bitmap(frame=f, row=1)')).toBe('{"results":[{"attrs":{},"bits":[1,2]}]}');
+    expect(
+      await server.query('i', 'Range(frame=f, row=1, start="2017-01-01T00:00", end="2018-01-01T00:00")'),
+    ).toContain('[1]');
+    expect(
+      await send('/import-value', 'ImportValueRequest', {
+        Index: 'i',
+        Field: 'f',
+        FrameField: 'x',
+        ColumnIDs: [1, 2],
+        Values: [3, 4],
+      }),
+    ).toEqual([200, {}]);
+    expect(await server.query('i', 'Sum(frame=f, field=x)')).toBe('{"results":[{"value":7,"count":2}]}');
+    expect(await send('/import', 'ImportRequest', { Index: 'i', Field: 'none' })).toEqual([404, 'frame not found']);
+    const csv = await server.call('GET', '/export?index=i&frame=f&view=standard&slice=0', undefined, {
+      Accept: 'text/csv',
+    });
+    expect(csv.text).toBe('1,1\n1,2\n');
+    expect(JSON.parse((await server.call('GET', '/index/i/frame/f/views')).text).views).toEqual([
+      'standard',
+      'standard_2017',
+      'standard_201701',
+    ]);
+    expect(JSON.parse((await server.call('GET', '/fragment/nodes?index=i&slice=0')).text)).toHaveLength(1);
+    expect(JSON.parse((await server.call('GET', '/slices/max')).text).maxSlices.i).toBeGreaterThan(0);
+  });
+
+  it('answers types up to 5', async () => {
+    const { Results } = await query(
+      'Bitmap(frame=f, row=1) Count(Bitmap(frame=f, row=1)) SetBit(frame=f, row=9, col=9) SetFieldValue(frame=f, col=9, x=1)',
+    );
+    expect(Results).toEqual([
+      { Row: { Columns: ['1', '2'] }, Type: 1 },
+      { N: '2', Type: 4 },
+      { Changed: true, Type: 5 },
+      {},
+    ]);
+  });
+});
