@@ -67,7 +67,8 @@ export function createAdmissionActivities(deps: AdmissionDependencies) {
         await deps.attempts.refuse(record._id, launch, decidedAt);
         return { ...admitted, launch };
       }
-      if (input.retry) await deps.recoveries.launched(input.retry.parentAttemptId, decidedAt);
+      const cancelled = await followsNothing(input, decidedAt);
+      if (cancelled) return { ...admitted, launch: await refuse(record, cancelled, decidedAt) };
       const request = await requestOf({ ...deps, ...deps.admission }, input, record, decidedAt);
       if ('status' in request) return { ...admitted, launch: await refuse(record, request, decidedAt) };
       const decided = await decideCapacity(deps.admission, request);
@@ -102,6 +103,16 @@ export function createAdmissionActivities(deps: AdmissionDependencies) {
     await deps.attempts.answer(record._id, launch, 'queued');
     await deps.admission.wakeScheduler();
     return launch;
+  }
+
+  /** Says that a recovery was launched, or why it may not be: it was cancelled at the last moment. */
+  async function followsNothing({ retry }: AgentRunInput, at: string): Promise<LaunchRefusal | undefined> {
+    if (!retry) return undefined;
+    const { parentAttemptId } = retry;
+    const launched = await deps.recoveries.move(parentAttemptId, ['scheduled', 'launching'], { state: 'launched' }, at);
+    const recovery = launched ?? (await deps.recoveries.get(parentAttemptId));
+    if (recovery?.state !== 'cancelled') return undefined;
+    return refusal('RECOVERY_CANCELLED', 409, 'The recovery was cancelled.', { attemptId: parentAttemptId });
   }
 
   /** Runs the readiness gate against what is true now and stores the attempt, or returns the refusal. */

@@ -18,7 +18,7 @@ import type { RunEventStore } from '../stores/run-event-store';
 import type { WorktreeStore } from '../stores/worktree-store';
 import type { AdmissionControl } from './admission-control/dependencies';
 import { requireReservation } from './admission-control/hold';
-import { scheduleRetry, type Retry, type RetryPlan } from './recovery';
+import { scheduleRecovery, type Retry, type RetryPlan } from './recovery';
 import { sourceOf } from './source';
 import { applyCompletion, applyStart } from './task';
 import { releaseLease } from './worktree/lease';
@@ -81,7 +81,7 @@ export function createCompletionActivities(deps: CompletionDependencies) {
     async finish(input: FinishInput): Promise<Finished> {
       const record = await mustGet(input.attemptId);
       const completion = await settle(record, await claimFor(record, input.ending));
-      const retry = await scheduleRetry(deps, record, input, input.ending);
+      const retry = await scheduleRecovery(deps, { record, completion, ending: input.ending }, input);
       await applyCompletion(deps, record, completion);
       await release(record, releaseReason(completion), completion.summary, retry?.attemptId);
       await tellEnd(record, completion);

@@ -1,9 +1,14 @@
-import type { Ending } from '../workflows/agent-run/workflow';
-import type { AttemptRecord } from '../stores/attempt-store';
+import type { CompletionResult } from '../contracts/completion';
+import type { RunRecovery } from '../contracts/recovery';
+import { classifyFailure, remainingSideEffects } from '../runs/recovery/classify';
+import { decideRecovery, type Decision } from '../runs/recovery/decide';
+import { textDigest } from '../runs/digest';
+import type { ActiveRunStore } from '../stores/active-run-store';
+import type { AttemptRecord, AttemptStore } from '../stores/attempt-store';
 import type { RecoveryStore } from '../stores/recovery-store';
-
-/** Longest wait before a retry, in milliseconds. */
-const maxBackoffMs = 30_000;
+import type { WorktreeStore } from '../stores/worktree-store';
+import type { Ending } from '../workflows/agent-run/workflow';
+import { releaseLease } from './worktree/lease';
 
 export interface RetryPlan {
   /** The id the next attempt has if there is one; fixed by the workflow, so that a repeated activity agrees. */
@@ -16,42 +21,136 @@ export interface Retry {
   attemptId: string;
   retryNumber: number;
   backoffMs: number;
+  /** Set when another agent goes on. */
+  agent?: string;
+}
+
+interface ScheduleDependencies {
+  recoveries: RecoveryStore;
+  attempts: Pick<AttemptStore, 'get'>;
+  now: () => Date;
+}
+
+/** The end of an attempt, as far as recovery is concerned. */
+interface Ended {
+  record: AttemptRecord;
+  completion: CompletionResult;
+  ending: Ending;
 }
 
 /**
- * Decides what follows a lost run and writes it down before anything is launched (`run-recovery/v1`). Only a run whose
- * host was cleaned up is retried: an agent that may still be alive must not meet a second one in its worktree.
+ * Decides what follows a failed run and writes it down before anything is launched (`run-recovery/v1`). The first
+ * decision stands; a run that did not fail has none.
  */
-export async function scheduleRetry(
-  { recoveries, now }: { recoveries: RecoveryStore; now: () => Date },
-  record: AttemptRecord,
+export async function scheduleRecovery(
+  deps: ScheduleDependencies,
+  { record, completion, ending }: Ended,
   plan: RetryPlan,
-  ending: Ending,
 ): Promise<Retry | undefined> {
-  if (ending.by !== 'lost') return undefined;
-  const retryNumber = record.retryNumber + 1;
-  const due = ending.hostReclaimed && retryNumber <= plan.maxRetries;
-  const backoffMs = due ? Math.min(plan.retryBackoffMs * 2 ** record.retryNumber, maxBackoffMs) : 0;
-  const at = now();
-  const stored = await recoveries.schedule({
+  const failureClass = classifyFailure(completion);
+  if (failureClass === undefined) return undefined;
+  const decision = decideRecovery({
+    failureClass,
+    retryNumber: record.retryNumber,
+    maxRetries: plan.maxRetries,
+    agent: record.agent,
+    fallbackAgent: record.selection.fallbackAllowed ? (record.selection.fallbackAgent ?? undefined) : undefined,
+    agentMayLive: ending.by === 'lost' && !ending.hostReclaimed,
+    firstBackoffMs: plan.retryBackoffMs,
+    random: fractionOf(record._id),
+  });
+  const root = record.rootAttemptId === record._id ? record : await deps.attempts.get(record.rootAttemptId);
+  const at = deps.now();
+  const stored = await deps.recoveries.schedule({
     schemaVersion: 'run-recovery/v1',
     taskId: record.taskId,
     attemptId: record._id,
     rootAttemptId: record.rootAttemptId,
-    sequence: retryNumber,
-    failureClass: 'transient-transport',
-    action: due ? 'retry' : 'terminal',
-    state: due ? 'scheduled' : 'exhausted',
-    reason: ending.reason,
+    sequence: record.retryNumber + 1,
+    failureClass,
+    ...decision,
+    reason: reasonOf(completion),
     retryNumber: record.retryNumber,
     maxRetries: plan.maxRetries,
-    backoffMs,
-    notBefore: new Date(at.getTime() + backoffMs).toISOString(),
-    ...(due ? { nextAttemptId: plan.nextAttemptId } : {}),
+    notBefore: new Date(at.getTime() + decision.backoffMs).toISOString(),
+    manifestDigests: {
+      providerRuntime: record.providerRuntimeManifest?.digest ?? null,
+      runLaunch: record.runLaunchManifest?.digest ?? null,
+    },
+    budget: {
+      attempts: record.retryNumber + 1,
+      maxAttempts: plan.maxRetries + 1,
+      elapsedMs: at.getTime() - Date.parse((root ?? record).createdAt),
+    },
+    ...handoffOf(decision, completion),
+    ...(decision.state === 'scheduled' ? { nextAttemptId: plan.nextAttemptId } : {}),
     createdAt: at.toISOString(),
     updatedAt: at.toISOString(),
     revision: 1,
   });
   if (stored.nextAttemptId === undefined) return undefined;
-  return { attemptId: stored.nextAttemptId, retryNumber, backoffMs: stored.backoffMs };
+  return {
+    attemptId: stored.nextAttemptId,
+    retryNumber: record.retryNumber + 1,
+    backoffMs: stored.backoffMs,
+    ...(stored.action === 'fallback' && stored.route ? { agent: stored.route.agent } : {}),
+  };
 }
+
+/** From 0 to 1, the same for the same text. */
+const fractionOf = (text: string): number => parseInt(textDigest(text).slice(-8), 16) / 0xffff_ffff;
+
+const reasonOf = ({ error, summary, downgrades }: CompletionResult): string =>
+  (downgrades[0]?.message ?? error ?? summary).slice(0, 2_000) || 'The run did not say why it failed.';
+
+function handoffOf(decision: Decision, completion: CompletionResult): Pick<RunRecovery, 'operatorHandoff'> {
+  if (decision.state !== 'approval-required') return {};
+  return {
+    operatorHandoff: {
+      reason: reasonOf(completion),
+      sideEffects: remainingSideEffects(completion),
+      nextSafeAction:
+        'Look at what the attempt has left in the worktree; keep or undo it, then start the task again with parentAttemptId.',
+    },
+  };
+}
+
+export interface RecoveryDependencies {
+  recoveries: RecoveryStore;
+  activeRuns: ActiveRunStore;
+  worktrees: WorktreeStore;
+  now(): Date;
+}
+
+export function createRecoveryActivities(deps: RecoveryDependencies) {
+  return {
+    /** Begins the launch of the attempt that follows; `false` when the recovery was cancelled before. */
+    async beginRecovery({ attemptId }: { attemptId: string }): Promise<boolean> {
+      const begun = await deps.recoveries.move(attemptId, ['scheduled'], { state: 'launching' }, at());
+      const state = begun?.state ?? (await deps.recoveries.get(attemptId))?.state;
+      return state === 'launching' || state === 'launched';
+    },
+
+    /**
+     * Cancels what has not been launched yet, and gives the task and its worktree back.
+     *
+     * @returns the recovery as it is now: `cancelled`, or why it could not be
+     */
+    async cancelRecovery({ attemptId, actor }: { attemptId: string; actor: string }): Promise<RunRecovery | null> {
+      const fields = { action: 'cancelled', state: 'cancelled', cancelledBy: actor } as const;
+      await deps.recoveries.move(attemptId, ['scheduled', 'launching'], fields, at());
+      const recovery = await deps.recoveries.get(attemptId);
+      if (recovery?.state === 'cancelled' && recovery.nextAttemptId !== undefined) {
+        await releaseLease(deps, recovery.taskId, recovery.nextAttemptId, undefined);
+        await deps.activeRuns.release(recovery.taskId, recovery.nextAttemptId);
+      }
+      return recovery ?? null;
+    },
+  };
+
+  function at(): string {
+    return deps.now().toISOString();
+  }
+}
+
+export type RecoveryActivities = ReturnType<typeof createRecoveryActivities>;

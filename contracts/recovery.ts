@@ -1,26 +1,68 @@
 import { z } from 'zod';
-import { attemptId, taskId, timestamp } from './common';
+import { attemptId, digest, slug, taskId, timestamp } from './common';
 
-/** `run-recovery/v1`: why an attempt is followed by another one, and where that stands. */
+/** Why an attempt ended without what was asked for. */
+export const failureClass = z.enum([
+  'transient-transport',
+  'provider-unavailable',
+  'rate-limit',
+  'invalid-request',
+  'task-failure',
+  'verification-failure',
+  'policy-block',
+  'cancellation',
+  'timeout',
+  'partial-side-effect',
+  'unknown',
+]);
+export type FailureClass = z.infer<typeof failureClass>;
+
+/** What a person has to look at before anything goes on. */
+export const operatorHandoff = z.object({
+  reason: z.string(),
+  sideEffects: z.array(z.string()),
+  nextSafeAction: z.string(),
+});
+
+/** What the attempts of one chain have used so far. */
+export const recoveryBudget = z.object({
+  attempts: z.number().int(),
+  maxAttempts: z.number().int(),
+  /** From the first attempt's creation to the latest one's end. */
+  elapsedMs: z.number().int(),
+});
+
+/** `run-recovery/v1`: why an attempt failed, what follows it, and where that stands. */
 export const runRecovery = z
   .object({
     schemaVersion: z.literal('run-recovery/v1'),
     taskId,
+    /** The attempt that failed: the parent of the one that follows. */
     attemptId,
     rootAttemptId: attemptId,
+    /** Place in the chain, from 1. */
     sequence: z.number().int().min(1),
-    failureClass: z.enum(['transient-transport', 'unknown']),
-    action: z.enum(['retry', 'terminal']),
-    state: z.enum(['scheduled', 'launched', 'exhausted', 'cancelled']),
+    failureClass,
+    action: z.enum(['retry', 'fallback', 'approval', 'terminal', 'cancelled']),
+    state: z.enum(['scheduled', 'launching', 'launched', 'approval-required', 'exhausted', 'cancelled']),
     reason: z.string(),
     retryNumber: z.number().int(),
     maxRetries: z.number().int(),
     backoffMs: z.number().int(),
     notBefore: timestamp,
+    /** The agent that goes on; absent in records from before agents could be changed. */
+    route: z.object({ agent: slug, reason: z.string() }).optional(),
+    manifestDigests: z.object({ providerRuntime: digest.nullable(), runLaunch: digest.nullable() }).optional(),
+    budget: recoveryBudget.optional(),
+    operatorHandoff: operatorHandoff.optional(),
     nextAttemptId: attemptId.optional(),
+    cancelledBy: z.string().optional(),
     createdAt: timestamp,
     updatedAt: timestamp,
     revision: z.number().int(),
   })
   .meta({ id: 'RunRecovery' });
 export type RunRecovery = z.infer<typeof runRecovery>;
+
+/** The body of a cancellation: exactly the attempt that failed, so that a stale page cancels nothing else. */
+export const recoveryCancel = z.strictObject({ attemptId }).meta({ id: 'RecoveryCancel' });

@@ -20,11 +20,25 @@ export async function createRecoveryStore(db: Database) {
       );
       return stored ? present(stored) : record;
     },
-    launched: (attemptId: string, updatedAt: string) =>
-      records.findOneAndUpdate(
-        { _id: attemptId, state: 'scheduled' },
-        { $set: { state: 'launched', updatedAt }, $inc: { revision: 1 } },
-      ),
+    async get(attemptId: string): Promise<RunRecovery | undefined> {
+      const found = await records.get(attemptId);
+      return found && present(found);
+    },
+
+    /** Moves the recovery on from one of these states; `undefined` when it is elsewhere. */
+    async move(
+      attemptId: string,
+      from: RunRecovery['state'][],
+      fields: Partial<Pick<RunRecovery, 'action' | 'state' | 'cancelledBy'>>,
+      updatedAt: string,
+    ): Promise<RunRecovery | undefined> {
+      const moved = await records.findOneAndUpdate(
+        { _id: attemptId, state: { $in: from } },
+        { $set: { ...fields, updatedAt }, $inc: { revision: 1 } },
+      );
+      return moved && present(moved);
+    },
+
     async latest(taskId: string): Promise<RunRecovery | undefined> {
       const [found] = await records.find({ taskId }, { sort: { createdAt: -1 }, limit: 1 });
       return found ? present(found) : undefined;

@@ -8,6 +8,7 @@ import { createCompletionActivities } from '../activities/completion';
 import { createDispatchActivities } from '../activities/dispatch';
 import { LiveAgents } from '../activities/live-agents';
 import { createOutputArtifactActivities } from '../activities/output-artifacts';
+import { createRecoveryActivities } from '../activities/recovery';
 import { createPrepareActivities } from '../activities/prepare';
 import { createSchedulerActivities } from '../activities/scheduler';
 import { createBeginWorktreeActivities } from '../activities/worktree/begin';
@@ -167,6 +168,7 @@ export async function createWorkerDependencies({ env, log, hostId, database, boa
       ...createCommandActivities({ ...shared, commands }),
       ...createCompletionActivities({ ...shared, claims, withdrawApprovals }),
       ...createApprovalActivities(onApprovals),
+      ...createRecoveryActivities(shared),
       ...createSchedulerActivities({ ...shared, hosts, ...runSignals(client) }),
       ...createWorktreePlanActivities({ ...shared, repositories, hosts }),
       ...createOutputArtifactActivities({ outputArtifacts, attempts, log }),

@@ -1,6 +1,7 @@
 /** Every workflow: the entry of the bundle that workers run. */
 export { agentRun } from './agent-run/workflow';
 export { admissionScheduler } from './admission-scheduler/workflow';
+export { recovery } from './recovery/workflow';
 export { runApproval } from './run-approval/workflow';
 export { outputCleanup } from './output-cleanup/workflow';
 export { launchPreview } from './launch-preview/workflow';

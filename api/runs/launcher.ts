@@ -9,6 +9,7 @@ import {
 import { ApplicationFailure } from '@temporalio/common';
 import type { CommandAnswer } from '../../contracts/agent-command';
 import type { LaunchOutcome, LaunchRefusal } from '../../contracts/launch';
+import type { RunRecovery } from '../../contracts/recovery';
 import type { LaunchPreview } from '../../contracts/launch-manifest';
 import { AppError, conflict } from '../../platform/errors/app-error';
 import {
@@ -22,6 +23,7 @@ import {
   type CommandInput,
   type RunEnd,
 } from '../../workflows/agent-run/messages';
+import { cancelRecoveryUpdate, recoveryId } from '../../workflows/recovery/messages';
 import { launchPreviewId } from '../../workflows/launch-preview/messages';
 import type { PreviewInput } from '../../activities/prepare';
 import { boardQueue } from '../../workflows/queues';
@@ -91,6 +93,29 @@ export function createRunLauncher(client: Client) {
           updateId: command.commandId,
         }),
       ),
+
+    /**
+     * Cancels what follows a failed attempt, and answers the recovery as it is then.
+     *
+     * @throws AppError 503 `RECOVERY_PENDING` when nobody looks after the recovery right now
+     */
+    async cancelRecovery(attemptId: string, actor: string): Promise<RunRecovery> {
+      const unattended = () =>
+        new AppError('RECOVERY_PENDING', 503, 'The recovery could not be reached. Read it, and try again.', {
+          attemptId,
+          retryAfterMs: 1_000,
+        });
+      try {
+        const handle = client.workflow.getHandle(recoveryId(attemptId));
+        const answer = await withinDeadline(client, unattended, () =>
+          handle.executeUpdate(cancelRecoveryUpdate, { args: [{ attemptId, actor }] }),
+        );
+        if (answer) return answer;
+      } catch (error) {
+        if (!(error instanceof WorkflowNotFoundError)) throw error;
+      }
+      throw unattended();
+    },
 
     /** Answers once the claim is recorded; `undefined` when the run's workflow is over. */
     complete: (attemptId: string, claimDigest: string): Promise<RunEnd | undefined> =>

@@ -13,9 +13,6 @@ import type { ApiContext } from '../context';
 import type { RunsContext } from './context';
 import { createRunLauncher } from './launcher';
 
-/** First pause before a lost run is retried, in milliseconds; each further one is twice as long. */
-const retryBackoffMs = 1_000;
-
 /** Opens what the endpoints of runs and the live feed need, on the stores of this process. */
 export async function openRuns(context: ApiContext, client: Client): Promise<RunsContext & { feed: FeedStore }> {
   const {
@@ -64,7 +61,7 @@ export async function openRuns(context: ApiContext, client: Client): Promise<Run
       timings: {
         runTimeoutMs: env.BOARD_RUN_TIMEOUT_MS,
         heartbeatTimeoutMs: env.BOARD_HEARTBEAT_TIMEOUT_MS,
-        retryBackoffMs,
+        retryBackoffMs: context.env.BOARD_RETRY_BACKOFF_MS,
       },
     },
   };

@@ -2,7 +2,6 @@ import { completionReceived, runStatus, stopAnswer, stopRequest } from '../../co
 import { completionCallback } from '../../contracts/completion';
 import { launchAnswer, launchRequest } from '../../contracts/launch';
 import { launchPreview } from '../../contracts/launch-manifest';
-import { runRecovery } from '../../contracts/recovery';
 import { runEventPage, runEventQuery } from '../../contracts/run-event';
 import { conflict } from '../../platform/errors/app-error';
 import type { Routes } from '../../platform/http/routes';
@@ -14,6 +13,7 @@ import { launchRun, previewRun } from './launch';
 import { commandRoutes } from './commands';
 import { conversationRoutes } from './conversation';
 import { ofAttempt, ofTask } from './parameters';
+import { recoveryRoutes } from './recovery';
 import { readStatus } from './status';
 
 const tag = 'runs';
@@ -23,6 +23,7 @@ export function runRoutes(routes: Routes, context: RunsContext): void {
   attemptRoutes(routes, context);
   commandRoutes(routes, context);
   conversationRoutes(routes, context);
+  recoveryRoutes(routes, context);
 
   routes.add(
     {
@@ -145,19 +146,5 @@ export function runRoutes(routes: Routes, context: RunsContext): void {
         hasMore: read.length > query.limit,
       };
     },
-  );
-
-  routes.add(
-    {
-      method: 'get',
-      path: '/agents/:taskId/recovery',
-      operationId: 'getRunRecovery',
-      summary: 'Read the latest recovery of the task, or null',
-      tag,
-      permission: 'agent:read',
-      params: ofTask,
-      response: runRecovery.nullable(),
-    },
-    async ({ params }) => (await context.recoveries.latest(params.taskId)) ?? null,
   );
 }

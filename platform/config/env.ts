@@ -105,6 +105,7 @@ export const environment = z.object({
   BOARD_EDITOR_COMMAND: command.optional(),
   BOARD_MAX_RUNS: z.coerce.number().int().min(1).max(10_000).default(50),
   BOARD_RUN_RETRIES: z.coerce.number().int().min(0).max(3).default(1),
+  BOARD_RETRY_BACKOFF_MS: milliseconds(1_000),
   BOARD_RUN_TIMEOUT_MS: milliseconds(4 * 3_600_000),
   BOARD_RUN_OUTPUT_LIMIT_BYTES: z.coerce.number().int().min(1024).max(1_073_741_824).default(10_485_760),
   BOARD_ARTIFACT_RETENTION_MS: z.coerce.number().int().min(1).max(315_360_000_000).default(2_592_000_000),

@@ -15,6 +15,7 @@ import { boardQueue } from '../../workflows/queues';
 import { runApprovalId } from '../../workflows/run-approval/messages';
 import { worktreeId } from '../../workflows/worktree/messages';
 import { outputCleanupId } from '../../workflows/output-cleanup/messages';
+import { recoveryId } from '../../workflows/recovery/messages';
 import { schedulerId } from '../../workflows/admission-scheduler/messages';
 import { anApprovalRequest, aRequester, aWaitingRun } from '../support/approvals';
 import { scriptAgent } from '../support/caller';
@@ -28,7 +29,7 @@ const histories = join(__dirname, 'histories');
 async function main(): Promise<void> {
   const files = await makeTempDir('record');
   const breakpoints = await gitBreakpoints(files.path);
-  const service = await startService({ BOARD_MAX_RUNS: '2', PATH: breakpoints.path });
+  const service = await startService({ BOARD_MAX_RUNS: '2', BOARD_RETRY_BACKOFF_MS: '5000', PATH: breakpoints.path });
   const connection = await Connection.connect({ address: service.temporalAddress });
   const temporal = new Client({ connection });
   try {
@@ -37,6 +38,7 @@ async function main(): Promise<void> {
       scriptAgent('worker-bee'),
       { ...scriptAgent('worker-bee', '600', '50'), type: 'long-bee' },
       { ...scriptAgent('misbehaving', 'exits-1'), type: 'failing' },
+      { ...scriptAgent('misbehaving', 'rate-limited'), type: 'limited' },
       { type: 'elsewhere', name: 'Elsewhere', provider: 'remote-callback' },
     ]);
     await mkdir(histories, { recursive: true });
@@ -131,6 +133,12 @@ async function scenarios(service: Service, temporal: Client): Promise<[name: str
   await working(retry);
   await stop(retry);
 
+  const cancelled = await launch('limited');
+  await call.ended(cancelled.taskId);
+  await eventually(() =>
+    call.ok('POST', `/api/agents/${cancelled.taskId}/recovery/cancel`, { attemptId: cancelled.attemptId }),
+  );
+
   return [
     ['agent-run-success', agentRunId(success.attemptId)],
     ['agent-run-failed', agentRunId(failed.attemptId)],
@@ -141,6 +149,8 @@ async function scenarios(service: Service, temporal: Client): Promise<[name: str
     ['agent-run-queued-stopped', agentRunId(unwanted.attemptId)],
     ['agent-run-lost', agentRunId(lost.attemptId)],
     ['agent-run-retry', agentRunId(retry.attemptId)],
+    ['recovery', recoveryId(lost.attemptId)],
+    ['recovery-cancelled', recoveryId(cancelled.attemptId)],
     ['admission-scheduler', schedulerId],
     ['output-cleanup', await cleanedUp(temporal)],
     ['launch-preview', await latestWorkflow(temporal, 'launchPreview')],

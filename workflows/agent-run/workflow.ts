@@ -5,6 +5,7 @@ import {
   allHandlersFinished,
   condition,
   isCancellation,
+  patched,
   setCurrentDetails,
   setHandler,
   sleep,
@@ -17,6 +18,8 @@ import type { LaunchOutcome, LaunchRefusal } from '../../contracts/launch';
 import { searchAttributes } from '../../platform/temporal/search-attributes';
 import { showApprovals } from './approvals';
 import { awaitTurn } from './admission';
+import type { Retry } from '../../activities/recovery';
+import { recoveryId, type RecoveryInput } from '../recovery/messages';
 import { ensureWorktree } from './ensure-worktree';
 import { acceptCommands, type CommandedRun } from './commands';
 import { admission, announce, completion, dispatchOn, prepareOn, reclaimOn } from './activities';
@@ -188,32 +191,51 @@ async function complete(input: AgentRunInput, run: RunMessages, ending: Ending):
   run.end = { attemptId: input.attemptId, status: end.status, endedAt: end.endedAt };
   show(end.status, end.retry ? `Ended ${end.status}; retried as ${end.retry.attemptId}.` : `Ended ${end.status}.`);
   if (end.retry) {
-    await sleep(end.retry.backoffMs, { summary: 'retry backoff' });
-    await startChild(agentRun, {
-      workflowId: agentRunId(end.retry.attemptId),
-      parentClosePolicy: ParentClosePolicy.ABANDON,
-      args: [
-        {
-          ...input,
-          attemptId: end.retry.attemptId,
-          retry: {
-            parentAttemptId: input.attemptId,
-            rootAttemptId: input.retry?.rootAttemptId ?? input.attemptId,
-            retryNumber: end.retry.retryNumber,
-          },
-        },
-      ],
-      staticSummary: `retry ${end.retry.retryNumber} of ${input.attemptId}`,
-      typedSearchAttributes: [
-        { key: searchAttributes.taskId, value: input.taskId },
-        { key: searchAttributes.attemptId, value: end.retry.attemptId },
-        { key: searchAttributes.workspaceId, value: 'local' },
-        { key: searchAttributes.rootObjectiveId, value: input.taskId },
-        { key: searchAttributes.runState, value: 'admitting' },
-      ],
-    });
+    await followUp(input, end.retry);
   }
   return run.finish(run.end);
+}
+
+/** Leaves what follows to a workflow of its own, which can be cancelled while it waits. */
+async function followUp(input: AgentRunInput, retry: Retry): Promise<void> {
+  const next: AgentRunInput = {
+    ...input,
+    attemptId: retry.attemptId,
+    ...(retry.agent === undefined ? {} : { request: { ...input.request, agent: retry.agent } }),
+    retry: {
+      parentAttemptId: input.attemptId,
+      rootAttemptId: input.retry?.rootAttemptId ?? input.attemptId,
+      retryNumber: retry.retryNumber,
+    },
+  };
+  const place = { parentClosePolicy: ParentClosePolicy.ABANDON };
+  const attributes = [
+    { key: searchAttributes.taskId, value: input.taskId },
+    { key: searchAttributes.workspaceId, value: 'local' },
+    { key: searchAttributes.rootObjectiveId, value: input.taskId },
+  ];
+  if (patched('recovery-workflow')) {
+    await startChild<(input: RecoveryInput) => Promise<void>>('recovery', {
+      ...place,
+      workflowId: recoveryId(input.attemptId),
+      args: [{ attemptId: input.attemptId, next, backoffMs: retry.backoffMs }],
+      staticSummary: `recovery of ${input.attemptId}`,
+      typedSearchAttributes: [...attributes, { key: searchAttributes.attemptId, value: input.attemptId }],
+    });
+    return;
+  }
+  await sleep(retry.backoffMs, { summary: 'retry backoff' });
+  await startChild(agentRun, {
+    ...place,
+    workflowId: agentRunId(retry.attemptId),
+    args: [next],
+    staticSummary: `retry ${retry.retryNumber} of ${input.attemptId}`,
+    typedSearchAttributes: [
+      ...attributes,
+      { key: searchAttributes.attemptId, value: retry.attemptId },
+      { key: searchAttributes.runState, value: 'admitting' },
+    ],
+  });
 }
 
 /** What an operator sees of the run without opening its history. */

@@ -30,6 +30,12 @@ const ways = {
     process.on('SIGTERM', () => undefined);
     setInterval(() => undefined, 1_000);
   },
+  'rate-limited': () => {
+    if (process.argv[3]) writeFileSync(process.argv[3], 'half of it');
+    const blockers = [{ code: 'rate-limit', summary: 'Come back later.' }];
+    const result = { type: 'result', status: 'failed', summary: 'The model is busy.', blockers };
+    process.stdout.write(`${JSON.stringify(result)}\n`, () => process.exit(0));
+  },
   commits: async () => {
     const { execFileSync } = await import('node:child_process');
     writeFileSync('made.txt', 'x');

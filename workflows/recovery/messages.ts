@@ -1,0 +1,22 @@
+import { defineUpdate } from '@temporalio/workflow';
+import type { RunRecovery } from '../../contracts/recovery';
+import type { AgentRunInput } from '../agent-run/messages';
+
+/** One execution per attempt that failed. */
+export const recoveryId = (attemptId: string): string => `recovery/${attemptId}`;
+
+export interface RecoveryInput {
+  /** The attempt that failed. */
+  attemptId: string;
+  /** The one that follows it, as it is launched. */
+  next: AgentRunInput;
+  backoffMs: number;
+}
+
+export interface CancelRecoveryInput {
+  attemptId: string;
+  actor: string;
+}
+
+/** Cancels what has not been launched yet, and answers the recovery as it is then. */
+export const cancelRecoveryUpdate = defineUpdate<RunRecovery | null, [CancelRecoveryInput]>('cancel');

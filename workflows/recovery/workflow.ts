@@ -1,0 +1,71 @@
+import {
+  ApplicationFailure,
+  CancellationScope,
+  ParentClosePolicy,
+  allHandlersFinished,
+  condition,
+  proxyActivities,
+  setCurrentDetails,
+  setHandler,
+  startChild,
+} from '@temporalio/workflow';
+import type { RecoveryActivities } from '../../activities/recovery';
+import type { RunRecovery } from '../../contracts/recovery';
+import { searchAttributes } from '../../platform/temporal/search-attributes';
+import { agentRunId, staleAttempt } from '../agent-run/messages';
+import { agentRun } from '../agent-run/workflow';
+import { cancelRecoveryUpdate, type CancelRecoveryInput, type RecoveryInput } from './messages';
+
+/** Store work: short, idempotent, repeated until the stores answer. */
+const records = proxyActivities<RecoveryActivities>({
+  startToCloseTimeout: '10 seconds',
+  retry: { initialInterval: '200 milliseconds', maximumInterval: '15 seconds' },
+});
+
+/**
+ * What follows an attempt that failed: waits its time, then launches the next one. Until then it can be cancelled, by
+ * exactly that attempt's id; the record in the stores says which came first.
+ */
+export async function recovery(input: RecoveryInput): Promise<void> {
+  const state = { cancelled: false };
+  const cancel = async (actor: string): Promise<RunRecovery | null> => {
+    const answer = await records.cancelRecovery({ attemptId: input.attemptId, actor });
+    if (answer?.state === 'cancelled') state.cancelled = true;
+    return answer;
+  };
+  setHandler(cancelRecoveryUpdate, ({ actor }) => CancellationScope.nonCancellable(() => cancel(actor)), {
+    validator: ({ attemptId }: CancelRecoveryInput) => {
+      if (attemptId === input.attemptId) return;
+      const message = `This recovery is of ${input.attemptId}.`;
+      throw ApplicationFailure.create({ type: staleAttempt, message, nonRetryable: true });
+    },
+  });
+  // An operator's "cancel" in the Temporal UI is a cancellation like any other.
+  CancellationScope.current().cancelRequested.catch(() => {
+    void CancellationScope.nonCancellable(() => cancel('operator:temporal'));
+  });
+  return CancellationScope.nonCancellable(async () => {
+    setCurrentDetails(`Launches ${input.next.attemptId} in ${input.backoffMs} ms.`);
+    await condition(() => state.cancelled, input.backoffMs);
+    if (!state.cancelled && (await records.beginRecovery({ attemptId: input.attemptId }))) await launch(input);
+    setCurrentDetails(state.cancelled ? 'Cancelled.' : `Launched ${input.next.attemptId}.`);
+    await condition(allHandlersFinished);
+  });
+}
+
+/** Starts the next attempt as a workflow of its own, which goes on when this one ends. */
+async function launch({ attemptId, next }: RecoveryInput): Promise<void> {
+  await startChild(agentRun, {
+    workflowId: agentRunId(next.attemptId),
+    parentClosePolicy: ParentClosePolicy.ABANDON,
+    args: [next],
+    staticSummary: `retry ${next.retry?.retryNumber ?? 0} of ${attemptId}`,
+    typedSearchAttributes: [
+      { key: searchAttributes.taskId, value: next.taskId },
+      { key: searchAttributes.attemptId, value: next.attemptId },
+      { key: searchAttributes.workspaceId, value: 'local' },
+      { key: searchAttributes.rootObjectiveId, value: next.taskId },
+      { key: searchAttributes.runState, value: 'admitting' },
+    ],
+  });
+}
