@@ -1,92 +1,13 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { findByEnvironment } from '../../platform/processes/identity';
 import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
 import { eventually } from '../../platform/testing/eventually';
-import { scriptAgent, type Answer } from '../support/caller';
+import { scriptAgent } from '../support/caller';
 import { aRepository, git } from '../support/repository';
 import { startService, type Service } from '../support/service';
+import { allEnded, expectNothingLostOrDoubled, launchAll, working, type Launched } from './runs';
 
 const runs = 10;
-
-interface Launched {
-  taskId: string;
-  attemptId: string;
-}
-
-/** Repeats a call that may meet a dead process, as a caller with an idempotency key does. */
-const persistently = <T>(call: () => Promise<T>): Promise<T> => eventually(call, { withinMs: 60_000, everyMs: 200 });
-
-/** Ten runs that last a few seconds each, started under idempotency keys; `launched` grows as they are answered. */
-async function launchAll({ call }: Service, launched: Launched[]): Promise<void> {
-  await Promise.all(
-    Array.from({ length: runs }, async (_, index) => {
-      const task = await persistently(() => call.createTask({ title: `Run ${index}`, git: { repo: 'sample' } }));
-      const key = { 'x-idempotency-key': `crash-run-${index}` };
-      const { attemptId } = await persistently(() => call.start(task.id, {}, key));
-      launched.push({ taskId: task.id, attemptId });
-    }),
-  );
-}
-
-/** Waits until three of the runs have told of their first step. */
-function working({ call }: Service, launched: Launched[]): Promise<void> {
-  return eventually(
-    async () => {
-      const statuses = await Promise.all(launched.map(({ taskId }) => call.status(taskId)));
-      expect(statuses.filter(({ lastSequence }) => lastSequence >= 2).length).toBeGreaterThanOrEqual(3);
-    },
-    { withinMs: 60_000, everyMs: 50 },
-  );
-}
-
-/** The status of the last attempt of each task, once none is running and none is due to follow. */
-function allEnded({ call }: Service, launched: Launched[]): Promise<Answer['body'][]> {
-  return Promise.all(
-    launched.map(({ taskId }) =>
-      eventually(
-        async () => {
-          const status = await call.status(taskId);
-          const recovery = await call.ok('GET', `/api/agents/${taskId}/recovery`);
-          if (status.state !== 'ended') throw new Error(`${taskId} is ${status.state}`);
-          if (recovery?.nextAttemptId && recovery.attemptId === status.attemptId) throw new Error('a retry is due');
-          return status;
-        },
-        { withinMs: 90_000, everyMs: 200 },
-      ),
-    ),
-  );
-}
-
-/** What must hold of every run whatever was killed: ended once, told without gap or repetition, dispatched once. */
-async function expectNothingLostOrDoubled(service: Service, witness: string, launched: Launched[]): Promise<void> {
-  const starts = readFileSync(witness, 'utf8')
-    .split('\n')
-    .filter((line) => line.startsWith('start '));
-  const dispatched = starts.map((line) => line.split(' ')[1]);
-  expect(new Set(dispatched).size).toBe(dispatched.length);
-
-  for (const { taskId, attemptId } of launched) {
-    const status = await service.call.status(taskId);
-    expect(status.attempt.completion.status).toBe('success');
-    for (const id of new Set([attemptId, status.attemptId])) {
-      const events = await service.call.events(taskId, id);
-      expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_, index) => index + 1));
-      expect(new Set(events.map(({ eventId }) => eventId)).size).toBe(events.length);
-      const ends = events.filter(({ kind }) => ['run.completed', 'run.failed', 'run.interrupted'].includes(kind));
-      expect(ends).toHaveLength(1);
-      // An attempt whose worker died between the spawn and its record was dispatched, and never told as started.
-      const started = events.filter(({ kind }) => kind === 'run.started').length;
-      expect(id === status.attemptId ? [1] : [0, 1]).toContain(started);
-      expect(await findByEnvironment('BOARD_ATTEMPT_ID', id)).toEqual([]);
-    }
-    const task = await service.call.ok('GET', `/api/tasks/${taskId}`);
-    expect(task).toMatchObject({ status: 'done', attempt: { id: status.attemptId, result: 'success' } });
-    const path = status.taskEnvelope.workspace.path;
-    expect(await git(path, 'log', '--format=%s')).toBe('Work\nFirst');
-    expect(await git(path, 'status', '--porcelain')).toBe('');
-  }
-}
 
 describe.each(['worker', 'api', 'temporal'])('kill -9 of the %s during ten concurrent runs', (part) => {
   let service: Service;
@@ -112,7 +33,7 @@ describe.each(['worker', 'api', 'temporal'])('kill -9 of the %s during ten concu
 
   test('every run ends exactly once, and no event is missing or told twice', async () => {
     const launched: Launched[] = [];
-    const launching = launchAll(service, launched);
+    const launching = launchAll(service, runs, launched);
     // In the middle: some runs work while others are still being launched.
     await working(service, launched);
     const pid = service.pids()[part];

@@ -104,3 +104,28 @@ test('a recovery that waits is cancelled by exactly its attempt, once, and the t
   await stack.call.start(taskId, { agent: 'worker-bee' });
   expect(await stack.call.ended(taskId)).toMatchObject({ attempt: { completion: { status: 'success' } } });
 });
+
+test('when no retry is left, the fallback agent of the route goes on', async () => {
+  await start({ BOARD_RUN_RETRIES: '0', BOARD_RETRY_BACKOFF_MS: '50' });
+  await stack.call.ok('PUT', '/api/agents/routing', {
+    enabled: true,
+    rules: [{ id: 'all', name: 'Everything', match: {}, agent: 'limited', fallback: 'worker-bee', enabled: true }],
+    defaultAgent: null,
+    fallbackOnFailure: true,
+    maxRetries: 0,
+  });
+  const taskId = await aTask();
+  const { attemptId } = await stack.call.start(taskId);
+  await eventually(
+    async () => expect(await stack.call.ok('GET', `/api/tasks/${taskId}`)).toMatchObject({ status: 'done' }),
+    { withinMs: 60_000 },
+  );
+  expect(await recoveryOf(taskId)).toMatchObject({
+    attemptId,
+    action: 'fallback',
+    state: 'launched',
+    route: { agent: 'worker-bee', reason: 'fallback agent' },
+  });
+  const { attempts } = await stack.call.ok('GET', `/api/agents/${taskId}/attempts`);
+  expect(attempts.map(({ agent }: { agent: string }) => agent)).toEqual(['worker-bee', 'limited']);
+});

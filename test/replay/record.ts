@@ -74,7 +74,9 @@ async function scenarios(service: Service, temporal: Client): Promise<[name: str
   const aTask = () => call.createTask({ title: 'Recorded', git: { repo: 'sample' } });
   const launch = async (agent: string) => {
     const task = await aTask();
-    const { attemptId } = await call.start(task.id, { agent });
+    // A busy machine may take longer to answer than a caller waits.
+    const key = { 'x-idempotency-key': `recorded-${task.id}` };
+    const { attemptId } = await eventually(() => call.start(task.id, { agent }, key), { withinMs: 60_000 });
     return { taskId: task.id as string, attemptId: attemptId as string };
   };
   const stop = ({ taskId, attemptId }: { taskId: string; attemptId: string }) =>

@@ -1,0 +1,90 @@
+import { readFileSync } from 'node:fs';
+import { findByEnvironment } from '../../platform/processes/identity';
+import { eventually } from '../../platform/testing/eventually';
+import type { Answer } from '../support/caller';
+import { git } from '../support/repository';
+import type { Service } from '../support/service';
+
+/** A launch that was answered. */
+export interface Launched {
+  taskId: string;
+  attemptId: string;
+}
+
+/** Repeats a call that may meet a dead process, as a caller with an idempotency key does. */
+const persistently = <T>(call: () => Promise<T>): Promise<T> => eventually(call, { withinMs: 60_000, everyMs: 200 });
+
+/** Starts runs at once, each under an idempotency key; `launched` grows as they are answered. */
+export async function launchAll({ call }: Service, runs: number, launched: Launched[]): Promise<void> {
+  await Promise.all(
+    Array.from({ length: runs }, async (_, index) => {
+      const task = await persistently(() => call.createTask({ title: `Run ${index}`, git: { repo: 'sample' } }));
+      const key = { 'x-idempotency-key': `crash-run-${index}` };
+      const { attemptId } = await persistently(() => call.start(task.id, {}, key));
+      launched.push({ taskId: task.id, attemptId });
+    }),
+  );
+}
+
+/** Waits until three of the runs have told of their first step. */
+export function working({ call }: Service, launched: Launched[]): Promise<void> {
+  return eventually(
+    async () => {
+      const statuses = await Promise.all(launched.map(({ taskId }) => call.status(taskId)));
+      expect(statuses.filter(({ lastSequence }) => lastSequence >= 2).length).toBeGreaterThanOrEqual(3);
+    },
+    { withinMs: 60_000, everyMs: 50 },
+  );
+}
+
+/** The status of the last attempt of each task, once none is running and none is due to follow. */
+export function allEnded({ call }: Service, launched: Launched[]): Promise<Answer['body'][]> {
+  return Promise.all(
+    launched.map(({ taskId }) =>
+      eventually(
+        async () => {
+          const status = await call.status(taskId);
+          const recovery = await call.ok('GET', `/api/agents/${taskId}/recovery`);
+          if (status.state !== 'ended') throw new Error(`${taskId} is ${status.state}`);
+          if (recovery?.nextAttemptId && recovery.attemptId === status.attemptId) throw new Error('a retry is due');
+          return status;
+        },
+        { withinMs: 90_000, everyMs: 200 },
+      ),
+    ),
+  );
+}
+
+/** What must hold of every run whatever was killed: ended once, told without gap or repetition, dispatched once. */
+export async function expectNothingLostOrDoubled(
+  service: Service,
+  witness: string,
+  launched: Launched[],
+): Promise<void> {
+  const starts = readFileSync(witness, 'utf8')
+    .split('\n')
+    .filter((line) => line.startsWith('start '));
+  const dispatched = starts.map((line) => line.split(' ')[1]);
+  expect(new Set(dispatched).size).toBe(dispatched.length);
+
+  for (const { taskId, attemptId } of launched) {
+    const status = await service.call.status(taskId);
+    expect(status.attempt.completion.status).toBe('success');
+    for (const id of new Set([attemptId, status.attemptId])) {
+      const events = await service.call.events(taskId, id);
+      expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_, index) => index + 1));
+      expect(new Set(events.map(({ eventId }) => eventId)).size).toBe(events.length);
+      const ends = events.filter(({ kind }) => ['run.completed', 'run.failed', 'run.interrupted'].includes(kind));
+      expect(ends).toHaveLength(1);
+      // An attempt whose worker died between the spawn and its record was dispatched, and never told as started.
+      const started = events.filter(({ kind }) => kind === 'run.started').length;
+      expect(id === status.attemptId ? [1] : [0, 1]).toContain(started);
+      expect(await findByEnvironment('BOARD_ATTEMPT_ID', id)).toEqual([]);
+    }
+    const task = await service.call.ok('GET', `/api/tasks/${taskId}`);
+    expect(task).toMatchObject({ status: 'done', attempt: { id: status.attemptId, result: 'success' } });
+    const path = status.taskEnvelope.workspace.path;
+    expect(await git(path, 'log', '--format=%s')).toBe('Work\nFirst');
+    expect(await git(path, 'status', '--porcelain')).toBe('');
+  }
+}
