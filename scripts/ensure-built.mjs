@@ -6,7 +6,7 @@
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import lockfile from 'proper-lockfile';
 
@@ -36,22 +36,24 @@ function isFresh() {
   return built > 0;
 }
 
+/**
+ * Removes what was compiled from sources that are gone: `contract.js` left behind would be found before the
+ * `contract/index.js` that has taken its place.
+ */
+export function removeOrphans(sourceRoot, outputRoot) {
+  for (const name of readdirSync(outputRoot, { recursive: true })) {
+    const stem = /^(?!.*\bnode_modules\b)(.+)\.js(?:\.map)?$/.exec(name)?.[1];
+    if (stem === undefined || bundle.test(stem)) continue;
+    if (!existsSync(join(sourceRoot, `${stem}.ts`))) rmSync(join(outputRoot, name));
+  }
+}
+
+/** What the build makes of several sources. */
+const bundle = /(?:^|-)workflow-bundle$/;
+
 function run(...args) {
   const { status } = spawnSync(process.execPath, args, { cwd: root, stdio: ['ignore', 2, 2] });
   if (status !== 0) throw new Error(`The build failed: node ${args.join(' ')}`);
-}
-
-/** Removes what was compiled from a source that is gone: a file of an old module would be found before the new one. */
-function removeOrphans(directory = dist) {
-  for (const entry of readdirSync(directory, { withFileTypes: true })) {
-    if (entry.name.startsWith('.')) continue;
-    const path = join(directory, entry.name);
-    if (entry.isDirectory()) removeOrphans(path);
-    else if (/\.js(\.map)?$/.test(entry.name) && !entry.name.startsWith('workflow-bundle.')) {
-      const source = join(root, relative(dist, path).replace(/\.js(\.map)?$/, '.ts'));
-      if (!existsSync(source)) rmSync(path);
-    }
-  }
 }
 
 /** @throws Error when the build fails; its output is on standard error */
@@ -69,7 +71,7 @@ export async function ensureBuilt() {
     if (isFresh()) return;
     // A source that is saved while the compiler runs is newer than this, and is built next time.
     const startedAt = new Date();
-    removeOrphans();
+    removeOrphans(root, dist);
     run('node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json');
     run('dist/scripts/bundle-workflows.js');
     writeFileSync(stamp, '');
