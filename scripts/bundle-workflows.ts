@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
@@ -11,7 +12,7 @@ import sdk from '@temporalio/worker/package.json';
 async function bundleWorkflows(bundle: string, workflows: string, entry: string): Promise<void> {
   const hashFile = `${bundle}.sha256`;
   const hash = await hashOf(workflows);
-  if ((await readFile(hashFile, 'utf8').catch(() => '')) === hash) return;
+  if (existsSync(bundle) && (await readFile(hashFile, 'utf8').catch(() => '')) === hash) return;
 
   const { code } = await bundleWorkflowCode({
     workflowsPath: join(workflows, entry),
