@@ -21,15 +21,18 @@ import {
 } from '../runs/contract';
 import { refusal } from '../runs/refusal';
 import type { AttemptRecord, AttemptStore } from '../stores/attempt-store';
+import type { PhaseStore } from '../stores/phase-store';
 import type { TraceStore } from '../stores/trace-store';
 import type { WorktreeRecord, WorktreeStore } from '../stores/worktree-store';
 import { withHeartbeat } from './heartbeat';
 import { goesOnWith, snapshotOf } from './launch-snapshot';
+import { phaseAtLaunch } from './launch-phase';
 import { takeLease } from './worktree/lease';
 import { placeOf } from './worktree/record';
 
 export interface PrepareDependencies {
   attempts: AttemptStore;
+  phases: Pick<PhaseStore, 'get' | 'begin'>;
   worktrees: WorktreeStore;
   git: Git;
   /** Probes an agent on this host. */
@@ -69,8 +72,14 @@ export function createPrepareActivities(deps: PrepareDependencies) {
       const workspace = await withHeartbeat(() => workspaceOf(record));
       if ('status' in workspace) return workspace;
 
+      const snapshot = snapshotOf(record);
+      const launchPhase = await phaseAtLaunch(deps, snapshot, record.parentAttemptId, runtime);
+      if ('status' in launchPhase) return launchPhase;
+      const { evidence } = launchPhase;
       const contract = compileContract({
-        ...snapshotOf(record),
+        ...snapshot,
+        phase: evidence.phase,
+        phaseEvidence: evidence,
         hostId: record.hostId,
         workspace: workspace.envelope,
         runtime,
@@ -92,6 +101,15 @@ export function createPrepareActivities(deps: PrepareDependencies) {
         providerRuntimeManifestDigest: runtime.digest,
         runLaunchManifestDigest: contract.runLaunchManifest.digest,
       };
+      // Before the attempt is prepared, which is done once: a try that dies in between writes it again.
+      await deps.phases.begin({
+        _id: attemptId,
+        taskId: record.taskId,
+        launchPhase: evidence.phase,
+        evidence,
+        manifestDigest: contract.runLaunchManifest.digest,
+        sources: launchPhase.sources,
+      });
       const { sections, ...documents } = contract;
       const { adapter } = runtime;
       const { digest } = renderTransport({
@@ -104,6 +122,7 @@ export function createPrepareActivities(deps: PrepareDependencies) {
       });
       const stored = await deps.attempts.prepare(attemptId, {
         ...documents,
+        phase: evidence.phase,
         transport: { digest, adapter, sections },
         hostId: record.hostId,
         launch,
@@ -119,8 +138,12 @@ export function createPrepareActivities(deps: PrepareDependencies) {
       if ('status' in runtime) return runtime;
       const workspace = await plannedWorkspace({ ...place, taskId: snapshot.taskId });
       if (workspace && 'status' in workspace) return workspace;
+      const launchPhase = await phaseAtLaunch(deps, snapshot, snapshot.request.parentAttemptId, runtime);
+      if ('status' in launchPhase) return launchPhase;
       const { runLaunchManifest } = compileContract({
         ...snapshot,
+        phase: launchPhase.evidence.phase,
+        phaseEvidence: launchPhase.evidence,
         hostId,
         workspace,
         runtime,
@@ -135,6 +158,7 @@ export function createPrepareActivities(deps: PrepareDependencies) {
     const options = {
       probedAt: deps.now().toISOString(),
       ...(agent.model === undefined ? {} : { model: agent.model }),
+      ...(agent.hostEnforced === undefined ? {} : { hostEnforced: agent.hostEnforced }),
     };
     const manifest = runtimeManifest(agent.provider, probe, options);
     if (probe.ok) return manifest;

@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
+import { createApprovals } from '../approvals/approvals';
 import { rolePermissions } from '../contracts/permissions';
 import type { Environment } from '../platform/config/env';
 import { createAuthenticator, type Authenticate } from '../platform/http/auth';
@@ -15,6 +16,7 @@ import { createRepositoryStore } from '../stores/repository-store';
 import { createRoutingStore } from '../stores/routing-store';
 import { createTraceStore } from '../stores/trace-store';
 import { createCheckpointStore } from '../stores/checkpoint-store';
+import { createPhaseStore } from '../stores/phase-store';
 import { createProfileStore } from '../stores/profile-store';
 import { createSandboxStore } from '../stores/sandbox-store';
 import { createSettingsStore } from '../stores/settings-store';
@@ -31,6 +33,9 @@ import { FeedHub } from './feed/hub';
 import { defaultFeedSettings, serveFeed } from './feed/server';
 import { diskCheck, memoryCheck, storageCheck, temporalCheck } from './health/checks';
 import { outputArtifactRoutes } from './output-artifacts/routes';
+import type { PhasesContext } from './phases/context';
+import { createPhaseLauncher } from './phases/launcher';
+import { phaseRoutes } from './phases/routes';
 import { openRuns } from './runs/open';
 import { runRoutes } from './runs/routes';
 import type { WatchdogContext } from './watchdog/context';
@@ -101,10 +106,27 @@ async function openContext(env: Environment, log: Log, closers: Closer[]): Promi
 /** Adds the runs and worktrees of tasks and the live feed, all of which need Temporal or what its workers write. */
 async function openDurable(context: ApiContext, client: Client, closers: Closer[]) {
   const runs = await openRuns(context, client);
+  const phaseStore = await createPhaseStore(context.database);
   const approvals: ApprovalsContext = {
     approvals: await createApprovalStore(context.database),
+    phases: phaseStore,
     launcher: createApprovalLauncher(client),
     now: () => new Date(),
+  };
+  const phases: PhasesContext = {
+    attempts: runs.attempts,
+    phases: phaseStore,
+    approvals: approvals.approvals,
+    requests: createApprovals({
+      approvals: approvals.approvals,
+      attempts: runs.attempts,
+      feed: runs.feed,
+      client,
+      now: approvals.now,
+    }),
+    launcher: createPhaseLauncher(client),
+    traces: context.traces,
+    now: approvals.now,
   };
   const hub = new FeedHub({ ...runs, approvals: approvals.approvals, board: context.board, log: context.log });
   await hub.start();
@@ -135,6 +157,7 @@ async function openDurable(context: ApiContext, client: Client, closers: Closer[
     (routes) => outputArtifactRoutes(routes, artifacts),
     (routes) => worktreeRoutes(routes, worktrees),
     (routes) => approvalRoutes(routes, approvals),
+    (routes) => phaseRoutes(routes, phases),
   ];
   return { areas, hub };
 }

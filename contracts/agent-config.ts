@@ -15,6 +15,17 @@ const environmentKey = z
 /** The families whose agents are started here, without a shell: they need a `command`. */
 const started: readonly AgentProvider[] = ['process', 'acp'];
 
+/** What an operator can vouch for: confinement, and nothing an agent does by itself. */
+export const vouchedCapability = z.enum([
+  'filesystem.deny-paths',
+  'filesystem.descendants',
+  'network.disable',
+  'network.allowlist',
+  'credential.broker',
+  'tool.calls',
+  'tool.mcp',
+]);
+
 /** One configured agent. */
 export const agentConfig = z
   .strictObject({
@@ -28,6 +39,8 @@ export const agentConfig = z
     model: text(200, 1).optional(),
     /** How an `acp` agent's permission requests are answered; `reject` when absent. */
     permissions: z.enum(['reject', 'allow']).optional(),
+    /** Capabilities the operator vouches for: the command runs the agent inside something that enforces them. */
+    hostEnforced: z.array(vouchedCapability).max(16).optional(),
   })
   .refine((agent) => !started.includes(agent.provider) || agent.command !== undefined, {
     path: ['command'],

@@ -97,7 +97,8 @@ const sections = z.object({
     })
     .nullable(),
   workspaceTrust: z.object({ state: z.enum(['not-evaluated', 'trusted', 'untrusted']) }),
-  phase: z.object({ phase, evidence: z.literal('legacy') }),
+  /** `digest` is that of the phase evidence the run begins with. */
+  phase: z.object({ phase, evidence: z.enum(['legacy', 'profile']), digest: digest.optional() }),
   origins: z.array(fieldOrigin),
   enforcement: z.object({ enforceable: z.boolean(), blockers: z.array(finding), warnings: z.array(finding) }),
 });

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { attemptId, commitPolicy, digest, objectName, phase, slug, taskId, timestamp } from './common';
 import type { Continuation } from './completion';
 import type { ConversationSource } from './conversation';
+import { phaseDimension } from './phase';
 import { executionPolicy, sideEffectKind } from './task';
 
 export const capabilityState = z.enum(['supported', 'advisory', 'unsupported', 'unknown']);
@@ -96,6 +97,10 @@ const envelopeSections = z.object({
     mcpServers: z.array(z.string()).nullable(),
     permissions: z.array(z.string()).nullable(),
     sandboxPreset: slug.nullable(),
+    /** What the run may do in its phase: scopes, and those of them that need an approval. Absent without a phase. */
+    authority: z
+      .record(phaseDimension, z.object({ scopes: z.array(z.string()), approval: z.array(z.string()) }))
+      .optional(),
   }),
   gates: z.array(envelopeGate),
 });

@@ -134,7 +134,7 @@ export interface ProbeResult {
 export function runtimeManifest(
   provider: AgentProvider,
   probe: ProbeResult,
-  options: { model?: string; probedAt: string },
+  options: { model?: string; probedAt: string; hostEnforced?: readonly string[] },
 ): ProviderRuntimeManifest {
   const body = {
     schemaVersion: 'provider-runtime-manifest/v1' as const,
@@ -144,7 +144,7 @@ export function runtimeManifest(
     protocolVersion: '1',
     ...(probe.version === undefined ? {} : { providerVersion: probe.version }),
     models: options.model === undefined ? [] : [options.model],
-    capabilities: capabilityIds.map((id): Capability => capabilityOf(provider, id, probe)),
+    capabilities: capabilityIds.map((id): Capability => capabilityOf(provider, id, probe, options.hostEnforced)),
   };
   const evidence = {
     state: probe.ok ? ('ready' as const) : ('failed' as const),
@@ -155,9 +155,17 @@ export function runtimeManifest(
   return { ...body, probe: { ...evidence, probedAt: options.probedAt }, digest };
 }
 
-function capabilityOf(provider: AgentProvider, id: string, { ok, capabilities = [] }: ProbeResult): Capability {
+const vouched = 'An operator vouches that the command of the agent enforces this.';
+
+function capabilityOf(
+  provider: AgentProvider,
+  id: string,
+  { ok, capabilities = [] }: ProbeResult,
+  hostEnforced: readonly string[] = [],
+): Capability {
   if (!ok) return { id, state: 'unknown', source: 'runtime-probe', reason: 'The probe failed.' };
   if (declarable.includes(id) && capabilities.includes(id)) return { id, state: 'supported', source: 'runtime-probe' };
+  if (hostEnforced.includes(id)) return { id, state: 'supported', source: 'host-enforced', reason: vouched };
   const note = advisory[provider][id];
   if (note !== undefined) return { id, state: 'advisory', source: 'contract-test', reason: note };
   return { id, state: supported[provider].includes(id) ? 'supported' : 'unsupported', source: 'contract-test' };

@@ -6,6 +6,7 @@ import { blocked } from './contract/compile';
 import { environmentKeysOf, gateOf } from './contract/enforcement';
 import type { LaunchSnapshot } from './contract/input';
 import { gitTargetOf, objectiveOf } from './contract/objective';
+import { launchPhase, phaseRefusal, sandboxAuthority } from './phases/launch';
 import { profiledAgent } from './launch-options';
 import { selectLaunch, type LaunchSubject } from './readiness';
 
@@ -29,10 +30,22 @@ export function planLaunch(subject: LaunchSubject, { maxRetries }: { maxRetries:
   if ('status' in profiled) return profiled;
   const agent = { ...profiled, environmentKeys: environmentKeysOf({ agent: profiled, sandbox }) };
   const objective = objectiveOf(task);
-  const runtime = runtimeManifest(agent.provider, { ok: true, diagnostics: [] }, { probedAt: notProbed });
+  const runtime = runtimeManifest(
+    agent.provider,
+    { ok: true, diagnostics: [] },
+    { probedAt: notProbed, ...(agent.hostEnforced === undefined ? {} : { hostEnforced: agent.hostEnforced }) },
+  );
   const gate = gateOf({ request, profile, sandbox, runtime, agent, objective, hasRepository: repository !== null });
   const refused = blocked(agent.type, gate);
   if (refused) return refused;
+  // What a parent takes away is asked when the contract is compiled; what nobody could enforce, before.
+  const phase = launchPhase({
+    requested: request.phase,
+    parent: undefined,
+    sources: sandboxAuthority(sandbox),
+    runtime,
+  });
+  if (phase.blockers.length > 0) return phaseRefusal(phase.evidence.phase, phase.blockers);
   const { agent: _agent, ...chosen } = selection;
   return {
     snapshot: {

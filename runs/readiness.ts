@@ -45,16 +45,6 @@ export function selectLaunch(subject: LaunchSubject): LaunchSelection | LaunchRe
   const selection = selectAgent({ ...subject, request });
   if ('status' in selection) return selection;
   const { agent } = selection;
-  if (request.phase !== undefined && request.phase !== 'implement') {
-    return refusal(
-      'PHASE_UNSUPPORTED',
-      409,
-      `The ${agent.provider} provider cannot enforce the phase ${request.phase}; leave phase out.`,
-      {
-        blockers: [{ code: 'phase-unsupported', phase: request.phase, provider: agent.provider }],
-      },
-    );
-  }
   return workspaceProblem(subject, agent) ?? selection;
 }
 

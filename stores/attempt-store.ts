@@ -52,7 +52,8 @@ export type ContractFields = Required<
     'providerRuntimeManifest' | 'taskEnvelope' | 'runLaunchManifest' | 'transport' | 'hostId' | 'launch'
   >
 > &
-  Pick<AttemptRecord, 'baseline'>;
+  Pick<AttemptRecord, 'baseline'> &
+  Partial<Pick<AttemptRecord, 'phase'>>;
 
 const active: AttemptState[] = ['queued', 'admitted', 'prepared', 'dispatched', 'running'];
 

@@ -22,7 +22,11 @@ export function declaredEvidence(hosts: Pick<HostStore, 'live'>, now: () => Date
 }
 
 function declared(agent: AgentConfig, sourceId: string | null, probedAt: string): RuntimeEvidence {
-  const options = { probedAt, ...(agent.model === undefined ? {} : { model: agent.model }) };
+  const options = {
+    probedAt,
+    ...(agent.model === undefined ? {} : { model: agent.model }),
+    ...(agent.hostEnforced === undefined ? {} : { hostEnforced: agent.hostEnforced }),
+  };
   const manifest = runtimeManifest(agent.provider, { ok: true, diagnostics: [] }, options);
   return { source: 'declared', sourceId, agent: agent.type, manifest };
 }

@@ -9,6 +9,7 @@ import { createDispatchActivities } from '../activities/dispatch';
 import { LiveAgents } from '../activities/live-agents';
 import { createOutputArtifactActivities } from '../activities/output-artifacts';
 import { createRecoveryActivities } from '../activities/recovery';
+import { createPhaseActivities } from '../activities/phases';
 import { createPrepareActivities } from '../activities/prepare';
 import { createSchedulerActivities } from '../activities/scheduler';
 import { createBeginWorktreeActivities } from '../activities/worktree/begin';
@@ -36,6 +37,7 @@ import type { Database } from '../stores/collection';
 import { createFeedStore } from '../stores/feed-store';
 import { createHostManifestStore } from '../stores/host-manifest-store';
 import { createHostStore } from '../stores/host-store';
+import { createPhaseStore } from '../stores/phase-store';
 import { createProfileStore } from '../stores/profile-store';
 import { createOutputArtifactStore } from '../stores/output-artifact-store';
 import { createRecoveryStore } from '../stores/recovery-store';
@@ -78,13 +80,14 @@ export async function createWorkerDependencies({ env, log, hostId, database, boa
     createHostStore(database),
     createWorktreeStore(database),
   ]);
-  const [profiles, sandboxes, featureSettings, traces, commands, approvalStore] = await Promise.all([
+  const [profiles, sandboxes, featureSettings, traces, commands, approvalStore, phases] = await Promise.all([
     createProfileStore(database),
     createSandboxStore(database),
     createSettingsStore(database, env),
     createTraceStore(database),
     createRunCommandStore(database),
     createApprovalStore(database),
+    createPhaseStore(database),
   ]);
   const conversations = await createConversationStore(database);
   const routing = await createRoutingStore(database, {
@@ -134,6 +137,7 @@ export async function createWorkerDependencies({ env, log, hostId, database, boa
 
   const prepare = createPrepareActivities({
     attempts,
+    phases,
     worktrees,
     git,
     probe: (agent) => providers.find(agent.provider)?.probe(agent) ?? Promise.resolve({ ok: true, diagnostics: [] }),
@@ -170,6 +174,7 @@ export async function createWorkerDependencies({ env, log, hostId, database, boa
       ...createApprovalActivities(onApprovals),
       ...createRecoveryActivities(shared),
       ...createSchedulerActivities({ ...shared, hosts, ...runSignals(client) }),
+      ...createPhaseActivities({ phases, now: shared.now }),
       ...createWorktreePlanActivities({ ...shared, repositories, hosts }),
       ...createOutputArtifactActivities({ outputArtifacts, attempts, log }),
       // A run without a worktree has no host: its contract is compiled here.

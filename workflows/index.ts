@@ -2,6 +2,7 @@
 export { agentRun } from './agent-run/workflow';
 export { admissionScheduler } from './admission-scheduler/workflow';
 export { recovery } from './recovery/workflow';
+export { phaseExpansion } from './phase-expansion/workflow';
 export { runApproval } from './run-approval/workflow';
 export { outputCleanup } from './output-cleanup/workflow';
 export { launchPreview } from './launch-preview/workflow';

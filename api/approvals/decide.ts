@@ -33,6 +33,7 @@ export async function decideApproval(
   const approval = await readApproval(context, approvalId);
   assertMayDecide(auth, approval, { claimedMode, now: context.now() });
   assertSame(approval, body);
+  if (body.decision === 'approved') await assertPhaseStands(context, approval);
   const sealedResponse = await sealResponse(context, approval, body);
   const decided = await context.launcher.decide(approval, {
     decision: body.decision,
@@ -57,6 +58,18 @@ function assertSame(current: RunApproval, { expectedRevision, expectedActionHash
     throw conflict(`The request is ${current.status} already.`, { current }, 'APPROVAL_NOT_PENDING');
   if (current.revision !== expectedRevision)
     throw conflict('The request has changed since you read it.', { current, expectedRevision }, 'APPROVAL_STALE');
+}
+
+/** More authority is only approved for the state it was asked for in. */
+async function assertPhaseStands({ phases }: ApprovalsContext, approval: RunApproval): Promise<void> {
+  const { phase, attemptId } = approval;
+  if (!phase) return;
+  const state = await phases.get(attemptId);
+  const stands =
+    state?.sequence === phase.transitionSequence &&
+    state.evidence.digest === phase.evidenceDigest &&
+    state.manifestDigest === phase.manifestDigest;
+  if (!stands) throw conflict('The run is in another phase by now.', { current: approval }, 'PHASE_STALE');
 }
 
 /** Encrypts the response for whoever waits: from here on nobody else can read it. */

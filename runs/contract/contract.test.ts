@@ -38,7 +38,7 @@ describe('the contract', () => {
     }).toMatchInlineSnapshot(`
      {
        "envelope": "sha256:3da28b10df20085f3d160fd8ea6ccb6df7643b75d692035c49dfdfdae67e7a10",
-       "manifest": "sha256:cc6e93affb1d09fbf4a461ed0ed9c5fed8e68c5776717743aa228f49dc2c669f",
+       "manifest": "sha256:5e03e09cdacb64a28160fc35d258220d8b035fe1c8d13cec1a2b17cd4897f501",
        "transport": "sha256:69520c6dc7c79fedf02bb0f51f036928565295f09410f271468027bd7649ee8e",
      }
     `);

@@ -1,5 +1,6 @@
 import type { TaskEnvelope } from '../../contracts/run-contract';
 import { withDigest } from '../digest';
+import { authorityOf } from '../phases/evidence';
 import type { ContractInput } from './input';
 import { effectiveSideEffects } from './side-effects';
 
@@ -19,6 +20,7 @@ export function compileEnvelope(input: ContractInput): TaskEnvelope {
       mcpServers: restrictions.mcpServers ?? null,
       permissions: restrictions.permissions ?? null,
       sandboxPreset: input.sandbox?.id ?? null,
+      ...(input.phaseEvidence?.mode === 'profile' ? { authority: authorityOf(input.phaseEvidence) } : {}),
     },
     workspace: input.workspace,
     allowedSideEffects: effectiveSideEffects({

@@ -1,6 +1,7 @@
 import type { AgentConfig } from '../../contracts/agent-config';
 import type { Phase } from '../../contracts/common';
 import type { LaunchRequest } from '../../contracts/launch';
+import type { PhaseEvidence } from '../../contracts/phase';
 import type { Profile } from '../../contracts/profile';
 import type { ProviderRuntimeManifest, TaskEnvelope, TransportSection } from '../../contracts/run-contract';
 import type { SandboxPreset } from '../../contracts/sandbox';
@@ -45,6 +46,8 @@ export interface ContractInput extends LaunchSnapshot {
   hostId: string | null;
   workspace: TaskEnvelope['workspace'];
   runtime: ProviderRuntimeManifest;
+  /** What the run may do. */
+  phaseEvidence?: PhaseEvidence;
   limits: RunLimits;
 }
 

@@ -67,7 +67,7 @@ export function compileManifest(
     sandbox: sandboxOf(input, gate.controls),
     // Trust decisions about a workspace are not part of this release; the section has its place.
     workspaceTrust: { state: 'not-evaluated' as const },
-    phase: { phase: input.phase, evidence: 'legacy' as const },
+    phase: phaseOf(input),
     origins: originsOf(input),
     enforcement: {
       enforceable: gate.blockers.length === 0,
@@ -100,6 +100,11 @@ function instructionsOf(
     precedence: index + 1,
   }));
 }
+
+const phaseOf = ({ phase, phaseEvidence }: ContractInput): RunLaunchManifest['phase'] =>
+  phaseEvidence
+    ? { phase, evidence: phaseEvidence.mode, digest: phaseEvidence.digest }
+    : { phase, evidence: 'legacy' as const };
 
 function workspaceOf({ workspace }: TaskEnvelope): RunLaunchManifest['workspace'] {
   if (!workspace) return null;

@@ -12,6 +12,7 @@ import { makeTempDir } from '../../platform/testing/temp-dir';
 import type { ApprovalRequest } from '../../contracts/run-approval';
 import { agentRunId } from '../../workflows/agent-run/messages';
 import { boardQueue } from '../../workflows/queues';
+import { phaseExpansionId } from '../../workflows/phase-expansion/messages';
 import { runApprovalId } from '../../workflows/run-approval/messages';
 import { worktreeId } from '../../workflows/worktree/messages';
 import { outputCleanupId } from '../../workflows/output-cleanup/messages';
@@ -20,6 +21,7 @@ import { schedulerId } from '../../workflows/admission-scheduler/messages';
 import { anApprovalRequest, aRequester, aWaitingRun } from '../support/approvals';
 import { scriptAgent } from '../support/caller';
 import { gitBreakpoints, type GitBreakpoints } from '../support/git-breakpoints';
+import { confinedAgent, inMs, readPhase, transitionOf } from '../support/phases';
 import { aRemoteRepository, commitIn } from '../support/remote-repository';
 import { aRepository, git } from '../support/repository';
 import { startService, type Service } from '../support/service';
@@ -49,6 +51,7 @@ async function main(): Promise<void> {
         ['worktree-interrupted', await interruptedWorktree(service, temporal, breakpoints)],
       ],
       approvals: () => approvalScenarios(service, temporal),
+      phases: () => phaseScenarios(service),
     };
     const chosen = process.argv.slice(2);
     const recorded: (readonly [name: string, workflowId: string])[] = [];
@@ -267,6 +270,30 @@ async function approvalScenarios(service: Service, temporal: Client): Promise<[n
   } finally {
     await close();
   }
+}
+
+/** An emergency that ended, and one that was decided on a state that was gone. */
+async function phaseScenarios({ call }: Service): Promise<[name: string, workflowId: string][]> {
+  const run = await aWaitingRun(call);
+  await call.ok('POST', `/api/agents/${run.taskId}/stop`, { attemptId: run.attemptId });
+  await call.configureAgents([confinedAgent()]);
+  const { attemptId } = await call.start(run.taskId, { agent: 'confined', phase: 'verify' });
+  const confined = { ...run, attemptId: attemptId as string };
+  const snapshot = await readPhase(call, confined);
+  const url = `/api/agents/${run.taskId}/phase/transitions`;
+  const emergencyOverride = { justification: 'it is recorded', expiresAt: inMs(2_000) };
+  await Promise.all(
+    ['first', 'second'].map((id) => call.post(url, transitionOf(snapshot, 'implement', id, { emergencyOverride }))),
+  );
+  await eventually(async () => {
+    const { emergency, sequence } = await readPhase(call, confined);
+    if (emergency || sequence !== 2) throw new Error('the emergency lasts');
+  });
+  await call.ok('POST', `/api/agents/${run.taskId}/stop`, { attemptId });
+  return [
+    ['phase-expansion-first', phaseExpansionId(confined.attemptId, 'first')],
+    ['phase-expansion-second', phaseExpansionId(confined.attemptId, 'second')],
+  ];
 }
 
 const refusedWorkflow = (temporal: Client, taskId: string) =>

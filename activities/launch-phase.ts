@@ -1,0 +1,32 @@
+import type { LaunchRefusal } from '../contracts/launch';
+import type { PhaseEvidence } from '../contracts/phase';
+import type { ProviderRuntimeManifest } from '../contracts/run-contract';
+import type { LaunchSnapshot } from '../runs/contract';
+import type { Sources } from '../runs/phases/evidence';
+import { launchPhase, phaseRefusal, sandboxAuthority } from '../runs/phases/launch';
+import { lastingEvidence } from '../runs/phases/transition';
+import type { PhaseStore } from '../stores/phase-store';
+
+export interface LaunchPhase {
+  evidence: PhaseEvidence;
+  /** What limits every later phase of the attempt, too. */
+  sources: Sources;
+}
+
+/** What an attempt may do, compiled from what is true when its contract is; or why it cannot be in that phase. */
+export async function phaseAtLaunch(
+  { phases }: { phases: Pick<PhaseStore, 'get'> },
+  snapshot: LaunchSnapshot,
+  parentAttemptId: string | undefined,
+  runtime: ProviderRuntimeManifest,
+): Promise<LaunchPhase | LaunchRefusal> {
+  const parent = parentAttemptId === undefined ? undefined : await phases.get(parentAttemptId);
+  const sources = sandboxAuthority(snapshot.sandbox);
+  const { evidence, blockers } = launchPhase({
+    requested: snapshot.request.phase,
+    parent: parent && lastingEvidence(parent),
+    sources,
+    runtime,
+  });
+  return blockers.length > 0 ? phaseRefusal(evidence.phase, blockers) : { evidence, sources };
+}

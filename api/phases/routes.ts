@@ -1,0 +1,56 @@
+import { z } from 'zod';
+import { taskId } from '../../contracts/common';
+import { phaseQuery, phaseSnapshot, phaseTransitionAnswer, phaseTransitionRequest } from '../../contracts/phase';
+import { authorize } from '../../platform/http/authorize';
+import type { Routes } from '../../platform/http/routes';
+import { presentPhase } from '../../stores/phase-store';
+import type { PhasesContext } from './context';
+import { chosenAttempt, currentPhase } from './read';
+import { transitionPhase } from './transition';
+
+const tag = 'phases';
+const ofTask = z.strictObject({ taskId });
+
+/** What a run may do, and changing that. */
+export function phaseRoutes(routes: Routes, context: PhasesContext): void {
+  routes.add(
+    {
+      method: 'get',
+      path: '/agents/:taskId/phase',
+      operationId: 'getRunPhase',
+      summary: 'Read what a run may do now, and how it came to that',
+      tag,
+      permission: 'agent:read',
+      params: ofTask,
+      query: phaseQuery,
+      response: phaseSnapshot,
+      errors: [404],
+    },
+    async ({ params, query }) => {
+      const attempt = await chosenAttempt(context, params.taskId, query.attemptId);
+      return presentPhase(await currentPhase(context, attempt._id), query.limit);
+    },
+  );
+
+  routes.add(
+    {
+      method: 'post',
+      path: '/agents/:taskId/phase/transitions',
+      operationId: 'transitionRunPhase',
+      summary: 'Change what a run may do: applied (201), or waiting for an approval (202)',
+      tag,
+      permission: 'task:write',
+      params: ofTask,
+      body: phaseTransitionRequest,
+      response: phaseTransitionAnswer,
+      status: 201,
+      errors: [403, 404, 409, 503],
+    },
+    async ({ params, body, auth }, ctx) => {
+      if (body.emergencyOverride) authorize(auth, 'admin:manage', ctx.method);
+      const answer = await transitionPhase(context, params.taskId, body, auth.actor);
+      if (answer.status === 'approval-required') ctx.status = 202;
+      return answer;
+    },
+  );
+}

@@ -1,0 +1,54 @@
+import type { Phase } from '../../contracts/common';
+import type { LaunchRefusal } from '../../contracts/launch';
+import type { PhaseBlocker, PhaseEvidence } from '../../contracts/phase';
+import type { ProviderRuntimeManifest } from '../../contracts/run-contract';
+import type { SandboxPreset } from '../../contracts/sandbox';
+import { refusal } from '../refusal';
+import { everything, mapAuthority, type Authority } from './authority';
+import { authorityOf, compilePhase, legacyEvidence, type Compiled, type Sources } from './evidence';
+
+export interface PhaseLaunch {
+  /** The phase that was asked for; absent when none was. */
+  requested: Phase | undefined;
+  /** What the attempt this one descends from may do, emergencies left out. */
+  parent: PhaseEvidence | undefined;
+  sources: Sources;
+  runtime: ProviderRuntimeManifest;
+}
+
+/**
+ * What a new attempt may do: never more than its parent. Without a phase it goes on in the parent's when that has one, and
+ * is otherwise under no limits, explicitly (specification 2, Launch rule 3).
+ */
+export function launchPhase({ requested, parent, sources, runtime }: PhaseLaunch): Compiled {
+  const inherited = parent?.mode === 'profile' ? parent : undefined;
+  const limits: Sources = inherited ? { ...sources, parent: authorityOf(inherited) } : sources;
+  const phase = requested ?? inherited?.phase;
+  if (phase === undefined) return { evidence: legacyEvidence(limits, runtime), blockers: [] };
+  const planPaths = phase === 'plan' ? (inherited?.dimensions['artifact.plan.write'].scopes ?? []) : [];
+  const dimensions = planPaths.length > 0 ? { 'artifact.plan.write': { scopes: planPaths } } : {};
+  return compilePhase({ phase, dimensions }, limits, runtime);
+}
+
+/** What a sandbox preset leaves open; a preset that only advises takes nothing away. */
+export function sandboxAuthority(preset: SandboxPreset | null): Sources {
+  if (preset?.enforcement !== 'required') return {};
+  const { network, credentials } = preset;
+  const authority: Authority = mapAuthority((dimension) => {
+    if (dimension === 'network.egress' && network.defaultEgress === 'deny')
+      return { scopes: network.allowedHosts, approval: [] };
+    if (dimension === 'credential.access' && credentials.mode === 'broker')
+      return { scopes: credentials.brokerRefs, approval: [] };
+    return { scopes: [everything], approval: [] };
+  });
+  return { sandbox: authority };
+}
+
+/** The answer to a phase that cannot be had. */
+export const phaseRefusal = (phase: Phase, blockers: PhaseBlocker[]): LaunchRefusal =>
+  refusal(
+    'PHASE_UNSUPPORTED',
+    409,
+    `The run cannot be in the phase ${phase}: ${blockers.map(({ message }) => message).join(' ')}`.slice(0, 1_000),
+    { phase, blockers },
+  );

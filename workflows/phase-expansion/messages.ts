@@ -1,0 +1,18 @@
+import { defineUpdate } from '@temporalio/workflow';
+import type { PhaseChange } from '../../stores/phase-store';
+
+/** One execution per emergency: the same operation asked for twice is one. */
+export const phaseExpansionId = (attemptId: string, operationId: string): string =>
+  `phase-expansion/${attemptId}/${operationId}`;
+
+export interface PhaseExpansionInput {
+  attemptId: string;
+  operationId: string;
+  expiresAt: string;
+  /** What the change was decided on: it is made on exactly that, or not at all. */
+  expected: { sequence: number; evidenceDigest: string; manifestDigest: string };
+  change: PhaseChange;
+}
+
+/** Answers once the change is made, or cannot be. */
+export const expansionBegun = defineUpdate<{ applied: boolean }>('begun');

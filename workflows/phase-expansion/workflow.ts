@@ -1,0 +1,45 @@
+import {
+  CancellationScope,
+  allHandlersFinished,
+  condition,
+  proxyLocalActivities,
+  setCurrentDetails,
+  setHandler,
+} from '@temporalio/workflow';
+import type { PhaseActivities } from '../../activities/phases';
+import { expansionBegun, type PhaseExpansionInput } from './messages';
+
+/** Store work: short, idempotent, repeated until the stores answer. */
+const records = proxyLocalActivities<PhaseActivities>({
+  startToCloseTimeout: '10 seconds',
+  retry: { initialInterval: '200 milliseconds', maximumInterval: '15 seconds' },
+});
+
+/**
+ * Authority that a run has in an emergency, and for as long as that: whoever gives it has arranged for its end first, so
+ * that it ends whatever dies in between. An operator's "cancel" ends it early.
+ */
+export async function phaseExpansion(input: PhaseExpansionInput): Promise<{ applied: boolean }> {
+  let applied: boolean | undefined;
+  let cancelled = false;
+  setHandler(expansionBegun, async () => {
+    await CancellationScope.nonCancellable(() => condition(() => applied !== undefined));
+    return { applied: applied === true };
+  });
+  CancellationScope.current().cancelRequested.catch(() => {
+    cancelled = true;
+  });
+  return CancellationScope.nonCancellable(async () => {
+    const { attemptId, operationId, expiresAt } = input;
+    const begun = await records.beginExpansion(input);
+    applied = begun.applied;
+    if (begun.applied) {
+      setCurrentDetails(`More authority for ${attemptId} until ${expiresAt}.`);
+      // The clock of workflow code is that of its history: a replay computes the same.
+      await condition(() => cancelled, Math.max(1, Date.parse(expiresAt) - Date.now()));
+      await records.endExpansion({ attemptId, operationId });
+    }
+    await condition(allHandlersFinished);
+    return begun;
+  });
+}
