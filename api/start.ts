@@ -23,6 +23,8 @@ import { createSettingsStore } from '../stores/settings-store';
 import { createWatchdogStore } from '../stores/watchdog-store';
 import { createWorkspaceCapabilityStore } from '../stores/workspace-capability-store';
 import { createWorktreeStore } from '../stores/worktree-store';
+import { openAdmission } from './admission/open';
+import { admissionRoutes } from './admission/routes';
 import { createApp, requestTimeoutMs } from './app';
 import type { ApprovalsContext } from './approvals/context';
 import { createApprovalLauncher } from './approvals/launcher';
@@ -132,6 +134,7 @@ async function openDurable(context: ApiContext, client: Client, closers: Closer[
   await hub.start();
   closers.push(() => hub.stop());
   context.checks.temporal = temporalCheck(client);
+  const admission = await openAdmission(context, client, runs.launcher);
   const worktrees: WorktreesContext = {
     board: context.board,
     worktrees: await createWorktreeStore(context.database),
@@ -155,6 +158,7 @@ async function openDurable(context: ApiContext, client: Client, closers: Closer[
     (routes) => watchdogRoutes(routes, watchdog),
     (routes) => checkpointRoutes(routes, checkpoints),
     (routes) => outputArtifactRoutes(routes, artifacts),
+    (routes) => admissionRoutes(routes, admission),
     (routes) => worktreeRoutes(routes, worktrees),
     (routes) => approvalRoutes(routes, approvals),
     (routes) => phaseRoutes(routes, phases),

@@ -12,6 +12,7 @@ import { createRecoveryActivities } from '../activities/recovery';
 import { createPhaseActivities } from '../activities/phases';
 import { createPrepareActivities } from '../activities/prepare';
 import { createSchedulerActivities } from '../activities/scheduler';
+import { createTreeActivities } from '../activities/tree';
 import { createBeginWorktreeActivities } from '../activities/worktree/begin';
 import { createWorktreePlanActivities } from '../activities/worktree/plan';
 import { createWorktreeStepActivities } from '../activities/worktree/steps';
@@ -175,6 +176,7 @@ export async function createWorkerDependencies({ env, log, hostId, database, boa
       ...createRecoveryActivities(shared),
       ...createSchedulerActivities({ ...shared, hosts, ...runSignals(client) }),
       ...createPhaseActivities({ phases, now: shared.now }),
+      ...createTreeActivities({ ...shared, ...runSignals(client) }),
       ...createWorktreePlanActivities({ ...shared, repositories, hosts }),
       ...createOutputArtifactActivities({ outputArtifacts, attempts, log }),
       // A run without a worktree has no host: its contract is compiled here.

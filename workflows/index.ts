@@ -8,3 +8,4 @@ export { outputCleanup } from './output-cleanup/workflow';
 export { launchPreview } from './launch-preview/workflow';
 export { worktree } from './worktree/workflow';
 export { worktreeInspection, worktreeOpen } from './worktree-view/workflow';
+export { executionTree } from './execution-tree/workflow';

@@ -1,0 +1,69 @@
+import type { Log } from '../platform/log/log';
+import type { AttemptStore } from '../stores/attempt-store';
+import type { TreeCancelInput } from '../workflows/execution-tree/messages';
+import type { AdmissionControl } from './admission-control/dependencies';
+
+export interface TreeDependencies {
+  admission: AdmissionControl;
+  attempts: Pick<AttemptStore, 'get'>;
+  /** Asks a run to stop without waiting for its end; false when that run is over. */
+  requestStop(attemptId: string, actor: string): Promise<boolean>;
+  log: Log;
+  now(): Date;
+}
+
+export interface Drained {
+  /** Nodes that were queued, and those that ran, when they were told to end for the first time. */
+  queued: number;
+  interrupted: number;
+  /** Nodes that have not ended. */
+  remaining: number;
+}
+
+export function createTreeActivities(deps: TreeDependencies) {
+  const { trees, queue } = deps.admission;
+  return {
+    /** From here on nothing is launched in the tree. Repeating it changes nothing. */
+    async closeTree({ rootObjectiveId, actor, reason, keyHash }: TreeCancelInput): Promise<void> {
+      await trees.cancel(rootObjectiveId, {
+        action: 'cancel',
+        actor,
+        reason,
+        at: deps.now().toISOString(),
+        keyHash,
+      });
+    },
+
+    /**
+     * Tells every node that has not ended to do so. A node is only told when its record says that it is one of this tree;
+     * one that was registered and has no record yet is waited for: its launch finds the tree closed, or is told next time.
+     */
+    async drainTree({ rootObjectiveId, actor, keyHash, reason }: TreeCancelInput): Promise<Drained> {
+      const tree = await trees.get(rootObjectiveId);
+      const drained: Drained = { queued: 0, interrupted: 0, remaining: 0 };
+      for (const nodeId of Object.keys(tree?.nodes ?? {})) {
+        const record = await deps.attempts.get(nodeId);
+        const isOver = !record || record.state === 'ended' || record.state === 'refused';
+        if (isOver) continue;
+        drained.remaining += 1;
+        const at = deps.now().toISOString();
+        if (await queue.cancel(nodeId, { keyHash, reason, actor, at })) drained.queued += 1;
+        else if (record.state === 'running' || record.state === 'dispatched') drained.interrupted += 1;
+        await deps.requestStop(nodeId, actor);
+      }
+      return drained;
+    },
+
+    /** Writes down that the last node has ended. */
+    async settleTree({
+      rootObjectiveId,
+      queued,
+      interrupted,
+    }: TreeCancelInput & Omit<Drained, 'remaining'>): Promise<void> {
+      await trees.drained(rootObjectiveId, { at: deps.now().toISOString(), queued, interrupted });
+      deps.log.info({ rootObjectiveId, queued, interrupted }, 'a cancelled execution tree has ended');
+    },
+  };
+}
+
+export type TreeActivities = ReturnType<typeof createTreeActivities>;

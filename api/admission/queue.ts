@@ -1,0 +1,95 @@
+import type { z } from 'zod';
+import type { ControlRequest, QueueQuery, queueInspection, queueList } from '../../contracts/admission';
+import { assertFound, conflict } from '../../platform/errors/app-error';
+import { textDigest } from '../../runs/digest';
+import type { AdmissionContext } from './context';
+import { presentEntry } from './present';
+
+/** How much of the queue one answer looks at. */
+const snapshotLimit = 1_000;
+
+/** One page of the queue, out of a snapshot of at most 1,000 entries. */
+export async function listQueue(context: AdmissionContext, query: QueueQuery): Promise<z.output<typeof queueList>> {
+  const now = context.now();
+  const { admission } = (await context.settings.read()).features;
+  const before = (ageMs: number) => new Date(now.getTime() - ageMs).toISOString();
+  const found = await context.queue.list(
+    {
+      workspaceId: query.workspaceId,
+      rootObjectiveId: query.rootObjectiveId,
+      nodeId: query.nodeId,
+      sources: query.source,
+      states: query.state,
+      priority: query.priority,
+      enqueuedBefore: query.minAgeMs === undefined ? undefined : before(query.minAgeMs),
+      enqueuedAfter: query.maxAgeMs === undefined ? undefined : before(query.maxAgeMs),
+    },
+    snapshotLimit + 1,
+  );
+  const { limitingScope } = query;
+  const matching = found
+    .slice(0, snapshotLimit)
+    .filter(
+      ({ limitingPolicies }) => !limitingScope || limitingPolicies.some(({ scope }) => limitingScope.includes(scope)),
+    );
+  const from = (query.page - 1) * query.limit;
+  const { globalLimit, perWorkspaceLimit } = admission.queue;
+  return {
+    schemaVersion: 'admission-queue-list/v1',
+    generatedAt: now.toISOString(),
+    conditional: true,
+    depth: {
+      global: { current: await context.queue.depth(), limit: globalLimit },
+      workspaces: (await context.queue.depths()).map((each) => ({ ...each, limit: perWorkspaceLimit })),
+    },
+    pagination: {
+      page: query.page,
+      limit: query.limit,
+      total: matching.length,
+      hasMore: from + query.limit < matching.length,
+      snapshotTruncated: found.length > snapshotLimit,
+    },
+    entries: matching.slice(from, from + query.limit).map((entry) => presentEntry(entry, admission, now)),
+  };
+}
+
+/** One entry, also after its end. @throws AppError 404 */
+export async function inspectEntry(context: AdmissionContext, id: string): Promise<z.output<typeof queueInspection>> {
+  const entry = await context.queue.get(id);
+  assertFound(entry, 'queue entry', id);
+  const now = context.now();
+  const { admission } = (await context.settings.read()).features;
+  return {
+    schemaVersion: 'admission-queue-inspection/v1',
+    generatedAt: now.toISOString(),
+    conditional: true,
+    entry: presentEntry(entry, admission, now),
+  };
+}
+
+/**
+ * Ends an entry that was not dispatched, and the run that waits in it. Written down first: should this process die, the
+ * scheduler goes on with it. The same key again answers the same.
+ *
+ * @throws AppError 404; 409 `QUEUE_NOT_CANCELLABLE` when it was dispatched or has ended otherwise
+ */
+export async function cancelEntry(
+  context: AdmissionContext,
+  id: string,
+  { idempotencyKey, reason }: ControlRequest,
+  actor: string,
+): Promise<z.output<typeof queueInspection>> {
+  const keyHash = textDigest(idempotencyKey);
+  const at = context.now().toISOString();
+  if (!(await context.queue.cancel(id, { keyHash, reason, actor, at }))) {
+    const entry = await context.queue.get(id);
+    assertFound(entry, 'queue entry', id);
+    if (entry.cancel?.keyHash !== keyHash) {
+      const code = 'QUEUE_NOT_CANCELLABLE';
+      const details = { code, id, state: entry.state, outcome: entry.outcome ?? null };
+      throw conflict('Only an entry that waits can be cancelled.', details, code);
+    }
+  }
+  await context.launcher.stopRun(id, actor);
+  return inspectEntry(context, id);
+}

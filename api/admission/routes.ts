@@ -1,0 +1,181 @@
+import { z } from 'zod';
+import {
+  controlRequest,
+  queueInspection,
+  queueList,
+  queueQuery,
+  reservation,
+  reservationList,
+  reservationQuery,
+  treeQuery,
+  treeSummary,
+} from '../../contracts/admission';
+import { assertFound } from '../../platform/errors/app-error';
+import { answersNotModified } from '../../platform/http/answer';
+import type { HttpContext } from '../../platform/http/context';
+import { entityTag } from '../../platform/http/precondition';
+import type { Routes } from '../../platform/http/routes';
+import { hostKey } from '../../runs/admission/capacity';
+import { digestOf } from '../../runs/digest';
+import type { AdmissionContext } from './context';
+import { presentReservation } from './present';
+import { cancelEntry, inspectEntry, listQueue } from './queue';
+import { cancelTree, resumeTree, summarise } from './tree';
+
+const tag = 'admission';
+const byId = z.strictObject({ id: z.string().min(1).max(200) });
+const byTree = z.strictObject({ rootObjectiveId: z.string().min(1).max(200) });
+const defaultContributors = 50;
+
+/** Answers unless the caller has the same already; when an answer was made does not make it another one. */
+function conditional<T extends { generatedAt: string }>(ctx: HttpContext, answer: T, version: unknown): T | undefined {
+  return answersNotModified(ctx, `W/"${digestOf(version).slice(7, 39)}"`) ? undefined : answer;
+}
+
+/** Hosts are shown hashed, and may be asked for that way or by name. */
+const hostFilter = (hostId: string | undefined): string | undefined =>
+  hostId === undefined || /^host_[0-9a-f]{24}$/.test(hostId) ? hostId : hostKey(hostId);
+
+/** Who runs, who waits, and why: inspection, and the few things that can be said to the queue and to trees. */
+export function admissionRoutes(routes: Routes, context: AdmissionContext): void {
+  routes.add(
+    {
+      method: 'get',
+      path: '/admission',
+      operationId: 'listReservations',
+      summary: 'List reservations of capacity, the newest first',
+      tag,
+      permission: 'agent:read',
+      query: reservationQuery,
+      response: reservationList,
+      status: 200,
+    },
+    async ({ query }, ctx) => {
+      const { state: states, hostId, limit, ...filter } = query;
+      const found = await context.reservations.list({ ...filter, hostKey: hostFilter(hostId), states }, limit);
+      const reservations = found.map(presentReservation);
+      return conditional(ctx, { generatedAt: context.now().toISOString(), reservations }, reservations);
+    },
+  );
+
+  routes.add(
+    {
+      method: 'get',
+      path: '/admission/queue',
+      operationId: 'listAdmissionQueue',
+      summary: 'List queued launches in the order they were enqueued',
+      tag,
+      permission: 'agent:read',
+      query: queueQuery,
+      response: queueList,
+    },
+    async ({ query }, ctx) => {
+      const list = await listQueue(context, query);
+      const seen = list.entries.map(({ id, revision, effectivePriority, readiness }) => [
+        id,
+        revision,
+        effectivePriority,
+        readiness,
+      ]);
+      return conditional(ctx, list, { query, seen, depth: list.depth, pagination: list.pagination });
+    },
+  );
+
+  routes.add(
+    {
+      method: 'get',
+      path: '/admission/queue/:id',
+      operationId: 'inspectQueueEntry',
+      summary: 'Read one queued launch: readiness, what limits it, how it was chosen',
+      tag,
+      permission: 'agent:read',
+      params: byId,
+      response: queueInspection,
+      errors: [404],
+    },
+    async ({ params }, ctx) => {
+      const inspection = await inspectEntry(context, params.id);
+      const { id, revision, effectivePriority, readiness } = inspection.entry;
+      return conditional(ctx, inspection, [id, revision, effectivePriority, readiness]);
+    },
+  );
+
+  routes.add(
+    {
+      method: 'post',
+      path: '/admission/queue/:id/cancel',
+      operationId: 'cancelQueueEntry',
+      summary: 'End a launch that waits, before it runs',
+      tag,
+      permission: 'admin:manage',
+      params: byId,
+      body: controlRequest,
+      response: queueInspection,
+      errors: [404, 409, 503],
+    },
+    ({ params, body, auth }) => cancelEntry(context, params.id, body, auth.actor),
+  );
+
+  routes.add(
+    {
+      method: 'get',
+      path: '/admission/tree/:rootObjectiveId',
+      operationId: 'getExecutionTree',
+      summary: 'Read what an execution tree has used, holds, and is kept from',
+      tag,
+      permission: 'agent:read',
+      params: byTree,
+      query: treeQuery,
+      response: treeSummary,
+      errors: [404],
+    },
+    async ({ params, query }, ctx) => {
+      const summary = await summarise(context, params.rootObjectiveId, query.limit);
+      const { generatedAt: _at, ...version } = summary;
+      return conditional(ctx, summary, version);
+    },
+  );
+
+  for (const [action, summary, act] of [
+    ['cancel', 'Cancel an execution tree for good: nothing queued or running in it goes on', cancelTree],
+    ['resume', 'Let a paused execution tree grow again', resumeTree],
+  ] as const) {
+    routes.add(
+      {
+        method: 'post',
+        path: `/admission/tree/:rootObjectiveId/${action}`,
+        operationId: `${action}ExecutionTree`,
+        summary,
+        tag,
+        permission: 'admin:manage',
+        params: byTree,
+        body: controlRequest,
+        response: treeSummary,
+        errors: [404, 409, 503],
+      },
+      ({ params, body, auth }) => act(context, params.rootObjectiveId, body, auth.actor, defaultContributors),
+    );
+  }
+
+  routes.add(
+    {
+      method: 'get',
+      path: '/admission/:id',
+      operationId: 'getReservation',
+      summary: 'Read one reservation',
+      tag,
+      permission: 'agent:read',
+      params: byId,
+      response: reservation,
+      errors: [404],
+    },
+    async ({ params }, ctx) => {
+      const record = await context.reservations.get(params.id);
+      assertFound(record, 'reservation', params.id);
+      const etag = entityTag({ type: 'admission', id: record._id, revision: record.revision });
+      // Its lease is renewed without a new revision.
+      const unchanged = answersNotModified(ctx, `W/${etag.slice(0, -1)}:${record.heartbeatAt}"`);
+      return unchanged ? undefined : presentReservation(record);
+    },
+  );
+}
