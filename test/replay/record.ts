@@ -14,6 +14,7 @@ import { agentRunId } from '../../workflows/agent-run/messages';
 import { boardQueue } from '../../workflows/queues';
 import { phaseExpansionId } from '../../workflows/phase-expansion/messages';
 import { runApprovalId } from '../../workflows/run-approval/messages';
+import { executionTreeId } from '../../workflows/execution-tree/messages';
 import { worktreeId } from '../../workflows/worktree/messages';
 import { outputCleanupId } from '../../workflows/output-cleanup/messages';
 import { recoveryId } from '../../workflows/recovery/messages';
@@ -52,6 +53,7 @@ async function main(): Promise<void> {
       ],
       approvals: () => approvalScenarios(service, temporal),
       phases: () => phaseScenarios(service),
+      admission: () => admissionScenarios(service),
     };
     const chosen = process.argv.slice(2);
     const recorded: (readonly [name: string, workflowId: string])[] = [];
@@ -166,6 +168,31 @@ async function scenarios(service: Service, temporal: Client): Promise<[name: str
 async function cleanedUp(temporal: Client): Promise<string> {
   await temporal.schedule.getHandle(outputCleanupId).trigger();
   return latestWorkflow(temporal, 'outputCleanup');
+}
+
+/** A launch that waits and goes on, and a tree that is cancelled. */
+async function admissionScenarios({ call }: Service): Promise<[name: string, workflowId: string][]> {
+  const launch = async () => {
+    const task = await call.createTask({ title: 'Recorded' });
+    const { attemptId } = await call.start(task.id, { agent: 'elsewhere' });
+    return { taskId: task.id as string, attemptId: attemptId as string };
+  };
+  const first = await launch();
+  const second = await launch();
+  const waiting = await launch();
+  await call.ok('POST', `/api/agents/${first.taskId}/stop`, { attemptId: first.attemptId });
+  await eventually(async () => {
+    const { state } = await call.status(waiting.taskId);
+    if (state !== 'running') throw new Error('still queued');
+  });
+  const cancel = { idempotencyKey: 'recorded-cancel', reason: 'recorded' };
+  for (const { attemptId } of [second, waiting]) {
+    await call.ok('POST', `/api/admission/tree/${attemptId}/cancel`, cancel);
+  }
+  return [
+    ['agent-run-queue-confirmed', agentRunId(waiting.attemptId)],
+    ['execution-tree-cancel', executionTreeId(second.attemptId)],
+  ];
 }
 
 /** Every operation on a worktree, each on a task of its own, and the ways it can be refused. */
