@@ -7,6 +7,7 @@ import { closeApproval, createApprovalActivities } from '../activities/approvals
 import { createCompletionActivities } from '../activities/completion';
 import { createDispatchActivities } from '../activities/dispatch';
 import { LiveAgents } from '../activities/live-agents';
+import { createOperatorActivities } from '../activities/operator';
 import { createOutputArtifactActivities } from '../activities/output-artifacts';
 import { createRecoveryActivities } from '../activities/recovery';
 import { createPhaseActivities } from '../activities/phases';
@@ -171,6 +172,7 @@ export async function createWorkerDependencies({ env, log, hostId, database, boa
         hosts,
       }),
       ...createCommandActivities({ ...shared, commands }),
+      ...createOperatorActivities(claims),
       ...createCompletionActivities({ ...shared, claims, withdrawApprovals }),
       ...createApprovalActivities(onApprovals),
       ...createRecoveryActivities(shared),

@@ -3,6 +3,7 @@ import type { AdmissionActivities } from '../../activities/admission';
 import type { CommandActivities, DeliveryActivities } from '../../activities/commands';
 import type { CompletionActivities } from '../../activities/completion';
 import type { DispatchActivities } from '../../activities/dispatch';
+import type { OperatorActivities } from '../../activities/operator';
 import type { PrepareActivities } from '../../activities/prepare';
 import { hostQueue } from '../queues';
 import type { RunTimings } from './messages';
@@ -23,6 +24,9 @@ export const completion = proxyActivities<CompletionActivities>({
 export const announce = proxyLocalActivities<Pick<CompletionActivities, 'announceStart'>>({
   startToCloseTimeout: '10 seconds',
 });
+
+/** Writes down what an operator says by hand; short, repeated until the stores answer. */
+export const operator = proxyLocalActivities<OperatorActivities>({ startToCloseTimeout: '10 seconds' });
 
 /** Where a run's own work happens: its host's queue, or the workflow's own for a run without a worktree. */
 const queueOf = (hostId: string | null) => (hostId === null ? {} : { taskQueue: hostQueue(hostId) });

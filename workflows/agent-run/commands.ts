@@ -1,5 +1,6 @@
 import { ApplicationFailure, CancellationScope, condition, currentUpdateInfo, setHandler } from '@temporalio/workflow';
 import type { AgentCommandType, CommandAnswer } from '../../contracts/agent-command';
+import type { RunStory } from './story';
 import type { LaunchOutcome } from '../../contracts/launch';
 import { commands, deliveryOn } from './activities';
 import {
@@ -29,6 +30,7 @@ export interface CommandedRun {
   /** What the agent can be told, once that is known. */
   readonly takes: readonly AgentCommandType[] | undefined;
   readonly isEnding: boolean;
+  readonly story: Pick<RunStory, 'tell'>;
 }
 
 /**
@@ -53,6 +55,7 @@ export function acceptCommands(run: CommandedRun, timings: RunTimings): void {
   setHandler(
     commandUpdate,
     async (command) => {
+      run.story.tell(`${command.actor} sent it a command: ${command.type}.`);
       const commandId = command.commandId ?? currentUpdateInfo()?.id ?? fail(invalidCommand, 'It has no id.');
       // An operator's cancel of the workflow is a stop: what is being said is still settled.
       return CancellationScope.nonCancellable(() => inTurn(() => carryOut({ ...command, commandId }, timings)));

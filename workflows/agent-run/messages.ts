@@ -1,5 +1,6 @@
 import { defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { AgentCommandType, CommandAnswer } from '../../contracts/agent-command';
+import type { CompletionStatus } from '../../contracts/completion';
 import type { ApprovalStatus } from '../../contracts/run-approval';
 import type { LaunchOrigin } from '../../contracts/admission';
 import type { ConversationEdge } from '../../contracts/conversation';
@@ -45,6 +46,14 @@ export interface CompleteInput {
   claimDigest: string;
 }
 
+/** The end of a remote run as an operator gives it in the Temporal UI, when its agent cannot report any more. */
+export interface OperatorCompletion {
+  attemptId: string;
+  status: CompletionStatus;
+  summary: string;
+  actor: string;
+}
+
 /** A command to the agent of a run; also what an operator gives for it in the Temporal UI. */
 export interface CommandInput {
   attemptId: string;
@@ -78,8 +87,8 @@ export interface RunEnd {
 export const launchUpdate = defineUpdate<LaunchOutcome>('launch');
 /** Stops the run and answers once its end is recorded. */
 export const stopUpdate = defineUpdate<RunEnd, [StopInput]>('stop');
-/** Hands in the terminal claim of a remote agent and answers once it is recorded. */
-export const completeUpdate = defineUpdate<RunEnd, [CompleteInput]>('complete');
+/** Hands in the terminal claim of a remote agent, or an operator's in its place, and answers once it is recorded. */
+export const completeUpdate = defineUpdate<RunEnd, [CompleteInput | OperatorCompletion]>('complete');
 /** Hands a command to the agent and answers with what became of it: delivered, or not, and why. */
 export const commandUpdate = defineUpdate<CommandAnswer, [CommandInput]>('command');
 /** Capacity has been reserved for this queued attempt, or its wait is to be looked at again. */
@@ -98,3 +107,4 @@ export const manifestMismatch = 'MANIFEST_MISMATCH';
 export const capabilityUnsupported = 'CAPABILITY_UNSUPPORTED';
 export const tooManyCommands = 'TOO_MANY_COMMANDS';
 export const invalidCommand = 'INVALID_COMMAND';
+export const invalidCompletion = 'INVALID_COMPLETION';

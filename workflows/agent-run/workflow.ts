@@ -6,7 +6,6 @@ import {
   condition,
   isCancellation,
   patched,
-  setCurrentDetails,
   setHandler,
   sleep,
   startChild,
@@ -20,14 +19,16 @@ import { showApprovals } from './approvals';
 import { awaitTurn } from './admission';
 import type { Retry } from '../../activities/recovery';
 import { recoveryId, type RecoveryInput } from '../recovery/messages';
+import { RunStory } from './story';
 import { ensureWorktree } from './ensure-worktree';
 import { acceptCommands, type CommandedRun } from './commands';
-import { admission, announce, completion, dispatchOn, prepareOn, reclaimOn } from './activities';
+import { admission, announce, completion, dispatchOn, operator, prepareOn, reclaimOn } from './activities';
 import {
   agentRunId,
   capacityReserved,
   completeUpdate,
   conflictingClaim,
+  invalidCompletion,
   launchUpdate,
   notRemote,
   runEnded,
@@ -35,6 +36,7 @@ import {
   stopUpdate,
   type AgentRunInput,
   type CompleteInput,
+  type OperatorCompletion,
   type RunEnd,
   type StopInput,
 } from './messages';
@@ -51,7 +53,7 @@ export type Ending =
  * reservation is given back; a lost worker is followed by a retry as an attempt of its own.
  */
 export async function agentRun(input: AgentRunInput): Promise<RunEnd> {
-  const run = new RunMessages(input.attemptId);
+  const run = new RunMessages(input);
   acceptCommands(run, input.timings);
   showApprovals(run);
   // An operator's "cancel" in the Temporal UI is a stop: it ends the agent and is recorded like any other.
@@ -66,6 +68,8 @@ async function attempt(input: AgentRunInput, run: RunMessages): Promise<RunEnd> 
   const admitted = await admission.admit(input);
   if (admitted.launch?.status === 'refused') return refuse(run, admitted.launch, admitted.decidedAt);
   run.remote = admitted.provider === 'remote-callback';
+  run.story.know('agent', admitted.agent);
+  run.story.know('provider', admitted.provider);
   upsertSearchAttributes([
     { key: searchAttributes.agent, value: admitted.agent },
     { key: searchAttributes.provider, value: admitted.provider },
@@ -74,7 +78,7 @@ async function attempt(input: AgentRunInput, run: RunMessages): Promise<RunEnd> 
 
   if (admitted.launch?.status === 'queued') {
     run.answer(admitted.launch);
-    show('queued', 'Queued: waits for capacity.');
+    run.story.become('queued', 'It waits in the queue for capacity.');
     const over = await awaitTurn(run);
     if (over) return abandon(run, over);
   }
@@ -87,7 +91,12 @@ async function attempt(input: AgentRunInput, run: RunMessages): Promise<RunEnd> 
   run.answer(launch);
   run.started = launch;
 
-  show('running', `Running **${admitted.agent}** on task ${input.taskId}.`);
+  run.story.become(
+    'running',
+    run.remote
+      ? 'The contract is stored; the agent works elsewhere and will report.'
+      : `The contract is stored; the agent runs on ${admitted.hostId ?? 'the board'}.`,
+  );
   const [ending] = await Promise.all([
     run.remote ? awaitCallback(run) : runAgent(input, admitted.hostId, run),
     announce.announceStart({ attemptId }).then((takes) => {
@@ -106,6 +115,7 @@ async function abandon(run: RunMessages, launch: LaunchRefusal): Promise<RunEnd>
 
 function refuse(run: RunMessages, launch: LaunchRefusal, endedAt: string): Promise<RunEnd> {
   run.answer(launch);
+  run.story.tell(`Refused with ${launch.code}: ${launch.message}`);
   return run.finish({ attemptId: run.attemptId, status: 'refused', endedAt });
 }
 
@@ -189,7 +199,8 @@ async function complete(input: AgentRunInput, run: RunMessages, ending: Ending):
     retryBackoffMs: input.timings.retryBackoffMs,
   });
   run.end = { attemptId: input.attemptId, status: end.status, endedAt: end.endedAt };
-  show(end.status, end.retry ? `Ended ${end.status}; retried as ${end.retry.attemptId}.` : `Ended ${end.status}.`);
+  run.story.become(end.status, endOf(ending, end.status));
+  if (end.retry) run.story.tell(`It is tried again as ${end.retry.attemptId}.`);
   if (end.retry) {
     await followUp(input, end.retry);
   }
@@ -238,10 +249,17 @@ async function followUp(input: AgentRunInput, retry: Retry): Promise<void> {
   });
 }
 
-/** What an operator sees of the run without opening its history. */
-function show(state: string, details: string): void {
-  upsertSearchAttributes([{ key: searchAttributes.runState, value: state }]);
-  setCurrentDetails(details);
+function endOf(ending: Ending, status: string): string {
+  switch (ending.by) {
+    case 'agent':
+      return `The agent ended; the run is ${status}.`;
+    case 'callback':
+      return `The end was reported; the run is ${status}.`;
+    case 'stop':
+      return `Stopped by ${ending.actor}; the run is ${status}.`;
+    case 'lost':
+      return `${ending.reason} The run is ${status}.`;
+  }
 }
 
 /** What has been said to the run so far; the handlers are set before the first await. */
@@ -255,8 +273,12 @@ class RunMessages implements CommandedRun {
   end: RunEnd | undefined;
   hasCapacity = false;
   remote: boolean | undefined;
+  readonly attemptId: string;
+  readonly story: RunStory;
 
-  constructor(readonly attemptId: string) {
+  constructor({ taskId, attemptId }: AgentRunInput) {
+    this.attemptId = attemptId;
+    this.story = new RunStory(taskId, attemptId);
     setHandler(capacityReserved, () => {
       this.hasCapacity = true;
     });
@@ -268,6 +290,7 @@ class RunMessages implements CommandedRun {
       stopUpdate,
       async ({ actor }) => {
         this.stop ??= { actor };
+        this.story.tell(`${actor} asked to stop it.`);
         await lasting(() => this.end !== undefined);
         return this.end ?? fail(runEnded, 'The run has ended.');
       },
@@ -280,17 +303,19 @@ class RunMessages implements CommandedRun {
     );
     setHandler(
       completeUpdate,
-      async ({ claimDigest }) => {
+      async (given) => {
+        const claimDigest = 'claimDigest' in given ? given.claimDigest : await this.writeClaim(given);
         this.claimDigest ??= claimDigest;
         if (this.claimDigest !== claimDigest) fail(conflictingClaim, 'Another terminal claim was made first.');
         await lasting(() => this.end !== undefined);
         return this.end ?? fail(runEnded, 'The run has ended.');
       },
       {
-        validator: ({ attemptId, claimDigest }: CompleteInput) => {
-          this.checkAttempt(attemptId);
+        validator: (given: CompleteInput | OperatorCompletion) => {
+          this.checkAttempt(given.attemptId);
           if (this.remote === false) fail(notRemote, 'Only a remote agent reports its own completion.');
-          if (this.claimDigest !== undefined && this.claimDigest !== claimDigest) {
+          if (!('claimDigest' in given)) checkCompletion(given);
+          else if (this.claimDigest !== undefined && this.claimDigest !== given.claimDigest) {
             fail(conflictingClaim, 'Another terminal claim was made first.');
           }
         },
@@ -313,6 +338,12 @@ class RunMessages implements CommandedRun {
     return end;
   }
 
+  /** Keeps what an operator says of the end in the stores, where every claim is. */
+  private async writeClaim(given: OperatorCompletion): Promise<string> {
+    this.story.tell(`${given.actor} says that it ended: ${given.status}.`);
+    return CancellationScope.nonCancellable(() => operator.writeClaim(given));
+  }
+
   private checkAttempt(attemptId: string): void {
     if (attemptId !== this.attemptId) fail(staleAttempt, `This run is ${this.attemptId}.`);
   }
@@ -320,6 +351,18 @@ class RunMessages implements CommandedRun {
 
 /** Waits for a condition also after an operator's cancel, which is a stop like any other and has an end to be told. */
 const lasting = (met: () => boolean): Promise<void> => CancellationScope.nonCancellable(() => condition(met));
+
+/** An operator types this by hand: nothing about its shape is certain. */
+function checkCompletion({ status, summary, actor }: OperatorCompletion): void {
+  const statuses = ['success', 'blocked', 'failed', 'interrupted', 'partial'];
+  if (!statuses.includes(status)) fail(invalidCompletion, `status is one of ${statuses.join(', ')}.`);
+  if (typeof summary !== 'string' || summary.length === 0 || summary.length > 20_000) {
+    fail(invalidCompletion, 'summary says how it ended, in 1 to 20000 characters.');
+  }
+  if (typeof actor !== 'string' || actor.length === 0 || actor.length > 200) {
+    fail(invalidCompletion, 'actor says who it is from, in 1 to 200 characters.');
+  }
+}
 
 /** Rejects an update with a typed failure; a plain Error would only retry the workflow task. */
 function fail(type: string, message: string): never {

@@ -11,6 +11,7 @@ export async function launchPreview(input: PreviewInput): Promise<LaunchPreview 
     startToCloseTimeout: '20 seconds',
     scheduleToCloseTimeout: '25 seconds',
     retry: { maximumAttempts: 2 },
+    summary: 'compile the contract',
   });
   return preview(input);
 }

@@ -36,7 +36,11 @@ export const beginOn = (hostId: string, heartbeatTimeoutMs: number) =>
 
 /** Doing what was written down. A host that stays away for an hour leaves the operation to be taken up again. */
 export const stepsOn = (hostId: string, heartbeatTimeoutMs: number) =>
-  proxyActivities<WorktreeStepActivities>({ ...git(hostId, heartbeatTimeoutMs), scheduleToCloseTimeout: '1 hour' });
+  proxyActivities<WorktreeStepActivities>({
+    ...git(hostId, heartbeatTimeoutMs),
+    scheduleToCloseTimeout: '1 hour',
+    summary: 'do what was written down',
+  });
 
 /** Looking changes nothing, and somebody waits for it. */
 export const viewOn = (hostId: string) =>
@@ -45,6 +49,7 @@ export const viewOn = (hostId: string) =>
     startToCloseTimeout: '15 seconds',
     scheduleToStartTimeout: '5 seconds',
     retry: { maximumAttempts: 2 },
+    summary: 'look at the worktree',
   });
 
 /** Opening a program is not repeated. */
@@ -54,4 +59,5 @@ export const openOn = (hostId: string) =>
     startToCloseTimeout: '15 seconds',
     scheduleToStartTimeout: '5 seconds',
     retry: { maximumAttempts: 1 },
+    summary: 'open the editor',
   });

@@ -1,0 +1,116 @@
+import type { WorkflowHandle } from '@temporalio/client';
+import { searchAttributes } from '../../platform/temporal/search-attributes';
+import { eventually } from '../../platform/testing/eventually';
+import { agentRunId } from '../../workflows/agent-run/messages';
+import { scriptAgent } from '../support/caller';
+import { aRepository } from '../support/repository';
+import { startStack, type Stack } from '../support/stack';
+
+let stack: Stack;
+
+beforeAll(async () => {
+  stack = await startStack();
+  await stack.call.addRepository('sample', await aRepository(stack.dir));
+  await stack.call.configureAgents([
+    { ...scriptAgent('worker-bee', '600', '50'), type: 'long-bee' },
+    { type: 'elsewhere', name: 'Elsewhere', provider: 'remote-callback' },
+  ]);
+});
+afterAll(() => stack.close());
+
+/** A run that is on its way, and its workflow as the Temporal UI has it. */
+async function aRun(agent: string) {
+  const { id: taskId } = await stack.call.createTask({ title: agent, git: { repo: 'sample' } });
+  const { attemptId } = await stack.call.start(taskId, { agent });
+  const handle = stack.temporal.workflow.getHandle(agentRunId(attemptId));
+  await eventually(async () => expect((await stack.call.status(taskId)).state).toBe('running'));
+  return { taskId, attemptId: attemptId as string, handle };
+}
+
+/** What the UI shows as the current details. */
+async function details(handle: WorkflowHandle): Promise<string> {
+  const metadata = await handle.query<{ currentDetails?: string }>('__temporal_workflow_metadata');
+  return metadata.currentDetails ?? '';
+}
+
+/** An update as somebody types it: a name and JSON. */
+const update = (handle: WorkflowHandle, name: string, argument: object) =>
+  handle.executeUpdate(name, { args: [argument] });
+
+test('a run shows task, agent, provider and state, and can be found by them', async () => {
+  const { taskId, attemptId, handle } = await aRun('long-bee');
+  const { typedSearchAttributes } = await handle.describe();
+  const shown = Object.values(searchAttributes).map((key) => [key.name, typedSearchAttributes.get(key)]);
+  expect(Object.fromEntries(shown)).toMatchObject({
+    BoardTaskId: taskId,
+    BoardAttemptId: attemptId,
+    BoardAgent: 'long-bee',
+    BoardProvider: 'process',
+    BoardRunState: 'running',
+  });
+  const before = await details(handle);
+  expect(before).toContain(`**running** · task \`${taskId}\` · attempt \`${attemptId}\` · agent \`long-bee\``);
+  expect(before).toContain('The contract is stored; the agent runs on');
+
+  const end = await update(handle, 'stop', { attemptId, actor: 'olivia' });
+  expect(end).toMatchObject({ attemptId, status: 'interrupted' });
+  const after = await details(handle);
+  expect(after).toContain('**interrupted**');
+  expect(after).toContain('- olivia asked to stop it.\n- Stopped by olivia; the run is interrupted.');
+  const { attempt } = await stack.call.ended(taskId);
+  expect(attempt.completion).toMatchObject({ status: 'interrupted', terminalSource: 'operator-interruption' });
+});
+
+test('an operator steers a run with the same checks as the API', async () => {
+  const { taskId, attemptId, handle } = await aRun('long-bee');
+  await eventually(async () => {
+    const answer = await update(handle, 'command', { attemptId, type: 'steer', message: 'Be brief.', actor: 'olivia' });
+    expect(answer).toMatchObject({ delivered: true });
+  });
+  expect(await details(handle)).toContain('olivia sent it a command: steer.');
+  const wrong: [object, RegExp][] = [
+    [{ attemptId: 'attempt_000000000000', type: 'steer', message: 'x', actor: 'olivia' }, /This run is/],
+    [{ attemptId, type: 'dance', actor: 'olivia' }, /type is one of/],
+    [{ attemptId, type: 'steer', message: '', actor: 'olivia' }, /message has/],
+    [{ attemptId, type: 'steer', message: 'x' }, /actor/],
+  ];
+  for (const [argument, reason] of wrong) {
+    await expect(update(handle, 'command', argument)).rejects.toMatchObject({
+      cause: { message: expect.stringMatching(reason) },
+    });
+  }
+  await update(handle, 'stop', { attemptId, actor: 'olivia' });
+  await stack.call.ended(taskId);
+});
+
+test('an operator completes a run whose agent elsewhere cannot report any more', async () => {
+  const { taskId, attemptId, handle } = await aRun('elsewhere');
+  const said = { attemptId, status: 'blocked', summary: 'The machine is gone.', actor: 'olivia' };
+  const wrong: [object, RegExp][] = [
+    [{ ...said, attemptId: 'attempt_000000000000' }, /This run is/],
+    [{ ...said, status: 'done' }, /status is one of/],
+    [{ ...said, summary: '' }, /summary/],
+    [{ ...said, actor: 1 }, /actor/],
+  ];
+  for (const [argument, reason] of wrong) {
+    await expect(update(handle, 'complete', argument)).rejects.toMatchObject({
+      cause: { message: expect.stringMatching(reason) },
+    });
+  }
+  expect(await update(handle, 'complete', said)).toMatchObject({ attemptId, status: 'blocked' });
+  const { attempt } = await stack.call.ended(taskId);
+  expect(attempt.completion).toMatchObject({
+    status: 'blocked',
+    summary: 'The machine is gone. (reported by olivia)',
+    terminalSource: 'operator-interruption',
+  });
+  expect(await details(handle)).toContain('olivia says that it ended: blocked.');
+});
+
+test('an operator cannot complete a run whose agent is a process here', async () => {
+  const { taskId, attemptId, handle } = await aRun('long-bee');
+  const said = { attemptId, status: 'success', summary: 'Looks fine.', actor: 'olivia' };
+  await expect(update(handle, 'complete', said)).rejects.toMatchObject({ cause: { type: 'NOT_REMOTE_CALLBACK' } });
+  await update(handle, 'stop', { attemptId, actor: 'olivia' });
+  await stack.call.ended(taskId);
+});
