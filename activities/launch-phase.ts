@@ -22,8 +22,10 @@ export async function phaseAtLaunch(
 ): Promise<LaunchPhase | LaunchRefusal> {
   const parent = parentAttemptId === undefined ? undefined : await phases.get(parentAttemptId);
   const sources = sandboxAuthority(snapshot.sandbox);
+  // A retry goes on where its predecessor was, whatever phase that was once launched in.
+  const retried = parentAttemptId !== snapshot.request.parentAttemptId && parent?.evidence.mode === 'profile';
   const { evidence, blockers } = launchPhase({
-    requested: snapshot.request.phase,
+    requested: retried ? undefined : snapshot.request.phase,
     parent: parent && lastingEvidence(parent),
     sources,
     runtime,

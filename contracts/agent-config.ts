@@ -37,8 +37,8 @@ export const agentConfig = z
     environmentKeys: z.array(environmentKey).max(64).default([]),
     enabled: z.boolean().default(true),
     model: text(200, 1).optional(),
-    /** How an `acp` agent's permission requests are answered; `reject` when absent. */
-    permissions: z.enum(['reject', 'allow']).optional(),
+    /** How an `acp` agent's permission requests are answered; people are asked (`ask`) when absent. */
+    permissions: z.enum(['reject', 'allow', 'ask']).optional(),
     /** Capabilities the operator vouches for: the command runs the agent inside something that enforces them. */
     hostEnforced: z.array(vouchedCapability).max(16).optional(),
   })

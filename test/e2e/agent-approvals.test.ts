@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { eventually } from '../../platform/testing/eventually';
 import { scriptAgent, type Answer } from '../support/caller';
 import { aRepository } from '../support/repository';
@@ -100,4 +100,24 @@ test('stopping a run that waits takes its questions back', async () => {
   expect(await stack.call.ok('GET', `/api/run-approvals/${approval.id}`)).toMatchObject({ status: 'cancelled' });
   const { attempt } = await stack.call.ended(taskId);
   expect(attempt.completion.status).toBe('interrupted');
+});
+
+test('an agent that speaks the protocol has its permission requests decided by people', async () => {
+  const agent = resolve(__dirname, '../../examples/acp-agent/agent.mjs');
+  await stack.call.configureAgents([
+    { type: 'scripted', name: 'Scripted', provider: 'acp', command: process.execPath, args: [agent] },
+  ]);
+  const ask = async (decision: string) => {
+    const task = await stack.call.createTask({ title: 'x', description: 'ask run the tests', git: { repo: 'sample' } });
+    const { attemptId } = await stack.call.start(task.id);
+    const [approval] = await pending(attemptId, 1);
+    expect(approval).toMatchObject({ provider: 'acp', action: 'run the tests', actionClass: 'shell' });
+    await decide(approval, { decision });
+    const { attempt } = await stack.call.ended(task.id);
+    const kinds = (await stack.call.events(task.id, attemptId)).map(({ kind }) => kind);
+    expect(kinds.filter((kind) => kind.startsWith('approval.'))).toEqual(['approval.requested', 'approval.resolved']);
+    return attempt.completion.summary;
+  };
+  expect(await ask('approved')).toBe('The answer was yes.');
+  expect(await ask('rejected')).toBe('The answer was no.');
 });

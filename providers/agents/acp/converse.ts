@@ -4,7 +4,7 @@ import { pump } from '../local/pump';
 import type { AgentDispatch, ReportedResult } from '../provider';
 import { connectAcp, longestFrame, type AcpConnection } from './connection';
 import { within } from './handshake';
-import { questionOf, responseOf, type PermissionDecider } from './permission';
+import { questionOf, responseOf, type PermissionAnswer, type PermissionDecider } from './permission';
 import { AcpSession } from './session';
 import { continuationOf, resultOf } from './session-result';
 import { deltas, SessionUpdates, type UpdateEvent } from './updates';
@@ -49,9 +49,13 @@ export function converse(
     },
     async permission(request, signal) {
       const question = questionOf(request, dispatch);
-      await record([{ kind: 'approval.requested', payload: { ...question }, itemId: request.toolCall.toolCallId }]);
+      const { toolCallId } = request.toolCall;
       const waits = AbortSignal.any([signal, session.turnSignal]);
-      const answer = await Promise.race([decider.decide(question, waits), cancelled(waits)]);
+      const decided = () =>
+        Promise.race([decider.decide(question, waits, { sessionId: session.sessionId, toolCallId }), cancelled(waits)]);
+      if (decider.tells) return responseOf(question, await decided().catch(undecided));
+      await record([{ kind: 'approval.requested', payload: { ...question }, itemId: toolCallId }]);
+      const answer = await decided();
       const response = responseOf(question, answer);
       const { outcome } = response;
       await record([
@@ -62,7 +66,7 @@ export function converse(
             ...(outcome.outcome === 'selected' ? { optionId: outcome.optionId } : {}),
             decidedBy: answer.decidedBy,
           },
-          itemId: request.toolCall.toolCallId,
+          itemId: toolCallId,
         },
       ]);
       return response;
@@ -112,6 +116,9 @@ export function converse(
 }
 
 const idOf = (sessionId: string) => (sessionId.length > 0 && sessionId.length <= 256 ? { sessionId } : {});
+
+/** A question that could not be asked is not a yes. */
+const undecided = (): PermissionAnswer => ({ optionId: undefined, decidedBy: 'system' });
 
 /** Resolves when nobody waits for the answer any more. */
 const cancelled = (signal: AbortSignal): Promise<{ optionId: undefined; decidedBy: string }> =>

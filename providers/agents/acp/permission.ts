@@ -16,10 +16,18 @@ export interface PermissionAnswer {
   decidedBy: string;
 }
 
+/** Where a question comes from, in the protocol's own names. */
+export interface QuestionOrigin {
+  sessionId: string | undefined;
+  toolCallId: string;
+}
+
 /** Decides what an agent may do when it asks: the one place where approvals by people come in. */
 export interface PermissionDecider {
+  /** It says itself in the run's log what was asked and decided. */
+  tells?: true;
   /** @param signal aborted when the agent no longer waits for the answer */
-  decide(question: PermissionQuestion, signal: AbortSignal): Promise<PermissionAnswer>;
+  decide(question: PermissionQuestion, signal: AbortSignal, origin: QuestionOrigin): Promise<PermissionAnswer>;
 }
 
 /**

@@ -1,0 +1,35 @@
+import { phaseAtLaunch } from '../../activities/launch-phase';
+import { compilePhase } from '../../runs/phases/evidence';
+import type { PhaseRecord } from '../../stores/phase-store';
+import { runtimeManifest } from '../../runs/capabilities';
+import { aContractInput } from '../support/contract-input';
+import { confinedAgent } from '../support/phases';
+
+const runtime = runtimeManifest(
+  'process',
+  { ok: true, diagnostics: [] },
+  { probedAt: '2026-01-01T00:00:00.000Z', hostEnforced: confinedAgent().hostEnforced },
+);
+const { evidence } = compilePhase({ phase: 'explore' }, {}, runtime);
+const parent = { evidence, emergency: null } as PhaseRecord;
+const phases = { get: async (id: string) => (id === 'attempt_parent00' ? parent : undefined) };
+const launch = (request: object, parentAttemptId?: string) =>
+  phaseAtLaunch({ phases }, aContractInput({ request }), parentAttemptId, runtime);
+
+test('a retry goes on with what its predecessor was allowed last, not with what it was launched with', async () => {
+  const retried = await launch({ phase: 'verify' }, 'attempt_parent00');
+  expect(retried).toMatchObject({ evidence: { phase: 'explore', mode: 'profile' } });
+});
+
+test('a child that asks for more than its parent is allowed is refused', async () => {
+  const child = await launch({ phase: 'verify', parentAttemptId: 'attempt_parent00' }, 'attempt_parent00');
+  expect(child).toMatchObject({
+    status: 'refused',
+    httpStatus: 409,
+    details: { blockers: [{ code: 'phase-required-authority-denied', dimension: 'command.execute' }] },
+  });
+});
+
+test('an attempt whose parent is from before phases is under no limits', async () => {
+  expect(await launch({}, 'attempt_unknown0')).toMatchObject({ evidence: { mode: 'legacy' } });
+});
