@@ -13,6 +13,7 @@ import { createBoard } from '../stores/board-files/board';
 import { openDatabase } from '../stores/open';
 import { createOutputArtifactStore } from '../stores/output-artifact-store';
 import { createRepositoryStore } from '../stores/repository-store';
+import { createRewindStore } from '../stores/rewind-store';
 import { createRoutingStore } from '../stores/routing-store';
 import { createTraceStore } from '../stores/trace-store';
 import { createCheckpointStore } from '../stores/checkpoint-store';
@@ -38,6 +39,9 @@ import { outputArtifactRoutes } from './output-artifacts/routes';
 import type { PhasesContext } from './phases/context';
 import { createPhaseLauncher } from './phases/launcher';
 import { phaseRoutes } from './phases/routes';
+import type { RewindContext } from './rewind/context';
+import { createRewindLauncher } from './rewind/launcher';
+import { rewindRoutes } from './rewind/routes';
 import { openRuns } from './runs/open';
 import { runRoutes } from './runs/routes';
 import type { WatchdogContext } from './watchdog/context';
@@ -142,6 +146,14 @@ async function openDurable(context: ApiContext, client: Client, closers: Closer[
     now: () => new Date(),
   };
   const checkpoints = { ...runs, checkpoints: await createCheckpointStore(context.database) };
+  const rewind: RewindContext = {
+    ...checkpoints,
+    rewinds: await createRewindStore(context.database),
+    approvalStore: approvals.approvals,
+    approvals: createApprovals({ ...runs, approvals: approvals.approvals, client, now: approvals.now }),
+    launcher: createRewindLauncher(client),
+    now: () => new Date(),
+  };
   const watchdog: WatchdogContext = {
     ...runs,
     watchdog: await createWatchdogStore(context.database),
@@ -157,6 +169,7 @@ async function openDurable(context: ApiContext, client: Client, closers: Closer[
     (routes) => runRoutes(routes, runs),
     (routes) => watchdogRoutes(routes, watchdog),
     (routes) => checkpointRoutes(routes, checkpoints),
+    (routes) => rewindRoutes(routes, rewind),
     (routes) => outputArtifactRoutes(routes, artifacts),
     (routes) => admissionRoutes(routes, admission),
     (routes) => worktreeRoutes(routes, worktrees),

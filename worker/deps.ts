@@ -12,6 +12,7 @@ import { createOutputArtifactActivities } from '../activities/output-artifacts';
 import { createRecoveryActivities } from '../activities/recovery';
 import { createPhaseActivities } from '../activities/phases';
 import { createPrepareActivities } from '../activities/prepare';
+import { createRewindActivities, createRewindMessageActivities } from '../activities/rewind';
 import { createSchedulerActivities } from '../activities/scheduler';
 import { createTreeActivities } from '../activities/tree';
 import { createBeginWorktreeActivities } from '../activities/worktree/begin';
@@ -44,6 +45,7 @@ import { createProfileStore } from '../stores/profile-store';
 import { createOutputArtifactStore } from '../stores/output-artifact-store';
 import { createRecoveryStore } from '../stores/recovery-store';
 import { createRepositoryStore } from '../stores/repository-store';
+import { createRewindStore } from '../stores/rewind-store';
 import { createRoutingStore } from '../stores/routing-store';
 import { createRunCommandStore } from '../stores/run-command-store';
 import { createRunEventStore } from '../stores/run-event-store';
@@ -52,7 +54,7 @@ import { createSettingsStore } from '../stores/settings-store';
 import { createTraceStore } from '../stores/trace-store';
 import { createWatchdogStore } from '../stores/watchdog-store';
 import { createWorktreeStore } from '../stores/worktree-store';
-import { agentRunId, commandUpdate } from '../workflows/agent-run/messages';
+import { agentRunId, commandUpdate, type CommandInput } from '../workflows/agent-run/messages';
 import { workerQueue } from '../workflows/queues';
 import { openAdmission, runSignals } from './admission';
 
@@ -98,7 +100,15 @@ export async function createWorkerDependencies({ env, log, hostId, database, boa
     maxRetries: env.BOARD_RUN_RETRIES,
   });
   const admission = await openAdmission({ database, env, client, hosts, settings: featureSettings, log });
-  const [watchdog, checkpoints] = await Promise.all([createWatchdogStore(database), createCheckpointStore(database)]);
+  const [watchdog, checkpoints, rewinds] = await Promise.all([
+    createWatchdogStore(database),
+    createCheckpointStore(database),
+    createRewindStore(database),
+  ]);
+  const command = (said: CommandInput & { commandId: string }) =>
+    client.workflow
+      .getHandle(agentRunId(said.attemptId))
+      .executeUpdate(commandUpdate, { args: [said], updateId: said.commandId });
   const limits = {
     runTimeoutMs: env.BOARD_RUN_TIMEOUT_MS,
     outputLimitBytes: env.BOARD_RUN_OUTPUT_LIMIT_BYTES,
@@ -179,6 +189,7 @@ export async function createWorkerDependencies({ env, log, hostId, database, boa
       ...createSchedulerActivities({ ...shared, hosts, ...runSignals(client) }),
       ...createPhaseActivities({ phases, now: shared.now }),
       ...createTreeActivities({ ...shared, ...runSignals(client) }),
+      ...createRewindMessageActivities({ rewinds, command, now: shared.now }),
       ...createWorktreePlanActivities({ ...shared, repositories, hosts }),
       ...createOutputArtifactActivities({ outputArtifacts, attempts, log }),
       // A run without a worktree has no host: its contract is compiled here.
@@ -189,6 +200,7 @@ export async function createWorkerDependencies({ env, log, hostId, database, boa
       ...createBeginWorktreeActivities(onHost),
       ...createWorktreeStepActivities(onHost),
       ...createWorktreeViewActivities({ ...onHost, editorCommand: env.BOARD_EDITOR_COMMAND }),
+      ...createRewindActivities({ ...onHost, checkpoints, rewinds }),
       ...createDispatchActivities({
         ...onHost,
         providers,
@@ -202,10 +214,7 @@ export async function createWorkerDependencies({ env, log, hostId, database, boa
         watchdog,
         checkpoints,
         checkpointEveryMs: env.BOARD_CHECKPOINT_INTERVAL_MS,
-        command: (command) =>
-          client.workflow
-            .getHandle(agentRunId(command.attemptId))
-            .executeUpdate(commandUpdate, { args: [command], updateId: command.commandId }),
+        command,
         taskStatus: async (taskId) => (await board.get(taskId))?.task.status,
         transportDir: join(env.BOARD_DATA_DIR, 'envelopes'),
         limits,

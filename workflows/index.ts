@@ -9,3 +9,4 @@ export { launchPreview } from './launch-preview/workflow';
 export { worktree } from './worktree/workflow';
 export { worktreeInspection, worktreeOpen } from './worktree-view/workflow';
 export { executionTree } from './execution-tree/workflow';
+export { workspaceRewind, workspaceRewindPlan } from './workspace-rewind/workflow';

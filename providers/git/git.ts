@@ -15,11 +15,14 @@ import { remoteFingerprint } from './remotes';
 import { removeWorktree } from './remove-worktree';
 import { type BranchRequest, resolveBase } from './resolve-base';
 import { restoreBaseline } from './restore';
+import { previewRewind, type RewindPreview, type RewindRequest, type RewindResult, rewindWorkspace } from './rewind';
 import { createGitRunner } from './run-git';
 import { createTransfer } from './transfer';
+import { diffTrees, type TreeChange } from './tree-diff';
 import { ensureWorktree, type Worktree, type WorktreeRequest } from './worktree';
 import type { WorktreeGit } from './worktree-git';
 import { listWorktrees } from './worktree-list';
+import { locateWorktree } from './worktree-location';
 
 export type { Baseline, BaselineState, CapturedCheckpoint, Changes, Worktree, WorkspaceSnapshot };
 
@@ -39,6 +42,9 @@ export interface Git extends WorktreeGit {
   restoreBaseline(request: { worktreePath: string; baseline: Baseline }): Promise<void>;
   /** Keeps the state of a worktree as a checkpoint; `undefined` when nothing is different from `since`. */
   captureCheckpoint(request: Parameters<typeof captureCheckpoint>[1]): Promise<CapturedCheckpoint | undefined>;
+  previewRewind(request: Parameters<typeof previewRewind>[1]): Promise<RewindPreview>;
+  rewindWorkspace(request: RewindRequest): Promise<RewindResult>;
+  diffTrees(request: { worktreePath: string; before: string; after: string }): Promise<TreeChange[]>;
 }
 
 export interface GitOptions {
@@ -75,6 +81,10 @@ export function createGit({
     preserveAttempt: (request) => preserveAttempt(git, request),
     restoreBaseline: (request) => restoreBaseline(git, request),
     captureCheckpoint: (request) => captureCheckpoint(git, request),
+    previewRewind: (request) => previewRewind(git, request),
+    rewindWorkspace: (request) => rewindWorkspace(git, request),
+    diffTrees: async ({ worktreePath, before, after }) =>
+      diffTrees(git, await locateWorktree(git, worktreePath), before, after),
     fetchBase: (request) => fetchBase(git, transfer, request),
     localBase: (request) => localBase(git, request),
     remoteFingerprint: (request) => remoteFingerprint(git, request),

@@ -3,7 +3,7 @@
  * now. Run before a change to a workflow (`npm run record:histories`), so that the change can be replayed against it.
  * With the names of groups (`npm run record:histories -- approvals`) only theirs are recorded.
  */
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils';
@@ -15,6 +15,7 @@ import { boardQueue } from '../../workflows/queues';
 import { phaseExpansionId } from '../../workflows/phase-expansion/messages';
 import { runApprovalId } from '../../workflows/run-approval/messages';
 import { executionTreeId } from '../../workflows/execution-tree/messages';
+import { rewindPlanId, workspaceRewindId } from '../../workflows/workspace-rewind/messages';
 import { worktreeId } from '../../workflows/worktree/messages';
 import { outputCleanupId } from '../../workflows/output-cleanup/messages';
 import { recoveryId } from '../../workflows/recovery/messages';
@@ -25,6 +26,7 @@ import { gitBreakpoints, type GitBreakpoints } from '../support/git-breakpoints'
 import { confinedAgent, inMs, readPhase, transitionOf } from '../support/phases';
 import { aRemoteRepository, commitIn } from '../support/remote-repository';
 import { aRepository, git } from '../support/repository';
+import { aTurn, anEditorRun, decideApproval, requestRewind } from '../support/rewinds';
 import { startService, type Service } from '../support/service';
 
 const histories = join(__dirname, 'histories');
@@ -32,13 +34,19 @@ const histories = join(__dirname, 'histories');
 async function main(): Promise<void> {
   const files = await makeTempDir('record');
   const breakpoints = await gitBreakpoints(files.path);
-  const service = await startService({ BOARD_MAX_RUNS: '2', BOARD_RETRY_BACKOFF_MS: '5000', PATH: breakpoints.path });
+  const service = await startService({
+    BOARD_MAX_RUNS: '2',
+    BOARD_RETRY_BACKOFF_MS: '5000',
+    BOARD_CHECKPOINT_INTERVAL_MS: '200',
+    PATH: breakpoints.path,
+  });
   const connection = await Connection.connect({ address: service.temporalAddress });
   const temporal = new Client({ connection });
   try {
     await service.call.addRepository('sample', await aRepository(files.path));
     await service.call.configureAgents([
       scriptAgent('worker-bee'),
+      scriptAgent('editor'),
       { ...scriptAgent('worker-bee', '600', '50'), type: 'long-bee' },
       { ...scriptAgent('misbehaving', 'exits-1'), type: 'failing' },
       { ...scriptAgent('misbehaving', 'rate-limited'), type: 'limited' },
@@ -54,6 +62,7 @@ async function main(): Promise<void> {
       approvals: () => approvalScenarios(service, temporal),
       phases: () => phaseScenarios(service),
       admission: () => admissionScenarios(service),
+      rewinds: () => rewindScenarios(service),
     };
     const chosen = process.argv.slice(2);
     const recorded: (readonly [name: string, workflowId: string])[] = [];
@@ -268,6 +277,29 @@ async function interruptedWorktree(service: Service, temporal: Client, breakpoin
     { withinMs: 60_000 },
   );
   return worktreeId(id);
+}
+
+/** A worktree that goes back, and one that has changed since it was planned. */
+async function rewindScenarios({ call }: Service): Promise<[name: string, workflowId: string][]> {
+  const run = await anEditorRun(call);
+  const target = await aTurn(call, run, 'write a.txt one', { 'a.txt': 'one' });
+  const latest = await aTurn(call, run, 'write a.txt two', { 'a.txt': 'two' });
+  const approved = async (requestId: string) => {
+    const { body } = await requestRewind(call, run, target, latest, requestId);
+    await decideApproval(call, body.approval, 'approved');
+    return body.rewind.id as string;
+  };
+  const [refused, committed] = [await approved('recorded-1'), await approved('recorded-2')];
+  await writeFile(join(run.path, 'by-hand.txt'), 'x');
+  await requestRewind(call, run, target, latest, 'recorded-1');
+  await rm(join(run.path, 'by-hand.txt'));
+  await requestRewind(call, run, target, latest, 'recorded-2');
+  await call.ok('POST', `/api/agents/${run.taskId}/stop`, { attemptId: run.attemptId });
+  return [
+    ['workspace-rewind-plan', rewindPlanId(committed)],
+    ['workspace-rewind-refused', workspaceRewindId(refused)],
+    ['workspace-rewind-committed', workspaceRewindId(committed)],
+  ];
 }
 
 /** Every way a request for approval can end, and the run that waited meanwhile. */
