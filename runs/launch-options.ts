@@ -2,7 +2,8 @@ import type { AgentConfig } from '../contracts/agent-config';
 import type { LaunchRefusal, LaunchRequest } from '../contracts/launch';
 import type { Profile } from '../contracts/profile';
 import type { SandboxPreset } from '../contracts/sandbox';
-import { secretProblem } from './contract/secrets';
+import { environmentKeysOf } from './contract/enforcement';
+import type { Selection } from './contract/input';
 import { refusal } from './refusal';
 
 export interface LaunchOptions {
@@ -39,9 +40,22 @@ const unusable = (field: string, value: string, message: string): LaunchRefusal 
 export const withProfile = (request: LaunchRequest, profile: Profile | undefined): LaunchRequest =>
   profile ? { ...request, agent: profile.agent } : request;
 
-/** The agent as a profile runs it, or why neither may be launched as they are configured. */
-export function profiledAgent(agent: AgentConfig, profile: Profile | undefined): AgentConfig | LaunchRefusal {
-  const problem = secretProblem(agent, profile ?? null);
-  if (problem) return problem;
-  return profile?.model === undefined ? agent : { ...agent, model: profile.model };
+/** What a launch changes about the agent it runs. */
+export interface LaunchedWith {
+  selection: Pick<Selection, 'model'>;
+  profile: Profile | null;
+  sandbox: SandboxPreset | null;
+}
+
+/**
+ * The configured agent as a launch runs it: with the model that its route or its profile asks for, and the environment
+ * that its sandbox lets through. A queued launch is compared with this once more when its turn comes.
+ */
+export function launchedAgent(agent: AgentConfig, { selection, profile, sandbox }: LaunchedWith): AgentConfig {
+  const model = selection.model ?? profile?.model ?? agent.model;
+  return {
+    ...agent,
+    ...(model === undefined ? {} : { model }),
+    environmentKeys: environmentKeysOf({ agent, sandbox }),
+  };
 }

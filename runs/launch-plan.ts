@@ -3,11 +3,12 @@ import type { Repository } from '../contracts/repository';
 import { runtimeManifest } from './capabilities';
 import { commitPolicyOf } from './contract/commit-policy';
 import { blocked } from './contract/compile';
-import { environmentKeysOf, gateOf } from './contract/enforcement';
+import { gateOf } from './contract/enforcement';
 import type { LaunchSnapshot } from './contract/input';
 import { gitTargetOf, objectiveOf } from './contract/objective';
+import { secretProblem } from './contract/secrets';
 import { launchPhase, phaseRefusal, sandboxAuthority } from './phases/launch';
-import { profiledAgent } from './launch-options';
+import { launchedAgent } from './launch-options';
 import { selectLaunch, type LaunchSubject } from './readiness';
 
 /** A launch that passed the gate: what it is made of, and the repository it works in. */
@@ -26,9 +27,9 @@ export function planLaunch(subject: LaunchSubject, { maxRetries }: { maxRetries:
   const selection = selectLaunch(subject);
   if ('status' in selection) return selection;
   const { task, request, profile = null, sandbox = null, repository = null } = subject;
-  const profiled = profiledAgent(selection.agent, profile ?? undefined);
-  if ('status' in profiled) return profiled;
-  const agent = { ...profiled, environmentKeys: environmentKeysOf({ agent: profiled, sandbox }) };
+  const unusable = secretProblem(selection.agent, profile);
+  if (unusable) return unusable;
+  const agent = launchedAgent(selection.agent, { selection, profile, sandbox });
   const objective = objectiveOf(task);
   const runtime = runtimeManifest(
     agent.provider,

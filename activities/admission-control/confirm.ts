@@ -2,6 +2,7 @@ import type { LaunchRefusal } from '../../contracts/launch';
 import { digestOf } from '../../runs/digest';
 import { deniedBy } from '../../runs/admission/capacity';
 import type { AdmissionRequest } from '../../runs/admission/request';
+import { launchedAgent } from '../../runs/launch-options';
 import { refusal } from '../../runs/refusal';
 import type { ActiveRunStore } from '../../stores/active-run-store';
 import type { AttemptRecord, AttemptStore } from '../../stores/attempt-store';
@@ -79,7 +80,7 @@ async function driftOf(
   const { agents } = await deps.routing.inputs();
   const agent = agents.find(({ type }) => type === record.agent);
   if (!agent?.enabled) return drifted('provider', `Agent ${record.agent} is no longer configured and enabled.`);
-  if (digestOf(agent) !== digestOf(record.agentConfig)) {
+  if (digestOf(launchedAgent(agent, record)) !== digestOf(record.agentConfig)) {
     return drifted('provider', `Agent ${record.agent} was configured anew while the launch waited.`);
   }
   if (record.phase !== request.phase) return drifted('phase', 'The phase of the launch has changed.');

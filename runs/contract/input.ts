@@ -15,6 +15,8 @@ export interface Selection {
   /** The agent that would take over, when routing names one. */
   fallbackAgent?: string | null;
   fallbackAllowed?: boolean;
+  /** What routing asked for instead of the agent's own model. */
+  model?: string;
 }
 
 /** Bounds of one run. */

@@ -48,6 +48,8 @@ export interface AgentSelection {
   reason: string;
   fallbackAgent: string | null;
   fallbackAllowed: boolean;
+  /** What the route asks for instead of the agent's own. */
+  model?: string;
 }
 
 /** The agent of a launch: the one that is named, else the one its route leads to. */
@@ -59,7 +61,8 @@ export function selectAgent(
     if (!route.selected) return routeRefusal(route);
     const { agent, model, fallbackAgent } = route.selected;
     return {
-      agent: model === null ? agent : { ...agent, model },
+      agent,
+      ...(model === null || model === agent.model ? {} : { model }),
       requestedAgent: null,
       reason: route.rule === null ? route.reason : `${route.rule}: ${route.reason}`,
       fallbackAgent,

@@ -1,3 +1,4 @@
+import { runtimeManifest } from '../../runs/capabilities';
 import { scriptAgent } from '../support/caller';
 import { aRepository } from '../support/repository';
 import { startStack, type Stack } from '../support/stack';
@@ -11,6 +12,7 @@ beforeAll(async () => {
   await stack.call.configureAgents([
     scriptAgent('worker-bee'),
     { ...scriptAgent('worker-bee', '600', '100'), type: 'long-bee' },
+    { type: 'elsewhere', name: 'Elsewhere', provider: 'remote-callback' },
   ]);
 });
 
@@ -79,4 +81,34 @@ test('the limit holds at every instant while many are launched at once, and all 
     const scheduler = await stack.temporal.workflow.getHandle('admission/scheduler').describe();
     expect(scheduler.status.name).toBe('COMPLETED');
   });
+});
+
+test('a queued launch keeps what its route and its profile made of its agent', async () => {
+  const profile = { name: 'Large', agent: 'worker-bee', model: 'large' };
+  await stack.call.ok('PUT', '/api/config/profiles/large', profile);
+  const { body: routing } = await stack.call.get('/api/agents/routing');
+  const rule = { id: 'docs', name: 'Docs', match: { type: 'docs' }, agent: 'elsewhere', model: 'small' };
+  await stack.call.ok('PUT', '/api/agents/routing', { ...routing, rules: [rule] });
+  const manifest = runtimeManifest(
+    'remote-callback',
+    { ok: true, diagnostics: [] },
+    { probedAt: new Date().toISOString(), model: 'small' },
+  );
+  const registration = { id: 'far', name: 'Far', provider: 'remote-callback', providerRuntimeManifest: manifest };
+  await stack.call.ok('POST', '/api/agents/register', registration);
+
+  const runs = await fill();
+  const profiled = await aTask();
+  const routed = await stack.call.createTask({ title: 'Far away', type: 'docs' });
+  expect(await stack.call.start(profiled.id, { profileId: 'large' })).toMatchObject({ status: 'queued' });
+  expect(await stack.call.start(routed.id)).toMatchObject({ status: 'queued', agent: 'elsewhere' });
+  for (const run of runs) await stop(run.taskId, run.attemptId);
+  expect((await stack.call.ended(profiled.id)).attempt.completion.status).toBe('success');
+  const running = await eventually(async () => {
+    const status = await stack.call.status(routed.id);
+    expect(status.state).toBe('running');
+    return status;
+  });
+  expect(running.runLaunchManifest.runtime.model).toBe('small');
+  await stop(routed.id, running.attemptId);
 });
