@@ -66,6 +66,10 @@ async function probe({ providers, manifests, hostId, now }: ProbingDependencies,
   const result = await provider
     .probe(agent)
     .catch((error: unknown) => ({ ok: false, diagnostics: [`The probe failed: ${errorMessage(error)}`] }));
-  const options = { probedAt: now().toISOString(), ...(agent.model === undefined ? {} : { model: agent.model }) };
+  const options = {
+    probedAt: now().toISOString(),
+    ...(agent.model === undefined ? {} : { model: agent.model }),
+    ...(agent.hostEnforced === undefined ? {} : { hostEnforced: agent.hostEnforced }),
+  };
   await manifests.put(hostId, agent, runtimeManifest(agent.provider, result, options));
 }
