@@ -99,7 +99,7 @@ export class ColumnSet {
       if (list) list.push(offsetOf(column));
       else byPage.set(page, [offsetOf(column)]);
     }
-    for (const [page, offsets] of byPage) this.page(page).addMany(Uint32Array.from(offsets).sort());
+    for (const [page, offsets] of byPage) this.page(page).addMany(ascending(Uint32Array.from(offsets)));
   }
 
   /** Changes this set: adds offsets of one page. */
@@ -246,6 +246,12 @@ export class ColumnSet {
 }
 
 const chunkLength = 32_768;
+
+/** Sorts what is not sorted yet: clients send columns in order, and looking is much cheaper than sorting. */
+function ascending(values: Uint32Array): Uint32Array {
+  for (let at = 1; at < values.length; at += 1) if ((values[at - 1] ?? 0) > (values[at] ?? 0)) return values.sort();
+  return values;
+}
 
 /** Shared by everything that has no columns; never changed. */
 export const noColumns = new ColumnSet();
