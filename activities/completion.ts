@@ -15,10 +15,12 @@ import type { ClaimStore } from '../stores/claim-store';
 import type { FeedStore } from '../stores/feed-store';
 import type { RecoveryStore } from '../stores/recovery-store';
 import type { RunEventStore } from '../stores/run-event-store';
+import type { TelemetryStore } from '../stores/telemetry-store';
 import type { WorktreeStore } from '../stores/worktree-store';
 import type { AdmissionControl } from './admission-control/dependencies';
 import { requireReservation } from './admission-control/hold';
 import { scheduleRecovery, type Retry, type RetryPlan } from './recovery';
+import { reportEnd, reportStart } from './run-telemetry';
 import { sourceOf } from './source';
 import { applyCompletion, applyStart } from './task';
 import { releaseLease } from './worktree/lease';
@@ -31,6 +33,7 @@ export interface CompletionDependencies {
   recoveries: RecoveryStore;
   claims: ClaimStore;
   worktrees: WorktreeStore;
+  telemetry: TelemetryStore;
   events: RunEventStore;
   feed: FeedStore;
   /** Takes back what the attempt has asked approval for. */
@@ -70,6 +73,7 @@ export function createCompletionActivities(deps: CompletionDependencies) {
       if (!record || record.completion) return undefined;
       if (record.provider === 'remote-callback' && record.state === 'prepared') await dispatchRemote(record);
       await applyStart(deps, record);
+      await reportStart(deps, await mustGet(attemptId));
       return usableCommands(record.providerRuntimeManifest);
     },
 
@@ -82,7 +86,7 @@ export function createCompletionActivities(deps: CompletionDependencies) {
       const record = await mustGet(input.attemptId);
       const completion = await settle(record, await claimFor(record, input.ending));
       const retry = await scheduleRecovery(deps, { record, completion, ending: input.ending }, input);
-      await applyCompletion(deps, record, completion);
+      await apply(record, completion);
       await release(record, releaseReason(completion), completion.summary, retry?.attemptId);
       await tellEnd(record, completion);
       return { status: completion.status, endedAt: completion.completedAt, ...(retry ? { retry } : {}) };
@@ -97,7 +101,7 @@ export function createCompletionActivities(deps: CompletionDependencies) {
       const endedAt = deps.now().toISOString();
       if (record.launch?.status === 'queued') {
         const completion = await settle(record, notDispatched(launch.message));
-        await applyCompletion(deps, record, completion);
+        await apply(record, completion);
         await release(record, 'start-failed', launch.message, undefined);
         await tellEnd(record, completion);
       } else {
@@ -112,6 +116,16 @@ export function createCompletionActivities(deps: CompletionDependencies) {
     const record = await deps.attempts.get(attemptId);
     if (!record) throw new Error(`The attempt ${attemptId} is missing from the stores.`);
     return record;
+  }
+
+  /**
+   * Counts the run and puts its end on the task. Once the task is no longer the attempt's, an earlier try has done both,
+   * and the next attempt may be at work already.
+   */
+  async function apply(record: AttemptRecord, completion: CompletionResult): Promise<void> {
+    if ((await deps.activeRuns.holder(record.taskId)) !== record._id) return;
+    const actualCost = await reportEnd(deps, await mustGet(record._id), completion);
+    await applyCompletion(deps, record, completion, actualCost);
   }
 
   /** Stores the completion unless there is one already, which then stands. */

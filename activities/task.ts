@@ -29,11 +29,13 @@ export function applyCompletion(
   deps: TaskDependencies,
   record: AttemptRecord,
   completion: CompletionResult,
+  actualCost: number,
 ): Promise<void> {
   return apply(deps, record, (task) => {
     if (task.attempt?.completionDigest === completion.digest) return undefined;
     return {
       status: taskStatusAfter(completion.status),
+      ...(actualCost > 0 ? { actualCost } : {}),
       attempt: {
         ...(task.attempt?.id === record._id ? task.attempt : {}),
         id: record._id,

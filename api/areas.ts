@@ -9,6 +9,7 @@ import { sandboxRoutes } from './sandbox/routes';
 import { settingsRoutes } from './settings/routes';
 import { taskRoutes } from './tasks/routes';
 import { workspaceCapabilityRoutes } from './workspace-capabilities/routes';
+import { telemetryRoutes } from './telemetry/routes';
 
 /** The areas that need nothing but the stores and the board: the map of this part of the API. */
 export const coreAreas: Area[] = [
@@ -21,5 +22,6 @@ export const coreAreas: Area[] = [
   routingRoutes,
   workspaceCapabilityRoutes,
   sandboxRoutes,
+  telemetryRoutes,
   openApiRoutes,
 ];

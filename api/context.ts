@@ -7,6 +7,7 @@ import type { Board } from '../stores/board-files/types';
 import type { Database } from '../stores/collection';
 import type { RepositoryStore } from '../stores/repository-store';
 import type { RoutingStore } from '../stores/routing-store';
+import type { TelemetryStore } from '../stores/telemetry-store';
 import type { TraceStore } from '../stores/trace-store';
 import type { ProfileStore } from '../stores/profile-store';
 import type { SandboxStore } from '../stores/sandbox-store';
@@ -24,6 +25,7 @@ export interface ApiContext {
   routing: RoutingStore;
   workspaceCapabilities: WorkspaceCapabilityStore;
   traces: TraceStore;
+  telemetry: TelemetryStore;
   settings: SettingsStore;
   profiles: ProfileStore;
   sandboxes: SandboxStore;

@@ -15,6 +15,7 @@ import { createOutputArtifactStore } from '../stores/output-artifact-store';
 import { createRepositoryStore } from '../stores/repository-store';
 import { createRewindStore } from '../stores/rewind-store';
 import { createRoutingStore } from '../stores/routing-store';
+import { createTelemetryStore } from '../stores/telemetry-store';
 import { createTraceStore } from '../stores/trace-store';
 import { createCheckpointStore } from '../stores/checkpoint-store';
 import { createPhaseStore } from '../stores/phase-store';
@@ -100,6 +101,7 @@ async function openContext(env: Environment, log: Log, closers: Closer[]): Promi
     }),
     workspaceCapabilities: await createWorkspaceCapabilityStore(database),
     traces: await createTraceStore(database),
+    telemetry: await createTelemetryStore(database),
     settings: await createSettingsStore(database, env),
     profiles,
     sandboxes: await createSandboxStore(database),

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { attemptId, commitPolicy, phase, slug, taskId, timestamp } from './common';
 import { conversationSource } from './conversation';
 import { completionResult } from './completion';
+import { runUsage } from './telemetry';
 import { recordedLaunchManifest } from './launch-manifest';
 import { type baselineFile, providerRuntimeManifest, recordedTaskEnvelope } from './run-contract';
 
@@ -50,6 +51,8 @@ export const attempt = z
     startedAt: timestamp.optional(),
     endedAt: timestamp.optional(),
     completion: completionResult.optional(),
+    /** What it used, once it has ended. */
+    usage: runUsage.optional(),
   })
   .meta({ id: 'Attempt' });
 export type Attempt = z.infer<typeof attempt>;

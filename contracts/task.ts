@@ -128,6 +128,8 @@ export const task = z
     plan: writable.plan.optional(),
     position: z.number().optional(),
     attempt: taskAttempt.optional(),
+    /** What the runs of the task have cost, in the currency their agents report. */
+    actualCost: z.number().min(0).optional(),
     createdAt: timestamp,
     updatedAt: timestamp,
     revision,

@@ -81,7 +81,15 @@ const supported: Record<AgentProvider, readonly string[]> = {
     'filesystem.write',
     'environment.allowlist',
   ],
-  'remote-callback': ['run.start', 'run.stop', 'run.status', 'run.logs', 'run.complete', 'workspace.worktrees'],
+  'remote-callback': [
+    'run.start',
+    'run.stop',
+    'run.status',
+    'run.logs',
+    'run.complete',
+    'usage.tokens',
+    'workspace.worktrees',
+  ],
 };
 
 const advisory: Record<AgentProvider, Readonly<Record<string, string>>> = {

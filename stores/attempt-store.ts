@@ -3,6 +3,7 @@ import type { Attempt, AttemptState, HostBaseline } from '../contracts/attempt';
 import type { CompletionResult, Continuation } from '../contracts/completion';
 import type { LaunchOutcome, LaunchRequest } from '../contracts/launch';
 import type { Repository } from '../contracts/repository';
+import type { RunUsage } from '../contracts/telemetry';
 import type { RecordedLaunchManifest } from '../contracts/launch-manifest';
 import type { Profile } from '../contracts/profile';
 import type { ProviderRuntimeManifest, RecordedTaskEnvelope } from '../contracts/run-contract';
@@ -156,6 +157,9 @@ export async function createAttemptStore(db: Database) {
         { $set: { state: 'ended' }, $inc: { revision: 1 } },
       ),
 
+    /** Records what the attempt used. */
+    recordUsage: (id: string, usage: RunUsage) => attempts.findOneAndUpdate({ _id: id }, { $set: { usage } }),
+
     /** Stores the terminal record; `undefined` when there is one already, which then stands. */
     complete: (id: string, completion: CompletionResult) =>
       attempts.findOneAndUpdate(
@@ -188,4 +192,5 @@ export const presentAttempt = (record: AttemptRecord): Attempt => ({
   ...(record.startedAt === undefined ? {} : { startedAt: record.startedAt }),
   ...(record.endedAt === undefined ? {} : { endedAt: record.endedAt }),
   ...(record.completion === undefined ? {} : { completion: record.completion }),
+  ...(record.usage === undefined ? {} : { usage: record.usage }),
 });

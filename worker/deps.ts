@@ -51,6 +51,7 @@ import { createRunCommandStore } from '../stores/run-command-store';
 import { createRunEventStore } from '../stores/run-event-store';
 import { createSandboxStore } from '../stores/sandbox-store';
 import { createSettingsStore } from '../stores/settings-store';
+import { createTelemetryStore } from '../stores/telemetry-store';
 import { createTraceStore } from '../stores/trace-store';
 import { createWatchdogStore } from '../stores/watchdog-store';
 import { createWorktreeStore } from '../stores/worktree-store';
@@ -84,11 +85,12 @@ export async function createWorkerDependencies({ env, log, hostId, database, boa
     createHostStore(database),
     createWorktreeStore(database),
   ]);
-  const [profiles, sandboxes, featureSettings, traces, commands, approvalStore, phases] = await Promise.all([
+  const [profiles, sandboxes, featureSettings, traces, telemetry, commands, approvalStore, phases] = await Promise.all([
     createProfileStore(database),
     createSandboxStore(database),
     createSettingsStore(database, env),
     createTraceStore(database),
+    createTelemetryStore(database),
     createRunCommandStore(database),
     createApprovalStore(database),
     createPhaseStore(database),
@@ -183,7 +185,7 @@ export async function createWorkerDependencies({ env, log, hostId, database, boa
       }),
       ...createCommandActivities({ ...shared, commands }),
       ...createOperatorActivities(claims),
-      ...createCompletionActivities({ ...shared, claims, withdrawApprovals }),
+      ...createCompletionActivities({ ...shared, claims, telemetry, withdrawApprovals }),
       ...createApprovalActivities(onApprovals),
       ...createRecoveryActivities(shared),
       ...createSchedulerActivities({ ...shared, hosts, ...runSignals(client) }),

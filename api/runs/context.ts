@@ -9,6 +9,7 @@ import type { RunCommandStore } from '../../stores/run-command-store';
 import type { RoutingStore } from '../../stores/routing-store';
 import type { RunEventStore } from '../../stores/run-event-store';
 import type { TraceStore } from '../../stores/trace-store';
+import type { TelemetryStore } from '../../stores/telemetry-store';
 import type { WorktreeStore } from '../../stores/worktree-store';
 import type { RunTimings } from '../../workflows/agent-run/messages';
 import type { RunLauncher } from './launcher';
@@ -23,6 +24,7 @@ export interface RunsContext extends LaunchSources {
   launches: LaunchStore;
   recoveries: RecoveryStore;
   claims: ClaimStore;
+  telemetry: TelemetryStore;
   commands: RunCommandStore;
   conversations: ConversationStore;
   events: RunEventStore;

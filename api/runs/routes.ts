@@ -14,6 +14,7 @@ import { commandRoutes } from './commands';
 import { conversationRoutes } from './conversation';
 import { ofAttempt, ofTask } from './parameters';
 import { recoveryRoutes } from './recovery';
+import { runReportRoutes } from './routes.reports';
 import { readStatus } from './status';
 
 const tag = 'runs';
@@ -24,6 +25,7 @@ export function runRoutes(routes: Routes, context: RunsContext): void {
   commandRoutes(routes, context);
   conversationRoutes(routes, context);
   recoveryRoutes(routes, context);
+  runReportRoutes(routes, context);
 
   routes.add(
     {

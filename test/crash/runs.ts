@@ -81,10 +81,23 @@ export async function expectNothingLostOrDoubled(
       expect(id === status.attemptId ? [1] : [0, 1]).toContain(started);
       expect(await findByEnvironment('BOARD_ATTEMPT_ID', id)).toEqual([]);
     }
+    await expectCountedOnce(service, taskId);
     const task = await service.call.ok('GET', `/api/tasks/${taskId}`);
     expect(task).toMatchObject({ status: 'done', attempt: { id: status.attemptId, result: 'success' } });
     const path = status.taskEnvelope.workspace.path;
     expect(await git(path, 'log', '--format=%s')).toBe('Work\nFirst');
     expect(await git(path, 'status', '--porcelain')).toBe('');
   }
+}
+
+/** Each attempt's start, end and usage are counted once, and the task has cost what its attempts have. */
+async function expectCountedOnce({ call }: Service, taskId: string): Promise<void> {
+  const counted: Answer['body'][] = await call.ok('GET', `/api/telemetry/events/task/${taskId}?limit=1000`);
+  const keys = counted.map(({ type, attemptId, model }) => `${type} ${attemptId} ${model ?? ''}`);
+  expect(new Set(keys).size).toBe(keys.length);
+  const tokens = counted.filter(({ type }) => type === 'run.tokens');
+  const cost = tokens.reduce((sum, event) => sum + event.cost, 0);
+  expect(tokens.length).toBeGreaterThanOrEqual(1);
+  expect(counted.filter(({ type, success }) => type === 'run.completed' && success)).toHaveLength(1);
+  expect((await call.ok('GET', `/api/tasks/${taskId}`)).actualCost).toBeCloseTo(cost, 6);
 }

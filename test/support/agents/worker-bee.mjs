@@ -19,6 +19,6 @@ if (envelope.commitPolicy !== 'forbidden') {
   git('add', '-A');
   git('commit', '--quiet', '-m', 'Work');
 }
-say({ type: 'tokens', model: 'bee-1', inputTokens: 10, outputTokens: 20 });
+say({ type: 'tokens', model: 'bee-1', inputTokens: 10, outputTokens: 20, cost: 0.25 });
 say({ type: 'result', status: 'success', summary: `did ${steps} steps` });
 process.exit(0);

@@ -1,0 +1,63 @@
+import { createHash } from 'node:crypto';
+import { idempotencyKey } from '../../contracts/launch';
+import type { TokenReport } from '../../contracts/telemetry';
+import { conflict, validationError } from '../../platform/errors/app-error';
+import { capabilityEvidence } from '../../runs/commands';
+import { verifiedAttempt } from './attempt';
+import type { RunsContext } from './context';
+
+/**
+ * Counts what exactly this attempt has used (specification 2, Launch rule 6). Under the same idempotency key it is
+ * counted once.
+ *
+ * @throws AppError 409 when the attempt has ended, is of another agent, or of a provider that reports no usage
+ */
+export async function reportTokens(
+  context: RunsContext,
+  taskId: string,
+  { attemptId, totalTokens, ...report }: TokenReport,
+  headerKey: string | undefined,
+): Promise<{ recorded: true; eventId: string; totalTokens: number }> {
+  const record = await verifiedAttempt(context, taskId, attemptId);
+  if (report.agent !== undefined && report.agent !== record.agent) {
+    throw conflict(`The attempt is one of ${record.agent}.`, { attemptId, agent: record.agent }, 'AGENT_MISMATCH');
+  }
+  const total = totalTokens ?? report.inputTokens + report.outputTokens;
+  const key = parseKey(headerKey);
+  const dedupeKey = key === undefined ? undefined : `${attemptId}\n${createHash('sha256').update(key).digest('hex')}`;
+  if (record.completion || record.startedAt === undefined) {
+    const message = record.completion ? 'The run has ended; its usage is settled.' : 'The run is not running yet.';
+    throw conflict(message, { attemptId, state: record.state }, record.completion ? 'RUN_ENDED' : 'RUN_NOT_STARTED');
+  }
+  const { usable, ...evidence } = capabilityEvidence(record.providerRuntimeManifest, 'token-usage', 'usage.tokens');
+  if (!usable) throw conflict(evidence.reason, { attemptId, ...evidence }, 'CAPABILITY_UNSUPPORTED');
+
+  const model = report.model ?? record.agentConfig.model ?? 'unknown';
+  const event = await context.telemetry.record(
+    { type: 'run.tokens', taskId, attemptId, ...report, agent: record.agent, model, totalTokens: total },
+    dedupeKey,
+  );
+  const source = {
+    taskId,
+    attemptId,
+    provider: record.provider,
+    agent: record.agent,
+    adapter: record.providerRuntimeManifest?.adapter ?? record.provider,
+    model,
+  };
+  await context.events.append(source, [
+    {
+      kind: 'usage.updated',
+      payload: { ...report, model, totalTokens: total, telemetryEventId: event.id },
+      dedupeKey: `tokens-${event.id}`,
+    },
+  ]);
+  return { recorded: true, eventId: event.id, totalTokens: total };
+}
+
+function parseKey(header: string | undefined): string | undefined {
+  if (header === undefined) return undefined;
+  const parsed = idempotencyKey.safeParse(header);
+  if (parsed.success) return parsed.data;
+  throw validationError(parsed.error.issues.map(({ message }) => ({ path: 'X-Idempotency-Key', message })));
+}

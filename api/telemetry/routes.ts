@@ -1,0 +1,134 @@
+import { z } from 'zod';
+import { taskId } from '../../contracts/common';
+import {
+  taskTelemetryQuery,
+  telemetryBulk,
+  telemetryBulkAnswer,
+  telemetryEvent,
+  telemetryExportQuery,
+  telemetryFilter,
+  telemetryInput,
+  telemetryQuery,
+  telemetryStatus,
+  type TelemetryEvent,
+} from '../../contracts/telemetry';
+import { BytesAnswer } from '../../platform/http/answer';
+import type { Routes } from '../../platform/http/routes';
+import { toCsv } from '../../runs/csv';
+import { telemetryRetentionDays } from '../../stores/telemetry-store';
+import type { ApiContext } from '../context';
+
+const tag = 'telemetry';
+const read = { method: 'get' as const, tag, permission: 'telemetry:read' };
+const write = { method: 'post' as const, tag, permission: 'telemetry:write', status: 201 as const };
+
+/** What runs and tasks report about themselves (specification 1, Telemetry and health). */
+export function telemetryRoutes(routes: Routes, { telemetry }: Pick<ApiContext, 'telemetry'>): void {
+  routes.add(
+    {
+      ...write,
+      path: '/telemetry/events',
+      operationId: 'reportTelemetry',
+      summary: 'Report one event',
+      body: telemetryInput,
+      response: telemetryEvent,
+    },
+    ({ body }) => telemetry.record(body),
+  );
+
+  routes.add(
+    {
+      ...write,
+      path: '/telemetry/events/bulk',
+      operationId: 'reportTelemetryBulk',
+      summary: 'Report up to 500 events',
+      body: telemetryBulk,
+      response: telemetryBulkAnswer,
+    },
+    async ({ body }) => {
+      const ids: string[] = [];
+      for (const event of body.events) ids.push((await telemetry.record(event)).id);
+      return { recorded: ids.length, ids };
+    },
+  );
+
+  routes.add(
+    {
+      ...read,
+      path: '/telemetry/events',
+      operationId: 'listTelemetry',
+      summary: 'List events by type, task, attempt, agent, project and time, the newest first',
+      query: telemetryQuery,
+      response: z.array(telemetryEvent),
+    },
+    ({ query: { limit, page, ...filter } }) => telemetry.list(filter, { limit, page }),
+  );
+
+  routes.add(
+    {
+      ...read,
+      path: '/telemetry/events/task/:taskId',
+      operationId: 'listTaskTelemetry',
+      summary: 'List the events of one task, the newest first',
+      params: z.strictObject({ taskId }),
+      query: taskTelemetryQuery,
+      response: z.array(telemetryEvent),
+    },
+    ({ params, query: { limit, page, type } }) => telemetry.list({ taskId: params.taskId, type }, { limit, page }),
+  );
+
+  routes.add(
+    {
+      ...read,
+      path: '/telemetry/status',
+      operationId: 'getTelemetryStatus',
+      summary: 'Read what is kept, for how long, and how much of it there is',
+      response: telemetryStatus,
+    },
+    async () => {
+      const { byType, latest } = await telemetry.summary();
+      const total = Object.values(byType).reduce((sum, count) => sum + count, 0);
+      return { enabled: true, retentionDays: telemetryRetentionDays, total, byType, latest };
+    },
+  );
+
+  routes.add(
+    {
+      ...read,
+      path: '/telemetry/count',
+      operationId: 'countTelemetry',
+      summary: 'Count events by the same filters as the list',
+      query: telemetryFilter,
+      response: z.object({ count: z.number().int() }),
+    },
+    async ({ query }) => ({ count: await telemetry.count(query) }),
+  );
+
+  routes.add(
+    {
+      ...read,
+      path: '/telemetry/export',
+      operationId: 'exportTelemetry',
+      summary: 'Export at most 10,000 events as JSON or CSV',
+      query: telemetryExportQuery,
+      response: z.array(telemetryEvent),
+    },
+    async ({ query: { format, limit, ...filter } }) => {
+      const events = await telemetry.list(filter, { limit });
+      return format === 'csv' ? csvOf(events) : events;
+    },
+  );
+}
+
+const columns = Object.keys(telemetryEvent.shape);
+
+const csvOf = (events: TelemetryEvent[]): BytesAnswer =>
+  new BytesAnswer(oneChunk(toCsv(columns, events)), {
+    'Content-Type': 'text/csv; charset=utf-8',
+    'Content-Disposition': 'attachment; filename="telemetry.csv"',
+    'X-Content-Type-Options': 'nosniff',
+  });
+
+async function* oneChunk(text: string): AsyncGenerator<Buffer> {
+  yield Buffer.from(text);
+}

@@ -1,0 +1,124 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { Filter } from 'mongodb';
+import type { RunUsage, TelemetryEvent, TelemetryFilter } from '../contracts/telemetry';
+import { createRedactor } from '../platform/log/redact';
+import { redactJson } from '../platform/log/redact-json';
+import type { Database, Stored } from './collection';
+import { DuplicateKeyError } from './errors';
+
+type Document = Stored & Omit<TelemetryEvent, 'id'>;
+
+/** An event that is to be recorded; its time is now unless it says another. */
+export type NewTelemetryEvent = Omit<TelemetryEvent, 'id' | 'timestamp'> & { timestamp?: string | undefined };
+
+/** How long events are kept, in days. */
+export const telemetryRetentionDays = 90;
+
+const bounds = { bytes: 16_384, depth: 4, items: 64 };
+
+/** The same for the same type and key, in every process. */
+const idOf = (type: string, dedupeKey: string | undefined): string =>
+  dedupeKey === undefined
+    ? `event_${randomBytes(12).toString('hex')}`
+    : `event_${createHash('sha256').update(`${type}\n${dedupeKey}`).digest('hex').slice(0, 24)}`;
+
+const present = ({ _id, ...event }: Document): TelemetryEvent => ({ id: _id, ...event });
+
+/** What runs and tasks report about themselves. */
+export async function createTelemetryStore(db: Database, now: () => Date = () => new Date()) {
+  const newest = { timestamp: -1 } as const;
+  const events = await db.collection<Document>({
+    name: 'telemetry-events',
+    indexes: [
+      { keys: { type: 1, ...newest } },
+      { keys: { taskId: 1, ...newest } },
+      { keys: { attemptId: 1, ...newest } },
+      { keys: { agent: 1, ...newest } },
+      { keys: { project: 1, ...newest } },
+      { keys: newest },
+    ],
+    expire: { field: 'timestamp', afterSeconds: telemetryRetentionDays * 86_400 },
+  });
+  const redact = createRedactor();
+
+  const filterOf = ({ since, until, ...fields }: TelemetryFilter): Filter<Document> => {
+    const stated: [string, unknown][] = Object.entries(fields);
+    return {
+      ...Object.fromEntries(stated.filter(([, value]) => value !== undefined)),
+      timestamp: { $gt: since ?? '', ...(until === undefined ? {} : { $lte: until }) },
+    };
+  };
+
+  return {
+    /**
+     * Records an event and returns it. With a `dedupeKey`, a repetition returns the event that is there already: the
+     * retry of an activity counts nothing twice. Nothing that looks like a secret is kept.
+     */
+    async record(event: NewTelemetryEvent, dedupeKey?: string): Promise<TelemetryEvent> {
+      const { value } = redactJson({ ...event }, redact, bounds);
+      const document: Document = {
+        // The fields that were given, cleaned of secrets.
+        ...(value as Omit<NewTelemetryEvent, 'timestamp'>),
+        _id: idOf(event.type, dedupeKey),
+        timestamp: event.timestamp ?? now().toISOString(),
+      };
+      try {
+        await events.insert(document);
+        return present(document);
+      } catch (error) {
+        if (!(error instanceof DuplicateKeyError) || dedupeKey === undefined) throw error;
+        return present((await events.get(document._id)) ?? document);
+      }
+    },
+
+    /** The newest first. */
+    async list(
+      filter: TelemetryFilter,
+      { limit, page = 1 }: { limit: number; page?: number },
+    ): Promise<TelemetryEvent[]> {
+      const options = { sort: newest, limit, skip: (page - 1) * limit };
+      return (await events.find(filterOf(filter), options)).map(present);
+    },
+
+    count: (filter: TelemetryFilter): Promise<number> => events.count(filterOf(filter)),
+
+    /** How many events there are of each type, and when the newest happened. */
+    async summary(): Promise<{ byType: Record<string, number>; latest: string | null }> {
+      const groups = await events.aggregate([
+        { $match: { timestamp: { $gt: '' } } },
+        { $group: { _id: '$type', count: { $sum: 1 } } },
+      ]);
+      const [latest] = await events.find({ timestamp: { $gt: '' } }, { sort: newest, limit: 1 });
+      return {
+        byType: Object.fromEntries(groups.map(({ _id, count }) => [String(_id), Number(count)])),
+        latest: latest?.timestamp ?? null,
+      };
+    },
+
+    /** What an attempt has used, over every report of it. */
+    async usageOf(attemptId: string): Promise<RunUsage> {
+      const [sums] = await events.aggregate([
+        { $match: { attemptId, type: 'run.tokens' } },
+        {
+          $group: {
+            _id: '$attemptId',
+            inputTokens: { $sum: '$inputTokens' },
+            outputTokens: { $sum: '$outputTokens' },
+            cacheTokens: { $sum: '$cacheTokens' },
+            cost: { $sum: '$cost' },
+          },
+        },
+      ]);
+      const of = (name: string) => Number(sums?.[name] ?? 0);
+      return {
+        inputTokens: of('inputTokens'),
+        outputTokens: of('outputTokens'),
+        cacheTokens: of('cacheTokens'),
+        // Sums of decimal fractions: what is below a billionth is noise.
+        cost: Math.round(of('cost') * 1e9) / 1e9,
+      };
+    },
+  };
+}
+
+export type TelemetryStore = Awaited<ReturnType<typeof createTelemetryStore>>;
