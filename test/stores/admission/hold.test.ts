@@ -1,0 +1,118 @@
+import { join } from 'node:path';
+import { requireReservation, type HoldDependencies } from '../../../activities/admission-control/hold';
+import { launchSource, type LaunchSource } from '../../../contracts/admission';
+import { createLog } from '../../../platform/log/log';
+import { makeTempDir, type TempDir } from '../../../platform/testing/temp-dir';
+import { policiesOf } from '../../../runs/admission/capacity';
+import type { AdmissionRequest } from '../../../runs/admission/request';
+import { createAdmissionRequestStore } from '../../../stores/admission-request-store';
+import type { Database } from '../../../stores/collection';
+import { createReservationStore } from '../../../stores/reservation-store';
+import { createSettingsStore } from '../../../stores/settings-store';
+import { openSqlite } from '../../../stores/sqlite/database';
+import { createTreeStore } from '../../../stores/tree-store';
+
+let dir: TempDir;
+let database: Database;
+let deps: HoldDependencies;
+let now = new Date('2026-01-01T00:00:00.000Z');
+
+beforeAll(async () => {
+  dir = await makeTempDir('hold');
+  database = await openSqlite({
+    file: join(dir.path, 'board.sqlite'),
+    log: createLog({ name: 'test', level: 'fatal' }),
+  });
+  deps = {
+    requests: await createAdmissionRequestStore(database),
+    reservations: await createReservationStore(database),
+    trees: await createTreeStore(database),
+    settings: await createSettingsStore(database, { BOARD_MAX_RUNS: 1, BOARD_RUN_TIMEOUT_MS: 60_000 }),
+    hosts: { capacityOf: async () => ({ takesWork: true, runs: undefined }) },
+    now: () => now,
+  };
+});
+afterAll(async () => {
+  await database.close();
+  await dir.remove();
+});
+
+let attempts = 0;
+async function aRequest(source: LaunchSource): Promise<AdmissionRequest> {
+  attempts += 1;
+  const attemptId = `attempt_hold${String(attempts).padStart(8, '0')}`;
+  const request: AdmissionRequest = {
+    version: 1,
+    attemptId,
+    taskId: 'task_1',
+    rootTaskId: 'task_1',
+    workspaceId: 'local',
+    agent: 'a',
+    provider: 'process',
+    hostId: 'h',
+    phase: 'implement',
+    source,
+    edge: 'root',
+    rootObjectiveId: attemptId,
+    nodeId: attemptId,
+    parentNodeId: null,
+    depth: 0,
+    priority: 1,
+    requested: { runs: 1, processes: 1, memoryMb: 512 },
+    requestedAt: now.toISOString(),
+  };
+  await deps.trees.open(request);
+  return deps.requests.put(request);
+}
+
+const reserve = async (request: AdmissionRequest) => {
+  const { admission } = await deps.settings.current();
+  return deps.reservations.reserve(request, policiesOf(admission, request), now, 1_000);
+};
+const release = ({ attemptId }: AdmissionRequest) => deps.reservations.release(attemptId, 'completed', 'done', now);
+const missing = expect.objectContaining({ type: 'ADMISSION_RESERVATION_MISSING' });
+
+describe.each(launchSource.options)('a launch by %s', (source) => {
+  it('reaches a provider with a reservation, which is committed then, and never without', async () => {
+    const holder = await aRequest('direct');
+    await reserve(holder);
+    const request = await aRequest(source);
+    await expect(requireReservation(deps, request.attemptId)).rejects.toEqual(missing);
+    await release(holder);
+
+    await reserve(request);
+    await requireReservation(deps, request.attemptId);
+    expect(await deps.reservations.get(request.attemptId)).toMatchObject({ committed: request.requested });
+    await release(request);
+    await expect(requireReservation(deps, request.attemptId)).rejects.toEqual(missing);
+  });
+});
+
+it('nothing that admission has not seen reaches a provider', async () => {
+  await expect(requireReservation(deps, 'attempt_unknown00')).rejects.toEqual(missing);
+});
+
+it('a lease that ran out is taken again if there is room, and not otherwise', async () => {
+  const request = await aRequest('direct');
+  await reserve(request);
+  now = new Date(now.getTime() + 2_000);
+  expect(await deps.reservations.expire(now)).toHaveLength(1);
+  const other = await aRequest('direct');
+  await reserve(other);
+  await expect(requireReservation(deps, request.attemptId)).rejects.toEqual(missing);
+  await release(other);
+  await requireReservation(deps, request.attemptId);
+  expect(await deps.reservations.get(request.attemptId)).toMatchObject({ state: 'active', generation: 2 });
+  await release(request);
+});
+
+it('nothing of a cancelled tree reaches a provider, whatever it holds', async () => {
+  const request = await aRequest('direct');
+  await reserve(request);
+  const note = { action: 'cancel' as const, actor: 'a', reason: 'r', at: now.toISOString(), keyHash: null };
+  await deps.trees.cancel(request.rootObjectiveId, note);
+  await expect(requireReservation(deps, request.attemptId)).rejects.toEqual(
+    expect.objectContaining({ type: 'EXECUTION_TREE_CANCELLED' }),
+  );
+  await release(request);
+});
