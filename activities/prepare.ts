@@ -10,7 +10,6 @@ import type { ProviderRuntimeManifest, TaskEnvelope, WorkspaceBaseline } from '.
 import type { Repository } from '../contracts/repository';
 import type { Git } from '../providers/git/git';
 import { GitError } from '../providers/git/git-error';
-import { runtimeManifest, type ProbeResult } from '../runs/capabilities';
 import {
   compileContract,
   enforcementProblem,
@@ -20,6 +19,7 @@ import {
   type RunLimits,
 } from '../runs/contract';
 import { refusal } from '../runs/refusal';
+import type { AgentCircuit } from '../stores/host-manifest-store';
 import type { AttemptRecord, AttemptStore } from '../stores/attempt-store';
 import type { PhaseStore } from '../stores/phase-store';
 import type { TraceStore } from '../stores/trace-store';
@@ -27,6 +27,7 @@ import type { WorktreeRecord, WorktreeStore } from '../stores/worktree-store';
 import { withHeartbeat } from './heartbeat';
 import { goesOnWith, snapshotOf } from './launch-snapshot';
 import { phaseAtLaunch } from './launch-phase';
+import type { AgentProbing } from './probing';
 import { takeLease } from './worktree/lease';
 import { placeOf } from './worktree/record';
 
@@ -35,8 +36,8 @@ export interface PrepareDependencies {
   phases: Pick<PhaseStore, 'get' | 'begin'>;
   worktrees: WorktreeStore;
   git: Git;
-  /** Probes an agent on this host. */
-  probe(agent: AgentConfig): Promise<ProbeResult>;
+  /** What an agent can do on this host, and whether its starts are held back. */
+  probe: AgentProbing['probe'];
   /** Directory of this host's worktrees, one per task. */
   worktreeDir: string;
   limits: RunLimits;
@@ -149,29 +150,36 @@ export function createPrepareActivities(deps: PrepareDependencies) {
         runtime,
         limits: deps.limits,
       });
-      return enforcementProblem(runLaunchManifest) ?? { manifest: runLaunchManifest, dependencyCircuits: [] };
+      return (
+        enforcementProblem(runLaunchManifest) ?? {
+          manifest: runLaunchManifest,
+          dependencyCircuits: await circuitsOf(snapshot.agent),
+        }
+      );
     },
   };
 
   async function probed(agent: AgentConfig): Promise<ProviderRuntimeManifest | LaunchRefusal> {
-    const probe = await deps.probe(agent);
-    const options = {
-      probedAt: deps.now().toISOString(),
-      ...(agent.model === undefined ? {} : { model: agent.model }),
-      ...(agent.hostEnforced === undefined ? {} : { hostEnforced: agent.hostEnforced }),
-    };
-    const manifest = runtimeManifest(agent.provider, probe, options);
-    if (probe.ok) return manifest;
+    const { manifest, circuit } = await deps.probe(agent);
+    if (circuit.state === 'open') return heldBack(agent, circuit, deps.now());
+    if (manifest.probe.state !== 'failed') return manifest;
+    const { diagnostics } = manifest.probe;
     return refusal(
       'AGENT_UNAVAILABLE',
       409,
-      `Agent ${agent.type} cannot be started on this host: ${probe.diagnostics.join('; ')}`,
+      `Agent ${agent.type} cannot be started on this host: ${diagnostics.join('; ')}`,
       {
         agent: agent.type,
-        diagnostics: probe.diagnostics,
+        diagnostics,
         remediation: 'Check the command of the agent with GET /api/config/agents.',
       },
     );
+  }
+
+  /** What a launch of the agent depends on and may be held back by, without anything secret. */
+  async function circuitsOf(agent: AgentConfig) {
+    const { circuit } = await deps.probe(agent);
+    return [{ dependency: `agent:${agent.type}`, provider: agent.provider, ...circuit }];
   }
 
   async function workspaceOf(record: AttemptRecord) {
@@ -245,6 +253,16 @@ async function realDirectory(path: string): Promise<string> {
 }
 
 export type PrepareActivities = ReturnType<typeof createPrepareActivities>;
+
+/** The last starts of the agent failed: another one has to wait, or the agent has to be changed. */
+const heldBack = (agent: AgentConfig, { failures, retryAt }: AgentCircuit, now: Date): LaunchRefusal =>
+  refusal('CIRCUIT_OPEN', 409, `Agent ${agent.type} failed to start ${failures} times in a row; try again later.`, {
+    agent: agent.type,
+    provider: agent.provider,
+    failures,
+    retryAfterMs: Math.max(0, Date.parse(retryAt ?? now.toISOString()) - now.getTime()),
+    remediation: 'Look at GET /api/config/agent-support for what is wrong; a changed configuration is tried at once.',
+  });
 
 const isRefusal = (leased: WorktreeRecord | LaunchRefusal): leased is LaunchRefusal => 'status' in leased;
 

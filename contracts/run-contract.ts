@@ -23,6 +23,7 @@ export const providerRuntimeManifest = z
     adapter: z.string(),
     protocolVersion: z.string(),
     providerVersion: z.string().optional(),
+    providerBuild: z.string().optional(),
     models: z.array(z.string()),
     capabilities: z.array(capability),
     probe: z.object({

@@ -130,6 +130,8 @@ export const probeRevision = 2;
 export interface ProbeResult {
   ok: boolean;
   version?: string;
+  /** A name of what the agent is started from. */
+  build?: string;
   /** What the agent itself has shown that it can do: capability ids. */
   capabilities?: readonly string[];
   diagnostics: string[];
@@ -151,6 +153,7 @@ export function runtimeManifest(
     adapter: `${provider}/v1`,
     protocolVersion: '1',
     ...(probe.version === undefined ? {} : { providerVersion: probe.version }),
+    ...(probe.build === undefined ? {} : { providerBuild: probe.build }),
     models: options.model === undefined ? [] : [options.model],
     capabilities: capabilityIds.map((id): Capability => capabilityOf(provider, id, probe, options.hostEnforced)),
   };

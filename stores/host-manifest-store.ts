@@ -13,6 +13,18 @@ export interface HostManifest extends Stored {
   configDigest: string;
   manifest: ProviderRuntimeManifest;
   probedAt: string;
+  /** Of the files the agent is started from. */
+  fingerprint: string;
+  circuit: AgentCircuit;
+}
+
+/** Whether launches of an agent on a host are held back, because its last ones could not be started. */
+export interface AgentCircuit {
+  state: 'closed' | 'open' | 'half-open';
+  /** How many failed in a row. */
+  failures: number;
+  /** When the next one is let through. */
+  retryAt?: string;
 }
 
 const idOf = (hostId: string, agent: string) => `${hostId}/${agent}`;
@@ -27,12 +39,18 @@ export async function createHostManifestStore(db: Database) {
       return found?.configDigest === digestOf(agent) ? found : undefined;
     },
 
-    async put(hostId: string, agent: AgentConfig, manifest: ProviderRuntimeManifest): Promise<void> {
+    async put(
+      hostId: string,
+      agent: AgentConfig,
+      { manifest, fingerprint, circuit }: Pick<HostManifest, 'manifest' | 'fingerprint' | 'circuit'>,
+    ): Promise<void> {
       const fields = {
         hostId,
         agent: agent.type,
         configDigest: digestOf(agent),
         manifest,
+        fingerprint,
+        circuit,
         probedAt: manifest.probe.probedAt,
       };
       await manifests.findOneAndUpdate({ _id: idOf(hostId, agent.type) }, { $set: fields }, { upsert: true });

@@ -11,6 +11,7 @@ import { createOperatorActivities } from '../activities/operator';
 import { createOutputArtifactActivities } from '../activities/output-artifacts';
 import { createRecoveryActivities } from '../activities/recovery';
 import { createPhaseActivities } from '../activities/phases';
+import { createAgentProbing, reportingStarts } from '../activities/probing';
 import { createPrepareActivities } from '../activities/prepare';
 import { createRewindActivities, createRewindMessageActivities } from '../activities/rewind';
 import { createSchedulerActivities } from '../activities/scheduler';
@@ -21,6 +22,7 @@ import { createWorktreeStepActivities } from '../activities/worktree/steps';
 import { createWorktreeViewActivities } from '../activities/worktree/view';
 import { agentDecider } from '../activities/agent-approvals';
 import { createApprovals } from '../approvals/approvals';
+import type { AgentConfig } from '../contracts/agent-config';
 import type { Environment } from '../platform/config/env';
 import type { Log } from '../platform/log/log';
 import { identify, type ProcessIdentity } from '../platform/processes/identity';
@@ -149,12 +151,14 @@ export async function createWorkerDependencies({ env, log, hostId, database, boa
     integrationDir: join(dataDir, 'integrations'),
   };
 
+  const manifests = await createHostManifestStore(database);
+  const probing = createAgentProbing({ providers, manifests, hostId, now: shared.now });
   const prepare = createPrepareActivities({
     attempts,
     phases,
     worktrees,
     git,
-    probe: (agent) => providers.find(agent.provider)?.probe(agent) ?? Promise.resolve({ ok: true, diagnostics: [] }),
+    probe: (agent) => probing.probe(agent),
     worktreeDir: onHost.worktreeDir,
     limits,
     traces,
@@ -163,7 +167,7 @@ export async function createWorkerDependencies({ env, log, hostId, database, boa
 
   return {
     hosts,
-    probing: { hostId, agents, providers, manifests: await createHostManifestStore(database), log, now: shared.now },
+    probing: { hostId, agents, manifests, look: (agent: AgentConfig) => probing.look(agent), log, now: shared.now },
     worktrees,
     admission,
     attempts,
@@ -205,7 +209,7 @@ export async function createWorkerDependencies({ env, log, hostId, database, boa
       ...createRewindActivities({ ...onHost, checkpoints, rewinds }),
       ...createDispatchActivities({
         ...onHost,
-        providers,
+        providers: reportingStarts(providers, probing),
         live,
         outputArtifacts,
         self,

@@ -3,6 +3,7 @@ import { agentConfig, agentConfigAnswer } from '../../contracts/agent-config';
 import { repository } from '../../contracts/repository';
 import type { Routes } from '../../platform/http/routes';
 import type { ApiContext } from '../context';
+import { agentSupportRoutes } from './routes.agent-support';
 import { agentConfigRoutes } from './routes.agents';
 import { profileRoutes } from './routes.profiles';
 import { repositoryRoutes } from './routes.repositories';
@@ -33,6 +34,7 @@ export function configRoutes(routes: Routes, context: ApiContext): void {
     },
   );
   agentConfigRoutes(routes, context);
+  agentSupportRoutes(routes, context);
   repositoryRoutes(routes, context);
   profileRoutes(routes, context);
 }

@@ -103,6 +103,8 @@ export interface ProviderProbe {
 export interface AgentProvider {
   readonly family: ProviderFamily;
   probe(agent: AgentConfig): Promise<ProviderProbe>;
+  /** A name of what the agent is started from; another one means that it has to be probed again. */
+  fingerprint(agent: AgentConfig): Promise<string>;
   /**
    * Starts the agent, feeds its events to the sink and resolves when it and everything it started are gone. Aborting
    * `signal` stops it (SIGTERM, then SIGKILL after `stopGraceMs`).

@@ -1,4 +1,5 @@
 import type { AgentConfig } from '../../../contracts/agent-config';
+import { fingerprintOf } from '../local/fingerprint';
 import { endAttempt } from '../local/end-attempt';
 import { runLocal, type Channel } from '../local/run-local';
 import type { AgentProvider } from '../provider';
@@ -21,6 +22,7 @@ export function createAcpProvider({
 }: AcpOptions = {}): AgentProvider {
   return {
     family: 'acp',
+    fingerprint: (agent) => fingerprintOf(agent, environment),
     probe: (agent) => probeAcp(agent, environment),
     run: (dispatch, sink, signal) =>
       runLocal(dispatch, sink, signal, environment, (channel) =>

@@ -1,6 +1,7 @@
 import type { AgentConfig } from '../../../contracts/agent-config';
 import type { AgentProvider, ProviderProbe } from '../provider';
 import { agentEnvironment } from '../local/agent-environment';
+import { fingerprintOf } from '../local/fingerprint';
 import { endAttempt } from '../local/end-attempt';
 import { findCommand } from '../local/find-command';
 import { runLocal } from '../local/run-local';
@@ -16,6 +17,7 @@ export function createProcessProvider({
 }: { environment?: NodeJS.ProcessEnv } = {}): AgentProvider {
   return {
     family: 'process',
+    fingerprint: (agent) => fingerprintOf(agent, environment),
     probe: (agent) => probe(agent, environment),
     run: (dispatch, sink, signal) => runLocal(dispatch, sink, signal, environment, converse),
     endOrphans: (attemptId, identity, graceMs) => endAttempt(attemptId, identity ? [identity] : [], graceMs),

@@ -1,0 +1,27 @@
+import { createHash } from 'node:crypto';
+import { stat } from 'node:fs/promises';
+import { isAbsolute } from 'node:path';
+import type { AgentConfig } from '../../../contracts/agent-config';
+import { agentEnvironment } from './agent-environment';
+import { findCommand } from './find-command';
+
+/**
+ * A short name of the build of an agent: of its executable and the files its arguments name, by path, size and time of
+ * change. Another one means that what was found out about it does not count any more.
+ */
+export async function fingerprintOf(agent: AgentConfig, environment: NodeJS.ProcessEnv): Promise<string> {
+  const { variables } = agentEnvironment(environment, agent.environmentKeys);
+  const command = await findCommand(agent.command ?? '', variables.PATH ?? '');
+  const paths = ['path' in command ? command.path : '', ...agent.args.filter((argument) => isAbsolute(argument))];
+  const described = await Promise.all(paths.map(describe));
+  const keys = agent.environmentKeys.map((key) => `${key}:${variables[key] === undefined ? 'absent' : 'set'}`);
+  return createHash('sha256')
+    .update([...described, ...keys].join('\n'))
+    .digest('hex')
+    .slice(0, 16);
+}
+
+async function describe(path: string): Promise<string> {
+  const found = await stat(path).catch(() => undefined);
+  return found?.isFile() ? `${path} ${found.size} ${found.mtimeMs}` : `${path} none`;
+}
