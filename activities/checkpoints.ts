@@ -51,10 +51,18 @@ export function checkpointRun(deps: CheckpointDependencies, record: AttemptRecor
   let working: Promise<void> = Promise.resolve();
 
   return {
-    /** Takes events of the agent with the sequences they were given, in order, one call at a time. */
-    async appended(events: readonly RunEventInput[], sequences: readonly number[]): Promise<void> {
-      if (!baseline || events.length === 0) return;
+    /**
+     * Takes what the agent says, before anybody else hears of it: whoever changes a file after reading that the agent
+     * did is seen to have done so. In order, one call at a time.
+     */
+    async heard(events: readonly RunEventInput[]): Promise<void> {
+      if (!baseline) return;
       for (const event of events) await take(event);
+    },
+
+    /** Takes the sequences that the events were given, once they are stored. */
+    async appended(sequences: readonly number[]): Promise<void> {
+      if (!baseline || sequences.length === 0) return;
       state.sequence = Math.max(state.sequence, ...sequences);
       if (state.dirty && sinceLastMs() >= deps.checkpointEveryMs) return inOrder();
       // An agent that says nothing of files may change them nevertheless.

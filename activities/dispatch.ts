@@ -109,9 +109,10 @@ export function createDispatchActivities(deps: DispatchDependencies) {
         append: async (events) => {
           const source = sourceOf(record);
           await keepCaptured(deps, source, events);
+          await checkpoints.heard(events);
           const sequences = await deps.events.append(source, events);
           await watch.appended(events, sequences);
-          await checkpoints.appended(events, sequences);
+          await checkpoints.appended(sequences);
         },
         decide: deps.decider(record),
       },
