@@ -64,6 +64,8 @@ async function start(directory: string): Promise<Running> {
     const { url } = JSON.parse(line) as { url?: string };
     if (url === undefined) continue;
     child.stdout.resume();
+    // A measurement that fails leaves no server behind.
+    process.once('exit', () => child.kill('SIGKILL'));
     return { child, url, startedInMs: performance.now() - began };
   }
   throw new Error('the server ended before it listened');
