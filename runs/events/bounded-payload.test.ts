@@ -115,3 +115,9 @@ describe('a whole payload', () => {
     expect(redactedJson({ deep }, redact)).toContain('[TOO DEEP]');
   });
 });
+
+test('a number that JSON cannot write is not kept from being told of', () => {
+  const { payload, redaction } = boundedPayload(JSON.parse('{"cost":1e999,"list":[-1e999,1]}'), (text) => text);
+  expect(payload).toEqual({ cost: null, list: [null, 1] });
+  expect(redaction.fields).toEqual(['cost', 'list.0']);
+});

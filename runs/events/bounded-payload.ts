@@ -48,6 +48,8 @@ class Bounds {
 
   private value(value: unknown, path: string, depth: number): unknown {
     if (typeof value === 'string') return this.text(value, path);
+    // What JSON reads from `1e999`, and cannot write: it would have no digest.
+    if (typeof value === 'number' && !Number.isFinite(value)) return this.note(path, null);
     if (typeof value !== 'object' || value === null) return value;
     if (depth >= this.limits.depth) return this.shorten(path, '[TOO DEEP]');
     return Array.isArray(value) ? this.list(value, path, depth) : this.record(value, path, depth);

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 const [waitFor] = process.argv.slice(2);
 const say = (event) => process.stdout.write(`${JSON.stringify(event)}\n`);
 
-console.log(`begin ${'é'.repeat(20_000)} end`);
+process.stdout.write(`begin ${'é'.repeat(20_000)} end\n`);
 say({
   type: 'tool',
   name: 'search',
