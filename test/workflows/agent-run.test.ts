@@ -7,6 +7,7 @@ import type { AdmissionActivities, Admitted } from '../../activities/admission';
 import type { CompletionActivities, FinishInput } from '../../activities/completion';
 import type { DispatchActivities } from '../../activities/dispatch';
 import type { PrepareActivities } from '../../activities/prepare';
+import type { RecoveryActivities } from '../../activities/recovery';
 import type { LaunchAnswer, LaunchRefusal } from '../../contracts/launch';
 import { eventually } from '../../platform/testing/eventually';
 import { ensureSearchAttributes } from '../../platform/temporal/ensure-search-attributes';
@@ -22,9 +23,11 @@ import {
 } from '../../workflows/agent-run/messages';
 import { installRuntime } from '../../platform/temporal/runtime';
 import { hostQueue } from '../../workflows/queues';
+import { recoveryId } from '../../workflows/recovery/messages';
 import { testTemporal, type TestTemporal } from '../support/temporal';
 
 type Activities = AdmissionActivities &
+  RecoveryActivities &
   Pick<CompletionActivities, 'announceStart' | 'finish' | 'abandon'> &
   Pick<PrepareActivities, 'prepare'> &
   DispatchActivities;
@@ -95,6 +98,8 @@ async function withRun(
     reclaim: async () => ({ claimed: false }),
     confirmDispatch: async () => ({ turn: 'go' }),
     abandon: async () => ({ endedAt: new Date().toISOString() }),
+    beginRecovery: async () => true,
+    cancelRecovery: async () => null,
     ...activities,
     finish: async (finish) => {
       finished.push(finish);
@@ -321,6 +326,7 @@ test('a worker whose heartbeat stops is lost: its host is reclaimed and the run 
   await withRun({ dispatch: silent, finish }, async ({ input, launch, finished, calls }) => {
     await launch();
     await expect(handle(input).result()).resolves.toMatchObject({ status: 'interrupted' });
+    await temporal.client.workflow.getHandle(recoveryId(input.attemptId)).result();
     await expect(temporal.client.workflow.getHandle(agentRunId(retryId)).result()).resolves.toMatchObject({
       status: 'success',
     });
