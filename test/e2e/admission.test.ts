@@ -3,6 +3,7 @@ import { launchSource, type LaunchOrigin, type TreeEdge } from '../../contracts/
 import { scriptAgent } from '../support/caller';
 import { launchFrom } from '../support/launch-child';
 import { aRepository } from '../support/repository';
+import { settingsCacheMs } from '../../stores/settings-store';
 import { startStack, type Stack } from '../support/stack';
 
 let stack: Stack;
@@ -23,7 +24,12 @@ const aTask = (fields: object = {}) => stack.call.createTask({ title: 'Wait for 
 const start = async (body: object = {}) => stack.call.start((await aTask()).id, body);
 const stop = ({ taskId, attemptId }: { taskId: string; attemptId: string }) =>
   stack.call.ok('POST', `/api/agents/${taskId}/stop`, { attemptId });
-const settings = (admission: object) => stack.call.ok('PATCH', '/api/settings/features', { admission });
+/** Changes settings, and waits until every process has to have read them. */
+const settings = async (admission: object) => {
+  await stack.call.ok('PATCH', '/api/settings/features', { admission });
+  const changedAt = performance.now();
+  await eventually(() => expect(performance.now() - changedAt).toBeGreaterThan(settingsCacheMs));
+};
 const key = (name: string, reason = 'not wanted') => ({ idempotencyKey: `${name}-0001`, reason });
 const attempts: { taskId: string; attemptId: string }[] = [];
 const held = async (run: Promise<{ taskId: string; attemptId: string }>) => {
