@@ -41,6 +41,7 @@ export class MongoStoreCollection<T extends Stored> implements Collection<T> {
     if (!ordered) await this.assertSortable(raw, sort);
     return this.run(async () => {
       const found = await this.documents.find(raw, { sort, skip, limit: limit ?? 0 }).toArray();
+      // The driver types what it reads by the raw document, whose shape is the collection's own.
       return found as unknown as T[];
     });
   }

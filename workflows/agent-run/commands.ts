@@ -2,6 +2,7 @@ import { ApplicationFailure, CancellationScope, condition, currentUpdateInfo, se
 import type { AgentCommandType, CommandAnswer } from '../../contracts/agent-command';
 import type { RunStory } from './story';
 import type { LaunchOutcome } from '../../contracts/launch';
+import { reject } from '../reject';
 import { commands, deliveryOn } from './activities';
 import {
   capabilityUnsupported,
@@ -56,22 +57,22 @@ export function acceptCommands(run: CommandedRun, timings: RunTimings): void {
     commandUpdate,
     async (command) => {
       run.story.tell(`${command.actor} sent it a command: ${command.type}.`);
-      const commandId = command.commandId ?? currentUpdateInfo()?.id ?? fail(invalidCommand, 'It has no id.');
+      const commandId = command.commandId ?? currentUpdateInfo()?.id ?? reject(invalidCommand, 'It has no id.');
       // An operator's cancel of the workflow is a stop: what is being said is still settled.
       return CancellationScope.nonCancellable(() => inTurn(() => carryOut({ ...command, commandId }, timings)));
     },
     {
       validator: (command: CommandInput) => {
         checkShape(command);
-        if (command.attemptId !== run.attemptId) fail(staleAttempt, `This run is ${run.attemptId}.`);
-        if (run.isEnding) fail(runEnded, 'The run has ended, or is being stopped.');
-        if (run.started?.status !== 'running') fail(notRunning, 'The run has not started yet.');
+        if (command.attemptId !== run.attemptId) reject(staleAttempt, `This run is ${run.attemptId}.`);
+        if (run.isEnding) reject(runEnded, 'The run has ended, or is being stopped.');
+        if (run.started?.status !== 'running') reject(notRunning, 'The run has not started yet.');
         checkDigests(command, run.started);
         if (run.takes && !run.takes.includes(command.type)) {
-          fail(capabilityUnsupported, `The agent of this run does not support ${command.type}.`);
+          reject(capabilityUnsupported, `The agent of this run does not support ${command.type}.`);
         }
-        if (tickets - serving + 1 >= mostWaiting) fail(tooManyCommands, 'Too many commands wait for the agent.');
-        if (tickets >= mostCommands) fail(tooManyCommands, `A run takes ${mostCommands} commands.`);
+        if (tickets - serving + 1 >= mostWaiting) reject(tooManyCommands, 'Too many commands wait for the agent.');
+        if (tickets >= mostCommands) reject(tooManyCommands, `A run takes ${mostCommands} commands.`);
       },
     },
   );
@@ -92,32 +93,28 @@ async function carryOut(command: CommandInput & { commandId: string }, timings: 
 /** A command may be typed by hand in the Temporal UI: nothing about its shape is certain. */
 function checkShape({ type, message, actor, commandId }: CommandInput): void {
   const types: AgentCommandType[] = ['message', 'steer', 'interrupt', 'compact', 'archive', 'close'];
-  if (!types.includes(type)) fail(invalidCommand, `type is one of ${types.join(', ')}.`);
+  if (!types.includes(type)) reject(invalidCommand, `type is one of ${types.join(', ')}.`);
   if (typeof actor !== 'string' || actor.length === 0 || actor.length > 200) {
-    fail(invalidCommand, 'actor says who it is from, in 1 to 200 characters.');
+    reject(invalidCommand, 'actor says who it is from, in 1 to 200 characters.');
   }
   const worded = type === 'message' || type === 'steer';
   const longest = type === 'message' ? 4_000 : 20_000;
-  if (!worded && message !== undefined) fail(invalidCommand, `${type} has no message.`);
+  if (!worded && message !== undefined) reject(invalidCommand, `${type} has no message.`);
   // One with an id of its own may have its words in the stores.
   const isStored = message === undefined && commandId !== undefined;
   if (worded && !isStored && (typeof message !== 'string' || message.length === 0 || message.length > longest)) {
-    fail(invalidCommand, `message has 1 to ${longest} characters.`);
+    reject(invalidCommand, `message has 1 to ${longest} characters.`);
   }
 }
 
 function checkDigests(command: CommandInput, started: Extract<LaunchOutcome, { status: 'running' }>): void {
   for (const name of ['providerRuntimeManifestDigest', 'runLaunchManifestDigest'] as const) {
     if (command[name] !== undefined && command[name] !== started[name]) {
-      fail(manifestMismatch, `${name} is not the one this run was launched with.`);
+      reject(manifestMismatch, `${name} is not the one this run was launched with.`);
     }
   }
 }
 
 function refuse({ code, message, details }: CommandRefusal): never {
   throw ApplicationFailure.create({ type: code, message, details: [details], nonRetryable: true });
-}
-
-function fail(type: string, message: string): never {
-  throw ApplicationFailure.create({ type, message, nonRetryable: true });
 }

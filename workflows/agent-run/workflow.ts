@@ -1,5 +1,4 @@
 import {
-  ApplicationFailure,
   CancellationScope,
   ParentClosePolicy,
   allHandlersFinished,
@@ -14,6 +13,7 @@ import {
 } from '@temporalio/workflow';
 import type { AgentCommandType } from '../../contracts/agent-command';
 import type { LaunchOutcome, LaunchRefusal } from '../../contracts/launch';
+import { reject } from '../reject';
 import { searchAttributes } from '../../platform/temporal/search-attributes';
 import { showApprovals } from './approvals';
 import { awaitTurn } from './admission';
@@ -284,7 +284,7 @@ class RunMessages implements CommandedRun {
     });
     setHandler(launchUpdate, async () => {
       await lasting(() => this.launch !== undefined);
-      return this.launch ?? fail(runEnded, 'The launch was never decided.');
+      return this.launch ?? reject(runEnded, 'The launch was never decided.');
     });
     setHandler(
       stopUpdate,
@@ -292,12 +292,12 @@ class RunMessages implements CommandedRun {
         this.stop ??= { actor };
         this.story.tell(`${actor} asked to stop it.`);
         await lasting(() => this.end !== undefined);
-        return this.end ?? fail(runEnded, 'The run has ended.');
+        return this.end ?? reject(runEnded, 'The run has ended.');
       },
       {
         validator: ({ attemptId }: StopInput) => {
           this.checkAttempt(attemptId);
-          if (this.end) fail(runEnded, 'The run has ended.');
+          if (this.end) reject(runEnded, 'The run has ended.');
         },
       },
     );
@@ -306,17 +306,17 @@ class RunMessages implements CommandedRun {
       async (given) => {
         const claimDigest = 'claimDigest' in given ? given.claimDigest : await this.writeClaim(given);
         this.claimDigest ??= claimDigest;
-        if (this.claimDigest !== claimDigest) fail(conflictingClaim, 'Another terminal claim was made first.');
+        if (this.claimDigest !== claimDigest) reject(conflictingClaim, 'Another terminal claim was made first.');
         await lasting(() => this.end !== undefined);
-        return this.end ?? fail(runEnded, 'The run has ended.');
+        return this.end ?? reject(runEnded, 'The run has ended.');
       },
       {
         validator: (given: CompleteInput | OperatorCompletion) => {
           this.checkAttempt(given.attemptId);
-          if (this.remote === false) fail(notRemote, 'Only a remote agent reports its own completion.');
+          if (this.remote === false) reject(notRemote, 'Only a remote agent reports its own completion.');
           if (!('claimDigest' in given)) checkCompletion(given);
           else if (this.claimDigest !== undefined && this.claimDigest !== given.claimDigest) {
-            fail(conflictingClaim, 'Another terminal claim was made first.');
+            reject(conflictingClaim, 'Another terminal claim was made first.');
           }
         },
       },
@@ -345,7 +345,7 @@ class RunMessages implements CommandedRun {
   }
 
   private checkAttempt(attemptId: string): void {
-    if (attemptId !== this.attemptId) fail(staleAttempt, `This run is ${this.attemptId}.`);
+    if (attemptId !== this.attemptId) reject(staleAttempt, `This run is ${this.attemptId}.`);
   }
 }
 
@@ -355,16 +355,11 @@ const lasting = (met: () => boolean): Promise<void> => CancellationScope.nonCanc
 /** An operator types this by hand: nothing about its shape is certain. */
 function checkCompletion({ status, summary, actor }: OperatorCompletion): void {
   const statuses = ['success', 'blocked', 'failed', 'interrupted', 'partial'];
-  if (!statuses.includes(status)) fail(invalidCompletion, `status is one of ${statuses.join(', ')}.`);
+  if (!statuses.includes(status)) reject(invalidCompletion, `status is one of ${statuses.join(', ')}.`);
   if (typeof summary !== 'string' || summary.length === 0 || summary.length > 20_000) {
-    fail(invalidCompletion, 'summary says how it ended, in 1 to 20000 characters.');
+    reject(invalidCompletion, 'summary says how it ended, in 1 to 20000 characters.');
   }
   if (typeof actor !== 'string' || actor.length === 0 || actor.length > 200) {
-    fail(invalidCompletion, 'actor says who it is from, in 1 to 200 characters.');
+    reject(invalidCompletion, 'actor says who it is from, in 1 to 200 characters.');
   }
-}
-
-/** Rejects an update with a typed failure; a plain Error would only retry the workflow task. */
-function fail(type: string, message: string): never {
-  throw ApplicationFailure.create({ type, message, nonRetryable: true });
 }

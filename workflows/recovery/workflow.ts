@@ -1,5 +1,4 @@
 import {
-  ApplicationFailure,
   CancellationScope,
   ParentClosePolicy,
   allHandlersFinished,
@@ -12,6 +11,7 @@ import {
 import type { RecoveryActivities } from '../../activities/recovery';
 import type { RunRecovery } from '../../contracts/recovery';
 import { searchAttributes } from '../../platform/temporal/search-attributes';
+import { reject } from '../reject';
 import { agentRunId, staleAttempt } from '../agent-run/messages';
 import { agentRun } from '../agent-run/workflow';
 import { cancelRecoveryUpdate, type CancelRecoveryInput, type RecoveryInput } from './messages';
@@ -36,8 +36,7 @@ export async function recovery(input: RecoveryInput): Promise<void> {
   setHandler(cancelRecoveryUpdate, ({ actor }) => CancellationScope.nonCancellable(() => cancel(actor)), {
     validator: ({ attemptId }: CancelRecoveryInput) => {
       if (attemptId === input.attemptId) return;
-      const message = `This recovery is of ${input.attemptId}.`;
-      throw ApplicationFailure.create({ type: staleAttempt, message, nonRetryable: true });
+      reject(staleAttempt, `This recovery is of ${input.attemptId}.`);
     },
   });
   // An operator's "cancel" in the Temporal UI is a cancellation like any other.

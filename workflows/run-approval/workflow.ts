@@ -1,5 +1,4 @@
 import {
-  ApplicationFailure,
   CancellationScope,
   allHandlersFinished,
   condition,
@@ -10,6 +9,7 @@ import {
 } from '@temporalio/workflow';
 import type { ApprovalActivities } from '../../activities/approvals';
 import type { ApprovalStatus } from '../../contracts/run-approval';
+import { reject } from '../reject';
 import { agentRunId, approvalChanged } from '../agent-run/messages';
 import {
   approvalActionChanged,
@@ -111,14 +111,9 @@ class ApprovalMessages {
   }
 
   private check({ expectedRevision, expectedActionHash }: DecideInput): void {
-    if (this.over || this.deciding) refuse(approvalNotPending, 'The request is no longer pending.');
+    if (this.over || this.deciding) reject(approvalNotPending, 'The request is no longer pending.');
     if (expectedActionHash !== this.input.actionHash)
-      refuse(approvalActionChanged, 'The request is for another action.');
-    if (expectedRevision !== this.input.revision) refuse(approvalStale, 'The request has changed since it was read.');
+      reject(approvalActionChanged, 'The request is for another action.');
+    if (expectedRevision !== this.input.revision) reject(approvalStale, 'The request has changed since it was read.');
   }
-}
-
-/** Rejects an update with a typed failure; a plain Error would only retry the workflow task. */
-function refuse(type: string, message: string): never {
-  throw ApplicationFailure.create({ type, message, nonRetryable: true });
 }
