@@ -17,6 +17,7 @@ import { createRewindActivities, createRewindMessageActivities } from '../activi
 import { createSchedulerActivities } from '../activities/scheduler';
 import { createTreeActivities } from '../activities/tree';
 import { createBeginWorktreeActivities } from '../activities/worktree/begin';
+import { createNewWorktreeActivities } from '../activities/worktree/create';
 import { createWorktreePlanActivities } from '../activities/worktree/plan';
 import { createWorktreeStepActivities } from '../activities/worktree/steps';
 import { createWorktreeViewActivities } from '../activities/worktree/view';
@@ -204,6 +205,7 @@ export async function createWorkerDependencies({ env, log, hostId, database, boa
     hostActivities: {
       ...prepare,
       ...createBeginWorktreeActivities(onHost),
+      ...createNewWorktreeActivities(onHost),
       ...createWorktreeStepActivities(onHost),
       ...createWorktreeViewActivities({ ...onHost, editorCommand: env.BOARD_EDITOR_COMMAND }),
       ...createRewindActivities({ ...onHost, checkpoints, rewinds }),

@@ -14,10 +14,18 @@ interface Circumstances {
   now: Date;
 }
 
-/** Looks at a worktree and says what speaks against removing it. Changes nothing. */
-export async function inspect(deps: WorktreeHostDependencies, record: WorktreeRecord): Promise<WorktreeInspection> {
+/**
+ * Looks at a worktree and says what speaks against removing it. Changes nothing.
+ *
+ * @param known what git says, where that has just been found out
+ */
+export async function inspect(
+  deps: WorktreeHostDependencies,
+  record: WorktreeRecord,
+  known?: WorktreeEvidence,
+): Promise<WorktreeInspection> {
   const [evidence, holders, activeAttempt] = await Promise.all([
-    deps.git.inspectWorktree(placeOf(record)),
+    known ?? deps.git.inspectWorktree(placeOf(record)),
     deps.git.holders({ worktreePath: record.path }),
     deps.activeRuns.holder(record._id),
   ]);

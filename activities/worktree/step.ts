@@ -1,5 +1,5 @@
 import type { LaunchRefusal } from '../../contracts/launch';
-import type { WorktreeOperation, WorktreeState } from '../../contracts/worktree';
+import type { WorktreeInspection, WorktreeOperation, WorktreeState } from '../../contracts/worktree';
 import type { GitError } from '../../providers/git/git-error';
 import { refusal } from '../../runs/refusal';
 import type { WorktreeRecord } from '../../stores/worktree-store';
@@ -12,8 +12,11 @@ export interface StepInput {
   operationId: string;
 }
 
-/** The state after a step, or why the operation ended without what was asked for. */
-export type StepResult = { state: WorktreeState } | LaunchRefusal;
+/**
+ * The state after a step, with what is to be seen of the worktree where the step knows it anyhow; or why the operation
+ * ended without what was asked for.
+ */
+export type StepResult = { state: WorktreeState; inspection?: WorktreeInspection } | LaunchRefusal;
 
 /**
  * Runs one step of the operation the manifest is in the middle of. A step that an earlier try finished is not done

@@ -1,6 +1,7 @@
 import { refusal } from '../../runs/refusal';
 import type { WorktreeHostDependencies } from './dependencies';
 import { isRefusal } from './git-failure';
+import { inspect } from './inspection';
 import { mergeSteps } from './merge-steps';
 import { enclosingDir, placeOf, settle } from './record';
 import { gitRefusal, step, type StepInput, type StepResult } from './step';
@@ -14,9 +15,13 @@ export function createWorktreeStepActivities(deps: WorktreeHostDependencies) {
     makeWorktree: (input: StepInput): Promise<StepResult> =>
       step(deps, input, 'preparing', async (record, operation) => {
         try {
-          const { headSha } = await deps.git.ensureWorktree(placeOf(record));
-          await settle(deps, record, operation, 'ready', { entry: { headSha, baseSha: record.base.sha } });
-          return { state: 'ready' };
+          const worktree = await deps.git.ensureWorktree(placeOf(record));
+          const entry = { headSha: worktree.headSha, baseSha: record.base.sha };
+          const [ready, evidence] = await Promise.all([
+            settle(deps, record, operation, 'ready', { entry }),
+            deps.git.inspectNew(placeOf(record), worktree),
+          ]);
+          return { state: 'ready', ...(evidence ? { inspection: await inspect(deps, ready, evidence) } : {}) };
         } catch (error) {
           if (!isRefusal(error, 'conflict', 'unknown-ref', 'not-a-repository')) throw error;
           const { code, message } = error;

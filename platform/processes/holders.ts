@@ -6,8 +6,10 @@ import { processIds } from './process-table';
 export interface HolderScan {
   /** Whether every process could be inspected, so that nobody else holds the directory. */
   complete: boolean;
-  processes: (ProcessIdentity & { command: string })[];
+  processes: Holder[];
 }
+
+type Holder = ProcessIdentity & { command: string };
 
 /** Set for processes of the kernel, which have no files (`PF_KTHREAD`). */
 const kernelThread = 0x0020_0000;
@@ -24,28 +26,24 @@ async function commandOf(pid: number): Promise<string | undefined> {
   return line.slice(line.indexOf('(') + 1, closing);
 }
 
-/** What a process works with: its directories, its executable, open files and mapped files. */
-async function* pathsOf(pid: number): AsyncGenerator<string> {
-  const own = `/proc/${pid}`;
-  for (const name of ['cwd', 'root', 'exe']) yield readlink(`${own}/${name}`);
-  for (const fd of await readdir(`${own}/fd`)) yield await readlink(`${own}/fd/${fd}`).catch(ignoreGone);
-  for (const line of (await readFile(`${own}/maps`, 'utf8')).split('\n')) {
-    const slash = line.indexOf('/');
-    if (slash >= 0) yield line.slice(slash);
-  }
-}
-
 /** A file that was closed while it was looked at. */
 function ignoreGone(error: unknown): string {
   if (gone.has((error as NodeJS.ErrnoException).code)) return '';
   throw error;
 }
 
+/** Whether anything a process works with is in a directory: its own directories, its executable, open and mapped files. */
 async function holds(pid: number, directory: string): Promise<boolean> {
-  for await (const path of pathsOf(pid)) {
-    if (path === directory || path.startsWith(directory + sep) || path === `${directory} (deleted)`) return true;
-  }
-  return false;
+  const own = `/proc/${pid}`;
+  const inside = (path: string): boolean =>
+    path === directory || path.startsWith(directory + sep) || path === `${directory} (deleted)`;
+  const places = await Promise.all(['cwd', 'root', 'exe'].map((name) => readlink(`${own}/${name}`)));
+  if (places.some(inside)) return true;
+  const descriptors = await readdir(`${own}/fd`);
+  const open = await Promise.all(descriptors.map((fd) => readlink(`${own}/fd/${fd}`).catch(ignoreGone)));
+  if (open.some(inside)) return true;
+  const mapped = await readFile(`${own}/maps`, 'utf8');
+  return mapped.includes(directory) && mapped.split('\n').some((line) => inside(line.slice(line.indexOf('/'))));
 }
 
 /**
@@ -69,29 +67,40 @@ export async function isClosed(directory: string): Promise<boolean> {
   }
 }
 
+/** How many processes are looked at together: the time goes into waiting for the system. */
+const together = 16;
+
 /**
  * Finds the processes that work inside a directory; this one is left out. Linux only: elsewhere nothing is found and the
  * answer is not complete. It is not complete either when a process may not be inspected that could be in there.
  */
 export async function findHolders(path: string): Promise<HolderScan> {
   const pids = await processIds();
-  // Every system has a first process: without it, /proc hides those of other users.
-  let complete = pids.includes(1);
   const directory = await realpath(path).catch(() => path);
   const closed = await isClosed(directory);
-  const processes: HolderScan['processes'] = [];
-  for (const pid of pids) {
-    if (pid === process.pid) continue;
-    try {
-      const command = await commandOf(pid);
-      if (command === undefined || !(await holds(pid, directory))) continue;
-      const identity = await identify(pid);
-      if (identity) processes.push({ ...identity, command });
-    } catch (error) {
-      if (gone.has((error as NodeJS.ErrnoException).code) || pid === 1) continue;
-      const owner = await ownerOf(pid);
-      if (owner !== undefined && couldHold(owner, closed, process.getuid?.())) complete = false;
-    }
+  const others = pids.filter((pid) => pid !== process.pid);
+  const found: (Holder | 'unseen' | undefined)[] = [];
+  for (let from = 0; from < others.length; from += together) {
+    const looks = others.slice(from, from + together).map((pid) => look(pid, directory, closed));
+    found.push(...(await Promise.all(looks)));
   }
-  return { complete, processes };
+  return {
+    // Every system has a first process: without it, /proc hides those of other users.
+    complete: pids.includes(1) && !found.includes('unseen'),
+    processes: found.filter((each) => typeof each === 'object'),
+  };
+}
+
+/** The process if it works in the directory; `unseen` if it may not be inspected and could. */
+async function look(pid: number, directory: string, closed: boolean): Promise<Holder | 'unseen' | undefined> {
+  try {
+    const command = await commandOf(pid);
+    if (command === undefined || !(await holds(pid, directory))) return undefined;
+    const identity = await identify(pid);
+    return identity && { ...identity, command };
+  } catch (error) {
+    if (gone.has((error as NodeJS.ErrnoException).code) || pid === 1) return undefined;
+    const owner = await ownerOf(pid);
+    return owner !== undefined && couldHold(owner, closed, process.getuid?.()) ? 'unseen' : undefined;
+  }
 }

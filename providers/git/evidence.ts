@@ -8,6 +8,7 @@ import { type GitRunner, gitText } from './run-git';
 import { readStatus, type WorktreeStatus } from './status';
 import { hasHiddenFiles, resolveCommit, revealHiddenFiles, withIndexCopy } from './trees';
 import type { InspectRequest, WorktreeEvidence } from './worktree-git';
+import type { Worktree } from './worktree';
 import { listWorktrees } from './worktree-list';
 import { locateWorktree } from './worktree-location';
 
@@ -76,6 +77,20 @@ async function countBothSides(git: GitRunner, cwd: string, left: string, right: 
   const counts = await gitText(git, ['rev-list', '--count', '--left-right', `${left}...${right}`], { cwd });
   const [ahead = 0, behind = 0] = counts.split('\t').map(Number);
   return [ahead, behind];
+}
+
+/** See `WorktreeGit.inspectNew`. */
+export async function inspectNew(
+  git: GitRunner,
+  request: InspectRequest,
+  { path, branch, headSha, created }: Worktree,
+): Promise<WorktreeEvidence | undefined> {
+  if (!created || headSha !== request.baseSha) return undefined;
+  const base = await findBase(git, request.repositoryPath, request);
+  if (base.sha !== headSha) return undefined;
+  const there = { exists: true, registered: true, gitDirMatches: true, operation: null, locked: null };
+  const unchanged = { dirty: 0, untracked: 0, ahead: 0, behind: 0, unpushed: 0, unmerged: false };
+  return { path, headSha, branch, branchSha: headSha, base, ...there, ...unchanged, complete: true, problems: [] };
 }
 
 /** See `WorktreeGit.inspectWorktree`. */

@@ -6,7 +6,7 @@ import { fetchBase, localBase, remoteHead } from './base';
 import { type Baseline, type BaselineState, captureBaseline, describeBaseline } from './baseline';
 import { type Changes, collectChanges } from './changes';
 import { captureCheckpoint, type CapturedCheckpoint, type WorkspaceSnapshot } from './checkpoint';
-import { inspectWorktree } from './evidence';
+import { inspectNew, inspectWorktree } from './evidence';
 import { integrate, removeIntegration } from './integrate';
 import { preserveAttempt } from './preserve';
 import { pushIntegration } from './push';
@@ -92,6 +92,7 @@ export function createGit({
     isAncestor: ({ repositoryPath, ancestor, descendant }) => isAncestor(git, repositoryPath, ancestor, descendant),
     listWorktrees: ({ repositoryPath }) => listWorktrees(git, repositoryPath),
     inspectWorktree: (request) => inspectWorktree(git, request),
+    inspectNew: (request, worktree) => inspectNew(git, request, worktree),
     holders: ({ worktreePath }) => findHolders(worktreePath),
     removeWorktree: (request) => removeWorktree(git, request),
     rebaseOnto: (request) => rebaseOnto(git, request),

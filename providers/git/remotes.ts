@@ -81,9 +81,13 @@ export async function locateRemote(
   const refuse = (why: string): GitError =>
     new GitError('unknown-remote', `The remote ${JSON.stringify(remote)} ${why}.`);
   if (!isBranchName(remote)) throw refuse('is not a name');
-  await gitText(git, ['rev-parse', '--git-dir'], { cwd });
   const about = ['config', '-z', '--name-only', '--get-regexp', '^remote\\..*\\.(url|vcs)$'];
-  const settings = new Set((await git(about, { cwd, okCodes: [1] })).stdout.split('\0'));
+  const [configured] = await Promise.all([
+    git(about, { cwd, okCodes: [1] }),
+    // Without a repository, the settings of the user would be the answer.
+    gitText(git, ['rev-parse', '--git-dir'], { cwd }),
+  ]);
+  const settings = new Set(configured.stdout.split('\0'));
   if (!settings.has(`remote.${remote}.url`)) throw refuse(`is not configured in ${repositoryPath}`);
   if (settings.has(`remote.${remote}.vcs`)) throw refuse('needs a helper program');
   const push = direction === 'push' ? ['--push'] : [];

@@ -1,4 +1,5 @@
 import type { ProcessIdentity } from '../../platform/processes/identity';
+import type { Worktree } from './worktree';
 
 /** A branch of a remote that the repository has configured under a name. */
 export interface RemoteBranch {
@@ -205,6 +206,12 @@ export interface WorktreeGit {
 
   /** Looks and changes nothing; what cannot be found out is a problem in the answer and not an error. */
   inspectWorktree(request: InspectRequest): Promise<WorktreeEvidence>;
+
+  /**
+   * The same of a worktree that `ensureWorktree` has just made, without reading every file again: right after a checkout
+   * git trusts no time stamp. `undefined` where there is more to say than that nothing has changed.
+   */
+  inspectNew(request: InspectRequest, worktree: Worktree): Promise<WorktreeEvidence | undefined>;
 
   /** Processes that work in a directory: their own, root or executable, an open or a mapped file is inside. */
   holders(request: { worktreePath: string }): Promise<Holders>;

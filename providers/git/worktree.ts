@@ -86,8 +86,7 @@ async function register(git: GitRunner, cwd: string, path: string, request: Work
 }
 
 /** Writes the files and hands the worktree over. Killed before the end, it is still locked and done again. */
-async function populate(git: GitRunner, repository: string, path: string, branch: string): Promise<void> {
-  await clearStaleLocks(await locateWorktree(git, path), branch, git.lockWaitMs);
+async function populate(git: GitRunner, repository: string, path: string): Promise<void> {
   await git(['reset', '--hard', '--quiet'], { cwd: path });
   await git(['worktree', 'unlock', path], { cwd: repository });
 }
@@ -108,7 +107,10 @@ export async function ensureWorktree(git: GitRunner, request: WorktreeRequest): 
   const repository = await gitText(git, ['rev-parse', '--path-format=absolute', '--git-common-dir'], {
     cwd: repositoryPath,
   });
-  const worktrees = await listWorktrees(git, repository);
+  const [worktrees, base] = await Promise.all([
+    listWorktrees(git, repository),
+    resolveCommit(git, repository, baseSha),
+  ]);
   const elsewhere = worktrees.find((worktree) => worktree.branch === branch && worktree.path !== path);
   if (elsewhere) throw new GitError('conflict', `The branch ${branch} is checked out in ${elsewhere.path}.`);
 
@@ -121,14 +123,15 @@ export async function ensureWorktree(git: GitRunner, request: WorktreeRequest): 
   }
   if (!sound) {
     await makeRoom(path, half);
-    if (!(await resolveCommit(git, repository, baseSha))) {
-      throw new GitError('unknown-ref', `The commit ${baseSha} does not exist.`);
-    }
+    if (!base) throw new GitError('unknown-ref', `The commit ${baseSha} does not exist.`);
     await register(git, repository, path, request, registered !== undefined);
   }
   const created = !sound || half;
-  if (created) await populate(git, repository, path, branch);
-  await locateWorktree(git, path);
-  const headSha = await gitText(git, ['rev-parse', '--verify', 'HEAD'], { cwd: path });
+  if (registered) await clearStaleLocks(await locateWorktree(git, path), branch, git.lockWaitMs);
+  if (created) await populate(git, repository, path);
+  const [headSha] = await Promise.all([
+    gitText(git, ['rev-parse', '--verify', 'HEAD'], { cwd: path }),
+    locateWorktree(git, path),
+  ]);
   return { path, branch, headSha, created };
 }

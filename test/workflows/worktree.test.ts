@@ -3,6 +3,8 @@ import { WithStartWorkflowOperation } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { Worker, bundleWorkflowCode, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
 import type { BeginWorktreeActivities } from '../../activities/worktree/begin';
+import type { NewWorktreeActivities } from '../../activities/worktree/create';
+import type { Beginning } from '../../activities/worktree/beginning';
 import type { WorktreePlan, WorktreePlanActivities } from '../../activities/worktree/plan';
 import type { WorktreeStepActivities } from '../../activities/worktree/steps';
 import type { WorktreeViewActivities } from '../../activities/worktree/view';
@@ -17,6 +19,7 @@ import { testTemporal, type TestTemporal } from '../support/temporal';
 
 type Activities = WorktreePlanActivities &
   BeginWorktreeActivities &
+  NewWorktreeActivities &
   WorktreeStepActivities &
   Pick<WorktreeViewActivities, 'inspect'>;
 
@@ -48,6 +51,7 @@ interface Operated {
   resume: () => Promise<void>;
   cancel: () => Promise<unknown>;
   calls: string[];
+  hostId: string;
 }
 
 /** Runs `body` against workers with these activities; what is not given succeeds at once. */
@@ -66,7 +70,8 @@ async function withWorktree(
       unfinished = null;
       return planned;
     },
-    beginWorktree: async () => ({ state: 'preparing' }),
+    createWorktree: async () => ({ state: 'ready', inspection }),
+    beginWorktree: async () => ({ state: 'rebasing' }),
     makeWorktree: to('ready'),
     rebaseWorktree: to('ready'),
     integrateBranch: to('pushing'),
@@ -94,6 +99,7 @@ async function withWorktree(
   const input = { taskId, heartbeatTimeoutMs: 1_000 };
   const operated: Operated = {
     calls,
+    hostId,
     ask: (request, actor = 'test') =>
       temporal.client.workflow.executeUpdateWithStart(operateUpdate, {
         args: [{ request, actor }],
@@ -122,8 +128,40 @@ function gate<T>(result: T): { wait: () => Promise<T>; open: () => void } {
 
 test('an operation is decided and written down, then done, then looked at', async () => {
   await withWorktree({}, async ({ ask, calls }) => {
+    await expect(ask({ kind: 'rebase' })).resolves.toEqual({ status: 'done', inspection });
+    expect(calls).toEqual(['planWorktree', 'beginWorktree', 'rebaseWorktree', 'inspect']);
+  });
+});
+
+test('a new worktree is made in one go, and looked at only where that has more to say', async () => {
+  await withWorktree({}, async ({ ask, calls }) => {
     await expect(ask({ kind: 'create' })).resolves.toEqual({ status: 'done', inspection });
-    expect(calls).toEqual(['planWorktree', 'beginWorktree', 'makeWorktree', 'inspect']);
+    expect(calls).toEqual(['planWorktree', 'createWorktree']);
+  });
+  await withWorktree({ createWorktree: to('ready') }, async ({ ask, calls }) => {
+    await expect(ask({ kind: 'create' })).resolves.toEqual({ status: 'done', inspection });
+    expect(calls).toEqual(['planWorktree', 'createWorktree', 'inspect']);
+  });
+});
+
+test('a creation that fails for good stands still once it is written down, and is refused before', async () => {
+  const createWorktree = () => Promise.reject(ApplicationFailure.nonRetryable('disk full', 'failed'));
+  await withWorktree({ createWorktree }, async ({ ask, calls }) => {
+    await expect(ask({ kind: 'create' })).resolves.toMatchObject({ code: 'WORKTREE_GIT_FAILED' });
+    expect(calls).not.toContain('recordInterruption');
+  });
+  let written = { hostId: '', operationId: '' };
+  const afterWriting = (beginning: Beginning) => {
+    written = { ...written, operationId: beginning.operationId };
+    return createWorktree();
+  };
+  const planWorktree = async () => {
+    const unfinished = { ...written, kind: 'create' as const, state: 'preparing' as const };
+    return { hostId: written.hostId, target: null, unfinished: written.operationId ? unfinished : null };
+  };
+  await withWorktree({ createWorktree: afterWriting, planWorktree }, async ({ ask, hostId }) => {
+    written = { hostId, operationId: '' };
+    await expect(ask({ kind: 'create' })).resolves.toMatchObject({ code: 'WORKTREE_INTERRUPTED' });
   });
 });
 
@@ -136,16 +174,16 @@ test('a merge goes through merging, pushing and integrated', async () => {
 
 test('the same operation asked for twice is one; another one is told which runs', async () => {
   const making = gate({ state: 'ready' as const });
-  await withWorktree({ makeWorktree: making.wait }, async ({ ask, calls }) => {
+  await withWorktree({ createWorktree: making.wait }, async ({ ask, calls }) => {
     const first = ask({ kind: 'create' }, 'jo');
-    await eventually(() => expect(calls).toContain('makeWorktree'));
+    await eventually(() => expect(calls).toContain('createWorktree'));
     const second = ask({ kind: 'create', leaseSeconds: 60 });
     await expect(ask({ kind: 'rebase' })).rejects.toMatchObject({
       cause: { type: 'WORKTREE_BUSY', details: [{ kind: 'create', actor: 'jo' }] },
     });
     making.open();
     expect(await second).toEqual(await first);
-    expect(calls.filter((name) => name === 'beginWorktree')).toHaveLength(1);
+    expect(calls.filter((name) => name === 'createWorktree')).toHaveLength(1);
   });
 });
 

@@ -1,5 +1,6 @@
 import { proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
 import type { BeginWorktreeActivities } from '../../activities/worktree/begin';
+import type { NewWorktreeActivities } from '../../activities/worktree/create';
 import type { WorktreePlanActivities } from '../../activities/worktree/plan';
 import type { WorktreeStepActivities } from '../../activities/worktree/steps';
 import type { WorktreeViewActivities } from '../../activities/worktree/view';
@@ -32,6 +33,15 @@ export const beginOn = (hostId: string, heartbeatTimeoutMs: number) =>
     ...git(hostId, heartbeatTimeoutMs),
     scheduleToCloseTimeout: '10 minutes',
     summary: 'decide and write down',
+  });
+
+/** Both for a new worktree, whose checkout may take long once a host has begun. */
+export const createOn = (hostId: string, heartbeatTimeoutMs: number) =>
+  proxyActivities<NewWorktreeActivities>({
+    ...git(hostId, heartbeatTimeoutMs),
+    scheduleToStartTimeout: '10 minutes',
+    scheduleToCloseTimeout: '1 hour',
+    summary: 'write down and make the worktree',
   });
 
 /** Doing what was written down. A host that stays away for an hour leaves the operation to be taken up again. */

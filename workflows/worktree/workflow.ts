@@ -4,17 +4,18 @@ import {
   CancellationScope,
   allHandlersFinished,
   condition,
+  patched,
   setCurrentDetails,
   setHandler,
   uuid4,
 } from '@temporalio/workflow';
 import type { LaunchRefusal } from '../../contracts/launch';
-import type { WorktreeState } from '../../contracts/worktree';
+import type { WorktreeInspection, WorktreeState } from '../../contracts/worktree';
 import type { WorktreeRequest } from '../../contracts/worktree-request';
 import type { Beginning } from '../../activities/worktree/beginning';
 import type { Unfinished } from '../../activities/worktree/plan';
 import type { WorktreeStepActivities } from '../../activities/worktree/steps';
-import { beginOn, planning, records, stepsOn, viewOn } from './activities';
+import { beginOn, createOn, planning, records, stepsOn, viewOn } from './activities';
 import {
   operateUpdate,
   worktreeBusy,
@@ -64,7 +65,11 @@ async function operate(input: WorktreeInput, messages: WorktreeMessages): Promis
     const { hostId, unfinished } = plan;
     const earlier = await finish(input, hostId, unfinished);
     // What stands still keeps everything else from beginning; a conflict or the like has put the worktree at rest.
-    if (earlier && (earlier.code === 'WORKTREE_INTERRUPTED' || messages.asked?.request.kind === unfinished.kind))
+    if (
+      earlier &&
+      'status' in earlier &&
+      (earlier.code === 'WORKTREE_INTERRUPTED' || messages.asked?.request.kind === unfinished.kind)
+    )
       return earlier;
     if (!messages.asked) return { status: 'done' };
     plan = await planning.planWorktree({ taskId, kind: messages.asked.request.kind, ...hostWanted });
@@ -75,50 +80,80 @@ async function operate(input: WorktreeInput, messages: WorktreeMessages): Promis
   const { hostId, target } = plan;
 
   const operationId = `op_${uuid4().replaceAll('-', '').slice(0, 16)}`;
-  const begun = await begin(input, hostId, { taskId, operationId, target, ...asked });
+  const beginning = { taskId, operationId, target, ...asked };
+  if (asked.request.kind === 'create' && patched('create-in-one-activity')) return create(input, hostId, beginning);
+  const begun = await begin(input, hostId, beginning);
   if ('status' in begun) return begun;
   // Nothing is half done yet: the last point at which stopping costs nothing.
   if (messages.cancelled && begun.state in stepOf) {
     const given = await stepsOn(hostId, input.heartbeatTimeoutMs).giveUp({ taskId, operationId });
     if ('status' in given) return given;
   }
-  const refused = await finish(input, hostId, { operationId, state: begun.state });
-  return refused ?? (await outcomeOf(taskId, hostId));
+  const finished = await finish(input, hostId, { operationId, state: begun.state });
+  if (finished && 'status' in finished) return finished;
+  return finished ? { status: 'done', inspection: finished } : outcomeOf(taskId, hostId);
 }
 
-/** A host that stays away refuses the operation; nothing has been done. */
 async function begin(
-  { taskId, heartbeatTimeoutMs }: WorktreeInput,
+  { heartbeatTimeoutMs }: WorktreeInput,
   hostId: string,
   beginning: Beginning,
 ): Promise<{ state: WorktreeState } | LaunchRefusal> {
   try {
     return await beginOn(hostId, heartbeatTimeoutMs).beginWorktree(beginning);
   } catch (error) {
-    const { code: reason, message } = reasonOf(error);
-    const code = reason === hostAway ? hostAway : 'WORKTREE_GIT_FAILED';
-    return { status: 'refused', code, httpStatus: 409, message, details: { taskId, hostId, reason } };
+    return notBegun(beginning.taskId, hostId, error);
   }
 }
 
-/** Takes an operation to its end, wherever it is; answers only what went wrong. */
+/** Decides, writes down and makes a new worktree, which is one step less to wait for. */
+async function create(
+  { heartbeatTimeoutMs }: WorktreeInput,
+  hostId: string,
+  beginning: Beginning,
+): Promise<WorktreeOutcome> {
+  const { taskId, operationId } = beginning;
+  try {
+    const result = await createOn(hostId, heartbeatTimeoutMs).createWorktree(beginning);
+    if ('status' in result) return result;
+    const { inspection } = result;
+    return inspection ? { status: 'done', inspection } : await outcomeOf(taskId, hostId);
+  } catch (error) {
+    const left = await planning.planWorktree({ taskId, kind: null });
+    const written = !('status' in left) && left.unfinished?.operationId === operationId;
+    return written
+      ? records.recordInterruption({ taskId, operationId, ...reasonOf(error) })
+      : notBegun(taskId, hostId, error);
+  }
+}
+
+/** A host that stays away refuses the operation; nothing has been done. */
+function notBegun(taskId: string, hostId: string, error: unknown): LaunchRefusal {
+  const { code: reason, message } = reasonOf(error);
+  const code = reason === hostAway ? hostAway : 'WORKTREE_GIT_FAILED';
+  return { status: 'refused', code, httpStatus: 409, message, details: { taskId, hostId, reason } };
+}
+
+/** Takes an operation to its end, wherever it is; answers what went wrong, or what the last step saw of the worktree. */
 async function finish(
   { taskId, heartbeatTimeoutMs }: WorktreeInput,
   hostId: string,
   { operationId, state: from }: Pick<Unfinished, 'operationId' | 'state'>,
-): Promise<LaunchRefusal | undefined> {
+): Promise<LaunchRefusal | WorktreeInspection | undefined> {
   const steps = stepsOn(hostId, heartbeatTimeoutMs);
+  let seen: WorktreeInspection | undefined;
   for (let state = from, name = stepOf[state]; name; name = stepOf[state]) {
     setCurrentDetails(`The worktree of ${taskId} is **${state}**.`);
     try {
       const result = await steps[name]({ taskId, operationId });
       if ('status' in result) return result;
       state = result.state;
+      seen = result.inspection;
     } catch (error) {
       return records.recordInterruption({ taskId, operationId, ...reasonOf(error) });
     }
   }
-  return undefined;
+  return seen;
 }
 
 /** What the caller is shown; a host that does not answer now has still done what was asked. */
