@@ -1,0 +1,22 @@
+import type { OpenApiDocument } from '../../platform/http/openapi';
+import type { JsonSchema } from '../../platform/http/openapi-schema';
+
+/** What the list says of an operation; `buildOpenApi` writes these fields. */
+interface Listed {
+  summary: string;
+  tags: [string];
+  'x-permission'?: string;
+}
+
+/** Every endpoint of a document as markdown: a list for each tag, in the order in which the routes were added. */
+export function endpointList({ paths }: OpenApiDocument): string {
+  const lists = new Map<string, string[]>();
+  for (const [path, methods] of Object.entries(paths)) {
+    for (const [method, operation] of Object.entries<JsonSchema>(methods)) {
+      const { summary, tags, 'x-permission': permission = 'anybody' } = operation as unknown as Listed;
+      const line = `- \`${method.toUpperCase()} ${path}\` (${permission}): ${summary}`;
+      lists.set(tags[0], [...(lists.get(tags[0]) ?? []), line]);
+    }
+  }
+  return [...lists].map(([tag, lines]) => [`## ${tag}`, '', ...lines].join('\n')).join('\n\n');
+}
