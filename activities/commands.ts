@@ -52,7 +52,8 @@ export function createCommandActivities(deps: CommandDependencies) {
       const evidence = evidenceOf(record, input.type);
       if (!evidence.usable) return { outcome: await settle(deps, record, command, evidence.reason) };
       const queue = record.supervisor?.queue;
-      return queue === undefined
+      // The queue of a worker that is gone is not waited for, one command after the other.
+      return queue === undefined || record.reclaimed
         ? { outcome: await settle(deps, record, command, 'agent-lost') }
         : { deliverOn: queue };
     },

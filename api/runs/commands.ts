@@ -103,7 +103,8 @@ async function command(
     );
   }
   if (said?.settledAt !== undefined) return answerOf(said);
-  checkRuns(record);
+  // One that was written down may be on its way to the agent: its outcome is the run's to tell, also after its end.
+  if (!said) checkRuns(record);
   checkCapability(record, type);
   const from = { actor: actor ?? auth.actor, sentBy: auth.actor };
   await context.commands.request({

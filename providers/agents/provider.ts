@@ -36,11 +36,12 @@ export type Delivery = { delivered: true } | { delivered: false; reason: Undeliv
  * - `agent-ended`: the agent went before the command reached it
  * - `agent-input-closed`: it has closed its input
  * - `agent-not-reading`: it does not read its input
+ * - `outcome-unknown`: a part of the command is in its input, which it does not read now, and may read later
  * - `turn-not-ended`: it did not end its turn in time, so that the next one could not begin
  * - `not-supported`: it has no such command
  */
 export type UndeliveredReason =
-  'agent-ended' | 'agent-input-closed' | 'agent-not-reading' | 'turn-not-ended' | 'not-supported';
+  'agent-ended' | 'agent-input-closed' | 'agent-not-reading' | 'outcome-unknown' | 'turn-not-ended' | 'not-supported';
 
 /** A running agent that can be spoken to. */
 export interface LiveAgent {

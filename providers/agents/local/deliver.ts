@@ -14,16 +14,17 @@ export async function deliver(child: ChildProcess & { stdin: Writable }, line: s
   if (child.exitCode !== null || child.signalCode !== null) return undelivered('agent-ended');
   if (!stdin.writable) return undelivered('agent-input-closed');
   if (stdin.writableLength > 0) {
-    const emptied = await written(child, '');
+    const emptied = await written(child, '', 'agent-not-reading');
     if (!emptied.delivered) return emptied;
   }
-  return written(child, `${line}\n`);
+  // What has been begun cannot be taken back: an agent that reads again hears it after all.
+  return written(child, `${line}\n`, 'outcome-unknown');
 }
 
 const undelivered = (reason: UndeliveredReason): Delivery => ({ delivered: false, reason });
 
-/** Resolves when the text, and all before it, has left for the pipe, or the agent has ended, or does not read. */
-function written(child: ChildProcess & { stdin: Writable }, text: string): Promise<Delivery> {
+/** Resolves when the text, and all before it, has left for the pipe, or the agent has ended, or with `late`. */
+function written(child: ChildProcess & { stdin: Writable }, text: string, late: UndeliveredReason): Promise<Delivery> {
   return new Promise((resolve) => {
     const settle = (delivery: Delivery): void => {
       clearTimeout(timer);
@@ -31,7 +32,7 @@ function written(child: ChildProcess & { stdin: Writable }, text: string): Promi
       resolve(delivery);
     };
     const onExit = (): void => settle(undelivered('agent-ended'));
-    const timer = setTimeout(() => settle(undelivered('agent-not-reading')), deliveryMs);
+    const timer = setTimeout(() => settle(undelivered(late)), deliveryMs);
     child.once('exit', onExit);
     child.stdin.write(text, (error) => settle(error ? undelivered('agent-input-closed') : { delivered: true }));
   });

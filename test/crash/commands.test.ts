@@ -1,0 +1,178 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { findByEnvironment } from '../../platform/processes/identity';
+import { eventually } from '../../platform/testing/eventually';
+import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
+import { scriptAgent, type Answer } from '../support/caller';
+import { aRepository } from '../support/repository';
+import { startService, type Service } from '../support/service';
+import type { Launched } from './runs';
+
+/** A command as a caller sends it, and the answer once there is a definite one. */
+interface Said {
+  taskId: string;
+  attemptId: string;
+  verb: 'message' | 'conversation/steer' | 'conversation/interrupt';
+  message?: string;
+  key: string;
+  answer?: Answer;
+}
+
+/** More than the pipe of an agent holds that does not read it. */
+const steers = 13;
+const long = 19_000;
+
+let files: TempDir;
+let witness: string;
+let gate: string;
+let service: Service;
+
+beforeAll(async () => {
+  files = await makeTempDir('crash-commands');
+  witness = join(files.path, 'witness');
+  gate = join(files.path, 'gate');
+  writeFileSync(witness, '');
+  service = await startService({ WITNESS: witness, GATE: gate, BOARD_RUN_RETRIES: '0' });
+  await service.call.addRepository('sample', await aRepository(files.path));
+  await service.call.configureAgents([{ ...scriptAgent('gated-listener'), environmentKeys: ['WITNESS', 'GATE'] }]);
+}, 60_000);
+
+afterAll(async () => {
+  await service.close();
+  await files.remove();
+});
+
+/** What the agent of an attempt has read, in its own words. */
+const heardBy = (attemptId: string): string[] =>
+  readFileSync(witness, 'utf8')
+    .split('\n')
+    .filter((line) => line.startsWith(`${attemptId} `))
+    .map((line) => line.slice(attemptId.length + 1));
+
+const persistently = <T>(call: () => Promise<T>): Promise<T> => eventually(call, { withinMs: 60_000, everyMs: 100 });
+
+/** Sends it under its key until somebody says what became of it, as a caller does that may not lose it. */
+async function say(said: Said): Promise<void> {
+  said.answer = await persistently(async () => {
+    const { taskId, attemptId, verb, message } = said;
+    const body = { attemptId, ...(message === undefined ? {} : { message }) };
+    const answer = await service.call.post(`/api/agents/${taskId}/${verb}`, body, { 'x-idempotency-key': said.key });
+    if (answer.status >= 500) throw new Error(`${said.key}: ${answer.status}`);
+    return answer;
+  });
+}
+
+async function launch(index: number, part: string): Promise<Launched> {
+  const task = await service.call.createTask({ title: `Run ${index}`, git: { repo: 'sample' } });
+  const { attemptId } = await persistently(() =>
+    service.call.start(task.id, {}, { 'x-idempotency-key': `commanded-${part}-${index}` }),
+  );
+  await eventually(() => expect(heardBy(attemptId)).toContain('start'), { withinMs: 30_000 });
+  return { taskId: task.id, attemptId };
+}
+
+/** Enough for an agent that does not read to leave some of it in flight, and some of it waiting for its turn. */
+const conversationWith = ({ taskId, attemptId }: Launched): Said[] => {
+  const whom = { taskId, attemptId };
+  return [
+    ...Array.from({ length: steers }, (_, index) => ({
+      ...whom,
+      verb: 'conversation/steer' as const,
+      message: `steer-${index}${' '.repeat(long)}`,
+      key: `${attemptId}-steer-${index}`,
+    })),
+    { ...whom, verb: 'message', message: 'and this', key: `${attemptId}-message` },
+    { ...whom, verb: 'conversation/interrupt', key: `${attemptId}-interrupt` },
+  ];
+};
+
+/** Waits until each agent was handed something, and something is on its way to each that goes no further. */
+async function stuck(saids: Said[][]): Promise<void> {
+  const answered = () => saids.map((each) => each.filter(({ answer }) => answer !== undefined).length);
+  let before: number[] = [];
+  await eventually(
+    () => {
+      const now = answered();
+      const still = JSON.stringify(now) === JSON.stringify(before);
+      before = now;
+      expect(still && now.every((count, index) => count > 0 && count < (saids[index]?.length ?? 0))).toBe(true);
+    },
+    { withinMs: 30_000, everyMs: 400 },
+  );
+}
+
+/** What the agent would have read of it. */
+const asHeard = ({ verb, message }: Said) => `${verb.split('/').at(-1)} ${(message ?? '').trim()}`;
+
+describe.each([
+  ['worker', 7, ['interrupted']],
+  ['api', 7, ['partial']],
+  ['agent', 6, ['failed']],
+] as const)('kill -9 of the %s while commands are in flight to %d runs', (part, runs, ends) => {
+  beforeEach(() => rmSync(gate, { force: true }));
+
+  test('each has one definite answer and reached its agent at most once, and the run ends once', async () => {
+    const launched = await Promise.all(Array.from({ length: runs }, (_, index) => launch(index, part)));
+    const saids = launched.map(conversationWith);
+    const saying = Promise.all(saids.flat().map(say));
+    await stuck(saids);
+
+    if (part === 'agent') {
+      const agents = await Promise.all(
+        launched.map(({ attemptId }) => findByEnvironment('BOARD_ATTEMPT_ID', attemptId)),
+      );
+      for (const { pid } of agents.flat()) process.kill(pid, 'SIGKILL');
+    } else {
+      process.kill(service.pids()[part]!, 'SIGKILL');
+      writeFileSync(gate, '');
+    }
+    await saying;
+
+    for (const [index, { taskId, attemptId }] of launched.entries()) {
+      const status = await service.call.ended(taskId, 60_000);
+      expect(ends).toContain(status.attempt.completion.status);
+      expect(status.attemptId).toBe(attemptId);
+      const events = await service.call.events(taskId, attemptId);
+      expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_, position) => position + 1));
+      expect(events.filter(({ kind }) => /^run\.(completed|failed|interrupted)$/.test(kind))).toHaveLength(1);
+      expect(await findByEnvironment('BOARD_ATTEMPT_ID', attemptId)).toEqual([]);
+      for (const said of saids[index] ?? []) expectOnce(said, heardBy(attemptId), events);
+    }
+    expect(saids.flat().some(({ answer }) => answer?.body.delivered === true)).toBe(true);
+
+    // Asked again, also now, each is answered the same.
+    for (const said of saids.flat()) {
+      const first = said.answer;
+      await say(said);
+      expect({ key: said.key, status: said.answer?.status, body: comparable(said.answer) }).toEqual({
+        key: said.key,
+        status: first?.status,
+        body: comparable(first),
+      });
+    }
+  }, 240_000);
+});
+
+/** An answer without what differs from request to request. */
+const comparable = (answer: Answer | undefined) => (answer?.status === 200 ? answer.body : answer?.body.code);
+
+/** The answer is definite and true: what was not delivered was not heard, and nothing was heard or told twice. */
+function expectOnce(said: Said, heard: string[], events: Answer['body'][]): void {
+  const { answer } = said;
+  const times = heard.filter((line) => line === asHeard(said)).length;
+  expect(times).toBeLessThanOrEqual(1);
+  if (answer?.status === 409) {
+    expect(answer.body.code).toBe('RUN_ENDED');
+    expect(times).toBe(0);
+    return;
+  }
+  expect({ key: said.key, status: answer?.status }).toEqual({ key: said.key, status: 200 });
+  const { delivered, reason, commandId } = answer?.body ?? {};
+  expect({ delivered, reason }).toEqual(
+    delivered ? { delivered, reason: undefined } : { delivered, reason: expect.any(String) },
+  );
+  if (!delivered && reason !== 'outcome-unknown') expect({ reason, times }).toEqual({ reason, times: 0 });
+  const told = events.filter(({ payload }) => payload.commandId === commandId);
+  expect(told.length).toBeLessThanOrEqual(1);
+  if (delivered) expect(told).toHaveLength(1);
+}

@@ -1,0 +1,24 @@
+import { spawn } from 'node:child_process';
+import { deliver } from '../../providers/agents/local/deliver';
+
+/** More than a pipe holds. */
+const long = 'x'.repeat(400_000);
+
+test('what an agent leaves unread in the middle is unknown; nothing is written behind it', async () => {
+  const agent = spawn('sleep', ['60'], { stdio: ['pipe', 'ignore', 'ignore'] });
+  // As for every agent: a pipe that breaks is told by the delivery, not by the stream.
+  agent.stdin.on('error', () => undefined);
+  const exited = new Promise((resolve) => agent.once('exit', resolve));
+  try {
+    expect(await deliver(agent, 'short')).toEqual({ delivered: true });
+    // It cannot be taken back: an agent that reads again hears it after all.
+    expect(await deliver(agent, long)).toEqual({ delivered: false, reason: 'outcome-unknown' });
+    const before = agent.stdin.writableLength;
+    expect(await deliver(agent, 'behind')).toEqual({ delivered: false, reason: 'agent-not-reading' });
+    expect(agent.stdin.writableLength).toBe(before);
+  } finally {
+    agent.kill('SIGKILL');
+    await exited;
+  }
+  expect(await deliver(agent, 'late')).toEqual({ delivered: false, reason: 'agent-ended' });
+}, 20_000);
