@@ -8,6 +8,7 @@ import type { AgentOutcome, AgentProvider, LiveAgent } from '../providers/agents
 import type { ProviderRegistry } from '../providers/agents/registry';
 import type { Git } from '../providers/git/git';
 import { renderRecorded } from '../runs/contract';
+import { startedAgent } from '../runs/workspace/trust';
 import type { AttemptRecord, AttemptStore } from '../stores/attempt-store';
 import type { FeedStore } from '../stores/feed-store';
 import type { OutputArtifactStore } from '../stores/output-artifact-store';
@@ -95,7 +96,7 @@ export function createDispatchActivities(deps: DispatchDependencies) {
       {
         attemptId: record._id,
         taskId: record.taskId,
-        agent: record.agentConfig,
+        agent: startedAgent(record.agentConfig, record.runLaunchManifest?.workspaceTrust),
         worktreePath,
         transport: transportOf(record),
         ...goesOnWith(record),

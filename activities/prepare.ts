@@ -8,6 +8,7 @@ import type { LaunchOutcome, LaunchRefusal } from '../contracts/launch';
 import type { LaunchPreview } from '../contracts/launch-manifest';
 import type { ProviderRuntimeManifest, TaskEnvelope, WorkspaceBaseline } from '../contracts/run-contract';
 import type { Repository } from '../contracts/repository';
+import type { WorkspaceInventory } from '../contracts/workspace-trust';
 import type { Git } from '../providers/git/git';
 import { GitError } from '../providers/git/git-error';
 import {
@@ -28,10 +29,11 @@ import { withHeartbeat } from './heartbeat';
 import { goesOnWith, snapshotOf } from './launch-snapshot';
 import { phaseAtLaunch } from './launch-phase';
 import type { AgentProbing } from './probing';
+import { trustOfLaunch, type TrustDependencies } from './workspace-trust';
 import { takeLease } from './worktree/lease';
 import { placeOf } from './worktree/record';
 
-export interface PrepareDependencies {
+export interface PrepareDependencies extends TrustDependencies {
   attempts: AttemptStore;
   phases: Pick<PhaseStore, 'get' | 'begin'>;
   worktrees: WorktreeStore;
@@ -51,7 +53,8 @@ export interface PreviewInput extends Omit<PlannedPlace, 'taskId'> {
   hostId: string | null;
 }
 
-interface PlannedPlace {
+/** A task's place of work, as it is configured. */
+export interface PlannedPlace {
   taskId: string;
   repository: Repository | null;
   git: AttemptRecord['git'];
@@ -77,12 +80,18 @@ export function createPrepareActivities(deps: PrepareDependencies) {
       const launchPhase = await phaseAtLaunch(deps, snapshot, record.parentAttemptId, runtime);
       if ('status' in launchPhase) return launchPhase;
       const { evidence } = launchPhase;
+      const { envelope: place } = workspace;
+      const trust = await trustOfLaunch(deps, record.agentConfig, record.repository?.name, async () =>
+        place ? deps.git.worktreeInventory({ worktreePath: place.path }) : null,
+      );
+      if ('status' in trust) return trust;
       const contract = compileContract({
         ...snapshot,
         phase: evidence.phase,
         phaseEvidence: evidence,
+        trust,
         hostId: record.hostId,
-        workspace: workspace.envelope,
+        workspace: place,
         runtime,
         limits: deps.limits,
       });
@@ -133,16 +142,30 @@ export function createPrepareActivities(deps: PrepareDependencies) {
       return stored?.launch ?? (await deps.attempts.get(attemptId))?.launch ?? launch;
     },
 
+    /** What the workspace of a task brings that agents take up by themselves; `null` for a task without a repository. */
+    async takeInventory(place: PlannedPlace): Promise<WorkspaceInventory | null | LaunchRefusal> {
+      try {
+        return await plannedInventory(place);
+      } catch (error) {
+        if (!place.repository) throw error;
+        return repositoryProblem(place.repository, error);
+      }
+    },
+
     /** The same compilation without an attempt; git is only read. */
-    async preview({ snapshot, hostId, ...place }: PreviewInput): Promise<LaunchPreview | LaunchRefusal> {
+    async preview({ snapshot, hostId, ...where }: PreviewInput): Promise<LaunchPreview | LaunchRefusal> {
+      const place = { ...where, taskId: snapshot.taskId };
       const runtime = await probed(snapshot.agent);
       if ('status' in runtime) return runtime;
-      const workspace = await plannedWorkspace({ ...place, taskId: snapshot.taskId });
+      const workspace = await plannedWorkspace(place);
       if (workspace && 'status' in workspace) return workspace;
       const launchPhase = await phaseAtLaunch(deps, snapshot, snapshot.request.parentAttemptId, runtime);
       if ('status' in launchPhase) return launchPhase;
+      const trust = await trustOfLaunch(deps, snapshot.agent, place.repository?.name, () => plannedInventory(place));
+      if ('status' in trust) return trust;
       const { runLaunchManifest } = compileContract({
         ...snapshot,
+        trust,
         phase: launchPhase.evidence.phase,
         phaseEvidence: launchPhase.evidence,
         hostId,
@@ -158,6 +181,34 @@ export function createPrepareActivities(deps: PrepareDependencies) {
       );
     },
   };
+
+  /** What the worktree brings, or what one that is not there yet would begin with. */
+  async function plannedInventory({
+    repository,
+    git: target,
+    taskId,
+  }: PlannedPlace): Promise<WorkspaceInventory | null> {
+    if (!repository || !target) return null;
+    const worktree = await deps.worktrees.get(taskId);
+    if (worktree?.state === 'ready' && existsSync(worktree.path))
+      return deps.git.worktreeInventory({ worktreePath: worktree.path });
+    const commit = await plannedBase(repository, target, worktree);
+    return deps.git.commitInventory({ repositoryPath: repository.path, commit });
+  }
+
+  /** The commit that a worktree would be at, once it is made or made again. */
+  async function plannedBase(
+    repository: Repository,
+    target: NonNullable<PlannedPlace['git']>,
+    worktree: WorktreeRecord | undefined,
+  ): Promise<string> {
+    const base = {
+      branch: target.baseBranch,
+      ...(repository.remote === undefined ? {} : { remote: repository.remote }),
+    };
+    const from = worktree?.state === 'ready' ? { branch: worktree.branch } : base;
+    return (await deps.git.resolveBase({ repositoryPath: repository.path, ...from })).sha;
+  }
 
   async function probed(agent: AgentConfig): Promise<ProviderRuntimeManifest | LaunchRefusal> {
     const { manifest, circuit } = await deps.probe(agent);
@@ -219,15 +270,7 @@ export function createPrepareActivities(deps: PrepareDependencies) {
       const worktree = await deps.worktrees.get(taskId);
       const there = worktree?.state === 'ready' ? await described(worktree.path) : undefined;
       if (worktree && there) return { ...at, path: worktree.path, baseline: there };
-      const { sha } = await deps.git.resolveBase({
-        repositoryPath: repository.path,
-        ...(worktree?.state === 'ready'
-          ? { branch: worktree.branch }
-          : {
-              branch: target.baseBranch,
-              ...(repository.remote === undefined ? {} : { remote: repository.remote }),
-            }),
-      });
+      const sha = await plannedBase(repository, target, worktree);
       const path = worktree?.state === 'ready' ? worktree.path : join(await realDirectory(deps.worktreeDir), taskId);
       return { ...at, path, baseline: { headSha: sha, dirty: false, files: [] } };
     } catch (error) {

@@ -17,6 +17,7 @@ import { createRewindStore } from '../stores/rewind-store';
 import { createRoutingStore } from '../stores/routing-store';
 import { createTelemetryStore } from '../stores/telemetry-store';
 import { createTraceStore } from '../stores/trace-store';
+import { createTrustStore } from '../stores/trust-store';
 import { createCheckpointStore } from '../stores/checkpoint-store';
 import { createPhaseStore } from '../stores/phase-store';
 import { createProfileStore } from '../stores/profile-store';
@@ -50,6 +51,9 @@ import { watchdogRoutes } from './watchdog/routes';
 import type { WorktreesContext } from './worktrees/context';
 import { createWorktreeLauncher } from './worktrees/launcher';
 import { worktreeRoutes } from './worktrees/routes';
+import type { TrustContext } from './workspace-trust/context';
+import { createTrustLauncher } from './workspace-trust/launcher';
+import { trustRoutes } from './workspace-trust/routes';
 
 export interface RunningApi {
   readonly url: string;
@@ -162,6 +166,14 @@ async function openDurable(context: ApiContext, client: Client, closers: Closer[
     now: () => new Date(),
   };
   const { env, database, log } = context;
+  const trust: TrustContext = {
+    ...runs,
+    ...context,
+    worktrees: worktrees.worktrees,
+    trust: await createTrustStore(database),
+    launcher: createTrustLauncher(client),
+    now: () => new Date(),
+  };
   const artifacts = {
     outputArtifacts: await createOutputArtifactStore(database, { retentionMs: env.BOARD_ARTIFACT_RETENTION_MS }),
     log,
@@ -177,6 +189,7 @@ async function openDurable(context: ApiContext, client: Client, closers: Closer[
     (routes) => worktreeRoutes(routes, worktrees),
     (routes) => approvalRoutes(routes, approvals),
     (routes) => phaseRoutes(routes, phases),
+    (routes) => trustRoutes(routes, trust),
   ];
   return { areas, hub };
 }

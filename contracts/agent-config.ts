@@ -41,10 +41,16 @@ export const agentConfig = z
     permissions: z.enum(['reject', 'allow', 'ask']).optional(),
     /** Capabilities the operator vouches for: the command runs the agent inside something that enforces them. */
     hostEnforced: z.array(vouchedCapability).max(16).optional(),
+    /** Arguments that keep it from instructions, configuration and tools of a workspace that is not trusted. */
+    untrustedArgs: z.array(text(8192)).max(64).optional(),
   })
   .refine((agent) => !started.includes(agent.provider) || agent.command !== undefined, {
     path: ['command'],
     message: 'a process or acp agent needs a command',
+  })
+  .refine((agent) => agent.untrustedArgs === undefined || started.includes(agent.provider), {
+    path: ['untrustedArgs'],
+    message: 'only process and acp agents are started here',
   })
   .refine((agent) => agent.permissions === undefined || agent.provider === 'acp', {
     path: ['permissions'],

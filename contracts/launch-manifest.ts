@@ -21,7 +21,7 @@ export type FieldOrigin = z.infer<typeof fieldOrigin>;
 /** A text the agent is given, by its fingerprint: the text itself is in no manifest. */
 const instruction = z.object({
   id: z.string(),
-  kind: z.enum(['task', 'profile', 'checkpoint', 'conversation']),
+  kind: z.enum(['task', 'profile', 'checkpoint', 'conversation', 'policy']),
   digest,
   byteLength: z.number().int(),
   origin: z.string(),
@@ -96,7 +96,13 @@ const sections = z.object({
       ),
     })
     .nullable(),
-  workspaceTrust: z.object({ state: z.enum(['not-evaluated', 'trusted', 'untrusted']) }),
+  /** `restricted`: the agent is started so that it leaves alone what is not trusted. */
+  workspaceTrust: z.object({
+    state: z.enum(['not-evaluated', 'not-required', 'trusted', 'untrusted']),
+    inventoryDigest: digest.optional(),
+    decisionId: z.string().optional(),
+    restricted: z.boolean().optional(),
+  }),
   /** `digest` is that of the phase evidence the run begins with. */
   phase: z.object({ phase, evidence: z.enum(['legacy', 'profile']), digest: digest.optional() }),
   origins: z.array(fieldOrigin),

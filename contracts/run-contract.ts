@@ -121,9 +121,9 @@ export type RecordedTaskEnvelope = z.infer<typeof recordedTaskEnvelope>;
 
 /** A text an agent is given beside its envelope, with who it is from. */
 export interface TransportSection {
-  id: 'profile-instructions' | 'checkpoint' | 'conversation-message';
+  id: 'workspace-trust' | 'profile-instructions' | 'checkpoint' | 'conversation-message';
   title: string;
-  /** Whose words these are: `profile:<id>`, `task:<id>`, an actor. */
+  /** Whose words these are: `profile:<id>`, `task:<id>`, `workspace-trust:<digest>`, an actor. */
   source: string;
   /** At most 20,000 characters. */
   text: string;

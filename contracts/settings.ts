@@ -73,6 +73,8 @@ export const features = z
     enforcement: z.strictObject({
       ceremonyDesignReview: enforcementMode,
       ceremonyFailureRetrospective: enforcementMode,
+      /** What a launch makes of instructions, configuration and tools in its workspace that nobody has decided to trust. */
+      workspaceTrust: enforcementMode,
     }),
     agents: z.strictObject({
       autoCommitOnComplete: z.boolean(),

@@ -35,7 +35,7 @@ export const defaultFeatures = (env: SettingsEnvironment): Features => ({
   darkMode: false,
   squadChat: true,
   analyticsEnabled: true,
-  enforcement: { ceremonyDesignReview: 'off', ceremonyFailureRetrospective: 'off' },
+  enforcement: { ceremonyDesignReview: 'off', ceremonyFailureRetrospective: 'off', workspaceTrust: 'warn' },
   agents: {
     autoCommitOnComplete: false,
     timeoutMinutes: Math.max(1, Math.floor(env.BOARD_RUN_TIMEOUT_MS / 60_000)),

@@ -56,6 +56,7 @@ import { createSandboxStore } from '../stores/sandbox-store';
 import { createSettingsStore } from '../stores/settings-store';
 import { createTelemetryStore } from '../stores/telemetry-store';
 import { createTraceStore } from '../stores/trace-store';
+import { createTrustStore } from '../stores/trust-store';
 import { createWatchdogStore } from '../stores/watchdog-store';
 import { createWorktreeStore } from '../stores/worktree-store';
 import { agentRunId, commandUpdate, type CommandInput } from '../workflows/agent-run/messages';
@@ -157,6 +158,8 @@ export async function createWorkerDependencies({ env, log, hostId, database, boa
   const prepare = createPrepareActivities({
     attempts,
     phases,
+    trust: await createTrustStore(database),
+    featureSettings,
     worktrees,
     git,
     probe: (agent) => probing.probe(agent),

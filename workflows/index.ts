@@ -7,6 +7,7 @@ export { runApproval } from './run-approval/workflow';
 export { outputCleanup } from './output-cleanup/workflow';
 export { launchPreview } from './launch-preview/workflow';
 export { worktree } from './worktree/workflow';
+export { workspaceInventory } from './workspace-inventory/workflow';
 export { worktreeInspection, worktreeOpen } from './worktree-view/workflow';
 export { executionTree } from './execution-tree/workflow';
 export { workspaceRewind, workspaceRewindPlan } from './workspace-rewind/workflow';

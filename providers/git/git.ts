@@ -1,3 +1,4 @@
+import type { WorkspaceInventory } from '../../contracts/workspace-trust';
 import type { Log } from '../../platform/log/log';
 import { findHolders } from '../../platform/processes/holders';
 import { adoptable } from './adoption';
@@ -19,6 +20,7 @@ import { previewRewind, type RewindPreview, type RewindRequest, type RewindResul
 import { createGitRunner } from './run-git';
 import { createTransfer } from './transfer';
 import { diffTrees, type TreeChange } from './tree-diff';
+import { commitInventory, worktreeInventory } from './trust-inventory';
 import { ensureWorktree, type Worktree, type WorktreeRequest } from './worktree';
 import type { WorktreeGit } from './worktree-git';
 import { listWorktrees } from './worktree-list';
@@ -44,6 +46,9 @@ export interface Git extends WorktreeGit {
   captureCheckpoint(request: Parameters<typeof captureCheckpoint>[1]): Promise<CapturedCheckpoint | undefined>;
   previewRewind(request: Parameters<typeof previewRewind>[1]): Promise<RewindPreview>;
   rewindWorkspace(request: RewindRequest): Promise<RewindResult>;
+  /** What in a worktree, or in a commit, agents take up by themselves. */
+  worktreeInventory(request: { worktreePath: string }): Promise<WorkspaceInventory>;
+  commitInventory(request: { repositoryPath: string; commit: string }): Promise<WorkspaceInventory>;
   diffTrees(request: { worktreePath: string; before: string; after: string }): Promise<TreeChange[]>;
 }
 
@@ -83,6 +88,8 @@ export function createGit({
     captureCheckpoint: (request) => captureCheckpoint(git, request),
     previewRewind: (request) => previewRewind(git, request),
     rewindWorkspace: (request) => rewindWorkspace(git, request),
+    worktreeInventory: (request) => worktreeInventory(git, request),
+    commitInventory: (request) => commitInventory(git, request),
     diffTrees: async ({ worktreePath, before, after }) =>
       diffTrees(git, await locateWorktree(git, worktreePath), before, after),
     fetchBase: (request) => fetchBase(git, transfer, request),

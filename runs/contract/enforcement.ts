@@ -19,7 +19,10 @@ export interface Gate {
   total: number;
 }
 
-type GateInput = Pick<ContractInput, 'request' | 'profile' | 'sandbox' | 'runtime' | 'agent' | 'objective'> & {
+type GateInput = Pick<
+  ContractInput,
+  'request' | 'profile' | 'sandbox' | 'runtime' | 'agent' | 'objective' | 'trust'
+> & {
   hasRepository: boolean;
 };
 
@@ -39,6 +42,7 @@ export function gateOf(input: GateInput): Gate {
     ...restrictionFindings(input.profile, stateOf),
     ...checkFindings(input, stateOf),
     ...controls.flatMap((control) => controlFinding(control, asked)),
+    ...(input.trust?.warnings ?? []).map((finding): Finding => ({ as: 'warnings', ...finding })),
     ...input.objective.notes.map((message): Finding => ({ as: 'warnings', code: 'task-text-changed', message })),
   ];
   const advisories = input.runtime.capabilities.filter(({ state }) => state === 'advisory');

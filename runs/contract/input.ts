@@ -5,6 +5,7 @@ import type { PhaseEvidence } from '../../contracts/phase';
 import type { Profile } from '../../contracts/profile';
 import type { ProviderRuntimeManifest, TaskEnvelope, TransportSection } from '../../contracts/run-contract';
 import type { SandboxPreset } from '../../contracts/sandbox';
+import type { LaunchTrust } from '../workspace/trust';
 import type { ResolvedCommitPolicy } from './commit-policy';
 import type { Objective } from './objective';
 
@@ -50,6 +51,8 @@ export interface ContractInput extends LaunchSnapshot {
   runtime: ProviderRuntimeManifest;
   /** What the run may do. */
   phaseEvidence?: PhaseEvidence;
+  /** What files of the workspace that agents take up by themselves mean for it. */
+  trust?: LaunchTrust;
   limits: RunLimits;
 }
 

@@ -1,5 +1,6 @@
 import type { RunLaunchManifest } from '../../contracts/launch-manifest';
 import type { TaskEnvelope, TransportSection } from '../../contracts/run-contract';
+import { startedAgent } from '../workspace/trust';
 import { digestOf, textDigest, withDigest } from '../digest';
 import { gateOf } from './enforcement';
 import type { ContractInput } from './input';
@@ -46,7 +47,7 @@ export function compileManifest(
     runtime: {
       model: agent.model ?? null,
       command: agent.command ?? null,
-      args: agent.args,
+      args: startedAgent(agent, input.trust?.section).args,
       workingDirectory: input.workspace?.path ?? null,
       worktree: input.workspace !== null,
       environmentKeys: agent.environmentKeys,
@@ -65,8 +66,7 @@ export function compileManifest(
       stopGraceMs: limits.stopGraceMs,
     },
     sandbox: sandboxOf(input, gate.controls),
-    // Trust decisions about a workspace are not part of this release; the section has its place.
-    workspaceTrust: { state: 'not-evaluated' as const },
+    workspaceTrust: input.trust?.section ?? { state: 'not-evaluated' as const },
     phase: phaseOf(input),
     origins: originsOf(input),
     enforcement: {
@@ -78,6 +78,7 @@ export function compileManifest(
 }
 
 const kinds = {
+  'workspace-trust': 'policy',
   'profile-instructions': 'profile',
   checkpoint: 'checkpoint',
   'conversation-message': 'conversation',

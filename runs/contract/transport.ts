@@ -1,14 +1,21 @@
 import type { RecordedTaskEnvelope, TaskEnvelopeTransport, TransportSection } from '../../contracts/run-contract';
 import { withDigest } from '../digest';
-import type { LaunchSnapshot } from './input';
+import type { ContractInput } from './input';
 import { cutSection } from './objective';
 
 /** The texts an agent is given beside its envelope, each attributed and bounded (specification 2, Launch rule 13). */
-export function transportSections({ taskId, profile, objective, message }: LaunchSnapshot): TransportSection[] {
+export function transportSections({
+  taskId,
+  profile,
+  objective,
+  message,
+  trust,
+}: Pick<ContractInput, 'taskId' | 'profile' | 'objective' | 'message' | 'trust'>): TransportSection[] {
   const sections: TransportSection[] = [];
   const add = (section: TransportSection) => {
     if (section.text !== '') sections.push({ ...section, text: cutSection(section.text) });
   };
+  if (trust?.told) add(trust.told);
   if (profile) {
     const { id, instructions } = profile;
     add({ id: 'profile-instructions', title: 'Instructions', source: `profile:${id}`, text: instructions });

@@ -15,7 +15,7 @@ it('start with the defaults, and the number of runs from the environment', async
   expect(status).toBe(200);
   expect(headers.get('ETag')).toBe('"settings:features:0"');
   expect(body).toMatchObject({
-    enforcement: { ceremonyDesignReview: 'off', ceremonyFailureRetrospective: 'off' },
+    enforcement: { ceremonyDesignReview: 'off', ceremonyFailureRetrospective: 'off', workspaceTrust: 'warn' },
     agents: { autoCommitOnComplete: false, timeoutMinutes: 240 },
     admission: {
       enabled: true,

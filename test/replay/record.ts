@@ -63,6 +63,7 @@ async function main(): Promise<void> {
       phases: () => phaseScenarios(service),
       admission: () => admissionScenarios(service),
       rewinds: () => rewindScenarios(service),
+      trust: () => trustScenarios(service, temporal),
     };
     const chosen = process.argv.slice(2);
     const recorded: (readonly [name: string, workflowId: string])[] = [];
@@ -300,6 +301,13 @@ async function rewindScenarios({ call }: Service): Promise<[name: string, workfl
     ['workspace-rewind-refused', workspaceRewindId(refused)],
     ['workspace-rewind-committed', workspaceRewindId(committed)],
   ];
+}
+
+/** A look at what a workspace brings. */
+async function trustScenarios({ call }: Service, temporal: Client): Promise<[name: string, workflowId: string][]> {
+  const { id } = await call.createTask({ title: 'Recorded', git: { repo: 'sample' } });
+  await call.ok('GET', `/api/agents/${id}/workspace-trust`);
+  return [['workspace-inventory', await latestWorkflow(temporal, 'workspaceInventory')]];
 }
 
 /** Every way a request for approval can end, and the run that waited meanwhile. */

@@ -1,0 +1,57 @@
+import type { Repository } from '../../contracts/repository';
+import type { WorkspaceInventory, WorkspaceTrust } from '../../contracts/workspace-trust';
+import { assertFound } from '../../platform/errors/app-error';
+import { gitTargetOf } from '../../runs/contract';
+import { refusalError } from '../../runs/refusal';
+import { trustStateOf } from '../../runs/workspace/trust';
+import type { TrustContext } from './context';
+
+interface Workspace {
+  repository: Repository | undefined;
+  inventory: WorkspaceInventory | null;
+}
+
+/** The repository a task works in; `undefined` when it names none that is configured. @throws AppError 404 */
+export async function repositoryOf(
+  { board, repositories }: TrustContext,
+  taskId: string,
+): Promise<Repository | undefined> {
+  const found = await board.get(taskId);
+  assertFound(found, 'task', taskId);
+  const name = found.task.git?.repo;
+  return name === undefined ? undefined : repositories.find(name);
+}
+
+/** What the workspace of the task brings now, as its host sees it. */
+export async function workspaceOf(context: TrustContext, taskId: string): Promise<Workspace> {
+  const found = await context.board.get(taskId);
+  assertFound(found, 'task', taskId);
+  const repository = await repositoryOf(context, taskId);
+  if (!repository) return { repository, inventory: null };
+  const worktree = await context.worktrees.get(taskId);
+  const there = worktree && worktree.state !== 'removed' ? worktree.hostId : undefined;
+  const inventory = await context.launcher.look({
+    taskId,
+    repository,
+    git: gitTargetOf(found.task, repository),
+    hostId: there ?? repository.hostId ?? (await context.hosts.anyLive()) ?? null,
+  });
+  if (inventory && 'status' in inventory) throw refusalError(inventory);
+  return { repository, inventory };
+}
+
+/** How far the workspace of a task is trusted, and how it came to that. */
+export async function readTrust(context: TrustContext, taskId: string, limit: number): Promise<WorkspaceTrust> {
+  const { repository, inventory } = await workspaceOf(context, taskId);
+  const name = repository?.name ?? null;
+  const decision = name !== null && inventory ? await context.trust.latest(name, inventory.digest) : undefined;
+  return {
+    schemaVersion: 'workspace-trust/v1',
+    taskId,
+    repository: name,
+    state: name === null ? 'not-required' : trustStateOf(inventory, decision),
+    inventory,
+    decision: decision ?? null,
+    history: name === null ? [] : await context.trust.history(name, limit),
+  };
+}

@@ -1,0 +1,65 @@
+import type { TrustEntryKind } from '../../contracts/workspace-trust';
+
+/** Instructions that agents read in every directory they work in. */
+export const nestedInstructions = [
+  'AGENTS.md',
+  'AGENTS.override.md',
+  'CLAUDE.md',
+  'CLAUDE.local.md',
+  'GEMINI.md',
+  'QWEN.md',
+] as const;
+
+/** Files at the top of a workspace that agents, or what starts them, take up by themselves. */
+export const rootFiles: Record<string, TrustEntryKind> = {
+  '.cursorrules': 'instructions',
+  '.windsurfrules': 'instructions',
+  '.clinerules': 'instructions',
+  '.goosehints': 'instructions',
+  '.rules': 'instructions',
+  '.github/copilot-instructions.md': 'instructions',
+  '.mcp.json': 'tools',
+  '.vscode/mcp.json': 'tools',
+  '.aider.conf.yml': 'configuration',
+  'opencode.json': 'configuration',
+  'opencode.jsonc': 'configuration',
+  '.envrc': 'hooks',
+};
+
+/** Directories at the top of a workspace that belong to agents altogether. */
+export const agentDirectories = [
+  '.agents',
+  '.amazonq',
+  '.claude',
+  '.clinerules',
+  '.codex',
+  '.continue',
+  '.cursor',
+  '.gemini',
+  '.github/agents',
+  '.github/instructions',
+  '.goose',
+  '.junie',
+  '.kiro',
+  '.opencode',
+  '.qwen',
+  '.roo',
+  '.windsurf',
+] as const;
+
+const tools = /(?:^|\/)(?:mcp[^/]*\.json|(?:tools?|plugins?|skills?|commands?)(?:\/|$))/i;
+
+/** What a file does to an agent that finds it in its workspace; `undefined` when agents take it for what it is, a file. */
+export function trustKindOf(path: string): TrustEntryKind | undefined {
+  const rooted = Object.hasOwn(rootFiles, path) ? rootFiles[path] : undefined;
+  if (rooted !== undefined) return rooted;
+  const directory = agentDirectories.find((name) => path === name || path.startsWith(`${name}/`));
+  if (directory !== undefined) {
+    const rest = path.slice(directory.length);
+    if (/\/hooks?(?:[/.]|$)/i.test(rest)) return 'hooks';
+    if (tools.test(rest)) return 'tools';
+    return /\.(?:md|mdc|txt)$/i.test(rest) ? 'instructions' : 'configuration';
+  }
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  return nestedInstructions.some((known) => known === name) ? 'instructions' : undefined;
+}

@@ -1,0 +1,56 @@
+import { randomBytes } from 'node:crypto';
+import type { TrustDecision } from '../contracts/workspace-trust';
+import type { Database } from './collection';
+import { DuplicateKeyError } from './errors';
+
+type DecisionRecord = Omit<TrustDecision, 'id'> & { _id: string };
+export type NewTrustDecision = Omit<TrustDecision, 'schemaVersion' | 'id' | 'sequence' | 'supersedes'>;
+
+/** Decisions about what workspaces bring. A record is never changed; each inventory's are numbered. */
+export async function createTrustStore(db: Database) {
+  const decisions = await db.collection<DecisionRecord>({
+    name: 'workspace-trust-decisions',
+    indexes: [
+      { keys: { repository: 1, inventoryDigest: 1, sequence: -1 }, unique: true },
+      { keys: { repository: 1, decidedAt: -1 } },
+    ],
+  });
+
+  return {
+    /** The decision that counts for this very inventory. */
+    async latest(repository: string, inventoryDigest: string): Promise<TrustDecision | undefined> {
+      const [found] = await decisions.find({ repository, inventoryDigest }, { sort: { sequence: -1 }, limit: 1 });
+      return found && present(found);
+    },
+
+    /** The newest first. */
+    async history(repository: string, limit: number): Promise<TrustDecision[]> {
+      return (await decisions.find({ repository }, { sort: { decidedAt: -1 }, limit })).map(present);
+    },
+
+    /** Adds a decision after exactly `previous`; `undefined` when somebody else has decided meanwhile. */
+    async add(
+      previous: Pick<TrustDecision, 'id' | 'sequence'> | undefined,
+      decision: NewTrustDecision,
+    ): Promise<TrustDecision | undefined> {
+      const record: DecisionRecord = {
+        _id: `trust_${randomBytes(16).toString('hex')}`,
+        schemaVersion: 'workspace-trust-decision/v1',
+        ...decision,
+        sequence: (previous?.sequence ?? 0) + 1,
+        supersedes: previous?.id ?? null,
+      };
+      try {
+        await decisions.insert(record);
+        return present(record);
+      } catch (error) {
+        if (!(error instanceof DuplicateKeyError)) throw error;
+        return undefined;
+      }
+    },
+  };
+}
+
+export type TrustStore = Awaited<ReturnType<typeof createTrustStore>>;
+
+const present = ({ _id, ...decision }: DecisionRecord): TrustDecision => ({ id: _id, ...decision });

@@ -1,0 +1,77 @@
+import { rm, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
+import { createGit } from '../../providers/git/git';
+import { commit, put, sh } from './git-fixture';
+
+const git = createGit();
+let directory: TempDir;
+let path: string;
+
+beforeEach(async () => {
+  directory = await makeTempDir('trust');
+  path = directory.path;
+  await sh(path, 'init', '-q', '-b', 'main');
+});
+afterEach(() => directory.remove());
+
+const look = () => git.worktreeInventory({ worktreePath: path });
+const lookAt = (sha: string) => git.commitInventory({ repositoryPath: path, commit: sha });
+const pathsIn = ({ entries }: { entries: { path: string }[] }) => entries.map((entry) => entry.path);
+
+test('a worktree and the commit it is at have one inventory', async () => {
+  await put(path, {
+    'README.md': '# Sample\n',
+    'AGENTS.md': 'Do it.\r\n',
+    'packages/a/CLAUDE.md': 'Here, too.\n',
+    '.claude/settings.json': '{}\n',
+    '.github/workflows/ci.yml': 'on: push\n',
+    '.gitattributes': '* text=auto\n',
+  });
+  await symlink('AGENTS.md', join(path, 'GEMINI.md'));
+  await sh(path, 'config', 'core.autocrlf', 'false');
+  await writeFile(join(path, '.gitattributes'), '* -text\n');
+  const sha = await commit(path, 'first');
+  const inventory = await look();
+  expect(pathsIn(inventory)).toEqual(['.claude/settings.json', 'AGENTS.md', 'GEMINI.md', 'packages/a/CLAUDE.md']);
+  expect(inventory.entries[2]).toMatchObject({ linksTo: 'AGENTS.md', objectId: inventory.entries[1]?.objectId });
+  expect(inventory.unpinned).toEqual([]);
+  expect(await lookAt(sha)).toEqual(inventory);
+});
+
+test('what is untracked, ignored, changed or deleted counts as it is in the worktree', async () => {
+  await put(path, { '.gitignore': '.claude/\nnode_modules/\n', 'AGENTS.md': 'one\n', 'CLAUDE.md': 'two\n' });
+  const sha = await commit(path, 'first');
+  const committed = await lookAt(sha);
+  await put(path, {
+    '.claude/settings.local.json': '{"hooks": {}}',
+    '.mcp.json': '{}',
+    'AGENTS.md': 'other\n',
+    'node_modules/lib/AGENTS.md': 'of a library',
+  });
+  await rm(join(path, 'CLAUDE.md'));
+  const inventory = await look();
+  expect(pathsIn(inventory)).toEqual(['.claude/settings.local.json', '.mcp.json', 'AGENTS.md']);
+  expect(inventory.entries[2]?.objectId).not.toBe(committed.entries[0]?.objectId);
+});
+
+test('the content behind a link counts, and a link out of the worktree or to nothing is pinned to nothing', async () => {
+  await put(path, { 'docs/agents.txt': 'one\n' });
+  await symlink('docs/agents.txt', join(path, 'AGENTS.md'));
+  await symlink('/etc/hostname', join(path, 'CLAUDE.md'));
+  await symlink('nowhere', join(path, 'GEMINI.md'));
+  await symlink('docs', join(path, '.claude'));
+  const sha = await commit(path, 'first');
+  const before = await look();
+  expect(before.unpinned).toEqual(['.claude', 'CLAUDE.md', 'GEMINI.md']);
+  expect(await lookAt(sha)).toEqual(before);
+  await writeFile(join(path, 'docs/agents.txt'), 'two\n');
+  expect((await look()).digest).not.toBe(before.digest);
+});
+
+test('a directory that leads outside brings nothing unseen', async () => {
+  await put(path, { 'README.md': '#\n' });
+  await commit(path, 'first');
+  await symlink('/etc', join(path, '.codex'));
+  expect((await look()).unpinned).toEqual(['.codex']);
+});
