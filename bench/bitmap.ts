@@ -18,8 +18,8 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import autocannon from 'autocannon';
 import { MessageWriter } from '../services/bitmap/answers/wire';
+import { load } from './load';
 
 const seconds = Number(process.env.BENCH_SECONDS ?? '3');
 const bits = Number(process.env.BENCH_BITS ?? '10000000');
@@ -27,6 +27,8 @@ const columnCounts = (process.env.BENCH_COLUMNS ?? '1000000,100000000').split(',
 const rowCount = 100;
 const batch = 100_000;
 const connections = 8;
+/** Only the measurements whose names have this in them. */
+const only = process.env.BENCH_ONLY ?? '';
 
 /** What the original server answered a second, on a machine like this one, for 10M bits over 1M and 100M columns. */
 const original: Record<string, readonly [number, number]> = {
@@ -50,16 +52,20 @@ interface Running {
 
 async function start(directory: string): Promise<Running> {
   const began = performance.now();
-  const child = spawn(process.execPath, [join(__dirname, '..', 'services', 'bitmap', 'main.js')], {
-    env: {
-      PATH: process.env.PATH,
-      BOARD_DATA_DIR: directory,
-      BOARD_AUTH_ENABLED: 'false',
-      BITMAP_PORT: '0',
-      NODE_ENV: 'production',
+  const child = spawn(
+    process.execPath,
+    [...(process.env.BENCH_NODE_ARGS?.split(' ') ?? []), join(__dirname, '..', 'services', 'bitmap', 'main.js')],
+    {
+      env: {
+        PATH: process.env.PATH,
+        BOARD_DATA_DIR: directory,
+        BOARD_AUTH_ENABLED: 'false',
+        BITMAP_PORT: '0',
+        NODE_ENV: 'production',
+      },
+      stdio: ['ignore', 'pipe', 'inherit'],
     },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  );
   for await (const line of createInterface({ input: child.stdout })) {
     const { url } = JSON.parse(line) as { url?: string };
     if (url === undefined) continue;
@@ -179,20 +185,14 @@ async function measure(server: Running, query: () => string) {
   // What the round before left unanswered comes first.
   await post(server.url, '/index/i/query', 'Count(Row(a=0))');
   const before = await processorMs(server);
-  const result = await autocannon({
-    url: `${server.url}/index/i/query`,
-    connections,
-    duration: seconds,
-    method: 'POST',
-    requests: [{ setupRequest: (request) => ({ ...request, body: query() }) }],
-  });
-  if (result.non2xx + result.errors > 0) throw new Error(`${result.non2xx} answers were errors`);
+  const path = '/index/i/query';
+  const result = await load({ port: Number(new URL(server.url).port), path, connections, seconds, body: query });
   const usedMs = (await processorMs(server)) - before;
   return {
-    perSecond: Math.round(result.requests.average),
-    'p50 ms': result.latency.p50,
-    'p99 ms': result.latency.p99,
-    'processor ms': Number((usedMs / result.requests.total).toFixed(3)),
+    perSecond: result.perSecond,
+    'p50 ms': result.p50Ms,
+    'p99 ms': result.p99Ms,
+    'processor ms': Number((usedMs / result.requests).toFixed(3)),
   };
 }
 
@@ -229,6 +229,7 @@ async function main(): Promise<void> {
       await post(server.url, '/index/i/query', 'Count(Row(v > 5))');
       const firstRangeMs = Math.round(performance.now() - first);
       for (const [name, query] of Object.entries(queries)) {
+        if (!name.includes(only)) continue;
         const { perSecond, ...rest } = await measure(server, () => query(columns));
         add(name, perSecond, rest);
       }

@@ -1,14 +1,14 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import type { RequestListener } from 'node:http';
 import Router from '@koa/router';
-import Koa, { type Context, type Middleware } from 'koa';
+import Koa, { type Middleware } from 'koa';
 import type { Log } from '../../../platform/log/log';
-import { errorResponse } from '../answers/messages';
-import { exactJson } from '../exact-json';
+import { bearerCheck, type BearerCheck } from './bearer';
 import type { ServerContext } from './context';
 import { earlierRoutes } from './earlier-routes';
 import { importRoutes } from './import-routes';
 import { queryRoutes } from './query-routes';
-import { json, protobuf, Refusal } from './reply';
+import { quickQueries } from './quick-queries';
+import { internalError, Refusal, refusalReply } from './reply';
 import { schemaRoutes } from './schema-routes';
 import { serverRoutes } from './server-routes';
 
@@ -18,30 +18,15 @@ export interface AppOptions extends ServerContext {
   token?: string;
 }
 
-const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
-
 /** Probes need no token. */
 const openPaths = new Set(['/health']);
 
-function authenticate(token: string): Middleware {
-  const wanted = sha256(token);
+function authenticate(isAllowed: BearerCheck): Middleware {
   return (ctx, next) => {
-    const given = /^Bearer +(\S+) *$/i.exec(ctx.get('Authorization'))?.[1];
-    if (openPaths.has(ctx.path) || (given !== undefined && timingSafeEqual(sha256(given), wanted))) return next();
+    if (openPaths.has(ctx.path) || isAllowed(ctx.get('Authorization'))) return next();
     ctx.set('WWW-Authenticate', 'Bearer');
     throw new Refusal(401, 'a bearer token is required', 'error');
   };
-}
-
-function answerRefusal(ctx: Context, { status, message, form }: Refusal): void {
-  if (form === 'protobuf') protobuf(ctx, errorResponse(message));
-  else if (form === 'error') json(ctx, exactJson({ error: message }));
-  else if (form === 'envelope') json(ctx, exactJson({ success: false, error: { message } }));
-  else {
-    ctx.body = `${message}\n`;
-    ctx.type = 'text/plain';
-  }
-  ctx.status = status;
 }
 
 /** The one place where errors become answers. */
@@ -52,13 +37,25 @@ function errors(log: Log): Middleware {
     } catch (error) {
       if (!(error instanceof Refusal))
         log.error({ err: error, method: ctx.method, path: ctx.path }, 'a request failed');
-      answerRefusal(ctx, error instanceof Refusal ? error : new Refusal(500, 'internal error', 'error'));
+      const { status, type, body } = refusalReply(error instanceof Refusal ? error : internalError());
+      ctx.body = body;
+      ctx.type = type;
+      ctx.status = status;
     }
   };
 }
 
-/** The server's HTTP interface, both revisions. */
-export function createApp({ log, token, ...context }: AppOptions): Koa {
+/** The server's HTTP interface, both revisions. Plain queries, which are most of all requests, pass by the middleware. */
+export function createApp({ log, token, ...context }: AppOptions): RequestListener {
+  const isAllowed = bearerCheck(token);
+  const quick = quickQueries({ ...context, log, isAllowed });
+  const rest = middleware({ log, isAllowed, ...context }).callback();
+  return (request, response) => {
+    if (!quick(request, response)) void rest(request, response);
+  };
+}
+
+function middleware({ log, isAllowed, ...context }: ServerContext & { log: Log; isAllowed: BearerCheck }): Koa {
   const app = new Koa();
   app.silent = true;
   app.on('error', (error: NodeJS.ErrnoException) => {
@@ -73,7 +70,7 @@ export function createApp({ log, token, ...context }: AppOptions): Koa {
     context.metrics.observe(ctx.method, String(route), ctx.status, (performance.now() - started) / 1000);
   });
   app.use(errors(log));
-  if (token !== undefined) app.use(authenticate(token));
+  app.use(authenticate(isAllowed));
   app.use(async (ctx, next) => {
     await next();
     if (ctx.status === 405) ctx.body = '';

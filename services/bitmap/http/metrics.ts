@@ -17,7 +17,8 @@ export class Metrics {
     if (!one) this.series.set(labels, (one = { count: 0, seconds: 0, buckets: bounds.map(() => 0) }));
     one.count += 1;
     one.seconds += seconds;
-    for (const [at, bound] of bounds.entries()) if (seconds <= bound) one.buckets[at] = (one.buckets[at] ?? 0) + 1;
+    for (let at = bounds.length - 1; at >= 0 && seconds <= (bounds[at] ?? 0); at -= 1)
+      one.buckets[at] = (one.buckets[at] ?? 0) + 1;
   }
 
   /** @param gauges further values by name, with what they mean */

@@ -3,12 +3,23 @@ import type { Context } from 'koa';
 import { answerJson, isLarge } from '../answers/json';
 import { answerProtobuf, readQueryRequest } from '../answers/messages';
 import { ProtobufError } from '../answers/wire';
+import type { Catalog, Index } from '../engine/catalog';
 import { QueryError } from '../query/errors';
 import { execute, type QueryOptions } from '../query/execute';
 import type { Answer } from '../query/result';
 import { readBody } from './body';
 import { catalogOf, findIndex, param, type Routes } from './context';
-import { argument, checkArguments, flag, protobuf, Refusal, sendsProtobuf, shardNumber, wantsProtobuf } from './reply';
+import {
+  argument,
+  checkArguments,
+  flag,
+  jsonType,
+  protobuf,
+  Refusal,
+  sendsProtobuf,
+  shardNumber,
+  wantsProtobuf,
+} from './reply';
 
 /** Arguments of both revisions. */
 const known = [
@@ -34,19 +45,30 @@ export const queryRoutes: Routes = (router, context) => {
     const index = findIndex(catalog, param(ctx, 'index'), form, 400);
     let answer: Answer;
     try {
-      answer = execute(catalog, index, text, options);
-    } catch (error) {
-      if (!(error instanceof QueryError)) throw error;
-      throw new Refusal(400, error.message, form);
+      answer = executeOrRefuse(catalog, index, text, options, form);
     } finally {
       // Also what was written before a call failed.
-      const durable = store.commit();
-      // Whoever reads has nothing to wait for.
-      await durable;
+      await store.commit();
     }
     send(ctx, answer, binary);
   });
 };
+
+/** @throws Refusal 400 with what is wrong with the query */
+export function executeOrRefuse(
+  catalog: Catalog,
+  index: Index,
+  text: string,
+  options: QueryOptions,
+  form: 'protobuf' | 'error',
+): Answer {
+  try {
+    return execute(catalog, index, text, options);
+  } catch (error) {
+    if (!(error instanceof QueryError)) throw error;
+    throw new Refusal(400, error.message, form);
+  }
+}
 
 function readRequest(ctx: Context, body: Buffer, form: 'protobuf' | 'error'): { text: string; options: QueryOptions } {
   const slices = argument(ctx, 'slices');
@@ -80,12 +102,14 @@ function readRequest(ctx: Context, body: Buffer, form: 'protobuf' | 'error'): { 
 
 function send(ctx: Context, answer: Answer, binary: boolean): void {
   if (binary) return protobuf(ctx, answerProtobuf(answer));
-  ctx.type = 'application/json';
-  if (!isLarge(answer)) {
-    ctx.body = [...answerJson(answer)].join('');
-    return;
-  }
-  // Others write while this is sent: the rows are kept as they are now.
+  ctx.type = jsonType;
+  ctx.body = isLarge(answer) ? answerStream(answer) : answerText(answer);
+}
+
+export const answerText = (answer: Answer): string => [...answerJson(answer)].join('');
+
+/** Others write while this is sent: the rows are kept as they are now. */
+export function answerStream(answer: Answer): Readable {
   const results = answer.results.map((one) => (one.kind === 'row' ? { ...one, columns: one.columns.clone() } : one));
-  ctx.body = Readable.from(answerJson({ ...answer, results }), { objectMode: true });
+  return Readable.from(answerJson({ ...answer, results }), { objectMode: true });
 }

@@ -1,4 +1,6 @@
 import type { Context } from 'koa';
+import { errorResponse } from '../answers/messages';
+import { exactJson } from '../exact-json';
 
 /** A refusal with its status; the body is a plain text, unless a kind below says otherwise. */
 export class Refusal extends Error {
@@ -17,9 +19,35 @@ export class Refusal extends Error {
   }
 }
 
+/** What is answered when this service is at fault; the log has the rest. */
+export const internalError = (): Refusal => new Refusal(500, 'internal error', 'error');
+
+export const jsonType = 'application/json; charset=utf-8';
+
+/** An answer as it goes over the wire. */
+export interface WireReply {
+  status: number;
+  type: string;
+  body: string | Buffer;
+}
+
+/** How a refusal is answered, in its form. */
+export function refusalReply({ status, message, form }: Refusal): WireReply {
+  switch (form) {
+    case 'protobuf':
+      return { status, type: 'application/protobuf', body: Buffer.from(errorResponse(message)) };
+    case 'error':
+      return { status, type: jsonType, body: `${exactJson({ error: message })}\n` };
+    case 'envelope':
+      return { status, type: jsonType, body: `${exactJson({ success: false, error: { message } })}\n` };
+    case 'text':
+      return { status, type: 'text/plain; charset=utf-8', body: `${message}\n` };
+  }
+}
+
 /** Answers JSON, with a line end behind it. */
 export function json(ctx: Context, text: string): void {
-  ctx.type = 'application/json';
+  ctx.type = jsonType;
   ctx.body = `${text}\n`;
 }
 

@@ -46,6 +46,11 @@ export class Store {
     return store;
   }
 
+  /** Whether something was written that `commit` was not called for yet. */
+  get hasUncommitted(): boolean {
+    return this.writer.size > 0;
+  }
+
   /** Bytes of log since the last snapshots. */
   get logBytes(): number {
     return this.log?.size ?? 0;

@@ -1,0 +1,16 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+
+/** Whether an `Authorization` header lets its sender in. */
+export type BearerCheck = (header: string | undefined) => boolean;
+
+const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
+
+/** @param token what callers must present as a bearer token; absent: everybody may do everything */
+export function bearerCheck(token: string | undefined): BearerCheck {
+  if (token === undefined) return () => true;
+  const wanted = sha256(token);
+  return (header) => {
+    const given = /^Bearer +(\S+) *$/i.exec(header ?? '')?.[1];
+    return given !== undefined && timingSafeEqual(sha256(given), wanted);
+  };
+}
