@@ -1,5 +1,5 @@
 import type { Log } from '../platform/log/log';
-import { evaluated, policiesOf, scopesOf, type Policy } from '../runs/admission/capacity';
+import { evaluated, hostKey, policiesOf, scopesOf, type Policy } from '../runs/admission/capacity';
 import { schedule, type Candidate, type Turn } from '../runs/admission/schedule';
 import type { AttemptStore } from '../stores/attempt-store';
 import type { HostStore } from '../stores/host-store';
@@ -52,14 +52,15 @@ export function createSchedulerActivities(deps: SchedulerDependencies) {
     const usage = await reservations.usage();
     const limit = admission.enabled ? admission.limits.global.runs : null;
     if (limit !== null && (usage.global?.runs ?? 0) >= limit) return turn;
-    const entries = await dispatchable(await queue.window(windowSize, now.toISOString()));
-    const hosts = await capacities(entries);
+    const waiting = await queue.window(windowSize, now.toISOString());
+    const growing = await dispatchable(waiting);
+    const hosts = await capacities(growing);
+    const entries = growing.filter(({ hostId }) => hosts.get(hostId)?.takesWork !== false);
+    await holdBack(waiting, new Set(entries), hosts);
     const policies = new Map(
       entries.map((entry) => [entry._id, policiesOf(admission, entry, hosts.get(entry.hostId)?.runs)]),
     );
-    const candidates = entries
-      .filter(({ hostId }) => hosts.get(hostId)?.takesWork !== false)
-      .map((entry) => candidateOf(entry, policies.get(entry._id) ?? []));
+    const candidates = entries.map((entry) => candidateOf(entry, policies.get(entry._id) ?? []));
     const plan = schedule(candidates, usage, turn, admission.queue.scheduler, now.getTime());
     const byId = new Map(entries.map((entry) => [entry._id, entry]));
     for (const { id, selection } of plan.picks) {
@@ -73,6 +74,18 @@ export function createSchedulerActivities(deps: SchedulerDependencies) {
       if (first && !same) await queue.limit(id, first.key, limiting.map(evaluated));
     }
     return plan.turn;
+  }
+
+  /**
+   * What waits for its tree or for a host that takes no work waits for no ceiling: new launches need not queue behind it,
+   * unless they need the same host.
+   */
+  async function holdBack(waiting: QueueRecord[], entries: ReadonlySet<QueueRecord>, hosts: Capacities) {
+    const held = waiting.filter((entry) => !entries.has(entry));
+    for (const { _id: id, hostId, limitingKey } of held) {
+      const key = hostId !== null && hosts.get(hostId)?.takesWork === false ? hostKey(hostId) : null;
+      if (limitingKey !== key) await queue.limit(id, key, []);
+    }
   }
 
   /** Without those of trees that do not grow now; a cancelled tree's are being ended by its workflow. */

@@ -10,6 +10,7 @@ import type { Log } from '../platform/log/log';
 import { createAgentConfigStore } from '../stores/agent-config-store';
 import { createApprovalStore } from '../stores/approval-store';
 import { createBoard } from '../stores/board-files/board';
+import { openBoardHome } from '../stores/board-home';
 import { openDatabase } from '../stores/open';
 import { createOutputArtifactStore } from '../stores/output-artifact-store';
 import { createRepositoryStore } from '../stores/repository-store';
@@ -87,6 +88,8 @@ async function openContext(env: Environment, log: Log, closers: Closer[]): Promi
   await mkdir(env.BOARD_DATA_DIR, { recursive: true });
   const database = await openDatabase({ mongoUrl: env.MONGODB_URL, dataDir: env.BOARD_DATA_DIR, log });
   closers.push(() => database.close());
+  const home = await openBoardHome(database, { dataDir: env.BOARD_DATA_DIR, shared: env.MONGODB_URL !== undefined });
+  await home.claim();
   const board = await createBoard({ dir: join(env.BOARD_DATA_DIR, 'tasks'), log });
   closers.push(() => board.close());
   const agents = await createAgentConfigStore(database);

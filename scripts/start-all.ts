@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pino from 'pino';
-import { readEnvironment } from '../platform/config/env';
+import { readEnvironment, type Environment } from '../platform/config/env';
 import { createLog, type Log } from '../platform/log/log';
 import { claimPort } from '../platform/processes/claim-port';
 import { claimDataDirectory } from '../platform/processes/data-directory';
@@ -94,6 +94,7 @@ export async function startAll(options: StartOptions = {}): Promise<RunningServi
     const temporalAddress = () => settings.TEMPORAL_ADDRESS ?? temporal?.address() ?? '';
     const environment = () => ({
       ...given,
+      BOARD_DRAIN_MS: String(drainMs(given, settings)),
       BOARD_DATA_DIR: dataDir,
       BOARD_PORT: String(apiPort),
       ...Object.fromEntries([...servicePorts].map(([name, port]) => [smallServices[name].port, String(port)])),
@@ -107,7 +108,7 @@ export async function startAll(options: StartOptions = {}): Promise<RunningServi
     const parts = [...(temporal ? [temporal] : []), ...programs];
     const supervision = await supervise(parts, {
       log,
-      graceMs: settings.BOARD_STOP_GRACE_MS + partGraceMs,
+      graceMs: drainMs(given, settings) + settings.BOARD_STOP_GRACE_MS + partGraceMs,
       signal: options.signal,
       ...options.restart,
     });
@@ -128,6 +129,10 @@ export async function startAll(options: StartOptions = {}): Promise<RunningServi
     throw error;
   }
 }
+
+/** How long the worker waits for its agents: not at all, unless it was asked to, so that Ctrl-C is quick. */
+const drainMs = (given: NodeJS.ProcessEnv, { BOARD_DRAIN_MS }: Environment): number =>
+  given.BOARD_DRAIN_MS ? BOARD_DRAIN_MS : 0;
 
 /** What a worker takes to end besides ending its agents. */
 const partGraceMs = 20_000;

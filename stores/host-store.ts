@@ -30,11 +30,11 @@ export async function createHostStore(db: Database, now: () => Date = () => new 
   const hosts = await db.collection<HostRecord>({ name: 'hosts', indexes: [{ keys: { seenAt: -1 } }] });
   const since = () => new Date(now().getTime() - freshMs).toISOString();
 
-  /** Run slots of the live workers that take work; `undefined` for a host that announces none. */
+  /** Run slots of the live workers that take work; `undefined` for a host whose workers never said what they can do. */
   const runsOf = ({ workers }: HostRecord): number | undefined => {
-    const live = Object.values(workers ?? {}).filter(({ seenAt }) => seenAt >= since());
-    if (live.length === 0) return undefined;
-    return live.reduce((sum, { capacity, draining }) => sum + (draining ? 0 : capacity.runs), 0);
+    if (!workers) return undefined;
+    const live = Object.values(workers).filter(({ seenAt, draining }) => seenAt >= since() && !draining);
+    return live.reduce((sum, { capacity }) => sum + capacity.runs, 0);
   };
   const takesWork = (host: HostRecord): boolean => host.seenAt >= since() && runsOf(host) !== 0;
   const live = () => hosts.find({ seenAt: { $gte: since() } }, { sort: { seenAt: -1 }, limit: mostHosts });

@@ -119,7 +119,7 @@ export async function createQueueStore(db: Database) {
       ),
 
     /** Remembers what is in the way of a waiting entry. */
-    limit: (id: string, limitingKey: string, limitingPolicies: EvaluatedPolicy[]) =>
+    limit: (id: string, limitingKey: string | null, limitingPolicies: EvaluatedPolicy[]) =>
       entries.findOneAndUpdate(
         { _id: id, state: { $in: waitingStates } },
         { $set: { limitingKey, limitingPolicies }, $inc: { revision: 1 } },

@@ -68,7 +68,8 @@ export interface WorkerParts {
   log: Log;
   hostId: string;
   database: Database;
-  board: Board;
+  /** The task files, on a worker that has them in its data directory. */
+  board: Board | undefined;
   client: Client;
   /** Aborted when the worker shuts down. */
   stopping: AbortSignal;
@@ -122,7 +123,6 @@ export async function createWorkerDependencies({ env, log, hostId, database, boa
   };
   const outputArtifacts = await createOutputArtifactStore(database, { retentionMs: env.BOARD_ARTIFACT_RETENTION_MS });
   const shared = {
-    board,
     attempts,
     activeRuns,
     admission,
@@ -169,6 +169,33 @@ export async function createWorkerDependencies({ env, log, hostId, database, boa
     now: shared.now,
   });
 
+  const boardActivities = (onBoard: typeof shared & { board: Board }) => ({
+    ...createAdmissionActivities({
+      ...onBoard,
+      conversations,
+      routing,
+      traces,
+      repositories,
+      profiles,
+      sandboxes,
+      featureSettings,
+      hosts,
+    }),
+    ...createCommandActivities({ ...onBoard, commands }),
+    ...createOperatorActivities(claims),
+    ...createCompletionActivities({ ...onBoard, claims, telemetry, withdrawApprovals }),
+    ...createApprovalActivities(onApprovals),
+    ...createRecoveryActivities(onBoard),
+    ...createSchedulerActivities({ ...onBoard, hosts, ...runSignals(client) }),
+    ...createPhaseActivities({ phases, now: shared.now }),
+    ...createTreeActivities({ ...onBoard, ...runSignals(client) }),
+    ...createRewindMessageActivities({ rewinds, command, now: shared.now }),
+    ...createWorktreePlanActivities({ ...onBoard, repositories, hosts }),
+    ...createOutputArtifactActivities({ outputArtifacts, attempts, log }),
+    // A run without a worktree has no host: its contract is compiled here.
+    ...prepare,
+  });
+
   return {
     hosts,
     probing: { hostId, agents, manifests, look: (agent: AgentConfig) => probing.look(agent), log, now: shared.now },
@@ -179,32 +206,7 @@ export async function createWorkerDependencies({ env, log, hostId, database, boa
     queue,
     workerActivities: createDeliveryActivities({ ...shared, commands, live }),
     approvals: { store: approvalStore, service: approvals },
-    boardActivities: {
-      ...createAdmissionActivities({
-        ...shared,
-        conversations,
-        routing,
-        traces,
-        repositories,
-        profiles,
-        sandboxes,
-        featureSettings,
-        hosts,
-      }),
-      ...createCommandActivities({ ...shared, commands }),
-      ...createOperatorActivities(claims),
-      ...createCompletionActivities({ ...shared, claims, telemetry, withdrawApprovals }),
-      ...createApprovalActivities(onApprovals),
-      ...createRecoveryActivities(shared),
-      ...createSchedulerActivities({ ...shared, hosts, ...runSignals(client) }),
-      ...createPhaseActivities({ phases, now: shared.now }),
-      ...createTreeActivities({ ...shared, ...runSignals(client) }),
-      ...createRewindMessageActivities({ rewinds, command, now: shared.now }),
-      ...createWorktreePlanActivities({ ...shared, repositories, hosts }),
-      ...createOutputArtifactActivities({ outputArtifacts, attempts, log }),
-      // A run without a worktree has no host: its contract is compiled here.
-      ...prepare,
-    },
+    boardActivities: board && boardActivities({ ...shared, board }),
     hostActivities: {
       ...prepare,
       ...createBeginWorktreeActivities(onHost),
@@ -226,7 +228,7 @@ export async function createWorkerDependencies({ env, log, hostId, database, boa
         checkpoints,
         checkpointEveryMs: env.BOARD_CHECKPOINT_INTERVAL_MS,
         command,
-        taskStatus: async (taskId) => (await board.get(taskId))?.task.status,
+        taskStatus: async (taskId) => (await board?.get(taskId))?.task.status,
         transportDir: join(env.BOARD_DATA_DIR, 'envelopes'),
         limits,
       }),

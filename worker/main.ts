@@ -14,11 +14,12 @@ async function main(): Promise<void> {
   const started: { worker?: RunningWorker } = {};
   endInOrder({
     log,
-    withinMs: env.BOARD_STOP_GRACE_MS + 15_000,
+    withinMs: env.BOARD_DRAIN_MS + env.BOARD_STOP_GRACE_MS + 15_000,
     close: async () => {
       starting.abort(new Error('The worker is ending.'));
       await started.worker?.close();
     },
+    hurry: () => started.worker?.hurry(),
   });
   const worker = await startWorker(env, log, { workflowBundle: { codePath } }, starting.signal);
   started.worker = worker;

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Environment } from '../platform/config/env';
 import type { Log } from '../platform/log/log';
@@ -6,6 +7,7 @@ import { connectClient, connectWorker } from '../platform/temporal/connect';
 import { discoverTemporal } from '../platform/temporal/discover';
 import { ensureSearchAttributes } from '../platform/temporal/ensure-search-attributes';
 import { createBoard } from '../stores/board-files/board';
+import { openBoardHome } from '../stores/board-home';
 import { openDatabase } from '../stores/open';
 import { boardQueue, hostQueue } from '../workflows/queues';
 import { createWorkerDependencies } from './deps';
@@ -21,8 +23,15 @@ export interface RunningWorker {
   hostId: string;
   /** Rejects when a worker fails in a way it cannot recover from. */
   ended: Promise<void>;
-  /** Takes no new work, hands running agents to recovery, lets go of everything. */
+  /** Whether it serves the board's own queue, because the task files are in its data directory. */
+  servesBoard: boolean;
+  /**
+   * Takes no new work, lets running agents finish for as long as `BOARD_DRAIN_MS`, hands what is left to recovery, and
+   * lets go of everything.
+   */
   close(): Promise<void>;
+  /** Ends the wait of a `close` for running agents. */
+  hurry(): void;
 }
 
 /** How often operations whose workflow was lost are looked for, in milliseconds. */
@@ -44,7 +53,12 @@ export async function startWorker(
   await ensureSearchAttributes(client.connection, env.TEMPORAL_NAMESPACE, { log });
   const hostId = await hostIdOf(dataDir, env.BOARD_HOST_ID);
   const database = await openDatabase({ mongoUrl: env.MONGODB_URL, dataDir, log });
-  const board = await createBoard({ dir: join(dataDir, 'tasks'), log });
+  const home = await openBoardHome(database, {
+    dataDir,
+    shared: env.MONGODB_URL !== undefined,
+    onWait: () => log.info('waiting for the api to say where the task files are'),
+  });
+  const board = (await home.isHere(signal)) ? await createBoard({ dir: join(dataDir, 'tasks'), log }) : undefined;
   const stopping = new AbortController();
   const parts = { env, log, hostId, database, board, client, stopping: stopping.signal };
   const { hosts, probing, worktrees, approvals, admission, attempts, queue, ...activities } =
@@ -61,24 +75,35 @@ export async function startWorker(
     shutdownGraceTime: 0,
     shutdownForceTime: env.BOARD_STOP_GRACE_MS + 10_000,
   };
-  const workers = await Promise.all([
-    Worker.create({ ...options, ...workflows, taskQueue: boardQueue, activities: boardActivities }),
+  const drainMs = env.BOARD_DRAIN_MS;
+  const [onHost, ...others] = await Promise.all([
     Worker.create({
       ...options,
       taskQueue: hostQueue(hostId),
       activities: hostActivities,
       maxConcurrentActivityTaskExecutions: env.BOARD_WORKER_CONCURRENCY,
+      // Temporal would end what runs itself; it is to be ended as the hand-over to recovery that it is, a moment before.
+      shutdownGraceTime: drainMs === 0 ? 0 : drainMs + 2_000,
+      shutdownForceTime: options.shutdownForceTime + drainMs,
     }),
     Worker.create({ ...options, taskQueue: queue, activities: workerActivities }),
+    // One whose data directory is not the board's has no task files to look at: it runs agents, and nothing else.
+    ...(boardActivities
+      ? [Worker.create({ ...options, ...workflows, taskQueue: boardQueue, activities: boardActivities })]
+      : []),
   ]);
-  const ended = Promise.all(workers.map((worker) => worker.run())).then(() => undefined);
+  const workers = [onHost, ...others];
+  const agentsEnded = onHost.run();
+  const ended = Promise.all([agentsEnded, ...others.map((worker) => worker.run())]).then(() => undefined);
+  const hurried = new AbortController();
+  const queues = [...(boardActivities ? [boardQueue] : []), hostQueue(hostId), queue];
   const upkeep = await startUpkeep({
     hostId,
     hosts,
     admission,
     attempts,
     concurrency: env.BOARD_WORKER_CONCURRENCY,
-    queues: [boardQueue, hostQueue(hostId), queue],
+    queues,
     log,
   });
   const probes = startProbing(probing);
@@ -94,24 +119,34 @@ export async function startWorker(
   await reconcile({ stuck: true });
   await ensureSchedules(client).catch((error: unknown) => log.warn({ err: error }, 'schedules could not be made'));
   const reconciling = setInterval(() => void reconcile({ stuck: false }), reconcileEveryMs);
-  log.info({ hostId, queues: [boardQueue, hostQueue(hostId), queue] }, 'working');
+  log.info({ hostId, queues }, 'working');
+
+  let closing: Promise<void> | undefined;
+  const close = async (): Promise<void> => {
+    clearInterval(reconciling);
+    await upkeep.drain();
+    const probed = probes.close();
+    if (onHost.getState() === 'RUNNING') onHost.shutdown();
+    // The other queues are served meanwhile: runs that end are recorded, and agents are spoken to.
+    const timeIsUp = delay(drainMs, undefined, { signal: hurried.signal }).catch(() => undefined);
+    await Promise.race([agentsEnded.catch(() => undefined), timeIsUp]);
+    hurried.abort();
+    stopping.abort();
+    for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+    await ended;
+    await upkeep.close();
+    await probed;
+    await board?.close();
+    await client.connection.close();
+    await connection.close();
+    await database.close();
+  };
 
   return {
     hostId,
+    servesBoard: boardActivities !== undefined,
     ended,
-    async close() {
-      clearInterval(reconciling);
-      await upkeep.drain();
-      const probed = probes.close();
-      stopping.abort();
-      for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
-      await ended;
-      await upkeep.close();
-      await probed;
-      await board.close();
-      await client.connection.close();
-      await connection.close();
-      await database.close();
-    },
+    hurry: () => hurried.abort(),
+    close: () => (closing ??= close()),
   };
 }

@@ -110,6 +110,7 @@ export const environment = z.object({
   BOARD_RUN_OUTPUT_LIMIT_BYTES: z.coerce.number().int().min(1024).max(1_073_741_824).default(10_485_760),
   BOARD_ARTIFACT_RETENTION_MS: z.coerce.number().int().min(1).max(315_360_000_000).default(2_592_000_000),
   BOARD_STOP_GRACE_MS: milliseconds(5_000),
+  BOARD_DRAIN_MS: z.coerce.number().int().min(0).max(86_400_000).default(20_000),
   BOARD_HEARTBEAT_TIMEOUT_MS: milliseconds(10_000),
   BOARD_CHECKPOINT_INTERVAL_MS: milliseconds(10_000),
   BOARD_WORKER_CONCURRENCY: z.coerce.number().int().min(1).max(1_000).default(100),

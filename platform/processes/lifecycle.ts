@@ -14,6 +14,8 @@ export interface ShutdownOptions {
   log: Log;
   /** Lets go of everything: stops taking work, finishes what it has, closes connections. */
   close: () => Promise<void>;
+  /** Interrupted (Ctrl-C) once more while it closes: cuts short what `close` waits for. */
+  hurry?: () => void;
   /** After this many milliseconds the process ends without waiting for `close`. */
   withinMs: number;
 }
@@ -25,11 +27,15 @@ const askingSignals = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
  * supervisor, it closes and exits with 0. An error that nobody caught is logged and the process exits with 1 at once:
  * what it holds may be wrong, and its supervisor starts it again.
  */
-export function endInOrder({ log, close, withinMs }: ShutdownOptions): void {
-  let ending = false;
+export function endInOrder({ log, close, hurry, withinMs }: ShutdownOptions): void {
+  let endingSince: number | undefined;
   const end = async (reason: string): Promise<void> => {
-    if (ending) return;
-    ending = true;
+    if (endingSince !== undefined) {
+      // A terminal's Ctrl-C may arrive twice, from the terminal and from whoever started us: that is one request.
+      if (reason === 'SIGINT' && performance.now() - endingSince > 1_000) hurry?.();
+      return;
+    }
+    endingSince = performance.now();
     log.info({ reason }, 'ending');
     try {
       const closed = close().then(() => true);

@@ -29,6 +29,8 @@ export type Usage = Readonly<Record<string, Capacity | undefined>>;
 /** A ceiling, and the key of what it is compared with. */
 export interface Policy extends EvaluatedPolicy {
   key: string;
+  /** Workers come and go: that a host has no room for a launch now says nothing about later. */
+  passing?: boolean;
 }
 
 /** What stands for an identity that is not shown. */
@@ -64,22 +66,24 @@ export function policiesOf(settings: AdmissionSettings, ids: ScopeIds, hostRuns?
     workspace: limits.workspace,
     'root-task': limits.rootTask,
     provider: limits.provider,
-    host: { ...limits.host, runs: least(limits.host.runs, hostRuns) },
+    host: limits.host,
   };
-  return scopesOf(ids).flatMap(({ scope, scopeId, key }) =>
-    resources.flatMap((resource) => {
+  return scopesOf(ids).flatMap(({ scope, scopeId, key }) => {
+    const configured = resources.flatMap((resource): Policy[] => {
       const limit = ceilings[scope]?.[resource] ?? null;
       return limit === null ? [] : [{ policy: `${scope}.${resource}`, scope, scopeId, resource, limit, key }];
-    }),
-  );
+    });
+    if (scope !== 'host' || hostRuns === undefined) return configured;
+    const stricter = configured.some(({ resource, limit }) => resource === 'runs' && limit <= hostRuns);
+    if (stricter) return configured;
+    const announced: Policy = { policy: 'host.runs', scope, scopeId, resource: 'runs', limit: hostRuns, key };
+    return [...configured, { ...announced, passing: true }];
+  });
 }
-
-const least = (configured: number | null, announced: number | undefined): number | null =>
-  announced === undefined ? configured : Math.min(configured ?? announced, announced);
 
 /** The first ceiling that the request exceeds by itself: no waiting will ever help it. */
 export const deniedBy = (policies: Policy[], requested: Capacity): Policy | undefined =>
-  policies.find(({ resource, limit }) => requested[resource] > limit);
+  policies.find(({ resource, limit, passing }) => !passing && requested[resource] > limit);
 
 /** The ceilings for which there is no room now. */
 export const blockedBy = (policies: Policy[], usage: Usage, requested: Capacity): Policy[] =>
@@ -94,7 +98,7 @@ export function minus(a: Capacity, b: Capacity): Capacity {
 }
 
 /** A policy as it is stored and shown. */
-export const evaluated = ({ key: _key, ...policy }: Policy): EvaluatedPolicy => policy;
+export const evaluated = ({ key: _key, passing: _passing, ...policy }: Policy): EvaluatedPolicy => policy;
 
 /** The scopes of some policies, each once. */
 export function limiting(policies: readonly EvaluatedPolicy[]): { scope: AdmissionScope; scopeId: string }[] {

@@ -19,6 +19,8 @@ export interface Stack {
   temporal: Client;
   call: Caller;
   worker: RunningWorker;
+  /** Starts another worker on the same data, or on what the settings say. */
+  anotherWorker(settings?: Record<string, string>): Promise<RunningWorker>;
   /** Starts another replica of the api on the same data. */
   anotherApi(): Promise<RunningApi>;
   close(): Promise<void>;
@@ -48,7 +50,7 @@ export async function startStack(settings: Record<string, string> = {}): Promise
       log,
     });
     closers.push(() => server.stop());
-    const env = readEnvironment({
+    const given = {
       ...testSettings,
       BOARD_PORT: '0',
       NODE_ENV: 'test',
@@ -56,18 +58,24 @@ export async function startStack(settings: Record<string, string> = {}): Promise
       TEMPORAL_ADDRESS: server.address,
       ...mongoSettings(),
       ...settings,
-    });
+    };
+    const env = readEnvironment(given);
     const temporal = new Client({ connection: Connection.lazy({ address: server.address }) });
     closers.push(() => temporal.connection.close());
-    const worker = await startWorker(env, log, { workflowsPath: require.resolve('../../workflows') });
-    closers.push(() => worker.close());
     const anotherApi = async () => {
       const api = await startApi(env, log, temporal);
       closers.push(() => api.close());
       return api;
     };
+    const anotherWorker = async (changed: Record<string, string> = {}) => {
+      const others = readEnvironment({ ...given, ...changed });
+      const worker = await startWorker(others, log, { workflowsPath: require.resolve('../../workflows') });
+      closers.push(() => worker.close());
+      return worker;
+    };
     const { url } = await anotherApi();
-    return { url, dir: dir.path, env, temporal, call: new Caller(url), worker, anotherApi, close };
+    const worker = await anotherWorker();
+    return { url, dir: dir.path, env, temporal, call: new Caller(url), worker, anotherWorker, anotherApi, close };
   } catch (error) {
     await close();
     throw error;
