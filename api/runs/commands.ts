@@ -9,7 +9,7 @@ import {
   type CommandAnswer,
 } from '../../contracts/agent-command';
 import { idempotencyKey } from '../../contracts/launch';
-import { conflict, validationError } from '../../platform/errors/app-error';
+import { AppError, conflict, validationError } from '../../platform/errors/app-error';
 import type { AuthContext } from '../../platform/http/auth';
 import type { Routes } from '../../platform/http/routes';
 import { capabilityEvidence, commandCapability } from '../../runs/commands';
@@ -116,18 +116,20 @@ async function command(
     ...from,
     createdAt: new Date().toISOString(),
   });
-  const answer = await context.launcher.command({
-    attemptId: record._id,
-    commandId,
-    type,
-    ...from,
-    ...digestsOf(record),
+  const input = { attemptId: record._id, commandId, type, ...from, ...digestsOf(record) };
+  const answer = await context.launcher.command(input).catch((error: unknown) => {
+    if (!said || !isTooEarly(error)) throw error;
+    // What the run answered then, it would answer for ever under this id; nothing was handed over.
+    return context.launcher.command(input, `${commandId}-${randomUUID()}`);
   });
   if (answer) return answer;
   const settled = await context.commands.get(record._id, commandId);
   if (settled?.settledAt !== undefined) return answerOf(settled);
   throw ended((await context.attempts.get(record._id)) ?? record);
 }
+
+/** Refused only because the agent had not been started yet. */
+const isTooEarly = (error: unknown): boolean => error instanceof AppError && error.code === 'RUN_NOT_RUNNING';
 
 const answerOf = (said: { attemptId: string; commandId: string; type: AgentCommandType; reason?: string }) => ({
   attemptId: said.attemptId,

@@ -85,12 +85,19 @@ export function createRunLauncher(client: Client) {
         client.workflow.getHandle(agentRunId(attemptId)).executeUpdate(stopUpdate, { args: [{ attemptId, actor }] }),
       ),
 
-    /** Answers what became of the command; `undefined` when the run's workflow is over. */
-    command: (command: CommandInput & { commandId: string }): Promise<CommandAnswer | undefined> =>
+    /**
+     * Answers what became of the command; `undefined` when the run's workflow is over.
+     *
+     * @param updateId another one for a command that the run has refused and may take now
+     */
+    command: (
+      command: CommandInput & { commandId: string },
+      updateId = command.commandId,
+    ): Promise<CommandAnswer | undefined> =>
       unlessOver(client, () =>
         client.workflow.getHandle(agentRunId(command.attemptId)).executeUpdate(commandUpdate, {
           args: [command],
-          updateId: command.commandId,
+          updateId,
         }),
       ),
 

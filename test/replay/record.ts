@@ -4,13 +4,13 @@
  * With the names of groups (`npm run record:histories -- approvals`) only theirs are recorded.
  */
 import { mkdir, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils';
 import { eventually } from '../../platform/testing/eventually';
 import { makeTempDir } from '../../platform/testing/temp-dir';
 import type { ApprovalRequest } from '../../contracts/run-approval';
-import { agentRunId } from '../../workflows/agent-run/messages';
+import { agentRunId, commandUpdate, completeUpdate, stopUpdate } from '../../workflows/agent-run/messages';
 import { boardQueue } from '../../workflows/queues';
 import { phaseExpansionId } from '../../workflows/phase-expansion/messages';
 import { runApprovalId } from '../../workflows/run-approval/messages';
@@ -47,6 +47,14 @@ async function main(): Promise<void> {
     await service.call.configureAgents([
       scriptAgent('worker-bee'),
       scriptAgent('editor'),
+      scriptAgent('listener'),
+      {
+        type: 'scripted',
+        name: 'Scripted',
+        provider: 'acp',
+        command: process.execPath,
+        args: [resolve(__dirname, '../../examples/acp-agent/agent.mjs'), '--state', join(files.path, 'sessions')],
+      },
       { ...scriptAgent('worker-bee', '600', '50'), type: 'long-bee' },
       { ...scriptAgent('misbehaving', 'exits-1'), type: 'failing' },
       { ...scriptAgent('misbehaving', 'rate-limited'), type: 'limited' },
@@ -64,6 +72,8 @@ async function main(): Promise<void> {
       admission: () => admissionScenarios(service),
       rewinds: () => rewindScenarios(service),
       trust: () => trustScenarios(service, temporal),
+      commands: () => commandScenarios(service, temporal),
+      conversations: () => conversationScenarios(service),
     };
     const chosen = process.argv.slice(2);
     const recorded: (readonly [name: string, workflowId: string])[] = [];
@@ -203,6 +213,85 @@ async function admissionScenarios({ call }: Service): Promise<[name: string, wor
     ['agent-run-queue-confirmed', agentRunId(waiting.attemptId)],
     ['execution-tree-cancel', executionTreeId(second.attemptId)],
   ];
+}
+
+/** What is said to a run by callers and from the Temporal UI, also when nobody is left to hear it. */
+async function commandScenarios(service: Service, temporal: Client): Promise<[name: string, workflowId: string][]> {
+  const { call } = service;
+  const launch = async (agent: string) => {
+    const task = await call.createTask({ title: 'Recorded', git: { repo: 'sample' } });
+    const key = { 'x-idempotency-key': `recorded-${task.id}` };
+    const { attemptId } = await eventually(() => call.start(task.id, { agent }, key), { withinMs: 60_000 });
+    const say = (verb: string, message?: string) =>
+      call.ok(
+        'POST',
+        `/api/agents/${task.id}/${verb}`,
+        { attemptId, ...(message === undefined ? {} : { message }) },
+        { 'x-idempotency-key': `recorded-${task.id}-${verb}` },
+      );
+    const run = { taskId: task.id as string, attemptId: attemptId as string };
+    return { ...run, say, handle: temporal.workflow.getHandle(agentRunId(run.attemptId)) };
+  };
+  const spoken = await launch('listener');
+  await Promise.all([spoken.say('message', 'one'), spoken.say('conversation/steer', 'two')]);
+  const steer = { attemptId: spoken.attemptId, type: 'steer', message: 'three', actor: 'olivia' } as const;
+  await spoken.handle.executeUpdate(commandUpdate, { args: [steer] });
+  await spoken.say('conversation/interrupt');
+  await call.ended(spoken.taskId);
+
+  const stopped = await launch('listener');
+  await stopped.say('message', 'one');
+  await stopped.handle.executeUpdate(stopUpdate, { args: [{ attemptId: stopped.attemptId, actor: 'olivia' }] });
+
+  const remote = await launch('elsewhere');
+  await remote.say('message', 'is only recorded');
+  const end = { attemptId: remote.attemptId, status: 'blocked', summary: 'It is gone.', actor: 'olivia' } as const;
+  await remote.handle.executeUpdate(completeUpdate, { args: [end] });
+
+  const unheard = await launch('listener');
+  await eventually(async () => {
+    const { lastSequence } = await call.status(unheard.taskId);
+    if (lastSequence < 2) throw new Error('not listening yet');
+  });
+  process.kill(service.pids().worker ?? 0, 'SIGKILL');
+  const answer = await eventually(() => unheard.say('conversation/steer', 'anybody?'), { withinMs: 60_000 });
+  if (answer.reason !== 'agent-lost') throw new Error(`expected a lost agent, not ${answer.reason}`);
+  const { attemptId } = await eventually(
+    async () => {
+      const status = await call.status(unheard.taskId);
+      if (status.attemptId === unheard.attemptId) throw new Error('not retried yet');
+      return status;
+    },
+    { withinMs: 60_000 },
+  );
+  await call.ok('POST', `/api/agents/${unheard.taskId}/stop`, { attemptId });
+  return [
+    ['agent-run-commands', agentRunId(spoken.attemptId)],
+    ['agent-run-stopped-by-operator', agentRunId(stopped.attemptId)],
+    ['agent-run-completed-by-operator', agentRunId(remote.attemptId)],
+    ['agent-run-command-lost', agentRunId(unheard.attemptId)],
+  ];
+}
+
+/** Runs that go on with the session of an earlier one. */
+async function conversationScenarios({ call }: Service): Promise<[name: string, workflowId: string][]> {
+  const edges = ['resume', 'follow-up'] as const;
+  const recorded: [name: string, workflowId: string][] = [];
+  for (const edge of edges) {
+    const description = 'say first';
+    const task = await call.createTask({ title: 'Recorded', description, git: { repo: 'sample' } });
+    const { attemptId: sourceAttemptId } = await call.start(task.id, { agent: 'scripted' });
+    await call.ended(task.id);
+    const body = { sourceAttemptId, message: 'wait 60000' };
+    const { attemptId } = await call.ok('POST', `/api/agents/${task.id}/conversation/${edge}`, body);
+    await call.ok('POST', `/api/agents/${task.id}/conversation/steer`, { attemptId, message: 'say Steered.' });
+    await eventually(async () => {
+      const status = await call.status(task.id);
+      if (status.attemptId !== attemptId || status.state !== 'ended') throw new Error(`${edge} goes on`);
+    });
+    recorded.push([`agent-run-${edge}`, agentRunId(attemptId)]);
+  }
+  return recorded;
 }
 
 /** Every operation on a worktree, each on a task of its own, and the ways it can be refused. */
