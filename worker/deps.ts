@@ -29,6 +29,7 @@ import type { Log } from '../platform/log/log';
 import { identify, type ProcessIdentity } from '../platform/processes/identity';
 import { createAcpProvider } from '../providers/agents/acp/acp-provider';
 import { createProcessProvider } from '../providers/agents/process/process-provider';
+import type { AgentProvider } from '../providers/agents/provider';
 import { createProviderRegistry } from '../providers/agents/registry';
 import { createGit } from '../providers/git/git';
 import { createActiveRunStore } from '../stores/active-run-store';
@@ -73,10 +74,24 @@ export interface WorkerParts {
   client: Client;
   /** Aborted when the worker shuts down. */
   stopping: AbortSignal;
+  /** What runs the agents of this host; every family that there is when absent. */
+  providers?: readonly AgentProvider[] | undefined;
 }
 
+/** Every family of agents that runs on a host. */
+export const localProviders = (): AgentProvider[] => [createProcessProvider(), createAcpProvider()];
+
 /** Builds every store, provider and activity of a worker process: the only place where they meet. */
-export async function createWorkerDependencies({ env, log, hostId, database, board, client, stopping }: WorkerParts) {
+export async function createWorkerDependencies({
+  env,
+  log,
+  hostId,
+  database,
+  board,
+  client,
+  stopping,
+  providers: families = localProviders(),
+}: WorkerParts) {
   const self = await ownIdentity();
   const feed = await createFeedStore(database);
   const [events, attempts, activeRuns, agents, repositories, recoveries, claims, hosts, worktrees] = await Promise.all([
@@ -134,7 +149,7 @@ export async function createWorkerDependencies({ env, log, hostId, database, boa
     now: () => new Date(),
   };
   const git = createGit({ log });
-  const providers = createProviderRegistry([createProcessProvider(), createAcpProvider()]);
+  const providers = createProviderRegistry(families);
   const live = new LiveAgents();
   const queue = workerQueue(hostId, randomUUID());
   const approvals = createApprovals({ approvals: approvalStore, attempts, feed, client, now: shared.now });

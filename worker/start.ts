@@ -10,7 +10,7 @@ import { createBoard } from '../stores/board-files/board';
 import { openBoardHome } from '../stores/board-home';
 import { openDatabase } from '../stores/open';
 import { boardQueue, hostQueue } from '../workflows/queues';
-import { createWorkerDependencies } from './deps';
+import { createWorkerDependencies, type WorkerParts } from './deps';
 import { hostIdOf } from './host';
 import { reconcileWorktrees } from './reconcile';
 import { startUpkeep } from './upkeep';
@@ -37,11 +37,14 @@ export interface RunningWorker {
 /** How often operations whose workflow was lost are looked for, in milliseconds. */
 const reconcileEveryMs = 60_000;
 
+/** What a worker runs: its workflows, and the providers of its agents when they are not the usual ones. */
+export type WorkerCode = Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath'> & Pick<WorkerParts, 'providers'>;
+
 /** Starts the workers of this process: on the board's queue, on its host's, and on its own. */
 export async function startWorker(
   env: Environment,
   log: Log,
-  workflows: Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath'>,
+  { providers, ...workflows }: WorkerCode,
   signal?: AbortSignal,
 ): Promise<RunningWorker> {
   installRuntime(log);
@@ -60,7 +63,7 @@ export async function startWorker(
   });
   const board = (await home.isHere(signal)) ? await createBoard({ dir: join(dataDir, 'tasks'), log }) : undefined;
   const stopping = new AbortController();
-  const parts = { env, log, hostId, database, board, client, stopping: stopping.signal };
+  const parts = { env, log, hostId, database, board, client, stopping: stopping.signal, providers };
   const { hosts, probing, worktrees, approvals, admission, attempts, queue, ...activities } =
     await createWorkerDependencies(parts);
   const { boardActivities, hostActivities, workerActivities } = activities;

@@ -1,5 +1,8 @@
 import { WorkflowUpdateFailedError } from '@temporalio/client';
+import { createLog } from '../../platform/log/log';
 import { eventually } from '../../platform/testing/eventually';
+import type { AttemptRecord } from '../../stores/attempt-store';
+import { openDatabase } from '../../stores/open';
 import { agentRunId, commandUpdate } from '../../workflows/agent-run/messages';
 import { scriptAgent, type Answer } from '../support/caller';
 import { aRepository } from '../support/repository';
@@ -200,6 +203,35 @@ test('an operator sends a command as an update of the workflow, with the same ch
   await run.say('interrupt');
   await stack.call.ended(run.taskId);
   expect((await run.events()).map(({ payload }) => payload.text)).toContain('heard steer from the UI');
+});
+
+test('a command that came too early is delivered under its key once the agent runs', async () => {
+  const run = await aRun('listener');
+  await eventually(async () => expect((await stack.call.status(run.taskId)).state).toBe('running'));
+  const log = createLog({ name: 'test', level: 'silent' });
+  const { MONGODB_URL: mongoUrl, BOARD_DATA_DIR: dataDir } = stack.env;
+  const database = await openDatabase({ mongoUrl, dataDir, log });
+  try {
+    const attempts = await database.collection<AttemptRecord>({ name: 'attempts', indexes: [] });
+    const become = (state: AttemptRecord['state']) =>
+      attempts.findOneAndUpdate({ _id: run.attemptId }, { $set: { state } });
+    const key = { 'x-idempotency-key': 'too-early' };
+    await become('prepared');
+    expect(await run.say('steer', { message: 'early' }, key)).toMatchObject({
+      status: 409,
+      body: { code: 'RUN_NOT_RUNNING' },
+    });
+    await become('running');
+    const said = await run.say('steer', { message: 'early' }, key);
+    expect(said).toMatchObject({ status: 200, body: { delivered: true } });
+    expect((await run.say('steer', { message: 'early' }, key)).body).toEqual(said.body);
+    await run.say('interrupt');
+    await stack.call.ended(run.taskId);
+    const heard = (await run.events()).filter(({ payload }) => payload.text === 'heard steer early');
+    expect(heard).toHaveLength(1);
+  } finally {
+    await database.close();
+  }
 });
 
 test('a run that is queued is not running yet', async () => {

@@ -120,6 +120,13 @@ test('a contract that is recorded is never written again', async () => {
 test.each([
   ['attempt', { attempt: { id: 'attempt_aaaaaaaa', taskEnvelope: {} } }],
   ['attempt', { attempt: { completionResult: {} } }],
+  ['attempt', { attempt: { id: 'attempt_aaaaaaaa', status: 'running' } }],
+  ['attempts', { attempts: [{ id: 'attempt_aaaaaaaa' }] }],
+  ['runLaunchManifest', { runLaunchManifest: {} }],
+  ['taskEnvelope', { taskEnvelope: {} }],
+  ['providerRuntimeManifest', { providerRuntimeManifest: {} }],
+  ['completionResult', { completionResult: { status: 'success' } }],
+  ['runMetadata', { runMetadata: {} }],
 ])('a generic change of a task cannot set %s', async (field, body) => {
   const task = await aTask();
   const answer = await stack.call.send('PATCH', `/api/tasks/${task.id}`, body);

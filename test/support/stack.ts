@@ -7,7 +7,7 @@ import { createLog } from '../../platform/log/log';
 import { findTemporalBinary } from '../../platform/temporal/binary';
 import { startDevServer, type DevServer } from '../../platform/temporal/dev-server';
 import { makeTempDir } from '../../platform/testing/temp-dir';
-import { startWorker, type RunningWorker } from '../../worker/start';
+import { startWorker, type RunningWorker, type WorkerCode } from '../../worker/start';
 import { Caller } from './caller';
 import { testSettings } from './settings';
 
@@ -34,7 +34,10 @@ function mongoSettings(): Record<string, string> {
   return { MONGODB_URL: url.href };
 }
 
-export async function startStack(settings: Record<string, string> = {}): Promise<Stack> {
+export async function startStack(
+  settings: Record<string, string> = {},
+  code: Pick<WorkerCode, 'providers'> = {},
+): Promise<Stack> {
   const dir = await makeTempDir('stack');
   const log = createLog({ name: 'test', level: process.env.TEST_LOG_LEVEL ?? 'error' });
   const closers: (() => Promise<unknown>)[] = [() => dir.remove()];
@@ -69,7 +72,7 @@ export async function startStack(settings: Record<string, string> = {}): Promise
     };
     const anotherWorker = async (changed: Record<string, string> = {}) => {
       const others = readEnvironment({ ...given, ...changed });
-      const worker = await startWorker(others, log, { workflowsPath: require.resolve('../../workflows') });
+      const worker = await startWorker(others, log, { workflowsPath: require.resolve('../../workflows'), ...code });
       closers.push(() => worker.close());
       return worker;
     };
