@@ -1,20 +1,14 @@
-import type { Client } from '@temporalio/client';
 import { createAdmissionRequestStore } from '../../stores/admission-request-store';
 import { createHostStore } from '../../stores/host-store';
 import { createQueueStore } from '../../stores/queue-store';
 import { createReservationStore } from '../../stores/reservation-store';
 import { createTreeStore } from '../../stores/tree-store';
-import type { ApiContext } from '../context';
-import type { RunLauncher } from '../runs/launcher';
+import type { OpenArea } from '../durable-context';
 import type { AdmissionContext } from './context';
 import { createAdmissionLauncher } from './launcher';
+import { admissionRoutes } from './routes';
 
-/** Opens what the endpoints of admission need, on the stores of this process. */
-export async function openAdmission(
-  { database, settings }: Pick<ApiContext, 'database' | 'settings'>,
-  client: Client,
-  runs: Pick<RunLauncher, 'stop'>,
-): Promise<AdmissionContext> {
+export const openAdmission: OpenArea = async ({ client, database, now, runs, settings }) => {
   const [requests, reservations, queue, trees, hosts] = await Promise.all([
     createAdmissionRequestStore(database),
     createReservationStore(database),
@@ -22,6 +16,7 @@ export async function openAdmission(
     createTreeStore(database),
     createHostStore(database),
   ]);
-  const launcher = createAdmissionLauncher(client, runs);
-  return { requests, reservations, queue, trees, hosts, settings, launcher, now: () => new Date() };
-}
+  const launcher = createAdmissionLauncher(client, runs.launcher);
+  const context: AdmissionContext = { requests, reservations, queue, trees, hosts, settings, launcher, now };
+  return (routes) => admissionRoutes(routes, context);
+};

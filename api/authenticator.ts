@@ -1,0 +1,14 @@
+import { rolePermissions } from '../contracts/permissions';
+import type { Environment } from '../platform/config/env';
+import { createAuthenticator, type Authenticate } from '../platform/http/auth';
+
+/** Who may do what, as the environment says. The bypass for local callers is never on in production. */
+export const authenticatorOf = (env: Environment): Authenticate =>
+  createAuthenticator({
+    enabled: env.BOARD_AUTH_ENABLED,
+    adminKey: env.BOARD_ADMIN_KEY,
+    apiKeys: env.BOARD_API_KEYS,
+    localRole:
+      env.BOARD_AUTH_LOCALHOST_BYPASS && env.NODE_ENV !== 'production' ? env.BOARD_AUTH_LOCALHOST_ROLE : undefined,
+    rolePermissions,
+  });

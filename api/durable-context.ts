@@ -1,0 +1,16 @@
+import type { Client } from '@temporalio/client';
+import type { ApprovalStore } from '../stores/approval-store';
+import type { FeedStore } from '../stores/feed-store';
+import type { ApiContext, Area } from './context';
+import type { RunsContext } from './runs/context';
+
+/** What the areas share that need Temporal, or what its workers write. */
+export interface DurableContext extends ApiContext {
+  client: Client;
+  runs: RunsContext & { feed: FeedStore };
+  approvals: ApprovalStore;
+  now: () => Date;
+}
+
+/** Opens what one area needs besides, and answers its routes. */
+export type OpenArea = (context: DurableContext) => Promise<Area>;

@@ -1,0 +1,55 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Environment } from '../platform/config/env';
+import type { Log } from '../platform/log/log';
+import { createAgentConfigStore } from '../stores/agent-config-store';
+import { createBoard } from '../stores/board-files/board';
+import { openDatabase } from '../stores/open';
+import { openBoardHome } from '../stores/board-home';
+import { createProfileStore } from '../stores/profile-store';
+import { createRepositoryStore } from '../stores/repository-store';
+import { createRoutingStore } from '../stores/routing-store';
+import { createSandboxStore } from '../stores/sandbox-store';
+import { createSettingsStore } from '../stores/settings-store';
+import { createTelemetryStore } from '../stores/telemetry-store';
+import { createTraceStore } from '../stores/trace-store';
+import { createWorkspaceCapabilityStore } from '../stores/workspace-capability-store';
+import { authenticatorOf } from './authenticator';
+import type { Closer } from './closers';
+import type { ApiContext } from './context';
+import { diskCheck, memoryCheck, storageCheck } from './health/checks';
+
+/** Opens the stores and the board; what was opened is left to the closers, also when a later part cannot be. */
+export async function openContext(env: Environment, log: Log, closers: Closer[]): Promise<ApiContext> {
+  await mkdir(env.BOARD_DATA_DIR, { recursive: true });
+  const database = await openDatabase({ mongoUrl: env.MONGODB_URL, dataDir: env.BOARD_DATA_DIR, log });
+  closers.push(() => database.close());
+  const home = await openBoardHome(database, { dataDir: env.BOARD_DATA_DIR, shared: env.MONGODB_URL !== undefined });
+  await home.claim();
+  const board = await createBoard({ dir: join(env.BOARD_DATA_DIR, 'tasks'), log });
+  closers.push(() => board.close());
+  const agents = await createAgentConfigStore(database);
+  const profiles = await createProfileStore(database);
+  return {
+    env,
+    log,
+    board,
+    database,
+    agents,
+    repositories: await createRepositoryStore(database),
+    routing: await createRoutingStore(database, {
+      agents,
+      profiles: () => profiles.list(),
+      maxRetries: env.BOARD_RUN_RETRIES,
+    }),
+    workspaceCapabilities: await createWorkspaceCapabilityStore(database),
+    traces: await createTraceStore(database),
+    telemetry: await createTelemetryStore(database),
+    settings: await createSettingsStore(database, env),
+    profiles,
+    sandboxes: await createSandboxStore(database),
+    authenticate: authenticatorOf(env),
+    checks: { storage: storageCheck(database), memory: memoryCheck(), disk: diskCheck(env.BOARD_DATA_DIR) },
+    startedAt: new Date(),
+  };
+}

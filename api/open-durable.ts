@@ -1,0 +1,48 @@
+import type { Client } from '@temporalio/client';
+import { createApprovalStore } from '../stores/approval-store';
+import { openAdmission } from './admission/open';
+import { openApprovals } from './approvals/open';
+import { openCheckpoints } from './checkpoints/open';
+import type { Closer } from './closers';
+import type { ApiContext, Area } from './context';
+import type { DurableContext, OpenArea } from './durable-context';
+import { FeedHub } from './feed/hub';
+import { temporalCheck } from './health/checks';
+import { openOutputArtifacts } from './output-artifacts/open';
+import { openPhases } from './phases/open';
+import { openRewind } from './rewind/open';
+import { openRuns } from './runs/open';
+import { runRoutes } from './runs/routes';
+import { openWatchdog } from './watchdog/open';
+import { openWorkspaceTrust } from './workspace-trust/open';
+import { openWorktrees } from './worktrees/open';
+
+/** The areas that need Temporal or what its workers write, besides the runs themselves: the map of this part of the API. */
+const durableAreas: OpenArea[] = [
+  openWatchdog,
+  openCheckpoints,
+  openRewind,
+  openOutputArtifacts,
+  openAdmission,
+  openWorktrees,
+  openApprovals,
+  openPhases,
+  openWorkspaceTrust,
+];
+
+/** Opens the runs of tasks with all that belongs to them, and the live feed. */
+export async function openDurable(
+  context: ApiContext,
+  client: Client,
+  closers: Closer[],
+): Promise<{ areas: Area[]; hub: FeedHub }> {
+  const runs = await openRuns(context, client);
+  const approvals = await createApprovalStore(context.database);
+  const durable: DurableContext = { ...context, client, runs, approvals, now: () => new Date() };
+  const hub = new FeedHub({ ...runs, approvals, board: context.board, log: context.log });
+  await hub.start();
+  closers.push(() => hub.stop());
+  context.checks.temporal = temporalCheck(client);
+  const areas = await Promise.all(durableAreas.map((open) => open(durable)));
+  return { areas: [(routes) => runRoutes(routes, runs), ...areas], hub };
+}

@@ -1,0 +1,19 @@
+import { createApprovals } from '../../approvals/approvals';
+import { createPhaseStore } from '../../stores/phase-store';
+import type { OpenArea } from '../durable-context';
+import type { PhasesContext } from './context';
+import { createPhaseLauncher } from './launcher';
+import { phaseRoutes } from './routes';
+
+export const openPhases: OpenArea = async ({ approvals, client, database, now, runs, traces }) => {
+  const context: PhasesContext = {
+    attempts: runs.attempts,
+    phases: await createPhaseStore(database),
+    approvals,
+    requests: createApprovals({ ...runs, approvals, client, now }),
+    launcher: createPhaseLauncher(client),
+    traces,
+    now,
+  };
+  return (routes) => phaseRoutes(routes, context);
+};

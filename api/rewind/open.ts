@@ -1,0 +1,20 @@
+import { createApprovals } from '../../approvals/approvals';
+import { createCheckpointStore } from '../../stores/checkpoint-store';
+import { createRewindStore } from '../../stores/rewind-store';
+import type { OpenArea } from '../durable-context';
+import type { RewindContext } from './context';
+import { createRewindLauncher } from './launcher';
+import { rewindRoutes } from './routes';
+
+export const openRewind: OpenArea = async ({ approvals, client, database, now, runs }) => {
+  const context: RewindContext = {
+    attempts: runs.attempts,
+    checkpoints: await createCheckpointStore(database),
+    rewinds: await createRewindStore(database),
+    approvalStore: approvals,
+    approvals: createApprovals({ ...runs, approvals, client, now }),
+    launcher: createRewindLauncher(client),
+    now,
+  };
+  return (routes) => rewindRoutes(routes, context);
+};
