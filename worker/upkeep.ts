@@ -64,7 +64,8 @@ export async function startUpkeep(deps: UpkeepDependencies): Promise<Upkeep> {
     for (const { _id: attemptId } of expired) log.warn({ attemptId }, 'the lease of a reservation has run out');
     const repaired = (await admission.reservations.repair(now)) + (await reconcile(deps, now));
     if (repaired > 0) log.warn({ repaired }, 'freed capacity that a crash had left behind');
-    if (expired.length + repaired > 0 && (await admission.queue.depth()) > 0) await admission.wakeScheduler();
+    // It looks by itself while something waits; one that an operator terminated is started again by this.
+    if ((await admission.queue.depth()) > 0) await admission.wakeScheduler();
   };
 
   const again = async (): Promise<void> => {

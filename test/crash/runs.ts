@@ -12,7 +12,8 @@ export interface Launched {
 }
 
 /** Repeats a call that may meet a dead process, as a caller with an idempotency key does. */
-const persistently = <T>(call: () => Promise<T>): Promise<T> => eventually(call, { withinMs: 60_000, everyMs: 200 });
+export const persistently = <T>(call: () => Promise<T>): Promise<T> =>
+  eventually(call, { withinMs: 60_000, everyMs: 200 });
 
 /** Starts runs at once, each under an idempotency key; `launched` grows as they are answered. */
 export async function launchAll({ call }: Service, runs: number, launched: Launched[]): Promise<void> {

@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { startApi } from '../../api/start';
 import { createLog } from '../../platform/log/log';
 import { findByEnvironment } from '../../platform/processes/identity';
-import { nodePart } from '../../platform/processes/node-part';
 import type { RunningPart } from '../../platform/processes/part';
 import { eventually } from '../../platform/testing/eventually';
 import { BoardElsewhereError } from '../../stores/board-home';
 import { scriptAgent } from '../support/caller';
 import { aRepository } from '../support/repository';
 import { startStack, type Stack } from '../support/stack';
+import { startWorkerProcess } from '../support/worker-process';
 
 /** A fleet of two hosts: what they share is MongoDB and Temporal, and the repository that the second one works on. */
 let stack: Stack;
@@ -17,11 +17,9 @@ let second: RunningPart;
 let secondDir: string;
 const log = () => join(stack.dir, 'second.log');
 
-async function startSecond(): Promise<RunningPart> {
-  const part = nodePart({
-    name: 'second-worker',
-    script: join(__dirname, '..', '..', 'dist', 'worker', 'main.js'),
-    environment: () => ({
+const startSecond = () =>
+  startWorkerProcess({
+    environment: {
       ...process.env,
       BOARD_AUTH_ENABLED: 'false',
       BOARD_DATA_DIR: secondDir,
@@ -31,13 +29,9 @@ async function startSecond(): Promise<RunningPart> {
       BOARD_DRAIN_MS: '0',
       MONGODB_URL: stack.env.MONGODB_URL,
       TEMPORAL_ADDRESS: stack.env.TEMPORAL_ADDRESS,
-    }),
-    output: { file: log() },
+    },
+    logFile: log(),
   });
-  const started = await part.start();
-  await eventually(() => expect(part.isReady()).toBe(true), { withinMs: 30_000 });
-  return started;
-}
 
 beforeAll(async () => {
   stack = await startStack();
