@@ -33,6 +33,7 @@ export async function startApi(env: Environment, log: Log, client?: Client): Pro
     const server: RunningServer = await listen(app.callback(), {
       host: env.BOARD_HOST,
       port: env.BOARD_PORT,
+      setting: 'BOARD_PORT',
       requestTimeoutMs,
     });
     closers.push(() => server.close());

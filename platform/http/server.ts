@@ -22,28 +22,31 @@ export interface ListenOptions {
   host: string;
   /** 0 takes a free port. */
   port: number;
+  /** The setting the port comes from, for whoever finds it taken. */
+  setting?: string;
   /** How long a caller may take to send its whole request. */
   requestTimeoutMs?: number;
 }
 
 const defaultGraceMs = 10_000;
 
-const explain = (error: NodeJS.ErrnoException, host: string, port: number): Error => {
+type Address = Pick<ListenOptions, 'host' | 'port' | 'setting'>;
+
+const explain = (error: NodeJS.ErrnoException, { host, port, setting }: Address): Error => {
   if (error.code === 'EADDRINUSE') {
-    return new ListenError(
-      `Port ${port} on ${host} is in use. Stop what listens there, or choose another with BOARD_PORT (0 takes a free one).`,
-    );
+    const choose = setting === undefined ? '.' : `, or choose another with ${setting} (0 takes a free one).`;
+    return new ListenError(`Port ${port} on ${host} is in use. Stop what listens there${choose}`);
   }
   if (error.code === 'EACCES') return new ListenError(`Port ${port} on ${host} may not be listened on by this user.`);
   if (error.code === 'EADDRNOTAVAIL') return new ListenError(`${host} is not an address of this machine.`);
   return error;
 };
 
-function bind(server: Server, host: string, port: number): Promise<AddressInfo> {
+function bind(server: Server, address: Address): Promise<AddressInfo> {
   return new Promise((resolve, reject) => {
-    const failed = (error: NodeJS.ErrnoException): void => reject(explain(error, host, port));
+    const failed = (error: NodeJS.ErrnoException): void => reject(explain(error, address));
     server.once('error', failed);
-    server.listen({ host, port }, () => {
+    server.listen({ host: address.host, port: address.port }, () => {
       server.off('error', failed);
       resolve(server.address() as AddressInfo);
     });
@@ -60,7 +63,7 @@ const urlOf = ({ address, family, port }: AddressInfo): string =>
  */
 export async function listen(
   handler: (request: IncomingMessage, response: ServerResponse) => unknown,
-  { host, port, requestTimeoutMs = 30_000 }: ListenOptions,
+  { requestTimeoutMs = 30_000, ...wanted }: ListenOptions,
 ): Promise<RunningServer> {
   let closing = false;
   const server = createServer(
@@ -72,7 +75,7 @@ export async function listen(
       handler(request, response);
     },
   );
-  const address = await bind(server, host, port);
+  const address = await bind(server, wanted);
   return {
     url: urlOf(address),
     port: address.port,

@@ -31,7 +31,7 @@ export async function startBitmapServer(options: StartBitmapOptions): Promise<Ru
   try {
     const store = await Store.open({ directory, logger: log, onFailure, checkpointBytes });
     const app = createApp({ log, token, store, bodyLimit, metrics: new Metrics() });
-    const server = await listen(app, { host, port, requestTimeoutMs: 300_000 });
+    const server = await listen(app, { host, port, setting: 'BITMAP_PORT', requestTimeoutMs: 300_000 });
     return {
       url: server.url,
       port: server.port,

@@ -68,7 +68,7 @@ export async function startPlants(options: PlantsOptions): Promise<RunningPlants
   const create = (user: string, plant: NewPlant): Promise<boolean> =>
     createDurably(client, taskQueue, { user, ...plant, id: String(plant.id), delivery });
   const app = createPlantApp({ store, users, create, log });
-  const server = await listen(app.callback(), { host: env.BOARD_HOST, port: env.PLANTS_PORT });
+  const server = await listen(app.callback(), { host: env.BOARD_HOST, port: env.PLANTS_PORT, setting: 'PLANTS_PORT' });
   return {
     url: server.url,
     ended,

@@ -86,6 +86,7 @@ export class MongoEntryLog<T extends LogEntry> implements EntryLog<T> {
     const found = await this.run(() => this.entries.find(filter, { sort: { sequence: 1 }, limit }).toArray());
     return found.map(
       ({ entry, sequence, dedupeKey }) =>
+        // The document without its `_id`, which is a `T` by construction.
         ({ ...entry, scope, sequence, ...(dedupeKey !== undefined && { dedupeKey }) }) as unknown as T,
     );
   }

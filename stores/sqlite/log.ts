@@ -93,6 +93,7 @@ export class SqliteEntryLog<T extends LogEntry> implements EntryLog<T> {
     const rows = await this.writer.read(() => this.connection.rows<Row>(this.sql.read, scope, after, limit));
     return rows.map(([sequence, dedupe, json]) => {
       const entry = JSON.parse(json) as NewEntry<T>;
+      // A `T` is what `prepare` took apart; the compiler cannot know that of a type it is not told.
       return { ...entry, scope, sequence, ...(dedupe !== null && { dedupeKey: dedupe }) } as unknown as T;
     });
   }

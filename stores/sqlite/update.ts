@@ -24,7 +24,10 @@ function target(collection: string, document: object, path: string, mustBeViable
   return value;
 }
 
-/** One by one: mingo's own `update` builds its table of all expression operators anew for every call. */
+/**
+ * One by one: mingo's own `update` builds its table of all expression operators anew for every call. Mingo types each
+ * operator for the fields it takes; `assertFits` and the port's own types have checked them by the time one is called.
+ */
 const apply = { ...mingoOperators, $addToSet: addToSet, $pull: pull } as unknown as Record<
   Exclude<UpdateOperator, '$setOnInsert'>,
   (fields: Record<string, unknown>) => (document: object) => string[]
