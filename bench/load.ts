@@ -66,7 +66,7 @@ export async function load({ port, path, connections, seconds, body }: LoadOptio
           send();
         } catch (error) {
           socket.destroy();
-          reject(error);
+          reject(error instanceof Error ? error : new Error(String(error)));
         }
       });
       socket.on('error', reject);

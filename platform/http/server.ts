@@ -26,6 +26,8 @@ export interface ListenOptions {
   setting?: string;
   /** How long a caller may take to send its whole request. */
   requestTimeoutMs?: number;
+  /** How long a connection without a request is kept; the default is Node's, 5 s. */
+  keepAliveMs?: number;
 }
 
 const defaultGraceMs = 10_000;
@@ -63,11 +65,11 @@ const urlOf = ({ address, family, port }: AddressInfo): string =>
  */
 export async function listen(
   handler: (request: IncomingMessage, response: ServerResponse) => unknown,
-  { requestTimeoutMs = 30_000, ...wanted }: ListenOptions,
+  { requestTimeoutMs = 30_000, keepAliveMs, ...wanted }: ListenOptions,
 ): Promise<RunningServer> {
   let closing = false;
   const server = createServer(
-    { requestTimeout: requestTimeoutMs, headersTimeout: requestTimeoutMs },
+    { requestTimeout: requestTimeoutMs, headersTimeout: requestTimeoutMs, keepAliveTimeout: keepAliveMs },
     (request, response) => {
       // A kept-alive connection would hold the server open after its last answer.
       if (closing) response.shouldKeepAlive = false;

@@ -21,6 +21,12 @@ export interface StartBitmapOptions extends BitmapSettings {
 }
 
 /**
+ * While large imports are worked on, a request waits to be read for as long as they take: its connection must not count
+ * as idle by then.
+ */
+const keepAliveMs = 75_000;
+
+/**
  * Recovers the data and serves it.
  *
  * @throws ListenError, DataDirectoryInUseError
@@ -31,7 +37,13 @@ export async function startBitmapServer(options: StartBitmapOptions): Promise<Ru
   try {
     const store = await Store.open({ directory, logger: log, onFailure, checkpointBytes });
     const app = createApp({ log, token, store, bodyLimit, metrics: new Metrics() });
-    const server = await listen(app, { host, port, setting: 'BITMAP_PORT', requestTimeoutMs: 300_000 });
+    const server = await listen(app, {
+      host,
+      port,
+      setting: 'BITMAP_PORT',
+      requestTimeoutMs: 300_000,
+      keepAliveMs,
+    });
     return {
       url: server.url,
       port: server.port,

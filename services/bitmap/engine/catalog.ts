@@ -80,10 +80,10 @@ export class Catalog {
       default:
         if (target instanceof Field) return target.apply(change);
         if (change.kind === 'bit') return target.existing.add(change.column);
-        if (change.kind !== 'columns') return false;
         {
           const before = target.existing.size;
-          target.existing.addAll(change.columns);
+          if (change.kind === 'columns') target.existing.addAll(change.columns);
+          else if (change.kind === 'listed') target.existing.addList(change.columns);
           return target.existing.size !== before;
         }
     }

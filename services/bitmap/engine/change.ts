@@ -1,5 +1,6 @@
 import type { Int } from '../int';
 import type { AttributePatch } from './attributes';
+import type { ColumnList } from './column-list';
 import type { ColumnSet } from './column-set';
 import type { FieldOptions, IndexOptions } from './options';
 
@@ -23,6 +24,7 @@ export type Change =
 export type DataChange =
   | { kind: 'bit'; target: number; view: string; row: Int; column: Int; present: boolean }
   | { kind: 'columns'; target: number; view: string; row: Int; columns: ColumnSet; mode: 'add' | 'remove' | 'replace' }
+  | { kind: 'listed'; target: number; view: string; row: Int; columns: ColumnList }
   | { kind: 'value'; target: number; column: Int; value: Int }
   | { kind: 'values'; target: number; columns: readonly Int[]; values: readonly Int[] }
   | { kind: 'values-removed'; target: number; columns: ColumnSet };

@@ -1,18 +1,12 @@
 import { Bitmaps } from '../bitmaps/kind';
 import type { Bitmap } from '../bitmaps/bitmap';
 import { toInt, type Int } from '../int';
+import { columnList, offsetOf, pageOf, pageWidth, type ColumnList } from './column-list';
 
 /** Columns of one shard (specification 3, B: shards, "slices" in the earlier revision). */
 export const shardWidth = 1_048_576;
 
-/** Columns of one page: what a 32-bit bitmap holds, 4,096 shards. */
-const pageWidth = 2 ** 32;
 const exactPages = 2 ** 21;
-
-const pageOf = (column: Int): number =>
-  typeof column === 'number' ? Math.floor(column / pageWidth) : Number(column >> 32n);
-const offsetOf = (column: Int): number =>
-  typeof column === 'number' ? column % pageWidth : Number(column & 0xffffffffn);
 
 /** The column at an offset of a page. */
 export const columnAt = (page: number, offset: number): Int =>
@@ -91,20 +85,12 @@ export class ColumnSet {
 
   /** Changes this set. */
   addMany(columns: readonly Int[]): void {
-    if (columns.length === 0) return;
-    const byPage = new Map<number, number[]>();
-    for (const column of columns) {
-      const page = pageOf(column);
-      const list = byPage.get(page);
-      if (list) list.push(offsetOf(column));
-      else byPage.set(page, [offsetOf(column)]);
-    }
-    for (const [page, offsets] of byPage) this.page(page).addMany(ascending(Uint32Array.from(offsets)));
+    this.addList(columnList(columns));
   }
 
-  /** Changes this set: adds offsets of one page. */
-  addOffsets(page: number, offsets: Uint32Array): void {
-    if (offsets.length > 0) this.page(page).addMany(offsets);
+  /** Changes this set. */
+  addList(columns: ColumnList): void {
+    for (const [page, offsets] of columns) this.page(page).addMany(offsets);
   }
 
   /** Changes this set: adds all of another one. */
@@ -246,12 +232,6 @@ export class ColumnSet {
 }
 
 const chunkLength = 32_768;
-
-/** Sorts what is not sorted yet: clients send columns in order, and looking is much cheaper than sorting. */
-function ascending(values: Uint32Array): Uint32Array {
-  for (let at = 1; at < values.length; at += 1) if ((values[at - 1] ?? 0) > (values[at] ?? 0)) return values.sort();
-  return values;
-}
 
 /** Shared by everything that has no columns; never changed. */
 export const noColumns = new ColumnSet();

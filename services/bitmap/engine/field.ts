@@ -70,6 +70,9 @@ export class Field {
         this.touched(change.view, change.row, change.mode !== 'remove');
         return this.grownView(change.view)[change.mode](change.row, change.columns);
       }
+      case 'listed':
+        this.touched(change.view, change.row, true);
+        return this.grownView(change.view).addList(change.row, change.columns);
       case 'value':
         return this.values?.set(change.column, change.value) ?? false;
       case 'values':

@@ -1,4 +1,5 @@
 import { compare, type Int } from '../int';
+import type { ColumnList } from './column-list';
 import { ColumnSet, noColumns } from './column-set';
 
 /** Rows of columns: the matrix of a field, or of one stretch of time in it. */
@@ -38,6 +39,13 @@ export class View {
     const target = this.grown(row);
     const before = target.size;
     target.addAll(columns);
+    return target.size !== before;
+  }
+
+  addList(row: Int, columns: ColumnList): boolean {
+    const target = this.grown(row);
+    const before = target.size;
+    target.addList(columns);
     return target.size !== before;
   }
 

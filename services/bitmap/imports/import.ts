@@ -1,5 +1,6 @@
 import type { Write } from '../engine/change';
 import type { Index } from '../engine/catalog';
+import { columnList, type ColumnList } from '../engine/column-list';
 import { ColumnSet } from '../engine/column-set';
 import type { Field } from '../engine/field';
 import type { KeyTable } from '../engine/keys';
@@ -52,20 +53,42 @@ export interface BitImport {
   clear: boolean;
 }
 
+/** The columns of each row. */
+type RowBits = Map<Int, Int[]>;
 /** The columns of each row of each view. */
-type Bits = Map<string, Map<Int, Int[]>>;
+type Bits = Map<string, RowBits>;
 
-function addBit(bits: Bits, view: string, row: Int, column: Int): void {
+function rowsOf(bits: Bits, view: string): RowBits {
   let rows = bits.get(view);
   if (!rows) bits.set(view, (rows = new Map<Int, Int[]>()));
-  const columns = rows.get(row);
-  if (columns) columns.push(column);
-  else rows.set(row, [column]);
+  return rows;
 }
 
-function setExisting(write: Write, index: Index, columns: ColumnSet): void {
+function columnsOf(rows: RowBits, row: Int): Int[] {
+  let columns = rows.get(row);
+  if (!columns) rows.set(row, (columns = []));
+  return columns;
+}
+
+const addBit = (bits: Bits, view: string, row: Int, column: Int): void => {
+  columnsOf(rowsOf(bits, view), row).push(column);
+};
+
+/** The columns of each row. Clients send them in the order of their rows: looking the row up again is rarely needed. */
+function groupByRow(rows: readonly Int[], columns: readonly Int[]): RowBits {
+  const groups: RowBits = new Map();
+  let row: Int | undefined;
+  let group: Int[] = [];
+  for (const [at, column] of columns.entries()) {
+    if (rows[at] !== row) group = columnsOf(groups, (row = rows[at] ?? 0));
+    group.push(column);
+  }
+  return groups;
+}
+
+function setExisting(write: Write, index: Index, columns: ColumnList): void {
   if (!index.options.trackExistence) return;
-  write({ kind: 'columns', target: index.number, view: standardView, row: 0, columns, mode: 'add' });
+  write({ kind: 'listed', target: index.number, view: standardView, row: 0, columns });
 }
 
 /**
@@ -92,24 +115,25 @@ export function importBits(write: Write, index: Index, field: Field, given: BitI
   if (options.type === 'mutex' || options.type === 'bool') importExclusive(write, field, rows, columns, given.clear);
   else {
     const bits: Bits = new Map();
-    for (const [at, column] of columns.entries()) {
+    if (!options.noStandardView) bits.set(standardView, groupByRow(rows, columns));
+    for (const [at, column] of hasTimes ? columns.entries() : []) {
       const row = rows[at] ?? 0;
-      if (!options.noStandardView) addBit(bits, standardView, row, column);
-      const time = hasTimes ? (given.timestamps[at] ?? 0) : 0;
+      const time = given.timestamps[at] ?? 0;
       if (time === 0) continue;
       const minutes = Number(BigInt(time) / minuteNanoseconds);
       for (const view of viewsAt(minutes, options.timeQuantum ?? '')) addBit(bits, view, row, column);
     }
     writeBits(write, field, bits, given.clear);
   }
-  if (!given.clear) setExisting(write, index, ColumnSet.of(columns));
+  if (!given.clear) setExisting(write, index, columnList(columns));
 }
 
 function writeBits(write: Write, field: Field, bits: Bits, clear: boolean): void {
-  const mode = clear ? 'remove' : 'add';
+  const target = field.number;
   for (const [view, rows] of bits) {
     for (const [row, list] of rows) {
-      write({ kind: 'columns', target: field.number, view, row, columns: ColumnSet.of(list), mode });
+      if (clear) write({ kind: 'columns', target, view, row, columns: ColumnSet.of(list), mode: 'remove' });
+      else write({ kind: 'listed', target, view, row, columns: columnList(list) });
     }
   }
 }
@@ -166,7 +190,7 @@ export function importValues(write: Write, index: Index, field: Field, given: Va
     return;
   }
   write({ kind: 'values', target, columns, values: given.values });
-  setExisting(write, index, ColumnSet.of(columns));
+  setExisting(write, index, columnList(columns));
 }
 
 /**
@@ -184,13 +208,15 @@ export function importPositions(
   const { type } = field.options;
   if (type !== 'set' && type !== 'time')
     throw new ImportError(`roaring imports are for set and time fields, not ${type}`);
+  const target = field.number;
   const all = new ColumnSet();
   for (const [view, rows] of views) {
     for (const [row, list] of rows) {
       const columns = ColumnSet.of(list);
       all.addAll(columns);
-      write({ kind: 'columns', target: field.number, view, row, columns, mode: clear ? 'remove' : 'add' });
+      write({ kind: 'columns', target, view, row, columns, mode: clear ? 'remove' : 'add' });
     }
   }
-  if (!clear) setExisting(write, index, all);
+  if (clear || !index.options.trackExistence) return;
+  write({ kind: 'columns', target: index.number, view: standardView, row: 0, columns: all, mode: 'add' });
 }

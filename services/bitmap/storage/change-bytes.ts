@@ -1,5 +1,6 @@
 import type { AttributePatch } from '../engine/attributes';
 import type { Change } from '../engine/change';
+import type { ColumnList } from '../engine/column-list';
 import { ColumnSet } from '../engine/column-set';
 import type { FieldOptions, IndexOptions } from '../engine/options';
 import { exactJson, parseExactJson, type Json } from '../exact-json';
@@ -18,6 +19,7 @@ const codes = {
   value: 8,
   values: 9,
   'values-removed': 10,
+  listed: 11,
 } as const satisfies Record<Change['kind'], number>;
 
 const modes = ['add', 'remove', 'replace'] as const;
@@ -34,6 +36,24 @@ export function writeColumns(to: ByteWriter, columns: ColumnSet): void {
 export function readColumns(from: ByteReader): ColumnSet {
   const columns = new ColumnSet();
   for (let pages = from.u32(); pages > 0; pages -= 1) columns.load(from.u32(), from.bytes());
+  return columns;
+}
+
+function writeList(to: ByteWriter, columns: ColumnList): void {
+  to.u32(columns.size);
+  for (const [page, offsets] of columns) {
+    to.u32(page);
+    to.bytes(new Uint8Array(offsets.buffer, offsets.byteOffset, offsets.byteLength));
+  }
+}
+
+function readList(from: ByteReader): ColumnList {
+  const columns = new Map<number, Uint32Array>();
+  for (let pages = from.u32(); pages > 0; pages -= 1) {
+    const page = from.u32();
+    // A copy, because a list of numbers has to begin at a multiple of four.
+    columns.set(page, new Uint32Array(new Uint8Array(from.bytes()).buffer));
+  }
   return columns;
 }
 
@@ -67,6 +87,10 @@ export function writeChange(to: ByteWriter, change: Change): void {
       to.i64(change.row);
       to.u8(modes.indexOf(change.mode));
       return writeColumns(to, change.columns);
+    case 'listed':
+      to.text(change.view);
+      to.i64(change.row);
+      return writeList(to, change.columns);
     case 'value':
       to.i64(change.column);
       return to.i64(change.value);
@@ -121,6 +145,8 @@ export function readChange(from: ByteReader): Change {
       if (!mode) throw new DamagedBytesError('unknown mode');
       return { kind: 'columns', target, view, row, mode, columns: readColumns(from) };
     }
+    case codes.listed:
+      return { kind: 'listed', target, view: from.text(), row: from.i64(), columns: readList(from) };
     case codes.value:
       return { kind: 'value', target, column: from.i64(), value: from.i64() };
     case codes.values: {

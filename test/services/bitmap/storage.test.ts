@@ -5,6 +5,7 @@ import { createLog } from '../../../platform/log/log';
 import { makeTempDir, type TempDir } from '../../../platform/testing/temp-dir';
 import { answerJson } from '../../../services/bitmap/answers/json';
 import type { Change } from '../../../services/bitmap/engine/change';
+import { columnList } from '../../../services/bitmap/engine/column-list';
 import { ColumnSet } from '../../../services/bitmap/engine/column-set';
 import { execute } from '../../../services/bitmap/query/execute';
 import { ByteReader, ByteWriter } from '../../../services/bitmap/storage/bytes';
@@ -243,6 +244,13 @@ describe('changes', () => {
       columns: pairs.map(([column]) => column),
       values: pairs.map(([, value]) => value),
     })),
+    fc.record({
+      kind: fc.constant('listed' as const),
+      target: fc.nat(),
+      view: fc.string(),
+      row: int,
+      columns: fc.array(int).map(columnList),
+    }),
   );
 
   it('are read as they were written', () => {
