@@ -1,4 +1,5 @@
 import { ApplicationFailure } from '@temporalio/common';
+import type { RunEnd } from '../workflows/agent-run/messages';
 import type { Ending } from '../workflows/agent-run/workflow';
 import type { AgentCommandType } from '../contracts/agent-command';
 import type { ReleaseReason } from '../contracts/admission';
@@ -92,6 +93,14 @@ export function createCompletionActivities(deps: CompletionDependencies) {
       return { status: completion.status, endedAt: completion.completedAt, ...(retry ? { retry } : {}) };
     },
 
+    /** How the attempt has ended, once everything about that is done. */
+    async endOf({ attemptId }: { attemptId: string }): Promise<RunEnd | null> {
+      const { state, completion, endedAt } = await mustGet(attemptId);
+      if (state !== 'ended' && state !== 'refused') return null;
+      const status = completion?.status ?? state;
+      return { attemptId, status, endedAt: completion?.completedAt ?? endedAt ?? deps.now().toISOString() };
+    },
+
     /**
      * Ends a launch that was refused after its admission. A caller who was told `queued` finds a failed completion;
      * otherwise the refusal is the answer and nothing has run.
@@ -164,7 +173,7 @@ export function createCompletionActivities(deps: CompletionDependencies) {
           summary: ending.reason,
           error: ending.hostReclaimed ? undefined : 'The host could not be reached to clean up after the run.',
           claims: {},
-          harness,
+          harness: dispatched ? harness : { ended: 'not-dispatched' },
         };
       case 'agent':
         throw new Error(`The agent of ${record._id} ended without a recorded claim.`);

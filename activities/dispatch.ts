@@ -23,7 +23,7 @@ import { withHeartbeat } from './heartbeat';
 import type { LiveAgents } from './live-agents';
 import { keepCaptured } from './output-artifacts';
 import { sourceOf } from './source';
-import { supervised, supervisorOf, whileSupervised, type SupervisionDependencies } from './supervision';
+import { orphaned, supervised, supervisorOf, whileSupervised, type SupervisionDependencies } from './supervision';
 import { watchRun, type WatchdogDependencies } from './watchdog';
 
 export interface DispatchDependencies extends SupervisionDependencies, WatchdogDependencies, CheckpointDependencies {
@@ -64,6 +64,10 @@ export function createDispatchActivities(deps: DispatchDependencies) {
           // A worker that shuts down takes its agents with it: the run is lost to it, and retried elsewhere.
           if (outcome.ended === 'stopped' && deps.stopping.aborted) {
             throw ApplicationFailure.nonRetryable('The worker shut down.', 'WORKER_SHUTDOWN');
+          }
+          // Whoever takes the run up says how it has ended.
+          if (outcome.ended === 'stopped' && stop.reason === orphaned) {
+            throw ApplicationFailure.nonRetryable('The run is gone.', 'RUN_GONE');
           }
           await deps.attempts.claim(attemptId, claimOf(outcome, await seen(record, outcome)));
         }),

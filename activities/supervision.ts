@@ -64,6 +64,9 @@ export async function supervised<T>(
   }
 }
 
+/** Why an agent is stopped whose run is gone: nobody has asked for it. */
+export const orphaned = 'its run is gone';
+
 /** Stops the agent, unless only the activity is gone while its run goes on. */
 async function stopUnlessAdrift(
   deps: SupervisionDependencies,
@@ -72,7 +75,8 @@ async function stopUnlessAdrift(
   stop: AbortController,
 ): Promise<void> {
   const adrift = details?.notFound === true || details?.timedOut === true;
-  if (!adrift || !(await deps.isRunOpen(attemptId))) stop.abort();
+  if (!adrift) stop.abort();
+  else if (!(await deps.isRunOpen(attemptId))) stop.abort(orphaned);
 }
 
 /**

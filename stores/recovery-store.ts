@@ -7,7 +7,7 @@ type RecoveryRecord = RunRecovery & { _id: string };
 export async function createRecoveryStore(db: Database) {
   const records = await db.collection<RecoveryRecord>({
     name: 'run-recoveries',
-    indexes: [{ keys: { taskId: 1, createdAt: -1 } }],
+    indexes: [{ keys: { taskId: 1, createdAt: -1 } }, { keys: { state: 1, updatedAt: 1 } }],
   });
   return {
     /** Writes the record of `attemptId` once; a repeated call changes nothing and returns what stands. */
@@ -37,6 +37,13 @@ export async function createRecoveryStore(db: Database) {
         { $set: { ...fields, updatedAt }, $inc: { revision: 1 } },
       );
       return moved && present(moved);
+    },
+
+    /** Those whose next attempt is yet to be launched, the oldest first. */
+    async unfinished(limit: number): Promise<RunRecovery[]> {
+      const states: RunRecovery['state'][] = ['scheduled', 'launching'];
+      const found = await records.find({ state: { $in: states } }, { sort: { updatedAt: 1 }, limit });
+      return found.map(present);
     },
 
     async latest(taskId: string): Promise<RunRecovery | undefined> {

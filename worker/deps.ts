@@ -9,6 +9,7 @@ import { createDispatchActivities } from '../activities/dispatch';
 import { LiveAgents } from '../activities/live-agents';
 import { createOperatorActivities } from '../activities/operator';
 import { createOutputArtifactActivities } from '../activities/output-artifacts';
+import { createReconcileActivities } from '../activities/reconcile-runs';
 import { createRecoveryActivities } from '../activities/recovery';
 import { createPhaseActivities } from '../activities/phases';
 import { createAgentProbing, reportingStarts } from '../activities/probing';
@@ -63,6 +64,7 @@ import { createWorktreeStore } from '../stores/worktree-store';
 import { agentRunId, commandUpdate, type CommandInput } from '../workflows/agent-run/messages';
 import { workerQueue } from '../workflows/queues';
 import { openAdmission, runSignals } from './admission';
+import { runWorkflows } from './run-workflows';
 
 export interface WorkerParts {
   env: Environment;
@@ -184,6 +186,7 @@ export async function createWorkerDependencies({
     now: shared.now,
   });
 
+  const recovery = createRecoveryActivities(shared);
   const boardActivities = (onBoard: typeof shared & { board: Board }) => ({
     ...createAdmissionActivities({
       ...onBoard,
@@ -200,7 +203,17 @@ export async function createWorkerDependencies({
     ...createOperatorActivities(claims),
     ...createCompletionActivities({ ...onBoard, claims, telemetry, withdrawApprovals }),
     ...createApprovalActivities(onApprovals),
-    ...createRecoveryActivities(onBoard),
+    ...recovery,
+    ...createReconcileActivities({
+      ...onBoard,
+      workflows: runWorkflows(client),
+      cancelRecovery: (input) => recovery.cancelRecovery(input),
+      timings: {
+        runTimeoutMs: env.BOARD_RUN_TIMEOUT_MS,
+        heartbeatTimeoutMs: env.BOARD_HEARTBEAT_TIMEOUT_MS,
+        retryBackoffMs: env.BOARD_RETRY_BACKOFF_MS,
+      },
+    }),
     ...createSchedulerActivities({ ...onBoard, hosts, ...runSignals(client) }),
     ...createPhaseActivities({ phases, now: shared.now }),
     ...createTreeActivities({ ...onBoard, ...runSignals(client) }),

@@ -1,24 +1,37 @@
 import { ScheduleAlreadyRunning, ScheduleOverlapPolicy, type Client } from '@temporalio/client';
 import { outputCleanupId } from '../workflows/output-cleanup/messages';
 import { boardQueue } from '../workflows/queues';
+import { reconcileId } from '../workflows/reconcile/messages';
+
+interface Regular {
+  id: string;
+  every: '1 hour' | '1 minute';
+  workflowType: string;
+  summary: string;
+}
+
+const regular: readonly Regular[] = [
+  { id: outputCleanupId, every: '1 hour', workflowType: 'outputCleanup', summary: 'remove expired output of runs' },
+  { id: reconcileId, every: '1 minute', workflowType: 'reconcile', summary: 'take up runs whose workflow was lost' },
+];
 
 /** Makes the schedules that are not there yet: what is to be done again and again is Temporal's to remember. */
 export async function ensureSchedules(client: Client): Promise<void> {
-  try {
-    await client.schedule.create({
-      scheduleId: outputCleanupId,
-      spec: { intervals: [{ every: '1 hour' }] },
-      // One that was missed is made good by the next one.
-      policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: '1 minute' },
-      action: {
-        type: 'startWorkflow',
-        workflowType: 'outputCleanup',
-        workflowId: outputCleanupId,
-        taskQueue: boardQueue,
-        staticSummary: 'remove expired output of runs',
-      },
-    });
-  } catch (error) {
-    if (!(error instanceof ScheduleAlreadyRunning)) throw error;
+  for (const { id, every, workflowType, summary } of regular) {
+    try {
+      await client.schedule.create({
+        scheduleId: id,
+        spec: { intervals: [{ every }] },
+        // One that was missed is made good by the next one.
+        policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: '1 minute' },
+        action: { type: 'startWorkflow', workflowType, workflowId: id, taskQueue: boardQueue, staticSummary: summary },
+      });
+    } catch (error) {
+      if (!(error instanceof ScheduleAlreadyRunning)) throw error;
+    }
   }
 }
+
+/** Has lost runs looked for now. */
+export const reconcileNow = (client: Client): Promise<void> =>
+  client.schedule.getHandle(reconcileId).trigger(ScheduleOverlapPolicy.SKIP);

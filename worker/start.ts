@@ -17,7 +17,7 @@ import { startUpkeep } from './upkeep';
 import { startProbing } from './probing';
 import { installRuntime } from '../platform/temporal/runtime';
 import { reconcileApprovals } from './reconcile-approvals';
-import { ensureSchedules } from './schedules';
+import { ensureSchedules, reconcileNow } from './schedules';
 
 export interface RunningWorker {
   hostId: string;
@@ -118,9 +118,10 @@ export async function startWorker(
     await reconcileApprovals(approvals, { overdueOnly: !options.stuck }).catch((error: unknown) =>
       log.warn({ err: error }, 'approvals could not be reconciled'),
     );
+    await ensureSchedules(client).catch((error: unknown) => log.warn({ err: error }, 'schedules could not be made'));
   };
   await reconcile({ stuck: true });
-  await ensureSchedules(client).catch((error: unknown) => log.warn({ err: error }, 'schedules could not be made'));
+  await reconcileNow(client).catch((error: unknown) => log.warn({ err: error }, 'lost runs could not be looked for'));
   const reconciling = setInterval(() => void reconcile({ stuck: false }), reconcileEveryMs);
   log.info({ hostId, queues }, 'working');
 

@@ -1,6 +1,7 @@
 /** Every workflow: the entry of the bundle that workers run. */
 export { agentRun } from './agent-run/workflow';
 export { admissionScheduler } from './admission-scheduler/workflow';
+export { reconcile } from './reconcile/workflow';
 export { recovery } from './recovery/workflow';
 export { phaseExpansion } from './phase-expansion/workflow';
 export { runApproval } from './run-approval/workflow';

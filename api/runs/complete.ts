@@ -1,5 +1,5 @@
 import type { CompletionCallback } from '../../contracts/completion';
-import { assertFound, conflict } from '../../platform/errors/app-error';
+import { AppError, assertFound, conflict } from '../../platform/errors/app-error';
 import { claimDigest, redactClaim, type TerminalClaim } from '../../runs/completion';
 import type { RunsContext } from './context';
 import { verifiedAttempt } from './attempt';
@@ -30,10 +30,14 @@ export async function completeRun(
   }
   const ended = await context.attempts.get(record._id);
   assertFound(ended, 'attempt', record._id);
-  if (ended.completion?.idempotencyKey === identity) return { received: true };
+  if (!ended.completion) {
+    const message = 'The run is being taken up again. Send the same report once more.';
+    throw new AppError('RUN_PENDING', 503, message, { attemptId: record._id, retryAfterMs: 5_000 });
+  }
+  if (ended.completion.idempotencyKey === identity) return { received: true };
   throw conflict(
     'The run has ended with another result.',
-    { attemptId: record._id, status: ended.completion?.status, completionDigest: ended.completion?.digest },
+    { attemptId: record._id, status: ended.completion.status, completionDigest: ended.completion.digest },
     'COMPLETION_CONFLICT',
   );
 }

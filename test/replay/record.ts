@@ -18,6 +18,7 @@ import { executionTreeId } from '../../workflows/execution-tree/messages';
 import { rewindPlanId, workspaceRewindId } from '../../workflows/workspace-rewind/messages';
 import { worktreeId } from '../../workflows/worktree/messages';
 import { outputCleanupId } from '../../workflows/output-cleanup/messages';
+import { reconcileId } from '../../workflows/reconcile/messages';
 import { recoveryId } from '../../workflows/recovery/messages';
 import { schedulerId } from '../../workflows/admission-scheduler/messages';
 import { anApprovalRequest, aRequester, aWaitingRun } from '../support/approvals';
@@ -74,6 +75,7 @@ async function main(): Promise<void> {
       trust: () => trustScenarios(service, temporal),
       commands: () => commandScenarios(service, temporal),
       conversations: () => conversationScenarios(service),
+      lost: () => lostScenarios(service, temporal),
     };
     const chosen = process.argv.slice(2);
     const recorded: (readonly [name: string, workflowId: string])[] = [];
@@ -397,6 +399,29 @@ async function trustScenarios({ call }: Service, temporal: Client): Promise<[nam
   const { id } = await call.createTask({ title: 'Recorded', git: { repo: 'sample' } });
   await call.ok('GET', `/api/agents/${id}/workspace-trust`);
   return [['workspace-inventory', await latestWorkflow(temporal, 'workspaceInventory')]];
+}
+
+/** A run whose workflow was terminated while its agent worked, and the look that found it. */
+async function lostScenarios({ call }: Service, temporal: Client): Promise<[name: string, workflowId: string][]> {
+  const { id } = await call.createTask({ title: 'Recorded', git: { repo: 'sample' } });
+  const { attemptId } = await call.start(id, { agent: 'long-bee' });
+  await eventually(async () => {
+    if ((await call.status(id)).lastSequence < 3) throw new Error('not working yet');
+  });
+  await temporal.workflow.getHandle(agentRunId(attemptId)).terminate('recorded');
+  await temporal.schedule.getHandle(reconcileId).trigger();
+  await call.ended(id);
+  const look = await eventually(async () => {
+    for await (const { workflowId } of temporal.workflow.list({
+      query: 'WorkflowType = "reconcile" AND ExecutionStatus = "Completed"',
+    }))
+      return workflowId;
+    throw new Error('nobody has looked yet');
+  });
+  return [
+    ['agent-run-taken-up', agentRunId(attemptId)],
+    ['reconcile', look],
+  ];
 }
 
 /** Every way a request for approval can end, and the run that waited meanwhile. */

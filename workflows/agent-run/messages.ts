@@ -34,6 +34,23 @@ export interface AgentRunInput {
   origin?: LaunchOrigin;
   /** The workspace it is counted in. */
   workspaceId?: string;
+  /** Set when the attempt was found without a workflow, and this one takes it up. */
+  found?: FoundRun;
+}
+
+/** An attempt whose workflow was lost or terminated, as the stores have it. */
+export interface FoundRun {
+  /** Goes on with the launch, waits for the report of an agent elsewhere, or ends as interrupted. */
+  next: 'launch' | 'callback' | 'end';
+  /** Somebody ended the workflow: whatever watches over the agent is not waited for. */
+  terminated: boolean;
+  /** Whether it had come to its agent, whose end nobody has recorded. */
+  dispatched: boolean;
+  hostId: string | null;
+  agent: string;
+  provider: string;
+  phase: string;
+  launch?: LaunchOutcome;
 }
 
 export interface StopInput {

@@ -20,6 +20,7 @@ import { awaitTurn } from './admission';
 import type { Retry } from '../../activities/recovery';
 import { recoveryId, type RecoveryInput } from '../recovery/messages';
 import { RunStory } from './story';
+import { outOfReach, showFound, whyLost } from './take-up';
 import { ensureWorktree } from './ensure-worktree';
 import { acceptCommands, type CommandedRun } from './commands';
 import { admission, announce, completion, dispatchOn, operator, prepareOn, reclaimOn } from './activities';
@@ -36,6 +37,7 @@ import {
   stopUpdate,
   type AgentRunInput,
   type CompleteInput,
+  type FoundRun,
   type OperatorCompletion,
   type RunEnd,
   type StopInput,
@@ -64,6 +66,27 @@ export async function agentRun(input: AgentRunInput): Promise<RunEnd> {
 }
 
 async function attempt(input: AgentRunInput, run: RunMessages): Promise<RunEnd> {
+  return input.found ? takeUp(input, input.found, run) : launched(input, run);
+}
+
+/** Goes on with an attempt that was found without its workflow; one that has ended meanwhile is left as it is. */
+async function takeUp(input: AgentRunInput, found: FoundRun, run: RunMessages): Promise<RunEnd> {
+  const over = await completion.endOf({ attemptId: input.attemptId });
+  if (over) return run.finish(over);
+  if (found.next === 'launch') return launched(input, run);
+  showFound(run, found);
+  if (found.next === 'callback') {
+    run.story.become('running', 'The agent works elsewhere and may still report.');
+    return complete(input, run, await awaitCallback(run));
+  }
+  const here = found.dispatched && !run.remote;
+  const reclaimed = here ? await reclaim(input, found.hostId, run, found.terminated) : { claimed: false };
+  if (reclaimed?.claimed) return complete(input, run, { by: 'agent' });
+  const hostReclaimed = reclaimed !== undefined && !outOfReach(found);
+  return complete(input, run, { by: 'lost', reason: whyLost(found), hostReclaimed });
+}
+
+async function launched(input: AgentRunInput, run: RunMessages): Promise<RunEnd> {
   const { attemptId } = input;
   const admitted = await admission.admit(input);
   if (admitted.launch?.status === 'refused') return refuse(run, admitted.launch, admitted.decidedAt);
@@ -166,12 +189,13 @@ async function reclaim(
   { attemptId, timings }: AgentRunInput,
   hostId: string | null,
   run: RunMessages,
+  force = false,
 ): Promise<{ claimed: boolean } | undefined> {
   const host = reclaimOn(hostId, timings);
   const scope = new CancellationScope();
   void condition(() => run.stop !== undefined).then(() => scope.cancel());
   try {
-    if (run.stop === undefined) return await scope.run(() => host.reclaim({ attemptId, force: false }));
+    if (run.stop === undefined && !force) return await scope.run(() => host.reclaim({ attemptId, force: false }));
   } catch (error) {
     if (!isCancellation(error)) return undefined;
   }
@@ -208,7 +232,7 @@ async function complete(input: AgentRunInput, run: RunMessages, ending: Ending):
 }
 
 /** Leaves what follows to a workflow of its own, which can be cancelled while it waits. */
-async function followUp(input: AgentRunInput, retry: Retry): Promise<void> {
+async function followUp({ found: _found, ...input }: AgentRunInput, retry: Retry): Promise<void> {
   const next: AgentRunInput = {
     ...input,
     attemptId: retry.attemptId,

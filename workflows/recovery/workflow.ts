@@ -1,6 +1,7 @@
 import {
   CancellationScope,
   ParentClosePolicy,
+  WorkflowIdReusePolicy,
   allHandlersFinished,
   condition,
   proxyActivities,
@@ -8,6 +9,7 @@ import {
   setHandler,
   startChild,
 } from '@temporalio/workflow';
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import type { RecoveryActivities } from '../../activities/recovery';
 import type { RunRecovery } from '../../contracts/recovery';
 import { searchAttributes } from '../../platform/temporal/search-attributes';
@@ -54,8 +56,10 @@ export async function recovery(input: RecoveryInput): Promise<void> {
 
 /** Starts the next attempt as a workflow of its own, which goes on when this one ends. */
 async function launch({ attemptId, next }: RecoveryInput): Promise<void> {
-  await startChild(agentRun, {
+  const started = startChild(agentRun, {
     workflowId: agentRunId(next.attemptId),
+    // Another recovery of the same attempt, taken up when this one seemed lost, may have been first.
+    workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
     parentClosePolicy: ParentClosePolicy.ABANDON,
     args: [next],
     staticSummary: `retry ${next.retry?.retryNumber ?? 0} of ${attemptId}`,
@@ -66,5 +70,8 @@ async function launch({ attemptId, next }: RecoveryInput): Promise<void> {
       { key: searchAttributes.rootObjectiveId, value: next.taskId },
       { key: searchAttributes.runState, value: 'admitting' },
     ],
+  });
+  await started.catch((error: unknown) => {
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
   });
 }

@@ -1,0 +1,34 @@
+import { upsertSearchAttributes } from '@temporalio/workflow';
+import type { LaunchOutcome } from '../../contracts/launch';
+import { searchAttributes } from '../../platform/temporal/search-attributes';
+import type { FoundRun } from './messages';
+import type { RunStory } from './story';
+
+/** The run as it is shown to operators. */
+interface ShownRun {
+  readonly story: RunStory;
+  remote: boolean | undefined;
+  started: LaunchOutcome | undefined;
+  answer(launch: LaunchOutcome): void;
+}
+
+/** Shows an attempt that was found without its workflow, and lets it be spoken to as before. */
+export function showFound(run: ShownRun, { agent, provider, phase, launch, terminated }: FoundRun): void {
+  run.remote = provider === 'remote-callback';
+  if (launch) run.answer(launch);
+  if (launch?.status === 'running') run.started = launch;
+  run.story.know('agent', agent);
+  run.story.know('provider', provider);
+  upsertSearchAttributes([
+    { key: searchAttributes.agent, value: agent },
+    { key: searchAttributes.provider, value: provider },
+    { key: searchAttributes.phase, value: phase },
+  ]);
+  run.story.tell(terminated ? 'Its workflow was terminated.' : 'Its workflow was lost.');
+}
+
+export const whyLost = ({ terminated }: FoundRun): string =>
+  terminated ? 'The workflow of the run was terminated.' : 'The workflow of the run was lost.';
+
+/** Whether an agent may still be alive that nobody here can end. */
+export const outOfReach = ({ dispatched, provider }: FoundRun): boolean => dispatched && provider === 'remote-callback';

@@ -1,0 +1,16 @@
+import { proxyActivities, setCurrentDetails } from '@temporalio/workflow';
+import type { ReconcileActivities, Reconciled } from '../../activities/reconcile-runs';
+
+const { reconcileRuns } = proxyActivities<ReconcileActivities>({
+  startToCloseTimeout: '10 minutes',
+  heartbeatTimeout: '30 seconds',
+  retry: { initialInterval: '1 second', maximumInterval: '30 seconds', maximumAttempts: 10 },
+  summary: 'look for lost runs',
+});
+
+/** Takes up runs and recoveries whose workflow was lost or terminated. Started by a schedule, and by hand in its page. */
+export async function reconcile(): Promise<Reconciled> {
+  const found = await reconcileRuns();
+  setCurrentDetails(`${found.looked} looked at, ${found.runs} runs and ${found.recoveries} recoveries taken up.`);
+  return found;
+}
