@@ -1,6 +1,7 @@
+import type { AdmissionSettings } from '../contracts/settings';
 import type { Log } from '../platform/log/log';
-import { evaluated, hostKey, policiesOf, scopesOf, type Policy } from '../runs/admission/capacity';
-import { schedule, type Candidate, type Turn } from '../runs/admission/schedule';
+import { evaluated, hostKey, policiesOf, scopesOf, type Policy, type Usage } from '../runs/admission/capacity';
+import { schedule, type Candidate, type Plan, type Turn } from '../runs/admission/schedule';
 import type { AttemptStore } from '../stores/attempt-store';
 import type { HostStore } from '../stores/host-store';
 import type { QueueRecord } from '../stores/queue-store';
@@ -20,6 +21,8 @@ export interface SchedulerDependencies {
 
 /** The bound of one snapshot of the queue. */
 const windowSize = 1_000;
+/** How many of them one look goes through. */
+const mostWindows = 20;
 /** How many entries one look takes up for each kind of repair. */
 const batch = 100;
 /** How long whoever asked for the end of an entry has to bring it about before the scheduler does. */
@@ -46,13 +49,33 @@ export function createSchedulerActivities(deps: SchedulerDependencies) {
     },
   };
 
+  /**
+   * Looks at the queue one window after the other while there is room and something behind it: a thousand entries that
+   * nothing can be done for now do not hide the next one that fits.
+   */
   async function handOut(turn: Turn | undefined): Promise<Turn | undefined> {
     const { admission } = await settings.current();
-    const now = deps.now();
-    const usage = await reservations.usage();
-    const limit = admission.enabled ? admission.limits.global.runs : null;
-    if (limit !== null && (usage.global?.runs ?? 0) >= limit) return turn;
-    const waiting = await queue.window(windowSize, now.toISOString());
+    let next = turn;
+    for (let page = 0; page < mostWindows; page += 1) {
+      const usage = await reservations.usage();
+      const limit = admission.enabled ? admission.limits.global.runs : null;
+      if (limit !== null && (usage.global?.runs ?? 0) >= limit) return next;
+      const now = deps.now();
+      const { entries, isLast } = await queue.window(windowSize, now.toISOString(), page * windowSize);
+      const plan = await handOutTo(entries, admission, usage, next, now);
+      next = plan.turn;
+      if (isLast || plan.picks.length >= admission.queue.scheduler.evaluationLimit) return next;
+    }
+    return next;
+  }
+
+  async function handOutTo(
+    waiting: QueueRecord[],
+    admission: AdmissionSettings,
+    usage: Usage,
+    turn: Turn | undefined,
+    now: Date,
+  ): Promise<Plan> {
     const growing = await dispatchable(waiting);
     const hosts = await capacities(growing);
     const entries = growing.filter(({ hostId }) => hosts.get(hostId)?.takesWork !== false);
@@ -73,7 +96,7 @@ export function createSchedulerActivities(deps: SchedulerDependencies) {
         byId.get(id)?.limitingKey === first?.key && byId.get(id)?.limitingPolicies.length === limiting.length;
       if (first && !same) await queue.limit(id, first.key, limiting.map(evaluated));
     }
-    return plan.turn;
+    return plan;
   }
 
   /**

@@ -41,6 +41,8 @@ const waitingStates: QueueState[] = ['queued', 'requeued'];
 /** Taken by the scheduler or not: still in the queue. */
 const openStates: QueueState[] = ['queued', 'requeued', 'leased'];
 const retentionSeconds = 30 * 86_400;
+/** How many entries the scheduler is shown for their age alone. */
+const mostOldest = 200;
 
 /** The durable queue of launches. Every change is a compare-and-set on the state it is made from. */
 export async function createQueueStore(db: Database) {
@@ -93,22 +95,27 @@ export async function createQueueStore(db: Database) {
     /**
      * What the scheduler chooses from: the first by priority, and, when there are more than that, the oldest. Entries
      * that are to end, or wait after a failure, are left out.
+     *
+     * @param skip how many of the first to pass over, in each state: those of the windows before
      */
-    async window(limit: number, now: string): Promise<QueueRecord[]> {
+    async window(limit: number, now: string, skip = 0): Promise<{ entries: QueueRecord[]; isLast: boolean }> {
       const lists = await Promise.all(
-        waitingStates.flatMap((state) => [entries.find({ state }, { sort: { priority: -1, enqueuedAt: 1 }, limit })]),
+        waitingStates.map((state) =>
+          entries.find({ state }, { sort: { priority: -1, enqueuedAt: 1 }, limit, ...(skip > 0 ? { skip } : {}) }),
+        ),
       );
-      const found = lists.flat();
-      if (found.length >= limit) {
-        const oldest = await Promise.all(
-          waitingStates.map((state) => entries.find({ state }, { sort: { enqueuedAt: 1 }, limit })),
+      const isLast = lists.every((list) => list.length < limit);
+      if (!isLast && skip === 0) {
+        const oldest = waitingStates.map((state) =>
+          entries.find({ state }, { sort: { enqueuedAt: 1 }, limit: mostOldest }),
         );
-        found.push(...oldest.flat());
+        lists.push(...(await Promise.all(oldest)));
       }
-      const unique = new Map(found.map((entry) => [entry._id, entry]));
-      return [...unique.values()].filter(
+      const unique = new Map(lists.flat().map((entry) => [entry._id, entry]));
+      const found = [...unique.values()].filter(
         ({ cancel, notBefore }) => !cancel && (notBefore === undefined || notBefore <= now),
       );
+      return { entries: found, isLast };
     },
 
     /** Takes an entry for dispatch; `undefined` when it is no longer to be had. */

@@ -37,7 +37,10 @@ async function fit(
   reserve: boolean,
 ): Promise<Decision> {
   const waiting = await deps.queue.get(request.attemptId);
-  if (waiting) return queued(deps, settings, request, waiting.enqueuedAt, waiting.limitingPolicies);
+  if (waiting) {
+    const hint = retryAfter(settings, await deps.queue.depth());
+    return queued(request, waiting.enqueuedAt, waiting.limitingPolicies, hint);
+  }
   const denied = deniedBy(policies, request.requested);
   if (denied) return { decision: 'refused', launch: policyDenied(denied, request) };
 
@@ -75,16 +78,15 @@ async function enqueue(
   const enqueuedAt = deps.now().toISOString();
   const limitingPolicies = blocked.map(evaluated);
   await deps.queue.enqueue({ ...request, enqueuedAt, limitingKey, limitingPolicies });
-  return queued(deps, settings, request, enqueuedAt, limitingPolicies);
+  return queued(request, enqueuedAt, limitingPolicies, retryAfterMs);
 }
 
-async function queued(
-  deps: AdmissionControl,
-  settings: AdmissionSettings,
+function queued(
   request: AdmissionRequest,
   enqueuedAt: string,
   limitingPolicies: EvaluatedPolicy[],
-): Promise<Decision> {
+  retryAfterMs: number,
+): Decision {
   const scopes = limiting(limitingPolicies);
   return {
     decision: 'queued',
@@ -95,7 +97,7 @@ async function queued(
       agent: request.agent,
       status: 'queued',
       enqueuedAt,
-      retryAfterMs: retryAfter(settings, await deps.queue.depth()),
+      retryAfterMs,
       // Nothing is in its way but those who came before.
       limitingScopes: scopes.length > 0 ? scopes : [{ scope: 'global', scopeId: 'global' }],
     },

@@ -33,8 +33,20 @@ export interface Policy extends EvaluatedPolicy {
   passing?: boolean;
 }
 
+/** The scheduler asks for the same few thousand again and again, a look at a deep queue for all of them. */
+const hashed = new Map<string, string>();
+const mostHashed = 20_000;
+
 /** What stands for an identity that is not shown. */
-export const hashedId = (kind: string, id: string): string => `${kind}_${textDigest(id).slice(7, 31)}`;
+export function hashedId(kind: string, id: string): string {
+  const name = `${kind} ${id}`;
+  const known = hashed.get(name);
+  if (known !== undefined) return known;
+  const made = `${kind}_${textDigest(id).slice(7, 31)}`;
+  if (hashed.size >= mostHashed) hashed.clear();
+  hashed.set(name, made);
+  return made;
+}
 
 export const globalScope: Scope = { scope: 'global', scopeId: 'global', key: 'global' };
 export const hostKey = (hostId: string): string => hashedId('host', hostId);

@@ -91,10 +91,9 @@ const policy = { commitPolicy: 'forbidden' };
 
 /** Looks at the ledger all the time, and answers the most that was ever held. */
 function watchLedger() {
-  const seen = { most: 0, looks: 0 };
-  let over = false;
+  const seen = { most: 0, looks: 0, over: false };
   const watching = (async () => {
-    while (!over) {
+    while (!seen.over) {
       seen.most = Math.max(seen.most, (await reservations.usage()).global?.runs ?? 0);
       seen.looks += 1;
       await new Promise((resolve) => setTimeout(resolve, 25));
@@ -102,7 +101,7 @@ function watchLedger() {
   })();
   return {
     async end() {
-      over = true;
+      seen.over = true;
       await watching;
       return seen;
     },

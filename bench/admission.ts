@@ -1,0 +1,342 @@
+/**
+ * What admission costs, and whether the depth of the queue changes it. First the decision alone, against a store of its
+ * own (MongoDB when `MONGODB_URL` is set): a launch that gets its capacity and gives it back, one that has to wait, and a
+ * look of the scheduler that has one launch to dispatch. Then launches over HTTP through everything, by one to four worker
+ * processes, with what passes between one run giving back its capacity and the next one having it.
+ *
+ *     npm run build && node dist/bench/admission.js [decisions|launches]
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { decideCapacity } from '../activities/admission-control/decide';
+import type { AdmissionControl } from '../activities/admission-control/dependencies';
+import { createSchedulerActivities } from '../activities/scheduler';
+import { createLog } from '../platform/log/log';
+import { nodePart } from '../platform/processes/node-part';
+import { evaluated, globalScope, hostKey, type Policy } from '../runs/admission/capacity';
+import type { AdmissionRequest } from '../runs/admission/request';
+import { startAll, type RunningService } from '../scripts/start-all';
+import { createAdmissionRequestStore } from '../stores/admission-request-store';
+import type { Database } from '../stores/collection';
+import { openDatabase } from '../stores/open';
+import { createQueueStore } from '../stores/queue-store';
+import { createReservationStore } from '../stores/reservation-store';
+import { createSettingsStore } from '../stores/settings-store';
+import { createTreeStore } from '../stores/tree-store';
+import { inParallel, percentile } from './latency';
+
+const depths = [0, 1_000, 10_000];
+const workers = [1, 2, 4];
+const decisions = 400;
+const looks = 40;
+const launches = 200;
+const handovers = 40;
+
+const log = createLog({ name: 'bench', level: 'error' });
+const round = (value: number): number => Math.round(value * 10) / 10;
+type Row = Record<string, string | number>;
+
+/** @param spent the time it all took, and, where this process did all the work, its processor's */
+const row = (what: string, depth: number | string, samples: number[], spent: Partial<Spent> = {}): Row => ({
+  what,
+  'queued or workers': depth,
+  'p50 ms': round(percentile(samples, 0.5)),
+  'p99 ms': round(percentile(samples, 0.99)),
+  'per s': spent.elapsedMs === undefined ? '' : round((samples.length / spent.elapsedMs) * 1000),
+  'cpu ms each': spent.cpuMs === undefined ? '' : round(spent.cpuMs / samples.length),
+});
+
+interface Spent {
+  elapsedMs: number;
+  cpuMs: number;
+}
+
+async function spent(work: () => Promise<unknown>): Promise<Spent> {
+  const before = process.cpuUsage();
+  const elapsedMs = await timed(work);
+  const { user, system } = process.cpuUsage(before);
+  return { elapsedMs, cpuMs: (user + system) / 1000 };
+}
+
+let attempts = 0;
+
+/** A launch of its own tree and task. */
+function aRequest(hostId: string | null): AdmissionRequest {
+  attempts += 1;
+  const attemptId = `attempt_${String(attempts).padStart(12, '0')}`;
+  return {
+    version: 1,
+    attemptId,
+    taskId: `task_${attempts}`,
+    rootTaskId: `task_${attempts}`,
+    workspaceId: 'local',
+    agent: 'bench',
+    provider: 'remote-callback',
+    hostId,
+    phase: 'implement',
+    source: 'direct',
+    edge: 'root',
+    rootObjectiveId: attemptId,
+    nodeId: attemptId,
+    parentNodeId: null,
+    depth: 0,
+    priority: 1,
+    requested: { runs: 1, processes: 1, memoryMb: 512 },
+    requestedAt: new Date().toISOString(),
+  };
+}
+
+const globalRuns: Policy = { ...globalScope, policy: 'global.runs', resource: 'runs', limit: 1 };
+const awayKey = hostKey('away');
+const awayHost: Policy = {
+  policy: 'host.runs',
+  scope: 'host',
+  scopeId: awayKey,
+  resource: 'runs',
+  limit: 0,
+  key: awayKey,
+};
+
+/** Fills the queue with launches of another workspace: on a host that is away, or on none and without room. */
+async function fill({ queue, requests }: AdmissionControl, depth: number, hostId: string | null): Promise<void> {
+  await inParallel(depth - (await queue.depth()), 8, async () => {
+    const request = await requests.put({ ...aRequest(hostId), workspaceId: 'other' });
+    const enqueuedAt = new Date().toISOString();
+    const limiting = hostId === null ? globalRuns : awayHost;
+    await queue.enqueue({ ...request, enqueuedAt, limitingKey: limiting.key, limitingPolicies: [evaluated(limiting)] });
+  });
+}
+
+async function openControl(database: Database, maxRuns: number): Promise<AdmissionControl> {
+  const [requests, reservations, queue, trees, settings] = await Promise.all([
+    createAdmissionRequestStore(database),
+    createReservationStore(database),
+    createQueueStore(database),
+    createTreeStore(database),
+    createSettingsStore(database, { BOARD_MAX_RUNS: maxRuns, BOARD_RUN_TIMEOUT_MS: 60_000 }),
+  ]);
+  await settings.patch({ admission: { queue: { globalLimit: 100_000, perWorkspaceLimit: 100_000 } } });
+  const capacityOf = async (id: string) => ({ takesWork: id !== 'away', runs: undefined });
+  return {
+    requests,
+    reservations,
+    queue,
+    trees,
+    settings,
+    log,
+    hosts: { capacityOf },
+    now: () => new Date(),
+    wakeScheduler: async () => undefined,
+  };
+}
+
+const timed = async (work: () => Promise<unknown>): Promise<number> => {
+  const startedAt = performance.now();
+  await work();
+  return performance.now() - startedAt;
+};
+
+/** Admits, as the activity does: writes the request down, decides. */
+async function decide(control: AdmissionControl): Promise<{ id: string; decision: string }> {
+  const request = await control.requests.put(aRequest(null));
+  const { decision } = await decideCapacity(control, request);
+  return { id: request.attemptId, decision };
+}
+
+async function measureDecisions(database: Database): Promise<Row[]> {
+  const rows: Row[] = [];
+  const { queue, ...others } = await openControl(database, 1_000_000);
+  // What waits for the ceiling of the measured queue is not in the way of a launch that has room.
+  const waitedFor = (keys: string[]) => queue.waitedFor(keys.filter((key) => key !== globalScope.key));
+  const roomy = { ...others, queue: { ...queue, waitedFor } };
+  const full = await openControl(database, 1);
+  const scheduler = createSchedulerActivities({
+    admission: full,
+    attempts: { get: async () => undefined },
+    hosts: full.hosts,
+    signalCapacity: async () => true,
+    requestStop: async () => true,
+    log,
+    now: () => new Date(),
+  });
+  const release = (id: string) => full.reservations.release(id, 'completed', 'bench', new Date());
+  for (const [index, depth] of [0, ...depths].entries()) {
+    // The first round is for the just-in-time compiler.
+    const measured = index > 0;
+    await fill(full, depth, null);
+    const held: number[] = [];
+    const holding = await spent(() =>
+      inParallel(decisions, 8, async () => {
+        held.push(await timed(async () => release((await decide(roomy)).id)));
+      }),
+    );
+    if (measured) rows.push(row('admit and release', depth, held, holding));
+
+    let holder = (await decide(roomy)).id;
+    const queued: number[] = [];
+    const ids: string[] = [];
+    const queueing = await spent(() =>
+      inParallel(decisions, 8, async () => {
+        queued.push(await timed(async () => ids.push((await decide(full)).id)));
+      }),
+    );
+    if (measured) rows.push(row('enqueue', depth, queued, queueing));
+    for (const id of ids) await full.queue.end(id, { code: 'BENCH', reason: 'bench', at: new Date().toISOString() });
+
+    const seen: number[] = [];
+    let cpuMs = 0;
+    for (let n = 0; n < looks; n += 1) {
+      const { id, decision } = await decide(full);
+      if (decision !== 'queued') throw new Error(`${id} did not have to wait: ${decision}.`);
+      const dispatching = await spent(async () => {
+        await release(holder);
+        await scheduler.dispatchQueued();
+      });
+      seen.push(dispatching.elapsedMs);
+      cpuMs += dispatching.cpuMs;
+      const [next, ...more] = await full.reservations.holders();
+      if (next === undefined || next === holder || more.length > 0) throw new Error('Not one was dispatched.');
+      await full.queue.dispatched(next, new Date().toISOString());
+      holder = next;
+    }
+    await release(holder);
+    if (measured) rows.push(row('release and dispatch', depth, seen, { cpuMs }));
+  }
+  return rows;
+}
+
+async function call<T>({ apiUrl }: RunningService, method: string, path: string, body: object = {}): Promise<T> {
+  const response = await fetch(`${apiUrl}/api${path}`, {
+    method,
+    headers: { 'content-type': 'application/json' },
+    ...(method === 'GET' ? {} : { body: JSON.stringify(body) }),
+  });
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
+  return (await response.json()) as T;
+}
+
+const open = {
+  ...process.env,
+  BOARD_AUTH_ENABLED: 'false',
+  BOARD_DRAIN_MS: '0',
+  LOG_LEVEL: 'error',
+  ...Object.fromEntries(['GLOBAL', 'READ', 'WRITE', 'UPLOAD'].map((tier) => [`RATE_LIMIT_${tier}`, '0'])),
+};
+
+/** A service with `count` worker processes, and what ends all of it. */
+async function startFleet(dir: string, count: number, maxRuns: number) {
+  const environment = { ...open, BOARD_MAX_RUNS: String(maxRuns) };
+  const service = await startAll({ environment, dataDir: dir, ports: { api: 0, temporalUi: 0 }, quiet: true });
+  const others = await Promise.all(
+    Array.from({ length: count - 1 }, (_, index) =>
+      nodePart({
+        name: `worker-${index + 2}`,
+        script: join(__dirname, '..', 'worker', 'main.js'),
+        environment: () => ({ ...environment, BOARD_DATA_DIR: dir, TEMPORAL_ADDRESS: service.temporalAddress }),
+        output: { file: join(dir, 'logs', `worker-${index + 2}.log`) },
+      }).start(),
+    ),
+  );
+  await call(service, 'PUT', '/config/agents', {
+    agents: [{ type: 'elsewhere', name: 'Elsewhere', provider: 'remote-callback' }],
+  });
+  return {
+    service,
+    close: async () => {
+      await Promise.all(others.map((worker) => worker.stop(10_000)));
+      await service.stop();
+    },
+  };
+}
+
+interface Launch {
+  taskId: string;
+  attemptId: string;
+  status: string;
+}
+
+const aTask = async (service: RunningService): Promise<string> =>
+  (await call<{ id: string }>(service, 'POST', '/tasks', { title: 'Bench', agent: 'elsewhere' })).id;
+const launch = (service: RunningService, taskId: string): Promise<Launch> =>
+  call<Launch>(service, 'POST', `/agents/${taskId}/start`);
+const stop = (service: RunningService, { taskId, attemptId }: Launch) =>
+  call(service, 'POST', `/agents/${taskId}/stop`, { attemptId });
+
+async function measureLaunches(count: number): Promise<Row> {
+  const dir = await mkdtemp(join(tmpdir(), 'bench-admission-'));
+  const { service, close } = await startFleet(dir, count, 10_000);
+  try {
+    const tasks = await Promise.all(Array.from({ length: launches }, () => aTask(service)));
+    const samples: number[] = [];
+    const elapsedMs = await timed(() =>
+      inParallel(launches, 20, async (n) => {
+        samples.push(await timed(() => launch(service, tasks[n] ?? '')));
+      }),
+    );
+    return row('launches over HTTP', `${count} workers`, samples, { elapsedMs });
+  } finally {
+    await close();
+    await rm(dir, { recursive: true, force: true });
+  }
+}
+
+/** From one run giving its capacity back to the next one having it, by what the reservations say. */
+async function measureHandover(depth: number): Promise<Row> {
+  const dir = await mkdtemp(join(tmpdir(), 'bench-admission-'));
+  const { service, close } = await startFleet(dir, 1, 1);
+  try {
+    const database = await openDatabase({ mongoUrl: process.env.MONGODB_URL, dataDir: dir, log });
+    try {
+      const control = await openControl(database, 1);
+      await fill(control, depth, 'away');
+      const line: Launch[] = [];
+      for (let n = 0; n <= handovers; n += 1) line.push(await launch(service, await aTask(service)));
+      const samples: number[] = [];
+      for (const [index, run] of line.slice(0, -1).entries()) {
+        await stop(service, run);
+        const next = line[index + 1]?.attemptId ?? '';
+        while ((await control.queue.get(next))?.state !== 'dispatched') {
+          await new Promise((resolve) => setTimeout(resolve, 5));
+        }
+        const [before, after] = await Promise.all([
+          control.reservations.get(run.attemptId),
+          control.reservations.get(next),
+        ]);
+        samples.push(Date.parse(after?.createdAt ?? '') - Date.parse(before?.release?.releasedAt ?? ''));
+      }
+      return row('release to reservation', depth, samples);
+    } finally {
+      await database.close();
+    }
+  } finally {
+    await close();
+    await rm(dir, { recursive: true, force: true });
+  }
+}
+
+async function decisionsAlone(): Promise<void> {
+  const dir = await mkdtemp(join(tmpdir(), 'bench-admission-'));
+  const database = await openDatabase({ mongoUrl: process.env.MONGODB_URL, dataDir: dir, log });
+  try {
+    console.table(await measureDecisions(database));
+  } finally {
+    await database.close();
+    await rm(dir, { recursive: true, force: true });
+  }
+}
+
+async function throughEverything(): Promise<void> {
+  const rows: Row[] = [];
+  for (const count of workers) rows.push(await measureLaunches(count));
+  for (const depth of depths) rows.push(await measureHandover(depth));
+  console.table(rows);
+}
+
+async function main(): Promise<void> {
+  const [which] = process.argv.slice(2);
+  if (which !== 'launches') await decisionsAlone();
+  if (which !== 'decisions') await throughEverything();
+}
+
+void main();
