@@ -6,7 +6,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { AgentConfig } from '../contracts/agent-config';
 import type { LaunchOutcome, LaunchRefusal } from '../contracts/launch';
 import type { LaunchPreview } from '../contracts/launch-manifest';
-import type { ProviderRuntimeManifest, TaskEnvelope, WorkspaceBaseline } from '../contracts/run-contract';
+import type { TaskEnvelope, WorkspaceBaseline } from '../contracts/run-contract';
 import type { Repository } from '../contracts/repository';
 import type { WorkspaceInventory } from '../contracts/workspace-trust';
 import type { Git } from '../providers/git/git';
@@ -28,7 +28,7 @@ import type { WorktreeRecord, WorktreeStore } from '../stores/worktree-store';
 import { withHeartbeat } from './heartbeat';
 import { goesOnWith, snapshotOf } from './launch-snapshot';
 import { phaseAtLaunch } from './launch-phase';
-import type { AgentProbing } from './probing';
+import type { AgentProbing, Probed } from './probing';
 import { trustOfLaunch, type TrustDependencies } from './workspace-trust';
 import { takeLease } from './worktree/lease';
 import { placeOf } from './worktree/record';
@@ -71,8 +71,9 @@ export function createPrepareActivities(deps: PrepareDependencies) {
       const record = await deps.attempts.get(attemptId);
       if (!record) throw ApplicationFailure.nonRetryable(`No attempt ${attemptId}.`, 'ATTEMPT_MISSING');
       if (record.launch?.status === 'running') return record.launch;
-      const runtime = await probed(record.agentConfig);
-      if ('status' in runtime) return runtime;
+      const found = await probed(record.agentConfig);
+      if ('status' in found) return found;
+      const { manifest: runtime } = found;
       const workspace = await withHeartbeat(() => workspaceOf(record));
       if ('status' in workspace) return workspace;
 
@@ -155,9 +156,10 @@ export function createPrepareActivities(deps: PrepareDependencies) {
     /** The same compilation without an attempt; git is only read. */
     async preview({ snapshot, hostId, ...where }: PreviewInput): Promise<LaunchPreview | LaunchRefusal> {
       const place = { ...where, taskId: snapshot.taskId };
-      const runtime = await probed(snapshot.agent);
-      if ('status' in runtime) return runtime;
-      const workspace = await plannedWorkspace(place);
+      // Neither needs the other, and somebody waits.
+      const [found, workspace] = await Promise.all([probed(snapshot.agent), plannedWorkspace(place)]);
+      if ('status' in found) return found;
+      const { manifest: runtime, circuit } = found;
       if (workspace && 'status' in workspace) return workspace;
       const launchPhase = await phaseAtLaunch(deps, snapshot, snapshot.request.parentAttemptId, runtime);
       if ('status' in launchPhase) return launchPhase;
@@ -176,7 +178,7 @@ export function createPrepareActivities(deps: PrepareDependencies) {
       return (
         enforcementProblem(runLaunchManifest) ?? {
           manifest: runLaunchManifest,
-          dependencyCircuits: await circuitsOf(snapshot.agent),
+          dependencyCircuits: [circuitOf(snapshot.agent, circuit)],
         }
       );
     },
@@ -210,10 +212,11 @@ export function createPrepareActivities(deps: PrepareDependencies) {
     return (await deps.git.resolveBase({ repositoryPath: repository.path, ...from })).sha;
   }
 
-  async function probed(agent: AgentConfig): Promise<ProviderRuntimeManifest | LaunchRefusal> {
-    const { manifest, circuit } = await deps.probe(agent);
+  async function probed(agent: AgentConfig): Promise<Probed | LaunchRefusal> {
+    const found = await deps.probe(agent);
+    const { manifest, circuit } = found;
     if (circuit.state === 'open') return heldBack(agent, circuit, deps.now());
-    if (manifest.probe.state !== 'failed') return manifest;
+    if (manifest.probe.state !== 'failed') return found;
     const { diagnostics } = manifest.probe;
     return refusal(
       'AGENT_UNAVAILABLE',
@@ -225,12 +228,6 @@ export function createPrepareActivities(deps: PrepareDependencies) {
         remediation: 'Check the command of the agent with GET /api/config/agents.',
       },
     );
-  }
-
-  /** What a launch of the agent depends on and may be held back by, without anything secret. */
-  async function circuitsOf(agent: AgentConfig) {
-    const { circuit } = await deps.probe(agent);
-    return [{ dependency: `agent:${agent.type}`, provider: agent.provider, ...circuit }];
   }
 
   async function workspaceOf(record: AttemptRecord) {
@@ -296,6 +293,13 @@ async function realDirectory(path: string): Promise<string> {
 }
 
 export type PrepareActivities = ReturnType<typeof createPrepareActivities>;
+
+/** What a launch of the agent depends on and may be held back by, without anything secret. */
+const circuitOf = (agent: AgentConfig, circuit: AgentCircuit) => ({
+  dependency: `agent:${agent.type}`,
+  provider: agent.provider,
+  ...circuit,
+});
 
 /** The last starts of the agent failed: another one has to wait, or the agent has to be changed. */
 const heldBack = (agent: AgentConfig, { failures, retryAt }: AgentCircuit, now: Date): LaunchRefusal =>

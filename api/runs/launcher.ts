@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import {
+  ActivityExecutionFailedError,
   WithStartWorkflowOperation,
   WorkflowExecutionAlreadyStartedError,
   WorkflowUpdateFailedError,
@@ -25,10 +26,10 @@ import {
 } from '../../workflows/agent-run/messages';
 import { cancelRecoveryUpdate, recoveryId } from '../../workflows/recovery/messages';
 import { launchPreviewId } from '../../workflows/launch-preview/messages';
-import type { PreviewInput } from '../../activities/prepare';
-import { boardQueue } from '../../workflows/queues';
+import type { PrepareActivities, PreviewInput } from '../../activities/prepare';
+import { boardQueue, hostQueue } from '../../workflows/queues';
 import { searchAttributes } from '../../platform/temporal/search-attributes';
-import { withinDeadline } from '../temporal/deadline';
+import { hasStatus, withinDeadline } from '../temporal/deadline';
 
 /** The workflows behind run endpoints: what the API may start, tell and ask. */
 export function createRunLauncher(client: Client) {
@@ -68,16 +69,20 @@ export function createRunLauncher(client: Client) {
       }
     },
 
-    preview(input: PreviewInput): Promise<LaunchPreview | LaunchRefusal> {
-      return withinDeadline(client, pending, () =>
-        client.workflow.execute<(input: PreviewInput) => Promise<LaunchPreview | LaunchRefusal>>('launchPreview', {
-          workflowId: launchPreviewId(randomUUID()),
-          taskQueue: boardQueue,
-          workflowExecutionTimeout: '30 seconds',
-          args: [input],
-        }),
-      );
-    },
+    /**
+     * Compiles a launch on the host that would run it: one activity without a workflow around it, which somebody who waits
+     * would wait for as well. A Temporal server that has no such thing gets the workflow.
+     */
+    preview: (input: PreviewInput): Promise<LaunchPreview | LaunchRefusal> =>
+      withinDeadline(client, pending, async () => {
+        try {
+          return await previewAlone(client, input);
+        } catch (error) {
+          if (error instanceof ActivityExecutionFailedError) throw notPreviewed();
+          if (!hasStatus(error, unimplemented)) throw error;
+          return previewInWorkflow(client, input);
+        }
+      }),
 
     /** Answers once the end of the run is recorded; `undefined` when its workflow is over. */
     stop: (attemptId: string, actor: string): Promise<RunEnd | undefined> =>
@@ -137,6 +142,27 @@ export function createRunLauncher(client: Client) {
 
 export type RunLauncher = ReturnType<typeof createRunLauncher>;
 
+/** The gRPC status of a server that does not know a call. */
+const unimplemented = 12;
+
+const previewAlone = (client: Client, input: PreviewInput) =>
+  client.activity.typed<Pick<PrepareActivities, 'preview'>>().execute('preview', {
+    id: launchPreviewId(randomUUID()),
+    taskQueue: input.hostId === null ? boardQueue : hostQueue(input.hostId),
+    startToCloseTimeout: '20 seconds',
+    scheduleToCloseTimeout: '25 seconds',
+    retry: { maximumAttempts: 2 },
+    args: [input],
+  });
+
+const previewInWorkflow = (client: Client, input: PreviewInput) =>
+  client.workflow.execute<(input: PreviewInput) => Promise<LaunchPreview | LaunchRefusal>>('launchPreview', {
+    workflowId: launchPreviewId(randomUUID()),
+    taskQueue: boardQueue,
+    workflowExecutionTimeout: '30 seconds',
+    args: [input],
+  });
+
 /** What a workflow that is over answered: a refusal may have no attempt to be read from. */
 async function decided(client: Client, attemptId: string): Promise<LaunchOutcome | undefined> {
   try {
@@ -166,6 +192,11 @@ const evidenceOf = ({ details }: ApplicationFailure): Record<string, unknown> =>
   const [first] = details ?? [];
   return typeof first === 'object' && first !== null ? { ...first } : {};
 };
+
+const notPreviewed = () =>
+  new AppError('PREVIEW_FAILED', 503, 'The host of the run could not compile the launch; try again.', {
+    retryAfterMs: 1_000,
+  });
 
 const pending = () =>
   new AppError(

@@ -31,7 +31,7 @@ const away = () =>
   });
 
 /** Whether an error, or one that caused it, has a gRPC status. */
-function hasStatus(error: unknown, status: number): boolean {
+export function hasStatus(error: unknown, status: number): boolean {
   for (let current = error; current instanceof Error; current = current.cause) {
     if ('code' in current && current.code === status) return true;
   }

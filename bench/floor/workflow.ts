@@ -1,9 +1,20 @@
-import { condition, defineUpdate, proxyActivities, setHandler } from '@temporalio/workflow';
+import {
+  condition,
+  defineSignal,
+  defineUpdate,
+  proxyActivities,
+  proxyLocalActivities,
+  setHandler,
+} from '@temporalio/workflow';
 import type { FloorActivities } from './activities';
 
 const { step } = proxyActivities<FloorActivities>({ startToCloseTimeout: '1 minute' });
 
+const local = proxyLocalActivities<FloorActivities>({ startToCloseTimeout: '1 minute' });
+
 export const launched = defineUpdate<string>('launched');
+export const told = defineUpdate<string>('told');
+export const over = defineSignal('over');
 
 /** As many activities as a run has, at the same places, with nothing in them: what Temporal itself costs. */
 export async function floor(): Promise<void> {
@@ -17,4 +28,17 @@ export async function floor(): Promise<void> {
   running = true;
   await step('dispatch');
   await step('finish');
+}
+
+/** A run that can be spoken to: an update is checked in the workflow's worker, and handed over by an activity. */
+export async function floorConversation(): Promise<void> {
+  let ended = false;
+  setHandler(over, () => {
+    ended = true;
+  });
+  setHandler(told, async () => {
+    await local.step('accept');
+    return step('deliver');
+  });
+  await condition(() => ended);
 }

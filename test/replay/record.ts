@@ -145,9 +145,6 @@ async function scenarios(service: Service, temporal: Client): Promise<[name: str
     if (status.name !== 'COMPLETED') throw new Error('the scheduler still waits');
   });
 
-  const preview = await aTask();
-  await call.ok('POST', `/api/agents/${preview.id}/launch-preview`);
-
   const lost = await launch('long-bee');
   await working(lost);
   process.kill(service.pids().worker ?? 0, 'SIGKILL');
@@ -182,7 +179,6 @@ async function scenarios(service: Service, temporal: Client): Promise<[name: str
     ['recovery-cancelled', recoveryId(cancelled.attemptId)],
     ['admission-scheduler', schedulerId],
     ['output-cleanup', await cleanedUp(temporal)],
-    ['launch-preview', await latestWorkflow(temporal, 'launchPreview')],
   ];
 }
 

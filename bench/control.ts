@@ -1,0 +1,191 @@
+/**
+ * What a caller waits for: a preview, the `running` of a start, the answer of a steer. Each beside bare activities and
+ * workflows with as many round trips on the same Temporal server, in turns, so that both meet the same machine. One caller, tasks with a
+ * worktree.
+ *
+ *     npm run build && node dist/bench/control.js [rounds] [preview|start|steer ...]
+ *
+ * With `PROFILE=1` the preview is taken apart: what of it is spent where, and how much CPU the API uses for it.
+ */
+import { fork, type ChildProcess } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client, Connection, WithStartWorkflowOperation } from '@temporalio/client';
+import { createRepository } from '../scripts/demo/sample';
+import { startAll, type RunningService } from '../scripts/start-all';
+import type { FloorActivities } from './floor/activities';
+import { floorConversation, launched, over, told } from './floor/workflow';
+import { percentile } from './latency';
+
+const [, , given = '100', ...chosen] = process.argv;
+const rounds = Number(given);
+/** Before anything is measured: compilers, caches, probes. */
+const warmUps = 10;
+
+type Samples = Record<'floor' | 'ours', number[]>;
+
+const round = (value: number): number => Math.round(value * 10) / 10;
+
+async function call<T>({ apiUrl }: RunningService, method: string, path: string, body: object = {}): Promise<T> {
+  const response = await fetch(`${apiUrl}/api${path}`, {
+    method,
+    headers: { 'content-type': 'application/json' },
+    ...(method === 'GET' ? {} : { body: JSON.stringify(body) }),
+  });
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
+  return (await response.json()) as T;
+}
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const startedAt = performance.now();
+  await work();
+  return performance.now() - startedAt;
+}
+
+/** Both in turns; `after` is done between the rounds and is not measured. */
+async function compare(
+  floor: (n: number) => Promise<unknown>,
+  ours: (n: number) => Promise<unknown>,
+  after: (n: number) => Promise<unknown> = async () => undefined,
+): Promise<Samples> {
+  const samples: Samples = { floor: [], ours: [] };
+  for (let n = 0; n < warmUps + rounds; n += 1) {
+    const bare = await timed(() => floor(n));
+    const own = await timed(() => ours(n));
+    await after(n);
+    if (n < warmUps) continue;
+    samples.floor.push(bare);
+    samples.ours.push(own);
+  }
+  return samples;
+}
+
+const rowOf = (what: string, { floor, ours }: Samples) => ({
+  what,
+  'bare p50 ms': round(percentile(floor, 0.5)),
+  'bare p99 ms': round(percentile(floor, 0.99)),
+  'p50 ms': round(percentile(ours, 0.5)),
+  'p99 ms': round(percentile(ours, 0.99)),
+});
+
+/** A task whose worktree is there. */
+async function aTask(service: RunningService, agent: string): Promise<string> {
+  const task = { title: 'Measured', description: 'Do it.', git: { repo: 'sample' } };
+  const { id } = await call<{ id: string }>(service, 'POST', '/tasks', task);
+  await call(service, 'POST', `/tasks/${id}/worktree`);
+  const { attemptId } = await call<{ attemptId: string }>(service, 'POST', `/agents/${id}/start`, { agent });
+  await stop(service, id, attemptId);
+  return id;
+}
+
+const stop = (service: RunningService, taskId: string, attemptId: string) =>
+  call(service, 'POST', `/agents/${taskId}/stop`, { attemptId });
+
+async function preview(service: RunningService, client: Client, taskId: string) {
+  const bare = (n: number) => {
+    const options = { id: `preview/${n}`, taskQueue: 'floor', args: ['preview'] as [string] };
+    return client.activity.typed<FloorActivities>().execute('step', { ...options, startToCloseTimeout: '1 minute' });
+  };
+  return compare(bare, () => call(service, 'POST', `/agents/${taskId}/launch-preview`));
+}
+
+async function start(service: RunningService, client: Client, taskId: string) {
+  let attemptId = '';
+  return compare(
+    (n) =>
+      client.workflow.executeUpdateWithStart(launched, {
+        startWorkflowOperation: new WithStartWorkflowOperation('floor', {
+          workflowId: `start/${n}`,
+          taskQueue: 'floor',
+          workflowIdConflictPolicy: 'FAIL',
+        }),
+      }),
+    async () => {
+      ({ attemptId } = await call<{ attemptId: string }>(service, 'POST', `/agents/${taskId}/start`));
+    },
+    () => stop(service, taskId, attemptId),
+  );
+}
+
+async function steer(service: RunningService, client: Client, taskId: string) {
+  const { attemptId } = await call<{ attemptId: string }>(service, 'POST', `/agents/${taskId}/start`);
+  const floor = await client.workflow.start(floorConversation, { workflowId: 'conversation', taskQueue: 'floor' });
+  const samples = await compare(
+    () => floor.executeUpdate(told),
+    async (n) => {
+      const body = { attemptId, message: `go on ${n}` };
+      const answer = await call<{ delivered: boolean }>(service, 'POST', `/agents/${taskId}/conversation/steer`, body);
+      if (!answer.delivered) throw new Error('not delivered');
+    },
+  );
+  await floor.signal(over);
+  await stop(service, taskId, attemptId);
+  return samples;
+}
+
+/** The CPU time of a process until now, in milliseconds. */
+function cpuMs(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+  // In ticks of ten milliseconds: the times spent in the process itself, and for it in the kernel.
+  return (Number(fields[11]) + Number(fields[12])) * 10;
+}
+
+/** What one preview costs each part, in milliseconds of CPU. */
+async function profile(service: RunningService, taskId: string): Promise<Record<string, number>> {
+  const pids = Object.entries(service.pids());
+  const cpu = () => pids.map(([, pid]) => cpuMs(pid));
+  const before = cpu();
+  const elapsed = await timed(async () => {
+    for (let n = 0; n < rounds; n += 1) await call(service, 'POST', `/agents/${taskId}/launch-preview`);
+  });
+  const used = cpu().map((after, index) => round((after - (before[index] ?? 0)) / rounds));
+  const parts = pids.map(([part], index): [string, number] => [`${part} CPU ms`, used[index] ?? 0]);
+  return { 'preview mean ms': round(elapsed / rounds), ...Object.fromEntries(parts) };
+}
+
+async function startFloor(address: string): Promise<ChildProcess> {
+  const worker = fork(join(__dirname, 'floor', 'worker.js'), { env: { ...process.env, TEMPORAL_ADDRESS: address } });
+  await new Promise((resolve) => worker.once('message', resolve));
+  return worker;
+}
+
+async function main(): Promise<void> {
+  const directory = await mkdtemp(join(tmpdir(), 'runboard-bench-'));
+  const environment = {
+    PATH: process.env.PATH,
+    HOME: process.env.HOME,
+    BOARD_AUTH_ENABLED: 'false',
+    RATE_LIMIT_GLOBAL: '0',
+    RATE_LIMIT_READ: '0',
+    RATE_LIMIT_WRITE: '0',
+    LOG_LEVEL: 'warn',
+  };
+  const ports = { api: 0, temporalUi: 0 };
+  const service = await startAll({ environment, dataDir: join(directory, 'data'), ports, quiet: true });
+  const worker = await startFloor(service.temporalAddress);
+  const connection = await Connection.connect({ address: service.temporalAddress });
+  const client = new Client({ connection });
+  try {
+    const repository = join(directory, 'sample');
+    await createRepository(repository);
+    await call(service, 'POST', '/config/repos', { name: 'sample', path: repository });
+    const agent = { type: 'listens', name: 'Listens', provider: 'process', command: 'sh' };
+    await call(service, 'PUT', '/config/agents', { agents: [{ ...agent, args: ['-c', 'cat > /dev/null'] }] });
+    const taskId = await aTask(service, agent.type);
+    const rows = [];
+    for (const [what, measure] of Object.entries({ preview, start, steer })) {
+      if (chosen.length === 0 || chosen.includes(what)) rows.push(rowOf(what, await measure(service, client, taskId)));
+    }
+    console.table(rows);
+    if (process.env.PROFILE) console.table([await profile(service, taskId)]);
+  } finally {
+    await connection.close();
+    worker.disconnect();
+    await service.stop();
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+void main();
