@@ -25,8 +25,24 @@ export class BitSlices {
   readonly slices: ColumnSet[] = [];
   /** The sum of all values, kept by every change. */
   private total: Int = 0;
-  /** Made when first asked for, then kept by every change. */
+  /** Begun when first asked for, then kept by every change. */
   private counts: ValueCounts | undefined;
+
+  /** Whether comparisons are counted without bitmaps by now. */
+  get isCounted(): boolean {
+    return this.counts?.isReady === true;
+  }
+
+  /** The counts of all values when they are ready; until then the slices answer. */
+  private readyCounts(): ValueCounts | undefined {
+    this.counts ??= ValueCounts.of(this);
+    return this.counts?.isReady === true ? this.counts : undefined;
+  }
+
+  private dropCounts(): void {
+    this.counts?.abandon();
+    this.counts = undefined;
+  }
 
   get(column: Int): Int | undefined {
     if (!this.columns.has(column)) return undefined;
@@ -98,7 +114,7 @@ export class BitSlices {
     if (cleared.isEmpty) return false;
     this.total = subtract(this.total, this.sum(cleared).value);
     if (this.counts) {
-      if (cleared.size > 10_000) this.counts = undefined;
+      if (cleared.size > 10_000) this.dropCounts();
       else for (const column of cleared.toArray()) this.counts.change(this.get(column) ?? 0, -1);
     }
     for (const set of [this.columns, this.negative, ...this.slices]) set.removeAll(cleared);
@@ -108,7 +124,7 @@ export class BitSlices {
   /** Makes room for magnitudes of so many bits. */
   grow(bits: number): void {
     while (this.slices.length < bits) this.slices.push(new ColumnSet());
-    if (bits > 53) this.counts = undefined;
+    if (bits > 53) this.dropCounts();
   }
 
   /** The columns with a value, of those in `within` when it is given. */
@@ -175,10 +191,9 @@ export class BitSlices {
     return this.compare('<=', to, this.compare('>=', from, within));
   }
 
-  /** How many values are in `from` to `to`, both inclusive. Needs no bitmap when there are not too many different values. */
+  /** How many values are in `from` to `to`, both inclusive. Needs no bitmap once the values are counted. */
   countBetween(from: Int, to: Int): number {
-    this.counts ??= ValueCounts.of(this);
-    return this.counts ? this.counts.between(from, to) : this.between(from, to).size;
+    return this.readyCounts()?.between(from, to) ?? this.between(from, to).size;
   }
 
   /** Sum and number of the values, of the columns in `within` when it is given. */
@@ -214,8 +229,7 @@ export class BitSlices {
   }
 
   private extreme(which: 'min' | 'max'): ValueCount | undefined {
-    this.counts ??= ValueCounts.of(this);
-    return this.counts?.[which]();
+    return this.readyCounts()?.[which]();
   }
 
   private largest(candidates: ColumnSet): ValueCount {
@@ -243,7 +257,7 @@ export class BitSlices {
 
   /** After its sets were loaded from a snapshot. */
   recount(): void {
-    this.counts = undefined;
+    this.dropCounts();
     this.total = this.sum(this.columns).value;
   }
 

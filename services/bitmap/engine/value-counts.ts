@@ -1,43 +1,78 @@
 import type { Int } from '../int';
-import type { BitSlices } from './bit-slices';
+import type { ColumnSet } from './column-set';
+import { sortedValues, type ValueSource } from './sorted-values';
 
-/** Fields with more values are not counted: going through them would hold up everything else. */
+/** Fields with more values are not counted: it would take longer than it saves. */
 const mostColumns = 20_000_000;
 /** Changes are looked through one by one until there are as many; then they are merged. */
 const mostChanges = 2_000;
+/** So long others wait for a piece of the counting, in milliseconds. */
+const pieceMs = 4;
+/** Fewer values are counted at once. */
+const fewValues = 20_000;
+const valuesPerPiece = 65_536;
 
 /**
  * How often each value of an integer field occurs, sorted, with running totals: what "how many are greater than" is
  * answered from with two binary searches instead of a walk over bitmaps.
+ *
+ * Large fields are counted in pieces while others are served. What changes meanwhile is kept like every later change.
  */
 export class ValueCounts {
   private readonly changes = new Map<number, number>();
+  /** Ascending. */
+  private values = new Float64Array();
+  /** `before[i]`: how many columns have a value less than `values[i]`; one longer, so that its last is how many there are. */
+  private before = new Uint32Array(1);
+  private counting: Generator<void, void> | undefined;
 
-  private constructor(
-    /** Ascending. */
-    private values: Float64Array,
-    /** `before[i]`: how many columns have a value less than `values[i]`; one longer, so that its last is how many there are. */
-    private before: Float64Array,
-  ) {}
-
-  /** Undefined for a field that is too large, or has values that a number does not hold exactly. */
-  static of(slices: BitSlices): ValueCounts | undefined {
-    if (slices.slices.length > 53 || slices.columns.size > mostColumns) return undefined;
-    return ValueCounts.from(valuesOf(slices).sort());
+  private constructor(source: ValueSource) {
+    this.counting = this.count(source);
   }
 
-  private static from(sorted: Float64Array): ValueCounts {
+  /** Undefined for a field that is too large, or has values that a number does not hold exactly. */
+  static of({ columns, negative, slices }: ValueSource): ValueCounts | undefined {
+    if (slices.length > 53 || columns.size > mostColumns) return undefined;
+    const isSmall = columns.size <= fewValues;
+    const copy = (set: ColumnSet): ColumnSet => (isSmall ? set : set.clone());
+    const counts = new ValueCounts({ columns: copy(columns), negative: copy(negative), slices: slices.map(copy) });
+    counts.continue(isSmall ? Infinity : 0);
+    return counts;
+  }
+
+  /** Nothing is answered before it. */
+  get isReady(): boolean {
+    return this.counting === undefined;
+  }
+
+  /** Nobody is going to ask. */
+  abandon(): void {
+    this.counting?.return();
+  }
+
+  private continue(forMs: number): void {
+    const end = performance.now() + forMs;
+    do {
+      if (this.counting?.next().done === true) {
+        this.counting = undefined;
+        this.settle();
+        return;
+      }
+    } while (performance.now() < end);
+    setImmediate(() => this.continue(pieceMs));
+  }
+
+  private *count(source: ValueSource): Generator<void, void> {
+    const sorted = yield* sortedValues(source);
     let different = 0;
-    for (let at = 0; at < sorted.length; at += 1) if (at === 0 || sorted[at] !== sorted[at - 1]) different += 1;
-    const values = new Float64Array(different);
-    const before = new Float64Array(different + 1);
-    let slot = -1;
-    for (let at = 0; at < sorted.length; at += 1) {
-      const value = sorted[at] ?? 0;
-      if (at === 0 || value !== sorted[at - 1]) values[(slot += 1)] = value;
-      before[slot + 1] = at + 1;
+    const values = new Float64Array(sorted.length);
+    const before = new Uint32Array(sorted.length + 1);
+    for (let from = 0; from < sorted.length; from += valuesPerPiece) {
+      different = countPiece(sorted, from, { values, before, different });
+      yield;
     }
-    return new ValueCounts(values, before);
+    this.values = values.slice(0, different);
+    this.before = before.slice(0, different + 1);
   }
 
   /** One column more, or less, has this value. */
@@ -50,7 +85,7 @@ export class ValueCounts {
 
   /** After a change, or several: keeps the list of changes short. */
   settle(): void {
-    if (this.changes.size > mostChanges) this.merge();
+    if (this.isReady && this.changes.size > mostChanges) this.merge();
   }
 
   private merge(): void {
@@ -58,7 +93,7 @@ export class ValueCounts {
     this.changes.clear();
     const { values: old, before: oldBefore } = this;
     const values = new Float64Array(old.length + changed.length);
-    const before = new Float64Array(values.length + 1);
+    const before = new Uint32Array(values.length + 1);
     let length = 0;
     const push = (value: number, count: number): void => {
       if (count <= 0) return;
@@ -106,41 +141,41 @@ export class ValueCounts {
   }
 
   min(): { value: Int; count: number } | undefined {
-    if (this.changes.size > 0) this.merge();
-    return this.at(0);
+    return this.extreme(0, 1);
   }
 
   max(): { value: Int; count: number } | undefined {
-    if (this.changes.size > 0) this.merge();
-    return this.at(this.values.length - 1);
+    return this.extreme(this.values.length - 1, -1);
   }
 
-  private at(slot: number): { value: Int; count: number } | undefined {
-    const value = this.values[slot];
-    return value === undefined ? undefined : { value, count: (this.before[slot + 1] ?? 0) - (this.before[slot] ?? 0) };
+  /** The first value from `start` on that a column still has, or one before it that is new. */
+  private extreme(start: number, step: 1 | -1): { value: Int; count: number } | undefined {
+    let first: { value: number; count: number } | undefined;
+    for (let at = start; !first && at >= 0 && at < this.values.length; at += step) {
+      const value = this.values[at] ?? 0;
+      const count = (this.before[at + 1] ?? 0) - (this.before[at] ?? 0) + (this.changes.get(value) ?? 0);
+      if (count > 0) first = { value, count };
+    }
+    for (const [value, count] of this.changes) {
+      if (count > 0 && (!first || (value - first.value) * step < 0)) first = { value, count };
+    }
+    return first;
   }
 }
 
-/** All values, in the order of their columns. */
-function valuesOf({ columns, negative, slices }: BitSlices): Float64Array {
-  const values = new Float64Array(columns.size);
-  let start = 0;
-  for (const [page, offsets] of columns.offsets()) {
-    slices.forEach((slice, bit) => {
-      const power = 2 ** bit;
-      eachIndex(offsets, slice.offsetsOfPage(page), (at) => (values[start + at] = (values[start + at] ?? 0) + power));
-    });
-    eachIndex(offsets, negative.offsetsOfPage(page), (at) => (values[start + at] = -(values[start + at] ?? 0)));
-    start += offsets.length;
-  }
-  return values;
+interface Counted {
+  values: Float64Array;
+  before: Uint32Array;
+  different: number;
 }
 
-/** Where each of `some` is in `all`; both ascending, and `all` has them all. */
-function eachIndex(all: Uint32Array, some: Uint32Array, visit: (index: number) => void): void {
-  let at = 0;
-  for (const offset of some) {
-    while ((all[at] ?? offset) < offset) at += 1;
-    visit(at);
+/** Counts a piece of `sorted`; answers how many different values there are so far. */
+function countPiece(sorted: Float64Array, from: number, { values, before, different }: Counted): number {
+  const end = Math.min(from + valuesPerPiece, sorted.length);
+  for (let at = from; at < end; at += 1) {
+    const value = sorted[at] ?? 0;
+    if (different === 0 || value !== values[different - 1]) values[different++] = value;
+    before[different] = at + 1;
   }
+  return different;
 }
