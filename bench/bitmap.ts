@@ -174,6 +174,8 @@ const queries: Record<string, (columns: number) => string> = {
   'Count(Union of 5)': () => `Count(Union(${list(5)}))`,
   'TopN(n=10)': () => 'TopN(a, n=10)',
   'TopN with a row': () => `TopN(a, ${row()}, n=10)`,
+  // What stored rows share is remembered; what they share with something that was just made is not.
+  'TopN with a union': () => `TopN(a, Union(${list(2)}), n=10)`,
   'Count(Row(v > n))': () => `Count(Row(v > ${Math.floor(random() * 1_000_000)}))`,
   'Count(Intersect(Row, v > n))': () => `Count(Intersect(${row()}, Row(v > ${Math.floor(random() * 1_000_000)})))`,
   Sum: () => 'Sum(field=v)',

@@ -22,7 +22,14 @@ type Operation = 'and' | 'or' | 'xor' | 'andNot';
  * alone. A set that a query has as its result may be one that is stored: it is read and never changed.
  */
 export class ColumnSet {
+  private changes = 0;
+
   constructor(private readonly pages = new Map<number, Bitmap>()) {}
+
+  /** Another number after every change. */
+  get version(): number {
+    return this.changes;
+  }
 
   static of(columns: readonly Int[]): ColumnSet {
     const set = new ColumnSet();
@@ -71,6 +78,7 @@ export class ColumnSet {
 
   /** Changes this set; whether the column is new. */
   add(column: Int): boolean {
+    this.changes += 1;
     return this.page(pageOf(column)).tryAdd(offsetOf(column));
   }
 
@@ -78,6 +86,7 @@ export class ColumnSet {
   remove(column: Int): boolean {
     const page = pageOf(column);
     const bitmap = this.pages.get(page);
+    this.changes += 1;
     if (!bitmap?.delete(offsetOf(column))) return false;
     if (bitmap.isEmpty) this.pages.delete(page);
     return true;
@@ -90,11 +99,13 @@ export class ColumnSet {
 
   /** Changes this set. */
   addList(columns: ColumnList): void {
+    this.changes += 1;
     for (const [page, offsets] of columns) this.page(page).addMany(offsets);
   }
 
   /** Changes this set: adds all of another one. */
   addAll(other: ColumnSet): void {
+    this.changes += 1;
     for (const [page, bitmap] of other.pages) {
       const ours = this.pages.get(page);
       if (ours) ours.orInPlace(bitmap);
@@ -104,6 +115,7 @@ export class ColumnSet {
 
   /** Changes this set: removes all of another one. */
   removeAll(other: ColumnSet): void {
+    this.changes += 1;
     for (const [page, bitmap] of other.pages) this.pages.get(page)?.andNotInPlace(bitmap);
   }
 
@@ -144,6 +156,20 @@ export class ColumnSet {
       if (theirs) count += ours.andCardinality(theirs);
     }
     return count;
+  }
+
+  /** From the first column to after the last one; undefined for an empty set and where columns are 2^32 or more. */
+  extent(): { start: number; end: number } | undefined {
+    const first = this.pages.get(0);
+    if (!first || this.pages.size > 1 || first.isEmpty) return undefined;
+    return { start: first.minimum(), end: first.maximum() + 1 };
+  }
+
+  /** The columns below `width`, at most 2^32, that are not in this set. */
+  complementBelow(width: number): ColumnSet {
+    const all = Bitmaps.fromRange(0, width);
+    const ours = this.pages.get(0);
+    return new ColumnSet(new Map([[0, ours ? Bitmaps.andNot(all, ours) : all]]));
   }
 
   equals(other: ColumnSet): boolean {
@@ -219,6 +245,7 @@ export class ColumnSet {
 
   /** Changes this set: takes over a page that `serialized` made. */
   load(page: number, bytes: Uint8Array): void {
+    this.changes += 1;
     this.pages.set(page, Bitmaps.deserialize(bytes, 'portable'));
   }
 

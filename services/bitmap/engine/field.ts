@@ -5,6 +5,7 @@ import type { DataChange } from './change';
 import { ColumnSet, noColumns } from './column-set';
 import { KeyTable } from './keys';
 import type { FieldOptions } from './options';
+import { Overlaps } from './overlaps';
 import { RowRanks } from './row-ranks';
 import { standardView, viewsBetween, type Minutes } from './time-quantum';
 import { View } from './view';
@@ -23,6 +24,8 @@ export class Field {
   readonly keys = new KeyTable();
   /** For `TopN`; integer, time and bool fields have none. */
   readonly ranks: RowRanks | undefined;
+  /** Of the rows of the standard view. */
+  readonly overlaps = new Overlaps();
   damage: Damage | undefined;
   /** The number of its index. */
   index = 0;

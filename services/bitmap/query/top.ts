@@ -59,10 +59,11 @@ function mostShared(
 ): RankedRow[] {
   const best: RankedRow[] = [];
   const size = columns.size;
+  const countShared = field.overlaps.with(columns, candidates.length);
   let bar = least;
   for (const { row, count: total } of candidates) {
     if (size < bar || total < bar) break;
-    const count = field.row(row).countShared(columns);
+    const count = countShared(row, field.row(row));
     if (count < bar) continue;
     best.push({ row, count });
     if (best.length === most || best.length >= 2 * most) bar = keepBest(best, most, bar);
@@ -82,9 +83,10 @@ function keepBest(rows: RankedRow[], most: number, bar: number): number {
 /** The rows that are more similar to `columns` than `percent`, by their Tanimoto coefficient in whole percents, rounded up. */
 function similarRows(field: Field, candidates: readonly RankedRow[], columns: ColumnSet, percent: number): RankedRow[] {
   const size = columns.size;
+  const countShared = field.overlaps.with(columns, candidates.length);
   const similar = candidates.flatMap(({ row }) => {
     const own = field.row(row);
-    const count = own.countShared(columns);
+    const count = countShared(row, own);
     const coefficient = Math.ceil((count * 100) / (own.size + size - count));
     return count > 0 && coefficient > percent ? [{ row, count }] : [];
   });
