@@ -16,12 +16,18 @@ export const persistently = <T>(call: () => Promise<T>): Promise<T> =>
   eventually(call, { withinMs: 60_000, everyMs: 200 });
 
 /** Starts runs at once, each under an idempotency key; `launched` grows as they are answered. */
-export async function launchAll({ call }: Service, runs: number, launched: Launched[]): Promise<void> {
+export async function launchAll(
+  { call }: Service,
+  runs: number,
+  launched: Launched[],
+  request: object = {},
+  name = 'crash',
+): Promise<void> {
   await Promise.all(
     Array.from({ length: runs }, async (_, index) => {
       const task = await persistently(() => call.createTask({ title: `Run ${index}`, git: { repo: 'sample' } }));
-      const key = { 'x-idempotency-key': `crash-run-${index}` };
-      const { attemptId } = await persistently(() => call.start(task.id, {}, key));
+      const key = { 'x-idempotency-key': `${name}-run-${index}` };
+      const { attemptId } = await persistently(() => call.start(task.id, request, key));
       launched.push({ taskId: task.id, attemptId });
     }),
   );
