@@ -156,7 +156,7 @@ export function createCompletionActivities(deps: CompletionDependencies) {
       case 'callback': {
         const claim = await deps.claims.get(record._id, ending.claimDigest);
         if (!claim) throw new Error(`The claim ${ending.claimDigest} of ${record._id} is missing from the stores.`);
-        return claim;
+        return { ...claim, harness: { ...claim.harness, ...record.observed } };
       }
       case 'stop':
         return {

@@ -1,6 +1,6 @@
 import type { AgentConfig } from '../contracts/agent-config';
 import type { Attempt, AttemptState, HostBaseline } from '../contracts/attempt';
-import type { CompletionResult, Continuation } from '../contracts/completion';
+import type { CompletionResult, Continuation, HarnessEvidence } from '../contracts/completion';
 import type { LaunchOutcome, LaunchRequest } from '../contracts/launch';
 import type { Repository } from '../contracts/repository';
 import type { RunUsage } from '../contracts/telemetry';
@@ -43,9 +43,14 @@ export interface AttemptRecord extends Omit<Attempt, 'id'> {
   supervisor?: { pid: number; startTime: string; bootId: string; hostId: string; until: string; queue?: string };
   /** What the provider saw at the agent's end, recorded before the activity that saw it returns. */
   claim?: TerminalClaim;
+  /** What its host saw in the worktree when an agent elsewhere reported the end. */
+  observed?: ObservedEnd;
   /** Set once the attempt was taken from a lost worker, to be cleaned up after. */
   reclaimed?: { at: string; preservedRef?: string };
 }
+
+/** What git and the worktree show at the end of a run. */
+export type ObservedEnd = Pick<HarnessEvidence, 'headSha' | 'commits' | 'changedFiles' | 'truncated' | 'claimedFiles'>;
 
 export type ContractFields = Required<
   Pick<
@@ -134,6 +139,13 @@ export async function createAttemptStore(db: Database) {
           claim: { $exists: false },
         },
         { $set: { claim }, $inc: { revision: 1 } },
+      ),
+
+    /** Records what the host saw when the end was reported; the first look stands. */
+    observe: (id: string, observed: ObservedEnd) =>
+      attempts.findOneAndUpdate(
+        { _id: id, observed: { $exists: false }, completion: { $exists: false } },
+        { $set: { observed }, $inc: { revision: 1 } },
       ),
 
     /** Takes the attempt from its supervisor, whose claim is refused from now on; `undefined` when that came first. */

@@ -7,6 +7,7 @@ import { closeApproval, createApprovalActivities } from '../activities/approvals
 import { createCompletionActivities } from '../activities/completion';
 import { createDispatchActivities } from '../activities/dispatch';
 import { LiveAgents } from '../activities/live-agents';
+import { createObservedEndActivities } from '../activities/observed-end';
 import { createOperatorActivities } from '../activities/operator';
 import { createOutputArtifactActivities } from '../activities/output-artifacts';
 import { createReconcileActivities } from '../activities/reconcile-runs';
@@ -241,6 +242,7 @@ export async function createWorkerDependencies({
       ...createNewWorktreeActivities(onHost),
       ...createWorktreeStepActivities(onHost),
       ...createWorktreeViewActivities({ ...onHost, editorCommand: env.BOARD_EDITOR_COMMAND }),
+      ...createObservedEndActivities({ ...onHost, claims }),
       ...createRewindActivities({ ...onHost, checkpoints, rewinds }),
       ...createDispatchActivities({
         ...onHost,

@@ -40,7 +40,7 @@ function through(effect: AllowedSideEffect, posture: Posture): AllowedSideEffect
   const { sandbox, runtime, commitPolicy, worktreePath } = posture;
   switch (effect.kind) {
     case 'filesystem-write': {
-      if (stateOf(runtime, 'filesystem.write') === 'unsupported') return [];
+      if (!mayWrite(runtime, worktreePath)) return [];
       const scope = clampToWorktree(effect.scope, worktreePath);
       if (scope === undefined) return [];
       return narrowed(scope, sandbox?.filesystem.writePaths ?? [], worktreePath).map((path) => ({
@@ -71,6 +71,11 @@ function narrowed(scope: string, writePaths: readonly string[], worktreePath: st
     return isWithin(scope, allowed) ? [scope] : [];
   });
 }
+
+/** An agent elsewhere writes with tools that no manifest knows of; in a worktree, what it wrote is looked at. */
+const mayWrite = (runtime: ProviderRuntimeManifest, worktreePath: string | null): boolean =>
+  stateOf(runtime, 'filesystem.write') !== 'unsupported' ||
+  (runtime.provider === 'remote-callback' && worktreePath !== null);
 
 const stateOf = (runtime: ProviderRuntimeManifest, id: string) =>
   runtime.capabilities.find((capability) => capability.id === id)?.state;

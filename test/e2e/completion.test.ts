@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { scriptAgent } from '../support/caller';
-import { aRepository } from '../support/repository';
+import { aRepository, git } from '../support/repository';
 import { startStack, type Stack } from '../support/stack';
 
 let stack: Stack;
@@ -205,5 +207,55 @@ describe('the callback of an agent elsewhere', () => {
     expect(answer.status).toBe(400);
     expect(answer.body.details.issues.map((issue: { path: string }) => issue.path)).toContain(path);
     await stack.call.ok('POST', `/api/agents/${task.id}/stop`, { attemptId });
+  });
+});
+
+describe('an agent elsewhere that has worked in the worktree', () => {
+  async function reported(work: (path: string) => Promise<unknown>, claims: object, fields: object = {}) {
+    const task = await stack.call.createTask({ title: 'Far', git: { repo: 'sample' }, ...fields });
+    const { attemptId } = await stack.call.start(task.id, { agent: 'elsewhere' });
+    const { path } = (await stack.call.status(task.id)).taskEnvelope.workspace;
+    await work(path);
+    const body = { attemptId, status: 'success', summary: 'done', ...claims };
+    await stack.call.ok('POST', `/api/agents/${task.id}/complete`, body);
+    const { attempt } = await stack.call.status(task.id);
+    await stack.call.ok('POST', `/api/agents/${task.id}/complete`, body);
+    return attempt.completion;
+  }
+  const commit = async (path: string) => {
+    await writeFile(join(path, 'made.txt'), 'made');
+    await git(path, 'add', '-A');
+    await git(path, 'commit', '--quiet', '-m', 'Far work');
+  };
+  const claim = (reference: string) => ({ evidence: [{ id: 'claimed', kind: 'file-change', reference }] });
+
+  test('is held against what git shows there', async () => {
+    const completion = await reported(commit, claim('made.txt'));
+    expect(completion).toMatchObject({
+      status: 'success',
+      terminalSource: 'callback',
+      harness: {
+        ended: 'callback',
+        commits: [{ subject: 'Far work' }],
+        changedFiles: [{ path: 'made.txt', status: 'added' }],
+      },
+      changedFiles: [{ path: 'made.txt', verified: true }],
+    });
+    expect(completion.evidence).toContainEqual(expect.objectContaining({ id: 'claimed', verified: true }));
+  });
+
+  test('does not pass with claims that are not so, nor with commits it may not make', async () => {
+    expect(codes(await reported(commit, claim('never.txt')))).toEqual(['evidence-refuted']);
+    const forbidden = { executionPolicy: { commitPolicy: 'forbidden' } };
+    expect(codes(await reported(commit, claim('made.txt'), forbidden))).toEqual(['commit-policy-violated']);
+    const scoped = { executionPolicy: { allowedSideEffects: [{ kind: 'filesystem-write', scope: 'docs/' }] } };
+    const outside = await reported((path) => writeFile(join(path, 'made.txt'), 'made'), {}, scoped);
+    expect(codes(outside)).toContain('side-effect-unauthorized');
+  });
+
+  test('is not held to a worktree that it did not use', async () => {
+    const completion = await reported(() => Promise.resolve(), claim('made.txt'));
+    expect(completion).toMatchObject({ status: 'success', downgrades: [] });
+    expect(completion.evidence).toContainEqual(expect.objectContaining({ id: 'claimed', verified: false }));
   });
 });

@@ -3,6 +3,7 @@ import type { AdmissionActivities } from '../../activities/admission';
 import type { CommandActivities, DeliveryActivities } from '../../activities/commands';
 import type { CompletionActivities } from '../../activities/completion';
 import type { DispatchActivities } from '../../activities/dispatch';
+import type { ObservedEndActivities } from '../../activities/observed-end';
 import type { OperatorActivities } from '../../activities/operator';
 import type { PrepareActivities } from '../../activities/prepare';
 import { hostQueue } from '../queues';
@@ -55,6 +56,17 @@ export const dispatchOn = (hostId: string | null, timings: RunTimings) =>
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
     retry: { maximumAttempts: 1 },
     summary: 'run the agent',
+  });
+
+/** A look at git when an agent elsewhere has reported: idempotent. A host that stays away keeps no run from its end. */
+export const observeOn = (hostId: string, timings: RunTimings) =>
+  proxyActivities<ObservedEndActivities>({
+    taskQueue: hostQueue(hostId),
+    startToCloseTimeout: '2 minutes',
+    scheduleToCloseTimeout: '5 minutes',
+    heartbeatTimeout: timings.heartbeatTimeoutMs,
+    retry: { initialInterval: '500 milliseconds', maximumInterval: '10 seconds' },
+    summary: 'look at the worktree',
   });
 
 /** After a lost worker: idempotent, waits for the host for up to an hour, and for a worker that still has the agent. */

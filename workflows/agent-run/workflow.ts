@@ -4,6 +4,7 @@ import {
   allHandlersFinished,
   condition,
   isCancellation,
+  log,
   patched,
   setHandler,
   sleep,
@@ -23,7 +24,7 @@ import { RunStory } from './story';
 import { outOfReach, showFound, whyLost } from './take-up';
 import { ensureWorktree } from './ensure-worktree';
 import { acceptCommands, type CommandedRun } from './commands';
-import { admission, announce, completion, dispatchOn, operator, prepareOn, reclaimOn } from './activities';
+import { admission, announce, completion, dispatchOn, observeOn, operator, prepareOn, reclaimOn } from './activities';
 import {
   agentRunId,
   capacityReserved,
@@ -127,6 +128,7 @@ async function launched(input: AgentRunInput, run: RunMessages): Promise<RunEnd>
       run.takes = takes ?? undefined;
     }),
   ]);
+  if (ending.by === 'callback') await observe(input, admitted.hostId, ending.claimDigest);
   return complete(input, run, ending);
 }
 
@@ -211,6 +213,16 @@ async function awaitCallback(run: RunMessages): Promise<Ending> {
   await condition(() => run.claimDigest !== undefined || run.stop !== undefined);
   if (run.claimDigest !== undefined) return { by: 'callback', claimDigest: run.claimDigest };
   return { by: 'stop', actor: run.stop?.actor ?? 'unknown' };
+}
+
+/** Has the host of the worktree look at it before the reported end is judged; claims it cannot look at stay unverified. */
+async function observe({ attemptId, timings }: AgentRunInput, hostId: string | null, claimDigest: string) {
+  if (hostId === null || !patched('observe-reported-end')) return;
+  try {
+    await observeOn(hostId, timings).observeEnd({ attemptId, claimDigest });
+  } catch (error) {
+    log.warn('the worktree could not be looked at', { attemptId, hostId, error });
+  }
 }
 
 /** Records the end, then starts the retry if one is due. */
