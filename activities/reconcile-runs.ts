@@ -26,6 +26,8 @@ export interface ReconcileRunsDependencies {
   admission: Pick<AdmissionControl, 'requests' | 'queue' | 'wakeScheduler'>;
   workflows: RunWorkflows;
   cancelRecovery: RecoveryActivities['cancelRecovery'];
+  /** Watches those of the attempts whose agents work elsewhere. */
+  watchRemote(attempts: readonly AttemptRecord[]): Promise<void>;
   timings: RunTimings;
   log: Log;
   now(): Date;
@@ -53,6 +55,7 @@ export function createReconcileActivities(deps: ReconcileRunsDependencies) {
         const found = { looked: attempts.length + recoveries.length, runs: 0, recoveries: 0 };
         for (const { _id: attemptId } of attempts) if (await runTakenUp(attemptId)) found.runs += 1;
         for (const recovery of recoveries) if (await recoveryTakenUp(recovery)) found.recoveries += 1;
+        await deps.watchRemote(attempts);
         // Whatever hands out capacity may have been lost with everything else.
         if ((await deps.admission.queue.depth()) > 0) await deps.admission.wakeScheduler();
         return found;

@@ -55,6 +55,14 @@ export function watchRun(deps: WatchdogDependencies, record: AttemptRecord) {
         await flush();
       }),
 
+    /** Takes whatever is in the log by now. */
+    caughtUp: (): Promise<void> =>
+      unharmed(async () => {
+        await lookAtTask();
+        await takeOthers(Number.MAX_SAFE_INTEGER);
+        await flush();
+      }),
+
     /** Records what could not be recorded before. */
     ended: (): Promise<void> => unharmed(flush),
   };

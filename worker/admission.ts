@@ -2,6 +2,7 @@ import { WorkflowNotFoundError, WorkflowUpdateFailedError, WorkflowUpdateStage, 
 import type { AdmissionControl } from '../activities/admission-control/dependencies';
 import type { Environment } from '../platform/config/env';
 import type { Log } from '../platform/log/log';
+import type { PhaseNotice } from '../runs/phases/notice';
 import { createAdmissionRequestStore } from '../stores/admission-request-store';
 import type { Database } from '../stores/collection';
 import type { HostStore } from '../stores/host-store';
@@ -10,7 +11,7 @@ import { createReservationStore } from '../stores/reservation-store';
 import { createSettingsStore, type SettingsStore } from '../stores/settings-store';
 import { createTreeStore } from '../stores/tree-store';
 import { look, schedulerId } from '../workflows/admission-scheduler/messages';
-import { agentRunId, capacityReserved, stopUpdate } from '../workflows/agent-run/messages';
+import { agentRunId, capacityReserved, phaseChanged, stopUpdate } from '../workflows/agent-run/messages';
 import { boardQueue } from '../workflows/queues';
 
 export interface AdmissionParts {
@@ -51,7 +52,7 @@ export async function openAdmission({ database, env, client, hosts, log, ...give
   return control;
 }
 
-/** What the queue says to runs. */
+/** What is said to runs. */
 export const runSignals = (client: Client) => ({
   /** Tells a queued run to look at its entry; false when its workflow is over. */
   async signalCapacity(attemptId: string): Promise<boolean> {
@@ -61,6 +62,15 @@ export const runSignals = (client: Client) => ({
     } catch (error) {
       if (error instanceof WorkflowNotFoundError) return false;
       throw error;
+    }
+  },
+
+  /** Tells a run what it may do now; one that is over needs not know. */
+  async tellPhase(attemptId: string, notice: PhaseNotice): Promise<void> {
+    try {
+      await client.workflow.getHandle(agentRunId(attemptId)).signal(phaseChanged, notice);
+    } catch (error) {
+      if (!(error instanceof WorkflowNotFoundError)) throw error;
     }
   },
 

@@ -14,6 +14,7 @@ import { createReconcileActivities } from '../activities/reconcile-runs';
 import { createRecoveryActivities } from '../activities/recovery';
 import { createPhaseActivities } from '../activities/phases';
 import { createAgentProbing, reportingStarts } from '../activities/probing';
+import { watchRemoteRuns } from '../activities/watch-remote';
 import { createPrepareActivities } from '../activities/prepare';
 import { createRewindActivities, createRewindMessageActivities } from '../activities/rewind';
 import { createSchedulerActivities } from '../activities/scheduler';
@@ -188,6 +189,7 @@ export async function createWorkerDependencies({
   });
 
   const recovery = createRecoveryActivities(shared);
+  const taskStatus = async (taskId: string) => (await board?.get(taskId))?.task.status;
   const boardActivities = (onBoard: typeof shared & { board: Board }) => ({
     ...createAdmissionActivities({
       ...onBoard,
@@ -209,6 +211,7 @@ export async function createWorkerDependencies({
       ...onBoard,
       workflows: runWorkflows(client),
       cancelRecovery: (input) => recovery.cancelRecovery(input),
+      watchRemote: watchRemoteRuns({ ...onBoard, watchdog, command, taskStatus }),
       timings: {
         runTimeoutMs: env.BOARD_RUN_TIMEOUT_MS,
         heartbeatTimeoutMs: env.BOARD_HEARTBEAT_TIMEOUT_MS,
@@ -216,7 +219,11 @@ export async function createWorkerDependencies({
       },
     }),
     ...createSchedulerActivities({ ...onBoard, hosts, ...runSignals(client) }),
-    ...createPhaseActivities({ phases, now: shared.now }),
+    ...createPhaseActivities({
+      phases,
+      now: shared.now,
+      tell: (attemptId, notice) => runSignals(client).tellPhase(attemptId, notice),
+    }),
     ...createTreeActivities({ ...onBoard, ...runSignals(client) }),
     ...createRewindMessageActivities({ rewinds, command, now: shared.now }),
     ...createWorktreePlanActivities({ ...onBoard, repositories, hosts }),
@@ -258,7 +265,7 @@ export async function createWorkerDependencies({
         checkpoints,
         checkpointEveryMs: env.BOARD_CHECKPOINT_INTERVAL_MS,
         command,
-        taskStatus: async (taskId) => (await board?.get(taskId))?.task.status,
+        taskStatus,
         transportDir: join(env.BOARD_DATA_DIR, 'envelopes'),
         limits,
       }),

@@ -1,6 +1,13 @@
-import { WithStartWorkflowOperation, WorkflowExecutionAlreadyStartedError, type Client } from '@temporalio/client';
+import {
+  WithStartWorkflowOperation,
+  WorkflowExecutionAlreadyStartedError,
+  WorkflowNotFoundError,
+  type Client,
+} from '@temporalio/client';
 import { AppError } from '../../platform/errors/app-error';
 import { searchAttributes } from '../../platform/temporal/search-attributes';
+import type { PhaseNotice } from '../../runs/phases/notice';
+import { agentRunId, phaseChanged } from '../../workflows/agent-run/messages';
 import { expansionBegun, phaseExpansionId, type PhaseExpansionInput } from '../../workflows/phase-expansion/messages';
 import { boardQueue } from '../../workflows/queues';
 import { withinDeadline } from '../temporal/deadline';
@@ -36,6 +43,17 @@ export function createPhaseLauncher(client: Client) {
       } catch (error) {
         if (error instanceof WorkflowExecutionAlreadyStartedError) return undefined;
         throw error;
+      }
+    },
+
+    /** Tells the run of a change, which was made already; one that is over needs not know. */
+    async tell(attemptId: string, notice: PhaseNotice): Promise<void> {
+      try {
+        await withinDeadline(client, pending, () =>
+          client.workflow.getHandle(agentRunId(attemptId)).signal(phaseChanged, notice),
+        );
+      } catch (error) {
+        if (!(error instanceof WorkflowNotFoundError)) throw error;
       }
     },
   };

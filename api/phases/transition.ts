@@ -9,6 +9,7 @@ import {
 import { assertFound, conflict, validationError } from '../../platform/errors/app-error';
 import { digestOf } from '../../runs/digest';
 import { phaseRefusal } from '../../runs/phases/launch';
+import { phaseNotice } from '../../runs/phases/notice';
 import { expansionOf, planTransition, type Planned } from '../../runs/phases/transition';
 import { refusalError } from '../../runs/refusal';
 import type { AttemptRecord } from '../../stores/attempt-store';
@@ -47,7 +48,7 @@ export async function transitionPhase(
   const { targetEvidence, emergencyOverride = null, expectedSequence } = body;
   const requestDigest = digestOf({ targetEvidence, emergencyOverride, expectedSequence });
   const done = repeated(state, body, requestDigest);
-  if (done) return applied(state, done);
+  if (done) return applied(context, state, done);
 
   const { providerRuntimeManifest: runtime } = attempt;
   if (attempt.completion || !runtime || !['prepared', 'dispatched', 'running'].includes(attempt.state)) {
@@ -140,15 +141,23 @@ async function apply(
   const made = repeated(current, body, requestDigest);
   if (!made) throw conflict('The phase has changed since you read it.', stale(current), 'PHASE_STALE');
   await traceTransition(context, transition, 'allowed');
-  return applied(current, made);
+  return applied(context, current, made);
 }
 
-const applied = (record: PhaseRecord, transition: PhaseTransition): PhaseTransitionAnswer => ({
-  status: 'applied',
-  comparison: transition.comparison,
-  transition,
-  snapshot: presentPhase(record, shown),
-});
+/** The run is told of the change by whoever answers it, so that a request that is repeated makes good what was missed. */
+async function applied(
+  { launcher }: PhasesContext,
+  record: PhaseRecord,
+  transition: PhaseTransition,
+): Promise<PhaseTransitionAnswer> {
+  await launcher.tell(record._id, phaseNotice(transition));
+  return {
+    status: 'applied',
+    comparison: transition.comparison,
+    transition,
+    snapshot: presentPhase(record, shown),
+  };
+}
 
 /** More authority until a moment that is at most a day away; its end is arranged before it begins. */
 async function begin(
@@ -182,7 +191,7 @@ async function begin(
   const made = repeated(current, body, requestDigest);
   if (!made) throw conflict('The phase has changed since you read it.', stale(current), 'PHASE_STALE');
   await traceTransition(context, transition, 'warned');
-  return applied(current, made);
+  return applied(context, current, made);
 }
 
 /** Asks for an approval of exactly this change, or makes it when that is given. */

@@ -1,4 +1,6 @@
 import { eventually } from '../../platform/testing/eventually';
+import { searchAttributes } from '../../platform/temporal/search-attributes';
+import { agentRunId } from '../../workflows/agent-run/messages';
 import { Caller, scriptAgent, type Answer } from '../support/caller';
 import { confinedAgent, inMs, readPhase, transitionOf } from '../support/phases';
 import { aRepository } from '../support/repository';
@@ -22,6 +24,7 @@ beforeAll(async () => {
     confinedAgent(),
     { ...scriptAgent('worker-bee', '1200', '100'), type: 'free' },
     { type: 'elsewhere', name: 'Elsewhere', provider: 'remote-callback' },
+    { ...confinedAgent('listening'), ...scriptAgent('listener'), type: 'listening' },
   ]);
 });
 
@@ -243,5 +246,32 @@ test('what is not a transition is refused by name', async () => {
   expect(await bad({ extra: 1 })).toMatchObject({ status: 400 });
   expect(await bad({ attemptId: 'attempt_aaaaaaaaaaaa' })).toMatchObject({ status: 404 });
   expect(await admin.get(`/api/agents/task_20260101_nobody/phase`)).toMatchObject({ status: 404 });
+  await stop(run);
+});
+
+test('the agent is told of each change once, and operators find the run by its phase', async () => {
+  const run = await aRun('listening', { phase: 'verify' });
+  const launched = await readPhase(admin, run);
+  const less = transitionOf(launched, 'explore', 'less');
+  await admin.ok('POST', `/api/agents/${run.taskId}/phase/transitions`, less);
+  await admin.ok('POST', `/api/agents/${run.taskId}/phase/transitions`, less);
+  const heard = await eventually(async () => {
+    const events = await admin.events(run.taskId, run.attemptId);
+    const told = events.filter(({ kind, payload }) => kind === 'message.assistant' && /^heard/.test(payload.text));
+    expect(told).toHaveLength(1);
+    return told[0].payload.text;
+  });
+  expect(heard).toMatch(
+    /^heard message This run is in the phase explore now and may do less: because the test says so/,
+  );
+  expect(heard).toContain('- filesystem.write: nothing');
+  await eventually(async () => {
+    const { typedSearchAttributes } = await stack.temporal.workflow.getHandle(agentRunId(run.attemptId)).describe();
+    expect(typedSearchAttributes.get(searchAttributes.phase)).toBe('explore');
+  });
+  const events = await admin.events(run.taskId, run.attemptId);
+  expect(events.filter(({ kind }) => kind === 'message.operator')).toMatchObject([
+    { payload: { actor: 'system:phase', delivered: true, commandId: 'phase-1' } },
+  ]);
   await stop(run);
 });

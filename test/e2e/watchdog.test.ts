@@ -1,4 +1,5 @@
 import { eventually } from '../../platform/testing/eventually';
+import { reconcileId } from '../../workflows/reconcile/messages';
 import { scriptAgent } from '../support/caller';
 import { aRepository } from '../support/repository';
 import { startStack, type Stack } from '../support/stack';
@@ -12,6 +13,7 @@ beforeAll(async () => {
     scriptAgent('circling', '6', '2'),
     { ...scriptAgent('circling', '1', '0', '45000'), type: 'expensive' },
     scriptAgent('worker-bee'),
+    { type: 'elsewhere', name: 'Elsewhere', provider: 'remote-callback' },
   ]);
 });
 
@@ -154,4 +156,25 @@ test('findings are found only through their own attempt, and requests are checke
   expect(await override(run, findings[0].id, 'ignore')).toMatchObject({ status: 400 });
   expect(await override(run, findings[0].id, 'acknowledge', '')).toMatchObject({ status: 400 });
   await stop(run);
+});
+
+test('an agent elsewhere is watched over what it reports, and what is found waits for a person', async () => {
+  const run = await launch('elsewhere');
+  const report = { attemptId: run.attemptId, inputTokens: 30_000, outputTokens: 15_000, cost: 3 };
+  await stack.call.ok('POST', `/api/agents/${run.taskId}/tokens`, report);
+  const lookNow = () => stack.temporal.schedule.getHandle(reconcileId).trigger();
+  const found = await eventually(
+    async () => {
+      await lookNow();
+      const inspection = await inspect(run);
+      expect(inspection.findings).toMatchObject([{ detector: 'no-durable-progress', confidence: 'high' }]);
+      expect(inspection.actions).toMatchObject([{ action: 'pause', state: 'requested', reason: expect.any(String) }]);
+      return inspection;
+    },
+    { withinMs: 20_000, everyMs: 500 },
+  );
+  await lookNow();
+  expect((await override(run, found.findings[0].id, 'cancel')).status).toBe(200);
+  expect((await inspect(run)).findings).toEqual(found.findings);
+  await stack.call.ended(run.taskId);
 });

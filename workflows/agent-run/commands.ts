@@ -37,8 +37,13 @@ export interface CommandedRun {
 /**
  * Lets a run be spoken to. Commands reach the agent one at a time, in the order they were accepted; each has one
  * recorded outcome, whichever worker dies in between.
+ *
+ * @returns hands the agent a command of the run's own, in turn
  */
-export function acceptCommands(run: CommandedRun, timings: RunTimings): void {
+export function acceptCommands(
+  run: CommandedRun,
+  timings: RunTimings,
+): (command: CommandInput & { commandId: string }) => Promise<CommandAnswer> {
   let tickets = 0;
   let serving = 1;
 
@@ -76,6 +81,7 @@ export function acceptCommands(run: CommandedRun, timings: RunTimings): void {
       },
     },
   );
+  return (command) => inTurn(() => carryOut(command, timings));
 }
 
 async function carryOut(command: CommandInput & { commandId: string }, timings: RunTimings): Promise<CommandAnswer> {

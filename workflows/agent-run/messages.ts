@@ -4,6 +4,7 @@ import type { CompletionStatus } from '../../contracts/completion';
 import type { ApprovalStatus } from '../../contracts/run-approval';
 import type { LaunchOrigin } from '../../contracts/admission';
 import type { ConversationEdge } from '../../contracts/conversation';
+import type { PhaseNotice } from '../../runs/phases/notice';
 import type { LaunchOutcome, LaunchRequest } from '../../contracts/launch';
 
 /** The business id of an attempt's workflow: starting it twice is one run. */
@@ -113,6 +114,9 @@ export const capacityReserved = defineSignal('capacityReserved');
 
 /** A request for approval of this run was made, or is no longer pending. */
 export const approvalChanged = defineSignal<[{ approvalId: string; status: ApprovalStatus }]>('approvalChanged');
+
+/** What the run may do has changed: its phase, the number of the change, and what the agent is told of it. */
+export const phaseChanged = defineSignal<[PhaseNotice]>('phaseChanged');
 
 /** Failure types a validator rejects an update with. */
 export const staleAttempt = 'STALE_ATTEMPT';

@@ -20,6 +20,7 @@ import { showApprovals } from './approvals';
 import { awaitTurn } from './admission';
 import type { Retry } from '../../activities/recovery';
 import { recoveryId, type RecoveryInput } from '../recovery/messages';
+import { followPhases } from './phases';
 import { RunStory } from './story';
 import { outOfReach, showFound, whyLost } from './take-up';
 import { ensureWorktree } from './ensure-worktree';
@@ -57,7 +58,7 @@ export type Ending =
  */
 export async function agentRun(input: AgentRunInput): Promise<RunEnd> {
   const run = new RunMessages(input);
-  acceptCommands(run, input.timings);
+  followPhases(run, acceptCommands(run, input.timings));
   showApprovals(run);
   // An operator's "cancel" in the Temporal UI is a stop: it ends the agent and is recorded like any other.
   CancellationScope.current().cancelRequested.catch(() => {
