@@ -39,6 +39,8 @@ export interface Admitted {
   phase: string;
   hostId: string | null;
   decidedAt: string;
+  /** How long the run may take from its start on, in milliseconds: `agents.timeoutMinutes` as it is now. */
+  timeoutMs?: number;
   /** Set when the launch is decided already: refused, or queued for capacity. */
   launch?: LaunchOutcome;
 }
@@ -55,7 +57,8 @@ export function createAdmissionActivities(deps: AdmissionDependencies) {
       const record = existing ?? (await recordAttempt(input, decidedAt));
       if ('status' in record) return { provider: '', agent: '', phase: '', hostId: null, decidedAt, launch: record };
       const { provider, agent, phase, hostId } = record;
-      const admitted = { provider, agent, phase, hostId, decidedAt };
+      const { agents } = await deps.admission.settings.current();
+      const admitted = { provider, agent, phase, hostId, decidedAt, timeoutMs: agents.timeoutMinutes * 60_000 };
       if (record.launch) return { ...admitted, launch: record.launch };
 
       const holder = await deps.activeRuns.take(record.taskId, record._id);

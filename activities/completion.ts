@@ -146,6 +146,9 @@ export function createCompletionActivities(deps: CompletionDependencies) {
   }
 
   async function claimFor(record: AttemptRecord, ending: Ending): Promise<TerminalClaim> {
+    // Its agent was ended because its time was up, which only the run knows.
+    const timedOut = ending.by === 'timeout' && (record.claim?.harness.ended ?? 'stopped') === 'stopped';
+    if (timedOut) return overtime(record, ending.afterMs);
     if (record.claim) return record.claim;
     const harness = {
       ended: 'lost' as const,
@@ -176,6 +179,7 @@ export function createCompletionActivities(deps: CompletionDependencies) {
           harness: dispatched ? harness : { ended: 'not-dispatched' },
         };
       case 'agent':
+      case 'timeout':
         throw new Error(`The agent of ${record._id} ended without a recorded claim.`);
     }
   }
@@ -244,6 +248,20 @@ function releaseReason({ status, harness, terminalSource }: CompletionResult): R
   }
   if (status === 'failed' || status === 'interrupted') return status;
   return 'completed';
+}
+
+/** What stands for a run that took too long, with what its agent had to show by then. */
+function overtime({ claim, reclaimed, provider }: AttemptRecord, afterMs: number): TerminalClaim {
+  const summary = `The run took longer than ${Math.round(afterMs / 60_000)} min and was ended.`;
+  const preserved = reclaimed?.preservedRef === undefined ? {} : { preservedRef: reclaimed.preservedRef };
+  return {
+    ...(claim ?? { claims: {} }),
+    terminalSource: provider === 'acp' ? 'stream' : 'process',
+    status: 'failed',
+    summary,
+    error: summary,
+    harness: { ...claim?.harness, ...preserved, ended: 'timeout' },
+  };
 }
 
 const notDispatched = (reason: string): TerminalClaim => ({

@@ -55,7 +55,7 @@ export async function scheduleRecovery(
     maxRetries: plan.maxRetries,
     agent: record.agent,
     fallbackAgent: record.selection.fallbackAllowed ? (record.selection.fallbackAgent ?? undefined) : undefined,
-    agentMayLive: ending.by === 'lost' && !ending.hostReclaimed,
+    agentMayLive: (ending.by === 'lost' || ending.by === 'timeout') && ending.hostReclaimed === false,
     firstBackoffMs: plan.retryBackoffMs,
     random: fractionOf(record._id),
   });

@@ -50,14 +50,26 @@ const nodeOf = (request: AdmissionRequest): TreeNode => ({
   at: request.requestedAt,
 });
 
-/** The control of execution trees: one document each, changed by compare-and-set. */
-export async function createTreeStore(db: Database) {
+/**
+ * The control of execution trees: one document each, changed by compare-and-set.
+ *
+ * @param onControl hears of each pause, resume and cancel after it stands
+ */
+export async function createTreeStore(
+  db: Database,
+  onControl: (tree: TreeRecord, note: ControlNote) => Promise<unknown> = async () => undefined,
+) {
   const trees: Collection<TreeRecord> = await db.collection({
     name: 'execution-trees',
     indexes: [{ keys: { state: 1, createdAt: 1 } }],
   });
-  const change = (id: string, states: TreeRecord['state'][], note: ControlNote, fields: Partial<TreeRecord>) =>
-    trees.findOneAndUpdate(
+  async function change(
+    id: string,
+    states: TreeRecord['state'][],
+    note: ControlNote,
+    fields: Partial<TreeRecord>,
+  ): Promise<TreeRecord | undefined> {
+    const changed = await trees.findOneAndUpdate(
       { _id: id, state: { $in: states } },
       {
         $set: {
@@ -68,6 +80,9 @@ export async function createTreeStore(db: Database) {
         $inc: { revision: 1 },
       },
     );
+    if (changed) await onControl(changed, note);
+    return changed;
+  }
 
   return {
     get: (id: string) => trees.get(id),

@@ -9,7 +9,9 @@ import type { HostStore } from '../stores/host-store';
 import { createQueueStore } from '../stores/queue-store';
 import { createReservationStore } from '../stores/reservation-store';
 import { createSettingsStore, type SettingsStore } from '../stores/settings-store';
+import { createTelemetryStore } from '../stores/telemetry-store';
 import { createTreeStore } from '../stores/tree-store';
+import { reportTreeControl } from '../stores/tree-telemetry';
 import { look, schedulerId } from '../workflows/admission-scheduler/messages';
 import { agentRunId, capacityReserved, phaseChanged, stopUpdate } from '../workflows/agent-run/messages';
 import { boardQueue } from '../workflows/queues';
@@ -29,7 +31,7 @@ export async function openAdmission({ database, env, client, hosts, log, ...give
     createAdmissionRequestStore(database),
     createReservationStore(database),
     createQueueStore(database),
-    createTreeStore(database),
+    createTelemetryStore(database).then((telemetry) => createTreeStore(database, reportTreeControl(telemetry))),
     given.settings ?? createSettingsStore(database, env),
   ]);
   const control: AdmissionControl = {

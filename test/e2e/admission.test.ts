@@ -278,6 +278,17 @@ describe('execution trees', () => {
       body: { details: { code: 'EXECUTION_TREE_CANCELLED' } },
     });
     expect(await stack.call.ok('POST', `${tree}/cancel`, key('cancel-tree'))).toMatchObject({ state: 'cancelled' });
+    // Told once, however often it was asked for.
+    const events = await stack.call.ok(
+      'GET',
+      `/api/telemetry/events?type=admission.tree_control&attemptId=${root.attemptId}`,
+    );
+    expect(events).toEqual([
+      expect.objectContaining({
+        taskId: root.taskId,
+        details: expect.objectContaining({ action: 'cancel', reason: 'not wanted', descendants: 2 }),
+      }),
+    ]);
   });
 });
 

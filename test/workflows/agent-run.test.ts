@@ -68,7 +68,7 @@ async function withRun(
     finished: FinishInput[];
     calls: string[];
   }) => Promise<void>,
-  options: { hostId?: string | null } = {},
+  options: { hostId?: string | null; timeoutMs?: number } = {},
 ): Promise<void> {
   const attemptId = `attempt_${randomUUID().replaceAll('-', '').slice(0, 12)}`;
   const hostId = options.hostId === undefined ? `h-${randomUUID()}` : options.hostId;
@@ -89,6 +89,7 @@ async function withRun(
     phase: 'implement',
     hostId,
     decidedAt: new Date().toISOString(),
+    ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
   };
   const all: Activities = {
     admit: async () => admitted,
@@ -276,6 +277,35 @@ test('stopping a run ends the agent first and answers with the recorded end', as
       expect(end).toMatchObject({ status: 'interrupted' });
       expect(finished[0]?.ending).toEqual({ by: 'stop', actor: 'jo' });
     },
+  );
+});
+
+test.each([
+  ['on a host', undefined, { dispatch: untilCancelled }],
+  ['elsewhere', null, {}],
+])('a run %s whose time is up is ended, and says why', async (_where, hostId, activities) => {
+  await withRun(
+    { ...activities, finish: async () => ({ status: 'failed', endedAt: '' }) },
+    async ({ input, launch, finished, calls }) => {
+      await expect(launch()).resolves.toMatchObject({ status: 'running' });
+      await expect(handle(input).result()).resolves.toMatchObject({ status: 'failed' });
+      expect(finished[0]?.ending).toEqual({ by: 'timeout', afterMs: 400 });
+      expect(calls).not.toContain('reclaim');
+    },
+    { hostId, timeoutMs: 400 },
+  );
+});
+
+test('a run whose worker is lost when its time is up says whether its host could be cleaned up', async () => {
+  const silent = () => new Promise<void>((resolve) => setTimeout(resolve, 5_000).unref());
+  await withRun(
+    { dispatch: silent, finish: async () => ({ status: 'failed', endedAt: '' }) },
+    async ({ input, launch, finished }) => {
+      await launch();
+      await handle(input).result();
+      expect(finished[0]?.ending).toEqual({ by: 'timeout', afterMs: 400, hostReclaimed: true });
+    },
+    { timeoutMs: 400 },
   );
 });
 

@@ -50,6 +50,8 @@ export type Ending =
   | { by: 'agent' }
   | { by: 'callback'; claimDigest: string }
   | { by: 'stop'; actor: string }
+  /** It ran longer than `agents.timeoutMinutes` said when it was launched. */
+  | { by: 'timeout'; afterMs: number; hostReclaimed?: boolean }
   | { by: 'lost'; reason: string; hostReclaimed: boolean };
 
 /**
@@ -122,6 +124,7 @@ async function launched(input: AgentRunInput, run: RunMessages): Promise<RunEnd>
       ? 'The contract is stored; the agent works elsewhere and will report.'
       : `The contract is stored; the agent runs on ${admitted.hostId ?? 'the board'}.`,
   );
+  const timer = startTimer(run, admitted.timeoutMs);
   const [ending] = await Promise.all([
     run.remote ? awaitCallback(run) : runAgent(input, admitted.hostId, run),
     announce.announceStart({ attemptId }).then((takes) => {
@@ -129,8 +132,29 @@ async function launched(input: AgentRunInput, run: RunMessages): Promise<RunEnd>
       run.takes = takes ?? undefined;
     }),
   ]);
+  timer.cancel();
   if (ending.by === 'callback') await observe(input, admitted.hostId, ending.claimDigest);
   return complete(input, run, ending);
+}
+
+/**
+ * Ends the run when its time is up, whichever workers die meanwhile and wherever its agent is.
+ *
+ * @param afterMs left out by the admission of earlier versions: their histories have no timer
+ */
+function startTimer(run: RunMessages, afterMs: number | undefined): CancellationScope {
+  const scope = new CancellationScope();
+  if (afterMs === undefined) return scope;
+  scope
+    .run(() => sleep(afterMs, { summary: 'the time of the run' }))
+    .then(
+      () => {
+        run.timedOutAfterMs = afterMs;
+        run.story.tell('Its time is up.');
+      },
+      () => undefined,
+    );
+  return scope;
 }
 
 /** Ends a launch that was refused after its admission, and gives back what it held. */
@@ -172,21 +196,23 @@ async function prepareOnHost({ attemptId, timings }: AgentRunInput, hostId: stri
 async function runAgent(input: AgentRunInput, hostId: string | null, run: RunMessages): Promise<Ending> {
   const scope = new CancellationScope();
   const dispatched = scope.run(() => dispatchOn(hostId, input.timings).dispatch({ attemptId: input.attemptId }));
-  void condition(() => run.stop !== undefined).then(() => scope.cancel());
+  void condition(() => run.isCutShort).then(() => scope.cancel());
   try {
     await dispatched;
-    return run.stop ? { by: 'stop', actor: run.stop.actor } : { by: 'agent' };
+    return run.cutShort() ?? { by: 'agent' };
   } catch {
     const reclaimed = await reclaim(input, hostId, run);
-    if (reclaimed?.claimed) return { by: 'agent' };
-    if (run.stop) return { by: 'stop', actor: run.stop.actor };
+    if (reclaimed?.claimed) return run.timedOutAfterMs === undefined ? { by: 'agent' } : timeout(run.timedOutAfterMs);
+    const cutShort = run.cutShort();
+    if (cutShort?.by === 'timeout') return { ...cutShort, hostReclaimed: reclaimed !== undefined };
+    if (cutShort) return cutShort;
     return { by: 'lost', reason: 'The worker that ran the agent was lost.', hostReclaimed: reclaimed !== undefined };
   }
 }
 
 /**
- * Ends what a lost worker left behind, or waits for a worker that only Temporal has lost; a stop waits for nobody.
- * `undefined` when the host stays away.
+ * Ends what a lost worker left behind, or waits for a worker that only Temporal has lost; a stop waits for nobody, nor
+ * does a run whose time is up. `undefined` when the host stays away.
  */
 async function reclaim(
   { attemptId, timings }: AgentRunInput,
@@ -209,11 +235,13 @@ async function reclaim(
   }
 }
 
-/** Waits for an agent elsewhere to report, or for a stop. */
+const timeout = (afterMs: number): Ending => ({ by: 'timeout', afterMs });
+
+/** Waits for an agent elsewhere to report, for a stop, or until its time is up. */
 async function awaitCallback(run: RunMessages): Promise<Ending> {
-  await condition(() => run.claimDigest !== undefined || run.stop !== undefined);
+  await condition(() => run.claimDigest !== undefined || run.isCutShort);
   if (run.claimDigest !== undefined) return { by: 'callback', claimDigest: run.claimDigest };
-  return { by: 'stop', actor: run.stop?.actor ?? 'unknown' };
+  return run.cutShort() ?? { by: 'stop', actor: 'unknown' };
 }
 
 /** Has the host of the worktree look at it before the reported end is judged; claims it cannot look at stay unverified. */
@@ -294,6 +322,8 @@ function endOf(ending: Ending, status: string): string {
       return `The end was reported; the run is ${status}.`;
     case 'stop':
       return `Stopped by ${ending.actor}; the run is ${status}.`;
+    case 'timeout':
+      return `It took longer than it may; the run is ${status}.`;
     case 'lost':
       return `${ending.reason} The run is ${status}.`;
   }
@@ -306,6 +336,7 @@ class RunMessages implements CommandedRun {
   takes: readonly AgentCommandType[] | undefined;
   launch: LaunchOutcome | undefined;
   stop: { actor: string } | undefined;
+  timedOutAfterMs: number | undefined;
   claimDigest: string | undefined;
   end: RunEnd | undefined;
   hasCapacity = false;
@@ -361,7 +392,17 @@ class RunMessages implements CommandedRun {
   }
 
   get isEnding(): boolean {
-    return this.end !== undefined || this.stop !== undefined;
+    return this.end !== undefined || this.isCutShort;
+  }
+
+  get isCutShort(): boolean {
+    return this.stop !== undefined || this.timedOutAfterMs !== undefined;
+  }
+
+  /** Why it ends before its agent does, if it does. */
+  cutShort(): Ending | undefined {
+    if (this.stop) return { by: 'stop', actor: this.stop.actor };
+    return this.timedOutAfterMs === undefined ? undefined : timeout(this.timedOutAfterMs);
   }
 
   answer(launch: LaunchOutcome): void {
