@@ -71,6 +71,7 @@ async function main(): Promise<void> {
       approvals: () => approvalScenarios(service, temporal),
       phases: () => phaseScenarios(service),
       admission: () => admissionScenarios(service),
+      timeouts: () => timeoutScenarios(service),
       rewinds: () => rewindScenarios(service),
       trust: () => trustScenarios(service, temporal),
       commands: () => commandScenarios(service, temporal),
@@ -210,6 +211,23 @@ async function admissionScenarios({ call }: Service): Promise<[name: string, wor
   return [
     ['agent-run-queue-confirmed', agentRunId(waiting.attemptId)],
     ['execution-tree-cancel', executionTreeId(second.attemptId)],
+  ];
+}
+
+/** Runs that have a minute: one that needs less, and one that nobody ends. */
+async function timeoutScenarios({ call }: Service): Promise<[name: string, workflowId: string][]> {
+  await call.ok('PATCH', '/api/settings/features', { agents: { timeoutMinutes: 1 } });
+  const launch = async (agent: string): Promise<string> => {
+    const task = await call.createTask({ title: 'Recorded', git: { repo: 'sample' } });
+    const { attemptId } = await eventually(() => call.start(task.id, { agent }), { withinMs: 60_000 });
+    return attemptId;
+  };
+  const inTime = await launch('worker-bee');
+  const overtime = await launch('elsewhere');
+  await call.ok('PATCH', '/api/settings/features', { agents: { timeoutMinutes: 240 } });
+  return [
+    ['agent-run-in-time', agentRunId(inTime)],
+    ['agent-run-timed-out', agentRunId(overtime)],
   ];
 }
 
