@@ -1,13 +1,14 @@
 /**
- * The bitmap index as a process of its own: import, durable single writes, and queries from eight connections, on ten
- * million bits over one million columns and over a hundred million columns.
+ * The bitmap index as a process of its own: import, durable single writes, queries from eight connections, memory, and how
+ * long a start takes. Its arguments say how many bits over how many columns, one after the other; `M` is a million.
  *
  *   npm run --silent build && node dist/bench/bitmap.js
- *   BENCH_SECONDS=3 BENCH_BITS=10000000 BENCH_COLUMNS=1000000,100000000 node dist/bench/bitmap.js
+ *   BENCH_SECONDS=3 node dist/bench/bitmap.js 10M/1M 10M/100M 100M/100M
  *
  * The field of rows has 100 of them, row r about 1/sqrt(r+1) as full as row 0. The integer field has a value from 0 to
  * 999,999 for each of a million columns, or for every hundredth of a hundred million. Every request asks something else than
- * the one before, so that nothing is answered from a memory of answers.
+ * the one before. The server remembers no answers, but what stored rows share with each other: "TopN with a row" gains from
+ * that, "TopN with a union" does not.
  *
  * "processor ms" is what one request costs the server's process: its inverse is what one core could answer, whatever else
  * the machine is doing.
@@ -22,10 +23,20 @@ import { MessageWriter } from '../services/bitmap/answers/wire';
 import { load } from './load';
 
 const seconds = Number(process.env.BENCH_SECONDS ?? '3');
-const bits = Number(process.env.BENCH_BITS ?? '10000000');
-const columnCounts = (process.env.BENCH_COLUMNS ?? '1000000,100000000').split(',').map(Number);
+const amount = (text: string): number => {
+  const value = Number(text.replace('M', '')) * (text.endsWith('M') ? 1_000_000 : 1);
+  if (!Number.isInteger(value) || value <= 0) throw new Error(`${text} is not a number of bits or columns`);
+  return value;
+};
+const given = process.argv.length > 2 ? process.argv.slice(2) : ['10M/1M', '10M/100M'];
+const sizes = given.map((size) => {
+  const [bits = '', columns = ''] = size.split('/');
+  return { bits: amount(bits), columns: amount(columns) };
+});
 const rowCount = 100;
 const batch = 100_000;
+/** So many requests are made beforehand, and sent: all of them would take too much memory. */
+const batchesAtOnce = 100;
 const connections = 8;
 /** Only the measurements whose names have this in them. */
 const only = process.env.BENCH_ONLY ?? '';
@@ -106,14 +117,6 @@ const random = (): number => numbers.next().value;
 
 const weights = Array.from({ length: rowCount }, (_, row) => 1 / Math.sqrt(row + 1));
 const total = weights.reduce((sum, weight) => sum + weight, 0);
-const shares = weights.map((_, row) => weights.slice(0, row + 1).reduce((sum, weight) => sum + weight, 0) / total);
-const randomRow = (): number => {
-  const at = random();
-  return Math.max(
-    shares.findIndex((share) => at < share),
-    0,
-  );
-};
 
 async function post(url: string, path: string, body?: string | Uint8Array): Promise<string> {
   const headers: Record<string, string> =
@@ -124,35 +127,56 @@ async function post(url: string, path: string, body?: string | Uint8Array): Prom
   return text;
 }
 
+/** What is under way, where somebody watches. */
+function progress(text: string): void {
+  if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text}`);
+}
+
 /** Sends bodies that are made beforehand, eight at a time; answers how many seconds the server took. */
-async function importAll(url: string, path: string, bodies: Uint8Array[]): Promise<number> {
-  const waiting = [...bodies];
-  const began = performance.now();
-  const send = async (): Promise<void> => {
-    for (let body = waiting.pop(); body; body = waiting.pop()) await post(url, path, body);
-  };
-  await Promise.all(Array.from({ length: connections }, send));
-  return (performance.now() - began) / 1000;
+async function importAll(
+  url: string,
+  path: string,
+  count: number,
+  bodyAt: (at: number) => Uint8Array,
+): Promise<number> {
+  let tookMs = 0;
+  for (let from = 0; from < count; from += batchesAtOnce) {
+    const waiting = Array.from({ length: Math.min(batchesAtOnce, count - from) }, (_, at) => bodyAt(from + at));
+    const began = performance.now();
+    const send = async (): Promise<void> => {
+      for (let body = waiting.pop(); body; body = waiting.pop()) await post(url, path, body);
+    };
+    await Promise.all(Array.from({ length: connections }, send));
+    tookMs += performance.now() - began;
+    progress(`${path}: ${from + batchesAtOnce} of ${count} requests`);
+  }
+  return tookMs / 1000;
 }
 
 /** Clients sort what they send by row and column, and by shard: as the published ones do. */
-function bitBodies(columns: number): Uint8Array[] {
-  return Array.from({ length: Math.ceil(bits / batch) }, () => {
-    const pairs = Array.from({ length: batch }, () => [randomRow(), Math.floor(random() * columns)] as const);
-    pairs.sort(([a, c], [b, d]) => a - b || c - d);
-    return new MessageWriter()
-      .text(1, 'i')
-      .text(2, 'a')
-      .integers(4, [pairs.map(([row]) => row)])
-      .integers(5, [pairs.map(([, column]) => column)])
-      .finish();
-  });
+function bitBody(columns: number): Uint8Array {
+  const rows = weights.map((weight) =>
+    Array.from(
+      Float64Array.from({ length: Math.round((batch * weight) / total) }, () => Math.floor(random() * columns)).sort(),
+    ),
+  );
+  return new MessageWriter()
+    .text(1, 'i')
+    .text(2, 'a')
+    .integers(4, [rows.flatMap((own, at) => own.map(() => at))])
+    .integers(5, [rows.flat()])
+    .finish();
 }
 
-function valueBodies(columns: number): { count: number; bodies: Uint8Array[] } {
+interface Values {
+  count: number;
+  body: (at: number) => Uint8Array;
+}
+
+function valuesOver(columns: number): Values {
   const step = columns > 10_000_000 ? 100 : 1;
   const count = Math.floor(columns / step);
-  const bodies = Array.from({ length: Math.ceil(count / batch) }, (_, at) => {
+  const body = (at: number): Uint8Array => {
     const own = Array.from({ length: Math.min(batch, count - at * batch) }, (_value, i) => (at * batch + i) * step);
     return new MessageWriter()
       .text(1, 'i')
@@ -160,8 +184,8 @@ function valueBodies(columns: number): { count: number; bodies: Uint8Array[] } {
       .integers(5, [own])
       .integers(6, [own.map(() => Math.floor(random() * 1_000_000))])
       .finish();
-  });
-  return { count, bodies };
+  };
+  return { count, body };
 }
 
 const row = (): string => `Row(a=${Math.floor(random() * rowCount)})`;
@@ -198,58 +222,70 @@ async function measure(server: Running, query: () => string) {
   };
 }
 
+/** Everything about one size: imports, measures, stops, and starts again. */
+async function benchmark({ bits, columns }: { bits: number; columns: number }, directory: string): Promise<void> {
+  const requests = Math.ceil(bits / batch);
+  const values = valuesOver(columns);
+  const rows: Record<string, unknown>[] = [];
+  const add = (name: string, perSecond: number, rest: object = {}): void => {
+    const theirs = bits === 10_000_000 ? original[name]?.[columns > 10_000_000 ? 1 : 0] : undefined;
+    rows.push({
+      name,
+      ...rest,
+      'per s': perSecond,
+      'original per s': theirs,
+      times: theirs && Number((perSecond / theirs).toFixed(1)),
+    });
+  };
+  let server = await start(directory);
+  const emptyMb = await residentMb(server);
+  await post(server.url, '/index/i');
+  for (const field of ['a', 's']) await post(server.url, `/index/i/field/${field}`);
+  await post(server.url, '/index/i/field/v', '{"options":{"type":"int","min":0,"max":1000000}}');
+  const bitSeconds = await importAll(server.url, '/index/i/field/a/import', requests, () => bitBody(columns));
+  add('import, bits/s', Math.round((requests * batch) / bitSeconds));
+  const valueRequests = Math.ceil(values.count / batch);
+  const valueSeconds = await importAll(server.url, '/index/i/field/v/import', valueRequests, values.body);
+  add('import, values/s', Math.round(values.count / valueSeconds));
+  const importedMb = await residentMb(server);
+  await post(server.url, '/recalculate-caches').catch(() => undefined);
+  const firstRangeMs = await timed(() => post(server.url, '/index/i/query', 'Count(Row(v > 5))'));
+  for (const [name, query] of Object.entries(queries)) {
+    if (!name.includes(only)) continue;
+    progress(name);
+    const { perSecond, ...rest } = await measure(server, () => query(columns));
+    add(name, perSecond, rest);
+  }
+  const measuredMb = await residentMb(server);
+  progress('stopping, and starting again');
+  const stopMs = await timed(() => stop(server));
+  server = await start(directory);
+  progress('');
+  console.log(`\n${bits.toLocaleString()} bits over ${columns.toLocaleString()} columns`);
+  console.table(rows);
+  console.log({
+    firstRangeMs,
+    stopMs,
+    startMs: Math.round(server.startedInMs),
+    'MB empty': emptyMb,
+    'MB after import': importedMb,
+    'MB after queries': measuredMb,
+    'MB after restart': await residentMb(server),
+  });
+  await stop(server);
+}
+
+async function timed(run: () => Promise<unknown>): Promise<number> {
+  const began = performance.now();
+  await run();
+  return Math.round(performance.now() - began);
+}
+
 async function main(): Promise<void> {
-  for (const [at, columns] of columnCounts.entries()) {
-    // Before the server is asked anything: making them takes longer than it keeps an idle connection.
-    const bodies = bitBodies(columns);
-    const values = valueBodies(columns);
+  for (const size of sizes) {
     const directory = await mkdtemp(join(tmpdir(), 'runboard-bench-bitmap-'));
     try {
-      let server = await start(directory);
-      await post(server.url, '/index/i');
-      for (const field of ['a', 's']) await post(server.url, `/index/i/field/${field}`);
-      await post(server.url, '/index/i/field/v', '{"options":{"type":"int","min":0,"max":1000000}}');
-      const rows: Record<string, unknown>[] = [];
-      const add = (name: string, perSecond: number, rest: object = {}): void => {
-        const theirs = original[name]?.[columns > 10_000_000 ? 1 : 0];
-        rows.push({
-          name,
-          ...rest,
-          'per s': perSecond,
-          'original per s': theirs,
-          times: theirs && Number((perSecond / theirs).toFixed(1)),
-        });
-      };
-      add('import, bits/s', Math.round(bits / (await importAll(server.url, '/index/i/field/a/import', bodies))));
-      add(
-        'import, values/s',
-        Math.round(values.count / (await importAll(server.url, '/index/i/field/v/import', values.bodies))),
-      );
-      const memoryMb = await residentMb(server);
-      await post(server.url, '/recalculate-caches').catch(() => undefined);
-      const first = performance.now();
-      await post(server.url, '/index/i/query', 'Count(Row(v > 5))');
-      const firstRangeMs = Math.round(performance.now() - first);
-      for (const [name, query] of Object.entries(queries)) {
-        if (!name.includes(only)) continue;
-        const { perSecond, ...rest } = await measure(server, () => query(columns));
-        add(name, perSecond, rest);
-      }
-      const memoryAfterMb = await residentMb(server);
-      await stop(server);
-      server = await start(directory);
-      console.log(
-        `\n${bits.toLocaleString()} bits over ${columns.toLocaleString()} columns (${at + 1} of ${columnCounts.length})`,
-      );
-      console.table(rows);
-      console.log({
-        memoryMb,
-        memoryAfterMb,
-        firstRangeMs,
-        restartMs: Math.round(server.startedInMs),
-        memoryRestartedMb: await residentMb(server),
-      });
-      await stop(server);
+      await benchmark(size, directory);
     } finally {
       await rm(directory, { recursive: true, force: true });
     }
