@@ -207,18 +207,26 @@ const queries: Record<string, (columns: number) => string> = {
   'Min and Max': () => 'Min(field=v) Max(field=v)',
 };
 
+async function logWrites({ url }: Running): Promise<number> {
+  const metrics = await (await fetch(`${url}/metrics`)).text();
+  return Number(/^bitmap_log_writes (\d+)$/m.exec(metrics)?.[1]);
+}
+
 async function measure(server: Running, query: () => string) {
   // What the round before left unanswered comes first.
   await post(server.url, '/index/i/query', 'Count(Row(a=0))');
   const before = await processorMs(server);
+  const writesBefore = await logWrites(server);
   const path = '/index/i/query';
   const result = await load({ port: Number(new URL(server.url).port), path, connections, seconds, body: query });
   const usedMs = (await processorMs(server)) - before;
+  const writes = (await logWrites(server)) - writesBefore;
   return {
     perSecond: result.perSecond,
     'p50 ms': result.p50Ms,
     'p99 ms': result.p99Ms,
     'processor ms': Number((usedMs / result.requests).toFixed(3)),
+    'for each disk write': writes > 0 ? Number((result.requests / writes).toFixed(1)) : undefined,
   };
 }
 

@@ -74,6 +74,7 @@ export const serverRoutes: Routes = (router, context) => {
       { name: 'bitmap_resident_bytes', help: 'Memory of the process.', value: process.memoryUsage.rss() },
       { name: 'bitmap_indexes', help: 'Indexes.', value: catalog.indexes.size },
       { name: 'bitmap_log_bytes', help: 'Log since the last snapshot.', value: store.logBytes },
+      { name: 'bitmap_log_writes', help: 'Writes of the log to the disk since the start.', value: store.logWrites },
       { name: 'bitmap_snapshot_bytes', help: 'Snapshots on disk.', value: store.snapshotSize },
     ]);
   });

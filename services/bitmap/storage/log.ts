@@ -95,6 +95,8 @@ export class Log {
   private failure: Error | undefined;
   /** Bytes in the current segment. */
   size = 0;
+  /** Writes to the disk so far, each with what all who waited had added. */
+  writes = 0;
 
   private constructor(
     private readonly directory: string,
@@ -132,6 +134,7 @@ export class Log {
         if (bytesWritten !== wanted) throw new Error(`only ${bytesWritten} of ${wanted} bytes could be written`);
         if (!writesThrough) await this.file.datasync();
         this.size += wanted;
+        this.writes += 1;
         for (const waiter of waiters) waiter.resolve();
       } catch (error) {
         this.fail(error as Error, [...waiters, ...this.waiters]);

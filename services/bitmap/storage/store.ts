@@ -56,6 +56,11 @@ export class Store {
     return this.log?.size ?? 0;
   }
 
+  /** Writes of the log to the disk since the start. */
+  get logWrites(): number {
+    return this.log?.writes ?? 0;
+  }
+
   /** Bytes of all snapshots. */
   get snapshotSize(): number {
     return this.snapshotBytes;

@@ -24,14 +24,14 @@ const answers = async (path: string, text: string): Promise<{ quick: unknown; ro
 };
 
 it.each([
-  ['/index/q/query', 'Row(a=1)'],
-  ['/index/q/query', 'Count(Row(a=1)) TopN(a, n=1)'],
-  ['/index/q/query', ''],
-  ['/index/q/query', 'Row(a='],
-  ['/index/q/query', 'Set(1, a=1) Row(none=1)'],
-  ['/index/none/query', 'Row(a=1)'],
-  ['/index/q/query', 'x'.repeat(100_001)],
-])('a plain query to %s is answered as the route answers it: %s', async (path, text) => {
+  ['a row', '/index/q/query', 'Row(a=1)'],
+  ['several calls', '/index/q/query', 'Count(Row(a=1)) TopN(a, n=1)'],
+  ['nothing', '/index/q/query', ''],
+  ['what cannot be parsed', '/index/q/query', 'Row(a='],
+  ['a field that is not there', '/index/q/query', 'Set(1, a=1) Row(none=1)'],
+  ['an index that is not there', '/index/none/query', 'Row(a=1)'],
+  ['a body that is too large', '/index/q/query', 'x'.repeat(100_001)],
+])('a plain query for %s is answered as the route answers it', async (_what, path, text) => {
   const { quick, route } = await answers(path, text);
   expect(quick).toEqual(route);
 });
@@ -50,8 +50,13 @@ it('long answers are sent in pieces, as the route does', async () => {
 
 it('writes of callers that come at once are all answered, and all there after a restart', async () => {
   await server.call('POST', '/index/q/field/many');
+  const logWrites = async (): Promise<number> =>
+    Number(/^bitmap_log_writes (\d+)$/m.exec((await server.call('GET', '/metrics')).text)?.[1]);
+  const before = await logWrites();
   const sets = Array.from({ length: 200 }, (_, at) => server.query('q', `Set(${at}, many=${at % 3})`));
   expect(new Set(await Promise.all(sets))).toEqual(new Set(['{"results":[true]}']));
+  // Those that come together are written together.
+  expect((await logWrites()) - before).toBeLessThan(200);
   await server.restart();
   expect(await server.query('q', 'Count(Union(Row(many=0), Row(many=1), Row(many=2)))')).toBe('{"results":[200]}');
 });
