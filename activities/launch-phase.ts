@@ -3,7 +3,8 @@ import type { PhaseEvidence } from '../contracts/phase';
 import type { ProviderRuntimeManifest } from '../contracts/run-contract';
 import type { LaunchSnapshot } from '../runs/contract';
 import type { Sources } from '../runs/phases/evidence';
-import { launchPhase, phaseRefusal, sandboxAuthority } from '../runs/phases/launch';
+import { launchPhase, phaseRefusal } from '../runs/phases/launch';
+import { launchSources } from '../runs/phases/sources';
 import { lastingEvidence } from '../runs/phases/transition';
 import type { PhaseStore } from '../stores/phase-store';
 
@@ -21,7 +22,11 @@ export async function phaseAtLaunch(
   runtime: ProviderRuntimeManifest,
 ): Promise<LaunchPhase | LaunchRefusal> {
   const parent = parentAttemptId === undefined ? undefined : await phases.get(parentAttemptId);
-  const sources = sandboxAuthority(snapshot.sandbox);
+  const sources = launchSources({
+    sandbox: snapshot.sandbox,
+    profile: snapshot.profile,
+    allowedSideEffects: snapshot.objective.allowedSideEffects,
+  });
   // A retry goes on where its predecessor was, whatever phase that was once launched in.
   const retried = parentAttemptId !== snapshot.request.parentAttemptId && parent?.evidence.mode === 'profile';
   const { evidence, blockers } = launchPhase({

@@ -7,7 +7,8 @@ import { gateOf } from './contract/enforcement';
 import type { LaunchSnapshot } from './contract/input';
 import { gitTargetOf, objectiveOf } from './contract/objective';
 import { secretProblem } from './contract/secrets';
-import { launchPhase, phaseRefusal, sandboxAuthority } from './phases/launch';
+import { launchPhase, phaseRefusal } from './phases/launch';
+import { launchSources } from './phases/sources';
 import { launchedAgent } from './launch-options';
 import { selectLaunch, type LaunchSubject } from './readiness';
 
@@ -43,7 +44,7 @@ export function planLaunch(subject: LaunchSubject, { maxRetries }: { maxRetries:
   const phase = launchPhase({
     requested: request.phase,
     parent: undefined,
-    sources: sandboxAuthority(sandbox),
+    sources: launchSources({ sandbox, profile, allowedSideEffects: objective.allowedSideEffects }),
     runtime,
   });
   if (phase.blockers.length > 0) return phaseRefusal(phase.evidence.phase, phase.blockers);

@@ -2,9 +2,7 @@ import type { Phase } from '../../contracts/common';
 import type { LaunchRefusal } from '../../contracts/launch';
 import type { PhaseBlocker, PhaseEvidence } from '../../contracts/phase';
 import type { ProviderRuntimeManifest } from '../../contracts/run-contract';
-import type { SandboxPreset } from '../../contracts/sandbox';
 import { refusal } from '../refusal';
-import { everything, mapAuthority, type Authority } from './authority';
 import { authorityOf, compilePhase, legacyEvidence, type Compiled, type Sources } from './evidence';
 
 export interface PhaseLaunch {
@@ -28,20 +26,6 @@ export function launchPhase({ requested, parent, sources, runtime }: PhaseLaunch
   const planPaths = phase === 'plan' ? (inherited?.dimensions['artifact.plan.write'].scopes ?? []) : [];
   const dimensions = planPaths.length > 0 ? { 'artifact.plan.write': { scopes: planPaths } } : {};
   return compilePhase({ phase, dimensions }, limits, runtime);
-}
-
-/** What a sandbox preset leaves open; a preset that only advises takes nothing away. */
-export function sandboxAuthority(preset: SandboxPreset | null): Sources {
-  if (preset?.enforcement !== 'required') return {};
-  const { network, credentials } = preset;
-  const authority: Authority = mapAuthority((dimension) => {
-    if (dimension === 'network.egress' && network.defaultEgress === 'deny')
-      return { scopes: network.allowedHosts, approval: [] };
-    if (dimension === 'credential.access' && credentials.mode === 'broker')
-      return { scopes: credentials.brokerRefs, approval: [] };
-    return { scopes: [everything], approval: [] };
-  });
-  return { sandbox: authority };
 }
 
 /** The answer to a phase that cannot be had. */

@@ -1,12 +1,14 @@
 import fc from 'fast-check';
 import { phase, type Phase } from '../../contracts/common';
 import { phaseDimension, phaseEvidence, type PhaseEvidence } from '../../contracts/phase';
-import { aPreset } from '../../test/support/contract-input';
+import { sideEffectKind } from '../../contracts/task';
+import { aPreset, aProfile } from '../../test/support/contract-input';
 import { runtimeManifest } from '../capabilities';
 import { mapAuthority, within, type Authority } from './authority';
 import { authorityOf, compilePhase, type Sources } from './evidence';
-import { launchPhase, sandboxAuthority } from './launch';
+import { launchPhase } from './launch';
 import { planPathProblem } from './plan-path';
+import { launchSources, sandboxAuthority } from './sources';
 import { expansionOf, lastingEvidence, planTransition, restoredFrom, type PhaseState } from './transition';
 
 const confined = [
@@ -93,16 +95,94 @@ describe('launching in a phase', () => {
   });
 });
 
+describe('what limits a run beside its parent', () => {
+  const none = { sandbox: null, profile: null, allowedSideEffects: null };
+  const profile = (restrictions: object) => aProfile({ restrictions });
+  const inPhase = (sources: Sources, runtime = sandboxed) => launch('implement', { sources, runtime });
+
+  test('who says nothing takes nothing away', () => {
+    expect(launchSources(none)).toEqual({});
+    expect(launchSources({ ...none, profile: profile({ permissions: ['edit'], mcpServers: ['docs'] }) })).toEqual({});
+  });
+
+  test('permissions of a profile that name dimensions close the others', () => {
+    const sources = launchSources({
+      ...none,
+      profile: profile({ permissions: ['filesystem.read', 'filesystem.write', 'network.egress:a.example', 'edit'] }),
+    });
+    const { dimensions } = inPhase(sources).evidence;
+    expect(dimensions['filesystem.write']).toMatchObject({ scopes: ['workspace'], limitedBy: [] });
+    expect(dimensions['network.egress']).toMatchObject({ scopes: ['a.example'], limitedBy: ['agent-profile'] });
+    expect(dimensions['command.execute']).toMatchObject({ scopes: [], limitedBy: ['agent-profile'] });
+  });
+
+  test('without servers nothing outside is acted on, without tools nothing is run', () => {
+    const servers = inPhase(launchSources({ ...none, profile: profile({ mcpServers: [] }) })).evidence.dimensions;
+    expect(servers['external.action']).toMatchObject({ scopes: [], limitedBy: ['tool-catalog'] });
+    expect(servers['command.execute'].limitedBy).toEqual([]);
+    const tools = launchSources({ ...none, profile: profile({ tools: { allowed: [] } }) });
+    expect(inPhase(tools).evidence.dimensions['command.execute']).toMatchObject({ scopes: [] });
+  });
+
+  test('what the policy of the task leaves out is closed, and refused where nobody keeps the agent from it', () => {
+    const sources = launchSources({
+      ...none,
+      allowedSideEffects: [
+        { kind: 'filesystem-write', scope: 'src' },
+        { kind: 'network-egress', scope: 'a.example' },
+      ],
+    });
+    const { dimensions } = inPhase(sources).evidence;
+    expect(dimensions['filesystem.write']).toMatchObject({ scopes: ['workspace'] });
+    expect(dimensions['network.egress']).toMatchObject({ scopes: ['a.example'], limitedBy: ['launch-policy'] });
+    expect(dimensions['command.execute']).toMatchObject({ scopes: [], limitedBy: ['launch-policy'] });
+    expect(inPhase(sources).blockers).toEqual([]);
+    expect(codes(inPhase(sources, bare))).toContain('phase-required-authority-unenforceable network.egress');
+    expect(codes(inPhase(launchSources({ ...none, allowedSideEffects: [] })))).toContain(
+      'phase-required-authority-denied filesystem.write',
+    );
+  });
+});
+
 describe('authority never widens', () => {
   const scopes = fc.subarray(['*', 'workspace', 'inspect', 'build', 'test', 'read', 'a.example']);
   const source: fc.Arbitrary<Authority> = fc.array(scopes, { minLength: 7, maxLength: 7 }).map((rows) => {
     const left = [...rows];
     return mapAuthority(() => ({ scopes: left.shift() ?? [], approval: [] }));
   });
-  const sources: fc.Arbitrary<Sources> = fc.record(
+  const any: fc.Arbitrary<Sources> = fc.record(
     { 'agent-profile': source, sandbox: source, 'tool-catalog': source, 'launch-policy': source },
     { requiredKeys: [] },
   );
+  const permission = fc
+    .tuple(fc.constantFrom('edit', ...phaseDimension.options), fc.constantFrom('', ':workspace', ':read', ':*'))
+    .map((parts) => parts.join(''));
+  const effect = fc.record({
+    kind: fc.constantFrom(...sideEffectKind.options),
+    scope: fc.constantFrom('*', 'src', 'a.example'),
+  });
+  /** As a launch has them: from its preset, its profile and the policy of its task. */
+  const launched: fc.Arbitrary<Sources> = fc
+    .record({
+      closed: fc.option(fc.subarray(['a.example', 'b.example']), { nil: null }),
+      restrictions: fc.record(
+        {
+          permissions: fc.array(permission, { maxLength: 6 }),
+          mcpServers: fc.subarray(['docs']),
+          tools: fc.record({ allowed: fc.subarray(['shell']) }, { requiredKeys: [] }),
+        },
+        { requiredKeys: [] },
+      ),
+      allowedSideEffects: fc.option(fc.array(effect, { maxLength: 4 }), { nil: null }),
+    })
+    .map(({ closed, restrictions, allowedSideEffects }) =>
+      launchSources({
+        sandbox: closed && aPreset({ network: { defaultEgress: 'deny', allowedHosts: closed } }),
+        profile: aProfile({ restrictions }),
+        allowedSideEffects,
+      }),
+    );
+  const sources = fc.oneof(any, launched);
   /** A retry keeps the phase; a fallback or another provider has other capabilities; a child may ask for any phase. */
   const step = fc.record({
     requested: fc.option(fc.constantFrom(...phase.options), { nil: undefined }),
