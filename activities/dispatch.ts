@@ -23,10 +23,12 @@ import { withHeartbeat } from './heartbeat';
 import type { LiveAgents } from './live-agents';
 import { keepCaptured } from './output-artifacts';
 import { sourceOf } from './source';
+import { lookOutside, type SurroundingsDependencies } from './surroundings';
 import { orphaned, supervised, supervisorOf, whileSupervised, type SupervisionDependencies } from './supervision';
 import { watchRun, type WatchdogDependencies } from './watchdog';
 
-export interface DispatchDependencies extends SupervisionDependencies, WatchdogDependencies, CheckpointDependencies {
+export interface DispatchDependencies
+  extends SupervisionDependencies, WatchdogDependencies, CheckpointDependencies, SurroundingsDependencies {
   admission: HoldDependencies;
   attempts: AttemptStore;
   events: RunEventStore;
@@ -194,7 +196,13 @@ export function createDispatchActivities(deps: DispatchDependencies) {
     if (!workspace || !record.baseline || outcome.ended === 'spawn-failed') return evidence;
     const changes = await deps.git.collectChanges({ worktreePath: workspace.path, baseline: record.baseline });
     const claimedFiles = await findClaimedFiles(workspace.path, outcome.result ?? {});
-    return { ...evidence, ...changes, ...(claimedFiles.length > 0 ? { claimedFiles } : {}) };
+    const outside = await lookOutside(deps, record);
+    return {
+      ...evidence,
+      ...changes,
+      ...(claimedFiles.length > 0 ? { claimedFiles } : {}),
+      ...(outside.length > 0 ? { outside } : {}),
+    };
   }
 }
 

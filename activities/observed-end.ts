@@ -5,11 +5,12 @@ import type { AttemptStore, ObservedEnd } from '../stores/attempt-store';
 import type { ClaimStore } from '../stores/claim-store';
 import { findClaimedFiles } from './claimed-files';
 import { withHeartbeat } from './heartbeat';
+import { lookOutside, type SurroundingsDependencies } from './surroundings';
 
-export interface ObservedEndDependencies {
+export interface ObservedEndDependencies extends SurroundingsDependencies {
   attempts: Pick<AttemptStore, 'get' | 'observe'>;
   claims: Pick<ClaimStore, 'get'>;
-  git: Pick<Git, 'collectChanges'>;
+  git: Pick<Git, 'collectChanges' | 'describeSurroundings'>;
 }
 
 export function createObservedEndActivities(deps: ObservedEndDependencies) {
@@ -30,9 +31,11 @@ export function createObservedEndActivities(deps: ObservedEndDependencies) {
         const claim = await deps.claims.get(attemptId, claimDigest);
         const untouched = changes.commits.length === 0 && changes.changedFiles.length === 0;
         const claimedFiles = untouched ? [] : await findClaimedFiles(worktreePath, claim?.claims ?? {});
+        const outside = await lookOutside(deps, record);
         const seen: ObservedEnd = {
           ...(untouched ? { headSha: changes.headSha } : changes),
           ...(claimedFiles.length > 0 ? { claimedFiles } : {}),
+          ...(outside.length > 0 ? { outside } : {}),
         };
         await deps.attempts.observe(attemptId, redactClaim(seen));
       });

@@ -138,6 +138,7 @@ export function createPrepareActivities(deps: PrepareDependencies) {
         hostId: record.hostId,
         launch,
         ...(workspace.baseline ? { baseline: workspace.baseline } : {}),
+        ...(workspace.surroundings ? { surroundings: workspace.surroundings } : {}),
       });
       await deps.traces.record(traced);
       return stored?.launch ?? (await deps.attempts.get(attemptId))?.launch ?? launch;
@@ -232,7 +233,7 @@ export function createPrepareActivities(deps: PrepareDependencies) {
 
   async function workspaceOf(record: AttemptRecord) {
     const { repository, git: target } = record;
-    if (!repository || !target) return { envelope: null, baseline: undefined };
+    if (!repository || !target) return { envelope: null, baseline: undefined, surroundings: undefined };
     try {
       const leased = await takeLease(deps, record.taskId, record._id);
       if (isRefusal(leased)) return leased;
@@ -241,7 +242,10 @@ export function createPrepareActivities(deps: PrepareDependencies) {
       }
       // Somebody may have deleted its directory: the branch still has everything that was committed.
       const worktree = await deps.git.ensureWorktree(placeOf(leased));
-      const baseline = await deps.git.captureBaseline({ worktreePath: worktree.path, attemptId: record._id });
+      const [baseline, surroundings] = await Promise.all([
+        deps.git.captureBaseline({ worktreePath: worktree.path, attemptId: record._id }),
+        deps.git.describeSurroundings({ worktreePath: worktree.path }).catch(() => undefined),
+      ]);
       const { headSha, dirty, files } = baseline;
       const envelope: TaskEnvelope['workspace'] = {
         repository: repository.name,
@@ -249,7 +253,7 @@ export function createPrepareActivities(deps: PrepareDependencies) {
         branch: worktree.branch,
         baseline: { headSha, dirty, files },
       };
-      return { envelope, baseline };
+      return { envelope, baseline, surroundings };
     } catch (error) {
       return repositoryProblem(repository, error);
     }

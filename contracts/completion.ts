@@ -104,6 +104,17 @@ export const harnessEvidence = z.object({
   claimedFiles: z
     .array(z.object({ path: z.string(), bytes: z.number().int().nullable(), sha256: z.string().nullable() }))
     .optional(),
+  /** What was changed outside the worktree while the run went on, and belongs to no other task; whoever did it. */
+  outside: z
+    .array(
+      z.object({
+        what: z.enum(['primary-checkout', 'primary-head', 'primary-files', 'ref', 'worktree']),
+        target: z.string(),
+        before: z.string().nullable(),
+        after: z.string().nullable(),
+      }),
+    )
+    .optional(),
   outputBytes: z.number().int().optional(),
   durationMs: z.number().int().optional(),
 });

@@ -10,6 +10,7 @@ import type { ProviderRuntimeManifest, RecordedTaskEnvelope } from '../contracts
 import type { SandboxPreset } from '../contracts/sandbox';
 import type { Objective, RecordedTransport, ResolvedCommitPolicy, Selection } from '../runs/contract';
 import type { TerminalClaim } from '../runs/completion';
+import type { Around } from '../runs/completion/outside';
 import type { Collection, Database } from './collection';
 import { DuplicateKeyError } from './errors';
 
@@ -38,6 +39,8 @@ export interface AttemptRecord extends Omit<Attempt, 'id'> {
   transport?: RecordedTransport;
   /** How to put the worktree back. */
   baseline?: HostBaseline;
+  /** What was around the worktree then. */
+  surroundings?: Around;
   process?: { pid: number; startTime: string; bootId: string; hostId: string };
   /** The worker process that watches over the agent, its own queue, and until when it does unless it says so again. */
   supervisor?: { pid: number; startTime: string; bootId: string; hostId: string; until: string; queue?: string };
@@ -50,7 +53,10 @@ export interface AttemptRecord extends Omit<Attempt, 'id'> {
 }
 
 /** What git and the worktree show at the end of a run. */
-export type ObservedEnd = Pick<HarnessEvidence, 'headSha' | 'commits' | 'changedFiles' | 'truncated' | 'claimedFiles'>;
+export type ObservedEnd = Pick<
+  HarnessEvidence,
+  'headSha' | 'commits' | 'changedFiles' | 'truncated' | 'claimedFiles' | 'outside'
+>;
 
 export type ContractFields = Required<
   Pick<
@@ -59,7 +65,7 @@ export type ContractFields = Required<
   >
 > &
   Pick<AttemptRecord, 'baseline'> &
-  Partial<Pick<AttemptRecord, 'phase'>>;
+  Partial<Pick<AttemptRecord, 'phase' | 'surroundings'>>;
 
 const active: AttemptState[] = ['queued', 'admitted', 'prepared', 'dispatched', 'running'];
 

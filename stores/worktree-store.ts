@@ -23,6 +23,7 @@ export async function createWorktreeStore(db: Database) {
       { keys: { allocation: 1 }, unique: true },
       { keys: { state: 1, updatedAt: 1 } },
       { keys: { 'lease.expiresAt': 1 } },
+      { keys: { repository: 1, updatedAt: -1 } },
     ],
   });
   const expired = (before: string): Filter<WorktreeRecord> => ({
@@ -56,6 +57,10 @@ export async function createWorktreeStore(db: Database) {
         { $set: { ...fields, ...history, updatedAt }, $inc: { revision: 1 } },
       );
     },
+
+    /** The manifests of a repository, those that changed last first. */
+    ofRepository: (repository: string, limit = 1_000) =>
+      worktrees.find({ repository }, { sort: { updatedAt: -1 }, limit }),
 
     /** Worktrees in the middle of an operation, those that stand longest first. */
     unsettled: (limit: number) =>

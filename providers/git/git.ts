@@ -22,6 +22,7 @@ import { createTransfer } from './transfer';
 import { diffTrees, type TreeChange } from './tree-diff';
 import { commitInventory, worktreeInventory } from './trust-inventory';
 import { ensureWorktree, type Worktree, type WorktreeRequest } from './worktree';
+import { describeSurroundings, type Surroundings } from './surroundings';
 import type { WorktreeGit } from './worktree-git';
 import { listWorktrees } from './worktree-list';
 import { locateWorktree } from './worktree-location';
@@ -35,6 +36,8 @@ export interface Git extends WorktreeGit {
   captureBaseline(request: { worktreePath: string; attemptId: string }): Promise<Baseline>;
   /** The state that `captureBaseline` would record; nothing is written. */
   describeBaseline(request: { worktreePath: string }): Promise<BaselineState>;
+  /** What lies around a worktree in its repository; nothing is written. */
+  describeSurroundings(request: { worktreePath: string }): Promise<Surroundings>;
   collectChanges(request: { worktreePath: string; baseline: Baseline }): Promise<Changes>;
   preserveAttempt(request: {
     worktreePath: string;
@@ -82,6 +85,7 @@ export function createGit({
     ensureWorktree: (request) => ensureWorktree(git, request),
     captureBaseline: (request) => captureBaseline(git, request),
     describeBaseline: (request) => describeBaseline(git, request),
+    describeSurroundings: (request) => describeSurroundings(git, request),
     collectChanges: (request) => collectChanges(git, request),
     preserveAttempt: (request) => preserveAttempt(git, request),
     restoreBaseline: (request) => restoreBaseline(git, request),

@@ -1,14 +1,19 @@
-import { scriptAgent } from '../support/caller';
+import { existsSync } from 'node:fs';
+import { realpath } from 'node:fs/promises';
+import { join } from 'node:path';
+import { scriptAgent, type Answer } from '../support/caller';
 import { aRepository } from '../support/repository';
 import { startStack, type Stack } from '../support/stack';
 
 let stack: Stack;
+let repository: string;
 
-const ways = ['exits-1', 'silent', 'garbage', 'flood', 'never-ends', 'commits'];
+const ways = ['exits-1', 'silent', 'garbage', 'flood', 'never-ends', 'commits', 'strays'];
 
 beforeAll(async () => {
   stack = await startStack({ BOARD_RUN_TIMEOUT_MS: '15000', BOARD_RUN_OUTPUT_LIMIT_BYTES: '200000' });
-  await stack.call.addRepository('sample', await aRepository(stack.dir));
+  repository = await aRepository(stack.dir);
+  await stack.call.addRepository('sample', repository);
   await stack.call.configureAgents(ways.map((way) => ({ ...scriptAgent('misbehaving', way), type: way })));
 });
 
@@ -69,6 +74,35 @@ test('a claimed success that broke the commit policy becomes partial', async () 
     sideEffects: expect.arrayContaining([expect.objectContaining({ kind: 'git-commit', authorized: false })]),
   });
   expect(task).toMatchObject({ status: 'in-progress' });
+});
+
+test('what is changed outside the worktree is told and kept as evidence, and is not put back', async () => {
+  const { completion, events } = await run('strays');
+  const path = await realpath(repository);
+  const changes = [
+    { what: 'primary-files', target: path },
+    { what: 'ref', target: 'refs/heads/hidden', before: null },
+    { what: 'ref', target: 'refs/heads/stray', before: null },
+    { what: 'worktree', target: `${path}-hidden`, before: null },
+  ];
+  expect(completion.harness.outside.map(({ what, target }: Answer['body']) => `${what} ${target}`).sort()).toEqual(
+    changes.map(({ what, target }) => `${what} ${target}`),
+  );
+  expect(events.filter(({ payload }) => payload.code === 'OUTSIDE_CHANGED')).toEqual([
+    expect.objectContaining({
+      kind: 'run.error',
+      payload: expect.objectContaining({ changes: expect.arrayContaining([expect.objectContaining(changes[0])]) }),
+    }),
+  ]);
+  expect(existsSync(join(path, 'stray.txt'))).toBe(true);
+});
+
+test('runs that work beside each other in one repository are not told of each other', async () => {
+  const ends = await Promise.all([run('commits'), run('commits'), run('silent')]);
+  for (const { completion, events } of ends) {
+    expect(completion.harness.outside).toBeUndefined();
+    expect(events.map(({ kind }) => kind)).not.toContain('run.error');
+  }
 });
 
 test('a run whose required commit is missing becomes partial', async () => {

@@ -264,6 +264,9 @@ async function commandScenarios(service: Service, temporal: Client): Promise<[na
   const end = { attemptId: remote.attemptId, status: 'blocked', summary: 'It is gone.', actor: 'olivia' } as const;
   await remote.handle.executeUpdate(completeUpdate, { args: [end] });
 
+  const reported = await launch('elsewhere');
+  await call.ok('POST', `/api/agents/${reported.taskId}/complete`, { attemptId: reported.attemptId, success: true });
+
   const unheard = await launch('listener');
   await eventually(async () => {
     const { lastSequence } = await call.status(unheard.taskId);
@@ -285,6 +288,7 @@ async function commandScenarios(service: Service, temporal: Client): Promise<[na
     ['agent-run-commands', agentRunId(spoken.attemptId)],
     ['agent-run-stopped-by-operator', agentRunId(stopped.attemptId)],
     ['agent-run-completed-by-operator', agentRunId(remote.attemptId)],
+    ['agent-run-remote-observed', agentRunId(reported.attemptId)],
     ['agent-run-command-lost', agentRunId(unheard.attemptId)],
   ];
 }

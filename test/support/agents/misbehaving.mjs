@@ -36,6 +36,17 @@ const ways = {
     const result = { type: 'result', status: 'failed', summary: 'The model is busy.', blockers };
     process.stdout.write(`${JSON.stringify(result)}\n`, () => process.exit(0));
   },
+  strays: async () => {
+    const { execFileSync } = await import('node:child_process');
+    const git = (...args) => execFileSync('git', ['-c', 'user.name=M', '-c', 'user.email=m@localhost', ...args]);
+    const primary = String(git('worktree', 'list', '--porcelain'))
+      .split('\n')[0]
+      .slice('worktree '.length);
+    writeFileSync(`${primary}/stray.txt`, 'x');
+    git('-C', primary, 'branch', 'stray');
+    git('-C', primary, 'worktree', 'add', '--quiet', '-b', 'hidden', `${primary}-hidden`);
+    process.stdout.write('{"type":"result","status":"success","summary":"done"}\n', () => process.exit(0));
+  },
   commits: async () => {
     const { execFileSync } = await import('node:child_process');
     writeFileSync('made.txt', 'x');

@@ -1,0 +1,51 @@
+import { createHash } from 'node:crypto';
+import type { GitRunner } from './run-git';
+import { readStatus } from './status';
+import { listWorktrees } from './worktree-list';
+
+/** The most references and worktrees that are looked at one by one. */
+const most = 500;
+
+/** What lies around a worktree in its repository: enough to see that it was changed, not to put it back. */
+export interface Surroundings {
+  /** The primary checkout; `null` for a bare repository. */
+  primary: { path: string; headSha: string; branch: string | null; files: string } | null;
+  /** Branches and tags with what they name; `null` when there are too many to be looked at. */
+  refs: { name: string; sha: string }[] | null;
+  /** The other worktrees, without this one. */
+  worktrees: { path: string; headSha: string | null; branch: string | null }[];
+}
+
+/** Describes what is around the worktree at this path; nothing is written, and no file outside `.git` is read whole. */
+export async function describeSurroundings(
+  git: GitRunner,
+  { worktreePath }: { worktreePath: string },
+): Promise<Surroundings> {
+  const [[first, ...others], refs] = await Promise.all([listWorktrees(git, worktreePath), listRefs(git, worktreePath)]);
+  const isOther = ({ path }: { path: string }) => path !== worktreePath;
+  return {
+    primary: first?.headSha && isOther(first) ? await describePrimary(git, first.path) : null,
+    refs,
+    worktrees: others
+      .filter(isOther)
+      .slice(0, most)
+      .map(({ path, headSha, branch }) => ({ path, headSha, branch })),
+  };
+}
+
+async function describePrimary(git: GitRunner, path: string): Promise<Surroundings['primary']> {
+  const { headSha, branch, entries } = await readStatus(git, path);
+  const files = createHash('sha256').update(JSON.stringify(entries)).digest('hex');
+  return { path, headSha, branch, files };
+}
+
+async function listRefs(git: GitRunner, cwd: string): Promise<Surroundings['refs']> {
+  const format = '--format=%(refname) %(objectname)';
+  const { stdout } = await git(['for-each-ref', format, `--count=${most + 1}`, 'refs/heads', 'refs/tags'], { cwd });
+  const lines = stdout.split('\n').filter((line) => line !== '');
+  if (lines.length > most) return null;
+  return lines.map((line) => {
+    const [name = '', sha = ''] = line.split(' ');
+    return { name, sha };
+  });
+}
