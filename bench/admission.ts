@@ -25,6 +25,7 @@ import { createReservationStore } from '../stores/reservation-store';
 import { createSettingsStore } from '../stores/settings-store';
 import { createTreeStore } from '../stores/tree-store';
 import { inParallel, percentile } from './latency';
+import { call, openService } from './service';
 
 const depths = [0, 1_000, 10_000];
 const workers = [1, 2, 4];
@@ -206,27 +207,9 @@ async function measureDecisions(database: Database): Promise<Row[]> {
   return rows;
 }
 
-async function call<T>({ apiUrl }: RunningService, method: string, path: string, body: object = {}): Promise<T> {
-  const response = await fetch(`${apiUrl}/api${path}`, {
-    method,
-    headers: { 'content-type': 'application/json' },
-    ...(method === 'GET' ? {} : { body: JSON.stringify(body) }),
-  });
-  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
-  return (await response.json()) as T;
-}
-
-const open = {
-  ...process.env,
-  BOARD_AUTH_ENABLED: 'false',
-  BOARD_DRAIN_MS: '0',
-  LOG_LEVEL: 'error',
-  ...Object.fromEntries(['GLOBAL', 'READ', 'WRITE', 'UPLOAD'].map((tier) => [`RATE_LIMIT_${tier}`, '0'])),
-};
-
 /** A service with `count` worker processes, and what ends all of it. */
 async function startFleet(dir: string, count: number, maxRuns: number) {
-  const environment = { ...open, BOARD_MAX_RUNS: String(maxRuns) };
+  const environment = { ...openService, BOARD_DRAIN_MS: '0', BOARD_MAX_RUNS: String(maxRuns) };
   const service = await startAll({ environment, dataDir: dir, ports: { api: 0, temporalUi: 0 }, quiet: true });
   const others = await Promise.all(
     Array.from({ length: count - 1 }, (_, index) =>

@@ -18,6 +18,7 @@ import { startAll, type RunningService } from '../scripts/start-all';
 import type { FloorActivities } from './floor/activities';
 import { floorConversation, launched, over, told } from './floor/workflow';
 import { percentile } from './latency';
+import { call, openService } from './service';
 
 const [, , given = '100', ...chosen] = process.argv;
 const rounds = Number(given);
@@ -27,16 +28,6 @@ const warmUps = 10;
 type Samples = Record<'floor' | 'ours', number[]>;
 
 const round = (value: number): number => Math.round(value * 10) / 10;
-
-async function call<T>({ apiUrl }: RunningService, method: string, path: string, body: object = {}): Promise<T> {
-  const response = await fetch(`${apiUrl}/api${path}`, {
-    method,
-    headers: { 'content-type': 'application/json' },
-    ...(method === 'GET' ? {} : { body: JSON.stringify(body) }),
-  });
-  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
-  return (await response.json()) as T;
-}
 
 async function timed(work: () => Promise<unknown>): Promise<number> {
   const startedAt = performance.now();
@@ -153,15 +144,7 @@ async function startFloor(address: string): Promise<ChildProcess> {
 
 async function main(): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'runboard-bench-'));
-  const environment = {
-    PATH: process.env.PATH,
-    HOME: process.env.HOME,
-    BOARD_AUTH_ENABLED: 'false',
-    RATE_LIMIT_GLOBAL: '0',
-    RATE_LIMIT_READ: '0',
-    RATE_LIMIT_WRITE: '0',
-    LOG_LEVEL: 'warn',
-  };
+  const environment = openService;
   const ports = { api: 0, temporalUi: 0 };
   const service = await startAll({ environment, dataDir: join(directory, 'data'), ports, quiet: true });
   const worker = await startFloor(service.temporalAddress);

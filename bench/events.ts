@@ -16,6 +16,7 @@ import { createFeedStore } from '../stores/feed-store';
 import { createRunEventStore } from '../stores/run-event-store';
 import { openSqlite } from '../stores/sqlite/database';
 import { percentile } from './latency';
+import { call, openService } from './service';
 
 const agentPath = join(__dirname, '..', '..', 'bench', 'events', 'agent.mjs');
 const now = (): number => performance.timeOrigin + performance.now();
@@ -55,16 +56,6 @@ async function hear(apiUrl: string, taskId: string): Promise<Heard> {
     socket.send(JSON.stringify({ type: 'subscribe', taskId }));
   }).finally(() => socket.terminate());
   return heard;
-}
-
-async function call<T>(service: RunningService, method: string, path: string, body: object = {}): Promise<T> {
-  const response = await fetch(`${service.apiUrl}/api${path}`, {
-    method,
-    headers: { 'content-type': 'application/json' },
-    ...(method === 'GET' ? {} : { body: JSON.stringify(body) }),
-  });
-  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
-  return (await response.json()) as T;
 }
 
 interface Run {
@@ -162,16 +153,7 @@ async function main(): Promise<void> {
     args: [agentPath, String(events), String(everyMs)],
   });
   const service = await startAll({
-    environment: {
-      PATH: process.env.PATH,
-      HOME: process.env.HOME,
-      BOARD_AUTH_ENABLED: 'false',
-      BOARD_RUN_OUTPUT_LIMIT_BYTES: '1000000000',
-      RATE_LIMIT_GLOBAL: '0',
-      RATE_LIMIT_READ: '0',
-      RATE_LIMIT_WRITE: '0',
-      LOG_LEVEL: process.env.LOG_LEVEL ?? 'warn',
-    },
+    environment: { ...openService, BOARD_RUN_OUTPUT_LIMIT_BYTES: '1000000000' },
     dataDir: join(directory, 'data'),
     ports: { api: 0, temporalUi: 0 },
     quiet: true,

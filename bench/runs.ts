@@ -15,6 +15,7 @@ import { createRepository } from '../scripts/demo/sample';
 import { startAll, type RunningService } from '../scripts/start-all';
 import { inParallel, percentile } from './latency';
 import { launched } from './floor/workflow';
+import { call, openService } from './service';
 
 /** Runs for each number of callers. */
 const loads = [
@@ -87,16 +88,6 @@ class Ends {
   close(): void {
     this.socket.terminate();
   }
-}
-
-async function call<T>(service: RunningService, method: string, path: string, body: unknown = {}): Promise<T> {
-  const response = await fetch(`${service.apiUrl}/api${path}`, {
-    method,
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  });
-  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
-  return (await response.json()) as T;
 }
 
 async function measureRuns(service: RunningService, directory: string): Promise<Row[]> {
@@ -185,16 +176,7 @@ async function measureFloor(temporalAddress: string): Promise<Row[]> {
 
 async function main(): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'runboard-bench-'));
-  const environment = {
-    PATH: process.env.PATH,
-    HOME: process.env.HOME,
-    BOARD_AUTH_ENABLED: 'false',
-    BOARD_MAX_RUNS: '1000',
-    RATE_LIMIT_GLOBAL: '0',
-    RATE_LIMIT_READ: '0',
-    RATE_LIMIT_WRITE: '0',
-    LOG_LEVEL: 'warn',
-  };
+  const environment = { ...openService, BOARD_MAX_RUNS: '1000' };
   const service = await startAll({
     environment,
     dataDir: join(directory, 'data'),

@@ -9,7 +9,8 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { makeTempDir } from '../platform/testing/temp-dir';
-import { startAll } from '../scripts/start-all';
+import { startAll, type RunningService } from '../scripts/start-all';
+import { call, openService } from './service';
 
 const files = 10_000;
 const rounds = 15;
@@ -89,47 +90,41 @@ async function roundOfGit(dir: string, repository: string, name: string, timings
 }
 
 /** One round of the service, as a caller sees it. */
-async function roundOfService(call: Call, name: string, timings: Timings): Promise<void> {
-  const { id } = await call('POST', '/tasks', { title: name, git: { repo: 'large' } });
+async function roundOfService(service: RunningService, name: string, timings: Timings): Promise<void> {
+  const { id } = await call<Answer>(service, 'POST', '/tasks', { title: name, git: { repo: 'large' } });
   let path = '';
   timings.create.push(
     await timed(async () => {
-      ({ path } = await call('POST', `/tasks/${id}/worktree`, {}));
+      ({ path } = await call<Answer>(service, 'POST', `/tasks/${id}/worktree`, {}));
     }),
   );
   await work(path, name);
-  timings.merge.push(await timed(() => call('POST', `/tasks/${id}/worktree/merge`, {})));
+  timings.merge.push(await timed(() => call(service, 'POST', `/tasks/${id}/worktree/merge`, {})));
 }
 
-type Call = (method: string, path: string, body: object) => Promise<{ id: string; path: string }>;
-
-const caller =
-  (apiUrl: string): Call =>
-  async (method, path, body) => {
-    const headers = { 'content-type': 'application/json' };
-    const response = await fetch(`${apiUrl}/api${path}`, { method, headers, body: JSON.stringify(body) });
-    if (!response.ok) throw new Error(`${method} ${path}: ${await response.text()}`);
-    return (await response.json()) as { id: string; path: string };
-  };
+/** What answers to the calls that are made here have. */
+interface Answer {
+  id: string;
+  path: string;
+}
 
 async function main(): Promise<void> {
   const dir = await makeTempDir('bench-worktrees');
   const service = await startAll({
-    environment: { PATH: process.env.PATH, HOME: process.env.HOME, BOARD_AUTH_ENABLED: 'false', RATE_LIMIT_WRITE: '0' },
+    environment: openService,
     dataDir: join(dir.path, 'data'),
     ports: { api: 0, temporalUi: 0 },
     quiet: true,
   });
   try {
     const repository = await aLargeRepository(dir.path);
-    const call = caller(service.apiUrl);
-    await call('POST', '/config/repos', { name: 'large', path: repository, remote: 'origin' });
+    await call(service, 'POST', '/config/repos', { name: 'large', path: repository, remote: 'origin' });
     const bare: Timings = { create: [], merge: [] };
     const durable: Timings = { create: [], merge: [] };
     // In turns, so that both meet the same disk; the first round of each warms up.
     for (let round = 0; round <= rounds; round += 1) {
       await roundOfGit(dir.path, repository, `bare-${round}`, bare);
-      await roundOfService(call, `round-${round}`, durable);
+      await roundOfService(service, `round-${round}`, durable);
     }
     const row = (kind: keyof Timings) => ({
       'git alone, ms': Math.round(median(bare[kind])),

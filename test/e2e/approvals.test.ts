@@ -8,25 +8,19 @@ import { responseContext } from '../../runs/approvals/response';
 import { agentRunId } from '../../workflows/agent-run/messages';
 import { runApprovalId } from '../../workflows/run-approval/messages';
 import { anApprovalRequest, aRequester, aWaitingRun, type Requester } from '../support/approvals';
-import { Caller } from '../support/caller';
+import type { Caller } from '../support/caller';
 import { aRepository } from '../support/repository';
-import { startStack, type Stack } from '../support/stack';
+import { startSecuredStack, adminKey } from '../support/secured-stack';
+import type { Stack } from '../support/stack';
 import { TestWatcher } from '../support/watcher';
-
-const adminKey = 'admin-key-of-this-test-0123456789abcdef';
-const agentKey = 'agent-key-of-this-test-0123456789abcdef';
 
 let stack: Stack;
 let admin: Caller;
+let agent: Caller;
 let requester: Requester;
 
 beforeAll(async () => {
-  stack = await startStack({
-    BOARD_AUTH_ENABLED: 'true',
-    BOARD_ADMIN_KEY: adminKey,
-    BOARD_API_KEYS: `worker:${agentKey}:agent`,
-  });
-  admin = new Caller(stack.url, { 'x-api-key': adminKey });
+  ({ stack, admin, agent } = await startSecuredStack());
   await admin.addRepository('sample', await aRepository(stack.dir));
   await admin.configureAgents([{ type: 'elsewhere', name: 'Elsewhere', provider: 'remote-callback' }]);
   requester = await aRequester(stack.temporal, { dataDir: stack.env.BOARD_DATA_DIR, mongoUrl: stack.env.MONGODB_URL });
@@ -117,7 +111,6 @@ test('a decision counts for exactly what was seen', async () => {
 test('an administrator decides, from a client that shows enough of it', async () => {
   const run = await aWaitingRun(admin);
   const approval = await requester.approvals.request(anApprovalRequest(run));
-  const agent = new Caller(stack.url, { 'x-api-key': agentKey });
   expect(await agent.get(path(approval.id))).toMatchObject({ status: 200 });
   expect(await agent.post(path(approval.id, '/decision'), decisionOn(approval))).toMatchObject({ status: 403 });
   const telephone = { 'x-client-mode': 'mobile' };

@@ -1,24 +1,18 @@
 import { eventually } from '../../platform/testing/eventually';
 import { searchAttributes } from '../../platform/temporal/search-attributes';
 import { agentRunId } from '../../workflows/agent-run/messages';
-import { Caller, scriptAgent, type Answer } from '../support/caller';
+import { scriptAgent, type Answer, type Caller } from '../support/caller';
 import { confinedAgent, inMs, readPhase, transitionOf } from '../support/phases';
 import { aRepository } from '../support/repository';
-import { startStack, type Stack } from '../support/stack';
-
-const adminKey = 'admin-key-of-this-test-0123456789abcdef';
-const agentKey = 'agent-key-of-this-test-0123456789abcdef';
+import { startSecuredStack } from '../support/secured-stack';
+import type { Stack } from '../support/stack';
 
 let stack: Stack;
 let admin: Caller;
+let agent: Caller;
 
 beforeAll(async () => {
-  stack = await startStack({
-    BOARD_AUTH_ENABLED: 'true',
-    BOARD_ADMIN_KEY: adminKey,
-    BOARD_API_KEYS: `worker:${agentKey}:agent`,
-  });
-  admin = new Caller(stack.url, { 'x-api-key': adminKey });
+  ({ stack, admin, agent } = await startSecuredStack());
   await admin.addRepository('sample', await aRepository(stack.dir));
   await admin.configureAgents([
     confinedAgent(),
@@ -179,7 +173,6 @@ test('an emergency is for administrators, ends by itself, and is inherited by no
     transitionOf(snapshot, 'implement', operationId, {
       emergencyOverride: { justification: 'production is down', expiresAt },
     });
-  const agent = new Caller(stack.url, { 'x-api-key': agentKey });
   expect(await transit(run, emergency('no', inMs(60_000)), agent)).toMatchObject({ status: 403 });
   for (const expiresAt of [inMs(86_500_000), inMs(-1_000)]) {
     expect(await transit(run, emergency('far', expiresAt))).toMatchObject({

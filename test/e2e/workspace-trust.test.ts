@@ -1,25 +1,17 @@
 import { writeFileSync, readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Caller, scriptAgent, type Answer } from '../support/caller';
+import { scriptAgent, type Answer, type Caller } from '../support/caller';
 import { aRepository, git } from '../support/repository';
-import { startStack, type Stack } from '../support/stack';
-
-const adminKey = 'admin-key-of-this-test-0123456789abcdef';
-const agentKey = 'agent-key-of-this-test-0123456789abcdef';
+import { startSecuredStack } from '../support/secured-stack';
+import type { Stack } from '../support/stack';
 
 let stack: Stack;
 let admin: Caller;
-let other: Caller;
+let agent: Caller;
 
 beforeAll(async () => {
-  stack = await startStack({
-    BOARD_AUTH_ENABLED: 'true',
-    BOARD_ADMIN_KEY: adminKey,
-    BOARD_API_KEYS: `worker:${agentKey}:agent`,
-  });
-  admin = new Caller(stack.url, { 'x-api-key': adminKey });
-  other = new Caller(stack.url, { 'x-api-key': agentKey });
+  ({ stack, admin, agent } = await startSecuredStack());
   await admin.configureAgents([
     scriptAgent('told'),
     { ...scriptAgent('told'), type: 'careful', untrustedArgs: ['--ignore-workspace', '--no-tools'] },
@@ -81,7 +73,7 @@ test('what a workspace brings is listed, trusted as it is, revoked with what tha
     text: expect.stringMatching(/not trusted[\s\S]*- AGENTS\.md/),
   });
 
-  expect(await decide(id, digest, 'trusted', other)).toMatchObject({ status: 403 });
+  expect(await decide(id, digest, 'trusted', agent)).toMatchObject({ status: 403 });
   expect(await decide(id, `sha256:${'0'.repeat(64)}`, 'trusted')).toMatchObject({
     status: 409,
     body: { code: 'INVENTORY_CHANGED', details: { current: { digest } } },
@@ -101,7 +93,7 @@ test('what a workspace brings is listed, trusted as it is, revoked with what tha
   });
   expect(sure.transport.sections).toEqual([]);
 
-  expect(await other.post(url(id, '/revoke'), { inventoryDigest: digest, reason: 'no' })).toMatchObject({
+  expect(await agent.post(url(id, '/revoke'), { inventoryDigest: digest, reason: 'no' })).toMatchObject({
     status: 403,
   });
   const revoked = await admin.post(url(id, '/revoke'), { inventoryDigest: digest, reason: 'it was changed upstream' });
