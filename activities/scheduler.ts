@@ -105,9 +105,14 @@ export function createSchedulerActivities(deps: SchedulerDependencies) {
    */
   async function holdBack(waiting: QueueRecord[], entries: ReadonlySet<QueueRecord>, hosts: Capacities) {
     const held = waiting.filter((entry) => !entries.has(entry));
-    for (const { _id: id, hostId, limitingKey } of held) {
-      const key = hostId !== null && hosts.get(hostId)?.takesWork === false ? hostKey(hostId) : null;
-      if (limitingKey !== key) await queue.limit(id, key, []);
+    for (const { _id: id, hostId, rootObjectiveId, limitingKey, limitingPolicies } of held) {
+      const away = hostId !== null && hosts.get(hostId)?.takesWork === false;
+      const key = away ? hostKey(hostId) : null;
+      const scope = away ? ('host' as const) : ('tree' as const);
+      const standing = limitingKey === key && limitingPolicies.some((policy) => policy.scope === scope);
+      if (standing) continue;
+      const scopeId = key ?? rootObjectiveId;
+      await queue.limit(id, key, [{ policy: `${scope}.runs`, scope, scopeId, resource: 'runs', limit: 0 }]);
     }
   }
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { requireReservation, type HoldDependencies } from '../../../activities/admission-control/hold';
-import { launchSource, type LaunchSource } from '../../../contracts/admission';
+import { launchSource, treeEdge, type LaunchSource, type TreeEdge } from '../../../contracts/admission';
 import { createLog } from '../../../platform/log/log';
 import { makeTempDir, type TempDir } from '../../../platform/testing/temp-dir';
 import { policiesOf } from '../../../runs/admission/capacity';
@@ -38,7 +38,7 @@ afterAll(async () => {
 });
 
 let attempts = 0;
-async function aRequest(source: LaunchSource): Promise<AdmissionRequest> {
+async function aRequest(source: LaunchSource, edge: TreeEdge = 'root'): Promise<AdmissionRequest> {
   attempts += 1;
   const attemptId = `attempt_hold${String(attempts).padStart(8, '0')}`;
   const request: AdmissionRequest = {
@@ -52,7 +52,7 @@ async function aRequest(source: LaunchSource): Promise<AdmissionRequest> {
     hostId: 'h',
     phase: 'implement',
     source,
-    edge: 'root',
+    edge,
     rootObjectiveId: attemptId,
     nodeId: attemptId,
     parentNodeId: null,
@@ -72,11 +72,31 @@ const reserve = async (request: AdmissionRequest) => {
 const release = ({ attemptId }: AdmissionRequest) => deps.reservations.release(attemptId, 'completed', 'done', now);
 const missing = expect.objectContaining({ type: 'ADMISSION_RESERVATION_MISSING' });
 
-describe.each(launchSource.options)('a launch by %s', (source) => {
+/** Where launches come from, and what each may be to the one it descends from. */
+const launches = launchSource.options.flatMap((source) => treeEdge.options.map((edge) => [source, edge] as const));
+
+test('every source of the specification is one of these', () => {
+  const named: [LaunchSource, TreeEdge][] = [
+    ['direct', 'root'],
+    ['scheduled', 'root'],
+    ['watcher', 'follow-up'],
+    ['conversation', 'resume'],
+    ['conversation', 'follow-up'],
+    ['recovery', 'retry'],
+    ['fallback', 'fallback'],
+    ['recovery', 'provider-handoff'],
+    ['child-agent', 'child-agent'],
+    ['workflow', 'root'],
+    ['workflow', 'workflow-step'],
+  ];
+  expect(launches).toEqual(expect.arrayContaining(named));
+});
+
+describe.each(launches)('a launch by %s as %s', (source, edge) => {
   it('reaches a provider with a reservation, which is committed then, and never without', async () => {
     const holder = await aRequest('direct');
     await reserve(holder);
-    const request = await aRequest(source);
+    const request = await aRequest(source, edge);
     await expect(requireReservation(deps, request.attemptId)).rejects.toEqual(missing);
     await release(holder);
 

@@ -3,7 +3,7 @@ import type { Database } from '../../../stores/collection';
 import { createQueueStore, type QueueStore } from '../../../stores/queue-store';
 import { createReservationStore, type ReservationStore } from '../../../stores/reservation-store';
 import { createTreeStore, type TreeStore } from '../../../stores/tree-store';
-import { policiesOf } from '../../../runs/admission/capacity';
+import { policiesOf, nothing } from '../../../runs/admission/capacity';
 import type { AdmissionRequest } from '../../../runs/admission/request';
 import { defaultFeatures } from '../../../stores/settings-store';
 
@@ -275,7 +275,8 @@ export function admissionModel(open: () => Promise<Database>, numRuns: number): 
       for (const { id, outcome } of answers) if (held.has(id)) expect(outcome).toBe('held');
       expect((await stores[1]!.usage()).global).toEqual({ runs: 5, processes: 0, memoryMb: 0 });
       await Promise.all([...held, ...held].map((id, n) => stores[n % 2]!.release(id, 'completed', 'done', new Date())));
-      expect((await stores[0]!.usage()).global).toEqual({ runs: 0, processes: 0, memoryMb: 0 });
+      // Scopes that nobody uses are forgotten now and then.
+      expect((await stores[0]!.usage()).global ?? nothing).toEqual(nothing);
     } finally {
       await Promise.all(databases.map((database) => database.close()));
     }

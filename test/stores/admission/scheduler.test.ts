@@ -92,7 +92,11 @@ test('more entries than one window holds, which nothing can be done for, do not 
   expect(told).toEqual([fits]);
 
   // They wait for their host and for nothing else: a launch elsewhere need not queue behind them, one on that host has to.
-  expect(await control.queue.get(stuck[0]!)).toMatchObject({ state: 'queued', limitingKey: hostKey('away') });
+  expect(await control.queue.get(stuck[0]!)).toMatchObject({
+    state: 'queued',
+    limitingKey: hostKey('away'),
+    limitingPolicies: [{ policy: 'host.runs', scope: 'host', limit: 0 }],
+  });
   const elsewhere = await control.requests.put(aRequest('here'));
   expect(await decideCapacity(control, elsewhere)).toEqual({ decision: 'held' });
   const there = await control.requests.put(aRequest('away'));
