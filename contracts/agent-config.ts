@@ -41,6 +41,8 @@ export const agentConfig = z
     permissions: z.enum(['reject', 'allow', 'ask']).optional(),
     /** Capabilities the operator vouches for: the command runs the agent inside something that enforces them. */
     hostEnforced: z.array(vouchedCapability).max(16).optional(),
+    /** Arguments with which a `process` agent says its version, such as `--version`; `acp` agents say it by themselves. */
+    versionArgs: z.array(text(8192)).min(1).max(64).optional(),
     /** Arguments that keep it from instructions, configuration and tools of a workspace that is not trusted. */
     untrustedArgs: z.array(text(8192)).max(64).optional(),
   })
@@ -51,6 +53,10 @@ export const agentConfig = z
   .refine((agent) => agent.untrustedArgs === undefined || started.includes(agent.provider), {
     path: ['untrustedArgs'],
     message: 'only process and acp agents are started here',
+  })
+  .refine((agent) => agent.versionArgs === undefined || agent.provider === 'process', {
+    path: ['versionArgs'],
+    message: 'only process agents are asked for their version this way',
   })
   .refine((agent) => agent.permissions === undefined || agent.provider === 'acp', {
     path: ['permissions'],

@@ -187,6 +187,40 @@ describe('probing', () => {
   });
 });
 
+describe('the version of an agent', () => {
+  const versionOf = async (script: string, environmentKeys: string[] = []) =>
+    provider.probe({ ...agentConfig('sh', [], environmentKeys), versionArgs: ['-c', script] });
+
+  it('is the first line it prints when it is asked', async () => {
+    expect(await versionOf('echo; echo " agent 1.2.3 "; echo more')).toMatchObject({
+      ok: true,
+      version: 'agent 1.2.3',
+    });
+    expect(await versionOf('echo "agent 2" >&2; exit 3')).toMatchObject({ ok: true, version: 'agent 2' });
+  });
+
+  it('is at most 200 characters, without the secrets it was given', async () => {
+    process.env.AGENT_TEST_SECRET = 'a-secret-of-this-test';
+    try {
+      const { version } = await versionOf('printf "%s " "$AGENT_TEST_SECRET"; yes | head -c 5000', [
+        'AGENT_TEST_SECRET',
+      ]);
+      expect(version).not.toContain('a-secret-of-this-test');
+      expect(version?.length).toBeLessThanOrEqual(200);
+    } finally {
+      delete process.env.AGENT_TEST_SECRET;
+    }
+  });
+
+  it('is a note when the agent does not say it, and what it left behind ends', async () => {
+    const left = `${directory.path}/left`;
+    const probe = await versionOf(`sleep 1000 & echo $! > ${left}`);
+    expect(probe).toMatchObject({ ok: true, diagnostics: [expect.anything(), expect.stringMatching(/did not say/)] });
+    expect(probe).not.toHaveProperty('version');
+    expect(await identify(Number(await readFile(left, 'utf8')))).toBeUndefined();
+  });
+});
+
 describe('ending an agent', () => {
   const gone = (sink: RecordingSink) => isSameProcess(sink.process!).then((alive) => expect(alive).toBe(false));
 

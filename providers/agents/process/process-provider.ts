@@ -6,6 +6,7 @@ import { endAttempt } from '../local/end-attempt';
 import { findCommand } from '../local/find-command';
 import { runLocal } from '../local/run-local';
 import { converse } from './converse';
+import { askVersion } from './version';
 
 /**
  * Runs command-line agents that speak the process protocol (docs/agents.md).
@@ -25,10 +26,16 @@ export function createProcessProvider({
 }
 
 async function probe(agent: AgentConfig, environment: NodeJS.ProcessEnv): Promise<ProviderProbe> {
-  const { variables } = agentEnvironment(environment, agent.environmentKeys);
+  const given = agentEnvironment(environment, agent.environmentKeys);
+  const { variables } = given;
   const command = await findCommand(agent.command ?? '', variables.PATH ?? '');
   const missing = agent.environmentKeys.filter((key) => variables[key] === undefined);
   const notes = missing.map((key) => `The environment variable ${key} is not set on this host.`);
   if ('problem' in command) return { ok: false, diagnostics: [command.problem, ...notes] };
-  return { ok: true, diagnostics: [`Found ${command.path}.`, ...notes] };
+  const found = [`Found ${command.path}.`, ...notes];
+  if (agent.versionArgs === undefined) return { ok: true, diagnostics: found };
+  const said = await askVersion(command.path, agent.versionArgs, given);
+  return 'version' in said
+    ? { ok: true, version: said.version, diagnostics: found }
+    : { ok: true, diagnostics: [...found, said.problem] };
 }

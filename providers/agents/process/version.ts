@@ -1,0 +1,67 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { createRedactor } from '../../../platform/log/redact';
+import { endProcess } from '../../../platform/processes/end-group';
+import { findGroup } from '../../../platform/processes/identity';
+import type { AgentEnvironment } from '../local/agent-environment';
+import type { Line } from '../local/line-splitter';
+import { pump } from '../local/pump';
+import { spawnAgent, type SpawnedAgent } from '../local/spawn-agent';
+
+/** The longest an agent may take to say its version, and to end when asked to, in milliseconds. */
+const limits = { answerMs: 10_000, graceMs: 500 } as const;
+/** The longest line that is read, in bytes, and what is kept of it. */
+const longest = { line: 4_096, kept: 200 } as const;
+
+/** What an agent says of its version, or why that is not known. */
+export type SaidVersion = { version: string } | { problem: string };
+
+/**
+ * Asks an agent for its version: the first line it prints when it is started with the arguments for that. Not in a
+ * worktree, with nothing on its standard input, and everything it started ends with it.
+ */
+export async function askVersion(
+  path: string,
+  args: readonly string[],
+  { variables, secrets }: AgentEnvironment,
+): Promise<SaidVersion> {
+  const cwd = await mkdtemp(join(tmpdir(), 'agent-version-'));
+  try {
+    const spawned = await spawnAgent({ path, args, cwd, env: variables });
+    try {
+      spawned.stdin.end();
+      const answer = firstLine(spawned);
+      // One that came too late is nobody's any more.
+      answer.catch(() => undefined);
+      const line = await Promise.race([answer, delay(limits.answerMs, undefined, { ref: false })]);
+      if (line === undefined) return { problem: 'The agent did not say its version.' };
+      return { version: createRedactor(secrets)(line).slice(0, longest.kept) };
+    } finally {
+      const { identity } = spawned;
+      await endProcess([identity, ...(await findGroup(identity.pid))], { graceMs: limits.graceMs });
+    }
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return { problem: `The agent could not be asked for its version: ${createRedactor(secrets)(reason)}` };
+  } finally {
+    await rm(cwd, { recursive: true, force: true });
+  }
+}
+
+/** The first line with anything on it, from the output or else from what is meant for people; `undefined` when there is none. */
+async function firstLine({ stdout, stderr, exited }: SpawnedAgent): Promise<string | undefined> {
+  const ended = new AbortController();
+  void exited.finally(() => ended.abort());
+  const firstOf = async (stream: SpawnedAgent['stdout']): Promise<string | undefined> => {
+    let first: string | undefined;
+    const keep = ({ content }: Line): undefined => {
+      first ??= content.toString('utf8').trim() || undefined;
+    };
+    await pump(stream, keep, ended.signal, longest.line);
+    return first;
+  };
+  const [said, told] = await Promise.all([firstOf(stdout), firstOf(stderr)]);
+  return said ?? told;
+}
