@@ -9,7 +9,8 @@ let stack: Stack;
 let repository: string;
 
 beforeAll(async () => {
-  stack = await startStack({ BOARD_CHECKPOINT_INTERVAL_MS: '300' });
+  // Longer than the agent's word is on its way: what is seen before it is said is nobody's for certain.
+  stack = await startStack({ BOARD_CHECKPOINT_INTERVAL_MS: '1000' });
   repository = await aRepository(stack.dir);
   await stack.call.addRepository('sample', repository);
   await stack.call.configureAgents([scriptAgent('editor')]);
