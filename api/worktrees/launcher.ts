@@ -45,8 +45,8 @@ export function createWorktreeLauncher(client: Client, { heartbeatTimeoutMs }: {
             }),
           );
         } catch (error) {
-          if (error instanceof WorkflowUpdateFailedError) throw refused(taskId, error);
-          if (!(error instanceof WorkflowNotFoundError) || attempt === tries) throw error;
+          if (!endedMeanwhile(error)) throw refused(taskId, error);
+          if (attempt === tries) throw pending();
         }
       }
     },
@@ -85,9 +85,19 @@ const pending = () =>
     retryAfterMs: 5_000,
   });
 
+/** What Temporal calls an update that was accepted by a workflow in the moment in which it ended. */
+const acceptedTooLate = 'AcceptedUpdateCompletedWorkflow';
+
+/** Whether the operation was asked of a workflow that ended in that moment: every operation can be asked for again. */
+const endedMeanwhile = (error: unknown): boolean =>
+  error instanceof WorkflowNotFoundError ||
+  (error instanceof WorkflowUpdateFailedError &&
+    error.cause instanceof ApplicationFailure &&
+    error.cause.type === acceptedTooLate);
+
 /** What another operation that runs is to the caller. */
-function refused(taskId: string, error: WorkflowUpdateFailedError): Error {
-  const { cause } = error;
+function refused(taskId: string, error: unknown): unknown {
+  const cause = error instanceof WorkflowUpdateFailedError ? error.cause : undefined;
   if (!(cause instanceof ApplicationFailure) || cause.type !== worktreeBusy) return error;
   return conflict(cause.message, { taskId, operation: cause.details?.[0] }, worktreeBusy);
 }
