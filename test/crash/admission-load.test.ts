@@ -13,7 +13,7 @@ import { startWorkerProcess } from '../support/worker-process';
 import { persistently } from './runs';
 
 /** `ADMISSION_LOAD_RUNS=1000` is the whole of it; a real agent, worktree and workflow each are much for a small machine. */
-const launches = Number(process.env.ADMISSION_LOAD_RUNS ?? '100');
+const launches = Number(process.env.ADMISSION_LOAD_RUNS ?? '60');
 const callers = 50;
 const limit = 6;
 const settings = (witness: string) => ({ WITNESS: witness, BOARD_RUN_RETRIES: '3', BOARD_MAX_RUNS: String(limit) });

@@ -11,7 +11,7 @@ import { startService, type Service } from '../support/service';
 import { allEnded, expectNothingLostOrDoubled, launchAll, persistently, type Launched } from './runs';
 
 /** Runs in each state: few enough for every test run, and as many as you like with the variable. */
-const runs = Number(process.env.BOARD_CRASH_RUNS ?? 8);
+const runs = Number(process.env.BOARD_CRASH_RUNS ?? 5);
 
 interface Stage {
   name: string;
