@@ -157,17 +157,14 @@ export function createPrepareActivities(deps: PrepareDependencies) {
     /** The same compilation without an attempt; git is only read. */
     async preview({ snapshot, hostId, ...where }: PreviewInput): Promise<LaunchPreview | LaunchRefusal> {
       const place = { ...where, taskId: snapshot.taskId };
-      // None needs another, and somebody waits.
-      const trusting = trustOfLaunch(deps, snapshot.agent, place.repository?.name, () => plannedInventory(place));
-      // What cannot be looked at is refused for that, before anybody asks whether it is trusted.
-      trusting.catch(() => undefined);
+      // Neither needs the other, and somebody waits.
       const [found, workspace] = await Promise.all([probed(snapshot.agent), plannedWorkspace(place)]);
       if ('status' in found) return found;
       const { manifest: runtime, circuit } = found;
       if (workspace && 'status' in workspace) return workspace;
       const launchPhase = await phaseAtLaunch(deps, snapshot, snapshot.request.parentAttemptId, runtime);
       if ('status' in launchPhase) return launchPhase;
-      const trust = await trusting;
+      const trust = await trustOfLaunch(deps, snapshot.agent, place.repository?.name, () => plannedInventory(place));
       if ('status' in trust) return trust;
       const { runLaunchManifest } = compileContract({
         ...snapshot,

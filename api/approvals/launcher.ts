@@ -1,9 +1,4 @@
-import {
-  WithStartWorkflowOperation,
-  WorkflowNotFoundError,
-  WorkflowUpdateFailedError,
-  type Client,
-} from '@temporalio/client';
+import { WithStartWorkflowOperation, WorkflowUpdateFailedError, type Client } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { runApprovalStart } from '../../approvals/approvals';
 import type { RunApproval } from '../../contracts/run-approval';
@@ -16,10 +11,8 @@ import {
   type Decided,
   type DecideInput,
 } from '../../workflows/run-approval/messages';
+import { askAgain } from '../temporal/ask-again';
 import { withinDeadline } from '../temporal/deadline';
-
-/** How often a decision is sent again whose workflow ended at the very moment it was sent. */
-const tries = 3;
 
 const refusals = [approvalActionChanged, approvalNotPending, approvalStale];
 
@@ -33,22 +26,19 @@ export function createApprovalLauncher(client: Client) {
      * @throws AppError 503 `APPROVAL_PENDING` when no worker answers in time
      */
     async decide(approval: RunApproval, decision: DecideInput): Promise<Decided | 'refused'> {
-      for (let attempt = 1; ; attempt += 1) {
-        try {
-          return await withinDeadline(client, pending, () =>
+      try {
+        return await askAgain(() =>
+          withinDeadline(client, pending, () =>
             client.workflow.executeUpdateWithStart(decideUpdate, {
               args: [decision],
               startWorkflowOperation: new WithStartWorkflowOperation('runApproval', runApprovalStart(approval)),
             }),
-          );
-        } catch (error) {
-          if (error instanceof WorkflowUpdateFailedError) {
-            const { cause } = error;
-            if (cause instanceof ApplicationFailure && refusals.includes(cause.type ?? '')) return 'refused';
-            throw error;
-          }
-          if (!(error instanceof WorkflowNotFoundError) || attempt === tries) throw error;
-        }
+          ),
+        );
+      } catch (error) {
+        const cause = error instanceof WorkflowUpdateFailedError ? error.cause : undefined;
+        if (cause instanceof ApplicationFailure && refusals.includes(cause.type ?? '')) return 'refused';
+        throw error;
       }
     },
   };

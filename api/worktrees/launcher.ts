@@ -1,10 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import {
-  WithStartWorkflowOperation,
-  WorkflowNotFoundError,
-  WorkflowUpdateFailedError,
-  type Client,
-} from '@temporalio/client';
+import { WithStartWorkflowOperation, WorkflowUpdateFailedError, type Client } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import type { EditorOpened, WorktreeInspection } from '../../contracts/worktree';
 import type { LaunchRefusal } from '../../contracts/launch';
@@ -14,10 +9,8 @@ import { searchAttributes } from '../../platform/temporal/search-attributes';
 import { boardQueue } from '../../workflows/queues';
 import { operateUpdate, worktreeBusy, worktreeId, type WorktreeOutcome } from '../../workflows/worktree/messages';
 import { worktreeViewId, type WorktreePlace } from '../../workflows/worktree-view/messages';
+import { askAgain, endedMeanwhile } from '../temporal/ask-again';
 import { withinDeadline } from '../temporal/deadline';
-
-/** How often an operation is asked for again whose predecessor ended at the very moment it was asked. */
-const tries = 3;
 
 /** The workflows behind worktree endpoints. */
 export function createWorktreeLauncher(client: Client, { heartbeatTimeoutMs }: { heartbeatTimeoutMs: number }) {
@@ -29,9 +22,9 @@ export function createWorktreeLauncher(client: Client, { heartbeatTimeoutMs }: {
      *   a caller waits: it goes on
      */
     async operate(taskId: string, request: WorktreeRequest, actor: string): Promise<WorktreeOutcome> {
-      for (let attempt = 1; ; attempt += 1) {
-        try {
-          return await withinDeadline(client, pending, () =>
+      try {
+        return await askAgain(() =>
+          withinDeadline(client, pending, () =>
             client.workflow.executeUpdateWithStart(operateUpdate, {
               args: [{ request, actor }],
               startWorkflowOperation: new WithStartWorkflowOperation('worktree', {
@@ -43,11 +36,10 @@ export function createWorktreeLauncher(client: Client, { heartbeatTimeoutMs }: {
                 typedSearchAttributes: [{ key: searchAttributes.taskId, value: taskId }],
               }),
             }),
-          );
-        } catch (error) {
-          if (!endedMeanwhile(error)) throw refused(taskId, error);
-          if (attempt === tries) throw pending();
-        }
+          ),
+        );
+      } catch (error) {
+        throw endedMeanwhile(error) ? pending() : refused(taskId, error);
       }
     },
 
@@ -84,16 +76,6 @@ const pending = () =>
   new AppError('WORKTREE_PENDING', 503, 'The operation goes on and has not ended yet. Ask again, or read the status.', {
     retryAfterMs: 5_000,
   });
-
-/** What Temporal calls an update that was accepted by a workflow in the moment in which it ended. */
-const acceptedTooLate = 'AcceptedUpdateCompletedWorkflow';
-
-/** Whether the operation was asked of a workflow that ended in that moment: every operation can be asked for again. */
-const endedMeanwhile = (error: unknown): boolean =>
-  error instanceof WorkflowNotFoundError ||
-  (error instanceof WorkflowUpdateFailedError &&
-    error.cause instanceof ApplicationFailure &&
-    error.cause.type === acceptedTooLate);
 
 /** What another operation that runs is to the caller. */
 function refused(taskId: string, error: unknown): unknown {

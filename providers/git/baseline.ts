@@ -136,9 +136,8 @@ export async function describeBaseline(
   git: GitRunner,
   { worktreePath }: { worktreePath: string },
 ): Promise<BaselineState> {
-  // Somebody waits: the first look is taken while the worktree is located.
-  const [location, first] = await Promise.all([locateWorktree(git, worktreePath), readStatus(git, worktreePath)]);
-  const { status, files } = await unmoved(git, location, () => Promise.resolve(undefined), first);
+  const location = await locateWorktree(git, worktreePath);
+  const { status, files } = await unmoved(git, location, () => Promise.resolve(undefined));
   return stateOf(status, files);
 }
 
@@ -151,10 +150,9 @@ async function unmoved<T>(
   git: GitRunner,
   location: WorktreeLocation,
   keep: (status: WorktreeStatus) => Promise<T>,
-  first?: WorktreeStatus,
 ): Promise<{ status: WorktreeStatus; files: BaselineFile[]; kept: T }> {
   const { path: cwd } = location;
-  let before = first ?? (await readStatus(git, cwd));
+  let before = await readStatus(git, cwd);
   for (let tries = 1; tries <= captureTries; tries += 1) {
     await refuseUnfinished(location, before);
     const kept = await keep(before);

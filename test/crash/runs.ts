@@ -54,9 +54,9 @@ export function allEnded({ call }: Service, launched: Launched[]): Promise<Answe
           const recovery = await call.ok('GET', `/api/agents/${taskId}/recovery`);
           if (status.state !== 'ended') throw new Error(`${taskId} is ${status.state}`);
           if (recovery?.nextAttemptId && recovery.attemptId === status.attemptId) throw new Error('a retry is due');
-          // What was lost is first told as ended, and then what follows from it.
-          const lost = status.attempt?.completion?.status === 'interrupted';
-          if (lost && recovery?.attemptId !== status.attemptId) throw new Error('nobody has decided what follows');
+          // What failed or was lost is first told as ended, and then what follows from it.
+          const failed = status.attempt?.completion?.status !== 'success';
+          if (failed && recovery?.attemptId !== status.attemptId) throw new Error('nobody has decided what follows');
           return status;
         },
         { withinMs: 90_000, everyMs: 200 },

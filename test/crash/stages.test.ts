@@ -97,7 +97,16 @@ const limitRuns = (limit: number) =>
 async function killAnAgent(): Promise<void> {
   for (const [, attemptId] of startsNow().slice(-5)) {
     const [agent] = await findByEnvironment('BOARD_ATTEMPT_ID', attemptId ?? '');
-    if (agent) return void process.kill(agent.pid, 'SIGKILL');
+    if (agent && killed(agent.pid)) return;
+  }
+}
+
+/** Whether the process was there to be killed: it may have ended since it was found. */
+function killed(pid: number): boolean {
+  try {
+    return process.kill(pid, 'SIGKILL');
+  } catch {
+    return false;
   }
 }
 
