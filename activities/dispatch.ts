@@ -18,17 +18,16 @@ import { requireReservation, type HoldDependencies } from './admission-control/h
 import { checkpointRun, type CheckpointDependencies } from './checkpoints';
 import { goesOnWith } from './launch-snapshot';
 import { claimOf } from './claim';
-import { findClaimedFiles } from './claimed-files';
 import { withHeartbeat } from './heartbeat';
 import type { LiveAgents } from './live-agents';
+import { observeWorktree, type WorktreeObservationDependencies } from './observe-worktree';
 import { keepCaptured } from './output-artifacts';
 import { sourceOf } from './source';
-import { lookOutside, type SurroundingsDependencies } from './surroundings';
 import { orphaned, supervised, supervisorOf, whileSupervised, type SupervisionDependencies } from './supervision';
 import { watchRun, type WatchdogDependencies } from './watchdog';
 
 export interface DispatchDependencies
-  extends SupervisionDependencies, WatchdogDependencies, CheckpointDependencies, SurroundingsDependencies {
+  extends SupervisionDependencies, WatchdogDependencies, CheckpointDependencies, WorktreeObservationDependencies {
   admission: HoldDependencies;
   attempts: AttemptStore;
   events: RunEventStore;
@@ -192,17 +191,8 @@ export function createDispatchActivities(deps: DispatchDependencies) {
       outputBytes: outcome.output.bytes,
       durationMs: outcome.durationMs,
     };
-    const workspace = record.taskEnvelope?.workspace;
-    if (!workspace || !record.baseline || outcome.ended === 'spawn-failed') return evidence;
-    const changes = await deps.git.collectChanges({ worktreePath: workspace.path, baseline: record.baseline });
-    const claimedFiles = await findClaimedFiles(workspace.path, outcome.result ?? {});
-    const outside = await lookOutside(deps, record);
-    return {
-      ...evidence,
-      ...changes,
-      ...(claimedFiles.length > 0 ? { claimedFiles } : {}),
-      ...(outside.length > 0 ? { outside } : {}),
-    };
+    if (outcome.ended === 'spawn-failed') return evidence;
+    return { ...evidence, ...(await observeWorktree(deps, record, outcome.result ?? {})) };
   }
 }
 
