@@ -65,6 +65,28 @@ describe('the grammar', () => {
   });
 });
 
+describe('fractions', () => {
+  it('are refused when no number is that large', () => {
+    expect(() => parse(`SetColumnAttrs(1, x=${'9'.repeat(400)}.5)`)).toThrow(
+      'a number is too large (line 1, column 21)',
+    );
+  });
+});
+
+describe('texts in quotes', () => {
+  const first = (text: string): unknown => parse(`Row(a=${text})`)[0]?.args.get('a')?.value;
+
+  it('hold escapes, and the other quote as it is', () => {
+    expect(first(`"it's \\"\\u00e9\\" \\n\\\\"`)).toBe('it\'s "é" \n\\');
+    expect(first(`'say "\\'"'`)).toBe(`say "'"`);
+    expect(first('""')).toBe('');
+  });
+
+  it.each(['"open', '"open\\"', `'"`, '"\\x"', '"\\u12"'])('are refused: %s', (text) => {
+    expect(() => first(text)).toThrow(QueryError);
+  });
+});
+
 describe('any text', () => {
   const pieces = fc.constantFrom(
     ...[

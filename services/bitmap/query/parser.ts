@@ -200,7 +200,11 @@ class Parser {
 
   private classify(text: string, at: number): Value {
     if (integer.test(text)) return this.integer(text, at);
-    if (fraction.test(text)) return { fraction: Number(text) };
+    if (fraction.test(text)) {
+      const value = Number(text);
+      if (!Number.isFinite(value)) throw parseError('a number is too large', this.scanner.text, at);
+      return { fraction: value };
+    }
     if (text === 'null') return null;
     if (text === 'true') return true;
     if (text === 'false') return false;

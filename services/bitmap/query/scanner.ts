@@ -3,6 +3,9 @@ import { parseError, type QueryError } from './errors';
 const run = /[A-Za-z0-9_:.-]+/y;
 const space = /[ \t\r\n]*/y;
 const operator = /><|<=|>=|==|!=|[<>=]/y;
+/** What stands for itself between quotes of either kind. */
+const inDoubleQuotes = /[^"\\]*/y;
+const inSingleQuotes = /[^'\\]*/y;
 /** Those of JSON, and the other quote. */
 const escapes = new Map(
   Object.entries({ n: '\n', t: '\t', r: '\r', b: '\b', f: '\f', '/': '/', '"': '"', "'": "'", '\\': '\\' }),
@@ -67,18 +70,16 @@ export class Scanner {
   quoted(): string {
     const start = this.at;
     const quote = this.peek();
-    let text = '';
-    for (this.at += 1; !this.isAtEnd; this.at += 1) {
-      const character = this.peek();
-      if (character === quote) {
-        this.at += 1;
-        return text;
-      }
-      if (character !== '\\') text += character;
-      else {
-        this.at += 1;
-        text += this.escaped();
-      }
+    const inside = quote === '"' ? inDoubleQuotes : inSingleQuotes;
+    this.at += 1;
+    let text = this.take(this.match(inside));
+    while (this.peek() === '\\') {
+      this.at += 1;
+      text += this.escaped() + this.take(this.match(inside));
+    }
+    if (this.peek() === quote) {
+      this.at += 1;
+      return text;
     }
     throw parseError('this text has no closing quote', this.text, start);
   }
@@ -86,11 +87,12 @@ export class Scanner {
   private escaped(): string {
     const code = /^u[0-9a-fA-F]{4}/.exec(this.text.slice(this.at, this.at + 5))?.[0];
     if (code) {
-      this.at += 4;
+      this.at += code.length;
       return String.fromCharCode(parseInt(code.slice(1), 16));
     }
     const character = escapes.get(this.peek());
     if (character === undefined) throw parseError('unknown escape', this.text, this.at - 1);
+    this.at += 1;
     return character;
   }
 
