@@ -4,7 +4,7 @@ import Koa from 'koa';
 import { koaBody } from 'koa-body';
 import type { z } from 'zod';
 import type { Log } from '../../platform/log/log';
-import { parseJson, writeJson } from './json';
+import { parseExactJson, exactJson } from '../../platform/json/exact';
 import { plantsOpenApi } from './openapi';
 import { idInPath, limitInQuery, newPlant, type NewPlant } from './plant';
 import type { PlantStore } from './store';
@@ -57,7 +57,7 @@ function parsed<T extends z.ZodType>(schema: T, value: unknown, name: string): z
 function bodyOf(text: unknown): unknown {
   if (typeof text !== 'string') throw new PlantError(400, 'Send the plant as application/json.');
   try {
-    return parseJson(text);
+    return parseExactJson(text);
   } catch {
     throw new PlantError(400, 'The body is not JSON.');
   }
@@ -79,7 +79,7 @@ export function createPlantApp({ store, users, create, log }: PlantAppDependenci
       ctx.status = status;
       ctx.type = 'application/json';
       if (status === 401) ctx.set('WWW-Authenticate', 'Bearer');
-      ctx.body = writeJson({ error: status, message });
+      ctx.body = exactJson({ error: status, message });
     }
   });
 
@@ -99,13 +99,13 @@ export function createPlantApp({ store, users, create, log }: PlantAppDependenci
       limit === undefined ? undefined : parsed(limitInQuery, limit, 'limit'),
     );
     ctx.type = 'application/json';
-    ctx.body = writeJson(found);
+    ctx.body = exactJson(found);
   });
   router.post('/plants', readBody, async (ctx) => {
     const plant = parsed(newPlant, bodyOf(ctx.request.body), 'plant');
     if (!(await create(ctx.state.user, plant))) throw new PlantError(400, `There is a plant ${plant.id} already.`);
     ctx.type = 'application/json';
-    ctx.body = writeJson(plant);
+    ctx.body = exactJson(plant);
   });
   router.delete('/plants/:id', async (ctx) => {
     const id = parsed(idInPath, ctx.params.id, 'id');

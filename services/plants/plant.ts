@@ -3,12 +3,16 @@ import { z } from 'zod';
 const int64 = { least: -(2n ** 63n), greatest: 2n ** 63n - 1n };
 const notInt64 = 'must be an integer of 64 bits';
 
-/** An identification number, as it leaves a JSON text (`parseJson`). */
 const plantId = z
   .bigint({ error: notInt64 })
   .min(int64.least, notInt64)
   .max(int64.greatest, notInt64)
   .meta({ type: 'integer', format: 'int64', description: 'Identification number of the plant' });
+
+/** As it leaves a JSON text (`parseExactJson`): a number where that holds it. */
+const plantIdInJson = z
+  .preprocess((value) => (typeof value === 'number' && Number.isInteger(value) ? BigInt(value) : value), plantId)
+  .meta(plantId.meta() ?? {});
 
 export const plant = z.object({
   name: z.string({ error: 'must be a text' }).meta({ description: 'Name of the plant' }),
@@ -17,7 +21,7 @@ export const plant = z.object({
 export type Plant = z.infer<typeof plant>;
 
 /** A plant as it is created, and announced: with the number its caller chose. */
-export const newPlant = plant.extend({ id: plantId });
+export const newPlant = plant.extend({ id: plantIdInJson });
 export type NewPlant = z.infer<typeof newPlant>;
 
 export const errorBody = z.object({ error: z.int32(), message: z.string() });

@@ -2,7 +2,7 @@ import { createHash, createHmac } from 'node:crypto';
 import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { RequestFilteringHttpAgent, RequestFilteringHttpsAgent } from 'request-filtering-agent';
-import { writeJson } from './json';
+import { exactJson } from '../../platform/json/exact';
 import type { NewPlant } from './plant';
 
 export interface ReceiverSettings {
@@ -62,7 +62,7 @@ export function createReceivers({ urls, secret, allowPrivate, timeoutMs }: Recei
     send(receiver: string, message: PlantMessage): Promise<SendOutcome> {
       const url = known.get(receiver);
       if (!url) return Promise.resolve({ error: 'The receiver is not configured any more.', forbidden: true });
-      const body = writeJson(message.plant);
+      const body = exactJson(message.plant);
       const secure = url.protocol === 'https:';
       return new Promise((resolve) => {
         const failed = ({ message: error }: Error): void =>

@@ -1,6 +1,13 @@
 import type { Context } from 'koa';
 import { Refusal } from './reply';
 
+/** A schema of tens of thousands of fields; a longer text would hold up everybody while it is read. */
+const largestDescription = 4 * 1_048_576;
+
+/** Reads the body of a call that says what indexes, fields or frames shall be. @throws Refusal 413 */
+export const readDescription = (ctx: Context, bodyLimit: number): Promise<Buffer> =>
+  readBody(ctx, Math.min(bodyLimit, largestDescription));
+
 /**
  * Reads the whole body.
  *

@@ -2,7 +2,9 @@ import type { Catalog, Index } from '../engine/catalog';
 import { shardWidth } from '../engine/column-set';
 import type { Field } from '../engine/field';
 import { frameField, frameIntNameOf, frameNameOf } from '../engine/frames';
-import type { Json } from '../exact-json';
+
+/** As JSON says it; what is undefined is left out. */
+type Described = Readonly<Record<string, unknown>>;
 
 const byName = (a: { name: string }, b: { name: string }): number => (a.name < b.name ? -1 : 1);
 
@@ -21,7 +23,7 @@ const frameNames = (index: Index): string[] =>
     .flatMap((name) => (frameIntNameOf(name) === undefined ? (frameNameOf(name) ?? []) : []))
     .sort();
 
-function fieldOptions({ options, values }: Field): Json {
+function fieldOptions({ options, values }: Field): Described {
   const { type, keys, min, max } = options;
   switch (type) {
     case 'set':
@@ -37,14 +39,14 @@ function fieldOptions({ options, values }: Field): Json {
 }
 
 /** An integer field of a frame; what is zero is left out. */
-export const frameFieldObject = ({ name, options }: Field): Json => ({
+export const frameFieldObject = ({ name, options }: Field): Described => ({
   name: frameIntNameOf(name) ?? '',
   type: 'int',
   min: options.min === 0 ? undefined : options.min,
   max: options.max === 0 ? undefined : options.max,
 });
 
-function frameObject(index: Index, name: string): Json {
+function frameObject(index: Index, name: string): Described {
   const options = index.fields.get(frameField(name))?.options;
   const fields = frameFieldsOf(index, name);
   return {
@@ -59,7 +61,7 @@ function frameObject(index: Index, name: string): Json {
 }
 
 /** An index as `/index` and `/schema` tell of it; frames of the earlier revision stand beside its fields. */
-export function indexObject(index: Index): Json {
+export function indexObject(index: Index): Described {
   const fields = fieldsOf(index).map((field) => ({ name: field.name, options: fieldOptions(field) }));
   const frames = frameNames(index).map((name) => frameObject(index, name));
   return {
@@ -71,6 +73,6 @@ export function indexObject(index: Index): Json {
   };
 }
 
-export const schemaObject = (catalog: Catalog): Json => ({
+export const schemaObject = (catalog: Catalog): Described => ({
   indexes: [...catalog.indexes.values()].sort(byName).map(indexObject),
 });

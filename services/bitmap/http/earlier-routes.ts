@@ -1,10 +1,10 @@
-import { exactJson } from '../exact-json';
+import { exactJson } from '../../../platform/json/exact';
 import { readImportRequest, readImportValueRequest } from '../answers/messages';
 import type { Catalog, Index } from '../engine/catalog';
 import { frameField, frameIntField } from '../engine/frames';
 import { standardView } from '../engine/time-quantum';
 import { importBits, importValues } from '../imports/import';
-import { readBody } from './body';
+import { readBody, readDescription } from './body';
 import { catalogOf, findField, findIndex, param, type Routes } from './context';
 import { frameFieldObject, frameFieldsOf } from './describe';
 import { importing, mustBeProtobuf } from './import-routes';
@@ -18,7 +18,7 @@ export const earlierRoutes: Routes = (router, context) => {
   const frameOf = (index: Index, name: string) => findField(index, frameField(name), 'text', 'frame not found');
 
   router.post('/index/:index/frame/:frame', async (ctx) => {
-    const body = await readBody(ctx, bodyLimit);
+    const body = await readDescription(ctx, bodyLimit);
     const index = findIndex(catalog, param(ctx, 'index'), 'text');
     const name = plainName(param(ctx, 'frame'));
     const { bits, fields } = readFrameOptions(body);
@@ -42,7 +42,7 @@ export const earlierRoutes: Routes = (router, context) => {
   });
 
   router.post('/index/:index/frame/:frame/field/:field', async (ctx) => {
-    const body = await readBody(ctx, bodyLimit);
+    const body = await readDescription(ctx, bodyLimit);
     const index = findIndex(catalog, param(ctx, 'index'), 'text');
     frameOf(index, param(ctx, 'frame'));
     const name = frameIntField(param(ctx, 'frame'), frameFieldName(param(ctx, 'field')));

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { cacheTypes, defaultCacheSize, fieldTypes, type FieldOptions, type IndexOptions } from '../engine/options';
 import { timeQuanta } from '../engine/time-quantum';
-import { parseExactJson } from '../exact-json';
+import { exactJson, parseExactJson } from '../../../platform/json/exact';
 import { isInt, maxInt64, minInt64, toInt, type Int } from '../int';
 import { Refusal } from './reply';
 
@@ -80,10 +80,14 @@ function parseBody<T>(schema: z.ZodType<T>, body: Buffer, form: 'envelope' | 'te
   throw new Refusal(400, `${issue?.path.join('.') || 'body'}: ${issue?.message ?? 'invalid'}`, form);
 }
 
-const describe = (value: unknown): string =>
-  typeof value === 'object' && value !== null
-    ? JSON.stringify(value, (_key, part: unknown) => (typeof part === 'bigint' ? String(part) : part))
-    : String(value);
+function describe(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return String(value);
+  try {
+    return exactJson(value);
+  } catch {
+    return 'nested too deeply';
+  }
+}
 
 export const readIndexOptions = (body: Buffer): IndexOptions => parseBody(indexBody, body, 'envelope').options;
 
@@ -150,8 +154,11 @@ export function readFrameOptions(body: Buffer): FrameOptions {
     cacheSize: cacheType === 'none' ? 0 : size,
     timeQuantum,
   };
-  const repeated = fields.find(({ name: field }, at) => fields.findIndex(({ name: other }) => other === field) !== at);
-  if (repeated) throw new Refusal(400, `the field ${repeated.name} is given twice`);
+  const given = new Set<string>();
+  for (const { name: field } of fields) {
+    if (given.has(field)) throw new Refusal(400, `the field ${field} is given twice`);
+    given.add(field);
+  }
   return { bits, fields: fields.map((field) => ({ name: frameFieldName(field.name), options: intOptions(field) })) };
 }
 

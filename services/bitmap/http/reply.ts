@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 import { errorResponse } from '../answers/messages';
-import { exactJson } from '../exact-json';
+import { exactJson } from '../../../platform/json/exact';
 
 /** A refusal with its status; the body is a plain text, unless a kind below says otherwise. */
 export class Refusal extends Error {

@@ -1,8 +1,8 @@
-import { exactJson } from '../exact-json';
+import { exactJson } from '../../../platform/json/exact';
 import { catalogOf, findField, findIndex, param, type Routes } from './context';
 import { indexObject, schemaObject } from './describe';
 import { checkName, readFieldOptions, readIndexOptions, readSchema } from './options';
-import { readBody } from './body';
+import { readDescription } from './body';
 import { checkArguments, json, mustAcceptJson, Refusal, succeeded } from './reply';
 
 /** Indexes and fields of the current revision: create, remove, list (specification 3, B, endpoints). */
@@ -18,7 +18,7 @@ export const schemaRoutes: Routes = (router, context) => {
 
   router.post('/schema', async (ctx) => {
     checkArguments(ctx);
-    const { indexes } = readSchema(await readBody(ctx, bodyLimit));
+    const { indexes } = readSchema(await readDescription(ctx, bodyLimit));
     for (const { name, options, fields } of indexes) {
       const index = catalog.indexes.get(name) ?? catalog.createIndex(name, options);
       for (const field of fields) {
@@ -41,7 +41,7 @@ export const schemaRoutes: Routes = (router, context) => {
   router.post('/index/:index', async (ctx) => {
     checkArguments(ctx);
     mustAcceptJson(ctx);
-    const options = readIndexOptions(await readBody(ctx, bodyLimit));
+    const options = readIndexOptions(await readDescription(ctx, bodyLimit));
     const name = checkName('index', param(ctx, 'index'));
     if (catalog.indexes.has(name)) throw new Refusal(409, 'creating index: index already exists', 'envelope');
     catalog.createIndex(name, options);
@@ -62,7 +62,7 @@ export const schemaRoutes: Routes = (router, context) => {
   router.post('/index/:index/field/:field', async (ctx) => {
     checkArguments(ctx);
     mustAcceptJson(ctx);
-    const body = await readBody(ctx, bodyLimit);
+    const body = await readDescription(ctx, bodyLimit);
     const index = findIndex(catalog, param(ctx, 'index'), 'envelope');
     const name = checkName('field', param(ctx, 'field'));
     const options = readFieldOptions(body);

@@ -7,7 +7,7 @@ import type { Field } from '../engine/field';
 import { frameField } from '../engine/frames';
 import { standardView } from '../engine/time-quantum';
 import type { Index } from '../engine/catalog';
-import { exactJson } from '../exact-json';
+import { exactJson } from '../../../platform/json/exact';
 import { catalogOf, findField, findIndex, type Routes } from './context';
 import { highestShards } from './earlier-routes';
 import { argument, checkArguments, json, mustAcceptJson, Refusal, shardArgument } from './reply';

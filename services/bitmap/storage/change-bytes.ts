@@ -3,7 +3,7 @@ import type { Change } from '../engine/change';
 import type { ColumnList } from '../engine/column-list';
 import { ColumnSet } from '../engine/column-set';
 import type { FieldOptions, IndexOptions } from '../engine/options';
-import { exactJson, parseExactJson, type Json } from '../exact-json';
+import { exactJson, parseExactJson } from '../../../platform/json/exact';
 import type { Int } from '../int';
 import { ByteReader, DamagedBytesError, type ByteWriter } from './bytes';
 
@@ -68,12 +68,12 @@ export function writeChange(to: ByteWriter, change: Change): void {
     case 'field':
       to.u32(change.index);
       to.text(change.name);
-      return to.text(exactJson({ ...change.options }));
+      return to.text(exactJson(change.options));
     case 'removed':
       return;
     case 'attributes':
       to.i64(change.id);
-      return to.text(exactJson(change.patch as Json));
+      return to.text(exactJson(change.patch));
     case 'keys':
       to.u32(change.first);
       return to.text(JSON.stringify(change.keys));

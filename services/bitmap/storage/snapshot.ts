@@ -5,7 +5,7 @@ import { crc32 } from 'node:zlib';
 import type { Catalog, Index } from '../engine/catalog';
 import type { ColumnSet } from '../engine/column-set';
 import { Field } from '../engine/field';
-import { exactJson, parseExactJson, type Json } from '../exact-json';
+import { exactJson, parseExactJson } from '../../../platform/json/exact';
 import type { FieldOptions, IndexOptions } from '../engine/options';
 import type { AttributePatch } from '../engine/attributes';
 import { ByteReader, ByteWriter, DamagedBytesError } from './bytes';
@@ -54,7 +54,7 @@ function* framesOf(thing: Index | Field): Generator<Buffer> {
     options: thing.options,
     damage: thing.damage?.reason,
   };
-  writer.text(exactJson({ ...head, options: { ...head.options } }));
+  writer.text(exactJson(head));
   yield writer.take();
 
   yield* isField ? fieldFrames(writer, thing) : rowFrames(writer, '', 0, thing.existing);
@@ -66,7 +66,7 @@ function* framesOf(thing: Index | Field): Generator<Buffer> {
     writer.u32(some.length);
     for (const id of some) {
       writer.i64(id);
-      writer.text(exactJson(Object.fromEntries(thing.attributes.of(id)) as Json));
+      writer.text(exactJson(Object.fromEntries(thing.attributes.of(id))));
     }
     yield writer.take();
   }

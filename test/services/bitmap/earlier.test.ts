@@ -33,6 +33,16 @@ describe('frames', () => {
     expect((await outcome('POST', '/index/i/frame/h', '{"options":{"timeQuantum":"HY"}}'))[0]).toBe(400);
   });
 
+  it('are refused with a field that is given twice', async () => {
+    const field = (name: string) => `{"name":"${name}","type":"int","min":0,"max":1}`;
+    const body = (names: string[]) => `{"options":{"fields":[${names.map(field).join(',')}]}}`;
+    const twice = [400, 'the field n0 is given twice'];
+    expect(await outcome('POST', '/index/i/frame/h', body(['n0', 'n1', 'n0']))).toEqual(twice);
+    // A server that compared each with each would be busy for half a minute.
+    const many = Array.from({ length: 80_000 }, (_, at) => `n${at}`);
+    expect(await outcome('POST', '/index/i/frame/h', body([...many, 'n0']))).toEqual(twice);
+  });
+
   it('have integer fields', async () => {
     expect(await outcome('POST', '/index/i/frame/g/field/y', '{"type":"int","min":0,"max":10}')).toEqual([200, '{}']);
     expect(await outcome('POST', '/index/i/frame/g/field/z')).toEqual([400, 'EOF']);

@@ -48,6 +48,11 @@ describe('indexes', () => {
     expect(JSON.parse(text)).toMatchObject({ success: false, error: { message: expect.any(String) } });
   });
 
+  it('are refused with an unknown option that is nested however deeply', async () => {
+    const deep = `{"other":${'['.repeat(40_000)}${']'.repeat(40_000)}}`;
+    expect(await outcome(post('/index/fine', deep))).toEqual([400, failure('Unknown key: other:nested too deeply')]);
+  });
+
   it('have names of up to 64 characters', async () => {
     const name = `a${'-'.repeat(63)}`;
     expect((await post(`/index/${name}`)).status).toBe(200);

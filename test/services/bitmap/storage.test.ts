@@ -73,6 +73,19 @@ describe('the store', () => {
     expect(again.findings).toEqual([]);
   });
 
+  it('recovers texts of many megabytes', async () => {
+    const store = await filled();
+    const text = 'x'.repeat(20_000_000);
+    run(store, `SetColumnAttrs(1, c="${text}", n=9223372036854775807)`);
+    await store.commit();
+    abandon();
+    const again = await open();
+    expect(again.findings).toEqual([]);
+    const attributes = again.catalog.indexes.get('i')!.attributes;
+    expect(attributes.value(1, 'c') === text).toBe(true);
+    expect(attributes.value(1, 'n')).toBe(9223372036854775807n);
+  });
+
   it('recovers from snapshots, and from snapshots and the log', async () => {
     const store = await filled();
     await store.checkpoint();
