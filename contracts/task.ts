@@ -144,9 +144,30 @@ export const taskCreate = z
   .meta({ id: 'TaskCreate' });
 export type TaskCreate = z.infer<typeof taskCreate>;
 
+/** A field that a task may be without: `null` takes it away. */
+const clearable = <T extends z.ZodType>(field: T) =>
+  field
+    .nullable()
+    .transform((value) => value ?? undefined)
+    .optional();
+
 /** `expectedRevision` is the body form of `If-Match` and `X-Resource-Revision`. */
 export const taskPatch = z
-  .strictObject({ ...z.object(writable).partial().shape, expectedRevision: revision.optional() })
+  .strictObject({
+    ...z.object(writable).partial().shape,
+    project: clearable(writable.project),
+    sprint: clearable(writable.sprint),
+    assignee: clearable(writable.assignee),
+    agent: clearable(writable.agent),
+    executionPolicy: clearable(writable.executionPolicy),
+    git: clearable(writable.git),
+    github: clearable(writable.github),
+    autoCompleteOnSubtasks: clearable(writable.autoCompleteOnSubtasks),
+    blockedReason: clearable(writable.blockedReason),
+    plan: clearable(writable.plan),
+    position: clearable(writable.position),
+    expectedRevision: revision.optional(),
+  })
   .meta({ id: 'TaskPatch' });
 export type TaskPatch = z.infer<typeof taskPatch>;
 

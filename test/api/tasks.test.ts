@@ -202,6 +202,29 @@ describe('PATCH /api/tasks/:id', () => {
     expect(cleared.body.blockedReason).toBeUndefined();
   });
 
+  it('takes away what a task may be without when it is null', async () => {
+    const optional = {
+      project: 'shop',
+      sprint: 'march',
+      assignee: 'ann',
+      agent: 'example',
+      executionPolicy: { commitPolicy: 'allowed' },
+      git: { repo: 'shop' },
+      github: { issueNumber: 7, repo: 'acme/shop' },
+      autoCompleteOnSubtasks: true,
+      plan: 'first this, then that',
+      position: 3,
+    };
+    const { id } = await create(optional);
+    const nothing = Object.fromEntries(Object.keys(optional).map((name) => [name, null]));
+    const patched = await board.call('PATCH', `/api/tasks/${id}`, { body: nothing });
+    expect(patched.status).toBe(200);
+    const { body } = await board.call('GET', `/api/tasks/${id}`);
+    for (const name of Object.keys(optional)) expect(body).not.toHaveProperty(name);
+    const untitled = await board.call('PATCH', `/api/tasks/${id}`, { body: { title: null } });
+    expect([untitled.status, untitled.body.details.issues[0].path]).toEqual([400, 'title']);
+  });
+
   it('leaves the attempt to the runs', async () => {
     const { id } = await create();
     const refused = await board.call('PATCH', `/api/tasks/${id}`, { body: { attempt: { id: 'attempt_12345678' } } });
