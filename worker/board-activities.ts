@@ -1,0 +1,63 @@
+import type { Client } from '@temporalio/client';
+import { createAdmissionActivities } from '../activities/admission';
+import { closeApproval, createApprovalActivities } from '../activities/approvals';
+import { createCommandActivities } from '../activities/commands';
+import { createCompletionActivities } from '../activities/completion';
+import { createOperatorActivities } from '../activities/operator';
+import { createOutputArtifactActivities } from '../activities/output-artifacts';
+import { createPhaseActivities } from '../activities/phases';
+import { createReconcileActivities } from '../activities/reconcile-runs';
+import { createRecoveryActivities } from '../activities/recovery';
+import { createRewindMessageActivities } from '../activities/rewind';
+import { createSchedulerActivities } from '../activities/scheduler';
+import { createTreeActivities } from '../activities/tree';
+import { watchRemoteRuns } from '../activities/watch-remote';
+import { createWorktreePlanActivities } from '../activities/worktree/plan';
+import type { Environment } from '../platform/config/env';
+import type { Board } from '../stores/board-files/board';
+import { runSignals } from './admission';
+import { runWorkflows } from './run-workflows';
+import type { SharedDependencies } from './shared';
+
+/** What is done on the board's queue: whatever needs the stores and the task files, and no host in particular. */
+export function createBoardActivities(
+  { stores, usual, approvals, prepare, command, taskStatus }: SharedDependencies,
+  { env, client, board }: { env: Environment; client: Client; board: Board },
+) {
+  const { attempts, events, feed, log, now } = usual;
+  const { claims, telemetry, outputArtifacts, phases, rewinds, watchdog } = stores;
+  const onBoard = { ...usual, board };
+  const signals = runSignals(client);
+  const recovery = createRecoveryActivities(usual);
+  const onApprovals = { approvals: stores.approvals, attempts, events, feed, now };
+  const withdrawApprovals = (attemptId: string) =>
+    approvals.cancelOf(attemptId, (approvalId) =>
+      closeApproval(onApprovals, approvalId, { decision: 'cancelled', actor: 'system:run-end' }),
+    );
+  return {
+    ...prepare,
+    ...createAdmissionActivities({ ...stores, ...onBoard }),
+    ...createCommandActivities({ ...onBoard, commands: stores.commands }),
+    ...createOperatorActivities(claims),
+    ...createCompletionActivities({ ...onBoard, claims, telemetry, withdrawApprovals }),
+    ...createApprovalActivities(onApprovals),
+    ...recovery,
+    ...createReconcileActivities({
+      ...onBoard,
+      workflows: runWorkflows(client),
+      cancelRecovery: (input) => recovery.cancelRecovery(input),
+      watchRemote: watchRemoteRuns({ ...onBoard, watchdog, command, taskStatus }),
+      timings: {
+        runTimeoutMs: env.BOARD_RUN_TIMEOUT_MS,
+        heartbeatTimeoutMs: env.BOARD_HEARTBEAT_TIMEOUT_MS,
+        retryBackoffMs: env.BOARD_RETRY_BACKOFF_MS,
+      },
+    }),
+    ...createSchedulerActivities({ ...onBoard, hosts: stores.hosts, ...signals }),
+    ...createPhaseActivities({ phases, now, tell: (attemptId, notice) => signals.tellPhase(attemptId, notice) }),
+    ...createTreeActivities({ ...onBoard, ...signals }),
+    ...createRewindMessageActivities({ rewinds, command, now }),
+    ...createWorktreePlanActivities({ ...onBoard, repositories: stores.repositories, hosts: stores.hosts }),
+    ...createOutputArtifactActivities({ outputArtifacts, attempts, log }),
+  };
+}

@@ -1,0 +1,76 @@
+import { join } from 'node:path';
+import { WorkflowNotFoundError, type Client } from '@temporalio/client';
+import { agentDecider } from '../activities/agent-approvals';
+import { createDispatchActivities } from '../activities/dispatch';
+import type { LiveAgents } from '../activities/live-agents';
+import { createObservedEndActivities } from '../activities/observed-end';
+import { reportingStarts } from '../activities/probing';
+import { createRewindActivities } from '../activities/rewind';
+import { createBeginWorktreeActivities } from '../activities/worktree/begin';
+import { createNewWorktreeActivities } from '../activities/worktree/create';
+import { createWorktreeStepActivities } from '../activities/worktree/steps';
+import { createWorktreeViewActivities } from '../activities/worktree/view';
+import type { Environment } from '../platform/config/env';
+import { identify, type ProcessIdentity } from '../platform/processes/identity';
+import { agentRunId } from '../workflows/agent-run/messages';
+import type { SharedDependencies } from './shared';
+
+export interface HostParts {
+  env: Environment;
+  client: Client;
+  stopping: AbortSignal;
+  live: LiveAgents;
+  /** This process's own queue. */
+  queue: string;
+}
+
+/** What is done on the queue of a host: whatever needs its disk, its worktrees or its processes. */
+export async function createHostActivities(
+  { stores, onHost, prepare, limits, providers, probing, approvals, command, taskStatus }: SharedDependencies,
+  { env, client, stopping, live, queue }: HostParts,
+) {
+  const { claims, checkpoints, rewinds, outputArtifacts, watchdog } = stores;
+  return {
+    ...prepare,
+    ...createBeginWorktreeActivities(onHost),
+    ...createNewWorktreeActivities(onHost),
+    ...createWorktreeStepActivities(onHost),
+    ...createWorktreeViewActivities({ ...onHost, editorCommand: env.BOARD_EDITOR_COMMAND }),
+    ...createObservedEndActivities({ ...onHost, claims }),
+    ...createRewindActivities({ ...onHost, checkpoints, rewinds }),
+    ...createDispatchActivities({
+      ...onHost,
+      providers: reportingStarts(providers, probing),
+      live,
+      outputArtifacts,
+      self: await ownIdentity(),
+      queue,
+      stopping,
+      decider: (record) => agentDecider(approvals, record),
+      isRunOpen: (attemptId) => isRunOpen(client, attemptId),
+      watchdog,
+      checkpoints,
+      checkpointEveryMs: env.BOARD_CHECKPOINT_INTERVAL_MS,
+      command,
+      taskStatus,
+      transportDir: join(env.BOARD_DATA_DIR, 'envelopes'),
+      limits,
+    }),
+  };
+}
+
+async function ownIdentity(): Promise<ProcessIdentity> {
+  const self = await identify(process.pid);
+  if (!self) throw new Error('This process cannot tell who it is.');
+  return self;
+}
+
+/** Whether a run's workflow goes on. Temporal that does not answer is no evidence that it does not. */
+async function isRunOpen(client: Client, attemptId: string): Promise<boolean> {
+  try {
+    const { status } = await client.workflow.getHandle(agentRunId(attemptId)).describe();
+    return status.name === 'RUNNING';
+  } catch (error) {
+    return !(error instanceof WorkflowNotFoundError);
+  }
+}

@@ -1,0 +1,86 @@
+import { join, resolve } from 'node:path';
+import type { Client } from '@temporalio/client';
+import { createPrepareActivities } from '../activities/prepare';
+import { createAgentProbing } from '../activities/probing';
+import { createApprovals } from '../approvals/approvals';
+import type { Environment } from '../platform/config/env';
+import type { Log } from '../platform/log/log';
+import { createAcpProvider } from '../providers/agents/acp/acp-provider';
+import { createProcessProvider } from '../providers/agents/process/process-provider';
+import type { AgentProvider } from '../providers/agents/provider';
+import { createProviderRegistry } from '../providers/agents/registry';
+import { createGit } from '../providers/git/git';
+import type { Board } from '../stores/board-files/board';
+import type { Database } from '../stores/collection';
+import { agentRunId, commandUpdate, type CommandInput } from '../workflows/agent-run/messages';
+import { openAdmission } from './admission';
+import { openStores } from './stores';
+
+export interface WorkerParts {
+  env: Environment;
+  log: Log;
+  hostId: string;
+  database: Database;
+  /** The task files, on a worker that has them in its data directory. */
+  board: Board | undefined;
+  client: Client;
+  /** Aborted when the worker shuts down. */
+  stopping: AbortSignal;
+  /** What runs the agents of this host; every family that there is when absent. */
+  providers?: readonly AgentProvider[] | undefined;
+}
+
+/** Every family of agents that runs on a host. */
+const localProviders = (): AgentProvider[] => [createProcessProvider(), createAcpProvider()];
+
+/** Opens what the activities of the board's queue and those of the host's have in common. */
+export async function openShared({ env, log, hostId, database, board, client, providers: families }: WorkerParts) {
+  const stores = await openStores(database, env);
+  const { activeRuns, attempts, events, feed, hosts, recoveries, worktrees, featureSettings } = stores;
+  const now = () => new Date();
+  const admission = await openAdmission({ database, env, client, hosts, settings: featureSettings, log });
+  /** What nearly every activity works with. */
+  const usual = { attempts, activeRuns, admission, recoveries, worktrees, events, feed, log, now };
+
+  const dataDir = resolve(env.BOARD_DATA_DIR);
+  const git = createGit({ log });
+  const worktreeDir = join(dataDir, 'worktrees');
+  const limits = {
+    runTimeoutMs: env.BOARD_RUN_TIMEOUT_MS,
+    outputLimitBytes: env.BOARD_RUN_OUTPUT_LIMIT_BYTES,
+    stopGraceMs: env.BOARD_STOP_GRACE_MS,
+  };
+  const providers = createProviderRegistry(families ?? localProviders());
+  const probing = createAgentProbing({ providers, manifests: stores.manifests, hostId, now });
+
+  return {
+    stores,
+    usual,
+    /** What nearly every activity of the host works with. */
+    onHost: { ...usual, git, hostId, worktreeDir, integrationDir: join(dataDir, 'integrations') },
+    limits,
+    providers,
+    probing,
+    approvals: createApprovals({ approvals: stores.approvals, attempts, feed, client, now }),
+    // On both queues: a run without a worktree has no host.
+    prepare: createPrepareActivities({
+      ...usual,
+      phases: stores.phases,
+      trust: stores.trust,
+      featureSettings,
+      traces: stores.traces,
+      git,
+      probe: (agent) => probing.probe(agent),
+      worktreeDir,
+      limits,
+    }),
+    /** Says something to a run. */
+    command: (said: CommandInput & { commandId: string }) =>
+      client.workflow
+        .getHandle(agentRunId(said.attemptId))
+        .executeUpdate(commandUpdate, { args: [said], updateId: said.commandId }),
+    taskStatus: async (taskId: string) => (await board?.get(taskId))?.task.status,
+  };
+}
+
+export type SharedDependencies = Awaited<ReturnType<typeof openShared>>;
