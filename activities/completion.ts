@@ -8,7 +8,7 @@ import type { LaunchRefusal } from '../contracts/launch';
 import type { RunEventInput, RunEventKind } from '../contracts/run-event';
 import type { Log } from '../platform/log/log';
 import { usableCommands } from '../runs/commands';
-import { compileCompletion, type TerminalClaim } from '../runs/completion';
+import { compileCompletion, lostClaim, stoppedClaim, type TerminalClaim } from '../runs/completion';
 import type { ActiveRunStore } from '../stores/active-run-store';
 import type { AttemptRecord, AttemptStore } from '../stores/attempt-store';
 import type { Board } from '../stores/board-files/board';
@@ -150,11 +150,6 @@ export function createCompletionActivities(deps: CompletionDependencies) {
     const timedOut = ending.by === 'timeout' && (record.claim?.harness.ended ?? 'stopped') === 'stopped';
     if (timedOut) return overtime(record, ending.afterMs);
     if (record.claim) return record.claim;
-    const harness = {
-      ended: 'lost' as const,
-      ...(record.reclaimed?.preservedRef === undefined ? {} : { preservedRef: record.reclaimed.preservedRef }),
-    };
-    const dispatched = record.state === 'dispatched' || record.state === 'running';
     switch (ending.by) {
       case 'callback': {
         const claim = await deps.claims.get(record._id, ending.claimDigest);
@@ -162,22 +157,9 @@ export function createCompletionActivities(deps: CompletionDependencies) {
         return { ...claim, harness: { ...claim.harness, ...record.observed } };
       }
       case 'stop':
-        return {
-          terminalSource: 'operator-interruption',
-          status: 'interrupted',
-          summary: `Stopped by ${ending.actor}.`,
-          claims: {},
-          harness: dispatched ? { ...harness, ended: 'stopped' } : { ended: 'not-dispatched' },
-        };
+        return stoppedClaim(record, ending.actor);
       case 'lost':
-        return {
-          terminalSource: 'process',
-          status: 'interrupted',
-          summary: ending.reason,
-          error: ending.hostReclaimed ? undefined : 'The host could not be reached to clean up after the run.',
-          claims: {},
-          harness: dispatched ? harness : { ended: 'not-dispatched' },
-        };
+        return lostClaim(record, ending);
       case 'agent':
       case 'timeout':
         throw new Error(`The agent of ${record._id} ended without a recorded claim.`);

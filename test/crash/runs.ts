@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { inspect } from 'node:util';
 import { findByEnvironment } from '../../platform/processes/identity';
 import { eventually } from '../../platform/testing/eventually';
 import type { Answer } from '../support/caller';
@@ -79,7 +80,7 @@ export async function expectNothingLostOrDoubled(
 
   for (const { taskId, attemptId } of launched) {
     const status = await service.call.status(taskId);
-    expect(status.attempt.completion.status).toBe('success');
+    if (status.attempt.completion.status !== 'success') throw new Error(await whyItFailed(service, taskId));
     for (const id of new Set([attemptId, status.attemptId])) {
       const events = await service.call.events(taskId, id);
       expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_, index) => index + 1));
@@ -98,6 +99,14 @@ export async function expectNothingLostOrDoubled(
     expect(await git(path, 'log', '--format=%s')).toBe('Work\nFirst');
     expect(await git(path, 'status', '--porcelain')).toBe('');
   }
+}
+
+/** What a run that should have succeeded tells of itself. */
+async function whyItFailed({ call }: Service, taskId: string): Promise<string> {
+  const { attempt } = await call.status(taskId);
+  const recovery = await call.ok('GET', `/api/agents/${taskId}/recovery`);
+  const events = await call.events(taskId, attempt.id);
+  return inspect({ attempt, recovery, events }, { depth: 8 });
 }
 
 /** Each attempt's start, end and usage are counted once, and the task has cost what its attempts have. */

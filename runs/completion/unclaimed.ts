@@ -1,0 +1,44 @@
+import type { HarnessEvidence } from '../../contracts/completion';
+import type { TerminalClaim } from './claim';
+
+/** How far an attempt came that nobody has claimed anything for. */
+export interface Unclaimed {
+  state: string;
+  /** Set when its host took it from a worker that was lost. */
+  reclaimed?: { preservedRef?: string };
+}
+
+/** What stands for an attempt that somebody stopped. */
+export function stoppedClaim(attempt: Unclaimed, actor: string): TerminalClaim {
+  return {
+    terminalSource: 'operator-interruption',
+    status: 'interrupted',
+    summary: `Stopped by ${actor}.`,
+    claims: {},
+    harness: wasDispatched(attempt) ? { ended: 'stopped', ...preserved(attempt) } : { ended: 'not-dispatched' },
+  };
+}
+
+/**
+ * What stands for an attempt that was lost. One whose worker was lost with it is that also when its agent had not been
+ * started yet: it is tried again; one that nobody had been given was not dispatched.
+ */
+export function lostClaim(
+  attempt: Unclaimed,
+  { reason, hostReclaimed }: { reason: string; hostReclaimed: boolean },
+): TerminalClaim {
+  const given = wasDispatched(attempt) || attempt.reclaimed !== undefined;
+  return {
+    terminalSource: 'process',
+    status: 'interrupted',
+    summary: reason,
+    error: hostReclaimed ? undefined : 'The host could not be reached to clean up after the run.',
+    claims: {},
+    harness: given ? { ended: 'lost', ...preserved(attempt) } : { ended: 'not-dispatched' },
+  };
+}
+
+const wasDispatched = ({ state }: Unclaimed): boolean => state === 'dispatched' || state === 'running';
+
+const preserved = ({ reclaimed }: Unclaimed): Pick<HarnessEvidence, 'preservedRef'> =>
+  reclaimed?.preservedRef === undefined ? {} : { preservedRef: reclaimed.preservedRef };
