@@ -20,6 +20,7 @@ beforeAll(async () => {
   await stack.call.addRepository('sample', await aRepository(stack.dir));
   await stack.call.configureAgents([
     { ...scriptAgent('witnessed-bee', '10', '200'), environmentKeys: ['WITNESS'] },
+    { ...scriptAgent('worker-bee', '600', '50'), type: 'long-bee' },
     { ...scriptAgent('misbehaving', 'rate-limited'), type: 'limited' },
     { type: 'elsewhere', name: 'Elsewhere', provider: 'remote-callback' },
   ]);
@@ -91,7 +92,8 @@ test('a queued run and an agent elsewhere whose workflows were terminated end, a
   const remoteTask = await aTask();
   const remote = await stack.call.start(remoteTask, { agent: 'elsewhere' });
   const busy = [await aTask(), await aTask()];
-  for (const taskId of busy) await stack.call.start(taskId, { agent: 'witnessed-bee' });
+  const holding = [];
+  for (const taskId of busy) holding.push(await stack.call.start(taskId, { agent: 'long-bee' }));
   const queuedTask = await aTask();
   const queued = await stack.call.start(queuedTask, { agent: 'witnessed-bee' });
   expect(queued.status).toBe('queued');
@@ -112,7 +114,8 @@ test('a queued run and an agent elsewhere whose workflows were terminated end, a
   // The tasks are free again.
   const again = await stack.call.start(queuedTask, { agent: 'witnessed-bee' });
   expect(again.attemptId).not.toBe(queued.attemptId);
-  for (const taskId of [...busy, queuedTask]) await stack.call.ended(taskId, 60_000);
+  for (const { taskId, attemptId } of holding) await stack.call.ok('POST', `/api/agents/${taskId}/stop`, { attemptId });
+  await stack.call.ended(queuedTask, 60_000);
 });
 
 test('a recovery whose workflow was terminated is cancelled, and gives its task back', async () => {
