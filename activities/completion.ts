@@ -214,7 +214,7 @@ export function createCompletionActivities(deps: CompletionDependencies) {
     await releaseLease(deps, record.taskId, record._id, nextAttemptId);
     if (nextAttemptId === undefined) await deps.activeRuns.release(record.taskId, record._id);
     else await deps.activeRuns.handOver(record.taskId, record._id, nextAttemptId);
-    if ((await queue.depth()) > 0) await deps.admission.wakeScheduler();
+    if (!(await queue.isEmpty())) await deps.admission.wakeScheduler();
   }
 }
 

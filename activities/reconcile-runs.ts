@@ -57,7 +57,7 @@ export function createReconcileActivities(deps: ReconcileRunsDependencies) {
         for (const recovery of recoveries) if (await recoveryTakenUp(recovery)) found.recoveries += 1;
         await deps.watchRemote(attempts);
         // Whatever hands out capacity may have been lost with everything else.
-        if ((await deps.admission.queue.depth()) > 0) await deps.admission.wakeScheduler();
+        if (!(await deps.admission.queue.isEmpty())) await deps.admission.wakeScheduler();
         return found;
       }),
   };

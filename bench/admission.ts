@@ -16,6 +16,7 @@ import { createLog } from '../platform/log/log';
 import { nodePart } from '../platform/processes/node-part';
 import { evaluated, globalScope, hostKey, type Policy } from '../runs/admission/capacity';
 import type { AdmissionRequest } from '../runs/admission/request';
+import { sampleRequest } from '../runs/admission/sample-request';
 import { startAll, type RunningService } from '../scripts/start-all';
 import { createAdmissionRequestStore } from '../stores/admission-request-store';
 import type { Database } from '../stores/collection';
@@ -65,27 +66,8 @@ let attempts = 0;
 /** A launch of its own tree and task. */
 function aRequest(hostId: string | null): AdmissionRequest {
   attempts += 1;
-  const attemptId = `attempt_${String(attempts).padStart(12, '0')}`;
-  return {
-    version: 1,
-    attemptId,
-    taskId: `task_${attempts}`,
-    rootTaskId: `task_${attempts}`,
-    workspaceId: 'local',
-    agent: 'bench',
-    provider: 'remote-callback',
-    hostId,
-    phase: 'implement',
-    source: 'direct',
-    edge: 'root',
-    rootObjectiveId: attemptId,
-    nodeId: attemptId,
-    parentNodeId: null,
-    depth: 0,
-    priority: 1,
-    requested: { runs: 1, processes: 1, memoryMb: 512 },
-    requestedAt: new Date().toISOString(),
-  };
+  const fields = { provider: 'remote-callback' as const, hostId, requestedAt: new Date().toISOString() };
+  return sampleRequest(`attempt_${String(attempts).padStart(12, '0')}`, fields);
 }
 
 const globalRuns: Policy = { ...globalScope, policy: 'global.runs', resource: 'runs', limit: 1 };
@@ -155,7 +137,6 @@ async function measureDecisions(database: Database): Promise<Row[]> {
   const scheduler = createSchedulerActivities({
     admission: full,
     attempts: { get: async () => undefined },
-    hosts: full.hosts,
     signalCapacity: async () => true,
     requestStop: async () => true,
     log,

@@ -1,7 +1,10 @@
 import type { EvaluatedPolicy, LaunchSource, QueueState, SelectionEvidence } from '../contracts/admission';
+import { lineOf } from '../runs/admission/line';
 import type { AdmissionRequest } from '../runs/admission/request';
 import type { Collection, Database } from './collection';
 import { DuplicateKeyError } from './errors';
+import { recentCount } from './recent-count';
+import { lineIndexes, lineUp, queueLines, waitingStates } from './queue-lines';
 
 /** A launch that waits for capacity; survives everything until it is dispatched or ended. Its id is the attempt's. */
 export interface QueueRecord extends AdmissionRequest {
@@ -9,6 +12,8 @@ export interface QueueRecord extends AdmissionRequest {
   schemaVersion: 'admission-queue-entry/v1';
   state: QueueState;
   revision: number;
+  /** Those of a line are alike to every ceiling they share: `lineOf`. */
+  line: string;
   enqueuedAt: string;
   /** Not looked at before this time, after a dispatch that came to nothing. */
   notBefore?: string;
@@ -26,6 +31,8 @@ export interface QueueRecord extends AdmissionRequest {
   endedAt?: string;
 }
 
+type NewEntry = Omit<QueueRecord, '_id' | 'schemaVersion' | 'state' | 'revision' | 'line' | 'retries'>;
+
 export interface QueueFilter {
   workspaceId?: string | undefined;
   rootObjectiveId?: string | undefined;
@@ -37,18 +44,16 @@ export interface QueueFilter {
   enqueuedAfter?: string | undefined;
 }
 
-const waitingStates: QueueState[] = ['queued', 'requeued'];
 /** Taken by the scheduler or not: still in the queue. */
 const openStates: QueueState[] = ['queued', 'requeued', 'leased'];
 const retentionSeconds = 30 * 86_400;
-/** How many entries the scheduler is shown for their age alone. */
-const mostOldest = 200;
 
 /** The durable queue of launches. Every change is a compare-and-set on the state it is made from. */
 export async function createQueueStore(db: Database) {
   const entries: Collection<QueueRecord> = await db.collection({
     name: 'admission-entries',
     indexes: [
+      ...lineIndexes,
       { keys: { state: 1, priority: -1, enqueuedAt: 1 } },
       { keys: { state: 1, enqueuedAt: 1 } },
       { keys: { state: 1, leaseExpiresAt: 1 } },
@@ -59,11 +64,16 @@ export async function createQueueStore(db: Database) {
     ],
     expire: { field: 'endedAt', afterSeconds: retentionSeconds },
   });
+  await lineUp(entries);
   const open = { state: { $in: openStates } };
+  const everywhere = recentCount(() => entries.count(open));
+  const inWorkspace = recentCount((workspaceId) => entries.count({ workspaceId, ...open }));
 
   return {
+    ...queueLines(entries),
+
     /** Puts the launch into the queue; there already, it stays where it is. */
-    async enqueue(entry: Omit<QueueRecord, '_id' | 'schemaVersion' | 'state' | 'revision' | 'retries'>): Promise<void> {
+    async enqueue(entry: NewEntry): Promise<void> {
       try {
         await entries.insert({
           ...entry,
@@ -71,6 +81,7 @@ export async function createQueueStore(db: Database) {
           schemaVersion: 'admission-queue-entry/v1',
           state: 'queued',
           revision: 1,
+          line: lineOf(entry),
           retries: 0,
         });
       } catch (error) {
@@ -80,8 +91,15 @@ export async function createQueueStore(db: Database) {
 
     get: (id: string) => entries.get(id),
 
+    async isEmpty(): Promise<boolean> {
+      const some = await Promise.all(openStates.map((state) => entries.find({ state }, { limit: 1 })));
+      return some.every((list) => list.length === 0);
+    },
+
     depth: () => entries.count(open),
-    depthOf: (workspaceId: string) => entries.count({ workspaceId, ...open }),
+    /** The same to be compared with a limit: exact near it, or a moment old. */
+    depthBelow: (limit: number) => everywhere('', limit),
+    depthOfBelow: inWorkspace,
     depthOfTree: (rootObjectiveId: string) => entries.count({ rootObjectiveId, ...open }),
 
     /** One of these scopes that somebody waits for: who needs the same then waits behind. */
@@ -90,32 +108,6 @@ export async function createQueueStore(db: Database) {
         waitingStates.map((state) => entries.find({ state, limitingKey: { $in: keys } }, { limit: 1 })),
       );
       return found.flat()[0]?.limitingKey ?? undefined;
-    },
-
-    /**
-     * What the scheduler chooses from: the first by priority, and, when there are more than that, the oldest. Entries
-     * that are to end, or wait after a failure, are left out.
-     *
-     * @param skip how many of the first to pass over, in each state: those of the windows before
-     */
-    async window(limit: number, now: string, skip = 0): Promise<{ entries: QueueRecord[]; isLast: boolean }> {
-      const lists = await Promise.all(
-        waitingStates.map((state) =>
-          entries.find({ state }, { sort: { priority: -1, enqueuedAt: 1 }, limit, ...(skip > 0 ? { skip } : {}) }),
-        ),
-      );
-      const isLast = lists.every((list) => list.length < limit);
-      if (!isLast && skip === 0) {
-        const oldest = waitingStates.map((state) =>
-          entries.find({ state }, { sort: { enqueuedAt: 1 }, limit: mostOldest }),
-        );
-        lists.push(...(await Promise.all(oldest)));
-      }
-      const unique = new Map(lists.flat().map((entry) => [entry._id, entry]));
-      const found = [...unique.values()].filter(
-        ({ cancel, notBefore }) => !cancel && (notBefore === undefined || notBefore <= now),
-      );
-      return { entries: found, isLast };
     },
 
     /** Takes an entry for dispatch; `undefined` when it is no longer to be had. */

@@ -65,7 +65,7 @@ export async function startUpkeep(deps: UpkeepDependencies): Promise<Upkeep> {
     const repaired = (await admission.reservations.repair(now)) + (await reconcile(deps, now));
     if (repaired > 0) log.warn({ repaired }, 'freed capacity that a crash had left behind');
     // It looks by itself while something waits; one that an operator terminated is started again by this.
-    if ((await admission.queue.depth()) > 0) await admission.wakeScheduler();
+    if (!(await admission.queue.isEmpty())) await admission.wakeScheduler();
   };
 
   const again = async (): Promise<void> => {

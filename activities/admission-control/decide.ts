@@ -38,7 +38,7 @@ async function fit(
 ): Promise<Decision> {
   const waiting = await deps.queue.get(request.attemptId);
   if (waiting) {
-    const hint = retryAfter(settings, await deps.queue.depth());
+    const hint = retryAfter(settings, await deps.queue.depthBelow(settings.queue.globalLimit));
     return queued(request, waiting.enqueuedAt, waiting.limitingPolicies, hint);
   }
   const denied = deniedBy(policies, request.requested);
@@ -54,7 +54,9 @@ async function fit(
     if (reserved.outcome === 'over') return { decision: 'refused', launch: isOver(request) };
     return enqueue(deps, settings, request, reserved.policies, reserved.policies[0]?.key ?? 'global');
   }
-  return enqueue(deps, settings, request, [], waitedFor ?? 'global');
+  // Those before it wait for this, and so does it.
+  const ahead = policies.filter(({ key }) => key === waitedFor);
+  return enqueue(deps, settings, request, ahead, waitedFor ?? 'global');
 }
 
 async function enqueue(
@@ -64,10 +66,13 @@ async function enqueue(
   blocked: Policy[],
   limitingKey: string,
 ): Promise<Decision> {
-  const [depth, workspaceDepth] = await Promise.all([deps.queue.depth(), deps.queue.depthOf(request.workspaceId)]);
+  const { globalLimit, perWorkspaceLimit } = settings.queue;
+  const [depth, workspaceDepth] = await Promise.all([
+    deps.queue.depthBelow(globalLimit),
+    deps.queue.depthOfBelow(request.workspaceId, perWorkspaceLimit),
+  ]);
   const retryAfterMs = retryAfter(settings, depth);
   if (!settings.queue.enabled) return { decision: 'refused', launch: overload(blocked, retryAfterMs) };
-  const { globalLimit, perWorkspaceLimit } = settings.queue;
   const full =
     depth >= globalLimit
       ? { scope: 'global', scopeId: 'global', current: depth, limit: globalLimit }

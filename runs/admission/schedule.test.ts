@@ -1,7 +1,8 @@
 import fc from 'fast-check';
-import { schedule, type Candidate, type Turn } from './schedule';
-import { plus, minus, nothing, type Policy } from './capacity';
-import type { Capacity } from '../../contracts/admission';
+import { lineOf } from './line';
+import { effectivePriority, schedule, type Candidate, type Line, type Plan, type Turn } from './schedule';
+import { blockedBy, plus, minus, nothing, type Policy, type Usage } from './capacity';
+import type { AdmissionScope, Capacity } from '../../contracts/admission';
 import type { SchedulerSettings } from '../../contracts/settings';
 
 const settings: SchedulerSettings = {
@@ -13,9 +14,10 @@ const settings: SchedulerSettings = {
   evaluationLimit: 32,
 };
 
-const policy = (key: string, limit: number): Policy => ({
-  policy: `${key}.runs`,
-  scope: 'global',
+const scopes = (...names: AdmissionScope[]): Candidate['scopes'] => names.map((scope) => ({ scope, key: scope }));
+const policy = (key: string, limit: number, scope: AdmissionScope = 'global'): Policy => ({
+  policy: `${scope}.runs`,
+  scope,
   scopeId: key,
   resource: 'runs',
   limit,
@@ -31,14 +33,44 @@ const entry = (id: string, fields: Partial<Candidate> & { runs?: number } = {}):
     enqueuedAt: 0,
     requested: { runs, processes: 0, memoryMb: 0 },
     policies: [policy('global', 4)],
-    keys: ['global'],
+    scopes: scopes('global'),
     ...rest,
   };
 };
 
+/** The entries in their lines, of which so many are shown at a time, and how many had to be shown. */
+function planOf(
+  entries: readonly Candidate[],
+  usage: Usage = {},
+  turn?: Turn,
+  now = 0,
+  { rules = settings, page = 2 }: { rules?: SchedulerSettings; page?: number } = {},
+): Plan & { shown: number } {
+  const lines = new Map<string, Candidate[]>();
+  for (const each of [...entries].sort((a, b) => a.enqueuedAt - b.enqueuedAt || (a.id < b.id ? -1 : 1))) {
+    const host = each.scopes.find(({ scope }) => scope === 'host')?.key ?? null;
+    const id = lineOf({ ...each, provider: 'process', hostId: host });
+    lines.set(id, [...(lines.get(id) ?? []), each]);
+  }
+  let shown = 0;
+  const read = new Map<string, number>();
+  const next = (id: string) => {
+    const from = read.get(id) ?? 0;
+    const all = lines.get(id) ?? [];
+    read.set(id, from + page);
+    const some = all.slice(from, from + page);
+    shown += some.length;
+    return { entries: some, isLast: from + page >= all.length };
+  };
+  const first: Line[] = [...lines.keys()].map((id) => ({ id, ...next(id) }));
+  const choosing = schedule(first, usage, turn, rules, now);
+  let step = choosing.next();
+  while (!step.done) step = choosing.next(next(step.value));
+  return { ...step.value, shown };
+}
+
 const used = (runs: number): Capacity => ({ ...nothing, runs });
-const order = (entries: Candidate[], turn?: Turn, now = 0) =>
-  schedule(entries, {}, turn, settings, now).picks.map(({ id }) => id);
+const order = (entries: Candidate[], turn?: Turn, now = 0) => planOf(entries, {}, turn, now).picks.map(({ id }) => id);
 
 it('goes by priority, then by age, then by id, whatever order it is given', () => {
   const entries = [
@@ -57,7 +89,7 @@ it('promotes by age, step by step and not beyond the bound', () => {
   expect(order([old, young(1_500)], undefined, 1_500)).toEqual(['young', 'old']);
   expect(order([old, young(2_500)], undefined, 2_500)).toEqual(['old', 'young']);
   const slow = { ...settings, maxPromotions: 1 };
-  expect(schedule([old, young(9_000)], {}, undefined, slow, 9_000).picks[0]?.id).toBe('young');
+  expect(planOf([old, young(9_000)], {}, undefined, 9_000, { rules: slow }).picks[0]?.id).toBe('young');
 });
 
 it('serves workspaces in turns of a burst, and goes on where the last look ended', () => {
@@ -69,10 +101,15 @@ it('serves workspaces in turns of a burst, and goes on where the last look ended
 });
 
 it('does not let an entry without room hold up the next one that fits, and says what is in the way', () => {
-  const onHost = entry('x', { policies: [policy('host', 1), policy('global', 4)], keys: ['host', 'global'] });
-  const { picks, blocked } = schedule([onHost, entry('y')], { host: used(1) }, undefined, settings, 0);
+  const onHost = entry('x', {
+    policies: [policy('host', 1, 'host'), policy('global', 4)],
+    scopes: scopes('global', 'host'),
+  });
+  const { picks, blocked, full } = planOf([onHost, entry('y')], { host: used(1) });
   expect(picks.map(({ id }) => id)).toEqual(['y']);
-  expect(blocked).toEqual([{ id: 'x', policies: [expect.objectContaining({ policy: 'host.runs' })] }]);
+  const policies = [expect.objectContaining({ policy: 'host.runs' })];
+  expect(blocked).toEqual([{ id: 'x', policies }]);
+  expect(full).toEqual([{ lineId: expect.stringContaining('host'), policies }]);
 });
 
 it('hands out no more than there is, nor more than the bound of one look', () => {
@@ -84,8 +121,7 @@ it('hands out no more than there is, nor more than the bound of one look', () =>
 it('keeps room for an entry that has waited too long, so that small ones cannot pass it for ever', () => {
   const large = entry('large', { runs: 4 });
   const small = entry('small', { enqueuedAt: 2_999 });
-  const look = (now: number) =>
-    schedule([large, small], { global: used(1) }, undefined, settings, now).picks.map(({ id }) => id);
+  const look = (now: number) => planOf([large, small], { global: used(1) }, undefined, now).picks.map(({ id }) => id);
   expect(look(2_999)).toEqual(['small']);
   expect(look(3_000)).toEqual([]);
 });
@@ -95,28 +131,46 @@ const arrivals = fc.array(
   fc.record({
     after: fc.integer({ min: 0, max: 2 }),
     workspaceId: fc.constantFrom('a', 'b', 'c'),
-    runs: fc.integer({ min: 1, max: 4 }),
+    runs: fc.integer({ min: 1, max: 3 }),
     priority: fc.integer({ min: 0, max: 3 }),
     ticks: fc.integer({ min: 1, max: 4 }),
     host: fc.constantFrom('h1', 'h2'),
+    task: fc.constantFrom('t1', 't2', 't3'),
   }),
   { minLength: 1, maxLength: 60 },
 );
+type Arrival = typeof arrivals extends fc.Arbitrary<(infer T)[]> ? T : never;
+
+/** Under four ceilings, of which the root task's is its own and the others are its line's. */
+function arrived({ workspaceId, runs, priority, host, task }: Omit<Arrival, 'after' | 'ticks'>, n: number, at: number) {
+  const ceilings = [
+    policy('global', 5),
+    policy(`w-${workspaceId}`, 4, 'workspace'),
+    policy(task, 3, 'root-task'),
+    policy(host, 3, 'host'),
+  ];
+  const counted = ceilings.map(({ scope, key }) => ({ scope, key }));
+  return entry(`e${String(n).padStart(3, '0')}`, {
+    workspaceId,
+    runs,
+    priority,
+    policies: ceilings,
+    scopes: counted,
+    enqueuedAt: at,
+  });
+}
 
 it('starves nobody: over random arrivals every entry goes within its bound, and no ceiling is ever exceeded', () => {
   const tick = 250;
   const longest = 4;
+  const ceilings = 4;
   const overdue = settings.agingMs * settings.maxPromotions;
   fc.assert(
     fc.property(arrivals, (list) => {
       let at = 0;
-      const coming = list.map(({ after, host, runs, ...rest }, n) => {
+      const coming = list.map(({ after, ticks, ...rest }, n) => {
         at += after * tick;
-        const policies = [policy('global', 4), policy(host, 4)];
-        return {
-          ...entry(`e${n}`, { ...rest, runs, policies, keys: ['global', host], enqueuedAt: at }),
-          ticks: rest.ticks,
-        };
+        return { ...arrived(rest, n, at), ticks };
       });
       const arrivalsAll = [...coming];
       let waiting: typeof coming = [];
@@ -126,25 +180,105 @@ it('starves nobody: over random arrivals every entry goes within its bound, and 
       for (let now = 0; coming.length + waiting.length > 0; now += tick) {
         while (coming[0] && coming[0].enqueuedAt <= now) waiting.push(coming.shift()!);
         for (const { entry: ended } of running.filter(({ until }) => until <= now)) {
-          for (const key of ended.keys) usage[key] = minus(usage[key]!, ended.requested);
+          for (const { key } of ended.scopes) usage[key] = minus(usage[key]!, ended.requested);
         }
         running = running.filter(({ until }) => until > now);
-        const plan = schedule(waiting, usage, turn, settings, now);
+        const plan = planOf(waiting, usage, turn, now);
         turn = plan.turn;
         for (const { id } of plan.picks) {
           const picked = waiting.find((each) => each.id === id)!;
-          for (const key of picked.keys) usage[key] = plus(usage[key] ?? nothing, picked.requested);
+          for (const { key } of picked.scopes) usage[key] = plus(usage[key] ?? nothing, picked.requested);
           running.push({ entry: picked, until: now + picked.ticks * tick });
           // Behind every one that came before its promotions were used up, and the turns of the others in between.
           const ahead = arrivalsAll.filter((each) => each.enqueuedAt <= picked.enqueuedAt + overdue).length;
-          expect(now - picked.enqueuedAt).toBeLessThanOrEqual(overdue + ahead * (longest + 1) * tick);
+          const bound = overdue + ahead * ceilings * (longest + 1) * tick;
+          expect(now - picked.enqueuedAt).toBeLessThanOrEqual(bound);
+          for (const { key, limit } of picked.policies) expect(usage[key]!.runs).toBeLessThanOrEqual(limit);
         }
         waiting = waiting.filter(({ id }) => !plan.picks.some((pick) => pick.id === id));
-        for (const capacity of Object.values(usage)) expect(capacity.runs).toBeLessThanOrEqual(4);
+        // Nothing is kept free for ever: with nothing running, the first one goes.
+        if (running.length === 0) expect(waiting).toEqual([]);
       }
+    }),
+    { numRuns: 200 },
+  );
+});
+
+/** The same choice by looking at every entry, one after the other. */
+function choiceByAll(entries: Candidate[], usage: Usage, turn: Turn | undefined, now: number): string[] {
+  const planned: Record<string, Capacity | undefined> = { ...usage };
+  const kept = new Set<string>();
+  const picks: string[] = [];
+  let served = turn;
+  const ofLevel = (level: number) =>
+    entries
+      .filter((each) => effectivePriority(each, settings, now) === level)
+      .sort((a, b) => a.enqueuedAt - b.enqueuedAt || (a.id < b.id ? -1 : 1));
+  for (let level = 3; level >= 0; level -= 1) {
+    let last = served;
+    for (let left = ofLevel(level); left.length > 0 && picks.length < settings.evaluationLimit;) {
+      const names = [...new Set(left.map(({ workspaceId }) => workspaceId))].sort();
+      const stays = last && last.served < settings.workspaceBurst && names.includes(last.workspaceId);
+      const name: string = stays
+        ? last!.workspaceId
+        : (names.find((each) => last && each > last.workspaceId) ?? names[0]!);
+      if (last?.workspaceId === name && !stays) last = { workspaceId: name, served: 0 };
+      const next = left.find(({ workspaceId }) => workspaceId === name)!;
+      left = left.filter((each) => each !== next);
+      const blocking = blockedBy(next.policies, planned, next.requested);
+      const widest = Math.max(...blocking.map(({ scope }) => own.indexOf(scope)));
+      const isFirst = !blocking.some(({ scope, key }) => own.indexOf(scope) === widest && kept.has(key));
+      const keeps =
+        blocking.length > 0 && now - next.enqueuedAt >= settings.agingMs * settings.maxPromotions && isFirst;
+      for (const { scope, key } of next.scopes) {
+        if (blocking.length > 0 && !(keeps && own.indexOf(scope) <= widest)) continue;
+        planned[key] = plus(planned[key] ?? nothing, next.requested);
+        if (keeps) kept.add(key);
+      }
+      if (blocking.length > 0) continue;
+      picks.push(next.id);
+      last = { workspaceId: name, served: last?.workspaceId === name ? last.served + 1 : 1 };
+      served = last;
+    }
+  }
+  return picks;
+}
+const own = ['root-task', 'workspace', 'host', 'provider', 'global'];
+
+it('chooses from the first of each line as if it had looked at every entry', () => {
+  const when = fc.integer({ min: 0, max: 20 });
+  fc.assert(
+    fc.property(arrivals, when, fc.integer({ min: 1, max: 5 }), fc.nat(3), (list, ticks, page, held) => {
+      let at = 0;
+      const entries = list.map(({ after, ...rest }, n) => arrived(rest, n, (at += after * 250)));
+      const now = at + ticks * 250;
+      const usage = Object.fromEntries(['global', 'w-a', 'h1', 't1'].map((key) => [key, used(held)]));
+      const turn = held === 0 ? undefined : { workspaceId: 'b', served: held };
+      const { picks } = planOf(entries, usage, turn, now, { page });
+      expect(picks.map(({ id }) => id)).toEqual(choiceByAll(entries, usage, turn, now));
     }),
     { numRuns: 300 },
   );
+});
+
+it('looks at no more of a queue than it has to, however deep that is', () => {
+  const deep = (depth: number, fields: Partial<Candidate> = {}) =>
+    Array.from({ length: depth }, (_, n) => entry(`e${n}`, { enqueuedAt: n, ...fields }));
+  for (const depth of [10, 1_000]) {
+    expect(planOf(deep(depth), { global: used(3) })).toMatchObject({ shown: 2, picks: [{ id: 'e0' }] });
+    const elsewhere = { policies: [policy('host', 1, 'host')], scopes: scopes('global', 'host') };
+    const { shown, picks } = planOf([...deep(depth, elsewhere), entry('fits')], { host: used(1) });
+    expect([shown, picks.map(({ id }) => id)]).toEqual([3, ['fits']]);
+  }
+});
+
+it('leaves room on the board to others while somebody waits for a ceiling of its own workspace', () => {
+  const full = [policy('global', 4), policy('w-a', 1, 'workspace')];
+  const counted = [...scopes('global'), { scope: 'workspace' as const, key: 'w-a' }];
+  const waiting = Array.from({ length: 9 }, (_, n) => entry(`a${n}`, { policies: full, scopes: counted }));
+  const other = ['b1', 'b2'].map((id) => entry(id, { workspaceId: 'b', enqueuedAt: 9_000 }));
+  const usage = { global: used(2), 'w-a': used(1) };
+  expect(planOf([...waiting, ...other], usage, undefined, 9_000).picks.map(({ id }) => id)).toEqual(['b1', 'b2']);
 });
 
 it('lets a large launch through an endless stream of small, urgent ones', () => {
@@ -156,7 +290,7 @@ it('lets a large launch through an endless stream of small, urgent ones', () => 
   for (let now = 0; wentAt < 0 && now < 60_000; now += 100) {
     waiting.push(entry(`s${now}`, { priority: 3, enqueuedAt: now, workspaceId: 'b' }));
     running = running.filter(({ until }) => until > now);
-    const plan = schedule(waiting, { global: used(running.length) }, turn, settings, now);
+    const plan = planOf(waiting, { global: used(running.length) }, turn, now);
     turn = plan.turn;
     for (const { id } of plan.picks) {
       if (id === 'large') wentAt = now;

@@ -1,6 +1,9 @@
-import type { SchedulerSettings } from '../../contracts/settings';
 import type { Capacity, SelectionEvidence } from '../../contracts/admission';
-import { blockedBy, nothing, plus, type Policy, type Usage } from './capacity';
+import type { SchedulerSettings } from '../../contracts/settings';
+import type { Policy, Scope, Usage } from './capacity';
+import { Cursor } from './cursor';
+import { Level } from './level';
+import { isShared, Room } from './room';
 
 /** A queued launch as the choice looks at it. */
 export interface Candidate {
@@ -12,8 +15,19 @@ export interface Candidate {
   enqueuedAt: number;
   requested: Capacity;
   policies: Policy[];
-  /** The scopes it would be counted under. */
-  keys: string[];
+  /** Where it would be counted. */
+  scopes: Pick<Scope, 'scope' | 'key'>[];
+}
+
+/** Some entries of a line, in the order in which they were enqueued. */
+export interface Page {
+  entries: Candidate[];
+  isLast: boolean;
+}
+
+/** A line of the queue (`lineOf`) with its first entries. */
+export interface Line extends Page {
+  id: string;
 }
 
 /** Whose turn it is: the workspace that was served last, and how often in a row. */
@@ -25,8 +39,10 @@ export interface Turn {
 export interface Plan {
   /** What to dispatch, in this order. */
   picks: { id: string; selection: SelectionEvidence }[];
-  /** What has no room, and which ceilings are in the way. */
+  /** What was looked at and has no room, and which ceilings are in the way. */
   blocked: { id: string; policies: Policy[] }[];
+  /** Lines for none of which there is room, and which of the ceilings they share are in the way. */
+  full: { lineId: string; policies: Policy[] }[];
   turn: Turn | undefined;
 }
 
@@ -52,43 +68,59 @@ export function effectivePriority(
 /**
  * Which queued launches go now (specification 2, Admission rule 4): by explicit priority with bounded promotion by age,
  * then by workspace turns, then by when and as what they were enqueued. What has no room stays, and the next one that
- * fits is looked at. An entry that has used up its promotions and still has no room has its room kept free: others
- * go only where it would fit besides them. Without that, small launches could pass a large one for ever.
+ * fits is looked at. An entry that has used up its promotions and still has no room has room kept free: others go only
+ * where it would fit besides them. Without that, small launches could pass a large one for ever.
+ *
+ * Looks at the first of each line and at those behind it only while they may go, so that the depth of the queue makes no
+ * difference: yields the id of a line when it has to see more of it.
  *
  * Pure: `usage` is what is reserved now, and every pick is counted on top of it.
  */
-export function schedule(
-  entries: readonly Candidate[],
+export function* schedule(
+  lines: readonly Line[],
   usage: Usage,
   turn: Turn | undefined,
   settings: SchedulerSettings,
   now: number,
-): Plan {
-  const planned: Record<string, Capacity | undefined> = { ...usage };
-  const plan: Plan = { picks: [], blocked: [], turn };
-  for (const level of levels(entries, settings, now)) {
-    const lanes = new Lanes(level.entries, plan.turn, settings.workspaceBurst);
-    for (let entry = lanes.next(); entry; entry = lanes.next()) {
-      const policies = blockedBy(entry.policies, planned, entry.requested);
-      if (policies.length > 0) {
+): Generator<string, Plan, Page> {
+  const room = new Room(usage);
+  const plan: Plan = { picks: [], blocked: [], full: [], turn };
+  const waiting = lines.map((line) => new Cursor(line));
+  for (let priority = settings.levels - 1; priority >= 0; priority -= 1) {
+    const level = new Level<Cursor>(plan.turn, settings.workspaceBurst);
+    const isOfLevel = (entry: Candidate) => effectivePriority(entry, settings, now) === priority;
+    for (const cursor of waiting) {
+      const head = yield* cursor.head();
+      if (head && isOfLevel(head)) level.add(head.workspaceId, cursor);
+    }
+    for (let cursor = level.next(); cursor; cursor = level.next()) {
+      const entry = cursor.take();
+      const policies = room.blocking(entry);
+      const shared = policies.filter(({ scope }) => isShared(scope));
+      if (policies.length === 0) {
+        room.count(entry);
+        plan.turn = level.serve(entry.workspaceId);
+        plan.picks.push({
+          id: entry.id,
+          selection: {
+            evaluatedAt: new Date(now).toISOString(),
+            effectivePriority: priority,
+            promotions: promotionsOf(entry, settings, now),
+            workspaceTurn: plan.turn.served,
+            position: plan.picks.length + 1,
+          },
+        });
+        if (plan.picks.length >= settings.evaluationLimit) return plan;
+      } else {
         plan.blocked.push({ id: entry.id, policies });
-        if (isOverdue(entry, settings, now)) count(planned, entry);
-        continue;
+        if (isOverdue(entry, settings, now)) room.keepFree(entry, policies);
       }
-      if (plan.picks.length >= settings.evaluationLimit) continue;
-      count(planned, entry);
-      lanes.serve(entry.workspaceId);
-      plan.turn = lanes.turn;
-      plan.picks.push({
-        id: entry.id,
-        selection: {
-          evaluatedAt: new Date(now).toISOString(),
-          effectivePriority: level.priority,
-          promotions: promotionsOf(entry, settings, now),
-          workspaceTurn: lanes.turn?.served ?? 0,
-          position: plan.picks.length + 1,
-        },
-      });
+      if (shared.length > 0) {
+        cursor.close();
+        plan.full.push({ lineId: cursor.id, policies: shared });
+      }
+      const head = yield* cursor.head();
+      if (!head || !isOfLevel(head)) level.remove(entry.workspaceId, cursor);
     }
   }
   return plan;
@@ -96,67 +128,3 @@ export function schedule(
 
 const isOverdue = (entry: Candidate, settings: SchedulerSettings, now: number): boolean =>
   now - entry.enqueuedAt >= settings.agingMs * Math.max(1, settings.maxPromotions);
-
-function count(usage: Record<string, Capacity | undefined>, { keys, requested }: Candidate): void {
-  for (const key of keys) usage[key] = plus(usage[key] ?? nothing, requested);
-}
-
-/** The entries by effective priority, the highest level first, each in its stable order. */
-function levels(entries: readonly Candidate[], settings: SchedulerSettings, now: number) {
-  const found = new Map<number, Candidate[]>();
-  for (const entry of entries) {
-    const priority = effectivePriority(entry, settings, now);
-    const level = found.get(priority);
-    if (level) level.push(entry);
-    else found.set(priority, [entry]);
-  }
-  return [...found]
-    .sort(([a], [b]) => b - a)
-    .map(([priority, level]) => ({
-      priority,
-      entries: level.sort((a, b) => a.enqueuedAt - b.enqueuedAt || (a.id < b.id ? -1 : 1)),
-    }));
-}
-
-/** One line of entries per workspace, served in turns of `burst`. */
-class Lanes {
-  private readonly lanes = new Map<string, Candidate[]>();
-  private readonly order: string[];
-
-  constructor(
-    entries: Candidate[],
-    public turn: Turn | undefined,
-    private readonly burst: number,
-  ) {
-    for (const entry of [...entries].reverse()) {
-      const lane = this.lanes.get(entry.workspaceId);
-      if (lane) lane.push(entry);
-      else this.lanes.set(entry.workspaceId, [entry]);
-    }
-    // By name, so that the order of turns does not depend on who waits.
-    this.order = [...this.lanes.keys()].sort();
-  }
-
-  /** The first entry of the workspace whose turn it is. */
-  next(): Candidate | undefined {
-    const workspaceId = this.whoseTurn();
-    return workspaceId === undefined ? undefined : this.lanes.get(workspaceId)?.pop();
-  }
-
-  serve(workspaceId: string): void {
-    const served = this.turn?.workspaceId === workspaceId ? this.turn.served + 1 : 1;
-    this.turn = { workspaceId, served };
-  }
-
-  /** The workspace that was served last until its burst is over, then the one that follows it by name. */
-  private whoseTurn(): string | undefined {
-    const waiting = this.order.filter((each) => (this.lanes.get(each)?.length ?? 0) > 0);
-    const { turn } = this;
-    if (!turn) return waiting[0];
-    if (turn.served < this.burst && waiting.includes(turn.workspaceId)) return turn.workspaceId;
-    const following = waiting.find((each) => each > turn.workspaceId) ?? waiting[0];
-    // Nobody else waits: its burst begins anew.
-    if (following === turn.workspaceId) this.turn = { ...turn, served: 0 };
-    return following;
-  }
-}

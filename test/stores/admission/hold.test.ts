@@ -5,6 +5,7 @@ import { createLog } from '../../../platform/log/log';
 import { makeTempDir, type TempDir } from '../../../platform/testing/temp-dir';
 import { policiesOf } from '../../../runs/admission/capacity';
 import type { AdmissionRequest } from '../../../runs/admission/request';
+import { sampleRequest } from '../../../runs/admission/sample-request';
 import { createAdmissionRequestStore } from '../../../stores/admission-request-store';
 import type { Database } from '../../../stores/collection';
 import { createReservationStore } from '../../../stores/reservation-store';
@@ -41,26 +42,7 @@ let attempts = 0;
 async function aRequest(source: LaunchSource, edge: TreeEdge = 'root'): Promise<AdmissionRequest> {
   attempts += 1;
   const attemptId = `attempt_hold${String(attempts).padStart(8, '0')}`;
-  const request: AdmissionRequest = {
-    version: 1,
-    attemptId,
-    taskId: 'task_1',
-    rootTaskId: 'task_1',
-    workspaceId: 'local',
-    agent: 'a',
-    provider: 'process',
-    hostId: 'h',
-    phase: 'implement',
-    source,
-    edge,
-    rootObjectiveId: attemptId,
-    nodeId: attemptId,
-    parentNodeId: null,
-    depth: 0,
-    priority: 1,
-    requested: { runs: 1, processes: 1, memoryMb: 512 },
-    requestedAt: now.toISOString(),
-  };
+  const request = sampleRequest(attemptId, { source, edge, hostId: 'h', requestedAt: now.toISOString() });
   await deps.trees.open(request);
   return deps.requests.put(request);
 }

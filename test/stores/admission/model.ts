@@ -5,6 +5,7 @@ import { createReservationStore, type ReservationStore } from '../../../stores/r
 import { createTreeStore, type TreeStore } from '../../../stores/tree-store';
 import { policiesOf, nothing } from '../../../runs/admission/capacity';
 import type { AdmissionRequest } from '../../../runs/admission/request';
+import { sampleRequest } from '../../../runs/admission/sample-request';
 import { defaultFeatures } from '../../../stores/settings-store';
 
 const leaseMs = 1_000;
@@ -38,26 +39,19 @@ interface Real {
 
 type Command = fc.AsyncCommand<Model, Real>;
 
-const requestOf = ({ prefix }: Real, n: number): AdmissionRequest => ({
-  version: 1,
-  attemptId: `${prefix}-${n}`,
-  taskId: `task-${n}`,
-  rootTaskId: `task-${n % 3}`,
-  workspaceId: `${prefix}-w${n % 2}`,
-  agent: 'a',
-  provider: 'process',
-  hostId: n % 4 === 0 ? null : `${prefix}-h${n % 2}`,
-  phase: 'implement',
-  source: 'direct',
-  edge: n === 0 ? 'root' : 'child-agent',
-  rootObjectiveId: `${prefix}-0`,
-  nodeId: `${prefix}-${n}`,
-  parentNodeId: n === 0 ? null : `${prefix}-0`,
-  depth: n === 0 ? 0 : 1,
-  priority: n % 4,
-  requested: { runs: 1, processes: 1 + (n % 3), memoryMb: 512 * (1 + (n % 2)) },
-  requestedAt: new Date(0).toISOString(),
-});
+const requestOf = ({ prefix }: Real, n: number): AdmissionRequest =>
+  sampleRequest(`${prefix}-${n}`, {
+    taskId: `task-${n}`,
+    rootTaskId: `task-${n % 3}`,
+    workspaceId: `${prefix}-w${n % 2}`,
+    hostId: n % 4 === 0 ? null : `${prefix}-h${n % 2}`,
+    edge: n === 0 ? 'root' : 'child-agent',
+    rootObjectiveId: `${prefix}-0`,
+    parentNodeId: n === 0 ? null : `${prefix}-0`,
+    depth: n === 0 ? 0 : 1,
+    priority: n % 4,
+    requested: { runs: 1, processes: 1 + (n % 3), memoryMb: 512 * (1 + (n % 2)) },
+  });
 
 /** Whether the reference has room: every ceiling, counted from nothing each time. */
 function hasRoom(model: Model, request: AdmissionRequest): boolean {

@@ -1,0 +1,164 @@
+import { decideCapacity } from '../../../activities/admission-control/decide';
+import type { AdmissionControl } from '../../../activities/admission-control/dependencies';
+import { createSchedulerActivities } from '../../../activities/scheduler';
+import { createLog } from '../../../platform/log/log';
+import { globalScope, hostKey } from '../../../runs/admission/capacity';
+import type { AdmissionRequest } from '../../../runs/admission/request';
+import { sampleRequest } from '../../../runs/admission/sample-request';
+import { createAdmissionRequestStore } from '../../../stores/admission-request-store';
+import type { Collection, Database, Stored } from '../../../stores/collection';
+import { createQueueStore, type QueueRecord } from '../../../stores/queue-store';
+import { createReservationStore } from '../../../stores/reservation-store';
+import { createSettingsStore } from '../../../stores/settings-store';
+import { createTreeStore } from '../../../stores/tree-store';
+
+const log = createLog({ name: 'test', level: 'fatal' });
+const now = () => new Date();
+const none = { runs: null, processes: null, memoryMb: null };
+
+/** The database, counting the documents that its finds answer. */
+function counting(database: Database, read: { documents: number }): Database {
+  const collection = async <T extends Stored>(spec: Parameters<Database['collection']>[0]): Promise<Collection<T>> => {
+    const opened = await database.collection<T>(spec);
+    const find: Collection<T>['find'] = async (...query) => {
+      const found = await opened.find(...query);
+      read.documents += found.length;
+      return found;
+    };
+    return Object.assign(Object.create(opened) as Collection<T>, { find });
+  };
+  return Object.assign(Object.create(database) as Database, { collection });
+}
+
+/** What the scheduler does with queues of any depth, on any adapter. */
+export function schedulerCases(open: () => Promise<Database>): void {
+  let database: Database;
+  let control: AdmissionControl;
+  let away: string[];
+  let told: string[];
+  const read = { documents: 0 };
+  let attempts = 0;
+
+  beforeEach(async () => {
+    database = await open();
+    control = {
+      requests: await createAdmissionRequestStore(database),
+      reservations: await createReservationStore(database),
+      queue: await createQueueStore(counting(database, read)),
+      trees: await createTreeStore(database),
+      settings: await createSettingsStore(database, { BOARD_MAX_RUNS: 2, BOARD_RUN_TIMEOUT_MS: 60_000 }),
+      hosts: { capacityOf: async (id) => ({ takesWork: !away.includes(id), runs: undefined }) },
+      log,
+      now,
+      wakeScheduler: async () => undefined,
+    };
+    await control.settings.patch({ admission: { queue: { globalLimit: 10_000, perWorkspaceLimit: 10_000 } } });
+    away = ['away'];
+    told = [];
+  });
+  afterEach(() => database.close());
+
+  function aRequest(fields: Partial<AdmissionRequest> = {}): AdmissionRequest {
+    attempts += 1;
+    return sampleRequest(`attempt_${String(attempts).padStart(12, '0')}`, fields);
+  }
+  async function enqueue(...requests: AdmissionRequest[]): Promise<string[]> {
+    const enqueuedAt = now().toISOString();
+    await Promise.all(
+      requests.map(async (request) => {
+        await control.requests.put(request);
+        await control.queue.enqueue({ ...request, enqueuedAt, limitingKey: globalScope.key, limitingPolicies: [] });
+      }),
+    );
+    return requests.map(({ attemptId }) => attemptId);
+  }
+  const several = (count: number, fields: Partial<AdmissionRequest> = {}) =>
+    Array.from({ length: count }, () => aRequest(fields));
+  const look = () =>
+    createSchedulerActivities({
+      admission: control,
+      attempts: { get: async () => undefined },
+      signalCapacity: async (id) => told.push(id) > 0,
+      requestStop: async () => true,
+      log,
+      now,
+    }).dispatchQueued();
+  const admit = async (fields: Partial<AdmissionRequest>) =>
+    (await decideCapacity(control, await control.requests.put(aRequest(fields)))).decision;
+  const limitsOf = async (id: string) => (await control.queue.get(id))?.limitingPolicies.map(({ policy }) => policy);
+  const release = (id: string) => control.reservations.release(id, 'completed', 'test', now());
+
+  test('many entries for which nothing can be done do not hide the one behind them that fits', async () => {
+    const stuck = await enqueue(...several(1_050, { hostId: 'away', priority: 3 }));
+    const [fits] = await enqueue(aRequest({ hostId: 'here' }));
+    await look();
+    expect(told).toEqual([fits]);
+
+    // They wait for their host and for nothing else: a launch elsewhere need not queue behind them, one there has to.
+    for (const id of [stuck[0]!, stuck.at(-1)!]) {
+      expect(await control.queue.get(id)).toMatchObject({
+        state: 'queued',
+        limitingKey: hostKey('away'),
+        limitingPolicies: [{ policy: 'host.runs', scope: 'host', limit: 0 }],
+      });
+    }
+    expect(await admit({ hostId: 'here' })).toBe('held');
+    expect(await admit({ hostId: 'away' })).toBe('queued');
+  });
+
+  test('when the host is back, its entries wait for what the board lacks', async () => {
+    const waiting = await enqueue(...several(20, { hostId: 'away' }));
+    await look();
+    away = [];
+    await look();
+    expect(told).toEqual(waiting.slice(0, 2));
+    for (const id of waiting.slice(2)) expect(await limitsOf(id)).toEqual(['global.runs']);
+  });
+
+  test('a look reads as much of a short queue as of a long one', async () => {
+    const looks: number[] = [];
+    for (const more of [40, 400]) {
+      for (const workspaceId of ['a', 'b']) await enqueue(...several(more, { workspaceId }));
+      for (const id of await control.reservations.holders()) await release(id);
+      read.documents = 0;
+      await look();
+      looks.push(read.documents);
+    }
+    expect(told).toHaveLength(4);
+    expect(looks[0]).toBeLessThan(40);
+    expect(looks[1]).toBeLessThanOrEqual(looks[0]!);
+  });
+
+  test('behind entries whose root task is full, the first of another one goes, in the order of the queue', async () => {
+    const limits = { global: { ...none, runs: 3 }, rootTask: { ...none, runs: 1 } };
+    await control.settings.patch({ admission: { limits } });
+    const [first, second] = await enqueue(...several(120, { rootTaskId: 'full' }));
+    const [next] = await enqueue(aRequest());
+    await look();
+    expect(told).toEqual([first, next]);
+    expect(await limitsOf(second!)).toEqual(['root-task.runs']);
+  });
+
+  test('what waits for the ceiling of its workspace does not make others wait, of whatever the queue was full before', async () => {
+    const limits = { global: { ...none, runs: 9 }, workspace: { ...none, runs: 1 } };
+    await control.settings.patch({ admission: { limits } });
+    const [first, ...others] = await enqueue(...several(50, { workspaceId: 'full' }));
+    expect(await admit({ workspaceId: 'free' })).toBe('queued');
+    await look();
+    expect(told).toEqual([expect.any(String), first].sort());
+    for (const id of [others[0]!, others.at(-1)!]) expect(await limitsOf(id)).toEqual(['workspace.runs']);
+    expect(await admit({ workspaceId: 'other' })).toBe('held');
+    expect(await admit({ workspaceId: 'full' })).toBe('queued');
+  });
+
+  test('entries from before there were lines have their place in one', async () => {
+    const entries = await database.collection<QueueRecord>({ name: 'admission-entries', indexes: [] });
+    const [id] = await enqueue(aRequest());
+    await entries.findOneAndUpdate({ _id: id! }, { $unset: { line: '' } });
+    await look();
+    expect(told).toEqual([]);
+    control = { ...control, queue: await createQueueStore(database) };
+    await look();
+    expect(told).toEqual([id]);
+  });
+}
