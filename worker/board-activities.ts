@@ -53,7 +53,7 @@ export function createBoardActivities(
         retryBackoffMs: env.BOARD_RETRY_BACKOFF_MS,
       },
     }),
-    ...createSchedulerActivities({ ...onBoard, hosts: stores.hosts, ...signals }),
+    ...createSchedulerActivities({ ...onBoard, ...signals }),
     ...createPhaseActivities({ phases, now, tell: (attemptId, notice) => signals.tellPhase(attemptId, notice) }),
     ...createTreeActivities({ ...onBoard, ...signals }),
     ...createRewindMessageActivities({ rewinds, command, now }),
