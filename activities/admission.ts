@@ -41,6 +41,8 @@ export interface Admitted {
   decidedAt: string;
   /** How long the run may take from its start on, in milliseconds: `agents.timeoutMinutes` as it is now. */
   timeoutMs?: number;
+  /** Whether the agent may outlive its worker: then the next one goes on with it. */
+  reattach?: boolean;
   /** Set when the launch is decided already: refused, or queued for capacity. */
   launch?: LaunchOutcome;
 }
@@ -58,7 +60,9 @@ export function createAdmissionActivities(deps: AdmissionDependencies) {
       if ('status' in record) return { provider: '', agent: '', phase: '', hostId: null, decidedAt, launch: record };
       const { provider, agent, phase, hostId } = record;
       const { agents } = await deps.admission.settings.current();
-      const admitted = { provider, agent, phase, hostId, decidedAt, timeoutMs: agents.timeoutMinutes * 60_000 };
+      const timeoutMs = agents.timeoutMinutes * 60_000;
+      const reattach = record.agentConfig.reattach === true ? { reattach: true } : {};
+      const admitted = { provider, agent, phase, hostId, decidedAt, timeoutMs, ...reattach };
       if (record.launch) return { ...admitted, launch: record.launch };
 
       const holder = await deps.activeRuns.take(record.taskId, record._id);

@@ -1,10 +1,23 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { ApplicationFailure } from '@temporalio/common';
 import { processIdentity } from '../contracts/attempt';
 import type { HarnessEvidence } from '../contracts/completion';
 import type { TaskEnvelopeTransport } from '../contracts/run-contract';
 import type { RunEventInput } from '../contracts/run-event';
 import type { Log } from '../platform/log/log';
-import type { AgentOutcome, AgentProvider, LiveAgent } from '../providers/agents/provider';
+import type { ProcessIdentity } from '../platform/processes/identity';
+import {
+  AgentLeftError,
+  leaveRunning,
+  type AgentDispatch,
+  type AgentOutcome,
+  type AgentProvider,
+  type AgentSink,
+  type FoundAgent,
+  type LiveAgent,
+  type ReattachRefusal,
+} from '../providers/agents/provider';
 import type { ProviderRegistry } from '../providers/agents/registry';
 import type { Git } from '../providers/git/git';
 import { renderRecorded } from '../runs/contract';
@@ -22,6 +35,7 @@ import { withHeartbeat } from './heartbeat';
 import type { LiveAgents } from './live-agents';
 import { observeWorktree, type WorktreeObservationDependencies } from './observe-worktree';
 import { keepCaptured } from './output-artifacts';
+import { notReattachable, recordedOf, recoveredEvent, spoolDirOf, type Reattached } from './reattach';
 import { sourceOf } from './source';
 import { orphaned, supervised, supervisorOf, whileSupervised, type SupervisionDependencies } from './supervision';
 import { watchRun, type WatchdogDependencies } from './watchdog';
@@ -41,6 +55,8 @@ export interface DispatchDependencies
   outputArtifacts: OutputArtifactStore;
   /** Directory for the documents agents are given. */
   transportDir: string;
+  /** Directory for agents that outlive their workers: one directory for each attempt. */
+  agentsDir: string;
   limits: { runTimeoutMs: number; outputLimitBytes: number; stopGraceMs: number };
   log: Log;
 }
@@ -60,19 +76,35 @@ export function createDispatchActivities(deps: DispatchDependencies) {
       if (!workspace) throw ApplicationFailure.nonRetryable(`${attemptId} has no worktree.`, 'WORKSPACE_MISSING');
 
       await withHeartbeat(() =>
-        supervised(deps, attemptId, async (stop) => {
-          const outcome = await speakable(record._id, () => run(record, workspace.path, stop));
-          // A worker that shuts down takes its agents with it: the run is lost to it, and retried elsewhere.
-          if (outcome.ended === 'stopped' && deps.stopping.aborted) {
-            throw ApplicationFailure.nonRetryable('The worker shut down.', 'WORKER_SHUTDOWN');
-          }
-          // Whoever takes the run up says how it has ended.
-          if (outcome.ended === 'stopped' && stop.reason === orphaned) {
-            throw ApplicationFailure.nonRetryable('The run is gone.', 'RUN_GONE');
-          }
-          await deps.attempts.claim(attemptId, claimOf(outcome, await seen(record, outcome)));
+        supervised(deps, { attemptId, outlives: spoolDirOf(record, deps.agentsDir) !== undefined }, async (stop) => {
+          const outcome = await watched(record, workspace.path, startedEvent, (dispatch, sink) =>
+            providerOf(record).run(dispatch, sink, stop),
+          );
+          await settle(record, outcome, stop);
         }),
       );
+    },
+
+    /**
+     * Goes on with the agent of an attempt whose worker was lost, if it outlives its worker, is that agent, and is on
+     * this host; one that has ended meanwhile is brought to its end. May be repeated: whoever is lost doing so is
+     * followed by the next one.
+     *
+     * @returns `refused` says why it cannot be gone on with: it is reclaimed then
+     */
+    async reattach({ attemptId }: { attemptId: string }): Promise<Reattached> {
+      return withHeartbeat(async (signal) => {
+        const record = await whileSupervised(deps, await mustGet(attemptId), signal);
+        if (record.claim) {
+          await forget(record);
+          return { claimed: true };
+        }
+        const refusal = notReattachable(record, deps);
+        if (refusal) return refused(record, refusal);
+        const taken = await deps.attempts.takeOver(attemptId, record.revision, supervisorOf(deps));
+        if (!taken) throw new Error(`${attemptId} has changed while it was taken over.`);
+        return supervised(deps, { attemptId, outlives: true }, (stop) => goOnWith(taken, stop));
+      });
     },
 
     /**
@@ -83,49 +115,101 @@ export function createDispatchActivities(deps: DispatchDependencies) {
      */
     async reclaim({ attemptId, force }: { attemptId: string; force: boolean }): Promise<{ claimed: boolean }> {
       return withHeartbeat(async (signal) => {
-        const lost = await deps.attempts.get(attemptId);
-        if (!lost) throw ApplicationFailure.nonRetryable(`No attempt ${attemptId}.`, 'ATTEMPT_MISSING');
+        const lost = await mustGet(attemptId);
         const record = force || lost.reclaimed ? lost : await whileSupervised(deps, lost, signal);
-        if (record.claim || !(await deps.attempts.reclaim(attemptId, deps.now().toISOString())))
+        if (record.claim || !(await deps.attempts.reclaim(attemptId, deps.now().toISOString()))) {
+          await forget(record);
           return { claimed: true };
+        }
         await cleanUp(record);
         return { claimed: false };
       });
     },
   };
 
-  async function run(record: AttemptRecord, worktreePath: string, signal: AbortSignal): Promise<AgentOutcome> {
+  async function goOnWith(record: AttemptRecord, stop: AbortSignal): Promise<Reattached> {
+    const { _id: attemptId, process, taskEnvelope, startedAt } = record;
+    const provider = providerOf(record);
+    const { workspace } = required(taskEnvelope, attemptId);
+    if (!workspace || !provider.reattach) return refused(record, 'adapter-reattach-unsupported');
+    const found: FoundAgent = {
+      process: processIdentity.parse(process),
+      recorded: await recordedOf(deps.events, attemptId),
+      ranMs: startedAt === undefined ? 0 : deps.now().getTime() - Date.parse(startedAt),
+    };
+    const reattach = provider.reattach.bind(provider);
+    const outcome = await watched(
+      record,
+      workspace.path,
+      () => [recoveredEvent(record)],
+      (dispatch, sink) => reattach(dispatch, found, sink, stop),
+    );
+    if ('refused' in outcome) return refused(record, outcome.refused);
+    await settle(record, outcome, stop);
+    return { claimed: true };
+  }
+
+  function refused({ _id: attemptId }: AttemptRecord, reason: ReattachRefusal): Reattached {
+    deps.log.warn({ attemptId, reason }, 'the agent of a lost worker is not gone on with');
+    return { claimed: false, reason };
+  }
+
+  /** Records what the agent claims; one that was ended for a reason of ours claims nothing. */
+  async function settle(record: AttemptRecord, outcome: AgentOutcome, stop: AbortSignal): Promise<void> {
+    if (outcome.ended === 'stopped') {
+      // A worker that shuts down takes its agents with it: the run is lost to it, and retried elsewhere.
+      if (deps.stopping.aborted || stop.reason === leaveRunning) throw workerShutDown();
+      // Whoever takes the run up says how it has ended.
+      if (stop.reason === orphaned) throw ApplicationFailure.nonRetryable('The run is gone.', 'RUN_GONE');
+    }
+    await deps.attempts.claim(record._id, claimOf(outcome, await seen(record, outcome)));
+    await forget(record);
+  }
+
+  /** Removes what was kept of an agent for the next worker. */
+  async function forget({ _id: attemptId }: AttemptRecord): Promise<void> {
+    await rm(join(deps.agentsDir, attemptId), { recursive: true, force: true });
+  }
+
+  /** Has an agent run, or go on, with everything that hears of what it says. */
+  async function watched<T>(
+    record: AttemptRecord,
+    worktreePath: string,
+    firstEvents: (record: AttemptRecord, process: ProcessIdentity) => RunEventInput[],
+    run: (dispatch: AgentDispatch, sink: AgentSink) => Promise<T>,
+  ): Promise<T> {
     const watch = watchRun(deps, record);
     const checkpoints = checkpointRun(deps, record, worktreePath);
-    const running = providerOf(record).run(
-      {
-        attemptId: record._id,
-        taskId: record.taskId,
-        agent: startedAgent(record.agentConfig, record.runLaunchManifest?.workspaceTrust),
-        worktreePath,
-        transport: transportOf(record),
-        ...goesOnWith(record),
-        transportDir: deps.transportDir,
-        stopGraceMs: deps.limits.stopGraceMs,
-        timeoutMs: deps.limits.runTimeoutMs,
-        outputLimitBytes: deps.limits.outputLimitBytes,
+    const spoolDir = spoolDirOf(record, deps.agentsDir);
+    const dispatch: AgentDispatch = {
+      attemptId: record._id,
+      taskId: record.taskId,
+      agent: startedAgent(record.agentConfig, record.runLaunchManifest?.workspaceTrust),
+      worktreePath,
+      transport: transportOf(record),
+      ...goesOnWith(record),
+      transportDir: deps.transportDir,
+      stopGraceMs: deps.limits.stopGraceMs,
+      timeoutMs: deps.limits.runTimeoutMs,
+      outputLimitBytes: deps.limits.outputLimitBytes,
+      ...(spoolDir === undefined ? {} : { spoolDir }),
+    };
+    const sink: AgentSink = {
+      started: (process, agent) => started(record, process, agent, firstEvents(record, process)),
+      append: async (events) => {
+        const source = sourceOf(record);
+        await keepCaptured(deps, source, events);
+        await checkpoints.heard(events);
+        const sequences = await deps.events.append(source, events);
+        await watch.appended(events, sequences);
+        await checkpoints.appended(sequences);
       },
-      {
-        started: (process, agent) => started(record, process, agent),
-        append: async (events) => {
-          const source = sourceOf(record);
-          await keepCaptured(deps, source, events);
-          await checkpoints.heard(events);
-          const sequences = await deps.events.append(source, events);
-          await watch.appended(events, sequences);
-          await checkpoints.appended(sequences);
-        },
-        decide: deps.decider(record),
-      },
-      signal,
-    );
+      decide: deps.decider(record),
+    };
     try {
-      return await running;
+      return await speakable(record._id, () => run(dispatch, sink));
+    } catch (error) {
+      throw error instanceof AgentLeftError ? workerShutDown() : error;
     } finally {
       await checkpoints.ended();
       await watch.ended();
@@ -138,6 +222,7 @@ export function createDispatchActivities(deps: DispatchDependencies) {
       record.process && record.process.hostId === deps.hostId ? processIdentity.parse(record.process) : undefined;
     const ended = await providerOf(record).endOrphans(attemptId, identity, deps.limits.stopGraceMs);
     if (ended.length > 0) deps.log.warn({ attemptId, ended }, 'ended the processes of a lost run');
+    await forget(record);
 
     const workspace = record.taskEnvelope?.workspace;
     if (!workspace || !record.baseline) return;
@@ -149,19 +234,28 @@ export function createDispatchActivities(deps: DispatchDependencies) {
 
   async function started(
     record: AttemptRecord,
-    process: { pid: number; startTime: string; bootId: string },
+    process: ProcessIdentity,
     agent: LiveAgent,
+    events: RunEventInput[],
   ): Promise<void> {
     const startedAt = deps.now().toISOString();
+    // It changes nothing of an attempt that runs already.
     await deps.attempts.start(record._id, { ...process, hostId: deps.hostId }, startedAt);
-    const event: RunEventInput = {
-      kind: 'run.started',
-      payload: { agent: record.agent, provider: record.provider, hostId: deps.hostId, pid: process.pid },
-      dedupeKey: 'started',
-    };
-    await deps.events.append(sourceOf(record), [event, ...conversationEvents(record)]);
+    await deps.events.append(sourceOf(record), events);
     await deps.feed.append({ type: 'agent.status' });
     deps.live.add(record._id, agent);
+  }
+
+  function startedEvent(record: AttemptRecord, { pid }: ProcessIdentity): RunEventInput[] {
+    const { agent, provider } = record;
+    const payload = { agent, provider, hostId: deps.hostId, pid };
+    return [{ kind: 'run.started', payload, dedupeKey: 'started' }, ...conversationEvents(record)];
+  }
+
+  async function mustGet(attemptId: string): Promise<AttemptRecord> {
+    const record = await deps.attempts.get(attemptId);
+    if (!record) throw ApplicationFailure.nonRetryable(`No attempt ${attemptId}.`, 'ATTEMPT_MISSING');
+    return record;
   }
 
   /** Commands reach the agent while it runs; its end is not recorded before what was said to it is. */
@@ -195,6 +289,9 @@ export function createDispatchActivities(deps: DispatchDependencies) {
     return { ...evidence, ...(await observeWorktree(deps, record, outcome.result ?? {})) };
   }
 }
+
+/** Repeated where that is allowed: the next worker goes on. */
+const workerShutDown = () => ApplicationFailure.create({ type: 'WORKER_SHUTDOWN', message: 'The worker shut down.' });
 
 export type DispatchActivities = ReturnType<typeof createDispatchActivities>;
 

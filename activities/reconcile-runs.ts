@@ -158,6 +158,8 @@ export function foundRun(record: AttemptRecord, whereabouts: 'closed' | 'missing
     terminated: whereabouts === 'closed',
     // What an attempt left is not touched once its end is recorded: the next one may be at work there.
     dispatched: dispatched && !record.completion,
+    // What somebody terminated is to end.
+    ...(whereabouts === 'missing' && record.agentConfig.reattach === true ? { reattach: true } : {}),
     hostId: record.hostId,
     agent: record.agent,
     provider: record.provider,

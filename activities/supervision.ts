@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
 import { isSameProcess, type ProcessIdentity } from '../platform/processes/identity';
+import { leaveRunning } from '../providers/agents/provider';
 import type { AttemptRecord, AttemptStore } from '../stores/attempt-store';
 
 /**
@@ -15,7 +16,9 @@ export interface SupervisionDependencies {
   self: ProcessIdentity;
   /** Its own queue, for what is said to its agents. */
   queue: string;
-  /** Aborted when this worker shuts down. */
+  /** Aborted when this worker is asked to end: agents that outlive it are left. */
+  leaving: AbortSignal;
+  /** Aborted when this worker shuts down: all others are stopped. */
   stopping: AbortSignal;
   /** Whether the workflow of the attempt still goes on; a workflow engine that does not answer ends nobody's run. */
   isRunOpen(attemptId: string): Promise<boolean>;
@@ -35,10 +38,17 @@ export const supervisorOf = (deps: SupervisionDependencies): NonNullable<Attempt
   until: until(deps),
 });
 
-/** Runs `work` with a signal to stop the agent, and says all the while that it is watched over. */
+/** A time that is always over. */
+const longOver = new Date(0).toISOString();
+
+/**
+ * Runs `work` with a signal to stop the agent, and says all the while that it is watched over.
+ *
+ * @param outlives whether the agent is left to the next worker, in the place of being stopped with this one
+ */
 export async function supervised<T>(
   deps: SupervisionDependencies,
-  attemptId: string,
+  { attemptId, outlives }: { attemptId: string; outlives: boolean },
   work: (stop: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const context = Context.current();
@@ -46,21 +56,31 @@ export async function supervised<T>(
   const stop = new AbortController();
   // Listeners run outside the activity, so they are handed its context.
   const onCancelled = () => void stopUnlessAdrift(deps, attemptId, context, stop);
-  const onStopping = () => stop.abort();
+  const leave = () => stop.abort(leaveRunning);
+  const onStopping = outlives ? leave : () => stop.abort();
+  const ending = outlives ? deps.leaving : deps.stopping;
+  ending.addEventListener('abort', onStopping);
+  if (ending.aborted) onStopping();
   cancellationSignal.addEventListener('abort', onCancelled);
-  deps.stopping.addEventListener('abort', onStopping);
   if (cancellationSignal.aborted) onCancelled();
-  if (deps.stopping.aborted) onStopping();
   const renewal = setInterval(() => {
     // One that fails is made good by the next one, or the agent is reclaimed: both are right.
-    deps.attempts.supervise(attemptId, until(deps)).catch(() => undefined);
+    deps.attempts.supervise(attemptId, deps.self, until(deps)).then(
+      (mine) => {
+        // This process was asleep for so long that another one goes on.
+        if (!mine && outlives) leave();
+      },
+      () => undefined,
+    );
   }, lastsMs() / 3);
   try {
     return await work(stop.signal);
   } finally {
     clearInterval(renewal);
     cancellationSignal.removeEventListener('abort', onCancelled);
-    deps.stopping.removeEventListener('abort', onStopping);
+    ending.removeEventListener('abort', onStopping);
+    // Whoever goes on need not wait until this has lapsed; if it cannot be said, that is all that happens.
+    if (outlives) await deps.attempts.supervise(attemptId, deps.self, longOver).catch(() => undefined);
   }
 }
 

@@ -43,6 +43,8 @@ export const agentConfig = z
     hostEnforced: z.array(vouchedCapability).max(16).optional(),
     /** Arguments with which a `process` agent says its version, such as `--version`; `acp` agents say it by themselves. */
     versionArgs: z.array(text(8192)).min(1).max(64).optional(),
+    /** Whether a `process` agent outlives its worker, and the next worker of its host goes on with it. */
+    reattach: z.boolean().optional(),
     /** Arguments that keep it from instructions, configuration and tools of a workspace that is not trusted. */
     untrustedArgs: z.array(text(8192)).max(64).optional(),
   })
@@ -57,6 +59,10 @@ export const agentConfig = z
   .refine((agent) => agent.versionArgs === undefined || agent.provider === 'process', {
     path: ['versionArgs'],
     message: 'only process agents are asked for their version this way',
+  })
+  .refine((agent) => agent.reattach !== true || agent.provider === 'process', {
+    path: ['reattach'],
+    message: 'only process agents can be re-attached',
   })
   .refine((agent) => agent.permissions === undefined || agent.provider === 'acp', {
     path: ['permissions'],

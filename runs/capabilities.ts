@@ -121,6 +121,7 @@ const declarable: readonly string[] = [
   'run.resume',
   'run.follow-up',
   'run.fork',
+  'run.reattach',
 ];
 
 /** Raised whenever the meaning of a capability or of the probe changes. */

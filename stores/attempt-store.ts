@@ -128,9 +128,26 @@ export async function createAttemptStore(db: Database) {
     dispatch: (id: string, supervisor?: AttemptRecord['supervisor']) =>
       move(id, ['prepared'], { state: 'dispatched', ...(supervisor ? { supervisor } : {}) }),
 
-    /** Says that the supervisor still watches over the agent. */
-    supervise: (id: string, until: string) =>
-      attempts.findOneAndUpdate({ _id: id, supervisor: { $exists: true } }, { $set: { 'supervisor.until': until } }),
+    /** Says that the supervisor still watches over the agent; `undefined` when another one does. */
+    supervise: (id: string, { pid, startTime }: { pid: number; startTime: string }, until: string) =>
+      attempts.findOneAndUpdate(
+        { _id: id, 'supervisor.pid': pid, 'supervisor.startTime': startTime },
+        { $set: { 'supervisor.until': until } },
+      ),
+
+    /** Gives a running agent to another supervisor; `undefined` when the attempt is not what it was any more. */
+    takeOver: (id: string, revision: number, supervisor: NonNullable<AttemptRecord['supervisor']>) =>
+      attempts.findOneAndUpdate(
+        {
+          _id: id,
+          revision,
+          state: 'running',
+          claim: { $exists: false },
+          reclaimed: { $exists: false },
+          completion: { $exists: false },
+        },
+        { $set: { supervisor }, $inc: { revision: 1 } },
+      ),
 
     start: (id: string, process: AttemptRecord['process'], startedAt: string) =>
       move(id, ['dispatched'], { state: 'running', startedAt, ...(process ? { process } : {}) }),

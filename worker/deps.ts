@@ -9,7 +9,7 @@ import { openShared, type WorkerParts } from './shared';
 
 /** Builds every store, provider and activity of a worker process: the only place where they meet. */
 export async function createWorkerDependencies(parts: WorkerParts) {
-  const { env, log, hostId, board, client, stopping } = parts;
+  const { env, log, hostId, board, client, leaving, stopping } = parts;
   const shared = await openShared(parts);
   const { stores, usual, probing, approvals } = shared;
   const live = new LiveAgents();
@@ -32,6 +32,6 @@ export async function createWorkerDependencies(parts: WorkerParts) {
     queue,
     workerActivities: createDeliveryActivities({ ...usual, commands: stores.commands, live }),
     boardActivities: board && createBoardActivities(shared, { env, client, board }),
-    hostActivities: await createHostActivities(shared, { env, client, stopping, live, queue }),
+    hostActivities: await createHostActivities(shared, { env, client, leaving, stopping, live, queue }),
   };
 }

@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import { agentDecider } from '../activities/agent-approvals';
 import { createDispatchActivities } from '../activities/dispatch';
@@ -18,6 +18,7 @@ import type { SharedDependencies } from './shared';
 export interface HostParts {
   env: Environment;
   client: Client;
+  leaving: AbortSignal;
   stopping: AbortSignal;
   live: LiveAgents;
   /** This process's own queue. */
@@ -27,7 +28,7 @@ export interface HostParts {
 /** What is done on the queue of a host: whatever needs its disk, its worktrees or its processes. */
 export async function createHostActivities(
   { stores, onHost, prepare, limits, providers, probing, approvals, command, taskStatus }: SharedDependencies,
-  { env, client, stopping, live, queue }: HostParts,
+  { env, client, leaving, stopping, live, queue }: HostParts,
 ) {
   const { claims, checkpoints, rewinds, outputArtifacts, watchdog } = stores;
   return {
@@ -45,6 +46,7 @@ export async function createHostActivities(
       outputArtifacts,
       self: await ownIdentity(),
       queue,
+      leaving,
       stopping,
       decider: (record) => agentDecider(approvals, record),
       isRunOpen: (attemptId) => isRunOpen(client, attemptId),
@@ -54,6 +56,7 @@ export async function createHostActivities(
       command,
       taskStatus,
       transportDir: join(env.BOARD_DATA_DIR, 'envelopes'),
+      agentsDir: resolve(env.BOARD_DATA_DIR, 'agents'),
       limits,
     }),
   };

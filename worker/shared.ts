@@ -24,6 +24,8 @@ export interface WorkerParts {
   /** The task files, on a worker that has them in its data directory. */
   board: Board | undefined;
   client: Client;
+  /** Aborted when the worker is asked to end. */
+  leaving: AbortSignal;
   /** Aborted when the worker shuts down. */
   stopping: AbortSignal;
   /** What runs the agents of this host; every family that there is when absent. */

@@ -63,8 +63,10 @@ export async function startWorker(
     onWait: () => log.info('waiting for the api to say where the task files are'),
   });
   const board = (await home.isHere(signal)) ? await createBoard({ dir: join(dataDir, 'tasks'), log }) : undefined;
+  const leaving = new AbortController();
   const stopping = new AbortController();
-  const parts = { env, log, hostId, database, board, client, stopping: stopping.signal, providers };
+  const ending = { leaving: leaving.signal, stopping: stopping.signal };
+  const parts = { env, log, hostId, database, board, client, ...ending, providers };
   const { hosts, probing, worktrees, approvals, admission, attempts, queue, ...activities } =
     await createWorkerDependencies(parts);
   const { boardActivities, hostActivities, workerActivities } = activities;
@@ -129,6 +131,8 @@ export async function startWorker(
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     clearInterval(reconciling);
+    // Agents that outlive their worker are not waited for: the next one goes on with them.
+    leaving.abort();
     await upkeep.drain();
     const probed = probes.close();
     if (onHost.getState() === 'RUNNING') onHost.shutdown();

@@ -47,9 +47,24 @@ export function identifyChild(pid: number): ProcessIdentity | undefined {
 
 /** Whether the process that `identity` names is still running here. Zombies are not. */
 export async function isSameProcess(identity: ProcessIdentity): Promise<boolean> {
-  if (identity.bootId !== bootId()) return false;
+  if (!isOfThisBoot(identity)) return false;
   return (await identify(identity.pid))?.startTime === identity.startTime;
 }
+
+/** Whether an identity is of this boot of this host: all others mean nothing here. */
+export const isOfThisBoot = (identity: Pick<ProcessIdentity, 'bootId'>): boolean => identity.bootId === bootId();
+
+/**
+ * Whether a process was started with `name=value` in its environment; `undefined` where that cannot be told: outside
+ * Linux, of a process this user may not inspect, or of one that is gone.
+ */
+export async function startedWith(pid: number, name: string, value: string): Promise<boolean | undefined> {
+  const environment = await readFile(`/proc/${pid}/environ`).catch(() => undefined);
+  return environment && environmentHolds(environment, name, value);
+}
+
+const environmentHolds = (environment: Buffer, name: string, value: string): boolean =>
+  Buffer.concat([Buffer.of(0), environment, Buffer.of(0)]).includes(Buffer.from(`\0${name}=${value}\0`));
 
 /** Whether a group has members, zombies included: a cheap question before the whole table is read. */
 function groupExists(groupId: number): boolean {
@@ -72,12 +87,8 @@ export async function findGroup(groupId: number): Promise<ProcessIdentity[]> {
  * descendants that left their parent's group. Linux only (elsewhere empty), and only processes this user may inspect.
  */
 export async function findByEnvironment(name: string, value: string): Promise<ProcessIdentity[]> {
-  const wanted = Buffer.from(`\0${name}=${value}\0`);
-  const holds = async (pid: number): Promise<ProcessIdentity | undefined> => {
-    const environment = await readFile(`/proc/${pid}/environ`).catch(() => Buffer.alloc(0));
-    if (!Buffer.concat([Buffer.of(0), environment, Buffer.of(0)]).includes(wanted)) return undefined;
-    return identify(pid);
-  };
+  const holds = async (pid: number): Promise<ProcessIdentity | undefined> =>
+    (await startedWith(pid, name, value)) ? identify(pid) : undefined;
   const found = await Promise.all((await processIds()).map(holds));
   return found.filter((identity) => identity !== undefined);
 }

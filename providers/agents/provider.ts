@@ -6,6 +6,7 @@ import type { TaskEnvelopeTransport } from '../../contracts/run-contract';
 import type { RunEventInput } from '../../contracts/run-event';
 import type { ProcessIdentity } from '../../platform/processes/identity';
 import type { AgentResult } from './agent-result';
+import type { RecordedOutput } from './local/recorded-output';
 import type { AgentAnswer, AgentQuestion } from './question';
 
 /** One attempt to be executed. */
@@ -27,7 +28,52 @@ export interface AgentDispatch {
   timeoutMs: number;
   /** The most that is handed to the sink, in bytes of stored events; everything after it is counted and dropped. */
   outputLimitBytes: number;
+  /**
+   * Absolute; the agent is started to outlive its worker, with its streams in this directory, and can be taken up by
+   * another one of this host. To be removed once its end is recorded. Pipes when absent.
+   */
+  spoolDir?: string;
 }
+
+/** Why `signal` is aborted to leave an agent to the next worker; one that cannot be left is stopped. */
+export const leaveRunning = 'left to the next worker';
+
+/** The agent is left as it is: another worker goes on with it. */
+export class AgentLeftError extends Error {
+  override readonly name = 'AgentLeftError';
+}
+
+/** An agent that another worker has started, as it was recorded. */
+export interface FoundAgent {
+  process: ProcessIdentity;
+  recorded: RecordedOutput;
+  /** How long it has run, in milliseconds. */
+  ranMs: number;
+}
+
+/**
+ * Why an agent is not gone on with.
+ *
+ * - `adapter-reattach-unsupported`: it was not started to outlive its worker
+ * - `supervisor-record-missing`: its process was never recorded, or what was kept of it is gone
+ * - `foreign-host`: it runs on another host
+ * - `process-not-found`: it is gone and has left no exit; after a reboot, whatever it has left
+ * - `process-exited`: it was being ended
+ * - `process-identity-mismatch`: its pid is another process by now
+ * - `process-identity-unverifiable`: what runs under its pid does not let itself be looked at
+ * - `binding-mismatch`: it was given another task, or other secrets than this worker knows of
+ * - `in-process-state-lost`: the rest of a line for it was in the worker that died
+ */
+export type ReattachRefusal =
+  | 'adapter-reattach-unsupported'
+  | 'supervisor-record-missing'
+  | 'foreign-host'
+  | 'process-not-found'
+  | 'process-exited'
+  | 'process-identity-mismatch'
+  | 'process-identity-unverifiable'
+  | 'binding-mismatch'
+  | 'in-process-state-lost';
 
 /** What became of a command: `delivered` means that the agent was handed it, not that it heeds it. */
 export type Delivery = { delivered: true } | { delivered: false; reason: UndeliveredReason };
@@ -76,7 +122,10 @@ export interface AgentOutput {
 export type ReportedResult = Omit<AgentResult, 'status'> & { status: CompletionStatus };
 
 export interface AgentOutcome {
-  /** `exit`: by itself, also by a signal it was sent from elsewhere, or because its session was over. */
+  /**
+   * `exit`: by itself, also by a signal it was sent from elsewhere, or because its session was over, or because it wrote
+   * more than may be kept of it.
+   */
   ended: 'exit' | 'stopped' | 'timeout' | 'spawn-failed';
   /** What says how it went: the exit code of the process, or the end of its session, whatever the process then does. */
   judgedBy: 'exit' | 'session';
@@ -108,11 +157,22 @@ export interface AgentProvider {
   fingerprint(agent: AgentConfig): Promise<string>;
   /**
    * Starts the agent, feeds its events to the sink and resolves when it and everything it started are gone. Aborting
-   * `signal` stops it (SIGTERM, then SIGKILL after `stopGraceMs`).
+   * `signal` stops it (SIGTERM, then SIGKILL after `stopGraceMs`), or leaves it if it can be left and that is the reason.
    *
    * @throws whatever the sink rejected with, after the agent was ended
+   * @throws AgentLeftError when it was left
    */
   run(dispatch: AgentDispatch, sink: AgentSink, signal: AbortSignal): Promise<AgentOutcome>;
+  /**
+   * Goes on with an agent that another worker of this host has started with a `spoolDir`: `run`, without starting it.
+   * One that has ended meanwhile is brought to its end. Absent where no agent outlives its worker.
+   */
+  reattach?(
+    dispatch: AgentDispatch,
+    found: FoundAgent,
+    sink: AgentSink,
+    signal: AbortSignal,
+  ): Promise<AgentOutcome | { refused: ReattachRefusal }>;
   /**
    * Ends what a dead worker left of an attempt: the recorded process with its group, if it still is that process, and
    * every process with the attempt's id in its environment.

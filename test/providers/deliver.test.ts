@@ -5,10 +5,13 @@ import { deliver } from '../../providers/agents/local/deliver';
 const long = 'x'.repeat(400_000);
 
 test('what an agent leaves unread in the middle is unknown; nothing is written behind it', async () => {
-  const agent = spawn('sleep', ['60'], { stdio: ['pipe', 'ignore', 'ignore'] });
+  const child = spawn('sleep', ['60'], { stdio: ['pipe', 'ignore', 'ignore'] });
+  const ended = new AbortController();
+  child.once('exit', () => ended.abort());
+  const agent = { stdin: child.stdin, ended: ended.signal };
   // As for every agent: a pipe that breaks is told by the delivery, not by the stream.
   agent.stdin.on('error', () => undefined);
-  const exited = new Promise((resolve) => agent.once('exit', resolve));
+  const exited = new Promise((resolve) => child.once('exit', resolve));
   try {
     expect(await deliver(agent, 'short')).toEqual({ delivered: true });
     // It cannot be taken back: an agent that reads again hears it after all.
@@ -17,7 +20,7 @@ test('what an agent leaves unread in the middle is unknown; nothing is written b
     expect(await deliver(agent, 'behind')).toEqual({ delivered: false, reason: 'agent-not-reading' });
     expect(agent.stdin.writableLength).toBe(before);
   } finally {
-    agent.kill('SIGKILL');
+    child.kill('SIGKILL');
     await exited;
   }
   expect(await deliver(agent, 'late')).toEqual({ delivered: false, reason: 'agent-ended' });

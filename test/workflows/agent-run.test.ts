@@ -96,6 +96,7 @@ async function withRun(
     prepare: async () => answer(input),
     announceStart: async () => undefined,
     dispatch: async () => undefined,
+    reattach: async () => ({ claimed: false, reason: 'process-not-found' }),
     reclaim: async () => ({ claimed: false }),
     confirmDispatch: async () => ({ turn: 'go' }),
     abandon: async () => ({ endedAt: new Date().toISOString() }),

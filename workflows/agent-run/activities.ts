@@ -58,6 +58,21 @@ export const dispatchOn = (hostId: string | null, timings: RunTimings) =>
     summary: 'run the agent',
   });
 
+/**
+ * Going on with an agent that has outlived its worker. Repeated: whichever worker of the host is lost, the next one takes
+ * the agent up. Waits for the host for up to an hour; cancelling waits until the agent is gone.
+ */
+export const reattachOn = (hostId: string, timings: RunTimings) =>
+  proxyActivities<Pick<DispatchActivities, 'reattach'>>({
+    taskQueue: hostQueue(hostId),
+    startToCloseTimeout: timings.runTimeoutMs + 300_000,
+    scheduleToCloseTimeout: timings.runTimeoutMs + 3_600_000,
+    heartbeatTimeout: timings.heartbeatTimeoutMs,
+    cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+    retry: { initialInterval: '200 milliseconds', maximumInterval: '10 seconds' },
+    summary: 'go on with the agent',
+  });
+
 /** A look at git when an agent elsewhere has reported: idempotent. A host that stays away keeps no run from its end. */
 export const observeOn = (hostId: string, timings: RunTimings) =>
   proxyActivities<ObservedEndActivities>({

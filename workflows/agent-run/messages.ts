@@ -47,6 +47,8 @@ export interface FoundRun {
   terminated: boolean;
   /** Whether it had come to its agent, whose end nobody has recorded. */
   dispatched: boolean;
+  /** Whether its agent may have outlived its worker, to be gone on with. */
+  reattach?: boolean;
   hostId: string | null;
   agent: string;
   provider: string;

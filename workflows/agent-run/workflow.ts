@@ -18,6 +18,8 @@ import { reject } from '../reject';
 import { searchAttributes } from '../../platform/temporal/search-attributes';
 import { showApprovals } from './approvals';
 import { awaitTurn } from './admission';
+import type { Admitted } from '../../activities/admission';
+import type { Reattached } from '../../activities/reattach';
 import type { Retry } from '../../activities/recovery';
 import { recoveryId, type RecoveryInput } from '../recovery/messages';
 import { followPhases } from './phases';
@@ -25,7 +27,17 @@ import { RunStory } from './story';
 import { outOfReach, showFound, whyLost } from './take-up';
 import { ensureWorktree } from './ensure-worktree';
 import { acceptCommands, type CommandedRun } from './commands';
-import { admission, announce, completion, dispatchOn, observeOn, operator, prepareOn, reclaimOn } from './activities';
+import {
+  admission,
+  announce,
+  completion,
+  dispatchOn,
+  observeOn,
+  operator,
+  prepareOn,
+  reattachOn,
+  reclaimOn,
+} from './activities';
 import {
   agentRunId,
   capacityReserved,
@@ -84,6 +96,11 @@ async function takeUp(input: AgentRunInput, found: FoundRun, run: RunMessages): 
     return complete(input, run, await awaitCallback(run));
   }
   const here = found.dispatched && !run.remote;
+  if (here && found.reattach) {
+    run.story.become('running', 'The agent may have outlived its worker.');
+    const again = await goOnWithAgent(input, found.hostId, run);
+    if (again?.claimed) return complete(input, run, run.cutShort() ?? { by: 'agent' });
+  }
   const reclaimed = here ? await reclaim(input, found.hostId, run, found.terminated) : { claimed: false };
   if (reclaimed?.claimed) return complete(input, run, { by: 'agent' });
   const hostReclaimed = reclaimed !== undefined && !outOfReach(found);
@@ -126,7 +143,7 @@ async function launched(input: AgentRunInput, run: RunMessages): Promise<RunEnd>
   );
   const timer = startTimer(run, admitted.timeoutMs);
   const [ending] = await Promise.all([
-    run.remote ? awaitCallback(run) : runAgent(input, admitted.hostId, run),
+    run.remote ? awaitCallback(run) : runAgent(input, admitted, run),
     announce.announceStart({ attemptId }).then((takes) => {
       // A history from before commands has no answer here.
       run.takes = takes ?? undefined;
@@ -193,7 +210,11 @@ async function prepareOnHost({ attemptId, timings }: AgentRunInput, hostId: stri
 }
 
 /** Runs the agent's process on its host; a lost worker or a stop is an ending, not an error. */
-async function runAgent(input: AgentRunInput, hostId: string | null, run: RunMessages): Promise<Ending> {
+async function runAgent(
+  input: AgentRunInput,
+  { hostId, reattach }: Pick<Admitted, 'hostId' | 'reattach'>,
+  run: RunMessages,
+): Promise<Ending> {
   const scope = new CancellationScope();
   const dispatched = scope.run(() => dispatchOn(hostId, input.timings).dispatch({ attemptId: input.attemptId }));
   void condition(() => run.isCutShort).then(() => scope.cancel());
@@ -201,12 +222,38 @@ async function runAgent(input: AgentRunInput, hostId: string | null, run: RunMes
     await dispatched;
     return run.cutShort() ?? { by: 'agent' };
   } catch {
+    // Histories of earlier versions have no agents that are gone on with.
+    const again = reattach === true ? await goOnWithAgent(input, hostId, run) : undefined;
+    if (again?.claimed) return run.cutShort() ?? { by: 'agent' };
     const reclaimed = await reclaim(input, hostId, run);
     if (reclaimed?.claimed) return run.timedOutAfterMs === undefined ? { by: 'agent' } : timeout(run.timedOutAfterMs);
     const cutShort = run.cutShort();
     if (cutShort?.by === 'timeout') return { ...cutShort, hostReclaimed: reclaimed !== undefined };
     if (cutShort) return cutShort;
-    return { by: 'lost', reason: 'The worker that ran the agent was lost.', hostReclaimed: reclaimed !== undefined };
+    const reason =
+      'The worker that ran the agent was lost' + (again ? `, and the agent with it: ${again.reason}.` : '.');
+    return { by: 'lost', reason, hostReclaimed: reclaimed !== undefined };
+  }
+}
+
+/**
+ * Has the next worker of the host go on with an agent that may have outlived the one before, until the run is to end
+ * before its agent does. `undefined` when nobody has looked for it.
+ */
+async function goOnWithAgent(
+  { attemptId, timings }: AgentRunInput,
+  hostId: string | null,
+  run: RunMessages,
+): Promise<Reattached | undefined> {
+  if (hostId === null || run.isCutShort) return undefined;
+  run.story.tell('Its worker was lost; the next one looks for the agent.');
+  const scope = new CancellationScope();
+  void condition(() => run.isCutShort).then(() => scope.cancel());
+  try {
+    return await scope.run(() => reattachOn(hostId, timings).reattach({ attemptId }));
+  } catch (error) {
+    log.warn('the agent is not gone on with', { attemptId, hostId, error });
+    return undefined;
   }
 }
 

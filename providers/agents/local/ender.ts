@@ -1,10 +1,13 @@
-import { findGroup } from '../../../platform/processes/identity';
 import type { AgentDispatch } from '../provider';
 import { endAttempt } from './end-attempt';
+import type { Hold } from '../held/held-agent';
 import type { SpawnedAgent } from './spawn-agent';
 
-/** Why a running agent was ended from here. `session-over`: it had said that it was done, and stayed. */
-export type EndReason = 'stopped' | 'timeout' | 'sink-failed' | 'session-over';
+/**
+ * Why a running agent was ended from here. `session-over`: it had said that it was done, and stayed; `flooded`: it wrote
+ * more than may be kept of it.
+ */
+export type EndReason = 'stopped' | 'timeout' | 'sink-failed' | 'session-over' | 'flooded';
 
 /** Ends a running agent at most once, for the first reason that comes up while it runs. */
 export class Ender {
@@ -16,12 +19,13 @@ export class Ender {
 
   constructor(
     private readonly dispatch: AgentDispatch,
-    private readonly agent: SpawnedAgent,
+    private readonly agent: SpawnedAgent & { hold?: Pick<Hold, 'disown'> },
   ) {}
 
   readonly end = (reason: EndReason): void => {
     if (this.reason !== undefined || this.exited) return;
     this.reason = reason;
+    this.agent.hold?.disown();
     this.ending = this.signalled();
     // Awaited, and its failure reported, in `finished`.
     this.ending.catch(() => undefined);
@@ -32,15 +36,15 @@ export class Ender {
     const exit = await this.agent.exited;
     this.exited = true;
     await this.ending;
-    // Read while the group's number cannot have been given away: its leader has only just ended.
-    const members = await findGroup(this.agent.identity.pid);
-    await endAttempt(this.dispatch.attemptId, members, this.dispatch.stopGraceMs);
+    await endAttempt(this.dispatch.attemptId, await this.agent.group(), this.dispatch.stopGraceMs);
     return exit;
   }
 
   private async signalled(): Promise<void> {
     if (this.farewell) await this.orGrace(this.farewell().catch(() => undefined));
-    await endAttempt(this.dispatch.attemptId, [this.agent.identity], this.dispatch.stopGraceMs);
+    // A flood is not given the time to go on.
+    const graceMs = this.reason === 'flooded' ? 0 : this.dispatch.stopGraceMs;
+    await endAttempt(this.dispatch.attemptId, [this.agent.identity], graceMs);
   }
 
   /** An agent that does not listen is not waited for. */

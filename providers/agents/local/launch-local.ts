@@ -1,14 +1,20 @@
 import { stat } from 'node:fs/promises';
 import { errorMessage } from '../../../platform/errors/app-error';
-import type { AgentDispatch } from '../provider';
+import type { AgentDispatch, FoundAgent, ReattachRefusal } from '../provider';
 import { agentEnvironment } from './agent-environment';
 import { attemptVariable } from './end-attempt';
 import { findCommand } from './find-command';
+import { findHeld } from '../held/find-held';
+import type { Hold } from '../held/held-agent';
+import { launchHeld } from '../held/launch-held';
+import type { RecordedOutput } from './recorded-output';
 import { type SpawnedAgent, spawnAgent } from './spawn-agent';
-import { type TransportFile, writeTransport } from './transport-file';
+import { transportFile, type TransportFile, writeTransport } from './transport-file';
 
 export interface LaunchedAgent {
-  agent: SpawnedAgent;
+  agent: SpawnedAgent & { hold?: Hold };
+  /** What earlier workers have recorded of it, when it is gone on with. */
+  recorded?: RecordedOutput;
   transport: TransportFile;
   /** The transport document, as it was written. */
   json: string;
@@ -20,12 +26,14 @@ export interface LaunchedAgent {
  * Starts the agent's process with its task on disk, or says why that is impossible.
  *
  * @param source the environment of this process
+ * @param over aborted when nothing is left that could write to the agent's streams
  */
 export async function launchLocal(
   dispatch: AgentDispatch,
   source: NodeJS.ProcessEnv,
+  over: AbortSignal,
 ): Promise<LaunchedAgent | { problem: string }> {
-  const { agent, attemptId, taskId, transportDir, worktreePath } = dispatch;
+  const { agent, attemptId, taskId, transportDir, worktreePath, spoolDir } = dispatch;
   const { variables, secrets } = agentEnvironment(source, agent.environmentKeys);
   const command = await findCommand(agent.command ?? '', variables.PATH ?? '');
   if ('problem' in command) return command;
@@ -42,10 +50,39 @@ export async function launchLocal(
       [attemptVariable]: attemptId,
       BOARD_TASK_ENVELOPE: transport.path,
     };
-    const spawned = await spawnAgent({ path: command.path, args: agent.args, cwd: worktreePath, env });
+    const request = { path: command.path, args: agent.args, cwd: worktreePath, env };
+    const spawned =
+      spoolDir === undefined
+        ? await spawnAgent(request)
+        : await launchHeld(request, { spoolDir, json, secrets, over, limitBytes: spoolLimit(dispatch) });
     return { agent: spawned, transport, json, secrets };
   } catch (error) {
     await transport.remove();
     return { problem: `${command.path} could not be started: ${errorMessage(error)}` };
   }
+}
+
+/** An agent's text is more than what is recorded of it, most of all once its limit is reached. */
+const spoolLimit = ({ outputLimitBytes }: AgentDispatch): number => outputLimitBytes * 10;
+
+/**
+ * Goes on with an agent that another worker of this host has started, or says why that is impossible.
+ *
+ * @param source the environment of this process, which has to hold what the agent was given
+ */
+export async function takeUpLocal(
+  dispatch: AgentDispatch,
+  { process: identity, recorded }: FoundAgent,
+  source: NodeJS.ProcessEnv,
+  over: AbortSignal,
+): Promise<LaunchedAgent | { refused: ReattachRefusal }> {
+  const { agent, attemptId, transportDir, spoolDir } = dispatch;
+  if (spoolDir === undefined) return { refused: 'adapter-reattach-unsupported' };
+  const { secrets } = agentEnvironment(source, agent.environmentKeys);
+  const json = JSON.stringify(dispatch.transport);
+  const limitBytes = spoolLimit(dispatch);
+  const found = await findHeld({ attemptId, spoolDir, identity, json, secrets, over, limitBytes });
+  return 'refused' in found
+    ? found
+    : { agent: found, recorded, transport: transportFile(transportDir, attemptId), json, secrets };
 }

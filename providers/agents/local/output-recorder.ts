@@ -6,10 +6,8 @@ import { type ReadResult, readAgentResult } from '../agent-result';
 import type { CaptureFile } from '../capture-file';
 import type { AgentOutput } from '../provider';
 import type { Line } from './line-splitter';
+import { eventBytes, limitKey, lineKey, nothingRecorded, type RecordedOutput } from './recorded-output';
 import { parseLine } from '../process/parse-line';
-
-/** What an event costs the stores besides its payload; without it a flood of empty lines would be free. */
-const eventBytes = 256;
 
 /** Kept back for the event that says that the limit was reached. */
 const noticeBytes = 512;
@@ -25,6 +23,8 @@ export interface RecorderOptions {
   redact: Redactor;
   /** Reads a file that the agent reports as an artifact. */
   captureFile: CaptureFile;
+  /** What was recorded of the same output before: its lines are read again, and not told again. */
+  recorded?: RecordedOutput;
   /** A returned promise resolves when there is room for the next event. */
   emit: (event: RunEventInput) => Promise<void> | undefined;
 }
@@ -35,14 +35,20 @@ export interface RecorderOptions {
  * `result` is still read.
  */
 export class OutputRecorder {
-  private readonly output: AgentOutput = { bytes: 0, persistedBytes: 0, truncated: false };
+  private readonly output: AgentOutput;
   private events = 0;
+  /** Where the current line of each stream ends. */
+  private readonly position = { stdout: 0, stderr: 0 };
+  private readonly recorded: RecordedOutput;
   private lastResult: ReadResult | undefined;
   /** Of each stream on its own: their lines come in any order. */
   private readonly redactLine: Record<'stdout' | 'stderr', Redactor>;
 
   constructor(private readonly options: RecorderOptions) {
     const { redact } = options;
+    this.recorded = options.recorded ?? nothingRecorded;
+    const { persistedBytes, truncated } = this.recorded;
+    this.output = { bytes: 0, persistedBytes, truncated };
     this.redactLine = { stdout: createLineRedactor(redact), stderr: createLineRedactor(redact) };
   }
 
@@ -57,28 +63,34 @@ export class OutputRecorder {
 
   /** A returned promise resolves when the next line may come. */
   stdout(line: Line): Promise<void> | undefined {
-    this.output.bytes += line.bytes;
+    const { key, isKnown } = this.heard('stdout', line);
     // Past the limit a flood goes by at full speed: a line that cannot be a result is not even decoded.
     if (this.output.truncated && line.content[0] !== brace) return undefined;
     const { kind, payload, ids, result } = parseLine(line.content.toString('utf8'));
     if (result) this.lastResult = readAgentResult(this.clean(result));
     if (this.output.truncated) return undefined;
-    if (kind === 'stream.stdout') return this.recordText('stdout', line);
-    if (kind === 'artifact.created') return this.recordFile(payload, line.bytes, ids);
-    return this.record(kind, (key) => this.payload(payload, line.bytes, key), ids);
+    if (kind === 'stream.stdout') return this.recordText('stdout', line, key, isKnown);
+    if (isKnown) return undefined;
+    if (kind === 'artifact.created') return this.recordFile(payload, line.bytes, ids, key);
+    return this.record(kind, (place) => this.payload(payload, line.bytes, place), ids, key);
   }
 
   /** A returned promise resolves when the next line may come. */
   stderr(line: Line): Promise<void> | undefined {
-    this.output.bytes += line.bytes;
+    const { key, isKnown } = this.heard('stderr', line);
     if (this.output.truncated) return undefined;
-    return this.recordText('stderr', line);
+    return this.recordText('stderr', line, key, isKnown);
   }
 
   /** An event that a protocol speaks of, of a frame with so many bytes. */
   event(kind: RunEventKind, fields: Record<string, unknown>, bytes = 0, ids: EventIds = {}): Promise<void> | undefined {
     this.output.bytes += bytes;
-    return this.record(kind, (key) => this.payload(fields, bytes, key), ids);
+    return this.record(kind, (key) => this.payload(fields, bytes, key), ids, `process-${this.events + 1}`);
+  }
+
+  /** A line that is seen to elsewhere, and leaves no event here. */
+  skip(stream: 'stdout' | 'stderr', line: Line): undefined {
+    this.heard(stream, line);
   }
 
   /** Counts output that leaves no event of its own. */
@@ -89,6 +101,14 @@ export class OutputRecorder {
   /** A text without the secrets the agent was given. */
   redacted(text: string): string {
     return this.options.redact(text);
+  }
+
+  /** Counts a line. Its event is named by where it ends: then it is the same one whoever reads the stream again. */
+  private heard(stream: 'stdout' | 'stderr', { bytes }: Line): { key: string; isKnown: boolean } {
+    this.output.bytes += bytes;
+    this.position[stream] += bytes;
+    const end = this.position[stream];
+    return { key: lineKey(stream, end), isKnown: end <= this.recorded[stream] };
   }
 
   /** For what is no payload and has limits of its own, but no secrets either. */
@@ -103,30 +123,40 @@ export class OutputRecorder {
     return eventPayload(fields, redact, bytes, key === undefined ? undefined : { attemptId, key });
   }
 
-  private recordText(kind: 'stdout' | 'stderr', { content, bytes }: Line): Promise<void> | undefined {
+  private recordText(
+    kind: 'stdout' | 'stderr',
+    { content, bytes }: Line,
+    key: string,
+    isKnown: boolean,
+  ): Promise<void> | undefined {
     const text = content.toString('utf8');
     // A line end is two bytes at most; anything beyond it was not kept.
     const line = { kind, text, bytes, truncated: bytes - content.length > 2 };
     const { attemptId } = this.options;
     // Once per line: what it says of the next one depends on this one.
     const clean = this.redactLine[kind](text);
-    return this.record(`stream.${kind}`, (key) =>
-      textPayload(line, () => clean, key === undefined ? undefined : { attemptId, key }),
+    if (isKnown) return undefined;
+    return this.record(
+      `stream.${kind}`,
+      (place) => textPayload(line, () => clean, place === undefined ? undefined : { attemptId, key: place }),
+      {},
+      key,
     );
   }
 
   /** An artifact that the agent reports is kept with its content, or with the reason why that is not possible. */
-  private async recordFile(fields: Record<string, unknown>, bytes: number, ids: EventIds): Promise<void> {
+  private async recordFile(fields: Record<string, unknown>, bytes: number, ids: EventIds, key: string): Promise<void> {
     const { attemptId, captureFile } = this.options;
     const file = await captureFile(fields);
     await this.record(
       'artifact.created',
-      (key) => {
+      (place) => {
         if ('problem' in file) return this.payload({ ...fields, problem: file.problem }, bytes);
         const said = this.payload({ ...fields, path: file.name }, bytes);
-        return key === undefined ? said : withPreview(said, captureOutput(attemptId, key, file));
+        return place === undefined ? said : withPreview(said, captureOutput(attemptId, place, file));
       },
       ids,
+      key,
     );
   }
 
@@ -136,14 +166,15 @@ export class OutputRecorder {
   private record(
     kind: RunEventKind,
     make: (key?: string) => EventPayload,
-    ids: EventIds = {},
+    ids: EventIds,
+    key: string,
   ): Promise<void> | undefined {
     if (this.output.truncated) return undefined;
-    const whole = make(`process-${this.events + 1}`);
-    if (this.fits(whole)) return this.persist(kind, whole, ids);
+    const whole = make(key);
+    if (this.fits(whole)) return this.persist(kind, whole, ids, key);
     // There may be room for the event although there is none for the artifact.
     const bounded = whole.captured ? make() : whole;
-    return this.fits(bounded) ? this.persist(kind, bounded, ids) : this.recordLimit();
+    return this.fits(bounded) ? this.persist(kind, bounded, ids, key) : this.recordLimit();
   }
 
   private fits(made: EventPayload): boolean {
@@ -153,10 +184,10 @@ export class OutputRecorder {
   private recordLimit(): Promise<void> | undefined {
     this.output.truncated = true;
     const text = `Output limit of ${this.options.limitBytes} bytes reached: further output is counted and dropped.`;
-    return this.persist('stream.stderr', this.payload({ text, truncated: true }, 0));
+    return this.persist('stream.stderr', this.payload({ text, truncated: true }, 0), {}, limitKey);
   }
 
-  private persist(kind: RunEventKind, made: EventPayload, ids: EventIds = {}): Promise<void> | undefined {
+  private persist(kind: RunEventKind, made: EventPayload, ids: EventIds, key: string): Promise<void> | undefined {
     this.output.persistedBytes += cost(made);
     this.events += 1;
     return this.options.emit({
@@ -165,7 +196,7 @@ export class OutputRecorder {
       payload: made.payload,
       redaction: made.redaction,
       receivedAt: new Date().toISOString(),
-      dedupeKey: `process-${this.events}`,
+      dedupeKey: key,
       ...(made.captured ? { captured: made.captured } : {}),
     });
   }

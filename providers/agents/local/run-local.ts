@@ -1,9 +1,18 @@
 import { createRedactor } from '../../../platform/log/redact';
-import type { AgentDispatch, AgentOutcome, AgentSink, LiveAgent } from '../provider';
+import {
+  AgentLeftError,
+  leaveRunning,
+  type AgentDispatch,
+  type AgentOutcome,
+  type AgentSink,
+  type FoundAgent,
+  type LiveAgent,
+  type ReattachRefusal,
+} from '../provider';
 import { createCaptureFile } from '../capture-file';
 import { Ender } from './ender';
 import { EventBatcher } from './event-batcher';
-import { launchLocal, type LaunchedAgent } from './launch-local';
+import { launchLocal, takeUpLocal, type LaunchedAgent } from './launch-local';
 import { OutputRecorder } from './output-recorder';
 
 /** What one protocol makes of a running agent: everything else about its process is the same for all of them. */
@@ -56,47 +65,87 @@ export async function runLocal(
   converse: (channel: Channel) => Conversation,
 ): Promise<AgentOutcome> {
   if (isAborted(signal)) return withoutProcess('stopped');
-  const startedAt = performance.now();
-  const launched = await launchLocal(dispatch, source);
+  const writersGone = new AbortController();
+  const launched = await launchLocal(dispatch, source, writersGone.signal);
   if ('problem' in launched) return withoutProcess('spawn-failed', launched.problem);
+  return follow({ dispatch, sink, signal, launched, ranMs: 0, writersGone, converse });
+}
 
-  const ender = new Ender(dispatch, launched.agent);
-  const stop = (): void => ender.end('stopped');
+/** Goes on with an agent that another worker has started: see `AgentProvider.reattach`. */
+export async function reattachLocal(
+  dispatch: AgentDispatch,
+  found: FoundAgent,
+  sink: AgentSink,
+  signal: AbortSignal,
+  source: NodeJS.ProcessEnv,
+  converse: (channel: Channel) => Conversation,
+): Promise<AgentOutcome | { refused: ReattachRefusal }> {
+  const writersGone = new AbortController();
+  const launched = await takeUpLocal(dispatch, found, source, writersGone.signal);
+  if ('refused' in launched) return launched;
+  return follow({ dispatch, sink, signal, launched, ranMs: found.ranMs, writersGone, converse });
+}
+
+interface Following {
+  dispatch: AgentDispatch;
+  sink: AgentSink;
+  signal: AbortSignal;
+  launched: LaunchedAgent;
+  /** How long it has run before, in milliseconds. */
+  ranMs: number;
+  writersGone: AbortController;
+  converse: (channel: Channel) => Conversation;
+}
+
+/** Sees a running agent to its end, or leaves it. */
+async function follow(following: Following): Promise<AgentOutcome> {
+  const { dispatch, signal, launched, ranMs, writersGone } = following;
+  const { transport, agent } = launched;
+  const startedAt = performance.now() - ranMs;
+  const ender = new Ender(dispatch, agent);
+  const stop = (): void => {
+    if (signal.reason === leaveRunning && agent.hold && ender.reason === undefined) agent.hold.leave();
+    else ender.end('stopped');
+  };
   signal.addEventListener('abort', stop, { once: true });
   // An abort during the launch came before anyone listened.
   if (isAborted(signal)) stop();
-  const timer = setTimeout(() => ender.end('timeout'), dispatch.timeoutMs);
+  const timer = setTimeout(() => ender.end('timeout'), Math.max(0, dispatch.timeoutMs - ranMs));
+  agent.hold?.flooded.addEventListener('abort', () => ender.end('flooded'));
 
-  const writersGone = new AbortController();
   const finished = ender.finished().finally(() => writersGone.abort());
-  const recording = record(launched, dispatch, sink, ender, converse, writersGone.signal);
+  const recording = record(following, ender);
+  let left = false;
   try {
     const [exited, recorded] = await Promise.allSettled([finished, recording]);
+    left = [exited, recorded].some((each) => each.status === 'rejected' && each.reason instanceof AgentLeftError);
+    if (left) throw new AgentLeftError();
     if (recorded.status === 'rejected') throw recorded.reason;
     if (exited.status === 'rejected') throw exited.reason;
     return {
       ...exited.value,
       ...recorded.value,
+      ...(ender.reason === 'flooded' ? { error: tooMuch } : {}),
       ended: ender.reason === 'stopped' || ender.reason === 'timeout' ? ender.reason : 'exit',
       durationMs: Math.round(performance.now() - startedAt),
     };
   } finally {
     clearTimeout(timer);
     signal.removeEventListener('abort', stop);
-    await launched.transport.remove();
+    agent.hold?.close();
+    if (!left) await transport.remove();
   }
 }
 
-/** Holds the conversation and gives the agent's output to the sink; a failing sink ends the agent. */
+const tooMuch = 'The agent wrote more than may be kept of one that outlives its worker, and was ended.';
+
+/** Holds the conversation and gives the agent's output to the sink; a sink that fails ends the agent. */
 async function record(
-  launched: LaunchedAgent,
-  { attemptId, worktreePath, outputLimitBytes }: AgentDispatch,
-  sink: AgentSink,
+  { dispatch, sink, launched, converse, writersGone }: Following,
   ender: Ender,
-  converse: (channel: Channel) => Conversation,
-  writersGone: AbortSignal,
 ): Promise<Pick<AgentOutcome, 'output' | 'judgedBy' | 'result' | 'error'>> {
-  const { agent, secrets } = launched;
+  const { attemptId, worktreePath, outputLimitBytes } = dispatch;
+  const { agent, secrets, recorded } = launched;
   const batcher = new EventBatcher(
     async (events) => sink.append(events),
     () => ender.end('sink-failed'),
@@ -106,15 +155,21 @@ async function record(
     limitBytes: outputLimitBytes,
     redact: createRedactor(secrets),
     captureFile: createCaptureFile(worktreePath, secrets),
+    ...(recorded ? { recorded } : {}),
     emit: (event) => batcher.add(event),
   });
   const conversation = converse({ launched, recorder, ender, sink });
   try {
     await sink.started(agent.identity, conversation.live);
-    const said = await conversation.hold(writersGone);
+    const said = await conversation.hold(writersGone.signal);
     await batcher.close();
     return { output: recorder.totals, ...said };
   } catch (error) {
+    if (error instanceof AgentLeftError) {
+      // What was read is appended; what was not is read by whoever goes on.
+      await batcher.close();
+      throw error;
+    }
     ender.end('sink-failed');
     agent.stdout.destroy();
     agent.stderr.destroy();

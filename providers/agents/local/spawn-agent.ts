@@ -1,12 +1,13 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
-import { identifyChild, type ProcessIdentity } from '../../../platform/processes/identity';
+import { findGroup, identifyChild, type ProcessIdentity } from '../../../platform/processes/identity';
 import type { Delivery } from '../provider';
 import { deliver } from './deliver';
 
 type AgentProcess = ChildProcessByStdio<Writable, Readable, Readable>;
 
+/** A running agent, whoever holds its streams. */
 export interface SpawnedAgent {
   identity: ProcessIdentity;
   stdout: Readable;
@@ -18,6 +19,8 @@ export interface SpawnedAgent {
   deliver(json: string): Promise<Delivery>;
   /** Resolves when the process itself has ended; what it started may still run and hold its pipes. */
   exited: Promise<{ exitCode: number | null; signal: string | null }>;
+  /** What runs in its group; asked while, or just after, it runs, when the group's number cannot be another's. */
+  group(): Promise<ProcessIdentity[]>;
 }
 
 export interface SpawnRequest {
@@ -47,6 +50,8 @@ export async function spawnAgent({ path, args, cwd, env }: SpawnRequest): Promis
     const [error] = (await once(child, 'error')) as [Error];
     throw error;
   }
+  const ended = new AbortController();
+  void exited.finally(() => ended.abort());
   // The agent may close its input or end before it has read everything (EPIPE): its own business.
   child.stdin.on('error', () => undefined);
   // A signal that cannot be delivered is an `error` event too; ending processes is done, and checked, elsewhere.
@@ -57,7 +62,8 @@ export async function spawnAgent({ path, args, cwd, env }: SpawnRequest): Promis
     stderr: child.stderr,
     stdin: child.stdin,
     send: (json) => void child.stdin.write(`${json}\n`),
-    deliver: (json) => deliver(child, json),
+    deliver: (json) => deliver({ stdin: child.stdin, ended: ended.signal }, json),
     exited,
+    group: () => findGroup(identity.pid),
   };
 }

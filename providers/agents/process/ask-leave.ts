@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { approvalActionClass, approvalRisk } from '../../../contracts/run-approval';
 import type { Redactor } from '../../../platform/log/redact';
+import type { AnsweredQuestions } from '../held/held-agent';
 import type { SpawnedAgent } from '../local/spawn-agent';
 import type { AgentSink } from '../provider';
 import type { AgentAnswer, AgentQuestion } from '../question';
@@ -60,6 +61,8 @@ export class LeaveAsker {
     private readonly agent: Pick<SpawnedAgent, 'deliver'>,
     private readonly decide: AgentSink['decide'],
     private readonly redact: Redactor,
+    /** Of an agent that outlives its worker: what was answered before is not asked again. */
+    private readonly answered?: AnsweredQuestions,
   ) {}
 
   /** Whether the line was a question, and is seen to. */
@@ -70,7 +73,7 @@ export class LeaveAsker {
     const question = questionIn(line.toString('utf8'), this.total + 1);
     if (!question) return false;
     this.total += 1;
-    void this.ask(this.clean(question), decide);
+    if (this.answered?.has(question.requestId) !== true) void this.ask(this.clean(question), decide);
     return true;
   }
 
@@ -94,7 +97,11 @@ export class LeaveAsker {
         : await this.decided(question, decide);
     if (signal.aborted) return;
     const { decidedBy: _decidedBy, ...told } = answer;
-    await this.agent.deliver(JSON.stringify({ type: 'approval', id: question.requestId, ...told }));
+    const { delivered } = await this.agent.deliver(
+      JSON.stringify({ type: 'approval', id: question.requestId, ...told }),
+    );
+    // A worker that dies in between leaves the answer to be given once more, under the same id.
+    if (delivered) await this.answered?.add(question.requestId);
   }
 
   private async decided(question: AgentQuestion, decide: NonNullable<AgentSink['decide']>): Promise<AgentAnswer> {

@@ -4,9 +4,12 @@ import { pump } from '../local/pump';
 import { LeaveAsker } from './ask-leave';
 import { commandLine } from './command-line';
 
+const never = new AbortController().signal;
+
 /** The process protocol: the task as the first line of input, commands as later ones, events as lines of output. */
-export function converse({ launched: { agent, json, secrets }, recorder, sink }: Channel): Conversation {
-  const asker = new LeaveAsker(agent, sink.decide?.bind(sink), createRedactor(secrets));
+export function converse({ launched, recorder, sink }: Channel): Conversation {
+  const { agent, json, secrets, recorded } = launched;
+  const asker = new LeaveAsker(agent, sink.decide?.bind(sink), createRedactor(secrets), agent.hold?.answered);
   let begin: () => void = () => undefined;
   const begun = new Promise<void>((resolve) => (begin = resolve));
   return {
@@ -18,12 +21,19 @@ export function converse({ launched: { agent, json, secrets }, recorder, sink }:
       },
     },
     async hold(writersGone) {
-      agent.send(json);
+      // Files end where they end; of a pipe nobody knows.
+      const over = agent.hold ? never : writersGone;
+      // One that is gone on with has its task.
+      if (!recorded) agent.send(json);
       begin();
       try {
         await Promise.all([
-          pump(agent.stdout, (line) => (asker.heard(line.content) ? undefined : recorder.stdout(line)), writersGone),
-          pump(agent.stderr, (line) => recorder.stderr(line), writersGone),
+          pump(
+            agent.stdout,
+            (line) => (asker.heard(line.content) ? recorder.skip('stdout', line) : recorder.stdout(line)),
+            over,
+          ),
+          pump(agent.stderr, (line) => recorder.stderr(line), over),
         ]);
       } finally {
         asker.end();

@@ -4,7 +4,7 @@ import { agentEnvironment } from '../local/agent-environment';
 import { fingerprintOf } from '../local/fingerprint';
 import { endAttempt } from '../local/end-attempt';
 import { findCommand } from '../local/find-command';
-import { runLocal } from '../local/run-local';
+import { reattachLocal, runLocal } from '../local/run-local';
 import { converse } from './converse';
 import { askVersion } from './version';
 
@@ -21,6 +21,7 @@ export function createProcessProvider({
     fingerprint: (agent) => fingerprintOf(agent, environment),
     probe: (agent) => probe(agent, environment),
     run: (dispatch, sink, signal) => runLocal(dispatch, sink, signal, environment, converse),
+    reattach: (dispatch, found, sink, signal) => reattachLocal(dispatch, found, sink, signal, environment, converse),
     endOrphans: (attemptId, identity, graceMs) => endAttempt(attemptId, identity ? [identity] : [], graceMs),
   };
 }
@@ -32,10 +33,17 @@ async function probe(agent: AgentConfig, environment: NodeJS.ProcessEnv): Promis
   const missing = agent.environmentKeys.filter((key) => variables[key] === undefined);
   const notes = missing.map((key) => `The environment variable ${key} is not set on this host.`);
   if ('problem' in command) return { ok: false, diagnostics: [command.problem, ...notes] };
-  const found = [`Found ${command.path}.`, ...notes];
-  if (agent.versionArgs === undefined) return { ok: true, diagnostics: found };
+  const found = [`Found ${command.path}.`, ...notes, ...(outlives(agent) === false ? [notHere] : [])];
+  const capabilities = outlives(agent) === true ? { capabilities: ['run.reattach'] } : {};
+  if (agent.versionArgs === undefined) return { ok: true, ...capabilities, diagnostics: found };
   const said = await askVersion(command.path, agent.versionArgs, given);
   return 'version' in said
-    ? { ok: true, version: said.version, diagnostics: found }
-    : { ok: true, diagnostics: [...found, said.problem] };
+    ? { ok: true, version: said.version, ...capabilities, diagnostics: found }
+    : { ok: true, ...capabilities, diagnostics: [...found, said.problem] };
 }
+
+/** Whether the agent can be re-attached: where processes show their environment, so that it is known to be that one. */
+const outlives = ({ reattach }: AgentConfig): boolean | undefined =>
+  reattach === true ? process.platform === 'linux' : undefined;
+
+const notHere = 'It is not re-attached on this host: that takes Linux.';

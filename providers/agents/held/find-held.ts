@@ -1,0 +1,70 @@
+import {
+  identify,
+  isOfThisBoot,
+  isSameProcess,
+  startedWith,
+  type ProcessIdentity,
+} from '../../../platform/processes/identity';
+import { attemptVariable } from '../local/end-attempt';
+import type { ReattachRefusal } from '../provider';
+import { followHeld, type HeldAgent } from './held-agent';
+import { readExit } from './holder';
+import { openInput } from './input';
+import { Notices } from './notices';
+import { bindingOf, exists, readIfThere, spoolIn, type HeldExit, type Spool } from './spool';
+
+export interface HeldSearch {
+  attemptId: string;
+  spoolDir: string;
+  /** The holder, as it was recorded. */
+  identity: ProcessIdentity;
+  json: string;
+  secrets: readonly string[];
+  over: AbortSignal;
+  limitBytes: number;
+}
+
+/** Takes up an agent that another process has started, if it is that agent, or has ended as such. */
+export async function findHeld(search: HeldSearch): Promise<HeldAgent | { refused: ReattachRefusal }> {
+  const { attemptId, spoolDir, identity, over, limitBytes } = search;
+  const spool = spoolIn(spoolDir);
+  const refused = await refusalOf(spool, search);
+  if (refused) return { refused };
+  const state = await stateOf(spool, attemptId, identity);
+  if ('refused' in state) return state;
+  const input = state.exit ? undefined : await openInput(spool, false);
+  return followHeld({ spool, identity, input, notices: new Notices(spoolDir), over, limitBytes, ...state });
+}
+
+async function refusalOf(spool: Spool, { json, secrets }: HeldSearch): Promise<ReattachRefusal | undefined> {
+  if (!(await exists(spool.path))) return 'supervisor-record-missing';
+  const binding = await readIfThere(spool.binding);
+  if (binding === undefined) return 'process-exited';
+  if (binding !== bindingOf(json, secrets)) return 'binding-mismatch';
+  return (await exists(spool.torn)) ? 'in-process-state-lost' : undefined;
+}
+
+/** What a power cut has left of a spool may be less than was written: only an end of this boot counts. */
+async function stateOf(
+  spool: Spool,
+  attemptId: string,
+  identity: ProcessIdentity,
+): Promise<{ exit?: HeldExit } | { refused: ReattachRefusal }> {
+  if (!isOfThisBoot(identity)) return { refused: 'process-not-found' };
+  // In this order: a holder that ends meanwhile has written its exit before.
+  const isThere = await isSameProcess(identity);
+  const exit = await readExit(spool);
+  if (exit) return { exit };
+  if (!isThere) return { refused: (await identify(identity.pid)) ? 'process-identity-mismatch' : 'process-not-found' };
+  switch (await startedWith(identity.pid, attemptVariable, attemptId)) {
+    case true:
+      return {};
+    case false:
+      return { refused: 'process-identity-mismatch' };
+    case undefined: {
+      // It may have ended while it was looked at.
+      const last = await readExit(spool);
+      return last ? { exit: last } : { refused: 'process-identity-unverifiable' };
+    }
+  }
+}

@@ -1,0 +1,122 @@
+import { appendFile } from 'node:fs/promises';
+import { Writable } from 'node:stream';
+import { findGroup, isSameProcess, type ProcessIdentity } from '../../../platform/processes/identity';
+import { deliver } from '../local/deliver';
+import type { SpawnedAgent } from '../local/spawn-agent';
+import { AgentLeftError } from '../provider';
+import { readExit } from './holder';
+import { Notices } from './notices';
+import { readIfThere, unmark, type HeldExit, type Spool } from './spool';
+import { Tail } from './tail';
+
+/** The questions of an agent that were answered, by whichever worker. */
+export interface AnsweredQuestions {
+  has(requestId: string): boolean;
+  add(requestId: string): Promise<void>;
+}
+
+/** What an agent has besides that outlives its worker. */
+export interface Hold {
+  answered: AnsweredQuestions;
+  /** Aborted when it has written more than its spool may hold. */
+  flooded: AbortSignal;
+  /** Says that it is being ended: nobody may take it up any more, whatever becomes of this process. */
+  disown(): void;
+  /** Follows it no further; its streams and `exited` fail with `AgentLeftError`. */
+  leave(): void;
+  close(): void;
+}
+
+export type HeldAgent = SpawnedAgent & { hold: Hold };
+
+export interface HeldOptions {
+  spool: Spool;
+  identity: ProcessIdentity;
+  /** Where its input can be written to. */
+  input: Writable | undefined;
+  notices: Notices;
+  /** Known already for an agent that ended while nobody watched. */
+  exit?: HeldExit;
+  /** Aborted when nothing is left that could write to its streams. */
+  over: AbortSignal;
+  limitBytes: number;
+}
+
+/** A held agent in the shape of one whose streams are pipes to this process: read from where it began. */
+export async function followHeld(options: HeldOptions): Promise<HeldAgent> {
+  const { spool, identity, notices, over, limitBytes } = options;
+  const flooded = new AbortController();
+  const left = new AbortController();
+  const ended = new AbortController();
+  const answered = await answeredIn(spool);
+  const tail = (path: string) => new Tail(path, { notices, over, limitBytes, onLimit: () => flooded.abort() });
+  const [stdout, stderr] = [tail(spool.out), tail(spool.err)];
+  // Whoever reads hears of it; before that nobody does.
+  for (const stream of [stdout, stderr]) stream.on('error', () => undefined);
+  const stdin = options.input ?? closedInput();
+  over.addEventListener('abort', () => notices.tell());
+  const exited = options.exit ? Promise.resolve(options.exit) : exitOf(spool, identity, notices, left.signal);
+  void exited.then(
+    () => ended.abort(),
+    () => undefined,
+  );
+  if (options.exit) ended.abort();
+  return {
+    identity,
+    stdout,
+    stderr,
+    stdin,
+    send: (json) => void stdin.write(`${json}\n`),
+    deliver: (json) => deliver({ stdin, ended: ended.signal }, json),
+    exited,
+    // Of one that ended long ago the number may be another's by now.
+    group: async () => (options.exit ? [] : findGroup(identity.pid)),
+    hold: {
+      answered,
+      flooded: flooded.signal,
+      disown: () => unmark(spool.binding),
+      leave() {
+        left.abort();
+        for (const stream of [stdout, stderr]) stream.destroy(new AgentLeftError());
+        notices.tell();
+      },
+      close() {
+        stdin.destroy();
+        notices.close();
+      },
+    },
+  };
+}
+
+/** How it ended. A holder that is gone without having said so was killed, and may have left its agent behind. */
+async function exitOf(spool: Spool, identity: ProcessIdentity, notices: Notices, left: AbortSignal): Promise<HeldExit> {
+  for (;;) {
+    const changed = notices.next('exit');
+    const isThere = await isSameProcess(identity);
+    const exit = await readExit(spool);
+    if (exit) return exit;
+    if (!isThere) return { exitCode: null, signal: 'SIGKILL' };
+    if (left.aborted) throw new AgentLeftError();
+    await changed;
+  }
+}
+
+/** The input of an agent that has closed it, or has ended. */
+function closedInput(): Writable {
+  const stdin = new Writable();
+  stdin.on('error', () => undefined);
+  stdin.destroy();
+  return stdin;
+}
+
+async function answeredIn({ answered }: Spool): Promise<AnsweredQuestions> {
+  const lines = ((await readIfThere(answered)) ?? '').split('\n').slice(0, -1);
+  const known = new Set(lines.map((line) => JSON.parse(line) as string));
+  return {
+    has: (requestId) => known.has(requestId),
+    async add(requestId) {
+      known.add(requestId);
+      await appendFile(answered, `${JSON.stringify(requestId)}\n`);
+    },
+  };
+}

@@ -1,0 +1,67 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { constants } from 'node:os';
+import { identifyChild, type ProcessIdentity } from '../../../platform/processes/identity';
+import type { SpawnRequest } from '../local/spawn-agent';
+import { readIfThere, type HeldExit, type Spool } from './spool';
+
+/**
+ * Starts the agent with its streams in the spool, waits for it and writes down how it ended. It is a shell because
+ * a shell is there, needs 2 MB where node needs 40, and does exactly this:
+ *
+ * - It leads the group, so that ending the group ends it too; signals for the group are the agent's, and the holder
+ *   stays to write down what came of them. A trap, unlike an ignored signal, is not inherited.
+ * - It keeps the writing end of the agent's input open, so that the input goes on when a worker is gone, and not the
+ *   reading end, so that an agent that has closed its input is noticed. The agent opens its own end, in a subshell:
+ *   the holder would keep one that it opened for it. From `begun` on it has it.
+ * - The exit file is renamed into its place: whoever sees it sees all of it.
+ */
+const script = `
+trap : TERM HUP INT QUIT
+command -p mkfifo -m 600 "$0/in" || exit 125
+exec 3<>"$0/in" 4>"$0/in" 3>&-
+(
+  exec <"$0/in" 4>&-
+  : >"$0/begun"
+  exec "$@" >>"$0/out" 2>>"$0/err"
+)
+code=$?
+echo "$code" >"$0/exit.draft" && command -p mv -f "$0/exit.draft" "$0/exit"
+`;
+
+export interface Holder {
+  identity: ProcessIdentity;
+  child: ChildProcess;
+}
+
+/** @throws the system's error when it cannot be started */
+export async function startHolder(spool: Spool, { path, args, cwd, env }: SpawnRequest): Promise<Holder> {
+  const child = spawn('/bin/sh', ['-c', script, spool.path, path, ...args], {
+    cwd,
+    env,
+    detached: true,
+    stdio: 'ignore',
+  });
+  const identity = child.pid === undefined ? undefined : identifyChild(child.pid);
+  if (identity === undefined) {
+    const [error] = (await once(child, 'error')) as [Error];
+    throw error;
+  }
+  child.on('error', () => undefined);
+  // This process may end before it.
+  child.unref();
+  return { identity, child };
+}
+
+const signals = new Map(Object.entries(constants.signals).map(([name, number]) => [number, name]));
+
+/** To a shell an agent that was ended by signal n has exited with 128 + n, and the other way round. */
+const firstSignal = 128;
+
+/** How the agent ended; `undefined` while its holder has not written it down. */
+export async function readExit({ exit }: Spool): Promise<HeldExit | undefined> {
+  const code = Number.parseInt((await readIfThere(exit)) ?? '', 10);
+  if (Number.isNaN(code)) return undefined;
+  const signal = signals.get(code - firstSignal);
+  return signal === undefined ? { exitCode: code, signal: null } : { exitCode: null, signal };
+}

@@ -1,0 +1,73 @@
+import { open, type FileHandle } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { Readable } from 'node:stream';
+import type { Notices } from './notices';
+
+const chunkBytes = 65_536;
+
+export interface TailOptions {
+  notices: Notices;
+  /** Aborted when nothing is left that could write to the file: its end is then the end of the stream. */
+  over: AbortSignal;
+  /** The longest the file may become, in bytes; nothing beyond it is read. */
+  limitBytes: number;
+  onLimit: () => void;
+}
+
+/** Reads a file from its beginning on, for as long as it grows. */
+export class Tail extends Readable {
+  private file: FileHandle | undefined;
+  private position = 0;
+
+  constructor(
+    private readonly path: string,
+    private readonly options: TailOptions,
+  ) {
+    super({ highWaterMark: chunkBytes });
+  }
+
+  override _construct(done: (error?: Error | null) => void): void {
+    open(this.path, 'r').then(
+      (file) => {
+        this.file = file;
+        done();
+      },
+      (error: unknown) => done(error as Error),
+    );
+  }
+
+  override _read(): void {
+    this.nextChunk().then(
+      (chunk) => this.push(chunk),
+      (error: unknown) => this.destroy(error as Error),
+    );
+  }
+
+  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    this.options.notices.tell(basename(this.path));
+    const closed = this.file?.close() ?? Promise.resolve();
+    closed.then(
+      () => done(error),
+      () => done(error),
+    );
+  }
+
+  /** `null` at the end. */
+  private async nextChunk(): Promise<Buffer | null> {
+    const { notices, over, limitBytes, onLimit } = this.options;
+    for (;;) {
+      const changed = notices.next(basename(this.path));
+      // Asked before the file is read: what was written until then is in it.
+      const isOver = over.aborted;
+      if (this.destroyed || !this.file) return null;
+      // The agent may be far ahead of us.
+      if ((await this.file.stat()).size > limitBytes) onLimit();
+      const room = Math.min(chunkBytes, limitBytes - this.position);
+      const { bytesRead, buffer } = await this.file.read(Buffer.allocUnsafe(room), 0, room, this.position);
+      this.position += bytesRead;
+      if (bytesRead > 0) return buffer.subarray(0, bytesRead);
+      if (isOver || room === 0) return null;
+      await changed;
+    }
+  }
+}

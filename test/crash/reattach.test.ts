@@ -1,0 +1,118 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { findByEnvironment } from '../../platform/processes/identity';
+import { eventually } from '../../platform/testing/eventually';
+import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
+import { scriptAgent } from '../support/caller';
+import { aRepository } from '../support/repository';
+import { startService, type Service } from '../support/service';
+import { allEnded, expectNothingLostOrDoubled, launchAll, type Launched } from './runs';
+
+let files: TempDir;
+let witness: string;
+let service: Service;
+
+beforeAll(async () => {
+  files = await makeTempDir('crash-reattach');
+  witness = join(files.path, 'witness');
+  writeFileSync(witness, '');
+  service = await startService({ WITNESS: witness, BOARD_MAX_RUNS: '6' });
+  await service.call.addRepository('sample', await aRepository(files.path));
+  await service.call.configureAgents([
+    { ...scriptAgent('witnessed-bee', '30', '100'), environmentKeys: ['WITNESS'], reattach: true },
+    { ...scriptAgent('witnessed-asker'), environmentKeys: ['WITNESS'], reattach: true },
+  ]);
+}, 60_000);
+
+afterAll(async () => {
+  await service.close();
+  await files.remove();
+});
+
+const kill = (part: string): void => void process.kill(service.pids()[part]!, 'SIGKILL');
+
+/** What the agents of these attempts have left in the file, in order. */
+const left = (launched: readonly Launched[]): string[] =>
+  readFileSync(witness, 'utf8')
+    .split('\n')
+    .filter((line) => launched.some(({ attemptId }) => line.includes(attemptId)))
+    .map((line) => line.split(' ').slice(0, 2).join(' '));
+
+const allWorking = (launched: readonly Launched[]): Promise<void> =>
+  eventually(
+    async () => {
+      const statuses = await Promise.all(launched.map(({ taskId }) => service.call.status(taskId)));
+      expect(statuses.every(({ lastSequence }) => lastSequence >= 3)).toBe(true);
+    },
+    { withinMs: 60_000, everyMs: 50 },
+  );
+
+/** Each run went on with the one process it began with, and nothing is left of that. */
+async function expectGoneOnWith(launched: readonly Launched[]): Promise<void> {
+  for (const { taskId, attemptId } of launched) {
+    expect((await service.call.status(taskId)).attemptId).toBe(attemptId);
+    const events = await service.call.events(taskId, attemptId);
+    expect(events.filter(({ kind }) => kind === 'run.recovered')).toContainEqual(
+      expect.objectContaining({ payload: expect.objectContaining({ reattached: true }) }),
+    );
+    const steps = events.filter(({ kind }) => kind === 'progress').map(({ payload }) => payload.message);
+    expect(new Set(steps).size).toBe(steps.length);
+    expect(await findByEnvironment('BOARD_ATTEMPT_ID', attemptId)).toEqual([]);
+  }
+  await eventually(() => expect(readdirSync(join(service.dataDir, 'agents'))).toEqual([]));
+}
+
+test.each([[['worker']], [['worker', 'temporal', 'api']]])(
+  'kill -9 of %j: agents that outlive their worker are gone on with, in the same attempt',
+  async (parts) => {
+    const launched: Launched[] = [];
+    await launchAll(service, 4, launched, { agent: 'witnessed-bee' }, parts.join('-'));
+    await allWorking(launched);
+    for (const part of parts) kill(part);
+    await allEnded(service, launched);
+    await expectNothingLostOrDoubled(service, witness, launched);
+    await expectGoneOnWith(launched);
+    expect(left(launched).sort()).toEqual(
+      launched.flatMap(({ attemptId }) => [`end ${attemptId}`, `start ${attemptId}`]).sort(),
+    );
+  },
+  150_000,
+);
+
+test('an agent that has asked, and one that ends, while no worker is there', async () => {
+  const ends: Launched[] = [];
+  const asks: Launched[] = [];
+  await launchAll(service, 1, ends, { agent: 'witnessed-bee' }, 'ends');
+  await launchAll(service, 1, asks, { agent: 'witnessed-asker' }, 'asks');
+  const pendingOf = async () => {
+    const approvals = await service.call.ok('GET', `/api/run-approvals?attemptId=${asks[0]!.attemptId}`);
+    expect(approvals).toHaveLength(1);
+    return approvals[0];
+  };
+  await allWorking(ends);
+  const before = await eventually(pendingOf, { withinMs: 30_000 });
+  // Asked to end, the worker leaves them alone; everything is down until the agent has ended.
+  service = await service.restart(async () => {
+    await eventually(() => expect(left(ends)).toContain(`end ${ends[0]!.attemptId}`), { withinMs: 30_000 });
+  });
+  expect(existsSync(join(service.dataDir, 'agents', asks[0]!.attemptId))).toBe(true);
+  await eventually(
+    async () => {
+      const events = await service.call.events(asks[0]!.taskId, asks[0]!.attemptId);
+      expect(events.map(({ kind }) => kind)).toContain('run.recovered');
+    },
+    { withinMs: 60_000 },
+  );
+  const after = await pendingOf();
+  expect(after).toEqual(before);
+  await service.call.ok('POST', `/api/run-approvals/${after.id}/decision`, {
+    decision: 'approved',
+    expectedRevision: after.revision,
+    expectedActionHash: after.actionHash,
+  });
+  await allEnded(service, [...ends, ...asks]);
+  await expectNothingLostOrDoubled(service, witness, ends);
+  await expectGoneOnWith([...ends, ...asks]);
+  expect((await service.call.status(asks[0]!.taskId)).attempt.completion).toMatchObject({ status: 'success' });
+  expect(left(asks).filter((line) => line.startsWith('applied'))).toHaveLength(1);
+}, 150_000);
