@@ -19,7 +19,7 @@ beforeAll(async () => {
   service = await startService({ WITNESS: witness, BOARD_MAX_RUNS: '6' });
   await service.call.addRepository('sample', await aRepository(files.path));
   await service.call.configureAgents([
-    { ...scriptAgent('witnessed-bee', '30', '100'), environmentKeys: ['WITNESS'], reattach: true },
+    { ...scriptAgent('witnessed-bee', '60', '100'), environmentKeys: ['WITNESS'], reattach: true },
     { ...scriptAgent('witnessed-asker'), environmentKeys: ['WITNESS'], reattach: true },
   ]);
 }, 60_000);
@@ -52,9 +52,8 @@ async function expectGoneOnWith(launched: readonly Launched[]): Promise<void> {
   for (const { taskId, attemptId } of launched) {
     expect((await service.call.status(taskId)).attemptId).toBe(attemptId);
     const events = await service.call.events(taskId, attemptId);
-    expect(events.filter(({ kind }) => kind === 'run.recovered')).toContainEqual(
-      expect.objectContaining({ payload: expect.objectContaining({ reattached: true }) }),
-    );
+    const recovered = events.find(({ kind }) => kind === 'run.recovered');
+    expect(recovered).toMatchObject({ payload: { reattached: true, hostId: expect.any(String) } });
     const steps = events.filter(({ kind }) => kind === 'progress').map(({ payload }) => payload.message);
     expect(new Set(steps).size).toBe(steps.length);
     expect(await findByEnvironment('BOARD_ATTEMPT_ID', attemptId)).toEqual([]);
@@ -62,22 +61,25 @@ async function expectGoneOnWith(launched: readonly Launched[]): Promise<void> {
   await eventually(() => expect(readdirSync(join(service.dataDir, 'agents'))).toEqual([]));
 }
 
-test.each([[['worker']], [['worker', 'temporal', 'api']]])(
-  'kill -9 of %j: agents that outlive their worker are gone on with, in the same attempt',
-  async (parts) => {
-    const launched: Launched[] = [];
-    await launchAll(service, 4, launched, { agent: 'witnessed-bee' }, parts.join('-'));
-    await allWorking(launched);
-    for (const part of parts) kill(part);
-    await allEnded(service, launched);
-    await expectNothingLostOrDoubled(service, witness, launched);
-    await expectGoneOnWith(launched);
-    expect(left(launched).sort()).toEqual(
-      launched.flatMap(({ attemptId }) => [`end ${attemptId}`, `start ${attemptId}`]).sort(),
-    );
-  },
-  150_000,
-);
+const recoveredIn = async ({ taskId, attemptId }: Launched): Promise<number> =>
+  (await service.call.events(taskId, attemptId)).filter(({ kind }) => kind === 'run.recovered').length;
+
+test('kill -9 of the worker, then of everything: agents are gone on with, in the same attempt', async () => {
+  const launched: Launched[] = [];
+  await launchAll(service, 4, launched, { agent: 'witnessed-bee' });
+  await allWorking(launched);
+  kill('worker');
+  await eventually(async () => expect(await Promise.all(launched.map(recoveredIn))).toEqual(launched.map(() => 1)), {
+    withinMs: 60_000,
+    everyMs: 50,
+  });
+  for (const part of ['worker', 'temporal', 'api']) kill(part);
+  await allEnded(service, launched);
+  await expectNothingLostOrDoubled(service, witness, launched);
+  await expectGoneOnWith(launched);
+  const once = launched.flatMap(({ attemptId }) => [`end ${attemptId}`, `start ${attemptId}`]);
+  expect(left(launched).sort()).toEqual(once.sort());
+}, 150_000);
 
 test('an agent that has asked, and one that ends, while no worker is there', async () => {
   const ends: Launched[] = [];

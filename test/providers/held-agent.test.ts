@@ -218,7 +218,7 @@ describe('handed over to another worker', () => {
       async decide({ requestId }: { requestId: string }, signal: AbortSignal) {
         asked.push(requestId);
         if (!this.answers)
-          await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+          await new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('over'))));
         return { decision: 'approved' as const, decidedBy: 'ann' };
       }
     }

@@ -5,7 +5,7 @@ import { deliver } from '../local/deliver';
 import type { SpawnedAgent } from '../local/spawn-agent';
 import { AgentLeftError } from '../provider';
 import { readExit } from './holder';
-import { Notices } from './notices';
+import type { Notices } from './notices';
 import { readIfThere, unmark, type HeldExit, type Spool } from './spool';
 import { Tail } from './tail';
 

@@ -67,8 +67,8 @@ export const exists = (path: string): Promise<boolean> =>
 
 /** The text of a file; `undefined` when there is none. */
 export const readIfThere = (path: string): Promise<string | undefined> =>
-  readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined;
+  readFile(path, 'utf8').catch((error: unknown) => {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
   });
 
