@@ -3,7 +3,7 @@ import { localWorkspace } from '../contracts/common';
 import type { ApprovalRequest, RunApproval } from '../contracts/run-approval';
 import type { Approvals } from '../approvals/approvals';
 import { AppError } from '../platform/errors/app-error';
-import { createSealedBoxKey, type SealedBoxKey } from '../platform/crypto/sealed-box';
+import { createSealedBoxKey, type SealedBox, type SealedBoxKey } from '../platform/crypto/sealed-box';
 import type { AgentAnswer, AgentQuestion } from '../providers/agents/question';
 import { responseContext } from '../runs/approvals/response';
 import { riskOf } from '../runs/approvals/risk';
@@ -16,7 +16,7 @@ export type AgentDecider = (question: AgentQuestion, signal: AbortSignal) => Pro
 
 /**
  * Asks people what one running agent wants to know, and waits for the answer. The key for data in an answer lives as
- * long as this process, as does the agent that waits for it.
+ * long as this process: an agent that outlives it is not told half of an answer.
  */
 export function agentDecider(approvals: Approvals, record: AttemptRecord): AgentDecider {
   const keys = new Map<string, SealedBoxKey>();
@@ -55,15 +55,28 @@ const requestOf = (record: AttemptRecord, question: AgentQuestion, responseKey: 
 async function answerOf(approvals: Approvals, approval: RunApproval, key: SealedBoxKey): Promise<AgentAnswer> {
   const { id, status, resolution } = approval;
   const sealed = resolution?.responseData === undefined ? undefined : await approvals.takeResponse(id);
+  const response = sealed && opened(approval, sealed, key);
+  if (resolution?.responseData !== undefined && !response) {
+    return { approvalId: id, decision: 'cancelled', decidedBy: 'system', note: unreadable };
+  }
   return {
     approvalId: id,
     decision: status === 'pending' ? 'cancelled' : status,
     decidedBy: resolution?.actor ?? 'system',
     ...(resolution?.note === undefined ? {} : { note: resolution.note }),
-    ...(sealed === undefined
-      ? {}
-      : { response: JSON.parse(key.open(sealed, responseContext(approval))) as Record<string, unknown> }),
+    ...(response ? { response } : {}),
   };
+}
+
+const unreadable = 'The data of the answer were for a worker that is gone. Ask again, under an id of its own.';
+
+/** The data of an answer; nothing when they were sealed for another worker. */
+function opened(approval: RunApproval, sealed: SealedBox, key: SealedBoxKey): Record<string, unknown> | undefined {
+  try {
+    return JSON.parse(key.open(sealed, responseContext(approval))) as Record<string, unknown>;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Repeats what only fails because something is away for now. */

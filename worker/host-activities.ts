@@ -1,4 +1,4 @@
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import { agentDecider } from '../activities/agent-approvals';
 import { createDispatchActivities } from '../activities/dispatch';
@@ -55,7 +55,7 @@ export async function createHostActivities(
       checkpointEveryMs: env.BOARD_CHECKPOINT_INTERVAL_MS,
       command,
       taskStatus,
-      transportDir: join(env.BOARD_DATA_DIR, 'envelopes'),
+      transportDir: resolve(env.BOARD_DATA_DIR, 'envelopes'),
       agentsDir: resolve(env.BOARD_DATA_DIR, 'agents'),
       limits,
     }),

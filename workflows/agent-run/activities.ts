@@ -66,7 +66,7 @@ export const reattachOn = (hostId: string, timings: RunTimings) =>
   proxyActivities<Pick<DispatchActivities, 'reattach'>>({
     taskQueue: hostQueue(hostId),
     startToCloseTimeout: timings.runTimeoutMs + 300_000,
-    scheduleToCloseTimeout: timings.runTimeoutMs + 3_600_000,
+    scheduleToStartTimeout: '1 hour',
     heartbeatTimeout: timings.heartbeatTimeoutMs,
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
     retry: { initialInterval: '200 milliseconds', maximumInterval: '10 seconds' },
