@@ -1,4 +1,5 @@
 import type { Repository } from '../../contracts/repository';
+import type { Task } from '../../contracts/task';
 import type { WorkspaceInventory, WorkspaceTrust } from '../../contracts/workspace-trust';
 import { assertFound } from '../../platform/errors/app-error';
 import { gitTargetOf } from '../../runs/contract';
@@ -11,29 +12,31 @@ interface Workspace {
   inventory: WorkspaceInventory | null;
 }
 
-/** The repository a task works in; `undefined` when it names none that is configured. @throws AppError 404 */
-export async function repositoryOf(
-  { board, repositories }: TrustContext,
-  taskId: string,
-): Promise<Repository | undefined> {
+async function taskOf({ board }: TrustContext, taskId: string): Promise<Task> {
   const found = await board.get(taskId);
   assertFound(found, 'task', taskId);
-  const name = found.task.git?.repo;
-  return name === undefined ? undefined : repositories.find(name);
+  return found.task;
 }
 
-/** What the workspace of the task brings now, as its host sees it. */
+async function repositoryNamedBy({ repositories }: TrustContext, { git }: Task): Promise<Repository | undefined> {
+  return git?.repo === undefined ? undefined : repositories.find(git.repo);
+}
+
+/** The repository a task works in; `undefined` when it names none that is configured. @throws AppError 404 */
+export const repositoryOf = async (context: TrustContext, taskId: string): Promise<Repository | undefined> =>
+  repositoryNamedBy(context, await taskOf(context, taskId));
+
+/** What the workspace of the task brings now, as its host sees it. @throws AppError 404 */
 export async function workspaceOf(context: TrustContext, taskId: string): Promise<Workspace> {
-  const found = await context.board.get(taskId);
-  assertFound(found, 'task', taskId);
-  const repository = await repositoryOf(context, taskId);
+  const task = await taskOf(context, taskId);
+  const repository = await repositoryNamedBy(context, task);
   if (!repository) return { repository, inventory: null };
   const worktree = await context.worktrees.get(taskId);
   const there = worktree && worktree.state !== 'removed' ? worktree.hostId : undefined;
   const inventory = await context.launcher.look({
     taskId,
     repository,
-    git: gitTargetOf(found.task, repository),
+    git: gitTargetOf(task, repository),
     hostId: there ?? repository.hostId ?? (await context.hosts.anyLive()) ?? null,
   });
   if (inventory && 'status' in inventory) throw refusalError(inventory);

@@ -1,4 +1,7 @@
-/** A map that forgets what was used longest ago once it holds `capacity` entries. */
+/**
+ * A map that forgets what was used longest ago once it holds `capacity` entries. For tens of them: finding the oldest of
+ * thousands would pass over all that was moved or removed before it.
+ */
 export interface Lru<V> {
   get(key: string): V | undefined;
   set(key: string, value: V): void;
@@ -19,8 +22,9 @@ export function createLru<V>(capacity: number): Lru<V> {
     },
     set(key, value) {
       touch(key, value);
+      if (entries.size <= capacity) return;
       const [oldest] = entries.keys();
-      if (entries.size > capacity && oldest !== undefined) entries.delete(oldest);
+      if (oldest !== undefined) entries.delete(oldest);
     },
   };
 }
