@@ -1,5 +1,5 @@
 import type { Database } from './collection';
-import { DuplicateKeyError } from './errors';
+import { insertOnce } from './insert';
 
 interface ActiveRun {
   _id: string;
@@ -12,14 +12,9 @@ export async function createActiveRunStore(db: Database) {
   return {
     /** Takes the task for the attempt; returns the attempt that holds it afterwards. */
     async take(taskId: string, attemptId: string): Promise<string> {
-      try {
-        await runs.insert({ _id: taskId, attemptId });
-        return attemptId;
-      } catch (error) {
-        if (!(error instanceof DuplicateKeyError)) throw error;
-        const holder = await runs.get(taskId);
-        return holder?.attemptId ?? this.take(taskId, attemptId);
-      }
+      if (await insertOnce(runs, { _id: taskId, attemptId })) return attemptId;
+      const holder = await runs.get(taskId);
+      return holder?.attemptId ?? this.take(taskId, attemptId);
     },
     async holder(taskId: string): Promise<string | undefined> {
       return (await runs.get(taskId))?.attemptId;

@@ -1,7 +1,8 @@
 import type { AgentConfig } from '../contracts/agent-config';
 import { AppError } from '../platform/errors/app-error';
 import type { Collection, Database } from './collection';
-import { DuplicateKeyError, StaleRevisionError } from './errors';
+import { StaleRevisionError } from './errors';
+import { insertOnce } from './insert';
 
 /** The one document of the configured agents. */
 interface AgentSettings {
@@ -55,13 +56,7 @@ async function replaceAt(
     return settings.findOneAndUpdate({ _id: 'agents', revision: seen.revision }, { $set: next, $inc: { revision: 1 } });
   }
   const first: AgentSettings = { _id: 'agents', revision: 1, ...next };
-  try {
-    await settings.insert(first);
-    return first;
-  } catch (error) {
-    if (error instanceof DuplicateKeyError) return undefined;
-    throw error;
-  }
+  return (await insertOnce(settings, first)) ? first : undefined;
 }
 
 export async function createAgentConfigStore(db: Database): Promise<AgentConfigStore> {

@@ -2,7 +2,7 @@ import type { RegisteredAgent } from '../contracts/agent-registry';
 import { AppError } from '../platform/errors/app-error';
 import { presentRegistration, type Registration } from '../runs/registry/registration';
 import type { Database, Stored } from './collection';
-import { DuplicateKeyError } from './errors';
+import { insertOnce } from './insert';
 
 type RegistrationRecord = Stored & { revision: number; lastHeartbeat: string; registration: Registration };
 
@@ -48,13 +48,7 @@ export async function createAgentRegistryStore(
       );
       return written !== undefined;
     }
-    try {
-      await agents.insert({ _id: id, revision: 1, lastHeartbeat, registration });
-      return true;
-    } catch (error) {
-      if (error instanceof DuplicateKeyError) return false;
-      throw error;
-    }
+    return insertOnce(agents, { _id: id, revision: 1, lastHeartbeat, registration });
   }
 
   return {

@@ -3,7 +3,7 @@ import type { RunApproval, RunApprovalQuery } from '../contracts/run-approval';
 import { responseMarker } from '../contracts/run-approval';
 import type { SealedBox } from '../platform/crypto/sealed-box';
 import type { Database } from './collection';
-import { DuplicateKeyError } from './errors';
+import { insertOrGet } from './insert';
 
 /** An approval as it is stored: the record that callers see, and what is none of their business. */
 interface ApprovalRecord extends Omit<RunApproval, 'id'> {
@@ -73,14 +73,7 @@ export async function createApprovalStore(db: Database) {
     /** Stores a request, or returns the approval that has its id already. */
     async open({ id, ...record }: RunApproval, responseKey?: string): Promise<RunApproval> {
       const document: ApprovalRecord = { _id: id, ...record, ...(responseKey === undefined ? {} : { responseKey }) };
-      try {
-        await approvals.insert(document);
-        return present(document);
-      } catch (error) {
-        const existing = error instanceof DuplicateKeyError ? await approvals.get(id) : undefined;
-        if (!existing) throw error;
-        return present(existing);
-      }
+      return present(await insertOrGet(approvals, document));
     },
 
     async get(id: string): Promise<RunApproval | undefined> {

@@ -12,7 +12,7 @@ import type { Objective, RecordedTransport, ResolvedCommitPolicy, Selection } fr
 import type { TerminalClaim } from '../runs/completion';
 import type { Around } from '../runs/completion/outside';
 import type { Collection, Database } from './collection';
-import { DuplicateKeyError } from './errors';
+import { insertOrGet } from './insert';
 
 /** Everything the workflow of an attempt needs that does not belong in its history. */
 export interface AttemptRecord extends Omit<Attempt, 'id'> {
@@ -85,17 +85,7 @@ export async function createAttemptStore(db: Database) {
 
   return {
     /** Inserts the record, or returns the one an earlier try of the same activity inserted. */
-    async create(record: AttemptRecord): Promise<AttemptRecord> {
-      try {
-        await attempts.insert(record);
-        return record;
-      } catch (error) {
-        if (!(error instanceof DuplicateKeyError)) throw error;
-        const existing = await attempts.get(record._id);
-        if (!existing) throw error;
-        return existing;
-      }
-    },
+    create: (record: AttemptRecord): Promise<AttemptRecord> => insertOrGet(attempts, record),
 
     get: (id: string) => attempts.get(id),
 

@@ -1,6 +1,6 @@
 import type { WorkspaceCheckpoint } from '../contracts/workspace-checkpoint';
 import type { Database } from './collection';
-import { DuplicateKeyError } from './errors';
+import { insertOnce } from './insert';
 
 type CheckpointRecord = Omit<WorkspaceCheckpoint, 'id'> & { _id: string };
 
@@ -13,15 +13,8 @@ export async function createCheckpointStore(db: Database) {
 
   return {
     /** Writes a checkpoint; `false` when its number is taken. */
-    async add({ id, ...checkpoint }: WorkspaceCheckpoint): Promise<boolean> {
-      try {
-        await checkpoints.insert({ _id: id, ...checkpoint });
-        return true;
-      } catch (error) {
-        if (!(error instanceof DuplicateKeyError)) throw error;
-        return false;
-      }
-    },
+    add: ({ id, ...checkpoint }: WorkspaceCheckpoint): Promise<boolean> =>
+      insertOnce(checkpoints, { _id: id, ...checkpoint }),
 
     async get(id: string): Promise<WorkspaceCheckpoint | undefined> {
       const found = await checkpoints.get(id);

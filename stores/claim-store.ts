@@ -1,6 +1,6 @@
 import type { TerminalClaim } from '../runs/completion';
 import type { Database } from './collection';
-import { DuplicateKeyError } from './errors';
+import { insertOnce } from './insert';
 
 interface StoredClaim {
   _id: string;
@@ -14,11 +14,7 @@ export async function createClaimStore(db: Database) {
   const idOf = (attemptId: string, digest: string) => `${attemptId}/${digest}`;
   return {
     async put(attemptId: string, digest: string, claim: TerminalClaim): Promise<void> {
-      try {
-        await claims.insert({ _id: idOf(attemptId, digest), attemptId, claim });
-      } catch (error) {
-        if (!(error instanceof DuplicateKeyError)) throw error;
-      }
+      await insertOnce(claims, { _id: idOf(attemptId, digest), attemptId, claim });
     },
     async get(attemptId: string, digest: string): Promise<TerminalClaim | undefined> {
       return (await claims.get(idOf(attemptId, digest)))?.claim;

@@ -1,5 +1,6 @@
 import type { Collection, Database, Stored } from './collection';
-import { DuplicateKeyError, StaleRevisionError } from './errors';
+import { StaleRevisionError } from './errors';
+import { insertOnce } from './insert';
 
 /** What every configured record is answered with beside its own fields. */
 export interface Recorded {
@@ -38,15 +39,9 @@ export async function createConfiguredRecords<F extends object>(db: Database, na
   /** Whether `next` stands now: nobody else has written since the revision before it was read. */
   async function replaces(next: Document<F>): Promise<boolean> {
     const { _id, ...rest } = next;
-    try {
-      if (next.revision === 1) await records.insert(next);
-      // The two filters and updates are of a document whose own fields stay opaque here.
-      else return (await records.findOneAndUpdate(at(_id, next.revision - 1), { $set: rest as never })) !== undefined;
-      return true;
-    } catch (error) {
-      if (error instanceof DuplicateKeyError) return false;
-      throw error;
-    }
+    if (next.revision === 1) return insertOnce(records, next);
+    // The two filters and updates are of a document whose own fields stay opaque here.
+    return (await records.findOneAndUpdate(at(_id, next.revision - 1), { $set: rest as never })) !== undefined;
   }
 
   const at = (_id: string, revision: number) => ({ _id, revision }) as never;

@@ -1,7 +1,7 @@
 import type { Continuation } from '../contracts/completion';
 import type { ConversationSource } from '../contracts/conversation';
 import type { Database } from './collection';
-import { DuplicateKeyError } from './errors';
+import { insertOnce } from './insert';
 
 /** What a launch goes on with: kept out of workflow histories. The id is the first attempt it was asked for. */
 export interface ConversationRecord extends ConversationSource {
@@ -18,11 +18,7 @@ export async function createConversationStore(db: Database) {
   const conversations = await db.collection<ConversationRecord>({ name: 'run-conversations' });
   return {
     async put(record: ConversationRecord): Promise<void> {
-      try {
-        await conversations.insert(record);
-      } catch (error) {
-        if (!(error instanceof DuplicateKeyError)) throw error;
-      }
+      await insertOnce(conversations, record);
     },
     get: (id: string) => conversations.get(id),
   };

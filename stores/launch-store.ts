@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { LaunchOutcome } from '../contracts/launch';
 import type { Database } from './collection';
-import { DuplicateKeyError } from './errors';
+import { insertOrGet } from './insert';
 
 /** A launch a caller asked for under an idempotency key: which attempt it is, and what was asked. */
 export interface LaunchClaim {
@@ -21,18 +21,8 @@ export async function createLaunchStore(db: Database) {
   const launches = await db.collection<LaunchClaim>({ name: 'launches' });
   return {
     /** Claims the key for `attemptId`, or returns the claim that was there first. */
-    async claim(key: string, claim: Omit<LaunchClaim, '_id'>): Promise<LaunchClaim> {
-      const document = { _id: keyHash(claim.taskId, key), ...claim };
-      try {
-        await launches.insert(document);
-        return document;
-      } catch (error) {
-        if (!(error instanceof DuplicateKeyError)) throw error;
-        const first = await launches.get(document._id);
-        if (!first) throw error;
-        return first;
-      }
-    },
+    claim: (key: string, claim: Omit<LaunchClaim, '_id'>): Promise<LaunchClaim> =>
+      insertOrGet(launches, { _id: keyHash(claim.taskId, key), ...claim }),
 
     find: (taskId: string, key: string) => launches.get(keyHash(taskId, key)),
 

@@ -1,6 +1,6 @@
 import type { CapturedOutput, OutputArtifact, QuarantineReason } from '../contracts/output-artifact';
 import type { Database } from './collection';
-import { DuplicateKeyError } from './errors';
+import { insertOnce } from './insert';
 
 /** An artifact, and whether its content is still there. */
 export interface OutputArtifactRecord extends Omit<OutputArtifact, 'id'> {
@@ -34,24 +34,20 @@ export async function createOutputArtifactStore(
     /** Keeps what was captured; keeping it again changes nothing. The record comes first: nothing is kept unseen. */
     async keep(source: { taskId: string; attemptId: string }, { id, body, ...facts }: CapturedOutput): Promise<void> {
       const at = now();
-      try {
-        await artifacts.insert({
-          _id: id,
-          schemaVersion: 'run-output-artifact/v1',
-          taskId: source.taskId,
-          runId: source.attemptId,
-          attemptId: source.attemptId,
-          ...facts,
-          createdAt: at.toISOString(),
-          expiresAt: new Date(at.getTime() + retentionMs).toISOString(),
-          state: 'available',
-          lease: { attemptId: source.attemptId },
-          hasBody: true,
-          revision: 1,
-        });
-      } catch (error) {
-        if (!(error instanceof DuplicateKeyError)) throw error;
-      }
+      await insertOnce(artifacts, {
+        _id: id,
+        schemaVersion: 'run-output-artifact/v1',
+        taskId: source.taskId,
+        runId: source.attemptId,
+        attemptId: source.attemptId,
+        ...facts,
+        createdAt: at.toISOString(),
+        expiresAt: new Date(at.getTime() + retentionMs).toISOString(),
+        state: 'available',
+        lease: { attemptId: source.attemptId },
+        hasBody: true,
+        revision: 1,
+      });
       await blobs.put(body);
     },
 

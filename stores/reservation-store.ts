@@ -11,7 +11,7 @@ import {
 } from '../runs/admission/capacity';
 import type { AdmissionRequest } from '../runs/admission/request';
 import type { Collection, Database } from './collection';
-import { DuplicateKeyError } from './errors';
+import { insertOnce } from './insert';
 
 /** Who holds capacity, and of which generation of its reservation that is. */
 interface Holder {
@@ -111,11 +111,7 @@ export async function createReservationStore(db: Database) {
     ],
     expire: { field: 'endedAt', afterSeconds: retentionSeconds },
   });
-  try {
-    await ledgers.insert({ _id: 'ledger', usage: {}, holders: {} });
-  } catch (error) {
-    if (!(error instanceof DuplicateKeyError)) throw error;
-  }
+  await insertOnce(ledgers, { _id: 'ledger', usage: {}, holders: {} });
 
   /** Counts the request in every scope, or in none. Done already, it stays as it is. */
   async function hold(request: AdmissionRequest, policies: Policy[], generation: number, at: string) {
@@ -209,26 +205,12 @@ export async function createReservationStore(db: Database) {
       committed: nothing,
       createdAt: lease.now,
     };
-    try {
-      await reservations.insert(document);
-      return document;
-    } catch (error) {
-      if (error instanceof DuplicateKeyError) return undefined;
-      throw error;
-    }
+    return (await insertOnce(reservations, document)) ? document : undefined;
   }
 
   /** Puts a mark in the place of a document that was never written, so that a late writer finds it and starts over. */
-  async function bury(id: string, holder: Holder, now: Date): Promise<boolean> {
-    const buriedAt = now.toISOString();
-    try {
-      await reservations.insert(buried(id, holder, buriedAt));
-      return true;
-    } catch (error) {
-      if (error instanceof DuplicateKeyError) return false;
-      throw error;
-    }
-  }
+  const bury = (id: string, holder: Holder, now: Date): Promise<boolean> =>
+    insertOnce(reservations, buried(id, holder, now.toISOString()));
 
   return {
     /**

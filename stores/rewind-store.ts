@@ -1,6 +1,6 @@
 import type { WorkspaceRewind } from '../contracts/workspace-rewind';
 import type { Database } from './collection';
-import { DuplicateKeyError } from './errors';
+import { insertOrGet } from './insert';
 
 type RewindRecord = Omit<WorkspaceRewind, 'id'> & { _id: string };
 
@@ -19,16 +19,8 @@ export async function createRewindStore(db: Database) {
 
   return {
     /** Writes a plan, or answers the one that was first. */
-    async add({ id, ...rewind }: WorkspaceRewind): Promise<WorkspaceRewind> {
-      try {
-        await rewinds.insert({ _id: id, ...rewind });
-        return { id, ...rewind };
-      } catch (error) {
-        const first = error instanceof DuplicateKeyError ? await rewinds.get(id) : undefined;
-        if (!first) throw error;
-        return present(first);
-      }
-    },
+    add: async ({ id, ...rewind }: WorkspaceRewind): Promise<WorkspaceRewind> =>
+      present(await insertOrGet(rewinds, { _id: id, ...rewind })),
 
     async get(id: string): Promise<WorkspaceRewind | undefined> {
       const found = await rewinds.get(id);

@@ -1,6 +1,6 @@
 import type { AgentCommandType } from '../contracts/agent-command';
 import type { Collection, Database } from './collection';
-import { DuplicateKeyError } from './errors';
+import { insertOrGet } from './insert';
 
 /**
  * Where a command is between its request and its outcome. `delivering` is the point of no return: whoever moves a
@@ -39,18 +39,8 @@ export async function createRunCommandStore(db: Database) {
 
   return {
     /** Writes the request down, or returns the one that was there first. */
-    async request(command: Omit<RunCommand, '_id' | 'state'>): Promise<RunCommand> {
-      const record = { ...command, _id: idOf(command.attemptId, command.commandId), state: 'requested' as const };
-      try {
-        await commands.insert(record);
-        return record;
-      } catch (error) {
-        if (!(error instanceof DuplicateKeyError)) throw error;
-        const first = await commands.get(record._id);
-        if (!first) throw error;
-        return first;
-      }
-    },
+    request: (command: Omit<RunCommand, '_id' | 'state'>): Promise<RunCommand> =>
+      insertOrGet(commands, { ...command, _id: idOf(command.attemptId, command.commandId), state: 'requested' }),
 
     get: (attemptId: string, commandId: string) => commands.get(idOf(attemptId, commandId)),
 

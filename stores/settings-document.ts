@@ -1,6 +1,7 @@
 import { AppError } from '../platform/errors/app-error';
 import type { Collection, Database, Stored } from './collection';
-import { DuplicateKeyError, StaleRevisionError } from './errors';
+import { StaleRevisionError } from './errors';
+import { insertOnce } from './insert';
 
 /** One thing that a board is configured with, and its revision; 0 while nobody has set it. */
 export interface SettingsValue<T> {
@@ -34,13 +35,7 @@ export async function openSettingsDocument<T>(db: Database, id: string): Promise
       );
       return written !== undefined;
     }
-    try {
-      await settings.insert({ _id: id, revision: 1, value });
-      return true;
-    } catch (error) {
-      if (error instanceof DuplicateKeyError) return false;
-      throw error;
-    }
+    return insertOnce(settings, { _id: id, revision: 1, value });
   }
 
   return {

@@ -1,7 +1,8 @@
 import type { Features, FeaturesPatch } from '../contracts/settings';
 import { AppError } from '../platform/errors/app-error';
 import type { Database } from './collection';
-import { DuplicateKeyError, StaleRevisionError } from './errors';
+import { StaleRevisionError } from './errors';
+import { insertOnce } from './insert';
 
 /** The one document of feature settings: only what was set. Everything else is a default. */
 interface FeatureDocument {
@@ -102,13 +103,7 @@ export async function createSettingsStore(db: Database, env: SettingsEnvironment
       );
     }
     const first: FeatureDocument = { _id: 'features', revision: 1, set };
-    try {
-      await documents.insert(first);
-      return first;
-    } catch (error) {
-      if (error instanceof DuplicateKeyError) return undefined;
-      throw error;
-    }
+    return (await insertOnce(documents, first)) ? first : undefined;
   }
 
   return {

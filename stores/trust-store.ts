@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { TrustDecision } from '../contracts/workspace-trust';
 import type { Database } from './collection';
-import { DuplicateKeyError } from './errors';
+import { insertOnce } from './insert';
 
 type DecisionRecord = Omit<TrustDecision, 'id'> & { _id: string };
 export type NewTrustDecision = Omit<TrustDecision, 'schemaVersion' | 'id' | 'sequence' | 'supersedes'>;
@@ -40,13 +40,7 @@ export async function createTrustStore(db: Database) {
         sequence: (previous?.sequence ?? 0) + 1,
         supersedes: previous?.id ?? null,
       };
-      try {
-        await decisions.insert(record);
-        return present(record);
-      } catch (error) {
-        if (!(error instanceof DuplicateKeyError)) throw error;
-        return undefined;
-      }
+      return (await insertOnce(decisions, record)) ? present(record) : undefined;
     },
   };
 }

@@ -1,6 +1,6 @@
 import type { WatchdogAction, WatchdogFinding, WatchdogOverride } from '../contracts/watchdog';
-import type { Collection, Database } from './collection';
-import { DuplicateKeyError } from './errors';
+import type { Database } from './collection';
+import { insertOnce } from './insert';
 
 type FindingRecord = Omit<WatchdogFinding, 'id'> & { _id: string };
 type ActionRecord = Omit<WatchdogAction, 'id'> & { _id: string };
@@ -73,16 +73,6 @@ export async function createWatchdogStore(db: Database) {
 }
 
 export type WatchdogStore = Awaited<ReturnType<typeof createWatchdogStore>>;
-
-async function insertOnce<T extends { _id: string }>(collection: Collection<T>, record: T): Promise<boolean> {
-  try {
-    await collection.insert(record);
-    return true;
-  } catch (error) {
-    if (!(error instanceof DuplicateKeyError)) throw error;
-    return false;
-  }
-}
 
 const presentFinding = ({ _id, ...finding }: FindingRecord): WatchdogFinding => ({ id: _id, ...finding });
 const presentOverride = ({ _id, ...override }: OverrideRecord): WatchdogOverride => override;

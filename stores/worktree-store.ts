@@ -62,9 +62,16 @@ export async function createWorktreeStore(db: Database) {
     ofRepository: (repository: string, limit = 1_000) =>
       worktrees.find({ repository }, { sort: { updatedAt: -1 }, limit }),
 
-    /** Worktrees in the middle of an operation, those that stand longest first. */
-    unsettled: (limit: number) =>
-      worktrees.find({ state: { $in: unsettledStates } }, { sort: { updatedAt: 1 }, limit }),
+    /**
+     * Worktrees in the middle of an operation, those that stand longest first.
+     *
+     * @param options.stuck also those that stand still with an error
+     */
+    unsettled: (limit: number, { stuck }: { stuck: boolean }) =>
+      worktrees.find(
+        { state: { $in: unsettledStates }, ...(stuck ? {} : { recoverable: null }) },
+        { sort: { updatedAt: 1 }, limit },
+      ),
 
     /** Worktrees whose lease has ended before `before`, the oldest first. */
     expired: (before: string, skip: number, limit: number) =>

@@ -25,8 +25,7 @@ export async function reconcileWorktrees(
   { worktrees, client, heartbeatTimeoutMs, log }: ReconcileDependencies,
   { stuck }: { stuck: boolean },
 ): Promise<void> {
-  for (const { _id: taskId, state, operation, recoverable } of await worktrees.unsettled(batch)) {
-    if (recoverable && !stuck) continue;
+  for (const { _id: taskId, state, operation } of await worktrees.unsettled(batch, { stuck })) {
     await client.workflow.start('worktree', {
       workflowId: worktreeId(taskId),
       taskQueue: boardQueue,

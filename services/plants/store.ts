@@ -1,5 +1,5 @@
 import type { Database } from '../../stores/collection';
-import { DuplicateKeyError } from '../../stores/errors';
+import { insertOrGet } from '../../stores/insert';
 import type { NewPlant, Plant } from './plant';
 
 interface PlantRecord {
@@ -63,13 +63,8 @@ export async function createPlantStore(db: Database) {
     /** Whether the plant is there now and of this creation: `false` when the number was taken before. */
     async add(user: string, id: bigint, plant: Plant, creation: { by: string; at: string }): Promise<boolean> {
       const _id = keyOf(user, id);
-      try {
-        await plants.insert({ _id, user, order: orderOf(id), ...plant, createdAt: creation.at, creation: creation.by });
-        return true;
-      } catch (error) {
-        if (!(error instanceof DuplicateKeyError)) throw error;
-        return (await plants.get(_id))?.creation === creation.by;
-      }
+      const record = { _id, user, order: orderOf(id), ...plant, createdAt: creation.at, creation: creation.by };
+      return (await insertOrGet(plants, record)).creation === creation.by;
     },
 
     /** Whether there was one. */
