@@ -3,10 +3,13 @@ import type { ApprovalStore } from '../stores/approval-store';
 import type { FeedStore } from '../stores/feed-store';
 import type { ApiContext, Area } from './context';
 import type { RunsContext } from './runs/context';
+import type { AskHost } from './temporal/ask-host';
 
 /** What the areas share that need Temporal, or what its workers write. */
 export interface DurableContext extends ApiContext {
   client: Client;
+  /** Asks a host what somebody waits for. */
+  ask: AskHost;
   runs: RunsContext & { feed: FeedStore };
   approvals: ApprovalStore;
   now: () => Date;

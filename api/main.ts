@@ -26,11 +26,12 @@ async function main(): Promise<void> {
     },
   });
   try {
-    const { BOARD_DATA_DIR: dataDir, TEMPORAL_ADDRESS: configured } = env;
-    const address = await discoverTemporal({ configured, dataDir, signal: starting.signal });
+    const { BOARD_DATA_DIR: dataDir, TEMPORAL_ADDRESS: configured, TEMPORAL_HTTP_ADDRESS: configuredHttp } = env;
+    const found = await discoverTemporal({ configured, configuredHttp, dataDir, signal: starting.signal });
     // Connects with the first call and again after every loss: the board is served while Temporal is away.
-    const connection = Connection.lazy({ address });
-    api = await startApi(env, log, new Client({ connection, namespace: env.TEMPORAL_NAMESPACE }));
+    const connection = Connection.lazy({ address: found.address });
+    const settings = { ...env, TEMPORAL_HTTP_ADDRESS: found.httpAddress };
+    api = await startApi(settings, log, new Client({ connection, namespace: env.TEMPORAL_NAMESPACE }));
   } catch (error) {
     if (starting.signal.aborted) return;
     log.fatal({ err: error }, 'cannot start');

@@ -13,6 +13,7 @@ import { openPhases } from './phases/open';
 import { openRewind } from './rewind/open';
 import { openRuns } from './runs/open';
 import { runRoutes } from './runs/routes';
+import { createAskHost } from './temporal/ask-host';
 import { openWatchdog } from './watchdog/open';
 import { openWorkspaceTrust } from './workspace-trust/open';
 import { openWorktrees } from './worktrees/open';
@@ -36,9 +37,11 @@ export async function openDurable(
   client: Client,
   closers: Closer[],
 ): Promise<{ areas: Area[]; hub: FeedHub }> {
-  const runs = await openRuns(context, client);
+  const { TEMPORAL_HTTP_ADDRESS: httpAddress, TEMPORAL_NAMESPACE: namespace } = context.env;
+  const ask = createAskHost(httpAddress === undefined ? undefined : { httpAddress, namespace });
+  const runs = await openRuns(context, { client, ask });
   const approvals = await createApprovalStore(context.database);
-  const durable: DurableContext = { ...context, client, runs, approvals, now: () => new Date() };
+  const durable: DurableContext = { ...context, client, ask, runs, approvals, now: () => new Date() };
   const hub = new FeedHub({ ...runs, approvals, board: context.board, log: context.log });
   await hub.start();
   closers.push(() => hub.stop());

@@ -99,6 +99,7 @@ export async function startAll(options: StartOptions = {}): Promise<RunningServi
       BOARD_PORT: String(apiPort),
       ...Object.fromEntries([...servicePorts].map(([name, port]) => [smallServices[name].port, String(port)])),
       TEMPORAL_ADDRESS: temporalAddress(),
+      TEMPORAL_HTTP_ADDRESS: settings.TEMPORAL_HTTP_ADDRESS ?? temporal?.httpAddress(),
     });
     const folders = [...servicePorts.keys()].map((name) => [name, smallServices[name].folder] as const);
     const programs = ([['worker', 'worker'], ['api', 'api'], ...folders] as const).map(([name, folder]) => {

@@ -12,6 +12,7 @@ import { openDatabase } from '../stores/open';
 import { boardQueue, hostQueue } from '../workflows/queues';
 import { createWorkerDependencies } from './deps';
 import { hostIdOf } from './host';
+import { answerHostQuestions } from './host-questions';
 import { reconcileWorktrees } from './reconcile';
 import type { WorkerParts } from './shared';
 import { startUpkeep } from './upkeep';
@@ -50,7 +51,7 @@ export async function startWorker(
 ): Promise<RunningWorker> {
   installRuntime(log);
   const dataDir = env.BOARD_DATA_DIR;
-  const address = await discoverTemporal({ configured: env.TEMPORAL_ADDRESS, dataDir, signal });
+  const { address } = await discoverTemporal({ configured: env.TEMPORAL_ADDRESS, dataDir, signal });
   const target = { address, namespace: env.TEMPORAL_NAMESPACE, log, ...(signal ? { signal } : {}) };
   const connection = await connectWorker(target);
   const client = await connectClient(target);
@@ -81,12 +82,14 @@ export async function startWorker(
     shutdownGraceTime: 0,
     shutdownForceTime: env.BOARD_STOP_GRACE_MS + 10_000,
   };
+  const nexusServices = [answerHostQuestions(hostActivities)];
   const drainMs = env.BOARD_DRAIN_MS;
   const [onHost, ...others] = await Promise.all([
     Worker.create({
       ...options,
       taskQueue: hostQueue(hostId),
       activities: hostActivities,
+      nexusServices,
       maxConcurrentActivityTaskExecutions: env.BOARD_WORKER_CONCURRENCY,
       // Temporal would end what runs itself; it is to be ended as the hand-over to recovery that it is, a moment before.
       shutdownGraceTime: drainMs === 0 ? 0 : drainMs + 2_000,
@@ -95,7 +98,7 @@ export async function startWorker(
     Worker.create({ ...options, taskQueue: queue, activities: workerActivities }),
     // One whose data directory is not the board's has no task files to look at: it runs agents, and nothing else.
     ...(boardActivities
-      ? [Worker.create({ ...options, ...workflows, taskQueue: boardQueue, activities: boardActivities })]
+      ? [Worker.create({ ...options, ...workflows, taskQueue: boardQueue, activities: boardActivities, nexusServices })]
       : []),
   ]);
   const workers = [onHost, ...others];

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import {
-  ActivityExecutionFailedError,
   WithStartWorkflowOperation,
   WorkflowExecutionAlreadyStartedError,
   WorkflowUpdateFailedError,
@@ -13,6 +12,7 @@ import type { LaunchOutcome, LaunchRefusal } from '../../contracts/launch';
 import type { RunRecovery } from '../../contracts/recovery';
 import type { LaunchPreview } from '../../contracts/launch-manifest';
 import { AppError, conflict } from '../../platform/errors/app-error';
+import { NexusFailedError, NexusNotServedError } from '../../platform/temporal/ask-nexus';
 import {
   agentRunId,
   commandUpdate,
@@ -26,13 +26,14 @@ import {
 } from '../../workflows/agent-run/messages';
 import { cancelRecoveryUpdate, recoveryId } from '../../workflows/recovery/messages';
 import { launchPreviewId } from '../../workflows/launch-preview/messages';
-import type { PrepareActivities, PreviewInput } from '../../activities/prepare';
+import type { PreviewInput } from '../../activities/prepare';
 import { boardQueue, hostQueue } from '../../workflows/queues';
 import { searchAttributes } from '../../platform/temporal/search-attributes';
-import { hasStatus, withinDeadline } from '../temporal/deadline';
+import type { AskHost } from '../temporal/ask-host';
+import { withinDeadline } from '../temporal/deadline';
 
 /** The workflows behind run endpoints: what the API may start, tell and ask. */
-export function createRunLauncher(client: Client) {
+export function createRunLauncher(client: Client, ask: AskHost) {
   return {
     /**
      * Starts the attempt's workflow and answers what admission decided; started already, it answers the same.
@@ -70,19 +71,21 @@ export function createRunLauncher(client: Client) {
     },
 
     /**
-     * Compiles a launch on the host that would run it: one activity without a workflow around it, which somebody who waits
-     * would wait for as well. A Temporal server that has no such thing gets the workflow.
+     * Compiles a launch on the host that would run it.
+     *
+     * @throws AppError 503 `PREVIEW_FAILED`, or `RUN_PENDING` when no worker answers in time
      */
-    preview: (input: PreviewInput): Promise<LaunchPreview | LaunchRefusal> =>
-      withinDeadline(client, pending, async () => {
-        try {
-          return await previewAlone(client, input);
-        } catch (error) {
-          if (error instanceof ActivityExecutionFailedError) throw notPreviewed();
-          if (!hasStatus(error, unimplemented)) throw error;
-          return previewInWorkflow(client, input);
-        }
-      }),
+    async preview(input: PreviewInput): Promise<LaunchPreview | LaunchRefusal> {
+      const taskQueue = input.hostId === null ? boardQueue : hostQueue(input.hostId);
+      try {
+        return await ask('preview', { taskQueue, input, withinMs: previewWithinMs });
+      } catch (error) {
+        if (error instanceof NexusNotServedError)
+          return withinDeadline(client, pending, () => previewInWorkflow(client, input));
+        if (error instanceof NexusFailedError) throw error.unanswered ? pending() : notPreviewed();
+        throw error;
+      }
+    },
 
     /** Answers once the end of the run is recorded; `undefined` when its workflow is over. */
     stop: (attemptId: string, actor: string): Promise<RunEnd | undefined> =>
@@ -142,18 +145,8 @@ export function createRunLauncher(client: Client) {
 
 export type RunLauncher = ReturnType<typeof createRunLauncher>;
 
-/** The gRPC status of a server that does not know a call. */
-const unimplemented = 12;
-
-const previewAlone = (client: Client, input: PreviewInput) =>
-  client.activity.typed<Pick<PrepareActivities, 'preview'>>().execute('preview', {
-    id: launchPreviewId(randomUUID()),
-    taskQueue: input.hostId === null ? boardQueue : hostQueue(input.hostId),
-    startToCloseTimeout: '20 seconds',
-    scheduleToCloseTimeout: '25 seconds',
-    retry: { maximumAttempts: 2 },
-    args: [input],
-  });
+/** How long a host may take to compile a preview, in milliseconds. */
+const previewWithinMs = 20_000;
 
 const previewInWorkflow = (client: Client, input: PreviewInput) =>
   client.workflow.execute<(input: PreviewInput) => Promise<LaunchPreview | LaunchRefusal>>('launchPreview', {

@@ -10,11 +10,15 @@ import { createRunCommandStore } from '../../stores/run-command-store';
 import { createRunEventStore } from '../../stores/run-event-store';
 import { createWorktreeStore } from '../../stores/worktree-store';
 import type { ApiContext } from '../context';
+import type { AskHost } from '../temporal/ask-host';
 import type { RunsContext } from './context';
 import { createRunLauncher } from './launcher';
 
 /** Opens what the endpoints of runs and the live feed need, on the stores of this process. */
-export async function openRuns(context: ApiContext, client: Client): Promise<RunsContext & { feed: FeedStore }> {
+export async function openRuns(
+  context: ApiContext,
+  { client, ask }: { client: Client; ask: AskHost },
+): Promise<RunsContext & { feed: FeedStore }> {
   const {
     env,
     database,
@@ -58,7 +62,7 @@ export async function openRuns(context: ApiContext, client: Client): Promise<Run
     conversations,
     events,
     feed,
-    launcher: createRunLauncher(client),
+    launcher: createRunLauncher(client, ask),
     settings: {
       timings: {
         runTimeoutMs: env.BOARD_RUN_TIMEOUT_MS,

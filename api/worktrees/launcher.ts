@@ -5,15 +5,43 @@ import type { EditorOpened, WorktreeInspection } from '../../contracts/worktree'
 import type { LaunchRefusal } from '../../contracts/launch';
 import type { WorktreeRequest } from '../../contracts/worktree-request';
 import { AppError, conflict } from '../../platform/errors/app-error';
+import { NexusFailedError, NexusNotServedError } from '../../platform/temporal/ask-nexus';
 import { searchAttributes } from '../../platform/temporal/search-attributes';
-import { boardQueue } from '../../workflows/queues';
+import { boardQueue, hostQueue } from '../../workflows/queues';
 import { operateUpdate, worktreeBusy, worktreeId, type WorktreeOutcome } from '../../workflows/worktree/messages';
 import { worktreeViewId, type WorktreePlace } from '../../workflows/worktree-view/messages';
 import { askAgain, endedMeanwhile } from '../temporal/ask-again';
+import type { AskHost } from '../temporal/ask-host';
 import { withinDeadline } from '../temporal/deadline';
 
+interface WorktreeLauncherOptions {
+  client: Client;
+  ask: AskHost;
+  heartbeatTimeoutMs: number;
+}
+
+/** How long a host may take to look at a worktree, in milliseconds. */
+const inspectWithinMs = 15_000;
+
 /** The workflows behind worktree endpoints. */
-export function createWorktreeLauncher(client: Client, { heartbeatTimeoutMs }: { heartbeatTimeoutMs: number }) {
+export function createWorktreeLauncher({ client, ask, heartbeatTimeoutMs }: WorktreeLauncherOptions) {
+  const inspectInWorkflow = (places: WorktreePlace[]): Promise<(WorktreeInspection | null)[]> =>
+    withinDeadline(client, pending, () =>
+      client.workflow.execute<(input: { places: WorktreePlace[] }) => Promise<(WorktreeInspection | null)[]>>(
+        'worktreeInspection',
+        { ...viewing(), args: [{ places }] },
+      ),
+    );
+
+  const inspectOne = async ({ taskId, hostId }: WorktreePlace): Promise<WorktreeInspection | null> => {
+    try {
+      return await ask('inspect', { taskQueue: hostQueue(hostId), input: { taskId }, withinMs: inspectWithinMs });
+    } catch (error) {
+      if (error instanceof NexusFailedError) return null;
+      throw error;
+    }
+  };
+
   return {
     /**
      * Runs the operation, or joins the same one that runs already, and answers how it ended.
@@ -45,12 +73,10 @@ export function createWorktreeLauncher(client: Client, { heartbeatTimeoutMs }: {
 
     /** What is to be seen of worktrees on their hosts; `null` where a host does not answer. */
     inspect: (places: WorktreePlace[]): Promise<(WorktreeInspection | null)[]> =>
-      withinDeadline(client, pending, () =>
-        client.workflow.execute<(input: { places: WorktreePlace[] }) => Promise<(WorktreeInspection | null)[]>>(
-          'worktreeInspection',
-          { ...viewing(), args: [{ places }] },
-        ),
-      ),
+      Promise.all(places.map(inspectOne)).catch((error: unknown) => {
+        if (error instanceof NexusNotServedError) return inspectInWorkflow(places);
+        throw error;
+      }),
 
     open: (place: WorktreePlace): Promise<EditorOpened | LaunchRefusal> =>
       withinDeadline(client, pending, () =>

@@ -125,6 +125,10 @@ export const environment = z.object({
     .string()
     .regex(/^[^\s/:]+:\d{1,5}$/, 'must be host:port')
     .optional(),
+  TEMPORAL_HTTP_ADDRESS: z
+    .string()
+    .regex(/^[^\s/:]+:\d{1,5}$/, 'must be host:port')
+    .optional(),
   TEMPORAL_NAMESPACE: z.string().min(1).default('default'),
   TEMPORAL_UI_PORT: port(8233),
   PLANTS_PORT: port(3003),

@@ -5,6 +5,7 @@ export interface DevServerPlan {
   dbFile: string;
   namespace: string;
   port: number;
+  httpPort: number;
   uiPort: number;
 }
 
@@ -13,10 +14,11 @@ export interface DevServerPlan {
  * single partition shortens the tail of task dispatch on one machine, and the raised update limit lets one workflow
  * answer many callers at once (above the limit of 10 they are retried so slowly that they look hung).
  */
-export function devServerArguments({ dbFile, namespace, port, uiPort }: DevServerPlan): string[] {
+export function devServerArguments({ dbFile, namespace, port, httpPort, uiPort }: DevServerPlan): string[] {
   const repeated = (flag: string, values: readonly string[]): string[] => values.flatMap((value) => [flag, value]);
   return [
-    ...['server', 'start-dev', '--ip', '127.0.0.1', '--port', String(port), '--ui-port', String(uiPort)],
+    ...['server', 'start-dev', '--ip', '127.0.0.1', '--port', String(port)],
+    ...['--http-port', String(httpPort), '--ui-port', String(uiPort)],
     ...['--namespace', namespace, '--db-filename', dbFile, '--ui-disable-news-fetch', '--log-level', 'warn'],
     ...repeated('--sqlite-pragma', ['journal_mode=WAL', 'synchronous=NORMAL']),
     ...repeated('--dynamic-config-value', [

@@ -17,6 +17,8 @@ export interface DevServerOptions {
   log: Log;
   /** Frontend port; a free one for 0 or none. */
   port?: number;
+  /** Port of the HTTP API; a free one for 0 or none. */
+  httpPort?: number;
   /** Port of the Temporal UI; a free one for 0 or none. */
   uiPort?: number;
   /** What the server prints is appended here; beside the database file when not given. */
@@ -27,7 +29,10 @@ export interface DevServerOptions {
 
 /** A running development server. It listens on 127.0.0.1 only. */
 export interface DevServer {
+  /** `host:port` of the gRPC API. */
   address: string;
+  /** `host:port` of the HTTP API. */
+  httpAddress: string;
   uiUrl: string;
   pid: number;
   port: number;
@@ -50,9 +55,10 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
   const { binary, dbFile, namespace, log, logFile = `${dbFile}.log`, startWithinMs = 60_000 } = options;
   // A server that is already there would answer in place of ours, which would end only later: look first.
   const port = await claimPort(options.port ?? 0, 'the port of Temporal');
+  const httpPort = await claimPort(options.httpPort ?? 0, 'the HTTP port of Temporal');
   const uiPort = await claimPort(options.uiPort ?? 0, 'TEMPORAL_UI_PORT');
   await mkdir(dirname(dbFile), { recursive: true });
-  const child = await launchServer(binary, devServerArguments({ dbFile, namespace, port, uiPort }), logFile);
+  const child = await launchServer(binary, devServerArguments({ dbFile, namespace, port, httpPort, uiPort }), logFile);
   const address = `127.0.0.1:${port}`;
   const gone = new AbortController();
   void child.exited.then(() => gone.abort(new Error('The process ended.')));
@@ -69,7 +75,8 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
   const { pid, exited } = child;
   log.info({ address, serverPid: pid, dbFile }, 'temporal development server is up');
   const stop = (graceMs = stopGraceMs) => child.stop(graceMs);
-  return { address, uiUrl: `http://127.0.0.1:${uiPort}`, pid, port, uiPort, stop, exited };
+  const httpAddress = `127.0.0.1:${httpPort}`;
+  return { address, httpAddress, uiUrl: `http://127.0.0.1:${uiPort}`, pid, port, uiPort, stop, exited };
 }
 
 async function launchServer(binary: string, args: string[], file: string): Promise<Child> {

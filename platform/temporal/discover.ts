@@ -3,9 +3,18 @@ import { isSameProcess } from '../processes/identity';
 import { readRuntime, runtimeFile } from './runtime-file';
 import { TemporalUnavailableError } from './unavailable-error';
 
+/** Where a Temporal server answers, each as `host:port`. */
+export interface TemporalAddresses {
+  address: string;
+  /** Of its HTTP API, where that is known. */
+  httpAddress: string | undefined;
+}
+
 export interface DiscoverOptions {
   /** `TEMPORAL_ADDRESS`, which decides when it is set. */
   configured: string | undefined;
+  /** `TEMPORAL_HTTP_ADDRESS`, which goes with it. */
+  configuredHttp?: string | undefined;
   /** Where an embedded server leaves its address. */
   dataDir: string;
   /** Bound for an embedded server that is being started, in milliseconds. */
@@ -14,20 +23,20 @@ export interface DiscoverOptions {
 }
 
 /**
- * The address of the Temporal server of this process: the configured one, else that of the embedded server that runs on
+ * The addresses of the Temporal server of this process: the configured ones, else those of the embedded server that runs on
  * the data directory, once it is up.
  *
- * @returns `host:port`
  * @throws TemporalUnavailableError when there is neither within the bound; the signal's reason when it is aborted
  */
-export async function discoverTemporal(options: DiscoverOptions): Promise<string> {
-  const { configured, dataDir, withinMs = 30_000, signal } = options;
-  if (configured) return configured;
+export async function discoverTemporal(options: DiscoverOptions): Promise<TemporalAddresses> {
+  const { configured, configuredHttp, dataDir, withinMs = 30_000, signal } = options;
+  if (configured) return { address: configured, httpAddress: configuredHttp };
   const deadline = performance.now() + withinMs;
   for (;;) {
     signal?.throwIfAborted();
     const runtime = await readRuntime(dataDir);
-    if (runtime && (await isSameProcess(runtime))) return runtime.address;
+    if (runtime && (await isSameProcess(runtime)))
+      return { address: runtime.address, httpAddress: runtime.httpAddress };
     if (performance.now() >= deadline) {
       throw new TemporalUnavailableError(
         `No Temporal server: TEMPORAL_ADDRESS is not set and none runs on the data directory (${runtimeFile(dataDir)}, ` +

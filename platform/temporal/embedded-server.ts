@@ -23,6 +23,8 @@ export interface EmbeddedServerOptions {
 export interface EmbeddedServer extends Part {
   /** `host:port`, known once it has started. */
   address(): string;
+  /** `host:port` of the HTTP API; one that an earlier version left running has none. */
+  httpAddress(): string | undefined;
   uiUrl(): string;
 }
 
@@ -35,7 +37,7 @@ const adoptedPollMs = 250;
  */
 export function embeddedServer(options: EmbeddedServerOptions): EmbeddedServer {
   const { dataDir, namespace, log } = options;
-  let known: { address: string; uiUrl: string } | undefined;
+  let known: Pick<TemporalRuntime, 'address' | 'httpAddress' | 'uiUrl'> | undefined;
   const started = () => {
     if (!known) throw new Error('The embedded Temporal server was not started yet.');
     return known;
@@ -55,7 +57,7 @@ export function embeddedServer(options: EmbeddedServerOptions): EmbeddedServer {
 
   const takeOver = async (previous: TemporalRuntime): Promise<RunningPart | undefined> => {
     if (!(await isSameProcess(previous))) return undefined;
-    const { pid, address, uiUrl } = previous;
+    const { pid, address, httpAddress, uiUrl } = previous;
     try {
       await awaitNamespace(address, namespace, { withinMs: answersWithinMs });
     } catch (error) {
@@ -64,7 +66,7 @@ export function embeddedServer(options: EmbeddedServerOptions): EmbeddedServer {
       return undefined;
     }
     log.info({ serverPid: pid, address }, 'using the temporal server that already runs on the data directory');
-    known = { address, uiUrl };
+    known = { address, httpAddress, uiUrl };
     return { pid, exited: watchForEnd(previous), stop: (graceMs) => endProcess(previous, { graceMs }) };
   };
 
@@ -75,18 +77,28 @@ export function embeddedServer(options: EmbeddedServerOptions): EmbeddedServer {
       logFile: join(dataDir, 'logs', 'temporal.log'),
       namespace,
       log,
-      port: known ? Number(new URL(`tcp://${known.address}`).port) : 0,
+      port: portOf(known?.address),
+      httpPort: portOf(known?.httpAddress),
       uiPort: known ? Number(new URL(known.uiUrl).port) : options.uiPort,
     });
-    const { pid, address, uiUrl, exited } = server;
-    known = { address, uiUrl };
+    const { pid, address, httpAddress, uiUrl, exited } = server;
+    known = { address, httpAddress, uiUrl };
     const identity = await identify(pid);
-    if (identity) await writeRuntime(dataDir, { ...identity, address, uiUrl });
+    if (identity) await writeRuntime(dataDir, { ...identity, address, httpAddress, uiUrl });
     return { pid, exited, stop: (graceMs) => server.stop(graceMs) };
   };
 
-  return { name: 'temporal', start, address: () => started().address, uiUrl: () => started().uiUrl };
+  return {
+    name: 'temporal',
+    start,
+    address: () => started().address,
+    httpAddress: () => started().httpAddress,
+    uiUrl: () => started().uiUrl,
+  };
 }
+
+/** The port of a `host:port` that was used before; 0, a free one, for none. */
+const portOf = (address: string | undefined): number => Number(address?.split(':').at(-1) ?? 0);
 
 /** The system tells a parent how its child ended; of somebody else's process it only shows that it is gone. */
 async function watchForEnd(identity: ProcessIdentity): Promise<ProcessEnd> {

@@ -7,6 +7,8 @@ const runtime = z.object({
   startTime: z.string(),
   bootId: z.string(),
   address: z.string(),
+  // One that an earlier version left running has none.
+  httpAddress: z.string().optional(),
   uiUrl: z.string(),
 });
 

@@ -28,7 +28,7 @@ async function main(): Promise<void> {
   });
   installRuntime(log);
   const { BOARD_DATA_DIR: dataDir, TEMPORAL_ADDRESS: configured, TEMPORAL_NAMESPACE: namespace } = env;
-  const address = await discoverTemporal({ configured, dataDir, signal: starting.signal });
+  const { address } = await discoverTemporal({ configured, dataDir, signal: starting.signal });
   const target = { address, namespace, log, signal: starting.signal };
   const connection = await connectWorker(target);
   const client = await connectClient(target);

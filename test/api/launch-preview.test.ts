@@ -1,14 +1,15 @@
-import { ActivityExecutionFailedError, type Client } from '@temporalio/client';
+import { type Client } from '@temporalio/client';
 import { createRunLauncher } from '../../api/runs/launcher';
+import type { AskHost } from '../../api/temporal/ask-host';
 import type { PreviewInput } from '../../activities/prepare';
+import { NexusFailedError, NexusNotServedError } from '../../platform/temporal/ask-nexus';
 
 const input: PreviewInput = { snapshot: {} as PreviewInput['snapshot'], repository: null, git: null, hostId: null };
 
-/** A client of a server that fails every activity it is asked for, and answers for workflows. */
-function clientThatFails(error: Error) {
+/** A launcher whose hosts answer every question with an error, and whose workflows answer. */
+function launcherWhoseHosts(error: Error) {
   const started: string[] = [];
   const client = {
-    activity: { typed: () => ({ execute: () => Promise.reject(error) }) },
     workflow: {
       execute: (name: string) => {
         started.push(name);
@@ -17,18 +18,22 @@ function clientThatFails(error: Error) {
     },
     withDeadline: <T>(_deadline: number, call: () => Promise<T>) => call(),
   };
-  return { launcher: createRunLauncher(client as unknown as Client), started };
+  const ask: AskHost = () => Promise.reject(error);
+  // The launcher calls nothing else of a client for a preview.
+  return { launcher: createRunLauncher(client as unknown as Client, ask), started };
 }
 
-test('a server that knows no activities without a workflow compiles the preview in one', async () => {
-  const unimplemented = Object.assign(new Error('unknown method StartActivityExecution'), { code: 12 });
-  const { launcher, started } = clientThatFails(new Error('failed to start', { cause: unimplemented }));
+test('where hosts cannot be asked, a workflow compiles the preview', async () => {
+  const { launcher, started } = launcherWhoseHosts(new NexusNotServedError('no HTTP API'));
   expect(await launcher.preview(input)).toEqual({ manifest: 'compiled' });
   expect(started).toEqual(['launchPreview']);
 });
 
-test('a preview that fails on its host is a 503 that says to try again', async () => {
-  const { launcher, started } = clientThatFails(new ActivityExecutionFailedError('failed', undefined, 'preview/1'));
-  await expect(launcher.preview(input)).rejects.toMatchObject({ code: 'PREVIEW_FAILED', status: 503 });
+test.each([
+  ['fails on its host', 500, 'PREVIEW_FAILED'],
+  ['finds nobody who compiles it', 520, 'RUN_PENDING'],
+])('a preview that %s is a 503 that says to try again', async (_what, status, code) => {
+  const { launcher, started } = launcherWhoseHosts(new NexusFailedError(status, 'why'));
+  await expect(launcher.preview(input)).rejects.toMatchObject({ code, status: 503 });
   expect(started).toEqual([]);
 });

@@ -13,9 +13,14 @@ function clientThat(...outcomes: (() => Promise<unknown>)[]): { client: Client; 
 
 const failed = (type: string) => () =>
   Promise.reject(new WorkflowUpdateFailedError('failed', ApplicationFailure.nonRetryable('why', type)));
+const ask = () => Promise.reject(new Error('No operation asks a host.'));
 const done = () => Promise.resolve({ status: 'done' });
 const operate = (client: Client) =>
-  createWorktreeLauncher(client, { heartbeatTimeoutMs: 1_000 }).operate('task_20260101_a', { kind: 'create' }, 'test');
+  createWorktreeLauncher({ client, ask, heartbeatTimeoutMs: 1_000 }).operate(
+    'task_20260101_a',
+    { kind: 'create' },
+    'test',
+  );
 
 it('asks again when the workflow it asked ended in that moment', async () => {
   const { client, asked } = clientThat(failed('AcceptedUpdateCompletedWorkflow'), done);

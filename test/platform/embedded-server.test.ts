@@ -42,11 +42,12 @@ describe('the embedded Temporal server', () => {
     const temporal = server();
     const supervision = await supervise([temporal], { log, backoff: { firstMs: 10, maxMs: 100 } });
     const address = temporal.address();
-    expect(await discoverTemporal({ configured: undefined, dataDir })).toBe(address);
+    const httpAddress = temporal.httpAddress();
+    expect(await discoverTemporal({ configured: undefined, dataDir })).toEqual({ address, httpAddress });
     const { temporal: pid } = supervision.pids();
     process.kill(pid!, 'SIGKILL');
     await eventually(() => expect(supervision.pids().temporal).not.toBe(pid), { withinMs: 30_000 });
-    expect(temporal.address()).toBe(address);
+    expect([temporal.address(), temporal.httpAddress()]).toEqual([address, httpAddress]);
     await awaitNamespace(address, namespace, { withinMs: 5_000 });
     await supervision.stop();
     expect(await readRuntime(dataDir)).toBeUndefined();
@@ -86,9 +87,9 @@ describe('the embedded Temporal server', () => {
 
 describe('finding the server', () => {
   test('prefers the configured address', async () => {
-    await expect(discoverTemporal({ configured: 'temporal:7233', dataDir: '/nonexistent' })).resolves.toBe(
-      'temporal:7233',
-    );
+    const set = { configured: 'temporal:7233', configuredHttp: 'temporal:7243', dataDir: '/nonexistent' };
+    const found = { address: 'temporal:7233', httpAddress: 'temporal:7243' };
+    await expect(discoverTemporal(set)).resolves.toEqual(found);
   });
 
   test('gives up with what to do', async () => {

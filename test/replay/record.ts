@@ -40,6 +40,8 @@ async function main(): Promise<void> {
     BOARD_RETRY_BACKOFF_MS: '5000',
     BOARD_CHECKPOINT_INTERVAL_MS: '200',
     PATH: breakpoints.path,
+    // Where nothing answers: questions to hosts are recorded as the workflows they are without it.
+    TEMPORAL_HTTP_ADDRESS: '127.0.0.1:1',
   });
   const connection = await Connection.connect({ address: service.temporalAddress });
   const temporal = new Client({ connection });

@@ -31,6 +31,7 @@ export default async function globalSetup(): Promise<void> {
     });
     keepForTeardown({ server, directory });
     process.env.TEST_TEMPORAL_ADDRESS = server.address;
+    process.env.TEST_TEMPORAL_HTTP_ADDRESS = server.httpAddress;
   } catch (error) {
     await directory.remove();
     throw error;

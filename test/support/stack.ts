@@ -59,6 +59,7 @@ export async function startStack(
       NODE_ENV: 'test',
       BOARD_DATA_DIR: join(dir.path, 'data'),
       TEMPORAL_ADDRESS: server.address,
+      TEMPORAL_HTTP_ADDRESS: server.httpAddress,
       ...mongoSettings(),
       ...settings,
     };

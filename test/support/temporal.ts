@@ -4,6 +4,7 @@ import { NativeConnection } from '@temporalio/worker';
 
 export interface TestTemporal {
   address: string;
+  httpAddress: string;
   namespace: string;
   client: Client;
   /** For workers of this test file. */
@@ -18,11 +19,13 @@ export interface TestTemporal {
 export async function testTemporal(): Promise<TestTemporal> {
   const address = process.env.TEST_TEMPORAL_ADDRESS;
   if (!address) throw new Error('TEST_TEMPORAL_ADDRESS is not set: run the tests through jest.config.js.');
+  const httpAddress = process.env.TEST_TEMPORAL_HTTP_ADDRESS ?? '';
   const namespace = 'default';
   const connection = await Connection.connect({ address });
   const nativeConnection = await NativeConnection.connect({ address });
   return {
     address,
+    httpAddress,
     namespace,
     client: new Client({ connection, namespace }),
     nativeConnection,
