@@ -24,6 +24,7 @@ import { openDatabase } from '../stores/open';
 import { createQueueStore } from '../stores/queue-store';
 import { createReservationStore } from '../stores/reservation-store';
 import { createSettingsStore } from '../stores/settings-store';
+import { createTelemetryStore } from '../stores/telemetry-store';
 import { createTreeStore } from '../stores/tree-store';
 import { inParallel, percentile } from './latency';
 import { call, openService } from './service';
@@ -108,6 +109,7 @@ async function openControl(database: Database, maxRuns: number): Promise<Admissi
     trees,
     settings,
     log,
+    telemetry: await createTelemetryStore(database),
     hosts: { capacityOf },
     now: () => new Date(),
     wakeScheduler: async () => undefined,

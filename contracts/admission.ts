@@ -260,6 +260,8 @@ export const breakerSignal = z.object({
   limit: z.number(),
   scope: admissionScope.optional(),
   scopeId: z.string().optional(),
+  /** Of pressure on a budget: which. */
+  budget: z.enum(['tokens', 'costUsd']).optional(),
 });
 export type BreakerSignal = z.infer<typeof breakerSignal>;
 

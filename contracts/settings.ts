@@ -23,6 +23,13 @@ const fanOutBreaker = z.strictObject({
 });
 export type FanOutBreaker = z.infer<typeof fanOutBreaker>;
 
+/** What the runs of one execution tree may use together; `null` is no limit. */
+const treeBudget = z.strictObject({
+  tokens: count(1_000_000_000_000).nullable(),
+  costUsd: z.number().positive().max(1_000_000_000).nullable(),
+});
+export type TreeBudget = z.infer<typeof treeBudget>;
+
 /** How the queue's next entry is chosen (specification 2, Admission rule 4). */
 const scheduler = z.strictObject({
   levels: count(10),
@@ -50,6 +57,7 @@ const admission = z.strictObject({
     host: ceiling,
   }),
   fanOutBreaker,
+  treeBudget,
   queue: z.strictObject({
     enabled: z.boolean(),
     globalLimit: count(100_000),

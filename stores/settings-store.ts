@@ -63,6 +63,7 @@ export const defaultFeatures = (env: SettingsEnvironment): Features => ({
       pressurePercent: 95,
       pressureMinDescendants: 8,
     },
+    treeBudget: { tokens: null, costUsd: null },
     queue: {
       enabled: true,
       globalLimit: 1_000,

@@ -95,13 +95,14 @@ export async function createTelemetryStore(db: Database, now: () => Date = () =>
       };
     },
 
-    /** What an attempt has used, over every report of it. */
-    async usageOf(attemptId: string): Promise<RunUsage> {
+    /** What an attempt, or several together, have used, over every report of it. */
+    async usageOf(attempts: string | string[]): Promise<RunUsage> {
+      const attemptId = typeof attempts === 'string' ? attempts : { $in: attempts };
       const [sums] = await events.aggregate([
         { $match: { attemptId, type: 'run.tokens' } },
         {
           $group: {
-            _id: '$attemptId',
+            _id: null,
             inputTokens: { $sum: '$inputTokens' },
             outputTokens: { $sum: '$outputTokens' },
             cacheTokens: { $sum: '$cacheTokens' },

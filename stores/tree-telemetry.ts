@@ -1,3 +1,5 @@
+import type { TreeBudget } from '../contracts/settings';
+import { budgetUse, hasBudget, type BudgetUse } from '../runs/admission/budget';
 import type { TelemetryStore } from './telemetry-store';
 import type { ControlNote, TreeRecord } from './tree-store';
 
@@ -26,3 +28,12 @@ export const reportTreeControl =
       },
       `${_id} ${revision}`,
     );
+
+/** What a tree has used of the budgets that are set, over the reports of all its runs; asks for nothing if none is. */
+export async function budgetsOfTree(
+  telemetry: Pick<TelemetryStore, 'usageOf'>,
+  budget: TreeBudget,
+  { nodes }: Pick<TreeRecord, 'nodes'>,
+): Promise<BudgetUse[]> {
+  return hasBudget(budget) ? budgetUse(budget, await telemetry.usageOf(Object.keys(nodes))) : [];
+}

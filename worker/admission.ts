@@ -27,11 +27,12 @@ export interface AdmissionParts {
 
 /** Opens what decides who may run. */
 export async function openAdmission({ database, env, client, hosts, log, ...given }: AdmissionParts) {
+  const telemetry = await createTelemetryStore(database);
   const [requests, reservations, queue, trees, settings] = await Promise.all([
     createAdmissionRequestStore(database),
     createReservationStore(database),
     createQueueStore(database),
-    createTelemetryStore(database).then((telemetry) => createTreeStore(database, reportTreeControl(telemetry))),
+    createTreeStore(database, reportTreeControl(telemetry)),
     given.settings ?? createSettingsStore(database, env),
   ]);
   const control: AdmissionControl = {
@@ -40,6 +41,7 @@ export async function openAdmission({ database, env, client, hosts, log, ...give
     queue,
     trees,
     settings,
+    telemetry,
     hosts,
     log,
     now: () => new Date(),

@@ -1,15 +1,20 @@
 import type { LaunchRefusal } from '../../contracts/launch';
 import { digestOf } from '../../runs/digest';
+import { budgetSignals, exhaustedBudget } from '../../runs/admission/budget';
 import { deniedBy } from '../../runs/admission/capacity';
 import type { AdmissionRequest } from '../../runs/admission/request';
 import { launchedAgent } from '../../runs/launch-options';
+import type { AdmissionSettings } from '../../contracts/settings';
 import { refusal } from '../../runs/refusal';
 import type { ActiveRunStore } from '../../stores/active-run-store';
 import type { AttemptRecord, AttemptStore } from '../../stores/attempt-store';
 import type { Board } from '../../stores/board-files/board';
 import type { RepositoryStore } from '../../stores/repository-store';
 import type { RoutingStore } from '../../stores/routing-store';
+import type { TreeRecord } from '../../stores/tree-store';
+import { budgetsOfTree } from '../../stores/tree-telemetry';
 import { policiesFor, type AdmissionControl } from './dependencies';
+import { budgetMessage, pauseTree } from './tree-gate';
 
 export interface ConfirmDependencies {
   admission: AdmissionControl;
@@ -90,12 +95,13 @@ async function driftOf(
       return drifted('repository', `The repository ${record.repository.name} was changed while the launch waited.`);
     }
   }
-  return lineageDrift(deps, request);
+  return lineageDrift(deps, admission, request);
 }
 
 async function lineageDrift(
   deps: ConfirmDependencies,
-  { rootObjectiveId, parentNodeId }: AdmissionRequest,
+  settings: AdmissionSettings,
+  { rootObjectiveId, parentNodeId, edge }: AdmissionRequest,
 ): Promise<LaunchRefusal | undefined> {
   const tree = await deps.admission.trees.get(rootObjectiveId);
   if (tree?.state === 'cancelled') {
@@ -107,7 +113,29 @@ async function lineageDrift(
   if (parentNodeId !== null && !(await deps.attempts.get(parentNodeId))) {
     return queueRefusal('ADMISSION_QUEUE_DRIFT', 'The attempt it descends from is gone.', { field: 'parent' });
   }
-  return undefined;
+  return edge === 'root' ? undefined : budgetDrift(deps, settings, tree);
+}
+
+/** Whether the tree has used up its budget while the launch waited; then it is paused as well. */
+async function budgetDrift(
+  { admission }: ConfirmDependencies,
+  settings: AdmissionSettings,
+  tree: TreeRecord,
+): Promise<LaunchRefusal | undefined> {
+  const { _id: rootObjectiveId, descendants } = tree;
+  const budgets = await budgetsOfTree(admission.telemetry, settings.treeBudget, tree);
+  const signals = budgetSignals(settings.fanOutBreaker, { rootObjectiveId, descendants }, budgets);
+  const exhausted = exhaustedBudget(signals);
+  if (!exhausted) return undefined;
+  await pauseTree(admission, rootObjectiveId, signals);
+  const { scope, scopeId, budget } = exhausted;
+  return queueRefusal('ADMISSION_BUDGET_EXHAUSTED', budgetMessage, {
+    rootObjectiveId,
+    scope,
+    scopeId,
+    budget,
+    signals,
+  });
 }
 
 const queueRefusal = (code: string, message: string, details: Record<string, unknown>): LaunchRefusal =>

@@ -7,6 +7,7 @@ import type { HostStore } from '../../stores/host-store';
 import type { QueueStore } from '../../stores/queue-store';
 import type { ReservationStore } from '../../stores/reservation-store';
 import type { SettingsStore } from '../../stores/settings-store';
+import type { TelemetryStore } from '../../stores/telemetry-store';
 import type { TreeStore } from '../../stores/tree-store';
 
 /** The stores that decide who may run. */
@@ -19,6 +20,7 @@ export interface AdmissionStores {
 }
 
 export interface AdmissionControl extends AdmissionStores {
+  telemetry: Pick<TelemetryStore, 'usageOf'>;
   hosts: Pick<HostStore, 'capacityOf'>;
   /** Wakes the scheduler of the queue. */
   wakeScheduler(): Promise<void>;

@@ -2,10 +2,12 @@ import type { BreakerSignal } from '../../contracts/admission';
 import type { LaunchRefusal } from '../../contracts/launch';
 import type { AdmissionSettings } from '../../contracts/settings';
 import { breakerSignals, type TreeLoad } from '../../runs/admission/breaker';
+import { budgetSignals, exhaustedBudget } from '../../runs/admission/budget';
 import { treeKey, type Policy, type Usage } from '../../runs/admission/capacity';
 import type { AdmissionRequest } from '../../runs/admission/request';
 import { refusal } from '../../runs/refusal';
 import type { TreeRecord } from '../../stores/tree-store';
+import { budgetsOfTree } from '../../stores/tree-telemetry';
 import type { AdmissionControl } from './dependencies';
 
 /** How often the breaker is asked again when others change the same tree. */
@@ -16,7 +18,7 @@ const tries = 20;
  * grow. One that would grow beyond what the breaker allows is paused here.
  */
 export async function enterTree(
-  deps: Pick<AdmissionControl, 'trees' | 'queue' | 'reservations' | 'log' | 'now'>,
+  deps: Pick<AdmissionControl, 'trees' | 'queue' | 'reservations' | 'telemetry' | 'log' | 'now'>,
   settings: AdmissionSettings,
   request: AdmissionRequest,
   policies: Policy[],
@@ -44,16 +46,7 @@ export async function enterTree(
 
     const signals = await signalsOf(deps, settings, tree, request, policies, await deps.reservations.usage());
     if (signals.length > 0) {
-      const at = deps.now().toISOString();
-      const reason = `The tree grew too fast: ${signals.map(({ signal }) => signal).join(', ')}.`;
-      await deps.trees.pause(tree._id, signals, {
-        action: 'pause',
-        actor: 'system:breaker',
-        reason,
-        at,
-        keyHash: null,
-      });
-      deps.log.warn({ rootObjectiveId: tree._id, signals }, 'an execution tree was paused');
+      await pauseTree(deps, tree._id, signals);
       continue;
     }
     const limit = settings.fanOutBreaker.enabled ? settings.fanOutBreaker.maxDescendants : Number.MAX_SAFE_INTEGER;
@@ -62,9 +55,27 @@ export async function enterTree(
   throw new Error(`The tree ${request.rootObjectiveId} kept changing.`);
 }
 
+/** Stops the growth of a tree; what made it is in its control. */
+export async function pauseTree(
+  { trees, log, now }: Pick<AdmissionControl, 'trees' | 'log' | 'now'>,
+  rootObjectiveId: string,
+  signals: BreakerSignal[],
+): Promise<void> {
+  const names = signals.map(({ signal }) => signal).join(', ');
+  const why = exhaustedBudget(signals) ? 'The budget of the tree is used up' : 'The tree grew too fast';
+  await trees.pause(rootObjectiveId, signals, {
+    action: 'pause',
+    actor: 'system:breaker',
+    reason: `${why}: ${names}.`,
+    at: now().toISOString(),
+    keyHash: null,
+  });
+  log.warn({ rootObjectiveId, signals }, 'an execution tree was paused');
+}
+
 /** What the breaker says about one more node. */
-export async function signalsOf(
-  { queue }: Pick<AdmissionControl, 'queue'>,
+async function signalsOf(
+  deps: Pick<AdmissionControl, 'queue' | 'telemetry'>,
   settings: AdmissionSettings,
   tree: TreeRecord,
   request: Pick<AdmissionRequest, 'depth' | 'requested'>,
@@ -75,10 +86,21 @@ export async function signalsOf(
     descendants: tree.descendants,
     depth: request.depth,
     activeReservations: usage[treeKey(tree._id)]?.runs ?? 0,
-    queuedDescendants: await queue.depthOfTree(tree._id),
+    queuedDescendants: await deps.queue.depthOfTree(tree._id),
   };
-  return breakerSignals(settings.fanOutBreaker, load, { policies, usage, requested: request.requested });
+  const { _id: rootObjectiveId, descendants } = tree;
+  return [
+    ...breakerSignals(settings.fanOutBreaker, load, { policies, usage, requested: request.requested }),
+    ...budgetSignals(
+      settings.fanOutBreaker,
+      { rootObjectiveId, descendants },
+      await budgetsOfTree(deps.telemetry, settings.treeBudget, tree),
+    ),
+  ];
 }
+
+export const budgetMessage =
+  'The execution tree of this launch has used up its budget; raise it, then resume the tree.';
 
 function cancelledTree({ _id: rootObjectiveId, control }: TreeRecord): LaunchRefusal {
   const code = 'EXECUTION_TREE_CANCELLED';
@@ -95,6 +117,20 @@ function pausedTree(
   signals: BreakerSignal[],
   { retryAfterMs }: AdmissionSettings,
 ): LaunchRefusal {
+  const exhausted = exhaustedBudget(signals);
+  if (exhausted) {
+    const { scope, scopeId, budget } = exhausted;
+    const code = 'ADMISSION_BUDGET_EXHAUSTED';
+    return refusal(code, 409, budgetMessage, {
+      code,
+      rootObjectiveId,
+      scope,
+      scopeId,
+      budget,
+      signals,
+      retryable: false,
+    });
+  }
   const code = 'EXECUTION_TREE_EXPANSION_PAUSED';
   return refusal(
     code,

@@ -3,6 +3,7 @@ import type { HostStore } from '../../stores/host-store';
 import type { QueueStore } from '../../stores/queue-store';
 import type { ReservationStore } from '../../stores/reservation-store';
 import type { SettingsStore } from '../../stores/settings-store';
+import type { TelemetryStore } from '../../stores/telemetry-store';
 import type { TreeStore } from '../../stores/tree-store';
 import type { AdmissionLauncher } from './launcher';
 
@@ -14,6 +15,7 @@ export interface AdmissionContext {
   trees: TreeStore;
   hosts: Pick<HostStore, 'capacityOf'>;
   settings: Pick<SettingsStore, 'read'>;
+  telemetry: Pick<TelemetryStore, 'usageOf'>;
   launcher: AdmissionLauncher;
   now(): Date;
 }

@@ -18,6 +18,16 @@ export const openAdmission: OpenArea = async ({ client, database, now, runs, set
     createHostStore(database),
   ]);
   const launcher = createAdmissionLauncher(client, runs.launcher);
-  const context: AdmissionContext = { requests, reservations, queue, trees, hosts, settings, launcher, now };
+  const context: AdmissionContext = {
+    requests,
+    reservations,
+    queue,
+    trees,
+    hosts,
+    settings,
+    telemetry,
+    launcher,
+    now,
+  };
   return (routes) => admissionRoutes(routes, context);
 };

@@ -20,7 +20,8 @@ import { digestOf } from '../../runs/digest';
 import type { AdmissionContext } from './context';
 import { presentReservation } from './present';
 import { cancelEntry, inspectEntry, listQueue } from './queue';
-import { cancelTree, resumeTree, summarise } from './tree';
+import { cancelTree, resumeTree } from './tree';
+import { summarise } from './tree-summary';
 
 const tag = 'admission';
 const byId = z.strictObject({ id: z.string().min(1).max(200) });

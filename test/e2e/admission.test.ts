@@ -43,6 +43,7 @@ afterEach(async () => {
     limits: { global: { runs: 2 }, rootTask: { runs: null } },
     queue: { enabled: true, globalLimit: 1_000 },
     fanOutBreaker: { maxDescendants: 256 },
+    treeBudget: { tokens: null },
   });
   for (const { taskId, attemptId } of attempts.splice(0)) {
     await stack.call.post(`/api/agents/${taskId}/stop`, { attemptId });
@@ -206,15 +207,21 @@ describe('execution trees', () => {
     );
   };
 
+  /** A child that runs; a resumed tree may take a moment. */
+  const running = async (parentAttemptId: string) => {
+    const started = await eventually(async () => {
+      const answer = await child(parentAttemptId);
+      expect(answer.status).toBe('running');
+      return answer as { taskId: string; attemptId: string };
+    });
+    attempts.push(started);
+    return started;
+  };
+
   test('the breaker pauses a tree that grows too fast, and it resumes once that is over', async () => {
     await settings({ limits: { global: { runs: 10 } }, fanOutBreaker: { maxDescendants: 1 } });
     const root = await held(start());
-    const first = await eventually(async () => {
-      const answer = await child(root.attemptId);
-      expect(answer.status).toBe('running');
-      return answer as { taskId: string; attemptId: string; status: string };
-    });
-    attempts.push(first);
+    const first = await running(root.attemptId);
     const paused = await child(first.attemptId);
     expect(paused).toMatchObject({
       code: 'EXECUTION_TREE_EXPANSION_PAUSED',
@@ -240,12 +247,53 @@ describe('execution trees', () => {
     await settings({ fanOutBreaker: { maxDescendants: 5 } });
     expect(await stack.call.ok('POST', `${tree}/resume`, key('resume'))).toMatchObject({ state: 'open' });
     expect(await stack.call.ok('POST', `${tree}/resume`, key('resume'))).toMatchObject({ state: 'open' });
-    const next = await eventually(async () => {
-      const answer = await child(first.attemptId);
-      expect(answer.status).toBe('running');
-      return answer as { taskId: string; attemptId: string };
+    await running(first.attemptId);
+  });
+
+  test('a tree that has used up its budget launches nothing more, not what waits either, until the budget is raised', async () => {
+    await settings({ limits: { global: { runs: 2 } }, treeBudget: { tokens: 100 } });
+    const root = await held(start());
+    const report = (inputTokens: number) =>
+      stack.call.ok('POST', `/api/agents/${root.taskId}/tokens`, {
+        attemptId: root.attemptId,
+        inputTokens,
+        outputTokens: 10,
+      });
+    await report(40);
+    const first = await running(root.attemptId);
+    const queued = await child(root.attemptId);
+    expect(queued.status).toBe('queued');
+    await report(45);
+
+    // What waited is looked at once more when it has capacity, and goes no further.
+    await stop(first);
+    const path = `${url}/queue/${(queued as { queueId: string }).queueId}`;
+    await eventually(async () => {
+      const { entry } = await stack.call.ok('GET', path);
+      expect(entry).toMatchObject({ state: 'terminal', outcome: { code: 'ADMISSION_BUDGET_EXHAUSTED' } });
     });
-    attempts.push(next);
+    const signal = { signal: 'budget-pressure', current: 105, limit: 100, scope: 'tree', budget: 'tokens' };
+    expect(await child(root.attemptId)).toMatchObject({
+      code: 'ADMISSION_BUDGET_EXHAUSTED',
+      details: { scope: 'tree', scopeId: root.attemptId, budget: 'tokens', signals: [signal], retryable: false },
+    });
+    const tree = `${url}/tree/${root.attemptId}`;
+    const summary = await stack.call.ok('GET', tree);
+    expect(summary).toMatchObject({ state: 'paused', control: { actor: 'system:breaker', signals: [signal] } });
+    expect(summary.policies).toContainEqual({
+      policy: 'tree.tokens',
+      used: 105,
+      reserved: 0,
+      remaining: 0,
+      blocksNextLaunch: true,
+    });
+    expect(await stack.call.post(`${tree}/resume`, key('too-soon'))).toMatchObject({
+      status: 409,
+      body: { details: { code: 'EXECUTION_TREE_RESUME_BLOCKED', signals: [signal] } },
+    });
+    await settings({ treeBudget: { tokens: 1_000 } });
+    expect(await stack.call.ok('POST', `${tree}/resume`, key('raised'))).toMatchObject({ state: 'open' });
+    await running(root.attemptId);
   });
 
   test('a cancelled tree drains its queue, ends what runs, and takes nothing ever again', async () => {

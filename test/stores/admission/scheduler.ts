@@ -10,6 +10,7 @@ import type { Collection, Database, Stored } from '../../../stores/collection';
 import { createQueueStore, type QueueRecord } from '../../../stores/queue-store';
 import { createReservationStore } from '../../../stores/reservation-store';
 import { createSettingsStore } from '../../../stores/settings-store';
+import { createTelemetryStore } from '../../../stores/telemetry-store';
 import { createTreeStore } from '../../../stores/tree-store';
 
 const log = createLog({ name: 'test', level: 'fatal' });
@@ -47,6 +48,7 @@ export function schedulerCases(open: () => Promise<Database>): void {
       queue: await createQueueStore(counting(database, read)),
       trees: await createTreeStore(database),
       settings: await createSettingsStore(database, { BOARD_MAX_RUNS: 2, BOARD_RUN_TIMEOUT_MS: 60_000 }),
+      telemetry: await createTelemetryStore(database),
       hosts: { capacityOf: async (id) => ({ takesWork: !away.includes(id), runs: undefined }) },
       log,
       now,

@@ -1,0 +1,116 @@
+import type { Capacity, TreeSummary } from '../../contracts/admission';
+import type { AdmissionSettings } from '../../contracts/settings';
+import { assertFound } from '../../platform/errors/app-error';
+import { isExhausted } from '../../runs/admission/budget';
+import { nothing, plus, policiesOf, type Policy } from '../../runs/admission/capacity';
+import type { ReservationRecord } from '../../stores/reservation-store';
+import type { TreeRecord } from '../../stores/tree-store';
+import { budgetsOfTree } from '../../stores/tree-telemetry';
+import type { AdmissionContext } from './context';
+
+/** How many nodes a summary counts together. */
+const mostNodes = 1_000;
+
+/** What a tree has used, what it holds, and what keeps it from growing. @throws AppError 404 */
+export async function summarise(context: AdmissionContext, id: string, limit: number): Promise<TreeSummary> {
+  const tree = await context.trees.get(id);
+  assertFound(tree, 'execution tree', id);
+  const { admission } = (await context.settings.read()).features;
+  const [reservations, queued, usage, policies, budgets] = await Promise.all([
+    context.reservations.list({ rootObjectiveId: id }, mostNodes),
+    context.queue.openOfTree(id, mostNodes),
+    context.reservations.usage(),
+    policiesOfTree(context, admission, tree),
+    budgetsOfTree(context.telemetry, admission.treeBudget, tree),
+  ]);
+  const active = reservations.filter(({ state }) => state === 'active');
+  const reserved = sum(active.map(({ requested }) => requested));
+  const contributors = contributorsOf(tree, reservations, new Set(queued.map(({ _id }) => _id)));
+  return {
+    schemaVersion: 'execution-tree-summary/v1',
+    rootObjectiveId: id,
+    workspaceId: tree.workspaceId,
+    state: tree.state,
+    ...(tree.control ? { control: controlOf(tree, tree.control) } : {}),
+    descendants: tree.descendants,
+    queued: queued.length,
+    committed: sum(reservations.map(({ committed }) => committed)),
+    reserved,
+    policies: [
+      ...policies.map(({ policy, key, resource, limit: ceiling }) => {
+        const used = usage[key]?.[resource] ?? 0;
+        return {
+          policy,
+          used,
+          reserved: reserved[resource],
+          remaining: Math.max(0, ceiling - used),
+          blocksNextLaunch: used + admission.request[resource] > ceiling,
+        };
+      }),
+      ...budgets.map((use) => ({
+        policy: `tree.${use.budget}`,
+        used: use.used,
+        reserved: 0,
+        remaining: Math.max(0, use.limit - use.used),
+        blocksNextLaunch: isExhausted(use),
+      })),
+    ],
+    contributors: contributors.slice(0, limit),
+    contributorCount: contributors.length,
+    truncated: contributors.length > limit || reservations.length === mostNodes,
+    generatedAt: context.now().toISOString(),
+  };
+}
+
+/** The ceilings of the tree's root. */
+export async function policiesOfTree(
+  { requests, hosts }: AdmissionContext,
+  settings: AdmissionSettings,
+  tree: TreeRecord,
+): Promise<Policy[]> {
+  const root = await requests.get(tree._id);
+  if (!root) return [];
+  const runs = root.hostId === null ? undefined : (await hosts.capacityOf(root.hostId)).runs;
+  return policiesOf(settings, root, runs);
+}
+
+const sum = (capacities: Capacity[]): Capacity => capacities.reduce(plus, nothing);
+
+function controlOf(tree: TreeRecord, control: NonNullable<TreeRecord['control']>): TreeSummary['control'] {
+  const { action, actor, reason, at } = control;
+  return {
+    schemaVersion: 'execution-tree-control/v1',
+    state: tree.state,
+    revision: tree.revision,
+    action,
+    actor,
+    reason,
+    at,
+    signals: tree.signals,
+    ...(tree.state === 'cancelled' ? { drained: tree.drained !== undefined } : {}),
+    ...(tree.drained ? { drainedQueued: tree.drained.queued, interrupted: tree.drained.interrupted } : {}),
+  };
+}
+
+function contributorsOf(
+  { nodes }: TreeRecord,
+  reservations: ReservationRecord[],
+  queued: Set<string>,
+): TreeSummary['contributors'] {
+  const held = new Map(reservations.map((record) => [record._id, record]));
+  return Object.entries(nodes)
+    .sort(([, a], [, b]) => (a.at < b.at ? -1 : 1))
+    .map(([nodeId, { parent, edge, depth, source }]) => {
+      const record = held.get(nodeId);
+      return {
+        nodeId,
+        parentNodeId: parent,
+        edge,
+        depth,
+        source,
+        state: queued.has(nodeId) ? ('queued' as const) : (record?.state ?? ('registered' as const)),
+        committed: record?.committed ?? nothing,
+        reserved: record?.state === 'active' ? record.requested : nothing,
+      };
+    });
+}
