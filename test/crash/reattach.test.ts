@@ -19,7 +19,8 @@ beforeAll(async () => {
   service = await startService({ WITNESS: witness, BOARD_MAX_RUNS: '6' });
   await service.call.addRepository('sample', await aRepository(files.path));
   await service.call.configureAgents([
-    { ...scriptAgent('witnessed-bee', '60', '100'), environmentKeys: ['WITNESS'], reattach: true },
+    { ...scriptAgent('patient-bee', gate('killed')), type: 'killed', environmentKeys: ['WITNESS'], reattach: true },
+    { ...scriptAgent('patient-bee', gate('ended')), type: 'ended', environmentKeys: ['WITNESS'], reattach: true },
     { ...scriptAgent('witnessed-asker'), environmentKeys: ['WITNESS'], reattach: true },
   ]);
 }, 60_000);
@@ -28,6 +29,9 @@ afterAll(async () => {
   await service.close();
   await files.remove();
 });
+
+/** The agents of this type go on until the file is there. */
+const gate = (type: string): string => join(files.path, `gate-${type}`);
 
 const kill = (part: string): void => void process.kill(service.pids()[part]!, 'SIGKILL');
 
@@ -66,14 +70,17 @@ const recoveredIn = async ({ taskId, attemptId }: Launched): Promise<number> =>
 
 test('kill -9 of the worker, then of everything: agents are gone on with, in the same attempt', async () => {
   const launched: Launched[] = [];
-  await launchAll(service, 4, launched, { agent: 'witnessed-bee' });
+  await launchAll(service, 4, launched, { agent: 'killed' });
   await allWorking(launched);
+  const { controls } = (await service.call.status(launched[0]!.taskId)).controls;
+  expect(controls).toContainEqual(expect.objectContaining({ action: 'reattach', state: 'supported', available: true }));
   kill('worker');
   await eventually(async () => expect(await Promise.all(launched.map(recoveredIn))).toEqual(launched.map(() => 1)), {
     withinMs: 60_000,
     everyMs: 50,
   });
   for (const part of ['worker', 'temporal', 'api']) kill(part);
+  writeFileSync(gate('killed'), '');
   await allEnded(service, launched);
   await expectNothingLostOrDoubled(service, witness, launched);
   await expectGoneOnWith(launched);
@@ -84,7 +91,7 @@ test('kill -9 of the worker, then of everything: agents are gone on with, in the
 test('an agent that has asked, and one that ends, while no worker is there', async () => {
   const ends: Launched[] = [];
   const asks: Launched[] = [];
-  await launchAll(service, 1, ends, { agent: 'witnessed-bee' }, 'ends');
+  await launchAll(service, 1, ends, { agent: 'ended' }, 'ends');
   await launchAll(service, 1, asks, { agent: 'witnessed-asker' }, 'asks');
   const pendingOf = async () => {
     const approvals = await service.call.ok('GET', `/api/run-approvals?attemptId=${asks[0]!.attemptId}`);
@@ -95,6 +102,7 @@ test('an agent that has asked, and one that ends, while no worker is there', asy
   const before = await eventually(pendingOf, { withinMs: 30_000 });
   // Asked to end, the worker leaves them alone; everything is down until the agent has ended.
   service = await service.restart(async () => {
+    writeFileSync(gate('ended'), '');
     await eventually(() => expect(left(ends)).toContain(`end ${ends[0]!.attemptId}`), { withinMs: 30_000 });
   });
   expect(existsSync(join(service.dataDir, 'agents', asks[0]!.attemptId))).toBe(true);

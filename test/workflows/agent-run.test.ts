@@ -68,7 +68,7 @@ async function withRun(
     finished: FinishInput[];
     calls: string[];
   }) => Promise<void>,
-  options: { hostId?: string | null; timeoutMs?: number } = {},
+  options: { hostId?: string | null; timeoutMs?: number; reattach?: boolean } = {},
 ): Promise<void> {
   const attemptId = `attempt_${randomUUID().replaceAll('-', '').slice(0, 12)}`;
   const hostId = options.hostId === undefined ? `h-${randomUUID()}` : options.hostId;
@@ -90,6 +90,7 @@ async function withRun(
     hostId,
     decidedAt: new Date().toISOString(),
     ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
+    ...(options.reattach === true ? { reattach: true } : {}),
   };
   const all: Activities = {
     admit: async () => admitted,
@@ -375,6 +376,66 @@ test('an agent that had ended before its worker was lost is not run again', asyn
     await launch();
     await handle(input).result();
     expect(finished.map(({ ending }) => ending.by)).toEqual(['agent']);
+  });
+});
+
+describe('a run whose agent may outlive its worker', () => {
+  const lost = async (): Promise<void> => {
+    throw new Error('lost');
+  };
+
+  test('is gone on with by the next worker, also when that one is lost', async () => {
+    let tries = 0;
+    const reattach = async () => {
+      tries += 1;
+      if (tries === 1) throw new Error('lost as well');
+      return { claimed: true as const };
+    };
+    await withRun(
+      { dispatch: lost, reattach },
+      async ({ input, launch, finished, calls }) => {
+        await launch();
+        await expect(handle(input).result()).resolves.toMatchObject({ status: 'success' });
+        expect(finished).toEqual([expect.objectContaining({ ending: { by: 'agent' } })]);
+        expect(calls.filter((name) => ['reattach', 'reclaim'].includes(name))).toEqual(['reattach', 'reattach']);
+      },
+      { reattach: true },
+    );
+  });
+
+  test('is reclaimed when the agent is gone, and says why', async () => {
+    await withRun(
+      { dispatch: lost },
+      async ({ input, launch, finished, calls }) => {
+        await launch();
+        await handle(input).result();
+        expect(calls.filter((name) => ['reattach', 'reclaim'].includes(name))).toEqual(['reattach', 'reclaim']);
+        expect(finished).toEqual([
+          expect.objectContaining({
+            ending: { by: 'lost', reason: expect.stringContaining('process-not-found'), hostReclaimed: true },
+          }),
+        ]);
+      },
+      { reattach: true },
+    );
+  });
+
+  test('is stopped like any other while somebody goes on with it', async () => {
+    const reattach = async () => {
+      await untilCancelled();
+      return { claimed: true as const };
+    };
+    await withRun(
+      { dispatch: lost, reattach },
+      async ({ input, launch, finished, calls }) => {
+        await launch();
+        await eventually(() => expect(calls).toContain('reattach'));
+        await handle(input).executeUpdate(stopUpdate, { args: [{ attemptId: input.attemptId, actor: 'test' }] });
+        expect(finished).toEqual([expect.objectContaining({ ending: { by: 'stop', actor: 'test' } })]);
+        expect(calls).not.toContain('reclaim');
+      },
+      { reattach: true },
+    );
   });
 });
 
