@@ -11,7 +11,7 @@ type ClaimedFile = NonNullable<HarnessEvidence['claimedFiles']>[number];
 const hashedBytes = 64 * 1024 * 1024;
 
 /** The paths that an agent's claims of artifacts name; addresses are not paths. */
-export const claimedPaths = ({ artifacts = [], evidence = [] }: CompletionClaims): string[] => {
+const claimedPaths = ({ artifacts = [], evidence = [] }: CompletionClaims): string[] => {
   const named = [
     ...artifacts.filter(({ kind }) => kind !== 'url').map(({ reference }) => reference),
     ...evidence.filter(({ kind }) => kind === 'artifact').map(({ reference }) => reference),

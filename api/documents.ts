@@ -11,7 +11,7 @@ const isText = (document: object): document is Imported =>
   'content' in document && typeof document.content === 'string';
 
 /** A document as it was sent: itself, or its text. @throws AppError 400 with the path `content` when it cannot be read */
-export function sentDocument(sent: Imported | Record<string, unknown>): Record<string, unknown> {
+function sentDocument(sent: Imported | Record<string, unknown>): Record<string, unknown> {
   if (!isText(sent)) return sent;
   try {
     return readDocument(sent.content, sent.format);

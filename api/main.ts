@@ -3,12 +3,11 @@ import { environmentOrExit } from '../platform/config/env';
 import { ListenError } from '../platform/http/server';
 import { createLog } from '../platform/log/log';
 import { announceReady, endInOrder } from '../platform/processes/lifecycle';
+import { configurationErrorExitCode } from '../platform/processes/part';
 import { discoverTemporal } from '../platform/temporal/discover';
 import { BoardElsewhereError } from '../stores/board-home';
 import { startApi, type RunningApi } from './start';
 
-/** Exit code of a start that cannot succeed until a setting is changed. */
-const configurationError = 2;
 /** Running requests get 10 s, then the board and the stores close. */
 const closeWithinMs = 15_000;
 
@@ -35,7 +34,7 @@ async function main(): Promise<void> {
   } catch (error) {
     if (starting.signal.aborted) return;
     log.fatal({ err: error }, 'cannot start');
-    process.exit(error instanceof ListenError || error instanceof BoardElsewhereError ? configurationError : 1);
+    process.exit(error instanceof ListenError || error instanceof BoardElsewhereError ? configurationErrorExitCode : 1);
   }
   log.info({ url: api.url }, 'listening');
   announceReady();

@@ -143,7 +143,7 @@ export async function createApprovalStore(db: Database) {
 export type ApprovalStore = Awaited<ReturnType<typeof createApprovalStore>>;
 
 /** Who ends an approval that nobody has decided in time. */
-export const expiryActor = 'system:expiry';
+const expiryActor = 'system:expiry';
 
 function present({ _id, responseKey: _key, sealedResponse: _sealed, ...record }: ApprovalRecord): RunApproval {
   return { id: _id, ...record };

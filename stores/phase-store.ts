@@ -20,7 +20,7 @@ export type StoredTransition = PhaseTransition & { requestDigest?: string };
 export const maxTransitions = 500;
 
 /** Who ends an emergency whose time is over. */
-export const emergencyActor = 'system:phase-expiry';
+const emergencyActor = 'system:phase-expiry';
 
 /** What a change makes of the record that was read. */
 export interface PhaseChange {

@@ -28,7 +28,7 @@ const pathNames = (contract: RouteContract): string[] =>
   [...contract.path.matchAll(/:(\w+)/g)].map(([, name = '']) => name);
 
 /** The statuses of refusals that follow from a contract, and those it names. */
-export function refusalStatuses(contract: RouteContract): number[] {
+function refusalStatuses(contract: RouteContract): number[] {
   const guarded = contract.permission === 'public' ? [] : [401, 403];
   const located = contract.params ? [404] : [];
   const embodied = contract.body ? [413, 415] : [];

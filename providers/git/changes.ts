@@ -28,7 +28,7 @@ export interface Changes {
 const statuses: Record<string, FileStatus> = { A: 'added', D: 'deleted', R: 'renamed' };
 
 /** Parses `git diff-tree --name-status -z -M`. */
-export function parseNameStatus(fields: readonly string[], untracked: ReadonlySet<string>): ChangedFile[] {
+function parseNameStatus(fields: readonly string[], untracked: ReadonlySet<string>): ChangedFile[] {
   const files: ChangedFile[] = [];
   for (let at = 0; at + 1 < fields.length;) {
     const status = statuses[fields[at]?.[0] ?? ''] ?? 'modified';

@@ -47,7 +47,7 @@ function parseEntry(record: string): StatusEntry | undefined {
 }
 
 /** Parses `git status --porcelain=v2 --branch -z --no-renames`. */
-export function parseStatus(records: readonly string[]): WorktreeStatus {
+function parseStatus(records: readonly string[]): WorktreeStatus {
   const header = (name: string): string | undefined => {
     const prefix = `# branch.${name} `;
     return records.find((record) => record.startsWith(prefix))?.slice(prefix.length);

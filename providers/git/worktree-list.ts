@@ -2,7 +2,7 @@ import type { GitRunner } from './run-git';
 import type { ListedWorktree } from './worktree-git';
 
 /** Parses `git worktree list --porcelain -z`. */
-export function parseWorktrees(output: string): ListedWorktree[] {
+function parseWorktrees(output: string): ListedWorktree[] {
   return output
     .split('\0\0')
     .filter((record) => record !== '')

@@ -30,7 +30,7 @@ export const authorityOf = ({ dimensions: given }: PhaseEvidence): Authority =>
   mapAuthority((dimension) => given[dimension]);
 
 /** Everything that the sources allow together. */
-export const ceilingOf = (sources: Sources): Authority => Object.values(sources).reduce(meet, unlimited);
+const ceilingOf = (sources: Sources): Authority => Object.values(sources).reduce(meet, unlimited);
 
 /** Evidence of a run without a phase: under no limits but those of its sources. */
 export const legacyEvidence = (sources: Sources, runtime: ProviderRuntimeManifest): PhaseEvidence =>

@@ -51,7 +51,7 @@ const required: Record<Phase, Row> = {
 };
 
 /** Where a plan is written unless the caller says otherwise. */
-export const defaultPlanPath = '.board/plan.md';
+const defaultPlanPath = '.board/plan.md';
 
 /** The most that a phase allows. */
 export const phaseAuthority = (phase: Phase, planPath: string = defaultPlanPath): Authority =>

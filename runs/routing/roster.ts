@@ -7,7 +7,7 @@ import { firstMatch, notAmong, type Looked } from './rules';
 export const rosterRule = (member: Pick<RosterMember, 'id'>): string => `team-roster:${member.id}`;
 
 /** Why the member does not take this work; undefined when it does. */
-export function memberMismatch({ match }: Pick<RosterMember, 'match'>, work: RouteWork): string | undefined {
+function memberMismatch({ match }: Pick<RosterMember, 'match'>, work: RouteWork): string | undefined {
   return (
     notAmong('type', match.types, work.type) ??
     notAmong('priority', match.priorities, work.priority) ??

@@ -11,7 +11,7 @@ export function notAmong(field: string, wanted: readonly string[] | undefined, v
 }
 
 /** Why the rule is not for this work; undefined when it is. */
-export function ruleMismatch({ match }: Pick<RoutingRule, 'match'>, work: RouteWork): string | undefined {
+function ruleMismatch({ match }: Pick<RoutingRule, 'match'>, work: RouteWork): string | undefined {
   const { type, priority, project, minSubtasks } = match;
   const count = work.subtaskCount ?? 0;
   return (

@@ -32,10 +32,10 @@ export interface SendOutcome {
 export const receiverRefusal = ({ status, forbidden }: SendOutcome): boolean => forbidden === true || status === 410;
 
 /** The name of a receiver where its URL, which may hold a secret, must not be. */
-export const receiverId = (url: string): string => createHash('sha256').update(url).digest('hex').slice(0, 12);
+const receiverId = (url: string): string => createHash('sha256').update(url).digest('hex').slice(0, 12);
 
 /** The headers of the Standard Webhooks specification, so that receivers verify them with a library. */
-export function signedHeaders(secret: string | undefined, { deliveryId, at }: PlantMessage, body: string) {
+function signedHeaders(secret: string | undefined, { deliveryId, at }: PlantMessage, body: string) {
   const id = `msg_${createHash('sha256').update(deliveryId).digest('hex').slice(0, 32)}`;
   const timestamp = String(Math.floor(at.getTime() / 1000));
   const headers = { 'webhook-id': id, 'webhook-timestamp': timestamp };

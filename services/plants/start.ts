@@ -15,7 +15,7 @@ import { createReceivers } from './receivers';
 import { createPlantStore } from './store';
 import type { plantCreation } from './workflow';
 
-export const plantsQueue = 'plants';
+const plantsQueue = 'plants';
 
 /** A receiver is tried for three days, at most every hour. */
 const usualDelivery: DeliveryTimings = { firstPauseMs: 1_000, longestPauseMs: 3_600_000, giveUpAfterMs: 259_200_000 };

@@ -9,7 +9,7 @@ import type { HeldLock } from './task-locks';
 import { writeTask } from './write-task';
 
 /** Recorded as `updatedBy`: a file does not say who edited it. */
-export const handEditor = 'file:hand-edit';
+const handEditor = 'file:hand-edit';
 
 /** Editors write in several steps; a file that has been quiet for this long is complete. */
 const settleMs = 200;

@@ -25,8 +25,3 @@ export function valueAt(document: unknown, path: string): unknown {
   }
   return value;
 }
-
-/** A copy as JSON has it: `undefined` dropped, dates as text, nothing shared with the caller. */
-export function asJson<T>(value: T): T {
-  return JSON.parse(JSON.stringify(value)) as T;
-}

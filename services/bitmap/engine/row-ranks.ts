@@ -8,7 +8,7 @@ export interface RankedRow {
 }
 
 /** How old counts may be before a query makes them anew, in milliseconds (specification 3, B, endpoints, rule 5). */
-export const staleAfterMs = 10_000;
+const staleAfterMs = 10_000;
 
 /**
  * The rows `TopN` chooses from, with their counts: `ranked`, the ones with most columns; `lru`, the ones written to last;

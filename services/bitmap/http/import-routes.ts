@@ -41,7 +41,7 @@ export async function importing(ctx: Context, store: Store, run: () => void): Pr
 }
 
 /** Imports what a body holds: bits, or values where the field is one of integers. */
-export function importInto(catalog: Catalog, index: Index, field: Field, body: Buffer, clear: boolean): void {
+function importInto(catalog: Catalog, index: Index, field: Field, body: Buffer, clear: boolean): void {
   if (field.values) {
     const { columns, columnKeys, values } = readImportValueRequest(body);
     importValues(catalog.write, index, field, { columns, columnKeys, values, clear });

@@ -108,7 +108,7 @@ export function readFieldOptions(body: Buffer): FieldOptions {
   return checkFieldOptions(parseBody(fieldBody, body, 'envelope').options);
 }
 
-export function checkFieldOptions(given: GivenOptions): FieldOptions {
+function checkFieldOptions(given: GivenOptions): FieldOptions {
   const { type, keys = false } = given;
   for (const option of Object.keys(given)) {
     if (option !== 'type' && !optionsByType[type].includes(option)) {

@@ -13,7 +13,7 @@ import { highestShards } from './earlier-routes';
 import { argument, checkArguments, json, mustAcceptJson, Refusal, shardArgument } from './reply';
 
 /** The version whose interface is served, as the client libraries compare it. */
-export const interfaceVersion = '1.4.1';
+const interfaceVersion = '1.4.1';
 
 /** The one node that there is, under the address the caller reached it by. */
 function node(ctx: Context) {

@@ -31,9 +31,6 @@ export interface Call {
 export const isWord = (value: Value | undefined): value is Word =>
   typeof value === 'object' && value !== null && 'word' in value;
 
-export const isCall = (value: Value | undefined): value is Call =>
-  typeof value === 'object' && value !== null && 'children' in value;
-
 /** The text of a quoted string or a word. */
 export const textOf = (value: Value | undefined): string | undefined =>
   typeof value === 'string' ? value : isWord(value) ? value.word : undefined;

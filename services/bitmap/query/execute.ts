@@ -24,7 +24,7 @@ export interface QueryOptions {
 }
 
 /** More writes than this in one request are refused. */
-export const mostWrites = 5_000;
+const mostWrites = 5_000;
 
 type ReadCall = (scope: Scope, call: Call) => Result;
 

@@ -18,8 +18,8 @@ export interface Scope {
 }
 
 /** Rows of a bool field. */
-export const falseRow = 0;
-export const trueRow = 1;
+const falseRow = 0;
+const trueRow = 1;
 
 /** @throws CallError when the index has no such field, or its data is damaged */
 export function fieldOf({ index }: Scope, name: string, at: number): Field {

@@ -24,7 +24,7 @@ const codes = {
 
 const modes = ['add', 'remove', 'replace'] as const;
 
-export function writeColumns(to: ByteWriter, columns: ColumnSet): void {
+function writeColumns(to: ByteWriter, columns: ColumnSet): void {
   const pages = [...columns.serialized()];
   to.u32(pages.length);
   for (const [page, bytes] of pages) {
@@ -33,7 +33,7 @@ export function writeColumns(to: ByteWriter, columns: ColumnSet): void {
   }
 }
 
-export function readColumns(from: ByteReader): ColumnSet {
+function readColumns(from: ByteReader): ColumnSet {
   const columns = new ColumnSet();
   for (let pages = from.u32(); pages > 0; pages -= 1) columns.load(from.u32(), from.bytes());
   return columns;
