@@ -1,0 +1,20 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { createLog } from '../../platform/log/log';
+import { createSettingsStore, settingsCacheMs } from '../../stores/settings-store';
+import { openDatabase } from '../../stores/open';
+
+/** The setting is in minutes, and a minute is the least the API takes: shorter times are written straight into the stores. */
+export async function setRunTime(
+  { dataDir, mongoUrl }: { dataDir: string; mongoUrl?: string | undefined },
+  ms: number,
+): Promise<void> {
+  const database = await openDatabase({ mongoUrl, dataDir, log: createLog({ name: 'test', level: 'silent' }) });
+  try {
+    const settings = await createSettingsStore(database, { BOARD_MAX_RUNS: 50, BOARD_RUN_TIMEOUT_MS: 60_000 });
+    await settings.patch({ agents: { timeoutMinutes: ms / 60_000 } });
+    // Other processes have seen it by then.
+    await delay(settingsCacheMs);
+  } finally {
+    await database.close();
+  }
+}
