@@ -1,10 +1,8 @@
 import { Client, Connection } from '@temporalio/client';
-import { setTimeout as delay } from 'node:timers/promises';
 import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
 import { eventually } from '../../platform/testing/eventually';
 import { anApprovalRequest, aRequester, aWaitingRun, type Requester } from '../support/approvals';
 import type { Answer } from '../support/caller';
-import { confinedAgent, inMs, readPhase, transitionOf } from '../support/phases';
 import { aRepository } from '../support/repository';
 import { startService, type Service } from '../support/service';
 
@@ -13,28 +11,18 @@ let files: TempDir;
 let connection: Connection;
 let requester: Requester;
 
-const connect = async () => {
-  connection = await Connection.connect({ address: service.temporalAddress });
-  requester = await aRequester(new Client({ connection }), { dataDir: service.dataDir });
-};
-const disconnect = async () => {
-  await requester.close();
-  await connection.close();
-};
-
 beforeAll(async () => {
   files = await makeTempDir('crash-approvals');
   service = await startService();
   await service.call.addRepository('sample', await aRepository(files.path));
-  await service.call.configureAgents([
-    { type: 'elsewhere', name: 'Elsewhere', provider: 'remote-callback' },
-    { ...confinedAgent('jailed'), provider: 'remote-callback', command: undefined, args: undefined },
-  ]);
-  await connect();
+  await service.call.configureAgents([{ type: 'elsewhere', name: 'Elsewhere', provider: 'remote-callback' }]);
+  connection = await Connection.connect({ address: service.temporalAddress });
+  requester = await aRequester(new Client({ connection }), { dataDir: service.dataDir });
 }, 60_000);
 
 afterAll(async () => {
-  await disconnect();
+  await requester.close();
+  await connection.close();
   await service.close();
   await files.remove();
 });
@@ -80,43 +68,3 @@ test.each(parts.flatMap((first) => parts.map((second) => [first, second] as cons
   },
   150_000,
 );
-
-test('what ends while everything is down has ended when it is back, in the name of the system', async () => {
-  const run = await persistently(() => aWaitingRun(service.call));
-  await persistently(() => requester.approvals.request(anApprovalRequest(run, { lifetimeMs: 3_000 })));
-  const jailed = await aWaitingRun(service.call, 'jailed');
-  const url = `/api/agents/${jailed.taskId}/phase/transitions`;
-  const legacy = await readPhase(service.call, jailed);
-  const { snapshot } = await service.call.ok(
-    'POST',
-    url,
-    transitionOf(legacy, 'implement', 'narrow', {
-      targetEvidence: { phase: 'implement', dimensions: { 'network.egress': { scopes: [] } } },
-    }),
-  );
-  const emergencyOverride = { justification: 'production is down', expiresAt: inMs(4_000) };
-  const begun = await service.call.ok('POST', url, transitionOf(snapshot, 'implement', 'wide', { emergencyOverride }));
-  expect(begun).toMatchObject({ snapshot: { emergency: { operationId: 'wide' } } });
-
-  await disconnect();
-  service = await service.restart(async () => {
-    // Nothing runs now: the moment of both timers passes unseen.
-    await delay(Math.max(0, Date.parse(emergencyOverride.expiresAt) - Date.now()) + 500);
-  });
-  await connect();
-  await persistently(async () => {
-    const events = await service.call.events(run.taskId, run.attemptId);
-    expect(events.at(-1)).toMatchObject({
-      kind: 'approval.resolved',
-      payload: { status: 'expired', actor: 'system:expiry' },
-    });
-  });
-  // The worker ends it without anybody looking.
-  const client = new Client({ connection });
-  await expect(client.workflow.getHandle(`phase-expansion/${jailed.attemptId}/wide`).result()).resolves.toEqual({
-    applied: true,
-  });
-  const after = await readPhase(service.call, jailed);
-  expect(after).toMatchObject({ emergency: null, sequence: 3, evidence: { digest: snapshot.evidence.digest } });
-  expect(after.history[2]).toMatchObject({ kind: 'emergency-ended', actor: 'system:phase-expiry' });
-}, 120_000);

@@ -14,7 +14,9 @@ import { createTelemetryStore } from '../../../stores/telemetry-store';
 import { createTreeStore } from '../../../stores/tree-store';
 
 const log = createLog({ name: 'test', level: 'fatal' });
-const now = () => new Date();
+/** How far the clock is ahead of ours, in milliseconds. */
+let aheadMs = 0;
+const now = () => new Date(Date.now() + aheadMs);
 const none = { runs: null, processes: null, memoryMb: null };
 
 /** The database, counting the documents that its finds answer. */
@@ -41,6 +43,7 @@ export function schedulerCases(open: () => Promise<Database>): void {
   let attempts = 0;
 
   beforeEach(async () => {
+    aheadMs = 0;
     database = await open();
     control = {
       requests: await createAdmissionRequestStore(database),
@@ -151,6 +154,34 @@ export function schedulerCases(open: () => Promise<Database>): void {
     for (const id of [others[0]!, others.at(-1)!]) expect(await limitsOf(id)).toEqual(['workspace.runs']);
     expect(await admit({ workspaceId: 'other' })).toBe('held');
     expect(await admit({ workspaceId: 'full' })).toBe('queued');
+  });
+
+  test('a launch that was handed out and never taken waits longer each time, and is given up in the end', async () => {
+    const [id = ''] = await enqueue(aRequest());
+    const { leaseMs, retryBackoffMs, maxRetries } = (await control.settings.current()).admission.queue;
+    for (let retries = 0; retries <= maxRetries; retries += 1) {
+      await look();
+      expect(told).toHaveLength(retries + 1);
+      // Whoever was told has died: nothing happens until the lease is over, however long everything else was away.
+      await look();
+      expect(await control.queue.get(id)).toMatchObject({ state: 'leased', retries });
+      expect(await control.reservations.holders()).toEqual([id]);
+      aheadMs += leaseMs + 1_000;
+      const before = now().getTime();
+      await look();
+      if (retries === maxRetries) break;
+      expect(await control.reservations.holders()).toEqual([]);
+      const { state, notBefore } = (await control.queue.get(id))!;
+      expect(state).toBe('requeued');
+      const pauseMs = Date.parse(notBefore!) - before;
+      expect(pauseMs).toBeGreaterThanOrEqual(retryBackoffMs * 2 ** retries);
+      aheadMs += pauseMs;
+    }
+    expect(await control.queue.get(id)).toMatchObject({
+      state: 'terminal',
+      outcome: { code: 'QUEUE_RETRY_EXHAUSTED' },
+    });
+    expect(await control.reservations.holders()).toEqual([]);
   });
 
   test('entries from before there were lines have their place in one', async () => {
