@@ -1,12 +1,12 @@
-import { writeFileSync } from 'node:fs';
+import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { eventually } from '../../platform/testing/eventually';
 import { makeTempDir } from '../../platform/testing/temp-dir';
 import { scriptAgent } from '../support/caller';
 import { aRepository } from '../support/repository';
-import { startService, type Service } from '../support/service';
+import { startService } from '../support/service';
 import { findProblems } from './invariants';
+import { keepLaunching } from './lanes';
 import { seededRandom } from './random';
 import { pickVictim, strike, victims, type Victim } from './victims';
 
@@ -28,38 +28,25 @@ export interface ChaosReport {
   /** What should not have happened; empty when all is well. */
   problems: string[];
   seconds: number;
+  /** Where everything lies that may explain the problems; nothing is left behind when there are none. */
+  dataDir?: string;
 }
 
 const longestPauseMs = 1_500;
 const shortestPauseMs = 100;
+/** How many strikes come whatever has happened since the last one: those that meet parts which are still starting. */
+const blindShare = 1 / 4;
+/** How long the others wait for an agent to start or end, in milliseconds: only then is there something to lose again. */
+const progressWithinMs = 15_000;
 
-/** A call that may meet a dead process, repeated as a caller with an idempotency key does. */
-const persistently = <T>(call: () => Promise<T>): Promise<T> => eventually(call, { withinMs: 120_000, everyMs: 200 });
+/** How much agents have told of their starts and ends. */
+const witnessed = (witness: string): number => statSync(witness).size;
 
-/** Launches one run after another until it is told that it is over, and waits for each to end for good. */
-async function keepLaunching(service: Service, name: string, taskIds: string[], over: () => boolean): Promise<void> {
-  for (let round = 1; !over(); round += 1) {
-    const task = await persistently(() =>
-      service.call.createTask({ title: `${name} ${round}`, git: { repo: 'sample' } }),
-    );
-    taskIds.push(task.id);
-    const key = { 'x-idempotency-key': `chaos-${name}-${round}` };
-    await persistently(() => service.call.start(task.id, {}, key));
-    await untilEnded(service, task.id);
-  }
+/** Waits for an agent to start or end, but not for ever: everything may be waiting for what was killed. */
+async function untilProgress(witness: string, seen: number): Promise<void> {
+  const deadline = performance.now() + progressWithinMs;
+  while (witnessed(witness) === seen && performance.now() < deadline) await delay(25);
 }
-
-/** Until no attempt of the task runs, and none is due to follow. */
-const untilEnded = (service: Service, taskId: string): Promise<void> =>
-  eventually(
-    async () => {
-      const { state, attemptId } = await service.call.status(taskId);
-      if (state !== 'ended') throw new Error(`${taskId} is ${state}`);
-      const recovery = await service.call.ok('GET', `/api/agents/${taskId}/recovery`);
-      if (recovery?.nextAttemptId && recovery.attemptId === attemptId) throw new Error(`${taskId}: a retry is due`);
-    },
-    { withinMs: 300_000, everyMs: 250 },
-  );
 
 /**
  * Runs agents while random processes are killed (`kill -9` of worker, api, Temporal and agents), lets everything come to
@@ -80,6 +67,7 @@ export async function runChaos({
     { WITNESS: witness, BOARD_RUN_RETRIES: '3', BOARD_MAX_RUNS: limit },
     { restart: { backoff: { firstMs: 100, maxMs: 1_000 }, healthyAfterMs: 500 } },
   );
+  let found = 0;
   try {
     const repository = await aRepository(files.path);
     await service.call.addRepository('sample', repository);
@@ -90,31 +78,35 @@ export async function runChaos({
     const done: Record<Victim, number> = { worker: 0, agent: 0, api: 0, temporal: 0 };
     const count = (): number => victims.reduce((sum, victim) => sum + done[victim], 0);
     const random = seededRandom(seed);
+    const course = { taskIds, over: () => count() >= kills };
     const launching = Promise.all(
-      Array.from({ length: concurrency }, (_, index) =>
-        keepLaunching(service, `lane-${index}`, taskIds, () => count() >= kills),
-      ),
+      Array.from({ length: concurrency }, (_, index) => keepLaunching(service, `lane-${index}`, course).catch(String)),
     );
-    // Its failure is what the whole ends with, below.
-    launching.catch(() => undefined);
+    let seen = witnessed(witness);
     while (count() < kills) {
       await delay(shortestPauseMs + random() * (longestPauseMs - shortestPauseMs));
+      if (random() >= blindShare) await untilProgress(witness, seen);
+      seen = witnessed(witness);
       const victim = pickVictim(random());
       if (!(await strike(service, victim, witness, random))) continue;
       done[victim] += 1;
       report(`${count()}/${kills} killed: ${victim} (${taskIds.length} runs so far)`);
     }
-    await launching;
+    const stuck = (await launching).filter((problem) => problem !== undefined);
     const { problems, attempts } = await findProblems(service, { taskIds, witness, repository });
+    problems.unshift(...stuck);
+    found = problems.length;
     const endings: Record<string, number> = {};
     for (const { completion } of attempts.flat()) {
       const status: string = completion?.status ?? 'none';
       endings[status] = (endings[status] ?? 0) + 1;
     }
     const seconds = Math.round((performance.now() - startedAt) / 1000);
-    return { kills: done, runs: taskIds.length, attempts: attempts.flat().length, endings, problems, seconds };
+    const totals = { kills: done, runs: taskIds.length, attempts: attempts.flat().length, endings, problems, seconds };
+    return found > 0 ? { ...totals, dataDir: service.dataDir } : totals;
   } finally {
-    await service.close();
+    if (found === 0) await service.close();
+    else await service.stop();
     await files.remove();
   }
 }

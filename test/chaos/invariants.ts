@@ -1,4 +1,5 @@
 import { findByEnvironment } from '../../platform/processes/identity';
+import { eventually } from '../../platform/testing/eventually';
 import type { Answer } from '../support/caller';
 import { git } from '../support/repository';
 import type { Service } from '../support/service';
@@ -40,6 +41,27 @@ async function problemsOfTask(service: Service, taskId: string): Promise<{ attem
   return { attempts, problems };
 }
 
+/** What is still held or waited for when every run has ended: an ending may be told a moment before its capacity is free. */
+async function problemsOfCapacity({ call }: Service): Promise<string[]> {
+  const left = async (): Promise<string[]> => {
+    const { reservations } = await call.ok('GET', '/api/admission?state=active&limit=1000');
+    const { depth } = await call.ok('GET', '/api/admission/queue');
+    const waiting: number = depth.global.current;
+    const held = reservations.map(({ attemptId }: Event) => `${attemptId}: it still holds capacity`);
+    return [...held, ...(waiting === 0 ? [] : [`${waiting} launches are still in the queue`])];
+  };
+  try {
+    await eventually(async () => expectNone(await left()));
+    return [];
+  } catch {
+    return left();
+  }
+}
+
+function expectNone(problems: string[]): void {
+  if (problems.length > 0) throw new Error(problems.join('; '));
+}
+
 /** Everything that must hold when all runs have ended, whatever was killed; and what there was to check. */
 export async function findProblems(
   service: Service,
@@ -52,6 +74,7 @@ export async function findProblems(
     const times = started.filter((each) => each === id).length;
     if (times > 1) problems.push(`${id}: its agent was started ${times} times`);
   }
+  problems.push(...(await problemsOfCapacity(service)));
   const fsck = await git(repository, 'fsck', '--no-dangling').catch((error: unknown) => String(error));
   if (fsck !== '') problems.push(`git fsck: ${fsck.slice(0, 500)}`);
   return { problems, attempts: tasks.map((task) => task.attempts) };

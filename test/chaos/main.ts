@@ -25,10 +25,11 @@ async function main(): Promise<void> {
     concurrency: concurrency ?? 8,
     report: (line) => console.log(line),
   });
-  const { kills: killed, endings, problems, ...totals } = report;
+  const { kills: killed, endings, problems, dataDir, ...totals } = report;
   console.table({ killed });
   console.table({ ...totals, ...endings, problems: problems.length });
   for (const problem of problems) console.error(problem);
+  if (dataDir !== undefined) console.error(`What there is to look at lies in ${dataDir}.`);
   process.exitCode = problems.length === 0 ? 0 : 1;
 }
 
