@@ -1,0 +1,49 @@
+import { eventually } from '../../../platform/testing/eventually';
+import { agentRunId } from '../../../workflows/agent-run/messages';
+import type { Recording, Stage } from './stage';
+
+/** An agent that outlives two workers and is stopped then, and one that is killed while no worker is there. */
+export async function reattachedScenarios({ service }: Stage): Promise<Recording[]> {
+  const { call } = service;
+  const recovered = async (taskId: string, attemptId: string) =>
+    (await call.events(taskId, attemptId)).filter(({ kind }) => kind === 'run.recovered').length;
+  const launch = async () => {
+    const { id } = await call.createTask({ title: 'Recorded', git: { repo: 'sample' } });
+    const { attemptId } = await call.start(id, { agent: 'lasting-bee' });
+    await eventually(
+      async () => {
+        if ((await call.status(id)).lastSequence < 3) throw new Error('not working yet');
+      },
+      { withinMs: 30_000 },
+    );
+    return { id: id as string, attemptId: attemptId as string };
+  };
+  const kept = await launch();
+  const gone = await launch();
+  const events = await call.events(gone.id, gone.attemptId);
+  const holder = events.find(({ kind }) => kind === 'run.started').payload.pid as number;
+  for (const times of [1, 2]) {
+    process.kill(service.pids().worker ?? 0, 'SIGKILL');
+    if (times === 1) process.kill(-holder, 'SIGKILL');
+    await eventually(
+      async () => {
+        if ((await recovered(kept.id, kept.attemptId)) < times) throw new Error('nobody goes on with it yet');
+      },
+      { withinMs: 60_000 },
+    );
+  }
+  await call.ok('POST', `/api/agents/${kept.id}/stop`, { attemptId: kept.attemptId });
+  const retry = await eventually(
+    async () => {
+      const { attemptId } = await call.status(gone.id);
+      if (attemptId === gone.attemptId) throw new Error('not retried yet');
+      return attemptId as string;
+    },
+    { withinMs: 60_000 },
+  );
+  await eventually(() => call.ok('POST', `/api/agents/${gone.id}/stop`, { attemptId: retry }), { withinMs: 30_000 });
+  return [
+    ['agent-run-reattached', agentRunId(kept.attemptId)],
+    ['agent-run-not-reattached', agentRunId(gone.attemptId)],
+  ];
+}
