@@ -10,6 +10,7 @@ import { historyToJSON } from '@temporalio/common/lib/proto-utils';
 import { makeTempDir } from '../../platform/testing/temp-dir';
 import { scriptAgent } from '../support/caller';
 import { gitBreakpoints } from '../support/git-breakpoints';
+import { confinedAgent } from '../support/phases';
 import { aRepository } from '../support/repository';
 import { startService } from '../support/service';
 import { admissionScenarios } from './scenarios/admission';
@@ -75,6 +76,9 @@ async function main(): Promise<void> {
       { ...scriptAgent('misbehaving', 'exits-1'), type: 'failing' },
       { ...scriptAgent('misbehaving', 'rate-limited'), type: 'limited' },
       { type: 'elsewhere', name: 'Elsewhere', provider: 'remote-callback' },
+      confinedAgent(),
+      { ...confinedAgent('confined-listener'), ...scriptAgent('listener'), type: 'confined-listener' },
+      { ...confinedAgent('confined-elsewhere'), provider: 'remote-callback', command: undefined, args: undefined },
     ]);
     await mkdir(histories, { recursive: true });
     const chosen = process.argv.slice(2);

@@ -1,14 +1,41 @@
 import { eventually } from '../../../platform/testing/eventually';
+import { agentRunId } from '../../../workflows/agent-run/messages';
 import { phaseExpansionId } from '../../../workflows/phase-expansion/messages';
 import { aWaitingRun } from '../../support/approvals';
-import { confinedAgent, inMs, readPhase, transitionOf } from '../../support/phases';
+import { inMs, readPhase, transitionOf } from '../../support/phases';
 import type { Recording, Stage } from './stage';
 
+/** Changes of what a run may do, of which its agent is told where it can be, and emergencies. */
+export async function phaseScenarios(stage: Stage): Promise<Recording[]> {
+  return [
+    ...(await emergencies(stage)),
+    ['agent-run-phases-told', await changedRun(stage, 'confined-listener', true)],
+    ['agent-run-phases-untold', await changedRun(stage, 'confined-elsewhere', false)],
+  ];
+}
+
+/** A run that may do less, twice, and what its agent is told each time. */
+async function changedRun({ service: { call } }: Stage, agent: string, delivered: boolean): Promise<string> {
+  const task = await call.createTask({ title: 'Recorded', git: { repo: 'sample' } });
+  const { attemptId } = await call.start(task.id, { agent, phase: 'implement' });
+  const run = { taskId: task.id as string, attemptId: attemptId as string };
+  const url = `/api/agents/${task.id}/phase/transitions`;
+  for (const [index, phase] of ['verify', 'explore'].entries()) {
+    await call.ok('POST', url, transitionOf(await readPhase(call, run), phase, phase));
+    await eventually(async () => {
+      const events = await call.events(run.taskId, run.attemptId);
+      const told = events.filter(({ payload }) => payload.actor === 'system:phase' && payload.delivered === delivered);
+      if (told.length <= index) throw new Error('it has not been told yet');
+    });
+  }
+  await call.ok('POST', `/api/agents/${task.id}/stop`, { attemptId });
+  return agentRunId(run.attemptId);
+}
+
 /** An emergency that ended, and one that was decided on a state that was gone. */
-export async function phaseScenarios({ service: { call } }: Stage): Promise<Recording[]> {
+async function emergencies({ service: { call } }: Stage): Promise<Recording[]> {
   const run = await aWaitingRun(call);
   await call.ok('POST', `/api/agents/${run.taskId}/stop`, { attemptId: run.attemptId });
-  await call.configureAgents([confinedAgent()]);
   const { attemptId } = await call.start(run.taskId, { agent: 'confined', phase: 'verify' });
   const confined = { ...run, attemptId: attemptId as string };
   const snapshot = await readPhase(call, confined);
