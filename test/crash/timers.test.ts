@@ -103,6 +103,9 @@ async function configure(): Promise<void> {
   await call.ok('PATCH', '/api/settings/features', { admission: { leaseMs: 3_000, heartbeatMs: 500, queue } });
 }
 
+/** Nothing is looked at here. */
+const notAsked = (): Promise<never> => Promise.reject(new Error('nobody is asked'));
+
 /** With a client of the Temporal server as it is before the stop. */
 async function connected<T>(work: (client: Client) => Promise<T>): Promise<T> {
   const connection = await Connection.connect({ address: service.temporalAddress });
@@ -173,7 +176,7 @@ async function setTimers(client: Client): Promise<string[]> {
       requester.approvals.request(anApprovalRequest(waiting, { lifetimeMs: aheadMs })),
       call.ok('POST', `/api/agents/${jailed.taskId}/phase/transitions`, wide),
       // The least a caller may ask for is a minute.
-      createWorktreeLauncher(client, { heartbeatTimeoutMs: 2_000 }).operate(
+      createWorktreeLauncher({ client, ask: notAsked, heartbeatTimeoutMs: 2_000 }).operate(
         idle.taskId,
         { kind: 'create', leaseSeconds: aheadMs / 1_000 },
         'test',
