@@ -5,17 +5,18 @@ const mostKnown = 10_000;
 
 /**
  * A count that is asked for with every launch and takes the longer the more there is to count. Below half of the limit
- * that it is compared with, one of a moment ago will do; nearer to it, it is counted anew each time.
+ * that it is compared with, one of a moment ago will do, and whoever asked since is taken to have added one; nearer to the
+ * limit it is counted anew each time.
  */
 export function recentCount(count: (key: string) => Promise<number>, now: () => number = Date.now) {
   const known = new Map<string, { value: number; at: number }>();
   return async (key: string, limit: number): Promise<number> => {
     const recent = known.get(key);
     const age = recent ? now() - recent.at : freshMs;
-    if (recent && age < freshMs && age >= 0 && recent.value < limit / 2) return recent.value;
+    if (recent && age < freshMs && age >= 0 && recent.value < limit / 2) return recent.value++;
     const value = await count(key);
     if (known.size >= mostKnown) known.clear();
-    known.set(key, { value, at: now() });
+    known.set(key, { value: value + 1, at: now() });
     return value;
   };
 }

@@ -95,7 +95,8 @@ function evidenceOf(
   });
 }
 
-const enforcementCodes: Record<Exclude<PhaseEnforcement, 'enforced'>, PhaseBlocker['code']> = {
+/** How a blocker is called whose dimension cannot be kept within its limits. */
+export const enforcementCodes: Record<Exclude<PhaseEnforcement, 'enforced'>, PhaseBlocker['code']> = {
   unenforceable: 'phase-required-authority-unenforceable',
   unsupported: 'phase-required-authority-unsupported',
 };

@@ -3,7 +3,7 @@ import type { LaunchRefusal } from '../../contracts/launch';
 import type { PhaseBlocker, PhaseEvidence } from '../../contracts/phase';
 import type { ProviderRuntimeManifest } from '../../contracts/run-contract';
 import { refusal } from '../refusal';
-import { authorityOf, compilePhase, legacyEvidence, type Compiled, type Sources } from './evidence';
+import { authorityOf, compilePhase, enforcementCodes, legacyEvidence, type Compiled, type Sources } from './evidence';
 
 export interface PhaseLaunch {
   /** The phase that was asked for; absent when none was. */
@@ -34,5 +34,24 @@ export const phaseRefusal = (phase: Phase, blockers: PhaseBlocker[]): LaunchRefu
     'PHASE_UNSUPPORTED',
     409,
     `The run cannot be in the phase ${phase}: ${blockers.map(({ message }) => message).join(' ')}`.slice(0, 1_000),
-    { phase, blockers },
+    { phase, blockers, remediation: remediesOf(blockers) },
   );
+
+/** What to do about what stands against a phase. */
+function remediesOf(blockers: PhaseBlocker[]): string[] {
+  const has = (...codes: PhaseBlocker['code'][]): boolean => blockers.some(({ code }) => codes.includes(code));
+  return [
+    ...(has('phase-required-authority-denied')
+      ? ['Ask for a phase that needs no more than its parent attempt, profile, sandbox and task allow.']
+      : []),
+    ...(has(...Object.values(enforcementCodes))
+      ? [
+          'Launch it in the phase implement, or without one.',
+          'Or run the agent inside something that enforces these dimensions, and name what it enforces under hostEnforced in the configuration of the agent (docs/phases.md).',
+        ]
+      : []),
+    ...(has('phase-plan-artifact-not-allowed', 'phase-plan-artifact-path-invalid')
+      ? ['Ask for one plan file: a relative path in the worktree.']
+      : []),
+  ];
+}

@@ -1,11 +1,13 @@
 import { join } from 'node:path';
 import { environmentOrExit } from '../../platform/config/env';
+import { ListenError } from '../../platform/http/server';
 import { createLog } from '../../platform/log/log';
 import { announceReady, endInOrder } from '../../platform/processes/lifecycle';
+import { configurationErrorExitCode } from '../../platform/processes/part';
 import { connectClient, connectWorker } from '../../platform/temporal/connect';
 import { discoverTemporal } from '../../platform/temporal/discover';
 import { installRuntime } from '../../platform/temporal/runtime';
-import { startPlants } from './start';
+import { startPlants, type RunningPlants } from './start';
 
 /** The bundle that `npm run build` leaves beside the compiled code. */
 const codePath = join(__dirname, '..', '..', 'plants-workflow-bundle.js');
@@ -32,7 +34,13 @@ async function main(): Promise<void> {
   const target = { address, namespace, log, signal: starting.signal };
   const connection = await connectWorker(target);
   const client = await connectClient(target);
-  const plants = await startPlants({ env, log, client, connection, workflows: { workflowBundle: { codePath } } });
+  let plants: RunningPlants;
+  try {
+    plants = await startPlants({ env, log, client, connection, workflows: { workflowBundle: { codePath } } });
+  } catch (error) {
+    log.fatal({ err: error }, 'cannot start');
+    process.exit(error instanceof ListenError ? configurationErrorExitCode : 1);
+  }
   close = async () => {
     await plants.close();
     await client.connection.close();

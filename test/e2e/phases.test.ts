@@ -81,7 +81,10 @@ test.each([
       status: 409,
       body: {
         code: 'PHASE_UNSUPPORTED',
-        details: { blockers: expect.arrayContaining([expect.objectContaining({ code })]) },
+        details: {
+          blockers: expect.arrayContaining([expect.objectContaining({ code })]),
+          remediation: expect.arrayContaining([expect.stringContaining('hostEnforced')]),
+        },
       },
     });
   }
