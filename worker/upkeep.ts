@@ -25,6 +25,8 @@ export interface Upkeep {
 
 /** How often a host says that it is live, in milliseconds, however rarely leases are renewed. */
 const announceEveryMs = 15_000;
+/** How soon other settings are noticed, in milliseconds. */
+const noticeWithinMs = 1_000;
 /** How old a reservation must be before it is compared with its attempt, in milliseconds. */
 const settledAfterMs = 60_000;
 /** How many reservations one round compares. */
@@ -68,21 +70,29 @@ export async function startUpkeep(deps: UpkeepDependencies): Promise<Upkeep> {
     if (!(await admission.queue.isEmpty())) await admission.wakeScheduler();
   };
 
-  const again = async (): Promise<void> => {
-    const { leaseMs, heartbeatMs } = (await admission.settings.current()).admission;
-    // A heartbeat that is set longer than the lease would let every lease run out.
-    const pauseMs = Math.min(heartbeatMs, Math.ceil(leaseMs / 3), announceEveryMs);
-    if (!state.closed) state.timer = setTimeout(() => void tick(), pauseMs);
+  const pauseMs = async (): Promise<number> => {
+    try {
+      const { leaseMs, heartbeatMs } = (await admission.settings.current()).admission;
+      // A heartbeat that is set longer than the lease would let every lease run out.
+      return Math.min(heartbeatMs, Math.ceil(leaseMs / 3), announceEveryMs);
+    } catch (error) {
+      log.warn({ err: error }, 'the settings could not be read');
+      return announceEveryMs;
+    }
+  };
+
+  /** Waits until the next round is due. Leases that are set shorter meanwhile are not missed: the pause is, too. */
+  const rest = async (restedMs = 0): Promise<void> => {
+    const leftMs = Math.max(0, (await pauseMs()) - restedMs);
+    if (state.closed) return;
+    const next = leftMs <= noticeWithinMs ? tick : () => rest(restedMs + noticeWithinMs);
+    state.timer = setTimeout(() => void next(), Math.min(leftMs, noticeWithinMs));
   };
 
   const tick = (): Promise<void> => {
     const running = work()
       .catch((error: unknown) => log.warn({ err: error }, 'the upkeep of admission failed'))
-      .then(again)
-      .catch((error: unknown) => {
-        log.warn({ err: error }, 'the settings could not be read');
-        if (!state.closed) state.timer = setTimeout(() => void tick(), announceEveryMs);
-      });
+      .then(() => rest());
     round = running;
     return running;
   };
