@@ -1,6 +1,7 @@
 import { mkdir, realpath, rename, writeFile } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { GitError } from './git-error';
+import { readLinkedWorktree } from './linked-worktree';
 import { type GitRunner, gitText } from './run-git';
 
 /** Where the parts of a worktree are. All paths are absolute. */
@@ -26,6 +27,8 @@ export async function locateWorktree(git: GitRunner, worktreePath: string): Prom
   if (!isAbsolute(worktreePath) || worktreePath.includes('\n') || worktreePath.includes('\0')) {
     throw new GitError('not-a-repository', `${JSON.stringify(worktreePath)} is not an absolute path.`);
   }
+  const linked = await readLinkedWorktree(worktreePath);
+  if (linked) return linked;
   const questions = ['--show-toplevel', '--git-dir', '--git-common-dir'];
   const answer = await gitText(git, ['rev-parse', '--path-format=absolute', ...questions], { cwd: worktreePath });
   const [topLevel, gitDir, commonDir] = answer.split('\n');
