@@ -2,7 +2,9 @@ import { operation, service, serviceHandler } from 'nexus-rpc';
 import { hostService, type HostQuestions } from '../workflows/host-questions';
 
 /** What answers, for each question. */
-type Answers = { [Q in keyof HostQuestions]: (input: HostQuestions[Q]['input']) => Promise<HostQuestions[Q]['answer']> };
+type Answers = {
+  [Q in keyof HostQuestions]: (input: HostQuestions[Q]['input']) => Promise<HostQuestions[Q]['answer']>;
+};
 
 const asked = <Q extends keyof HostQuestions>() => operation<HostQuestions[Q]['input'], HostQuestions[Q]['answer']>();
 
