@@ -16,6 +16,7 @@ import { createLog } from '../platform/log/log';
 import { nodePart } from '../platform/processes/node-part';
 import { evaluated, globalScope, hostKey, type Policy } from '../runs/admission/capacity';
 import type { AdmissionRequest } from '../runs/admission/request';
+import { eventually } from '../platform/testing/eventually';
 import { sampleRequest } from '../runs/admission/sample-request';
 import { startAll, type RunningService } from '../scripts/start-all';
 import { createAdmissionRequestStore } from '../stores/admission-request-store';
@@ -194,15 +195,21 @@ async function measureDecisions(database: Database): Promise<Row[]> {
 async function startFleet(dir: string, count: number, maxRuns: number) {
   const environment = { ...openService, BOARD_DRAIN_MS: '0', BOARD_MAX_RUNS: String(maxRuns) };
   const service = await startAll({ environment, dataDir: dir, ports: { api: 0, temporalUi: 0 }, quiet: true });
-  const others = await Promise.all(
-    Array.from({ length: count - 1 }, (_, index) =>
-      nodePart({
-        name: `worker-${index + 2}`,
-        script: join(__dirname, '..', 'worker', 'main.js'),
-        environment: () => ({ ...environment, BOARD_DATA_DIR: dir, TEMPORAL_ADDRESS: service.temporalAddress }),
-        output: { file: join(dir, 'logs', `worker-${index + 2}.log`) },
-      }).start(),
-    ),
+  const parts = Array.from({ length: count - 1 }, (_, index) =>
+    nodePart({
+      name: `worker-${index + 2}`,
+      script: join(__dirname, '..', 'worker', 'main.js'),
+      environment: () => ({ ...environment, BOARD_DATA_DIR: dir, TEMPORAL_ADDRESS: service.temporalAddress }),
+      output: { file: join(dir, 'logs', `worker-${index + 2}.log`) },
+    }),
+  );
+  const others = await Promise.all(parts.map((part) => part.start()));
+  // One that still starts takes the processors, and nothing over.
+  await eventually(
+    () => {
+      if (!parts.every((part) => part.isReady())) throw new Error('Not every worker is ready.');
+    },
+    { withinMs: 60_000 },
   );
   await call(service, 'PUT', '/config/agents', {
     agents: [{ type: 'elsewhere', name: 'Elsewhere', provider: 'remote-callback' }],
@@ -234,6 +241,8 @@ async function measureLaunches(count: number): Promise<Row> {
   const { service, close } = await startFleet(dir, count, 10_000);
   try {
     const tasks = await Promise.all(Array.from({ length: launches }, () => aTask(service)));
+    // Each worker compiles what runs a workflow when it is given its first one.
+    await inParallel(20 * count, 20, async () => launch(service, await aTask(service)));
     const samples: number[] = [];
     const elapsedMs = await timed(() =>
       inParallel(launches, 20, async (n) => {
