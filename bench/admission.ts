@@ -242,7 +242,9 @@ async function measureLaunches(count: number): Promise<Row> {
   try {
     const tasks = await Promise.all(Array.from({ length: launches }, () => aTask(service)));
     // Each worker compiles what runs a workflow when it is given its first one.
-    await inParallel(20 * count, 20, async () => launch(service, await aTask(service)));
+    await inParallel(20 * count, 20, async () => {
+      await launch(service, await aTask(service));
+    });
     const samples: number[] = [];
     const elapsedMs = await timed(() =>
       inParallel(launches, 20, async (n) => {
