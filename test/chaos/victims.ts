@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { findByEnvironment } from '../../platform/processes/identity';
 import { eventually } from '../../platform/testing/eventually';
+import { kill } from '../support/kill';
 import type { Service } from '../support/service';
 
 /** Who is killed how often: an agent's worker and the agent itself are what runs depend on most. */
@@ -27,15 +28,6 @@ async function killAgent(witness: string, random: () => number): Promise<boolean
   const found = (await Promise.all(latest.map((id) => findByEnvironment('BOARD_ATTEMPT_ID', id)))).flat();
   const agent = found[Math.floor(random() * found.length)];
   return agent !== undefined && kill(agent.pid);
-}
-
-/** Whether the process was there to be killed. */
-function kill(pid: number): boolean {
-  try {
-    return process.kill(pid, 'SIGKILL');
-  } catch {
-    return false;
-  }
 }
 
 /** Kills a part, and waits for the supervisor to have started it again. */

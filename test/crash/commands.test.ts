@@ -4,6 +4,7 @@ import { findByEnvironment } from '../../platform/processes/identity';
 import { eventually } from '../../platform/testing/eventually';
 import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
 import { scriptAgent, type Answer } from '../support/caller';
+import { kill } from '../support/kill';
 import { aRepository } from '../support/repository';
 import { startService, type Service } from '../support/service';
 import type { Launched } from './runs';
@@ -121,7 +122,7 @@ describe.each([
       const agents = await Promise.all(
         launched.map(({ attemptId }) => findByEnvironment('BOARD_ATTEMPT_ID', attemptId)),
       );
-      for (const { pid } of agents.flat()) process.kill(pid, 'SIGKILL');
+      for (const { pid } of agents.flat()) kill(pid);
     } else {
       process.kill(service.pids()[part]!, 'SIGKILL');
       writeFileSync(gate, '');

@@ -5,6 +5,7 @@ import { findByEnvironment } from '../../platform/processes/identity';
 import { eventually } from '../../platform/testing/eventually';
 import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
 import { scriptAgent, type Answer } from '../support/caller';
+import { kill } from '../support/kill';
 import { gitBreakpoints, type GitBreakpoints } from '../support/git-breakpoints';
 import { aRepository } from '../support/repository';
 import { startService, type Service } from '../support/service';
@@ -97,16 +98,7 @@ const limitRuns = (limit: number) =>
 async function killAnAgent(): Promise<void> {
   for (const [, attemptId] of startsNow().slice(-5)) {
     const [agent] = await findByEnvironment('BOARD_ATTEMPT_ID', attemptId ?? '');
-    if (agent && killed(agent.pid)) return;
-  }
-}
-
-/** Whether the process was there to be killed: it may have ended since it was found. */
-function killed(pid: number): boolean {
-  try {
-    return process.kill(pid, 'SIGKILL');
-  } catch {
-    return false;
+    if (agent && kill(agent.pid)) return;
   }
 }
 
