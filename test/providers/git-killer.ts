@@ -1,5 +1,7 @@
-import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { identify } from '../../platform/processes/identity';
+import { eventually } from '../../platform/testing/eventually';
 
 const realPath = process.env.PATH ?? '';
 
@@ -13,8 +15,8 @@ async function gitThatDiesAfter(directory: string, calls: number, adminDirectory
   await mkdir(bin, { recursive: true });
   await writeFile(counter, '');
   const script = `#!/bin/sh
-printf x >> '${counter}'
-if [ $(wc -c < '${counter}') -gt ${calls} ]; then
+echo $$ >> '${counter}'
+if [ $(wc -l < '${counter}') -gt ${calls} ]; then
   [ -d '${adminDirectory}' ] && : > '${adminDirectory}/index.lock'
   kill -9 $$
 fi
@@ -23,6 +25,20 @@ PATH='${realPath}' exec git "$@"
   await writeFile(join(bin, 'git'), script);
   await chmod(join(bin, 'git'), 0o755);
   return bin;
+}
+
+/**
+ * Takes the dying git away, and waits for those that are still at it: an operation runs several at once and ends with the
+ * first that dies, and another would leave its lock behind after the next call.
+ */
+async function takeAway(bin: string): Promise<void> {
+  const gone = `${bin}-gone`;
+  await rename(bin, gone);
+  const started = (await readFile(join(gone, 'count'), 'utf8')).split('\n').filter(Boolean).map(Number);
+  await eventually(async () => {
+    for (const pid of started) expect(await identify(pid)).toBeUndefined();
+  });
+  await rm(gone, { recursive: true });
 }
 
 /**
@@ -45,7 +61,7 @@ export async function killEverywhere(
       () => false,
     );
     process.env.PATH = realPath;
-    await rm(bin, { recursive: true });
+    await takeAway(bin);
     await after(calls);
     if (survived) return calls;
   }
