@@ -86,7 +86,11 @@ export function createCompletionActivities(deps: CompletionDependencies) {
     async finish(input: FinishInput): Promise<Finished> {
       const record = await mustGet(input.attemptId);
       const completion = await settle(record, await claimFor(record, input.ending));
-      const retry = await scheduleRecovery(deps, { record, completion, ending: input.ending }, input);
+      const retry = await scheduleRecovery(
+        { ...deps, requests: deps.admission.requests },
+        { record, completion, ending: input.ending },
+        input,
+      );
       await apply(record, completion);
       await release(record, releaseReason(completion), completion.summary, retry?.attemptId);
       await tellEnd(record, completion);

@@ -1,9 +1,11 @@
 import type { CompletionResult } from '../contracts/completion';
 import type { RunRecovery } from '../contracts/recovery';
+import { workflowOf } from '../runs/admission/request';
 import { classifyFailure, remainingSideEffects } from '../runs/recovery/classify';
 import { decideRecovery, type Decision } from '../runs/recovery/decide';
 import { textDigest } from '../runs/digest';
 import type { ActiveRunStore } from '../stores/active-run-store';
+import type { AdmissionRequestStore } from '../stores/admission-request-store';
 import type { AttemptRecord, AttemptStore } from '../stores/attempt-store';
 import type { RecoveryStore } from '../stores/recovery-store';
 import type { WorktreeStore } from '../stores/worktree-store';
@@ -28,6 +30,8 @@ export interface Retry {
 interface ScheduleDependencies {
   recoveries: RecoveryStore;
   attempts: Pick<AttemptStore, 'get'>;
+  /** What each attempt was launched for. */
+  requests: Pick<AdmissionRequestStore, 'get'>;
   now: () => Date;
 }
 
@@ -60,12 +64,15 @@ export async function scheduleRecovery(
     random: fractionOf(record._id),
   });
   const root = record.rootAttemptId === record._id ? record : await deps.attempts.get(record.rootAttemptId);
+  const request = await deps.requests.get(record._id);
+  const workflow = request && workflowOf(request);
   const at = deps.now();
   const stored = await deps.recoveries.schedule({
     schemaVersion: 'run-recovery/v1',
     taskId: record.taskId,
     attemptId: record._id,
     rootAttemptId: record.rootAttemptId,
+    ...(workflow ? { workflow } : {}),
     sequence: record.retryNumber + 1,
     failureClass,
     ...decision,

@@ -29,6 +29,14 @@ export const treeEdge = z.enum([
 ]);
 export type TreeEdge = z.infer<typeof treeEdge>;
 
+/** The step of a workflow run that something is launched for. */
+export const workflowBinding = z.object({
+  runId: z.string(),
+  stepId: z.string().optional(),
+  rootReservationId: z.string().optional(),
+});
+export type WorkflowBinding = z.infer<typeof workflowBinding>;
+
 /** Where a launch comes from, as whoever makes it says; left out, it follows from the launch itself. */
 export interface LaunchOrigin {
   source: LaunchSource;
@@ -36,7 +44,7 @@ export interface LaunchOrigin {
   /** The attempt this one descends from; a root has none. */
   parentAttemptId?: string;
   /** Set for steps of a workflow run. */
-  workflow?: { runId: string; stepId?: string; rootReservationId?: string };
+  workflow?: WorkflowBinding;
 }
 
 /** Run slots, process slots and estimated memory in MB. */
@@ -105,9 +113,7 @@ export const reservation = z
     policies: z.array(evaluatedPolicy),
     attempt: z.object({ taskId: z.string(), attemptId }),
     tree: treeIdentity,
-    workflow: z
-      .object({ runId: z.string(), stepId: z.string().optional(), rootReservationId: z.string().optional() })
-      .nullable(),
+    workflow: workflowBinding.nullable(),
     lease: z.object({ heartbeatAt: timestamp, expiresAt: timestamp }),
     release: z.object({ reason: releaseReason, releasedAt: timestamp, evidence: z.string() }).nullable(),
     createdAt: timestamp,

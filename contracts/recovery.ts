@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { attemptId, digest, slug, taskId, timestamp } from './common';
+import { workflowBinding } from './admission';
+import { attemptId, digest, slug, taskId, text, timestamp } from './common';
 
 /** Why an attempt ended without what was asked for. */
 export const failureClass = z.enum([
@@ -40,6 +41,8 @@ export const runRecovery = z
     /** The attempt that failed: the parent of the one that follows. */
     attemptId,
     rootAttemptId: attemptId,
+    /** The step of a workflow run that the chain was launched for. */
+    workflow: workflowBinding.optional(),
     /** Place in the chain, from 1. */
     sequence: z.number().int().min(1),
     failureClass,
@@ -66,3 +69,11 @@ export type RunRecovery = z.infer<typeof runRecovery>;
 
 /** The body of a cancellation: exactly the attempt that failed, so that a stale page cancels nothing else. */
 export const recoveryCancel = z.strictObject({ attemptId }).meta({ id: 'RecoveryCancel' });
+
+/**
+ * The body of a cancellation for a step of a workflow run. `parentRunId` is the attempt that failed, which is the parent of
+ * the one that follows; any other word is that of a page that is out of date.
+ */
+export const workflowRecoveryCancel = z
+  .strictObject({ stepId: text(200, 1), parentRunId: text(200, 1) })
+  .meta({ id: 'WorkflowRecoveryCancel' });

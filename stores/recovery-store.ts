@@ -7,7 +7,11 @@ type RecoveryRecord = RunRecovery & { _id: string };
 export async function createRecoveryStore(db: Database) {
   const records = await db.collection<RecoveryRecord>({
     name: 'run-recoveries',
-    indexes: [{ keys: { taskId: 1, createdAt: -1 } }, { keys: { state: 1, updatedAt: 1 } }],
+    indexes: [
+      { keys: { taskId: 1, createdAt: -1 } },
+      { keys: { 'workflow.runId': 1, 'workflow.stepId': 1, createdAt: -1 } },
+      { keys: { state: 1, updatedAt: 1 } },
+    ],
   });
   return {
     /** Writes the record of `attemptId` once; a repeated call changes nothing and returns what stands. */
@@ -48,6 +52,12 @@ export async function createRecoveryStore(db: Database) {
 
     async latest(taskId: string): Promise<RunRecovery | undefined> {
       const [found] = await records.find({ taskId }, { sort: { createdAt: -1 }, limit: 1 });
+      return found ? present(found) : undefined;
+    },
+
+    async latestOfStep(runId: string, stepId: string): Promise<RunRecovery | undefined> {
+      const step = { 'workflow.runId': runId, 'workflow.stepId': stepId };
+      const [found] = await records.find(step, { sort: { createdAt: -1 }, limit: 1 });
       return found ? present(found) : undefined;
     },
   };

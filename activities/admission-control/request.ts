@@ -3,7 +3,7 @@ import type { LaunchOrigin } from '../../contracts/admission';
 import { localWorkspace } from '../../contracts/common';
 import type { LaunchRefusal } from '../../contracts/launch';
 import type { AdmissionRequest } from '../../runs/admission/request';
-import { queuePriority } from '../../runs/admission/request';
+import { queuePriority, workflowOf } from '../../runs/admission/request';
 import { refusal } from '../../runs/refusal';
 import type { AttemptRecord, AttemptStore } from '../../stores/attempt-store';
 import type { Board } from '../../stores/board-files/board';
@@ -59,13 +59,22 @@ export async function requestOf(
   });
 }
 
-/** Where the launch comes from, as it says, or as it looks. */
+/** Where the launch comes from, as it says, or as it looks. What is tried again is tried for the same step. */
 async function originOf(
-  { attempts }: Pick<RequestDependencies, 'attempts'>,
+  { attempts, requests }: Pick<RequestDependencies, 'attempts' | 'requests'>,
   { origin, retry, request }: AgentRunInput,
   { taskId }: AttemptRecord,
 ): Promise<LaunchOrigin> {
-  if (retry) return { source: 'recovery', edge: 'retry', parentAttemptId: retry.parentAttemptId };
+  if (retry) {
+    const tried = await requests.get(retry.parentAttemptId);
+    const workflow = tried && workflowOf(tried);
+    return {
+      source: 'recovery',
+      edge: 'retry',
+      parentAttemptId: retry.parentAttemptId,
+      ...(workflow ? { workflow } : {}),
+    };
+  }
   if (origin) return origin;
   const { parentAttemptId } = request;
   if (parentAttemptId === undefined) return { source: 'direct', edge: 'root' };

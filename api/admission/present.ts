@@ -1,6 +1,7 @@
 import type { PresentedQueueEntry, PresentedReservation } from '../../contracts/admission';
 import type { AdmissionSettings } from '../../contracts/settings';
 import { hashedId, hostKey, limiting, minus, nothing } from '../../runs/admission/capacity';
+import { workflowOf } from '../../runs/admission/request';
 import { effectivePriority } from '../../runs/admission/schedule';
 import type { QueueRecord } from '../../stores/queue-store';
 import type { ReservationRecord } from '../../stores/reservation-store';
@@ -45,14 +46,7 @@ export function presentReservation(record: ReservationRecord): PresentedReservat
       committed,
       releasedUnused: state === 'active' ? nothing : unused,
     },
-    workflow:
-      record.workflowRunId === undefined
-        ? null
-        : {
-            runId: record.workflowRunId,
-            ...(record.workflowStepId === undefined ? {} : { stepId: record.workflowStepId }),
-            ...(record.rootReservationId === undefined ? {} : { rootReservationId: record.rootReservationId }),
-          },
+    workflow: workflowOf(record) ?? null,
     lease: { heartbeatAt: record.heartbeatAt, expiresAt: record.leaseExpiresAt },
     release: record.release ?? null,
     createdAt: record.createdAt,

@@ -1,6 +1,9 @@
 import { z } from 'zod';
-import { attemptId, taskId } from '../../contracts/common';
+import { attemptId, taskId, text } from '../../contracts/common';
 
 /** Path parameters of what concerns a task, and of what concerns one of its attempts. */
 export const ofTask = z.strictObject({ taskId });
 export const ofAttempt = z.strictObject({ taskId, attemptId });
+
+/** Of what concerns a run of a workflow, whose id is whatever was chosen for it. */
+export const ofWorkflowRun = z.strictObject({ runId: text(200, 1) });

@@ -1,8 +1,8 @@
-import { recoveryCancel, runRecovery, type RunRecovery } from '../../contracts/recovery';
-import { assertFound, conflict } from '../../platform/errors/app-error';
+import { recoveryCancel, runRecovery, workflowRecoveryCancel, type RunRecovery } from '../../contracts/recovery';
+import { AppError, assertFound, conflict } from '../../platform/errors/app-error';
 import type { Routes } from '../../platform/http/routes';
 import type { RunsContext } from './context';
-import { ofTask } from './parameters';
+import { ofTask, ofWorkflowRun } from './parameters';
 
 /** States in which nothing has been launched yet. */
 const cancellable: RunRecovery['state'][] = ['scheduled', 'launching'];
@@ -14,8 +14,34 @@ const notCancellable = (recovery: RunRecovery) =>
     'RECOVERY_NOT_CANCELLABLE',
   );
 
+/**
+ * Cancels the latest recovery of a task or a step if it is the one of exactly this attempt, and nothing was launched yet.
+ *
+ * @throws AppError 409 `STALE_ATTEMPT`, `RECOVERY_NOT_CANCELLABLE`, both with the recovery as it is; 503 `RECOVERY_PENDING`
+ */
+async function cancelLatest(
+  { launcher }: Pick<RunsContext, 'launcher'>,
+  latest: RunRecovery,
+  attemptId: string,
+  actor: string,
+): Promise<RunRecovery> {
+  if (latest.attemptId !== attemptId) {
+    throw conflict(
+      'This is not the attempt that is recovered from now.',
+      { attemptId, state: latest.state, recovery: latest },
+      'STALE_ATTEMPT',
+    );
+  }
+  if (!cancellable.includes(latest.state)) throw notCancellable(latest);
+  const recovery = await launcher.cancelRecovery(attemptId, actor);
+  if (recovery.state !== 'cancelled') throw notCancellable(recovery);
+  return recovery;
+}
+
 /** What follows a run that failed. */
-export function recoveryRoutes(routes: Routes, { recoveries, launcher }: RunsContext): void {
+export function recoveryRoutes(routes: Routes, context: RunsContext): void {
+  const { recoveries } = context;
+
   routes.add(
     {
       method: 'get',
@@ -46,17 +72,30 @@ export function recoveryRoutes(routes: Routes, { recoveries, launcher }: RunsCon
     async ({ params: { taskId }, body: { attemptId }, auth }) => {
       const latest = await recoveries.latest(taskId);
       assertFound(latest, 'recovery of task', taskId);
-      if (latest.attemptId !== attemptId) {
-        throw conflict(
-          'This is not the attempt that is recovered from now.',
-          { attemptId, recovery: latest },
-          'STALE_ATTEMPT',
-        );
+      return cancelLatest(context, latest, attemptId, auth.actor);
+    },
+  );
+
+  routes.add(
+    {
+      method: 'post',
+      path: '/workflows/runs/:runId/recovery/cancel',
+      operationId: 'cancelWorkflowRecovery',
+      summary: 'Cancel what follows exactly this failed attempt of a step of a workflow run, before it is launched',
+      tag: 'workflows',
+      permission: 'workflow:execute',
+      params: ofWorkflowRun,
+      body: workflowRecoveryCancel,
+      response: runRecovery,
+      errors: [409, 503],
+    },
+    async ({ params: { runId }, body: { stepId, parentRunId }, auth }) => {
+      const latest = await recoveries.latestOfStep(runId, stepId);
+      if (!latest) {
+        const message = 'Nothing of this step of this workflow run is recovered from.';
+        throw new AppError('NOT_FOUND', 404, message, { resource: 'recovery', runId, stepId });
       }
-      if (!cancellable.includes(latest.state)) throw notCancellable(latest);
-      const recovery = await launcher.cancelRecovery(attemptId, auth.actor);
-      if (recovery.state !== 'cancelled') throw notCancellable(recovery);
-      return recovery;
+      return cancelLatest(context, latest, parentRunId, auth.actor);
     },
   );
 }

@@ -1,4 +1,4 @@
-import type { Capacity, LaunchSource, TreeEdge } from '../../contracts/admission';
+import type { Capacity, LaunchSource, TreeEdge, WorkflowBinding } from '../../contracts/admission';
 import type { ScopeIds } from './capacity';
 
 /** What one launch asks admission for; fixed when it is first decided, and the same in everything that follows. */
@@ -20,6 +20,20 @@ export interface AdmissionRequest extends ScopeIds {
   workflowStepId?: string;
   rootReservationId?: string;
   requestedAt: string;
+}
+
+/** The step of a workflow run that was asked for, if it was for one. */
+export function workflowOf({
+  workflowRunId,
+  workflowStepId,
+  rootReservationId,
+}: Pick<AdmissionRequest, 'workflowRunId' | 'workflowStepId' | 'rootReservationId'>): WorkflowBinding | undefined {
+  if (workflowRunId === undefined) return undefined;
+  return {
+    runId: workflowRunId,
+    ...(workflowStepId === undefined ? {} : { stepId: workflowStepId }),
+    ...(rootReservationId === undefined ? {} : { rootReservationId }),
+  };
 }
 
 /** The task's own priority as a level of the queue; `fallback` for one the levels do not know. */

@@ -1,0 +1,122 @@
+import { WorkflowNotFoundError } from '@temporalio/client';
+import type { LaunchOrigin, WorkflowBinding } from '../../contracts/admission';
+import { eventually } from '../../platform/testing/eventually';
+import { agentRunId } from '../../workflows/agent-run/messages';
+import { recoveryId } from '../../workflows/recovery/messages';
+import { scriptAgent } from '../support/caller';
+import { launchFrom } from '../support/launch-child';
+import { aRepository } from '../support/repository';
+import { startStack, type Stack } from '../support/stack';
+
+let stack: Stack;
+
+beforeAll(async () => {
+  stack = await startStack();
+  await stack.call.addRepository('sample', await aRepository(stack.dir));
+  await stack.call.configureAgents([
+    { ...scriptAgent('misbehaving', 'rate-limited'), type: 'limited' },
+    scriptAgent('worker-bee'),
+  ]);
+});
+afterAll(() => stack.close());
+
+const bindingOf = (runId: string): Required<WorkflowBinding> => ({
+  runId,
+  stepId: 'build it',
+  rootReservationId: 'reservation-of-the-run',
+});
+
+/** Launches the step as whoever runs the workflow does; its agent fails in a way that may pass. */
+async function launchStep(workflow: WorkflowBinding, retryBackoffMs: number) {
+  const { id: taskId } = await stack.call.createTask({ title: 'A step', git: { repo: 'sample' } });
+  const origin: LaunchOrigin = { source: 'workflow', edge: 'root', workflow };
+  const timings = { runTimeoutMs: 60_000, heartbeatTimeoutMs: 2_000, retryBackoffMs };
+  const launch = await launchFrom(stack.temporal, origin, { taskId, request: {}, maxRetries: 1, timings });
+  expect(launch).toMatchObject({ status: 'running', agent: 'limited' });
+  return { taskId, attemptId: 'attemptId' in launch ? launch.attemptId : '' };
+}
+
+const recoveryOf = (taskId: string) => stack.call.ok('GET', `/api/agents/${taskId}/recovery`);
+const attemptsOf = async (taskId: string) => (await stack.call.ok('GET', `/api/agents/${taskId}/attempts`)).attempts;
+const cancel = (runId: string, body: object) =>
+  stack.call.post(`/api/workflows/runs/${encodeURIComponent(runId)}/recovery/cancel`, body);
+
+test('what follows a step of a workflow is cancelled by its run, its step and exactly its parent, once', async () => {
+  const workflow = bindingOf('run: 1 / a');
+  const { runId, stepId } = workflow;
+  const { taskId, attemptId } = await launchStep(workflow, 60_000);
+  await stack.call.ended(taskId);
+  const waiting = await recoveryOf(taskId);
+  expect(waiting).toMatchObject({ attemptId, state: 'scheduled', workflow });
+
+  for (const parentRunId of [waiting.nextAttemptId, runId]) {
+    expect(await cancel(runId, { stepId, parentRunId })).toMatchObject({
+      status: 409,
+      body: { code: 'STALE_ATTEMPT', details: { state: 'scheduled', recovery: waiting } },
+    });
+  }
+  for (const [run, step] of [
+    ['run_2', stepId],
+    [runId, 'another step'],
+  ] as const) {
+    const answer = await cancel(run, { stepId: step, parentRunId: attemptId });
+    expect(answer).toMatchObject({ status: 404, body: { code: 'NOT_FOUND' } });
+  }
+  for (const [body, path] of [
+    [{ parentRunId: attemptId }, 'stepId'],
+    [{ stepId }, 'parentRunId'],
+    [{ stepId: { $gt: '' }, parentRunId: attemptId }, 'stepId'],
+    [{ stepId, parentRunId: attemptId, force: true }, 'force'],
+  ] as const) {
+    const answer = await cancel(runId, body);
+    expect(answer).toMatchObject({ status: 400, body: { details: { issues: [{ path }] } } });
+  }
+  expect((await cancel('\0', { stepId, parentRunId: attemptId })).status).toBe(400);
+
+  // The run has ended a moment before what follows it can be spoken to.
+  const cancelled = await eventually(async () => {
+    const answer = await cancel(runId, { stepId, parentRunId: attemptId });
+    expect(answer.status).toBe(200);
+    return answer.body;
+  });
+  expect(cancelled).toMatchObject({ state: 'cancelled', action: 'cancelled', workflow });
+  expect(await cancel(runId, { stepId, parentRunId: attemptId })).toMatchObject({
+    status: 409,
+    body: { code: 'RECOVERY_NOT_CANCELLABLE', details: { state: 'cancelled' } },
+  });
+  await stack.temporal.workflow.getHandle(recoveryId(attemptId)).result();
+  const next = stack.temporal.workflow.getHandle(agentRunId(waiting.nextAttemptId));
+  await expect(next.describe()).rejects.toThrow(WorkflowNotFoundError);
+  expect(await attemptsOf(taskId)).toHaveLength(1);
+});
+
+test('a retry and the fallback of a step are still of that step, and what is launched is not cancelled', async () => {
+  await stack.call.ok('PUT', '/api/agents/routing', {
+    enabled: true,
+    rules: [{ id: 'all', name: 'Everything', match: {}, agent: 'limited', fallback: 'worker-bee', enabled: true }],
+    defaultAgent: null,
+    fallbackOnFailure: true,
+    maxRetries: 1,
+  });
+  const workflow = bindingOf('run_3');
+  const { runId, stepId } = workflow;
+  const { taskId, attemptId } = await launchStep(workflow, 10);
+  await eventually(
+    async () => expect(await stack.call.ok('GET', `/api/tasks/${taskId}`)).toMatchObject({ status: 'done' }),
+    { withinMs: 60_000 },
+  );
+  const attempts = await attemptsOf(taskId);
+  expect(attempts.map(({ agent }: { agent: string }) => agent)).toEqual(['worker-bee', 'limited', 'limited']);
+  const query = new URLSearchParams({ workflowRunId: runId, workflowStepId: stepId });
+  const { reservations } = await stack.call.ok('GET', `/api/admission?${query}`);
+  expect(reservations.map(({ id, workflow }: { id: string; workflow: object }) => [id, workflow])).toEqual(
+    attempts.map(({ id }: { id: string }) => [id, workflow]),
+  );
+  const parentRunId = attempts[1].id;
+  expect(await recoveryOf(taskId)).toMatchObject({ attemptId: parentRunId, action: 'fallback', workflow });
+  expect(await cancel(runId, { stepId, parentRunId })).toMatchObject({
+    status: 409,
+    body: { code: 'RECOVERY_NOT_CANCELLABLE', details: { state: 'launched' } },
+  });
+  expect(await cancel(runId, { stepId, parentRunId: attemptId })).toMatchObject({ body: { code: 'STALE_ATTEMPT' } });
+});
