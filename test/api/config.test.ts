@@ -47,12 +47,23 @@ describe('agents', () => {
       { agents: [agent('a', { environmentKeys: ['BOARD_ADMIN_KEY'] })] },
       'agents.0.environmentKeys.0',
     ],
+    [
+      'an agent to go on with that speaks the protocol over its pipes',
+      { agents: [agent('a', { provider: 'acp', reattach: true })] },
+      'agents.0.reattach',
+      'only process agents can be re-attached',
+    ],
+    [
+      'an agent elsewhere to go on with, in a bare list',
+      [{ type: 'a', name: 'A', provider: 'remote-callback', reattach: true }],
+      '0.reattach',
+    ],
     ['an unknown provider', { agents: [agent('a', { provider: 'magic' })] }, 'agents.0.provider'],
     ['an unknown provider in a bare list', [agent('a', { provider: 'magic' })], '0.provider'],
-  ])('are refused with %s', async (_case, body, path) => {
+  ])('are refused with %s', async (_case, body, path, message = expect.any(String)) => {
     const refused = await put(body);
     expect(refused.status).toBe(400);
-    expect(refused.body.details.issues).toContainEqual(expect.objectContaining({ path }));
+    expect(refused.body.details.issues).toContainEqual(expect.objectContaining({ path, message }));
   });
 
   it('are replaced by exactly one of many who have seen the same revision', async () => {

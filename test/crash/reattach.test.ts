@@ -1,9 +1,11 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findByEnvironment } from '../../platform/processes/identity';
 import { eventually } from '../../platform/testing/eventually';
 import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
 import { scriptAgent } from '../support/caller';
+import { kill as killProcess } from '../support/kill';
 import { aRepository } from '../support/repository';
 import { startService, type Service } from '../support/service';
 import { allEnded, expectNothingLostOrDoubled, launchAll, type Launched } from './runs';
@@ -21,6 +23,7 @@ beforeAll(async () => {
   await service.call.configureAgents([
     { ...scriptAgent('patient-bee', gate('killed')), type: 'killed', environmentKeys: ['WITNESS'], reattach: true },
     { ...scriptAgent('patient-bee', gate('ended')), type: 'ended', environmentKeys: ['WITNESS'], reattach: true },
+    { ...scriptAgent('patient-bee', gate('lost')), type: 'lost', environmentKeys: ['WITNESS'], reattach: true },
     { ...scriptAgent('witnessed-asker'), environmentKeys: ['WITNESS'], reattach: true },
   ]);
 }, 60_000);
@@ -125,4 +128,66 @@ test('an agent that has asked, and one that ends, while no worker is there', asy
   await expectGoneOnWith([...ends, ...asks]);
   expect((await service.call.status(asks[0]!.taskId)).attempt.completion).toMatchObject({ status: 'success' });
   expect(left(asks).filter((line) => line.startsWith('applied'))).toHaveLength(1);
+}, 150_000);
+
+/** Ends an agent and its holder at once, so that nobody writes down how it ended. */
+const killUnnoticed = ({ attemptId }: Launched): Promise<void> =>
+  eventually(async () => {
+    const processes = await findByEnvironment('BOARD_ATTEMPT_ID', attemptId);
+    // The holder leads their group; of the others there is none of that name.
+    for (const { pid } of processes) killProcess(-pid);
+    expect(processes).toEqual([]);
+  });
+
+test('with an empty Temporal agents are gone on with once more, and one that has died is tried again', async () => {
+  const outlives: Launched[] = [];
+  const dies: Launched[] = [];
+  await launchAll(service, 2, outlives, { agent: 'lost' }, 'outlives');
+  await launchAll(service, 1, dies, { agent: 'lost' }, 'dies');
+  const launched = [...outlives, ...dies];
+  await allWorking(launched);
+  kill('worker');
+  await eventually(async () => expect(await Promise.all(launched.map(recoveredIn))).toEqual([1, 1, 1]), {
+    withinMs: 60_000,
+    everyMs: 50,
+  });
+  const before = await Promise.all(outlives.map(({ taskId }) => service.call.status(taskId)));
+  for (const part of ['temporal', 'worker']) kill(part);
+  service = await service.restart(async (dataDir) => {
+    await killUnnoticed(dies[0]!);
+    await rm(join(dataDir, 'temporal'), { recursive: true });
+  });
+  await eventually(
+    async () => {
+      for (const [index, run] of outlives.entries()) {
+        expect(await recoveredIn(run)).toBeGreaterThanOrEqual(2);
+        // It works on where it was, and is told of.
+        expect((await service.call.status(run.taskId)).lastSequence).toBeGreaterThan(before[index].lastSequence + 1);
+      }
+    },
+    { withinMs: 60_000, everyMs: 50 },
+  );
+  writeFileSync(gate('lost'), '');
+  await allEnded(service, launched);
+  await expectNothingLostOrDoubled(service, witness, launched);
+  await expectGoneOnWith(outlives);
+  const once = outlives.flatMap(({ attemptId }) => [`end ${attemptId}`, `start ${attemptId}`]);
+  expect(left(outlives).sort()).toEqual(once.sort());
+
+  const { taskId, attemptId } = dies[0]!;
+  const { attempts } = await service.call.ok('GET', `/api/agents/${taskId}/attempts`);
+  expect(attempts).toMatchObject([
+    { parentAttemptId: attemptId, completion: { status: 'success' } },
+    {
+      id: attemptId,
+      completion: {
+        status: 'interrupted',
+        harness: { ended: 'lost' },
+        summary: 'The workflow of the run was lost, and the agent with it: process-not-found.',
+      },
+    },
+  ]);
+  for (const { id } of [...attempts, ...before.map(({ attempt }) => attempt)]) {
+    expect(await service.call.ok('GET', `/api/admission/${id}`)).toMatchObject({ state: 'released' });
+  }
 }, 150_000);

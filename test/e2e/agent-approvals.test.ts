@@ -1,6 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { createSealedBoxKey } from '../../platform/crypto/sealed-box';
+import { createLog } from '../../platform/log/log';
 import { eventually } from '../../platform/testing/eventually';
+import type { Database } from '../../stores/collection';
+import { openDatabase } from '../../stores/open';
 import { scriptAgent, type Answer } from '../support/caller';
 import { aRepository } from '../support/repository';
 import { startStack, type Stack } from '../support/stack';
@@ -38,6 +42,16 @@ const pending = (attemptId: string, count: number): Promise<Answer['body'][]> =>
     },
     { withinMs: 30_000 },
   );
+
+async function withDatabase(work: (database: Database) => Promise<void>): Promise<void> {
+  const { BOARD_DATA_DIR: dataDir, MONGODB_URL: mongoUrl } = stack.env;
+  const database = await openDatabase({ mongoUrl, dataDir, log: createLog({ name: 'test', level: 'silent' }) });
+  try {
+    await work(database);
+  } finally {
+    await database.close();
+  }
+}
 
 const decide = (approval: Answer['body'], fields: object) =>
   stack.call.ok('POST', `/api/run-approvals/${approval.id}/decision`, {
@@ -91,6 +105,22 @@ test('a question nobody answers is a no, and so is one that reuses the name of a
   await pending(attemptId, 1);
   const { attempt } = await stack.call.ended(taskId);
   expect(attempt.completion.summary).toMatch(/same=expired; same=rejected \(This request was made before/);
+});
+
+test('an answer with data that nobody can open any more is a no, and the run goes on to its end', async () => {
+  const { taskId, attemptId } = await asking({ id: 'one', action: 'Which colour?', actionClass: 'elicitation' });
+  const [approval] = await pending(attemptId, 1);
+  await withDatabase(async (database) => {
+    const records = await database.collection<{ _id: string; responseKey?: string }>({ name: 'run-approvals' });
+    const { publicKey } = createSealedBoxKey();
+    await records.findOneAndUpdate({ _id: approval.id }, { $set: { responseKey: publicKey } });
+  });
+  await decide(approval, { decision: 'approved', responseData: { colour: 'green' } });
+  const { attempt } = await stack.call.ended(taskId);
+  expect(attempt.completion).toMatchObject({
+    status: 'success',
+    summary: expect.stringMatching(/^one=cancelled \(.*Ask again/),
+  });
 });
 
 test('stopping a run that waits takes its questions back', async () => {

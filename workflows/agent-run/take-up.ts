@@ -1,6 +1,7 @@
 import { upsertSearchAttributes } from '@temporalio/workflow';
 import type { LaunchOutcome } from '../../contracts/launch';
 import { searchAttributes } from '../../platform/temporal/search-attributes';
+import type { ReattachRefusal } from '../../providers/agents/provider';
 import type { FoundRun } from './messages';
 import type { RunStory } from './story';
 
@@ -27,8 +28,15 @@ export function showFound(run: ShownRun, { agent, provider, phase, launch, termi
   run.story.tell(terminated ? 'Its workflow was terminated.' : 'Its workflow was lost.');
 }
 
-export const whyLost = ({ terminated }: FoundRun): string =>
-  terminated ? 'The workflow of the run was terminated.' : 'The workflow of the run was lost.';
+/** @param refusal why nobody could go on with its agent, when that was looked into */
+export function whyLost({ terminated }: FoundRun, refusal?: ReattachRefusal): string {
+  if (terminated) return 'The workflow of the run was terminated.';
+  return `The workflow of the run was lost${agentLost(refusal)}.`;
+}
+
+/** What was lost besides, as part of a sentence. */
+export const agentLost = (refusal: ReattachRefusal | undefined): string =>
+  refusal === undefined ? '' : `, and the agent with it: ${refusal}`;
 
 /** Whether an agent may still be alive that nobody here can end. */
 export const outOfReach = ({ dispatched, provider }: FoundRun): boolean => dispatched && provider === 'remote-callback';

@@ -24,7 +24,7 @@ import type { Retry } from '../../activities/recovery';
 import { recoveryId, type RecoveryInput } from '../recovery/messages';
 import { followPhases } from './phases';
 import { RunStory } from './story';
-import { outOfReach, showFound, whyLost } from './take-up';
+import { agentLost, outOfReach, showFound, whyLost } from './take-up';
 import { ensureWorktree } from './ensure-worktree';
 import { acceptCommands, type CommandedRun } from './commands';
 import {
@@ -96,15 +96,17 @@ async function takeUp(input: AgentRunInput, found: FoundRun, run: RunMessages): 
     return complete(input, run, await awaitCallback(run));
   }
   const here = found.dispatched && !run.remote;
-  if (here && found.reattach) {
-    run.story.become('running', 'The agent may have outlived its worker.');
-    const again = await goOnWithAgent(input, found.hostId, run);
-    if (again?.claimed) return complete(input, run, run.cutShort() ?? { by: 'agent' });
-  }
+  const again = here && found.reattach ? await goOnWithFound(input, found, run) : undefined;
+  if (again?.claimed) return complete(input, run, run.cutShort() ?? { by: 'agent' });
   const reclaimed = here ? await reclaim(input, found.hostId, run, found.terminated) : { claimed: false };
   if (reclaimed?.claimed) return complete(input, run, { by: 'agent' });
   const hostReclaimed = reclaimed !== undefined && !outOfReach(found);
-  return complete(input, run, { by: 'lost', reason: whyLost(found), hostReclaimed });
+  return complete(input, run, { by: 'lost', reason: whyLost(found, again?.reason), hostReclaimed });
+}
+
+function goOnWithFound(input: AgentRunInput, { hostId }: FoundRun, run: RunMessages): Promise<Reattached | undefined> {
+  run.story.become('running', 'The agent may have outlived its worker.');
+  return goOnWithAgent(input, hostId, run);
 }
 
 async function launched(input: AgentRunInput, run: RunMessages): Promise<RunEnd> {
@@ -230,8 +232,7 @@ async function runAgent(
     const cutShort = run.cutShort();
     if (cutShort?.by === 'timeout') return { ...cutShort, hostReclaimed: reclaimed !== undefined };
     if (cutShort) return cutShort;
-    const reason =
-      'The worker that ran the agent was lost' + (again ? `, and the agent with it: ${again.reason}.` : '.');
+    const reason = `The worker that ran the agent was lost${agentLost(again?.reason)}.`;
     return { by: 'lost', reason, hostReclaimed: reclaimed !== undefined };
   }
 }
