@@ -3,6 +3,7 @@ import type { RunApproval, RunApprovalQuery } from '../contracts/run-approval';
 import { responseMarker } from '../contracts/run-approval';
 import type { SealedBox } from '../platform/crypto/sealed-box';
 import type { Database } from './collection';
+import { inPages } from './in-pages';
 import { insertOrGet } from './insert';
 
 /** An approval as it is stored: the record that callers see, and what is none of their business. */
@@ -39,6 +40,7 @@ export async function createApprovalStore(db: Database) {
       { keys: { agentId: 1, ...newest } },
       { keys: { status: 1, ...newest } },
       { keys: { status: 1, expiresAt: 1 } },
+      { keys: { status: 1, _id: 1 } },
       { keys: newest },
     ],
   });
@@ -114,8 +116,11 @@ export async function createApprovalStore(db: Database) {
     async takeResponse(id: string): Promise<SealedBox | undefined> {
       const sealed = (await approvals.get(id))?.sealedResponse;
       if (!sealed) return undefined;
-      await approvals.findOneAndUpdate({ _id: id }, { $unset: { sealedResponse: '' } });
-      return sealed;
+      const taken = await approvals.findOneAndUpdate(
+        { _id: id, sealedResponse: { $exists: true } },
+        { $unset: { sealedResponse: '' } },
+      );
+      return taken && sealed;
     },
 
     /** One page, the newest first. */
@@ -133,9 +138,10 @@ export async function createApprovalStore(db: Database) {
       return (await approvals.find({ attemptId, status: 'pending' }, { sort: newest, limit })).map(present);
     },
 
-    /** Pending approvals of everybody, those that end first first. */
-    async pending(limit: number): Promise<RunApproval[]> {
-      return (await approvals.find({ status: 'pending' }, { sort: { expiresAt: 1 }, limit })).map(present);
+    /** Pending approvals of everybody; with `overdueAt`, those whose time is over then. */
+    async *pending({ pageSize, overdueAt }: { pageSize: number; overdueAt?: string }): AsyncGenerator<RunApproval> {
+      const overdue = overdueAt === undefined ? {} : { expiresAt: { $lt: overdueAt } };
+      for await (const record of inPages(approvals, { status: 'pending', ...overdue }, pageSize)) yield present(record);
     },
   };
 }

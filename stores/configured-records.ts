@@ -64,8 +64,13 @@ export async function createConfiguredRecords<F extends object>(db: Database, na
     /** @throws StaleRevisionError when there is one already */
     create: (id: string, fields: F) => put(id, fields, 0),
 
-    /** Whether there was one. */
-    remove: async (id: string): Promise<boolean> => (await records.deleteMany({ _id: id })) > 0,
+    /** Whether there was one. @throws StaleRevisionError when it is at another revision than expected */
+    async remove(id: string, expectedRevision?: number): Promise<boolean> {
+      const one = expectedRevision === undefined ? { _id: id } : at(id, expectedRevision);
+      if ((await records.deleteMany(one)) > 0) return true;
+      if (expectedRevision === undefined || !(await records.get(id))) return false;
+      throw new StaleRevisionError(name, id, expectedRevision);
+    },
   };
 }
 

@@ -11,6 +11,7 @@ import {
 } from '../runs/admission/capacity';
 import type { AdmissionRequest } from '../runs/admission/request';
 import type { Collection, Database } from './collection';
+import { inPages } from './in-pages';
 import { insertOnce } from './insert';
 
 /** Who holds capacity, and of which generation of its reservation that is. */
@@ -107,6 +108,7 @@ export async function createReservationStore(db: Database) {
       { keys: { state: 1, createdAt: -1 } },
       { keys: { state: 1, leaseExpiresAt: 1 } },
       { keys: { state: 1, hostKey: 1 } },
+      { keys: { state: 1, _id: 1 } },
       ...filterable.map((path) => ({ keys: { [path]: 1, createdAt: -1 } as const })),
     ],
     expire: { field: 'endedAt', afterSeconds: retentionSeconds },
@@ -363,7 +365,7 @@ export async function createReservationStore(db: Database) {
         .slice(0, limit);
     },
 
-    active: (limit: number) => reservations.find({ state: 'active' }, { sort: { createdAt: -1 }, limit }),
+    active: (pageSize: number) => inPages(reservations, { state: 'active' }, pageSize),
 
     /** How many run slots the runs of a host hold. */
     async runsOn(host: string): Promise<number> {

@@ -1,8 +1,8 @@
 import type { Approvals } from '../approvals/approvals';
 import type { ApprovalStore } from '../stores/approval-store';
 
-/** How many requests are seen to at a time. */
-const batch = 200;
+/** How many requests are read at a time. */
+const defaultPageSize = 200;
 
 /**
  * Sees to it that every pending request for approval has its workflow: whoever asked may have died between writing the
@@ -11,11 +11,9 @@ const batch = 200;
  * @param options.overdueOnly only those whose time is over, which a running workflow would have ended
  */
 export async function reconcileApprovals(
-  { store, service }: { store: ApprovalStore; service: Approvals },
-  { overdueOnly }: { overdueOnly: boolean },
+  { store, service }: { store: Pick<ApprovalStore, 'pending'>; service: Pick<Approvals, 'supervise'> },
+  { overdueOnly, pageSize = defaultPageSize }: { overdueOnly: boolean; pageSize?: number },
 ): Promise<void> {
-  const now = new Date().toISOString();
-  for (const approval of await store.pending(batch)) {
-    if (!overdueOnly || approval.expiresAt < now) await service.supervise(approval);
-  }
+  const overdue = overdueOnly ? { overdueAt: new Date().toISOString() } : {};
+  for await (const approval of store.pending({ pageSize, ...overdue })) await service.supervise(approval);
 }

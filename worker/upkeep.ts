@@ -4,6 +4,7 @@ import type { AdmissionControl } from '../activities/admission-control/dependenc
 import type { Log } from '../platform/log/log';
 import type { AttemptStore } from '../stores/attempt-store';
 import type { HostStore, WorkerAnnouncement } from '../stores/host-store';
+import type { ReservationStore } from '../stores/reservation-store';
 
 export interface UpkeepDependencies {
   hostId: string;
@@ -29,8 +30,8 @@ const announceEveryMs = 15_000;
 const noticeWithinMs = 1_000;
 /** How old a reservation must be before it is compared with its attempt, in milliseconds. */
 const settledAfterMs = 60_000;
-/** How many reservations one round compares. */
-const batch = 1_000;
+/** How many reservations are read at a time. */
+const defaultPageSize = 1_000;
 
 /**
  * Keeps up what a worker holds for others to see: that its host is there and what it can do, the leases of everything
@@ -64,7 +65,7 @@ export async function startUpkeep(deps: UpkeepDependencies): Promise<Upkeep> {
     await admission.reservations.renew(null, now, leaseMs);
     const expired = await admission.reservations.expire(now);
     for (const { _id: attemptId } of expired) log.warn({ attemptId }, 'the lease of a reservation has run out');
-    const repaired = (await admission.reservations.repair(now)) + (await reconcile(deps, now));
+    const repaired = (await admission.reservations.repair(now)) + (await reconcileReservations(deps, now));
     if (repaired > 0) log.warn({ repaired }, 'freed capacity that a crash had left behind');
     // It looks by itself while something waits; one that an operator terminated is started again by this.
     if (!(await admission.queue.isEmpty())) await admission.wakeScheduler();
@@ -115,11 +116,20 @@ export async function startUpkeep(deps: UpkeepDependencies): Promise<Upkeep> {
   };
 }
 
-/** Releases what attempts hold that have ended: left by a crash between the end and its release. */
-async function reconcile({ admission, attempts }: UpkeepDependencies, now: Date): Promise<number> {
+/** What is compared with its attempts, and the attempts. */
+interface Reconciled extends Pick<UpkeepDependencies, 'attempts'> {
+  admission: { reservations: Pick<ReservationStore, 'active' | 'release'> };
+}
+
+/** Releases what attempts hold that have ended: left by a crash between the end and its release. Answers how much. */
+export async function reconcileReservations(
+  { admission, attempts }: Reconciled,
+  now: Date,
+  pageSize = defaultPageSize,
+): Promise<number> {
   const before = new Date(now.getTime() - settledAfterMs).toISOString();
   let released = 0;
-  for (const { _id: id, updatedAt } of await admission.reservations.active(batch)) {
+  for await (const { _id: id, updatedAt } of admission.reservations.active(pageSize)) {
     if (updatedAt > before) continue;
     const record = await attempts.get(id);
     if (record && record.state !== 'ended' && record.state !== 'refused') continue;

@@ -73,9 +73,11 @@ export function profileRoutes(routes: Routes, { profiles }: Pick<ApiContext, 'pr
       params: byId,
       response: z.undefined(),
       status: 204,
+      errors: [409],
     },
-    async ({ params }) => {
-      if (!(await profiles.remove(params.id))) throw notFound('profile', params.id);
+    async ({ params, header }) => {
+      const expected = await statedRevision('profiles', params.id, header, profiles);
+      if (!(await profiles.remove(params.id, expected))) throw notFound('profile', params.id);
       return undefined;
     },
   );

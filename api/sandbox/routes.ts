@@ -101,9 +101,11 @@ export function sandboxRoutes(routes: Routes, { sandboxes }: Pick<ApiContext, 's
       params: byId,
       response: z.undefined(),
       status: 204,
+      errors: [409],
     },
-    async ({ params }) => {
-      if (!(await sandboxes.remove(params.id))) throw notFound('sandbox preset', params.id);
+    async ({ params, header }) => {
+      const expected = await statedRevision(type, params.id, header, sandboxes);
+      if (!(await sandboxes.remove(params.id, expected))) throw notFound('sandbox preset', params.id);
       return undefined;
     },
   );

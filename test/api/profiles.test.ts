@@ -62,6 +62,21 @@ describe('profiles', () => {
     expect(stale).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
   });
 
+  test('are forgotten only from the revision that was seen, if one is stated', async () => {
+    const forget = (headers: Record<string, string>) => api.call('DELETE', '/api/config/profiles/kept', { headers });
+    await api.call('PUT', '/api/config/profiles/kept', { body: profile });
+    await api.call('PUT', '/api/config/profiles/kept', { body: profile });
+    expect(await forget({ 'If-Match': '"profiles:kept:1"' })).toMatchObject({
+      status: 409,
+      body: { code: 'CONFLICT', details: { resourceId: 'kept', expectedRevision: 1 } },
+    });
+    expect((await forget({ 'X-Resource-Revision': '3' })).status).toBe(409);
+    expect((await forget({ 'If-Match': '"profiles:other:2"' })).status).toBe(400);
+    expect((await api.call('GET', '/api/config/profiles/kept')).status).toBe(200);
+    expect((await forget({ 'If-Match': '"profiles:kept:1", "profiles:kept:2"' })).status).toBe(204);
+    expect((await forget({ 'If-Match': '"profiles:kept:2"' })).status).toBe(404);
+  });
+
   test.each([
     ['an unknown field', { ...profile, command: 'rm' }, 'command'],
     ['instructions that are too long', { ...profile, instructions: 'x'.repeat(20_001) }, 'instructions'],
@@ -103,7 +118,12 @@ describe('sandbox presets', () => {
     });
     expect(stale.status).toBe(409);
     expect((await api.call('GET', '/api/sandbox-policies')).body.presets).toEqual([changed.body]);
-    expect((await api.call('DELETE', '/api/sandbox-policies/tight-box')).status).toBe(204);
+    const forget = (revision: number) =>
+      api.call('DELETE', '/api/sandbox-policies/tight-box', {
+        headers: { 'If-Match': `"sandbox-presets:tight-box:${revision}"` },
+      });
+    expect(await forget(1)).toMatchObject({ status: 409, body: { details: { expectedRevision: 1 } } });
+    expect((await forget(2)).status).toBe(204);
     expect((await api.call('GET', '/api/sandbox-policies/tight-box')).status).toBe(404);
     expect((await api.call('PUT', '/api/sandbox-policies/tight-box', { body: preset })).status).toBe(404);
   });
