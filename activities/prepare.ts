@@ -157,14 +157,18 @@ export function createPrepareActivities(deps: PrepareDependencies) {
     /** The same compilation without an attempt; git is only read. */
     async preview({ snapshot, hostId, ...where }: PreviewInput): Promise<LaunchPreview | LaunchRefusal> {
       const place = { ...where, taskId: snapshot.taskId };
-      // Neither needs the other, and somebody waits.
-      const [found, workspace] = await Promise.all([probed(snapshot.agent), plannedWorkspace(place)]);
+      // None of them needs another, and somebody waits; the first that refuses, in the order of a start, is answered.
+      const trusting = trustOfLaunch(deps, snapshot.agent, place.repository?.name, () => plannedInventory(place));
+      const [[found, workspace]] = await Promise.all([
+        Promise.all([probed(snapshot.agent), plannedWorkspace(place)]),
+        Promise.allSettled([trusting]),
+      ]);
       if ('status' in found) return found;
       const { manifest: runtime, circuit } = found;
       if (workspace && 'status' in workspace) return workspace;
       const launchPhase = await phaseAtLaunch(deps, snapshot, snapshot.request.parentAttemptId, runtime);
       if ('status' in launchPhase) return launchPhase;
-      const trust = await trustOfLaunch(deps, snapshot.agent, place.repository?.name, () => plannedInventory(place));
+      const trust = await trusting;
       if ('status' in trust) return trust;
       const { runLaunchManifest } = compileContract({
         ...snapshot,

@@ -75,7 +75,7 @@ async function describeFiles(worktreePath: string, entries: readonly StatusEntry
 }
 
 async function refuseUnfinished(location: WorktreeLocation, { entries }: WorktreeStatus): Promise<void> {
-  const operation = await unfinishedOperation(location.gitDir);
+  const operation = unfinishedOperation(location.gitDir);
   if (operation !== undefined || entries.some(({ unmerged }) => unmerged)) {
     throw new GitError(
       'conflict',

@@ -138,7 +138,7 @@ export async function inspectWorktree(git: GitRunner, request: InspectRequest): 
     untracked,
     base,
     ...comparison,
-    operation: gitDir === undefined ? null : ((await unfinishedOperation(gitDir)) ?? null),
+    operation: gitDir === undefined ? null : (unfinishedOperation(gitDir) ?? null),
     locked: listed?.locked ?? null,
     complete: problems.length === 0,
     problems,

@@ -1,4 +1,5 @@
-import { access, readFile, rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** Files and directories of a worktree's git directory that exist only while an operation is unfinished. */
@@ -20,17 +21,9 @@ const markers: readonly (readonly [string, string])[] = [
   ['rebase', 'rebase-apply'],
 ];
 
-const exists = (path: string): Promise<boolean> =>
-  access(path).then(
-    () => true,
-    () => false,
-  );
-
 /** The operation that is unfinished in a worktree, if any. */
-export async function unfinishedOperation(gitDir: string): Promise<string | undefined> {
-  for (const [operation, marker] of markers) if (await exists(join(gitDir, marker))) return operation;
-  return undefined;
-}
+export const unfinishedOperation = (gitDir: string): string | undefined =>
+  markers.find(([, marker]) => existsSync(join(gitDir, marker)))?.[0];
 
 const firstLine = async (paths: readonly string[]): Promise<string | undefined> => {
   for (const path of paths) {

@@ -55,7 +55,7 @@ async function conflictingPaths(git: GitRunner, cwd: string): Promise<string[]> 
 
 /** Whether the rebase that is unfinished is this one; one that wrote down nothing yet has done nothing yet. */
 async function isOurs({ gitDir }: WorktreeLocation, backup: string): Promise<boolean> {
-  if ((await unfinishedOperation(gitDir)) !== 'rebase') return false;
+  if (unfinishedOperation(gitDir) !== 'rebase') return false;
   return ((await rebasedHead(gitDir)) ?? backup) === backup;
 }
 
@@ -64,7 +64,7 @@ async function refuseUnready(
   status: WorktreeStatus,
   branch: string,
 ): Promise<void> {
-  const operation = await unfinishedOperation(gitDir);
+  const operation = unfinishedOperation(gitDir);
   if (operation !== undefined) throw new GitError('conflict', `${path} has an unfinished ${operation}.`);
   if (status.branch !== branch) {
     throw new GitError('mismatch', `${path} is on ${status.branch ?? 'a detached HEAD'}, not on ${branch}.`);

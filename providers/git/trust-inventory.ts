@@ -2,7 +2,8 @@ import { lstat, realpath } from 'node:fs/promises';
 import { join, posix, relative, sep } from 'node:path';
 import type { TrustEntry, WorkspaceInventory } from '../../contracts/workspace-trust';
 import { inventoryOf } from '../../runs/workspace/trust';
-import { agentDirectories, nestedInstructions, rootFiles, trustKindOf } from '../../runs/workspace/trusted-files';
+import { nestedInstructions, parentDirectories, trustKindOf } from '../../runs/workspace/trusted-files';
+import { rootedFiles } from './rooted-files';
 import { gitFields, gitText, type GitRunner } from './run-git';
 
 /** The most files that are looked at; a workspace that brings more is not one that somebody has read. */
@@ -17,15 +18,13 @@ export async function worktreeInventory(
   { worktreePath: cwd }: { worktreePath: string },
 ): Promise<WorkspaceInventory> {
   const nested = nestedInstructions.map((name) => `:(top,glob)**/${name}`);
-  const rooted = [...Object.keys(rootFiles), ...agentDirectories].map((path) => `:(top,literal)${path}`);
-  const listed = await Promise.all([
-    gitFields(git, ['ls-files', '-z', '--cached', '--others', '--exclude-standard', '--', ...nested], { cwd }),
-    gitFields(git, ['ls-files', '-z', '--cached', '--others', '--', ...rooted], { cwd }),
-  ]);
+  const anywhere = ['ls-files', '-z', '--cached', '--others', '--exclude-standard', '--', ...nested];
+  const listed = await gitFields(git, anywhere, { cwd });
   const root = await realpath(cwd);
+  listed.push(...rootedFiles(root, most));
   const found = new Found();
   const files = new Map<string, string>();
-  for (const path of [...new Set(listed.flat())].sort()) {
+  for (const path of [...new Set(listed)].sort()) {
     if (files.size >= most) {
       found.unpinned.push(`more than ${most} files`);
       break;
@@ -58,6 +57,7 @@ export async function commitInventory(
   }
   const found = new Found();
   for (const [path, { mode, objectId }] of tree) {
+    if (mode === '120000' && parentDirectories.some((name) => name === path)) found.unpinned.push(path);
     if (trustKindOf(path) === undefined) continue;
     if (found.entries.length >= most) {
       found.unpinned.push(`more than ${most} files`);

@@ -27,7 +27,7 @@ export async function locateWorktree(git: GitRunner, worktreePath: string): Prom
   if (!isAbsolute(worktreePath) || worktreePath.includes('\n') || worktreePath.includes('\0')) {
     throw new GitError('not-a-repository', `${JSON.stringify(worktreePath)} is not an absolute path.`);
   }
-  const linked = await readLinkedWorktree(worktreePath);
+  const linked = readLinkedWorktree(worktreePath);
   if (linked) return linked;
   const questions = ['--show-toplevel', '--git-dir', '--git-common-dir'];
   const answer = await gitText(git, ['rev-parse', '--path-format=absolute', ...questions], { cwd: worktreePath });

@@ -47,6 +47,9 @@ export const agentDirectories = [
   '.windsurf',
 ] as const;
 
+/** Directories that other tools share, with something for agents in them: as a link, they bring what nobody has looked at. */
+export const parentDirectories = ['.github', '.vscode'] as const;
+
 const tools = /(?:^|\/)(?:mcp[^/]*\.json|(?:tools?|plugins?|skills?|commands?)(?:\/|$))/i;
 
 /** What a file does to an agent that finds it in its workspace; `undefined` when agents take it for what it is, a file. */

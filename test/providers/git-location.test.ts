@@ -29,10 +29,10 @@ it('finds what git would say, by whatever way one comes to the worktree', async 
     '--git-common-dir',
   );
   const [path, own, commonDir] = told.split('\n');
-  expect(await found()).toEqual({ path, gitDir: own, commonDir });
+  expect(found()).toEqual({ path, gitDir: own, commonDir });
   const other = join(at.directory.path, 'another-way');
   await symlink(at.worktree, other);
-  expect(await readLinkedWorktree(other)).toEqual({ path, gitDir: own, commonDir });
+  expect(readLinkedWorktree(other)).toEqual({ path, gitDir: own, commonDir });
 });
 
 it.each<[string, () => Promise<unknown>]>([
@@ -51,5 +51,5 @@ it.each<[string, () => Promise<unknown>]>([
   ['a repository without objects', () => rename(join(at.repository, '.git/objects'), join(at.repository, 'objects'))],
 ])('leaves %s to git', async (_what, damage) => {
   await damage();
-  expect(await found()).toBeUndefined();
+  expect(found()).toBeUndefined();
 });

@@ -75,3 +75,33 @@ test('a directory that leads outside brings nothing unseen', async () => {
   await symlink('/etc', join(path, '.codex'));
   expect((await look()).unpinned).toEqual(['.codex']);
 });
+
+test('a directory that other tools share is not looked through when it is a link', async () => {
+  await put(path, { 'docs/agents/a.md': 'one\n', 'docs/mcp.json': '{}' });
+  await symlink('docs', join(path, '.github'));
+  await symlink('docs', join(path, '.vscode'));
+  const sha = await commit(path, 'first');
+  const inventory = await look();
+  expect(inventory).toMatchObject({ entries: [], unpinned: ['.github', '.vscode'] });
+  expect(await lookAt(sha)).toEqual(inventory);
+});
+
+test('a directory of agents is looked through to its end, and a repository in it is pinned to nothing', async () => {
+  await put(path, {
+    '.claude/a/b/c/deep.md': 'one\n',
+    '.claude/skills/one.md': 'two\n',
+    '.clinerules/rule.md': 'three\n',
+    '.rules/not-for-agents.txt': 'four\n',
+  });
+  await sh(path, 'init', '-q', '.cursor/own');
+  await put(path, { '.cursor/own/rule.md': 'five\n' });
+  const inventory = await look();
+  expect(pathsIn(inventory)).toEqual(['.claude/a/b/c/deep.md', '.claude/skills/one.md', '.clinerules/rule.md']);
+  expect(inventory.unpinned).toEqual(['.cursor/own/']);
+});
+
+test('a directory of agents with more files than anybody reads is pinned to nothing', async () => {
+  const many = Array.from({ length: 1_200 }, (_, index) => [`.claude/${index}.md`, `${index}\n`]);
+  await put(path, Object.fromEntries(many) as Record<string, string>);
+  expect((await look()).unpinned).toEqual(['more than 1000 files']);
+});

@@ -22,7 +22,7 @@ export function createAcpProvider({
 }: AcpOptions = {}): AgentProvider {
   return {
     family: 'acp',
-    fingerprint: (agent) => fingerprintOf(agent, environment),
+    fingerprint: (agent) => Promise.resolve(fingerprintOf(agent, environment)),
     probe: (agent) => probeAcp(agent, environment),
     run: (dispatch, sink, signal) =>
       runLocal(dispatch, sink, signal, environment, (channel) =>

@@ -21,7 +21,7 @@ const graceMs = 500;
 /** Starts the agent, shakes hands and ends it: what it says it can do is what the manifest says. */
 export async function probeAcp(agent: AgentConfig, environment: NodeJS.ProcessEnv): Promise<ProviderProbe> {
   const { variables, secrets } = agentEnvironment(environment, agent.environmentKeys);
-  const command = await findCommand(agent.command ?? '', variables.PATH ?? '');
+  const command = findCommand(agent.command ?? '', variables.PATH ?? '');
   if ('problem' in command) return { ok: false, diagnostics: [command.problem] };
   // Not in a worktree: an agent that cannot wait to work finds nothing there.
   const cwd = await mkdtemp(join(tmpdir(), 'agent-probe-'));

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { stat } from 'node:fs/promises';
+import { statSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import type { AgentConfig } from '../../../contracts/agent-config';
 import { agentEnvironment } from './agent-environment';
@@ -9,11 +9,11 @@ import { findCommand } from './find-command';
  * A short name of the build of an agent: of its executable and the files its arguments name, by path, size and time of
  * change. Another one means that what was found out about it does not count any more.
  */
-export async function fingerprintOf(agent: AgentConfig, environment: NodeJS.ProcessEnv): Promise<string> {
+export function fingerprintOf(agent: AgentConfig, environment: NodeJS.ProcessEnv): string {
   const { variables } = agentEnvironment(environment, agent.environmentKeys);
-  const command = await findCommand(agent.command ?? '', variables.PATH ?? '');
+  const command = findCommand(agent.command ?? '', variables.PATH ?? '');
   const paths = ['path' in command ? command.path : '', ...agent.args.filter((argument) => isAbsolute(argument))];
-  const described = await Promise.all(paths.map(describe));
+  const described = paths.map(describe);
   const keys = agent.environmentKeys.map((key) => `${key}:${variables[key] === undefined ? 'absent' : 'set'}`);
   return createHash('sha256')
     .update([...described, ...keys].join('\n'))
@@ -21,7 +21,12 @@ export async function fingerprintOf(agent: AgentConfig, environment: NodeJS.Proc
     .slice(0, 16);
 }
 
-async function describe(path: string): Promise<string> {
-  const found = await stat(path).catch(() => undefined);
-  return found?.isFile() ? `${path} ${found.size} ${found.mtimeMs}` : `${path} none`;
+function describe(path: string): string {
+  try {
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (found?.isFile()) return `${path} ${found.size} ${found.mtimeMs}`;
+  } catch {
+    // What cannot be looked at is as good as not there.
+  }
+  return `${path} none`;
 }

@@ -35,7 +35,7 @@ export async function launchLocal(
 ): Promise<LaunchedAgent | { problem: string }> {
   const { agent, attemptId, taskId, transportDir, worktreePath, spoolDir } = dispatch;
   const { variables, secrets } = agentEnvironment(source, agent.environmentKeys);
-  const command = await findCommand(agent.command ?? '', variables.PATH ?? '');
+  const command = findCommand(agent.command ?? '', variables.PATH ?? '');
   if ('problem' in command) return command;
   // The system reports a missing working directory as if the command were missing.
   const directory = await stat(worktreePath).catch(() => undefined);

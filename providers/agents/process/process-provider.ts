@@ -18,7 +18,7 @@ export function createProcessProvider({
 }: { environment?: NodeJS.ProcessEnv } = {}): AgentProvider {
   return {
     family: 'process',
-    fingerprint: (agent) => fingerprintOf(agent, environment),
+    fingerprint: (agent) => Promise.resolve(fingerprintOf(agent, environment)),
     probe: (agent) => probe(agent, environment),
     run: (dispatch, sink, signal) => runLocal(dispatch, sink, signal, environment, converse),
     reattach: (dispatch, found, sink, signal) => reattachLocal(dispatch, found, sink, signal, environment, converse),
@@ -29,7 +29,7 @@ export function createProcessProvider({
 async function probe(agent: AgentConfig, environment: NodeJS.ProcessEnv): Promise<ProviderProbe> {
   const given = agentEnvironment(environment, agent.environmentKeys);
   const { variables } = given;
-  const command = await findCommand(agent.command ?? '', variables.PATH ?? '');
+  const command = findCommand(agent.command ?? '', variables.PATH ?? '');
   const missing = agent.environmentKeys.filter((key) => variables[key] === undefined);
   const notes = missing.map((key) => `The environment variable ${key} is not set on this host.`);
   if ('problem' in command) return { ok: false, diagnostics: [command.problem, ...notes] };
