@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
@@ -25,17 +26,38 @@ async function bindOnce(host: string, port: number): Promise<number> {
 }
 
 /**
- * The port to use for a setting: the configured one, or for 0 a free one. The system hands free ports out in turn, so that
- * a clash before it is used is unlikely.
+ * Where free ports are taken from: below those that systems give to outgoing connections, which come and go between the
+ * claim of a port and its use.
+ */
+const free = { from: 12_000, to: 32_000 };
+const mostTries = 50;
+
+async function bindFree(host: string): Promise<number> {
+  for (let tries = 0; tries < mostTries; tries += 1) {
+    try {
+      return await bindOnce(host, randomInt(free.from, free.to));
+    } catch (error) {
+      if (!isInUse(error)) throw error;
+    }
+  }
+  return bindOnce(host, 0);
+}
+
+const isInUse = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'EADDRINUSE';
+
+/**
+ * The port to use for a setting: the configured one, or for 0 a free one, picked at random so that a clash before it is
+ * used is unlikely.
  *
  * @param setting name of the environment variable, or what else the port is called, for the error
  * @throws PortInUseError when the configured one is taken
  */
 export async function claimPort(port: number, setting: string, host = '127.0.0.1'): Promise<number> {
+  if (port === 0) return bindFree(host);
   try {
     return await bindOnce(host, port);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') throw new PortInUseError(port, setting, host);
+    if (isInUse(error)) throw new PortInUseError(port, setting, host);
     throw error;
   }
 }

@@ -43,6 +43,9 @@ export interface DevServer {
 }
 
 const stopGraceMs = 10_000;
+/** The server takes more ports than it can be told, and any of its ports may be taken by others just before. */
+const mostStarts = 5;
+const portTaken = /address already in use/;
 
 /**
  * Starts the development server of the Temporal CLI and waits until its namespace answers. It does not share our
@@ -52,6 +55,18 @@ const stopGraceMs = 10_000;
  * @throws PortInUseError when something listens on a port that was asked for
  */
 export async function startDevServer(options: DevServerOptions): Promise<DevServer> {
+  for (let starts = 1; ; starts += 1) {
+    try {
+      return await startOnce(options);
+    } catch (error) {
+      const again = error instanceof TemporalUnavailableError && portTaken.test(error.message) && starts < mostStarts;
+      if (!again) throw error;
+      options.log.warn({ starts }, 'somebody took a port of the temporal server, starting it with others');
+    }
+  }
+}
+
+async function startOnce(options: DevServerOptions): Promise<DevServer> {
   const { binary, dbFile, namespace, log, logFile = `${dbFile}.log`, startWithinMs = 60_000 } = options;
   // A server that is already there would answer in place of ours, which would end only later: look first.
   const port = await claimPort(options.port ?? 0, 'the port of Temporal');

@@ -1,4 +1,6 @@
-import { readFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { readFile, writeFile } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
 import { createLog } from '../../platform/log/log';
 import { findTemporalBinary } from '../../platform/temporal/binary';
 import { startDevServer, type DevServer } from '../../platform/temporal/dev-server';
@@ -70,6 +72,32 @@ describe('the development server', () => {
     await expect(claimPort(server.uiPort, 'TEMPORAL_UI_PORT')).rejects.toThrow(PortInUseError);
     await expect(claimPort(server.uiPort, 'TEMPORAL_UI_PORT')).rejects.toThrow(/TEMPORAL_UI_PORT/);
     await server.stop();
+  });
+
+  test('is started with other ports when somebody takes one of them just before', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    other.unref();
+    const { port: taken } = other.address() as AddressInfo;
+    const unlucky = `${directory.path}/unlucky`;
+    const script = `#!/bin/sh
+if [ -e '${unlucky}.once' ]; then exec '${binary}' "$@"; fi
+: > '${unlucky}.once'
+exec '${binary}' "$@" --http-port ${taken}
+`;
+    await writeFile(unlucky, script, { mode: 0o755 });
+    const server = await startDevServer({ binary: unlucky, dbFile: `${directory.path}/unlucky.db`, namespace, log });
+    servers.push(server);
+    expect((await fetch(`http://${server.httpAddress}/api/v1/namespaces/${namespace}`)).status).toBe(200);
+    other.close();
+  });
+
+  test('takes free ports that no connection of this machine can be given', async () => {
+    const ports = await Promise.all(Array.from({ length: 50 }, () => claimPort(0, 'TEST_PORT')));
+    for (const port of ports) {
+      expect(port).toBeGreaterThan(1_024);
+      expect(port).toBeLessThan(32_768);
+    }
   });
 
   test('says what the server printed when it does not start', async () => {
