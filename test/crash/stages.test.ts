@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { findByEnvironment } from '../../platform/processes/identity';
 import { eventually } from '../../platform/testing/eventually';
+import { settingsCacheMs } from '../../stores/settings-store';
 import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
 import { scriptAgent, type Answer } from '../support/caller';
 import { kill } from '../support/kill';
@@ -16,9 +17,9 @@ const runs = Number(process.env.BOARD_CRASH_RUNS ?? 5);
 
 interface Stage {
   name: string;
-  /** The git that runs stand at while they are in this state. */
+  /** The git that runs stand at while they, or those they wait for, are in this state. */
   git?: string;
-  /** Or what shows that some of them are in it. */
+  /** What shows that some of them are in it. */
   shown?: () => Promise<boolean>;
   agent?: string;
   /** How many may run at a time. */
@@ -48,12 +49,18 @@ const stages: Stage[] = [
   { name: 'reserved', git: 'worktree add' },
   {
     name: 'queued',
+    // Two hold what the others wait for.
     limit: 2,
+    git: 'worktree add',
     shown: async () => (await service.call.ok('GET', '/api/admission/queue')).depth.global.current >= runs / 4,
   },
   { name: 'compiling', git: 'update-ref refs/board/baselines/' },
   { name: 'dispatching', shown: () => Promise.resolve(startsNow().length > 0) },
-  { name: 'running', shown: () => someStatus(({ state, lastSequence }) => state === 'running' && lastSequence >= 3) },
+  {
+    name: 'running',
+    agent: 'witnessed-worker',
+    shown: () => someStatus(({ state, lastSequence }) => state === 'running' && lastSequence >= 3),
+  },
   {
     name: 'waiting for approval',
     agent: 'witnessed-asker',
@@ -78,8 +85,16 @@ beforeAll(async () => {
   breakpoints = await gitBreakpoints(files.path);
   service = await startService({ WITNESS: witness, PATH: breakpoints.path, BOARD_RUN_RETRIES: '3' });
   await service.call.addRepository('sample', await aRepository(files.path));
-  const witnessed = (type: string) => ({ ...scriptAgent(type, '5', '100'), environmentKeys: ['WITNESS'] });
-  await service.call.configureAgents(['witnessed-bee', 'witnessed-asker', 'witnessed-second'].map(witnessed));
+  const witnessed = (type: string, steps = '5') => {
+    return { ...scriptAgent(type, steps, '100'), environmentKeys: ['WITNESS'] };
+  };
+  await service.call.configureAgents([
+    witnessed('witnessed-bee'),
+    witnessed('witnessed-asker'),
+    witnessed('witnessed-second'),
+    { ...witnessed('witnessed-bee', '15'), type: 'witnessed-worker' },
+  ]);
+  await limitRuns(50);
 }, 60_000);
 
 afterEach(() => breakpoints.clear());
@@ -89,10 +104,13 @@ afterAll(async () => {
   await files.remove();
 });
 
-const limitRuns = (limit: number) =>
-  persistently(() =>
+/** Answers when every process has to have heard of it. */
+async function limitRuns(limit: number): Promise<void> {
+  await persistently(() =>
     service.call.ok('PATCH', '/api/settings/features', { admission: { limits: { global: { runs: limit } } } }),
   );
+  await delay(settingsCacheMs);
+}
 
 /** Kills an agent of the latest started attempts, if one still runs. */
 async function killAnAgent(): Promise<void> {
@@ -137,22 +155,20 @@ async function expectRecordedAndReleased(): Promise<void> {
 
 test.each(stages)(
   'worker, api, Temporal and an agent killed while $name: every run ends once',
-  async ({ name, git, shown, agent = 'witnessed-bee', limit = 50 }) => {
+  async ({ name, git, shown, agent = 'witnessed-bee', limit }) => {
     launched = [];
     startedBefore = lines('start').length;
-    await limitRuns(limit);
+    if (limit !== undefined) await limitRuns(limit);
     if (git !== undefined) await breakpoints.set('stage', 'before', `*${git}*`);
     const launching = launchAll(service, runs, launched, { agent }, name.replaceAll(' ', '-'));
     if (git !== undefined) await breakpoints.reached('stage');
-    else {
-      await eventually(async () => expect(await shown?.()).toBe(true), { withinMs: 60_000, everyMs: 20 });
-    }
+    if (shown) await eventually(async () => expect(await shown()).toBe(true), { withinMs: 60_000, everyMs: 20 });
     const { worker, api, temporal } = service.pids();
     await killAnAgent();
     for (const pid of [worker, api, temporal]) process.kill(pid!, 'SIGKILL');
     await breakpoints.clear();
     await launching;
-    await limitRuns(50);
+    if (limit !== undefined) await limitRuns(50);
     const ended = new AbortController();
     const allowing = agent === 'witnessed-asker' ? allowAll(ended.signal) : Promise.resolve();
     try {
