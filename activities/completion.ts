@@ -1,6 +1,6 @@
 import { ApplicationFailure } from '@temporalio/common';
 import type { RunEnd } from '../workflows/agent-run/messages';
-import type { Ending } from '../workflows/agent-run/workflow';
+import type { Ending } from '../workflows/agent-run/ending';
 import type { AgentCommandType } from '../contracts/agent-command';
 import type { ReleaseReason } from '../contracts/admission';
 import type { CompletionResult } from '../contracts/completion';

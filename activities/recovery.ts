@@ -9,7 +9,7 @@ import type { AdmissionRequestStore } from '../stores/admission-request-store';
 import type { AttemptRecord, AttemptStore } from '../stores/attempt-store';
 import type { RecoveryStore } from '../stores/recovery-store';
 import type { WorktreeStore } from '../stores/worktree-store';
-import type { Ending } from '../workflows/agent-run/workflow';
+import type { Ending } from '../workflows/agent-run/ending';
 import { releaseLease } from './worktree/lease';
 
 export interface RetryPlan {

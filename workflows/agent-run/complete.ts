@@ -1,0 +1,81 @@
+import { ParentClosePolicy, patched, sleep, startChild, uuid4 } from '@temporalio/workflow';
+import type { Retry } from '../../activities/recovery';
+import type { LaunchRefusal } from '../../contracts/launch';
+import { searchAttributes } from '../../platform/temporal/search-attributes';
+import { recoveryId, type RecoveryInput } from '../recovery/messages';
+import { completion } from './activities';
+import { endOf, type Ending } from './ending';
+import { agentRunId, type AgentRunInput, type RunEnd } from './messages';
+import type { RunMessages } from './run-messages';
+
+/** Records the end, then starts the retry if one is due. */
+export async function complete(input: AgentRunInput, run: RunMessages, ending: Ending): Promise<RunEnd> {
+  const end = await completion.finish({
+    attemptId: input.attemptId,
+    ending,
+    nextAttemptId: `attempt_${uuid4().replaceAll('-', '').slice(0, 12)}`,
+    maxRetries: input.maxRetries,
+    retryBackoffMs: input.timings.retryBackoffMs,
+  });
+  run.end = { attemptId: input.attemptId, status: end.status, endedAt: end.endedAt };
+  run.story.become(end.status, endOf(ending, end.status));
+  if (end.retry) run.story.tell(`It is tried again as ${end.retry.attemptId}.`);
+  if (end.retry) {
+    await followUp(input, end.retry);
+  }
+  return run.finish(run.end);
+}
+
+/** Leaves what follows to a workflow of its own, which can be cancelled while it waits. */
+async function followUp({ found: _found, ...input }: AgentRunInput, retry: Retry): Promise<void> {
+  const next: AgentRunInput = {
+    ...input,
+    attemptId: retry.attemptId,
+    ...(retry.agent === undefined ? {} : { request: { ...input.request, agent: retry.agent } }),
+    retry: {
+      parentAttemptId: input.attemptId,
+      rootAttemptId: input.retry?.rootAttemptId ?? input.attemptId,
+      retryNumber: retry.retryNumber,
+    },
+  };
+  const place = { parentClosePolicy: ParentClosePolicy.ABANDON };
+  const attributes = [
+    { key: searchAttributes.taskId, value: input.taskId },
+    { key: searchAttributes.workspaceId, value: 'local' },
+    { key: searchAttributes.rootObjectiveId, value: input.taskId },
+  ];
+  if (patched('recovery-workflow')) {
+    await startChild<(input: RecoveryInput) => Promise<void>>('recovery', {
+      ...place,
+      workflowId: recoveryId(input.attemptId),
+      args: [{ attemptId: input.attemptId, next, backoffMs: retry.backoffMs }],
+      staticSummary: `recovery of ${input.attemptId}`,
+      typedSearchAttributes: [...attributes, { key: searchAttributes.attemptId, value: input.attemptId }],
+    });
+    return;
+  }
+  await sleep(retry.backoffMs, { summary: 'retry backoff' });
+  await startChild<(input: AgentRunInput) => Promise<RunEnd>>('agentRun', {
+    ...place,
+    workflowId: agentRunId(retry.attemptId),
+    args: [next],
+    staticSummary: `retry ${retry.retryNumber} of ${input.attemptId}`,
+    typedSearchAttributes: [
+      ...attributes,
+      { key: searchAttributes.attemptId, value: retry.attemptId },
+      { key: searchAttributes.runState, value: 'admitting' },
+    ],
+  });
+}
+
+/** Ends a launch that was refused after its admission, and gives back what it held. */
+export async function abandon(run: RunMessages, launch: LaunchRefusal): Promise<RunEnd> {
+  const { endedAt } = await completion.abandon({ attemptId: run.attemptId, launch });
+  return refuse(run, launch, endedAt);
+}
+
+export function refuse(run: RunMessages, launch: LaunchRefusal, endedAt: string): Promise<RunEnd> {
+  run.answer(launch);
+  run.story.tell(`Refused with ${launch.code}: ${launch.message}`);
+  return run.finish({ attemptId: run.attemptId, status: 'refused', endedAt });
+}

@@ -1,0 +1,80 @@
+import { CancellationScope, condition, isCancellation, log } from '@temporalio/workflow';
+import type { Admitted } from '../../activities/admission';
+import type { Reattached } from '../../activities/reattach';
+import { dispatchOn, reattachOn, reclaimOn } from './activities';
+import { timeout, type Ending } from './ending';
+import type { AgentRunInput } from './messages';
+import type { RunMessages } from './run-messages';
+import { agentLost } from './take-up';
+
+/** Runs the agent's process on its host; a lost worker or a stop is an ending, not an error. */
+export async function runAgent(
+  input: AgentRunInput,
+  { hostId, reattach }: Pick<Admitted, 'hostId' | 'reattach'>,
+  run: RunMessages,
+): Promise<Ending> {
+  const scope = new CancellationScope();
+  const dispatched = scope.run(() => dispatchOn(hostId, input.timings).dispatch({ attemptId: input.attemptId }));
+  void condition(() => run.isCutShort).then(() => scope.cancel());
+  try {
+    await dispatched;
+    return run.cutShort() ?? { by: 'agent' };
+  } catch {
+    // Histories of earlier versions have no agents that are gone on with.
+    const again = reattach === true ? await goOnWithAgent(input, hostId, run) : undefined;
+    if (again?.claimed) return run.cutShort() ?? { by: 'agent' };
+    const reclaimed = await reclaim(input, hostId, run);
+    if (reclaimed?.claimed) return run.timedOutAfterMs === undefined ? { by: 'agent' } : timeout(run.timedOutAfterMs);
+    const cutShort = run.cutShort();
+    if (cutShort?.by === 'timeout') return { ...cutShort, hostReclaimed: reclaimed !== undefined };
+    if (cutShort) return cutShort;
+    const reason = `The worker that ran the agent was lost${agentLost(again?.reason)}.`;
+    return { by: 'lost', reason, hostReclaimed: reclaimed !== undefined };
+  }
+}
+
+/**
+ * Has the next worker of the host go on with an agent that may have outlived the one before, until the run is to end
+ * before its agent does. `undefined` when nobody has looked for it.
+ */
+export async function goOnWithAgent(
+  { attemptId, timings }: AgentRunInput,
+  hostId: string | null,
+  run: RunMessages,
+): Promise<Reattached | undefined> {
+  if (hostId === null || run.isCutShort) return undefined;
+  run.story.tell('Its worker was lost; the next one looks for the agent.');
+  const scope = new CancellationScope();
+  void condition(() => run.isCutShort).then(() => scope.cancel());
+  try {
+    return await scope.run(() => reattachOn(hostId, timings).reattach({ attemptId }));
+  } catch (error) {
+    log.warn('the agent is not gone on with', { attemptId, hostId, error });
+    return undefined;
+  }
+}
+
+/**
+ * Ends what a lost worker left behind, or waits for a worker that only Temporal has lost; a stop waits for nobody, nor
+ * does a run whose time is up. `undefined` when the host stays away.
+ */
+export async function reclaim(
+  { attemptId, timings }: AgentRunInput,
+  hostId: string | null,
+  run: RunMessages,
+  force = false,
+): Promise<{ claimed: boolean } | undefined> {
+  const host = reclaimOn(hostId, timings);
+  const scope = new CancellationScope();
+  void condition(() => run.stop !== undefined).then(() => scope.cancel());
+  try {
+    if (run.stop === undefined && !force) return await scope.run(() => host.reclaim({ attemptId, force: false }));
+  } catch (error) {
+    if (!isCancellation(error)) return undefined;
+  }
+  try {
+    return await host.reclaim({ attemptId, force: true });
+  } catch {
+    return undefined;
+  }
+}
