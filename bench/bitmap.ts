@@ -4,6 +4,7 @@
  *
  *   npm run --silent build && node dist/bench/bitmap.js
  *   BENCH_SECONDS=3 node dist/bench/bitmap.js 10M/1M 10M/100M 100M/100M
+ *   BITMAP_THREADS=0 node dist/bench/bitmap.js 10M/100M
  *
  * The field of rows has 100 of them, row r about 1/sqrt(r+1) as full as row 0. The integer field has a value from 0 to
  * 999,999 for each of a million columns, or for every hundredth of a hundred million. Every request asks something else than
@@ -73,6 +74,7 @@ async function start(directory: string): Promise<Running> {
         BOARD_DATA_DIR: directory,
         BOARD_AUTH_ENABLED: 'false',
         BITMAP_PORT: '0',
+        ...(process.env.BITMAP_THREADS === undefined ? {} : { BITMAP_THREADS: process.env.BITMAP_THREADS }),
         NODE_ENV: 'production',
       },
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -217,6 +219,26 @@ const queries: Record<string, (columns: number) => string> = {
   'Min and Max': () => 'Min(field=v) Max(field=v)',
 };
 
+/** Measured beside callers of "TopN with a union". */
+const beside: Record<string, (columns: number) => string> = {
+  'Count(Row) beside TopN': () => `Count(${row()})`,
+  'single Set beside TopN': (columns) => `Set(${Math.floor(random() * columns)}, s=${Math.floor(random() * rowCount)})`,
+};
+
+/** What is answered beside callers of something heavy, four of each. */
+async function measureBeside(server: Running, light: () => string, heavy: () => string) {
+  const port = Number(new URL(server.url).port);
+  const answered = (body: () => string) =>
+    load({ port, path: '/index/i/query', connections: connections / 2, seconds, body });
+  const [lightly, heavily] = await Promise.all([answered(light), answered(heavy)]);
+  return {
+    perSecond: lightly.perSecond,
+    'p50 ms': lightly.p50Ms,
+    'p99 ms': lightly.p99Ms,
+    'heavy per s': heavily.perSecond,
+  };
+}
+
 async function logWrites({ url }: Running): Promise<number> {
   const metrics = await (await fetch(`${url}/metrics`)).text();
   return Number(/^bitmap_log_writes (\d+)$/m.exec(metrics)?.[1]);
@@ -273,6 +295,17 @@ async function benchmark({ bits, columns }: { bits: number; columns: number }, d
     if (!only.test(name)) continue;
     progress(name);
     const { perSecond, ...rest } = await measure(server, () => query(columns));
+    add(name, perSecond, rest);
+  }
+  for (const [name, light] of Object.entries(beside)) {
+    if (!only.test(name)) continue;
+    progress(name);
+    const heavy = queries['TopN with a union'] ?? row;
+    const { perSecond, ...rest } = await measureBeside(
+      server,
+      () => light(columns),
+      () => heavy(columns),
+    );
     add(name, perSecond, rest);
   }
   const measuredMb = await residentMb(server);

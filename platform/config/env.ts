@@ -117,6 +117,7 @@ export const environment = z.object({
   BITMAP_PORT: port(10_101),
   BITMAP_TOKEN: z.string().min(1).optional(),
   BITMAP_BODY_LIMIT_BYTES: z.coerce.number().int().min(1024).max(1_073_741_824).default(268_435_456),
+  BITMAP_THREADS: z.coerce.number().int().min(0).max(256).optional(),
   MONGODB_URL: z
     .string()
     .regex(/^mongodb(\+srv)?:\/\//, 'must start with mongodb:// or mongodb+srv://')

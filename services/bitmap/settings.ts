@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Environment } from '../../platform/config/env';
 
@@ -10,6 +11,8 @@ export interface BitmapSettings {
   directory: string;
   token?: string;
   bodyLimit: number;
+  /** How many threads count what takes long. */
+  threads: number;
 }
 
 const isLoopback = (host: string): boolean =>
@@ -29,5 +32,6 @@ export function bitmapSettings(env: Environment): BitmapSettings {
     directory: join(resolve(env.BOARD_DATA_DIR), 'bitmap'),
     token,
     bodyLimit: env.BITMAP_BODY_LIMIT_BYTES,
+    threads: env.BITMAP_THREADS ?? availableParallelism(),
   };
 }

@@ -5,6 +5,7 @@ import { createApp } from './http/app';
 import { Metrics } from './http/metrics';
 import type { BitmapSettings } from './settings';
 import { Store } from './storage/store';
+import { Threads, type ThreadOptions } from './threads/threads';
 
 export interface RunningBitmapServer {
   url: string;
@@ -18,6 +19,7 @@ export interface StartBitmapOptions extends BitmapSettings {
   /** The disk takes no more writes: the process has to end. */
   onFailure: (error: Error) => void;
   checkpointBytes?: number;
+  threadOptions?: Omit<ThreadOptions, 'threads' | 'log'>;
 }
 
 /**
@@ -33,10 +35,11 @@ const keepAliveMs = 75_000;
  */
 export async function startBitmapServer(options: StartBitmapOptions): Promise<RunningBitmapServer> {
   const { directory, log, onFailure, checkpointBytes, host, port, token, bodyLimit } = options;
+  const threads = Threads.of({ ...options.threadOptions, threads: options.threads, log });
   const release = await claimDataDirectory(directory);
   try {
     const store = await Store.open({ directory, logger: log, onFailure, checkpointBytes });
-    const app = createApp({ log, token, store, bodyLimit, metrics: new Metrics() });
+    const app = createApp({ log, token, store, bodyLimit, threads, metrics: new Metrics() });
     const server = await listen(app, {
       host,
       port,
@@ -49,6 +52,7 @@ export async function startBitmapServer(options: StartBitmapOptions): Promise<Ru
       port: server.port,
       close: async () => {
         await server.close(5_000);
+        await threads?.close();
         await store.close();
         await release();
       },

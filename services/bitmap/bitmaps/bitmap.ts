@@ -36,6 +36,8 @@ export interface Bitmap {
   runOptimize(): boolean;
   /** Gives back memory that growth left. */
   shrinkToFit(): number;
+  /** Gives back all memory at once, and not when it is collected; it is not to be used again. */
+  dispose?(): void;
 }
 
 /** Makes bitmaps. The operations leave their operands alone. */

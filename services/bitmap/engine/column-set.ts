@@ -8,9 +8,40 @@ export const shardWidth = 1_048_576;
 
 const exactPages = 2 ** 21;
 
+/** Columns of one segment, 16 shards: what is copied for other threads, and copied anew after a change, as one piece. */
+const segmentWidth = 16 * shardWidth;
+const segmentsOfPage = pageWidth / segmentWidth;
+
+/** Columns that one container of a bitmap is for. */
+export const containerWidth = 65_536;
+
 /** The column at an offset of a page. */
 export const columnAt = (page: number, offset: number): Int =>
   page < exactPages ? page * pageWidth + offset : toInt(BigInt(page) * BigInt(pageWidth) + BigInt(offset));
+
+const noSegments: ReadonlySet<number> = new Set();
+
+/** Adds the segments of the offsets `from` to `to`, both inclusive. */
+function addSegments(segments: Set<number>, page: number, from: number, to: number): void {
+  const last = Math.floor(to / segmentWidth);
+  for (let segment = Math.floor(from / segmentWidth); segment <= last; segment += 1)
+    segments.add(page * segmentsOfPage + segment);
+}
+
+/** Of a bitmap that is not empty. */
+function mostContainers(bitmap: Bitmap): number {
+  const width = Math.floor(bitmap.maximum() / containerWidth) - Math.floor(bitmap.minimum() / containerWidth) + 1;
+  return Math.min(width, bitmap.size);
+}
+
+const ranges = new Map<number, Bitmap>();
+
+/** All offsets of the segment that begins here. */
+function rangeFrom(start: number): Bitmap {
+  let range = ranges.get(start);
+  if (!range) ranges.set(start, (range = Bitmaps.fromRange(start, start + segmentWidth)));
+  return range;
+}
 
 type Operation = 'and' | 'or' | 'xor' | 'andNot';
 
@@ -23,6 +54,11 @@ type Operation = 'and' | 'or' | 'xor' | 'andNot';
  */
 export class ColumnSet {
   private changes = 0;
+  /** Containers, as they were counted at a version. */
+  private counted = 0;
+  private countedAt = -1;
+  /** Kept from when it is asked for. */
+  private changedSegments: Set<number> | undefined;
 
   constructor(private readonly pages = new Map<number, Bitmap>()) {}
 
@@ -76,18 +112,31 @@ export class ColumnSet {
     return this.pages.get(pageOf(column))?.has(offsetOf(column)) ?? false;
   }
 
+  private noteChange(page: number, from: number, to = from): void {
+    if (this.changedSegments) addSegments(this.changedSegments, page, from, to);
+  }
+
+  private noteChanges(page: number, bitmap: Bitmap): void {
+    if (this.changedSegments && !bitmap.isEmpty) this.noteChange(page, bitmap.minimum(), bitmap.maximum());
+  }
+
   /** Changes this set; whether the column is new. */
   add(column: Int): boolean {
     this.changes += 1;
-    return this.page(pageOf(column)).tryAdd(offsetOf(column));
+    const page = pageOf(column);
+    const offset = offsetOf(column);
+    this.noteChange(page, offset);
+    return this.page(page).tryAdd(offset);
   }
 
   /** Changes this set; whether the column was there. */
   remove(column: Int): boolean {
     const page = pageOf(column);
+    const offset = offsetOf(column);
     const bitmap = this.pages.get(page);
     this.changes += 1;
-    if (!bitmap?.delete(offsetOf(column))) return false;
+    if (!bitmap?.delete(offset)) return false;
+    this.noteChange(page, offset);
     if (bitmap.isEmpty) this.pages.delete(page);
     return true;
   }
@@ -100,7 +149,10 @@ export class ColumnSet {
   /** Changes this set. */
   addList(columns: ColumnList): void {
     this.changes += 1;
-    for (const [page, offsets] of columns) this.page(page).addMany(offsets);
+    for (const [page, offsets] of columns) {
+      this.page(page).addMany(offsets);
+      this.noteChange(page, offsets[0] ?? 0, offsets.at(-1) ?? 0);
+    }
   }
 
   /** Changes this set: adds all of another one. */
@@ -108,6 +160,7 @@ export class ColumnSet {
     this.changes += 1;
     for (const [page, bitmap] of other.pages) {
       const ours = this.pages.get(page);
+      this.noteChanges(page, bitmap);
       if (ours) ours.orInPlace(bitmap);
       else this.pages.set(page, bitmap.clone());
     }
@@ -116,7 +169,10 @@ export class ColumnSet {
   /** Changes this set: removes all of another one. */
   removeAll(other: ColumnSet): void {
     this.changes += 1;
-    for (const [page, bitmap] of other.pages) this.pages.get(page)?.andNotInPlace(bitmap);
+    for (const [page, bitmap] of other.pages) {
+      this.noteChanges(page, bitmap);
+      this.pages.get(page)?.andNotInPlace(bitmap);
+    }
   }
 
   private combine(other: ColumnSet, operation: Operation): ColumnSet {
@@ -246,7 +302,47 @@ export class ColumnSet {
   /** Changes this set: takes over a page that `serialized` made. */
   load(page: number, bytes: Uint8Array): void {
     this.changes += 1;
+    this.noteChange(page, 0, pageWidth - 1);
     this.pages.set(page, Bitmaps.deserialize(bytes, 'portable'));
+  }
+
+  /** At most so many containers are in its bitmaps: what an operation on it goes through. */
+  get containers(): number {
+    if (this.countedAt !== this.changes) {
+      this.counted = 0;
+      this.countedAt = this.changes;
+      for (const bitmap of this.pages.values()) this.counted += bitmap.isEmpty ? 0 : mostContainers(bitmap);
+    }
+    return this.counted;
+  }
+
+  /** The segments that hold something, and some between them that do not. */
+  segments(): ReadonlySet<number> {
+    const all = new Set<number>();
+    for (const [page, bitmap] of this.pages)
+      if (!bitmap.isEmpty) addSegments(all, page, bitmap.minimum(), bitmap.maximum());
+    return all;
+  }
+
+  /** The segments that have changed since this was asked the last time. */
+  takeChangedSegments(): ReadonlySet<number> {
+    const changed = this.changedSegments ?? noSegments;
+    if (changed.size > 0 || !this.changedSegments) this.changedSegments = new Set();
+    return changed;
+  }
+
+  /** Shows the columns of a segment to `use`, if there are any; the bitmap is not to be changed or kept. */
+  useSegment(segment: number, use: (bitmap: Bitmap) => void): void {
+    const bitmap = this.pages.get(Math.floor(segment / segmentsOfPage));
+    if (!bitmap || bitmap.isEmpty) return;
+    const start = (segment % segmentsOfPage) * segmentWidth;
+    if (bitmap.minimum() >= start && bitmap.maximum() < start + segmentWidth) {
+      use(bitmap);
+      return;
+    }
+    const part = Bitmaps.and(bitmap, rangeFrom(start));
+    if (!part.isEmpty) use(part);
+    part.dispose?.();
   }
 
   /** Changes this set's memory only: stretches of neighbours are kept as such, spare room is given back. */

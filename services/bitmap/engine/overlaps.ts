@@ -1,8 +1,6 @@
 import type { Int } from '../int';
-import type { ColumnSet } from './column-set';
+import { containerWidth, type ColumnSet } from './column-set';
 
-/** Columns that one container of a bitmap is for. */
-const containerWidth = 65_536;
 /** Containers with fewer columns than this are counted fastest as they are, as lists. */
 const fewColumns = 512;
 /** Containers with more columns are bits already. */
@@ -34,6 +32,13 @@ const mostRemembered = 50_000;
 /** Counts what a row shares with some columns. */
 export type CountShared = (row: Int, own: ColumnSet) => number;
 
+/** What is known about the rows that share columns with a stored one. */
+export interface Recollection {
+  of(row: Int, own: ColumnSet): number | undefined;
+  /** @param version the one of `own` that was counted */
+  add(row: Int, own: ColumnSet, version: number, count: number): void;
+}
+
 /**
  * Counts what the rows of a field share with other sets of columns.
  *
@@ -56,18 +61,33 @@ export class Overlaps {
   /** @param rows about how many rows are going to be counted */
   with(columns: ColumnSet, rows: number): CountShared {
     this.query += 1;
-    // Nobody has changed it since it was made: it is no stored row, and not going to be asked about again.
-    if (columns.version === 0) return this.counting(columns, rows);
-    const { byRow } = this.rememberedOf(columns);
+    const recollection = this.recall(columns);
+    if (!recollection) return this.counting(columns, rows);
     let counting: CountShared | undefined;
     return (row, own) => {
-      const known = byRow.get(row);
-      if (known?.of === own && known.version === own.version) return known.count;
+      const known = recollection.of(row, own);
+      if (known !== undefined) return known;
       counting ??= this.counting(columns, rows);
       const count = counting(row, own);
-      byRow.set(row, { of: own, version: own.version, count });
-      if (!known) this.rememberedCounts += 1;
+      recollection.add(row, own, own.version, count);
       return count;
+    };
+  }
+
+  /** What is remembered about these columns as they are now; undefined for what is not going to be asked about again. */
+  recall(columns: ColumnSet): Recollection | undefined {
+    // Nobody has changed it since it was made: it is no stored row.
+    if (columns.version === 0) return undefined;
+    const { byRow } = this.rememberedOf(columns);
+    return {
+      of: (row, own) => {
+        const known = byRow.get(row);
+        return known?.of === own && known.version === own.version ? known.count : undefined;
+      },
+      add: (row, own, version, count) => {
+        if (!byRow.has(row)) this.rememberedCounts += 1;
+        byRow.set(row, { of: own, version, count });
+      },
     };
   }
 

@@ -3,6 +3,7 @@ import type { Context } from 'koa';
 import type { Catalog, Index } from '../engine/catalog';
 import type { Field } from '../engine/field';
 import type { Store } from '../storage/store';
+import type { Threads } from '../threads/threads';
 import type { Metrics } from './metrics';
 import { Refusal } from './reply';
 
@@ -10,6 +11,8 @@ import { Refusal } from './reply';
 export interface ServerContext {
   store: Store;
   metrics: Metrics;
+  /** Who counts what takes long; absent: everything is answered by the main thread. */
+  threads?: Threads;
   /** Largest body of a request, in bytes. */
   bodyLimit: number;
 }

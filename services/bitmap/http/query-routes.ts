@@ -5,8 +5,9 @@ import { answerProtobuf, readQueryRequest } from '../answers/messages';
 import { ProtobufError } from '../answers/wire';
 import type { Catalog, Index } from '../engine/catalog';
 import { QueryError } from '../query/errors';
-import { execute, type QueryOptions } from '../query/execute';
+import { executeWith, type QueryOptions } from '../query/execute';
 import type { Answer } from '../query/result';
+import type { Threads } from '../threads/threads';
 import { readBody } from './body';
 import { catalogOf, findIndex, param, type Routes } from './context';
 import {
@@ -34,7 +35,7 @@ const known = [
 
 /** `POST /index/<index>/query`, of both revisions. */
 export const queryRoutes: Routes = (router, context) => {
-  const { store, bodyLimit } = context;
+  const { store, bodyLimit, threads } = context;
   const catalog = catalogOf(context);
 
   router.post('/index/:index/query', async (ctx) => {
@@ -45,7 +46,7 @@ export const queryRoutes: Routes = (router, context) => {
     const index = findIndex(catalog, param(ctx, 'index'), form, 400);
     let answer: Answer;
     try {
-      answer = executeOrRefuse(catalog, index, text, options, form);
+      answer = await executeOrRefuse(threads, catalog, index, text, options, form);
     } finally {
       // Also what was written before a call failed.
       await store.commit();
@@ -54,16 +55,21 @@ export const queryRoutes: Routes = (router, context) => {
   });
 };
 
-/** @throws Refusal 400 with what is wrong with the query */
+/**
+ * The answer, or a promise of it where threads count.
+ *
+ * @throws Refusal 400 with what is wrong with the query
+ */
 export function executeOrRefuse(
+  threads: Threads | undefined,
   catalog: Catalog,
   index: Index,
   text: string,
   options: QueryOptions,
   form: 'protobuf' | 'error',
-): Answer {
+): Answer | Promise<Answer> {
   try {
-    return execute(catalog, index, text, options);
+    return executeWith(threads, catalog, index, text, options);
   } catch (error) {
     if (!(error instanceof QueryError)) throw error;
     throw new Refusal(400, error.message, form);

@@ -54,7 +54,7 @@ export function quickQueries(
 }
 
 async function answer(
-  { store, metrics, log }: QuickQueryOptions,
+  { store, metrics, log, threads }: QuickQueryOptions,
   name: string,
   body: Buffer,
   response: ServerResponse,
@@ -66,7 +66,8 @@ async function answer(
     const index = findIndex(catalog, name, 'error', 400);
     let found: Answer;
     try {
-      found = executeOrRefuse(catalog, index, body.toString(), plainOptions, 'error');
+      const answered = executeOrRefuse(threads, catalog, index, body.toString(), plainOptions, 'error');
+      found = answered instanceof Promise ? await answered : answered;
     } finally {
       // Also what was written before a call failed.
       if (store.hasUncommitted) await store.commit();

@@ -25,7 +25,7 @@ function node(ctx: Context) {
 
 /** About the server itself, and what client libraries ask it before they import. */
 export const serverRoutes: Routes = (router, context) => {
-  const { store, metrics } = context;
+  const { store, metrics, threads } = context;
   const catalog = catalogOf(context);
 
   router.get('/', (ctx) => {
@@ -76,6 +76,13 @@ export const serverRoutes: Routes = (router, context) => {
       { name: 'bitmap_log_bytes', help: 'Log since the last snapshot.', value: store.logBytes },
       { name: 'bitmap_log_writes', help: 'Writes of the log to the disk since the start.', value: store.logWrites },
       { name: 'bitmap_snapshot_bytes', help: 'Snapshots on disk.', value: store.snapshotSize },
+      { name: 'bitmap_threads', help: 'Threads that count, at present.', value: threads?.size ?? 0 },
+      {
+        name: 'bitmap_threads_counted',
+        help: 'Calls that threads counted since the start.',
+        value: threads?.counted ?? 0,
+      },
+      { name: 'bitmap_copies_bytes', help: 'Copies of rows that threads read.', value: threads?.copiedBytes ?? 0 },
     ]);
   });
 

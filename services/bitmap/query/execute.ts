@@ -7,6 +7,7 @@ import { fromEarlier, isEarlierQuery } from './earlier';
 import { CallError, QueryError } from './errors';
 import { extremeRow, groupBy, rows } from './listing';
 import { parse } from './parser';
+import type { Threads } from '../threads/threads';
 import type { Answer, Result, RowResult } from './result';
 import { countRow, evaluateRow, isRowCall, onlyChild } from './rows';
 import { rowNamed, type Scope } from './scope';
@@ -26,10 +27,16 @@ export interface QueryOptions {
 /** More writes than this in one request are refused. */
 const mostWrites = 5_000;
 
-type ReadCall = (scope: Scope, call: Call) => Result;
+/** What other threads count comes later. */
+type Outcome = Result | Promise<Result>;
+
+type ReadCall = (scope: Scope, call: Call) => Outcome;
 
 const readCalls: Record<string, ReadCall> = {
-  Count: (scope, call) => ({ kind: 'count', count: countRow(scope, onlyChild(call)) }),
+  Count: (scope, call) => {
+    const count = countRow(scope, onlyChild(call));
+    return typeof count === 'number' ? { kind: 'count', count } : count.then((one) => ({ kind: 'count', count: one }));
+  },
   Sum: (scope, call) => aggregate(scope, call, 'sum'),
   Min: (scope, call) => aggregate(scope, call, 'min'),
   Max: (scope, call) => aggregate(scope, call, 'max'),
@@ -49,36 +56,75 @@ export function execute(
   catalog: Catalog,
   index: Index,
   text: string,
+  options?: QueryOptions,
+  now?: () => Minutes,
+): Answer {
+  const answer = executeWith(undefined, catalog, index, text, options, now);
+  if (answer instanceof Promise) throw new Error('only threads answer later');
+  return answer;
+}
+
+/**
+ * Executes a query text like `execute`, and lets threads count what takes long, when it is a query that only counts: then
+ * the answer is a promise. It is about what was there when this was called; mistakes are thrown at once.
+ *
+ * @throws QueryError
+ */
+export function executeWith(
+  threads: Threads | undefined,
+  catalog: Catalog,
+  index: Index,
+  text: string,
   options: QueryOptions = {},
   now: () => Minutes = () => Math.floor(Date.now() / 60_000),
-): Answer {
+): Answer | Promise<Answer> {
   const parsed = parse(text);
   if (countWrites(parsed) > mostWrites) throw new QueryError('executing: too many write commands');
+  const outcomes: Outcome[] = [];
   try {
     const isEarlier = options.isEarlier === true || isEarlierQuery(parsed);
     const calls = isEarlier ? parsed.map(fromEarlier) : parsed;
     if (isEarlier && calls.length === 0) throw new QueryError('parsing: unexpected EOF');
     const shards = options.shards?.length ? ColumnSet.ofShards(options.shards) : undefined;
-    const scope: Scope = { index, write: catalog.write, shards, now };
     // A later call may change what an earlier one found.
     const mayChange = countWrites(calls) > 0;
-    const results = calls.map((call) => settled(executeCall(scope, call, options), mayChange));
-    return { results, isEarlier, ...columnAttributesOf(index, results), ...keysOf(index) };
+    const mayWait = threads && !calls.some(answersAtOnce);
+    const scope: Scope = { index, write: catalog.write, shards, now, threads: mayWait ? threads : undefined };
+    for (const call of calls) outcomes.push(settled(executeCall(scope, call, options), mayChange));
+    const answer = (results: readonly Result[]): Answer => ({
+      results,
+      isEarlier,
+      ...columnAttributesOf(index, results),
+      ...keysOf(index),
+    });
+    return outcomes.every(isThere)
+      ? answer(outcomes)
+      : Promise.all(outcomes.map((one) => Promise.resolve(one))).then(answer);
   } catch (error) {
+    // Nobody waits for the others any more.
+    for (const outcome of outcomes) if (!isThere(outcome)) outcome.catch(() => undefined);
     throw error instanceof CallError ? error.within(text) : error;
   }
+}
+
+const isThere = (outcome: Outcome): outcome is Result => !(outcome instanceof Promise);
+
+/** Rows are answered as they are stored, and writes are there when they are answered: neither can wait for another call. */
+function answersAtOnce({ name, children }: Call): boolean {
+  if (name === 'Options') return children.some(answersAtOnce);
+  return isRowCall(name) || Object.hasOwn(writeCalls, name);
 }
 
 const countWrites = (calls: readonly Call[]): number =>
   calls.filter(({ name }) => Object.hasOwn(writeCalls, name) || name === 'SetBit' || name === 'ClearBit').length;
 
-const settled = (result: Result, mayChange: boolean): Result =>
-  result.kind === 'row' && mayChange ? { ...result, columns: result.columns.clone() } : result;
+const settled = (result: Outcome, mayChange: boolean): Outcome =>
+  isThere(result) && result.kind === 'row' && mayChange ? { ...result, columns: result.columns.clone() } : result;
 
 const keysOf = (index: Index): Pick<Answer, 'keyOf'> =>
   index.options.keys ? { keyOf: (column) => index.keys.key(column) ?? '' } : {};
 
-function executeCall(scope: Scope, call: Call, options: QueryOptions): Result {
+function executeCall(scope: Scope, call: Call, options: QueryOptions): Outcome {
   const { name } = call;
   if (name === 'Options') return withOptions(scope, call, options);
   if (isRowCall(name)) return rowResult(scope, call, options);
@@ -113,7 +159,7 @@ function rowAttributes({ index }: Scope, call: Call): RowResult['attributes'] {
 }
 
 /** `Options(call, …)`: the inner call, with options of its own. */
-function withOptions(scope: Scope, call: Call, outer: QueryOptions): Result {
+function withOptions(scope: Scope, call: Call, outer: QueryOptions): Outcome {
   const [inner] = call.children;
   if (!inner) throw new CallError('Options needs a call', call.at);
   const flag = (name: string): boolean | undefined => {

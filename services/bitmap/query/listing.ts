@@ -2,10 +2,12 @@ import type { ColumnSet } from '../engine/column-set';
 import type { Field } from '../engine/field';
 import { standardView, viewsBetween } from '../engine/time-quantum';
 import type { Int } from '../int';
+import { averageExtent, costOfCombinations, extentOf } from '../threads/cost';
+import { combinations } from '../threads/counting';
 import { textOf, type Call } from './ast';
 import { CallError } from './errors';
 import type { Group, Result } from './result';
-import { evaluateRow, pageOf, timeOf } from './rows';
+import { evaluateRow, filterOf, pageOf, timeOf, type Filter } from './rows';
 import { columnNamed, fieldOf, rowKey, rowNamed, type Scope } from './scope';
 
 /** `Rows`: the rows of a field that have columns. */
@@ -58,45 +60,109 @@ function listedViews({ now }: Scope, field: Field, call: Call) {
   return names.flatMap((name) => field.views.get(name) ?? []);
 }
 
-/** `GroupBy`: how many columns each combination of rows has in common. */
-export function groupBy(scope: Scope, call: Call): Result {
+type GroupPage = ReturnType<typeof pageOf>;
+
+interface Level {
+  field: Field;
+  rows: readonly Int[];
+}
+
+/** `GroupBy`: how many columns each combination of rows has in common. From other threads where it takes long. */
+export function groupBy(scope: Scope, call: Call): Result | Promise<Result> {
   const wrong = call.children.find(({ name }) => name !== 'Rows');
   if (wrong) throw new CallError('GroupBy takes only Rows', wrong.at);
   if (call.children.length === 0) throw new CallError('GroupBy needs at least one Rows', call.at);
-  const { limit, offset } = pageOf(call);
+  const page = pageOf(call);
   const filter = call.args.get('filter');
   if (filter && (typeof filter.value !== 'object' || filter.value === null || !('children' in filter.value))) {
     throw new CallError('filter must be a row', filter.at);
   }
-  const filtered = filter ? evaluateRow(scope, filter.value as Call) : scope.shards;
-  const levels = call.children.map((child) => {
+  const within = filterOf(scope, filter && (filter.value as Call));
+  const levels = call.children.map((child): Level => {
     const field = listedField(scope, child);
     return { field, rows: [...rowsOf(scope, field, child)] };
   });
+  const elsewhere = groupElsewhere(scope, levels, within, page);
+  const groups = elsewhere ?? groupHere(levels, within?.columns(), page);
+  return groups instanceof Promise
+    ? groups.then((found) => ({ kind: 'groups', groups: found }))
+    : { kind: 'groups', groups };
+}
 
-  const groups: Group[] = [];
-  let passed = 0;
+/** Collects groups from `offset` on, up to `limit`. */
+class Groups {
+  readonly found: Group[] = [];
+  private passed = 0;
+
+  constructor(private readonly page: GroupPage) {}
+
+  /** Whether there are enough. */
+  get isFull(): boolean {
+    return this.found.length >= this.page.limit;
+  }
+
+  add(rows: () => Group['rows'], count: number): void {
+    if (count > 0 && this.passed++ >= this.page.offset) this.found.push({ rows: rows(), count });
+  }
+}
+
+const member = (field: Field, row: Int): Group['rows'][number] => ({ field: field.name, row, key: rowKey(field, row) });
+
+function groupHere(levels: readonly Level[], filter: ColumnSet | undefined, page: GroupPage): readonly Group[] {
+  const groups = new Groups(page);
   /** Answers false when there are enough. */
   const descend = (level: number, columns: ColumnSet | undefined, chosen: Group['rows']): boolean => {
     const { field, rows: candidates } = levels[level] ?? { rows: [] };
     for (const row of candidates) {
       if (!field) return true;
       const own = field.row(row);
-      const rowsSoFar = [...chosen, { field: field.name, row, key: rowKey(field, row) }];
       if (level < levels.length - 1) {
         const common = columns ? columns.and(own) : own;
-        if (!common.isEmpty && !descend(level + 1, common, rowsSoFar)) return false;
+        if (!common.isEmpty && !descend(level + 1, common, [...chosen, member(field, row)])) return false;
         continue;
       }
-      if (groups.length >= limit) return false;
-      const count = columns ? columns.countShared(own) : own.size;
-      if (count === 0) continue;
-      if (passed++ >= offset) groups.push({ rows: rowsSoFar, count });
+      if (groups.isFull) return false;
+      groups.add(() => [...chosen, member(field, row)], columns ? columns.countShared(own) : own.size);
     }
-    return groups.length < limit;
+    return !groups.isFull;
   };
-  descend(0, filtered, []);
-  return { kind: 'groups', groups };
+  descend(0, filter, []);
+  return groups.found;
+}
+
+/** Fewer combinations are not looked at for what they cost. */
+const fewCombinations = 16;
+
+/** The same, counted by other threads; undefined where it is not worth it. */
+function groupElsewhere(
+  { threads }: Scope,
+  levels: readonly Level[],
+  within: Filter | undefined,
+  page: GroupPage,
+): Promise<readonly Group[]> | undefined {
+  const all = combinations(levels.map(({ rows: listed }) => listed));
+  const looked = Math.min(all, page.limit + page.offset);
+  if (!threads || looked < fewCombinations) return undefined;
+  const sets = levels.map(({ field, rows: listed }) => listed.map((row) => field.row(row)));
+  const costMs = costOfCombinations(looked, [...sets.map(averageExtent), ...(within ? [extentOf(within.plan)] : [])]);
+  return threads.count({ filter: within?.plan, levels: sets, costMs }, async (count) => {
+    const { counts } = await count();
+    const groups = new Groups(page);
+    for (let place = 0; place < counts.length && !groups.isFull; place += 1)
+      groups.add(() => combination(levels, place), counts[place] ?? 0);
+    return groups.found;
+  });
+}
+
+/** The combination whose count has this place. */
+function combination(levels: readonly Level[], place: number): Group['rows'] {
+  const chosen: Group['rows'][number][] = [];
+  let rest = place;
+  for (const { field, rows: listed } of [...levels].reverse()) {
+    chosen.unshift(member(field, listed[rest % listed.length] ?? 0));
+    rest = Math.floor(rest / listed.length);
+  }
+  return chosen;
 }
 
 /** `MinRow` and `MaxRow`: the first or last row that has columns, of those in a row when one is given. */

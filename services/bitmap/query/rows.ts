@@ -2,6 +2,8 @@ import { widest, type BitSlices, type Comparison } from '../engine/bit-slices';
 import { ColumnSet, noColumns } from '../engine/column-set';
 import { parseTime, type Minutes } from '../engine/time-quantum';
 import { add, isInt, type Int } from '../int';
+import { costOfSet } from '../threads/cost';
+import type { SetOperation, SetPlan } from '../threads/set-plan';
 import { textOf, type Argument, type Call, type Value } from './ast';
 import { CallError } from './errors';
 import { countArgument, fieldArgument, fieldOf, rowNamed, type Scope } from './scope';
@@ -53,8 +55,70 @@ export function evaluateRow(scope: Scope, call: Call, within?: ColumnSet): Colum
   return evaluate(scope, call, within);
 }
 
+const setOperations: Record<string, SetOperation> = {
+  Union: 'union',
+  Intersect: 'intersect',
+  Difference: 'difference',
+  Xor: 'xor',
+};
+
+const isSetOperation = ({ name }: Call): boolean => Object.hasOwn(setOperations, name);
+
+/** Whether a call is a row by its name, or made of such by set operations: no comparisons, which have better ways. */
+const isOfRows = (call: Call): boolean =>
+  isSetOperation(call)
+    ? call.children.every(isOfRows)
+    : (call.name === 'Row' || call.name === 'Range') && !isComparison(call);
+
+/** The columns that a call is limited to. */
+export interface Filter {
+  /** How they are made of stored rows, as far as they are; the rest is evaluated. */
+  plan: SetPlan<ColumnSet>;
+  columns: () => ColumnSet;
+}
+
+/**
+ * The columns of a call, or of the shards that reads are limited to when there is none; undefined for all. Stored rows are
+ * left as they are, for others to know again.
+ *
+ * @throws CallError
+ */
+export function filterOf(scope: Scope, call: Call | undefined): Filter | undefined {
+  const { shards } = scope;
+  if (!call) return shards && { plan: { leaf: shards }, columns: () => shards };
+  const plan = planRow(scope, call);
+  return { plan, columns: () => ('leaf' in plan ? plan.leaf : evaluateRow(scope, call)) };
+}
+
+function planRow(scope: Scope, call: Call): SetPlan<ColumnSet> {
+  if (!isOfRows(call)) return { leaf: evaluateRow(scope, call) };
+  const { shards } = scope;
+  if (!shards) return planOfRows(scope, call);
+  const everywhere = planOfRows({ ...scope, shards: undefined }, call);
+  return { operation: 'intersect', of: [everywhere, { leaf: shards }] };
+}
+
+function planOfRows(scope: Scope, call: Call): SetPlan<ColumnSet> {
+  const operation = setOperations[call.name];
+  if (!isSetOperation(call) || !operation) return { leaf: evaluateRow(scope, call) };
+  const { children } = operation === 'intersect' || operation === 'difference' ? atLeastOneOf(call) : call;
+  return { operation, of: children.map((child) => planOfRows(scope, child)) };
+}
+
+/** How many columns a call stands for, from other threads where it takes long. */
+export function countRow(scope: Scope, call: Call): number | Promise<number> {
+  const { threads } = scope;
+  if (threads && isSetOperation(call) && isOfRows(call)) {
+    const filter = planRow(scope, call);
+    const asked = { filter, levels: [], costMs: costOfSet(filter) };
+    const counted = threads.count(asked, async (count) => (await count()).size);
+    if (counted) return counted;
+  }
+  return countRowHere(scope, call);
+}
+
 /** How many columns a call stands for, without building them where that can be avoided. */
-export function countRow(scope: Scope, call: Call): number {
+function countRowHere(scope: Scope, call: Call): number {
   if (call.name === 'Intersect' && call.children.length > 1) {
     const [last, ...others] = cheapestFirst(call.children).reverse();
     const left = intersection(scope, others.reverse());
@@ -86,10 +150,12 @@ function atLeastOneOf(call: Call): Call {
 const atLeastOne = (call: Call): readonly Call[] => atLeastOneOf(call).children;
 
 /** Comparisons of integers last: they then only look at the columns that are left. */
-const cheapestFirst = (calls: readonly Call[]): Call[] => {
-  const isComparison = (call: Call): boolean => [...call.args.values()].some(({ operator }) => operator !== '=');
-  return [...calls.filter((call) => !isComparison(call)), ...calls.filter(isComparison)];
-};
+const cheapestFirst = (calls: readonly Call[]): Call[] => [
+  ...calls.filter((call) => !isComparison(call)),
+  ...calls.filter(isComparison),
+];
+
+const isComparison = (call: Call): boolean => [...call.args.values()].some(({ operator }) => operator !== '=');
 
 function intersection(scope: Scope, calls: readonly Call[], within?: ColumnSet): ColumnSet {
   let left: ColumnSet | undefined;

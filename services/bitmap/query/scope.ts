@@ -5,6 +5,7 @@ import type { Field } from '../engine/field';
 import { frameIntNameOf, frameNameOf } from '../engine/frames';
 import type { Minutes } from '../engine/time-quantum';
 import type { Int } from '../int';
+import type { Threads } from '../threads/threads';
 import { isWord, textOf, type Argument, type Call, type Value } from './ast';
 import { CallError } from './errors';
 
@@ -15,6 +16,8 @@ export interface Scope {
   /** The columns of the shards that reads are limited to; absent: all. */
   shards?: ColumnSet;
   now: () => Minutes;
+  /** Who may count what takes long; absent: everything is answered at once. */
+  threads?: Threads;
 }
 
 /** Rows of a bool field. */

@@ -3,14 +3,19 @@ import type { Field } from '../engine/field';
 import { byCount, type RankedRow } from '../engine/row-ranks';
 import { isFraction, type AttributeValue } from '../engine/attributes';
 import { isInt, type Int } from '../int';
+import { costOfSet, costOfShared, extentOf, mostCostOfShared } from '../threads/cost';
+import type { SetPlan } from '../threads/set-plan';
 import { isWord, textOf, type Call, type Value } from './ast';
 import { CallError } from './errors';
 import type { Pair, Result } from './result';
-import { evaluateRow } from './rows';
+import { filterOf } from './rows';
 import { countArgument, fieldOf, rowKey, type Scope } from './scope';
 
-/** `TopN`: the rows of a field with most columns, or with most columns in common with a row. */
-export function top(scope: Scope, call: Call): Result {
+/**
+ * `TopN`: the rows of a field with most columns, or with most columns in common with a row. The latter from other threads
+ * where it takes long.
+ */
+export function top(scope: Scope, call: Call): Result | Promise<Result> {
   const [named] = call.positional;
   const name = textOf(named?.value);
   if (!name || !isWord(named?.value)) throw new CallError('TopN needs a field', call.at);
@@ -28,11 +33,23 @@ export function top(scope: Scope, call: Call): Result {
   // Rows that are asked for by id are all answered.
   const most = ids || limit === 0 ? Infinity : limit;
 
-  const columns = filter ? evaluateRow(scope, filter) : scope.shards;
-  if (!columns) return pairs(field, wanted.filter(({ count }) => count >= least).slice(0, most));
-  if (similarity !== undefined && filter)
-    return pairs(field, similarRows(field, wanted, columns, similarity).slice(0, most));
-  return pairs(field, mostShared(field, wanted, columns, least, most));
+  const within = filterOf(scope, filter);
+  if (!within) return pairs(field, wanted.filter(({ count }) => count >= least).slice(0, most));
+  const search: Search = { field, candidates: wanted, least, most, similarity: filter && similarity };
+  const elsewhere = searchElsewhere(scope, search, within.plan);
+  return elsewhere ? elsewhere.then((rows) => pairs(field, rows)) : pairs(field, searchHere(search, within.columns()));
+}
+
+interface Search {
+  field: Field;
+  /** With most columns first. */
+  candidates: readonly RankedRow[];
+  /** Columns in common that a row must have to be answered. */
+  least: number;
+  /** How many rows are answered. */
+  most: number;
+  /** Answers the rows that are more similar than so many percent instead. */
+  similarity: number | undefined;
 }
 
 const pairs = (field: Field, rows: readonly RankedRow[]): Result => ({
@@ -46,51 +63,137 @@ function exactly(field: Field, ids: readonly Int[]): RankedRow[] {
   return rows.filter(({ count }) => count > 0).sort(byCount);
 }
 
-/**
- * The rows with most columns in common with `columns`. The candidates come with most columns first, so that the search is
- * over as soon as the next one has fewer than the last that would be answered has in common.
- */
-function mostShared(
-  field: Field,
-  candidates: readonly RankedRow[],
-  columns: ColumnSet,
-  least: number,
-  most: number,
-): RankedRow[] {
-  const best: RankedRow[] = [];
-  const size = columns.size;
+function searchHere(search: Search, columns: ColumnSet): RankedRow[] {
+  const { field, candidates, similarity } = search;
+  const { size } = columns;
   const countShared = field.overlaps.with(columns, candidates.length);
-  let bar = least;
-  for (const { row, count: total } of candidates) {
-    if (size < bar || total < bar) break;
-    const count = countShared(row, field.row(row));
-    if (count < bar) continue;
-    best.push({ row, count });
-    if (best.length === most || best.length >= 2 * most) bar = keepBest(best, most, bar);
+  if (similarity !== undefined) {
+    return similarRows(search, similarity, size, ({ row }) => {
+      const own = field.row(row);
+      return { own: own.size, shared: countShared(row, own) };
+    });
   }
-  keepBest(best, most, bar);
-  return best;
+  const best = new Best(search);
+  for (const { row, count: total } of candidates) {
+    if (best.isOver(Math.min(size, total))) break;
+    best.offer(row, countShared(row, field.row(row)));
+  }
+  return best.end();
 }
 
-/** Sorts, drops what is too much, and answers what the last one has: less cannot be among the best any more. */
-function keepBest(rows: RankedRow[], most: number, bar: number): number {
-  rows.sort(byCount);
-  if (rows.length < most) return bar;
-  rows.length = Math.min(rows.length, most);
-  return Math.max(bar, rows.at(-1)?.count ?? 0);
-}
+/** So many rows are counted elsewhere at first; then twice as many each time, while the search is not over. */
+const firstRows = 256;
 
-/** The rows that are more similar to `columns` than `percent`, by their Tanimoto coefficient in whole percents, rounded up. */
-function similarRows(field: Field, candidates: readonly RankedRow[], columns: ColumnSet, percent: number): RankedRow[] {
-  const size = columns.size;
-  const countShared = field.overlaps.with(columns, candidates.length);
-  const similar = candidates.flatMap(({ row }) => {
+/**
+ * The same, counted by other threads: undefined where it is not worth it. What is remembered is not counted, and what is
+ * counted is remembered.
+ */
+function searchElsewhere(
+  { threads }: Scope,
+  search: Search,
+  filter: SetPlan<ColumnSet>,
+): Promise<RankedRow[]> | undefined {
+  const { field, candidates, similarity } = search;
+  const extent = threads && extentOf(filter);
+  if (!extent || !threads.isHeavy(mostCostOfShared(extent, candidates.length) + costOfSet(filter))) return undefined;
+  const recollection = 'leaf' in filter ? field.overlaps.recall(filter.leaf) : undefined;
+  let costMs = costOfSet(filter);
+  for (const { row, count } of candidates)
+    if (recollection?.of(row, field.row(row)) === undefined) costMs += costOfShared(extent, count);
+  if (!threads.isHeavy(costMs)) return undefined;
+  const rows = candidates.map(({ row, count }) => {
     const own = field.row(row);
-    const count = countShared(row, own);
-    const coefficient = Math.ceil((count * 100) / (own.size + size - count));
-    return count > 0 && coefficient > percent ? [{ row, count }] : [];
+    return { row, count, own, version: own.version, size: own.size, shared: recollection?.of(row, own) };
   });
-  return similar.sort(byCount);
+  const unknown = rows.filter(({ shared }) => shared === undefined);
+  const levels = [unknown.map(({ own }) => own)];
+  return threads.count({ filter, levels, costMs }, async (count) => {
+    let counted = 0;
+    let size = Infinity;
+    const countMore = async (most: number): Promise<void> => {
+      const some = unknown.slice(counted, counted + most);
+      const found = await count(counted, counted + some.length);
+      ({ size } = found);
+      for (const [at, one] of some.entries()) {
+        one.shared = found.counts[at] ?? 0;
+        recollection?.add(one.row, one.own, one.version, one.shared);
+      }
+      counted += some.length;
+    };
+    if (similarity !== undefined) {
+      await countMore(Infinity);
+      return similarRows(search, similarity, size, (_candidate, at) => {
+        const { size: own = 0, shared = 0 } = rows[at] ?? {};
+        return { own, shared };
+      });
+    }
+    const best = new Best(search);
+    for (const one of rows) {
+      if (best.isOver(Math.min(size, one.count))) break;
+      if (one.shared === undefined) await countMore(Math.max(firstRows, counted));
+      best.offer(one.row, one.shared ?? 0);
+    }
+    return best.end();
+  });
+}
+
+/**
+ * Collects the rows with most columns in common. The candidates come with most columns first, so that the search is over
+ * as soon as the next one has fewer than the last that would be answered has in common.
+ */
+class Best {
+  private readonly rows: RankedRow[] = [];
+  private readonly most: number;
+  private bar: number;
+
+  constructor({ least, most }: Search) {
+    this.bar = least;
+    this.most = most;
+  }
+
+  /** Whether neither a row with so many columns nor any after it can be among the best. */
+  isOver(total: number): boolean {
+    return total < this.bar;
+  }
+
+  offer(row: Int, count: number): void {
+    if (count < this.bar) return;
+    const { rows, most } = this;
+    rows.push({ row, count });
+    if (rows.length === most || rows.length >= 2 * most) this.keepBest();
+  }
+
+  end(): RankedRow[] {
+    this.keepBest();
+    return this.rows;
+  }
+
+  /** Sorts, and drops what is too much; less than the last one has cannot be among the best any more. */
+  private keepBest(): void {
+    const { rows, most } = this;
+    rows.sort(byCount);
+    if (rows.length < most) return;
+    rows.length = Math.min(rows.length, most);
+    this.bar = Math.max(this.bar, rows.at(-1)?.count ?? 0);
+  }
+}
+
+/**
+ * The rows that are more similar to a set of `size` columns than `percent`, by their Tanimoto coefficient in whole percents,
+ * rounded up.
+ */
+function similarRows(
+  { candidates, most }: Search,
+  percent: number,
+  size: number,
+  counted: (candidate: RankedRow, at: number) => { own: number; shared: number },
+): RankedRow[] {
+  const similar = candidates.flatMap((candidate, at) => {
+    const { own, shared } = counted(candidate, at);
+    const coefficient = Math.ceil((shared * 100) / (own + size - shared));
+    return shared > 0 && coefficient > percent ? [{ row: candidate.row, count: shared }] : [];
+  });
+  return similar.sort(byCount).slice(0, most);
 }
 
 function similarityThreshold(call: Call): number | undefined {

@@ -30,6 +30,7 @@ export async function serverUnderTest(options: Partial<StartBitmapOptions> = {})
       port: 0,
       directory: directory.path,
       bodyLimit: 4_194_304,
+      threads: 0,
       log: createLog({ name: 'bitmap', level: 'silent' }),
       onFailure: (error) => {
         throw error;

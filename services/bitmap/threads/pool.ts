@@ -1,0 +1,198 @@
+import type { Worker } from 'node:worker_threads';
+import type { Log } from '../../../platform/log/log';
+import type { Copy } from './copies';
+import type { Counted, SegmentWork } from './counting';
+import type { Done, Task } from './messages';
+
+/** A piece of work that loses its thread so often is done on the main thread. */
+const mostTries = 2;
+/** So many threads that end one after the other without an answer, and there are no more. */
+const mostFailures = 4;
+
+interface Piece {
+  work: readonly SegmentWork[];
+  /** By number, all that the work names. */
+  copies: ReadonlyMap<number, Copy>;
+  tries: number;
+  resolve: (counted: Counted) => void;
+  reject: (error: Error) => void;
+}
+
+interface Thread {
+  worker: Worker;
+  piece: Piece | undefined;
+  /** What it has been sent, and holds. */
+  known: Map<number, Copy>;
+  /** What it has been told to drop with its current piece. */
+  dropping: Copy[];
+}
+
+export interface PoolOptions {
+  /** How many threads there are at most. */
+  threads: number;
+  startThread: () => Worker;
+  /** Does a piece on the main thread. */
+  countHere: (work: readonly SegmentWork[], copies: ReadonlyMap<number, Copy>) => Counted;
+  /** Threads end when there was nothing to do for so long. */
+  idleMs: number;
+  onIdle: () => void;
+  log: Log;
+}
+
+/** The server is ending. */
+class ClosedError extends Error {
+  override readonly name = 'ClosedError';
+}
+
+/**
+ * Threads that are started when there is work, and do one piece each at a time. A piece whose thread dies is done by
+ * another one, or on the main thread: none is lost.
+ */
+export class Pool {
+  private readonly threads = new Set<Thread>();
+  private readonly queue: Piece[] = [];
+  private failures = 0;
+  private closed = false;
+  private idleTimer: NodeJS.Timeout | undefined;
+
+  constructor(private readonly options: PoolOptions) {}
+
+  /** Whether threads can be had at all. */
+  get isWorking(): boolean {
+    return !this.closed && this.failures < mostFailures;
+  }
+
+  /** How many threads there are now. */
+  get size(): number {
+    return this.threads.size;
+  }
+
+  /** How many threads have nothing to do, or could be started. */
+  get idle(): number {
+    let busy = 0;
+    for (const { piece } of this.threads) if (piece) busy += 1;
+    return this.options.threads - busy;
+  }
+
+  /** @throws ClosedError when the pool is closed before it is done */
+  run(work: readonly SegmentWork[], copies: ReadonlyMap<number, Copy>): Promise<Counted> {
+    clearTimeout(this.idleTimer);
+    return new Promise<Counted>((resolve, reject) => {
+      this.queue.push({ work, copies, tries: 0, resolve, reject });
+      this.assign();
+    });
+  }
+
+  /** Ends all threads. */
+  async close(): Promise<void> {
+    this.closed = true;
+    clearTimeout(this.idleTimer);
+    const pieces = [...[...this.threads].flatMap(({ piece }) => piece ?? []), ...this.queue.splice(0)];
+    await this.endThreads();
+    for (const { reject } of pieces) reject(new ClosedError('the server is ending'));
+  }
+
+  private assign(): void {
+    this.distribute();
+    if (!this.closed && this.idle === this.options.threads) this.endWhenIdle();
+  }
+
+  private distribute(): void {
+    while (this.queue.length > 0 && this.isWorking) {
+      const thread = this.idleThread();
+      const piece = thread && this.queue.shift();
+      if (!piece) break;
+      this.send(thread, piece);
+    }
+    if (!this.isWorking) this.doHere(this.queue.splice(0));
+  }
+
+  private idleThread(): Thread | undefined {
+    for (const thread of this.threads) if (!thread.piece) return thread;
+    return this.threads.size < this.options.threads ? this.start() : undefined;
+  }
+
+  private start(): Thread | undefined {
+    let worker: Worker;
+    try {
+      worker = this.options.startThread();
+    } catch (error) {
+      this.options.log.error({ err: error }, 'a thread of the bitmap index could not be started');
+      this.failures = mostFailures;
+      return undefined;
+    }
+    const thread: Thread = { worker, piece: undefined, known: new Map(), dropping: [] };
+    this.threads.add(thread);
+    worker.on('message', (done: Done) => this.done(thread, done));
+    worker.on('error', (error) => this.options.log.error({ err: error }, 'a thread of the bitmap index failed'));
+    worker.on('exit', () => this.gone(thread));
+    return thread;
+  }
+
+  private send(thread: Thread, piece: Piece): void {
+    thread.piece = piece;
+    const { known } = thread;
+    for (const copy of known.values()) {
+      if (!copy.isOutdated || piece.copies.has(copy.id)) continue;
+      known.delete(copy.id);
+      thread.dropping.push(copy);
+    }
+    const add: [number, Uint8Array][] = [];
+    for (const copy of piece.copies.values()) {
+      if (known.has(copy.id)) continue;
+      copy.hold();
+      known.set(copy.id, copy);
+      add.push([copy.id, copy.bytes]);
+    }
+    thread.worker.postMessage({ add, drop: thread.dropping.map(({ id }) => id), work: piece.work } satisfies Task);
+  }
+
+  private done(thread: Thread, counted: Done): void {
+    const { piece } = thread;
+    thread.piece = undefined;
+    for (const copy of thread.dropping.splice(0)) copy.release();
+    this.failures = 0;
+    piece?.resolve(counted);
+    this.assign();
+  }
+
+  private gone(thread: Thread): void {
+    for (const copy of [...thread.dropping.splice(0), ...thread.known.values()]) copy.release();
+    thread.known.clear();
+    // One that was ended on purpose is not in the list any more.
+    if (!this.threads.delete(thread)) return;
+    this.failures += 1;
+    this.options.log.error({ failures: this.failures }, 'a thread of the bitmap index ended');
+    const { piece } = thread;
+    if (piece) {
+      piece.tries += 1;
+      if (piece.tries < mostTries) this.queue.unshift(piece);
+      else this.doHere([piece]);
+    }
+    this.assign();
+  }
+
+  private doHere(pieces: readonly Piece[]): void {
+    for (const { work, copies, resolve, reject } of pieces) {
+      try {
+        resolve(this.options.countHere(work, copies));
+      } catch (error) {
+        reject(error instanceof Error ? error : new Error(String(error)));
+      }
+    }
+  }
+
+  private endWhenIdle(): void {
+    clearTimeout(this.idleTimer);
+    this.idleTimer = setTimeout(() => {
+      void this.endThreads();
+      this.options.onIdle();
+    }, this.options.idleMs).unref();
+  }
+
+  private async endThreads(): Promise<void> {
+    const threads = [...this.threads];
+    this.threads.clear();
+    await Promise.all(threads.map(({ worker }) => worker.terminate()));
+  }
+}

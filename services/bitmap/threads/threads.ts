@@ -1,0 +1,204 @@
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import type { Log } from '../../../platform/log/log';
+import { frozenBitmaps, type FrozenBitmaps } from '../bitmaps/frozen';
+import type { ColumnSet } from '../engine/column-set';
+import { Copies, type Copy } from './copies';
+import { combinations, count, type Counted, type SegmentWork } from './counting';
+import { Pool } from './pool';
+import { leavesOf, mapLeaves, type SetPlan } from './set-plan';
+
+export interface ThreadOptions {
+  /** How many threads there are at most; 0: none. */
+  threads: number;
+  log: Log;
+  /** From how many milliseconds on work is worth being given away. */
+  heavyMs?: number;
+  /** Bytes of copies that are kept. */
+  mostBytes?: number;
+  /** Threads and copies go when there was nothing to do for so long. */
+  idleMs?: number;
+  /** What may be spent on copies at first, and saved up, in milliseconds. */
+  creditMs?: number;
+  startThread?: () => Worker;
+}
+
+/** What is to be counted: see `SegmentWork`. At least one of both. */
+export interface Asked {
+  filter?: SetPlan<ColumnSet>;
+  levels: readonly (readonly ColumnSet[])[];
+  /** About how long it would take on the main thread. */
+  costMs: number;
+}
+
+/** Counts, for the rows `from` (inclusive) to `to` (exclusive) of the first level; without: for all. */
+export type CountRows = (from?: number, to?: number) => Promise<Counted>;
+
+interface SegmentCopies {
+  filter?: SetPlan<Copy | undefined>;
+  levels: readonly (readonly (Copy | undefined)[])[];
+}
+
+/** Of the time that work given away would have taken, so much may be spent on copies. */
+const shareForCopies = 0.25;
+/** More sets, or more combinations, are more to be sent than is worth it. */
+const mostSets = 4_096;
+const mostCombinations = 1_000_000;
+
+const defaultCreditMs = 50;
+const defaultMostBytes = 268_435_456;
+const defaultIdleMs = 60_000;
+/** Below it, sending and waiting for a turn cost more than they bring. */
+const defaultHeavyMs = 5;
+
+const script = join(__dirname, 'worker.js');
+/** Threads allocate little: their memory is what they read, which is shared. */
+const startWorker = (): Worker => new Worker(script, { resourceLimits: { maxYoungGenerationSizeMb: 4 } });
+
+/**
+ * Counts on other threads what would keep the main thread for long. Sets are copied in the turn in which this is asked:
+ * what is counted is what they are now, whatever is written meanwhile.
+ */
+export class Threads {
+  private readonly copies: Copies;
+  private readonly pool: Pool;
+  private readonly heavyMs: number;
+  private readonly mostCredit: number;
+  /** Milliseconds that may be spent on copies. */
+  private credit: number;
+  private givenAway = 0;
+
+  private constructor(frozen: FrozenBitmaps, { threads, log, ...options }: ThreadOptions) {
+    const { heavyMs = defaultHeavyMs, mostBytes = defaultMostBytes, idleMs = defaultIdleMs } = options;
+    this.heavyMs = heavyMs;
+    this.mostCredit = this.credit = options.creditMs ?? defaultCreditMs;
+    this.copies = new Copies(frozen, mostBytes);
+    this.pool = new Pool({
+      threads,
+      log,
+      idleMs,
+      startThread: options.startThread ?? startWorker,
+      countHere: (work, copies) => this.countHere(work, copies),
+      onIdle: () => this.copies.clear(),
+    });
+  }
+
+  /** Undefined where there are to be none, or bitmaps cannot be shared. */
+  static of(options: ThreadOptions): Threads | undefined {
+    const frozen = options.threads > 0 ? frozenBitmaps() : undefined;
+    return frozen && new Threads(frozen, options);
+  }
+
+  /** How many threads there are now. */
+  get size(): number {
+    return this.pool.size;
+  }
+
+  get copiedBytes(): number {
+    return this.copies.bytes;
+  }
+
+  /** How often something was counted by threads, since the start. */
+  get counted(): number {
+    return this.givenAway;
+  }
+
+  /** Whether work that takes so long here is to be given away. */
+  isHeavy(costMs: number): boolean {
+    return costMs >= this.heavyMs && this.pool.isWorking;
+  }
+
+  /**
+   * Lets threads count.
+   *
+   * @param use is called at once, and may call what it is given until its promise is settled
+   * @returns undefined where it is better counted by the caller: it is no work, or too much would have to be copied
+   */
+  count<T>(asked: Asked, use: (count: CountRows) => Promise<T>): Promise<T> | undefined {
+    const { filter, levels, costMs } = asked;
+    if (!this.isHeavy(costMs) || combinations(levels) > mostCombinations) return undefined;
+    const sets = new Set([...(filter ? leavesOf(filter) : []), ...levels.flat()]);
+    if (sets.size > mostSets || !this.refresh(sets, costMs)) return undefined;
+    const segments = this.bySegment(asked, sets);
+    if (segments.length === 0) return undefined;
+    const held = [...sets].flatMap((set) => [...this.copies.of(set).values()]);
+    for (const copy of held) copy.hold();
+    // What nobody stores is not asked for again.
+    for (const set of sets) if (set.version === 0) this.copies.forget(set);
+    this.givenAway += 1;
+    return use((from, to) => this.countSegments(segments, from, to)).finally(() => {
+      for (const copy of held) copy.release();
+    });
+  }
+
+  /** Ends the threads. What they have not answered by then is rejected. */
+  async close(): Promise<void> {
+    await this.pool.close();
+    this.copies.clear();
+  }
+
+  private refresh(sets: ReadonlySet<ColumnSet>, costMs: number): boolean {
+    this.credit = Math.min(this.credit + costMs * shareForCopies, Math.max(costMs, this.mostCredit));
+    const began = performance.now();
+    const isComplete = this.copies.refresh(sets, this.credit);
+    this.credit -= performance.now() - began;
+    if (!isComplete) for (const set of sets) if (set.version === 0) this.copies.forget(set);
+    return isComplete;
+  }
+
+  private bySegment({ filter, levels }: Asked, sets: ReadonlySet<ColumnSet>): SegmentCopies[] {
+    const segments = new Set([...sets].flatMap((set) => [...this.copies.of(set).keys()]));
+    return [...segments].map((segment) => {
+      const copyOf = (set: ColumnSet): Copy | undefined => this.copies.of(set).get(segment);
+      return { filter: filter && mapLeaves(filter, copyOf), levels: levels.map((level) => level.map(copyOf)) };
+    });
+  }
+
+  /** In as many pieces as there are threads without work. */
+  private async countSegments(segments: readonly SegmentCopies[], from?: number, to?: number): Promise<Counted> {
+    const pieces = Math.min(Math.max(this.pool.idle, 1), segments.length);
+    const counted = await Promise.all(
+      Array.from({ length: pieces }, (_, piece) => {
+        const part = segments.filter((_segment, at) => at % pieces === piece);
+        const copies = new Map<number, Copy>();
+        const work = part.map((segment) => workOf(segment, copies, from, to));
+        return this.pool.run(work, copies);
+      }),
+    );
+    return added(counted);
+  }
+
+  private countHere(work: readonly SegmentWork[], copies: ReadonlyMap<number, Copy>): Counted {
+    return count(work, (id) => {
+      const copy = copies.get(id);
+      return copy && this.copies.view(copy);
+    });
+  }
+}
+
+/** Names copies by their numbers, and notes which they are. */
+function workOf(
+  { filter, levels }: SegmentCopies,
+  copies: Map<number, Copy>,
+  from: number | undefined,
+  to: number | undefined,
+): SegmentWork {
+  const id = (copy: Copy | undefined): number => {
+    if (copy) copies.set(copy.id, copy);
+    return copy?.id ?? 0;
+  };
+  return {
+    filter: filter && mapLeaves(filter, id),
+    levels: levels.map((level, at) => (at === 0 ? level.slice(from, to) : level).map(id)),
+  };
+}
+
+/** The sum of all pieces. */
+function added([first, ...rest]: readonly Counted[]): Counted {
+  const sum = first ?? { size: 0, counts: new Float64Array() };
+  for (const { size, counts } of rest) {
+    sum.size += size;
+    for (const [at, each] of counts.entries()) sum.counts[at] = (sum.counts[at] ?? 0) + each;
+  }
+  return sum;
+}
