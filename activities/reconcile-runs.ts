@@ -21,12 +21,12 @@ export interface RunWorkflows {
 }
 
 export interface ReconcileRunsDependencies {
-  attempts: Pick<AttemptStore, 'get' | 'listActive'>;
+  attempts: Pick<AttemptStore, 'get' | 'active'>;
   recoveries: Pick<RecoveryStore, 'get' | 'unfinished'>;
   admission: Pick<AdmissionControl, 'requests' | 'queue' | 'wakeScheduler'>;
   workflows: RunWorkflows;
   cancelRecovery: RecoveryActivities['cancelRecovery'];
-  /** Watches those of the attempts whose agents work elsewhere. */
+  /** Watches these attempts, whose agents work elsewhere. */
   watchRemote(attempts: readonly AttemptRecord[]): Promise<void>;
   timings: RunTimings;
   log: Log;
@@ -39,10 +39,8 @@ export interface Reconciled {
   recoveries: number;
 }
 
-/** How many attempts and recoveries one look compares. */
-const batch = 1_000;
-
-export function createReconcileActivities(deps: ReconcileRunsDependencies) {
+/** @param pageSize how many records are read at a time */
+export function createReconcileActivities(deps: ReconcileRunsDependencies, pageSize?: number) {
   return {
     /**
      * Compares what the stores say goes on with the workflows that go on. An attempt that was lost is taken up by a
@@ -50,12 +48,18 @@ export function createReconcileActivities(deps: ReconcileRunsDependencies) {
      */
     reconcileRuns: (): Promise<Reconciled> =>
       withHeartbeat(async () => {
-        const attempts = await deps.attempts.listActive(batch);
-        const recoveries = await deps.recoveries.unfinished(batch);
-        const found = { looked: attempts.length + recoveries.length, runs: 0, recoveries: 0 };
-        for (const { _id: attemptId } of attempts) if (await runTakenUp(attemptId)) found.runs += 1;
-        for (const recovery of recoveries) if (await recoveryTakenUp(recovery)) found.recoveries += 1;
-        await deps.watchRemote(attempts);
+        const found = { looked: 0, runs: 0, recoveries: 0 };
+        const remote: AttemptRecord[] = [];
+        for await (const attempt of deps.attempts.active(pageSize)) {
+          found.looked += 1;
+          if (attempt.provider === 'remote-callback') remote.push(attempt);
+          if (await runTakenUp(attempt._id)) found.runs += 1;
+        }
+        for await (const recovery of deps.recoveries.unfinished(pageSize)) {
+          found.looked += 1;
+          if (await recoveryTakenUp(recovery)) found.recoveries += 1;
+        }
+        await deps.watchRemote(remote);
         // Whatever hands out capacity may have been lost with everything else.
         if (!(await deps.admission.queue.isEmpty())) await deps.admission.wakeScheduler();
         return found;

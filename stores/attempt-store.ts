@@ -12,6 +12,7 @@ import type { Objective, RecordedTransport, ResolvedCommitPolicy, Selection } fr
 import type { TerminalClaim } from '../runs/completion';
 import type { Around } from '../runs/completion/outside';
 import type { Collection, Database } from './collection';
+import { inPages } from './in-pages';
 import { insertOrGet } from './insert';
 
 /** Everything the workflow of an attempt needs that does not belong in its history. */
@@ -75,6 +76,7 @@ export async function createAttemptStore(db: Database) {
     indexes: [
       { keys: { taskId: 1, createdAt: -1 } },
       { keys: { state: 1, createdAt: -1 } },
+      { keys: { state: 1, _id: 1 } },
       { keys: { rootAttemptId: 1 } },
     ],
   });
@@ -101,6 +103,15 @@ export async function createAttemptStore(db: Database) {
         { sort: { createdAt: -1 }, limit },
       ),
 
+    /**
+     * Every attempt that is not over. Those are read last that came furthest, so that none is passed over that comes further
+     * meanwhile; it may be yielded twice.
+     */
+    async *active(pageSize?: number): AsyncGenerator<AttemptRecord> {
+      for (const state of active) yield* inPages(attempts, { state }, pageSize);
+    },
+
+    /** Some of the attempts that are not over, the newest first. */
     listActive: (limit: number) => attempts.find({ state: { $in: active } }, { sort: { createdAt: -1 }, limit }),
 
     /** Remembers what the caller was answered, so that a repeated request is answered the same. */

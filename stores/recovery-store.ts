@@ -1,5 +1,6 @@
 import type { RunRecovery } from '../contracts/recovery';
 import type { Database } from './collection';
+import { inPages } from './in-pages';
 
 type RecoveryRecord = RunRecovery & { _id: string };
 
@@ -10,7 +11,7 @@ export async function createRecoveryStore(db: Database) {
     indexes: [
       { keys: { taskId: 1, createdAt: -1 } },
       { keys: { 'workflow.runId': 1, 'workflow.stepId': 1, createdAt: -1 } },
-      { keys: { state: 1, updatedAt: 1 } },
+      { keys: { state: 1, _id: 1 } },
     ],
   });
   return {
@@ -43,11 +44,11 @@ export async function createRecoveryStore(db: Database) {
       return moved && present(moved);
     },
 
-    /** Those whose next attempt is yet to be launched, the oldest first. */
-    async unfinished(limit: number): Promise<RunRecovery[]> {
-      const states: RunRecovery['state'][] = ['scheduled', 'launching'];
-      const found = await records.find({ state: { $in: states } }, { sort: { updatedAt: 1 }, limit });
-      return found.map(present);
+    /** Every one whose next attempt is yet to be launched; one that is being launched meanwhile may be yielded twice. */
+    async *unfinished(pageSize?: number): AsyncGenerator<RunRecovery> {
+      for (const state of ['scheduled', 'launching'] as const) {
+        for await (const record of inPages(records, { state }, pageSize)) yield present(record);
+      }
     },
 
     async latest(taskId: string): Promise<RunRecovery | undefined> {
