@@ -59,7 +59,10 @@ export async function requestOf(
   });
 }
 
-/** Where the launch comes from, as it says, or as it looks. What is tried again is tried for the same step. */
+/**
+ * Where the launch comes from, as it says, or as it looks. What is tried again is tried for the same step; that it is tried
+ * by the fallback agent shows in the agent it names.
+ */
 async function originOf(
   { attempts, requests }: Pick<RequestDependencies, 'attempts' | 'requests'>,
   { origin, retry, request }: AgentRunInput,
@@ -68,9 +71,11 @@ async function originOf(
   if (retry) {
     const tried = await requests.get(retry.parentAttemptId);
     const workflow = tried && workflowOf(tried);
+    const byAnother = tried !== undefined && request.agent !== undefined && request.agent !== tried.agent;
     return {
-      source: 'recovery',
-      edge: 'retry',
+      ...(byAnother
+        ? ({ source: 'fallback', edge: 'fallback' } as const)
+        : ({ source: 'recovery', edge: 'retry' } as const)),
       parentAttemptId: retry.parentAttemptId,
       ...(workflow ? { workflow } : {}),
     };

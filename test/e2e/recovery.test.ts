@@ -128,4 +128,9 @@ test('when no retry is left, the fallback agent of the route goes on', async () 
   });
   const { attempts } = await stack.call.ok('GET', `/api/agents/${taskId}/attempts`);
   expect(attempts.map(({ agent }: { agent: string }) => agent)).toEqual(['worker-bee', 'limited']);
+  const { reservations } = await stack.call.ok('GET', `/api/admission?taskId=${taskId}`);
+  expect(reservations).toMatchObject([
+    { request: { source: 'fallback' }, tree: { edge: 'fallback' } },
+    { request: { source: 'direct' }, tree: { edge: 'root' } },
+  ]);
 });
