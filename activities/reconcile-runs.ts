@@ -7,6 +7,7 @@ import type { RecoveryInput } from '../workflows/recovery/messages';
 import type { AdmissionControl } from './admission-control/dependencies';
 import { withHeartbeat } from './heartbeat';
 import type { RecoveryActivities } from './recovery';
+import { isAtWorkElsewhere } from './watch-remote';
 
 /** What Temporal knows of a workflow: it goes on, somebody ended it (or it ended), or it was never heard of. */
 export type WorkflowWhereabouts = 'open' | 'closed' | 'missing';
@@ -26,7 +27,7 @@ export interface ReconcileRunsDependencies {
   admission: Pick<AdmissionControl, 'requests' | 'queue' | 'wakeScheduler'>;
   workflows: RunWorkflows;
   cancelRecovery: RecoveryActivities['cancelRecovery'];
-  /** Watches these attempts, whose agents work elsewhere. */
+  /** Watches these attempts, whose agents are at work elsewhere. */
   watchRemote(attempts: readonly AttemptRecord[]): Promise<void>;
   timings: RunTimings;
   log: Log;
@@ -52,7 +53,7 @@ export function createReconcileActivities(deps: ReconcileRunsDependencies, pageS
         const remote: AttemptRecord[] = [];
         for await (const attempt of deps.attempts.active(pageSize)) {
           found.looked += 1;
-          if (attempt.provider === 'remote-callback') remote.push(attempt);
+          if (isAtWorkElsewhere(attempt)) remote.push(attempt);
           if (await runTakenUp(attempt._id)) found.runs += 1;
         }
         for await (const recovery of deps.recoveries.unfinished(pageSize)) {

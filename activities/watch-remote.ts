@@ -1,16 +1,17 @@
 import type { AttemptRecord } from '../stores/attempt-store';
 import { watchRun, type RunWatch, type WatchdogDependencies } from './watchdog';
 
+/** Whether an attempt is one of an agent elsewhere that is at work. */
+export const isAtWorkElsewhere = ({ provider, state, completion }: AttemptRecord): boolean =>
+  provider === 'remote-callback' && state === 'running' && !completion;
+
 /**
  * Watches runs of agents elsewhere over the log of their events: nothing of theirs passes through here. A worker that
  * has not watched a run before begins at its first event, and finds what was found.
  */
 export function watchRemoteRuns(deps: WatchdogDependencies): (attempts: readonly AttemptRecord[]) => Promise<void> {
   const watches = new Map<string, RunWatch>();
-  return async (attempts) => {
-    const remote = attempts.filter(
-      ({ provider, state, completion }) => provider === 'remote-callback' && state === 'running' && !completion,
-    );
+  return async (remote) => {
     const ids = new Set(remote.map(({ _id }) => _id));
     for (const id of watches.keys()) if (!ids.has(id)) watches.delete(id);
     for (const record of remote) {

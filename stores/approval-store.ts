@@ -139,7 +139,13 @@ export async function createApprovalStore(db: Database) {
     },
 
     /** Pending approvals of everybody; with `overdueAt`, those whose time is over then. */
-    async *pending({ pageSize, overdueAt }: { pageSize: number; overdueAt?: string }): AsyncGenerator<RunApproval> {
+    async *pending({
+      pageSize,
+      overdueAt,
+    }: {
+      pageSize?: number | undefined;
+      overdueAt?: string;
+    }): AsyncGenerator<RunApproval> {
       const overdue = overdueAt === undefined ? {} : { expiresAt: { $lt: overdueAt } };
       for await (const record of inPages(approvals, { status: 'pending', ...overdue }, pageSize)) yield present(record);
     },

@@ -1,9 +1,6 @@
 import type { Approvals } from '../approvals/approvals';
 import type { ApprovalStore } from '../stores/approval-store';
 
-/** How many requests are read at a time. */
-const defaultPageSize = 200;
-
 /**
  * Sees to it that every pending request for approval has its workflow: whoever asked may have died between writing the
  * record and starting it, and Temporal's database may have been lost.
@@ -12,7 +9,7 @@ const defaultPageSize = 200;
  */
 export async function reconcileApprovals(
   { store, service }: { store: Pick<ApprovalStore, 'pending'>; service: Pick<Approvals, 'supervise'> },
-  { overdueOnly, pageSize = defaultPageSize }: { overdueOnly: boolean; pageSize?: number },
+  { overdueOnly, pageSize }: { overdueOnly: boolean; pageSize?: number },
 ): Promise<void> {
   const overdue = overdueOnly ? { overdueAt: new Date().toISOString() } : {};
   for await (const approval of store.pending({ pageSize, ...overdue })) await service.supervise(approval);

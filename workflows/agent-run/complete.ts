@@ -19,8 +19,8 @@ export async function complete(input: AgentRunInput, run: RunMessages, ending: E
   });
   run.end = { attemptId: input.attemptId, status: end.status, endedAt: end.endedAt };
   run.story.become(end.status, endOf(ending, end.status));
-  if (end.retry) run.story.tell(`It is tried again as ${end.retry.attemptId}.`);
   if (end.retry) {
+    run.story.tell(`It is tried again as ${end.retry.attemptId}.`);
     await followUp(input, end.retry);
   }
   return run.finish(run.end);
