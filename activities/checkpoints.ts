@@ -3,11 +3,12 @@ import type { TurnCursor, WorkspaceCheckpoint } from '../contracts/workspace-che
 import type { Log } from '../platform/log/log';
 import { fileObject, pathInWorktree } from '../providers/git/checkpoint';
 import type { CapturedCheckpoint, Git } from '../providers/git/git';
-import { attribute, checkpointIdOf } from '../runs/checkpoints/attribution';
+import { attribute, checkpointIdOf, type Reported } from '../runs/checkpoints/attribution';
 import { editOf } from '../runs/events/file-paths';
 import type { AttemptRecord } from '../stores/attempt-store';
 import type { CheckpointStore } from '../stores/checkpoint-store';
 import type { RunEventStore } from '../stores/run-event-store';
+import { agentWords } from './agent-words';
 import { sourceOf } from './source';
 
 export interface CheckpointDependencies {
@@ -16,6 +17,8 @@ export interface CheckpointDependencies {
   git: Pick<Git, 'captureCheckpoint'>;
   /** The least time between two checkpoints of one run, in milliseconds. */
   checkpointEveryMs: number;
+  /** How long an agent's word about a file that it has changed may be on its way, in milliseconds. */
+  lateWordMs: number;
   log: Log;
   now(): Date;
 }
@@ -25,9 +28,6 @@ const mostCheckpoints = 1_000;
 
 /** The most paths a checkpoint lists. */
 const listedPaths = 1_000;
-
-/** The most paths that are remembered between two checkpoints; what the agent says beyond is not attributed to it. */
-const rememberedPaths = 10_000;
 
 /** After these the worktree may be another one. */
 const mayChange = new Set<RunEventInput['kind']>([
@@ -46,7 +46,9 @@ export function checkpointRun(deps: CheckpointDependencies, record: AttemptRecor
   const { baseline } = record;
   const state = { dirty: false, sequence: 0, at: 0, turn: null as TurnCursor | null };
   const sinceLastMs = () => deps.now().getTime() - state.at;
-  let reported = new Map<string, string | null | undefined>();
+  const words = agentWords();
+  /** Whether the agent's word can come while a checkpoint is made. */
+  let listening = true;
   let timer: NodeJS.Timeout | undefined;
   let working: Promise<void> = Promise.resolve();
 
@@ -61,17 +63,17 @@ export function checkpointRun(deps: CheckpointDependencies, record: AttemptRecor
     },
 
     /** Takes the sequences that the events were given, once they are stored. */
-    async appended(sequences: readonly number[]): Promise<void> {
+    appended(sequences: readonly number[]): void {
       if (!baseline || sequences.length === 0) return;
       state.sequence = Math.max(state.sequence, ...sequences);
-      if (state.dirty && sinceLastMs() >= deps.checkpointEveryMs) return inOrder();
+      if (state.dirty && sinceLastMs() >= deps.checkpointEveryMs) void inOrder();
       // An agent that says nothing of files may change them nevertheless.
-      timer ??= setTimeout(() => void look(), deps.checkpointEveryMs);
+      else timer ??= setTimeout(() => void look(), deps.checkpointEveryMs);
     },
 
     /** Makes the last checkpoint; resolves when nothing more is done. */
     async ended(): Promise<void> {
-      await inOrder();
+      await lastOfTurn();
     },
   };
 
@@ -79,15 +81,22 @@ export function checkpointRun(deps: CheckpointDependencies, record: AttemptRecor
     const turn = cursorOf(event);
     if (turn && turn.turnId !== state.turn?.turnId) {
       // What the turn before has left is kept as that turn's.
-      if (state.turn && state.dirty && sinceLastMs() >= deps.checkpointEveryMs / 10) await inOrder();
+      if (state.turn && state.dirty && sinceLastMs() >= deps.checkpointEveryMs / 10) await lastOfTurn();
       state.turn = turn;
     }
     if (!mayChange.has(event.kind)) return;
     state.dirty = true;
     const edit = editOf(event);
     const path = edit?.worked ? pathInWorktree(worktreePath, edit.path) : undefined;
-    if (path === undefined || (reported.size >= rememberedPaths && !reported.has(path))) return;
-    reported.set(path, await fileObject(worktreePath, path, baseline?.headSha ?? ''));
+    if (path !== undefined) words.hear(path, await fileObject(worktreePath, path, baseline?.headSha ?? ''));
+  }
+
+  /** Makes a checkpoint before anything more is heard, so that no word about it can come. */
+  async function lastOfTurn(): Promise<void> {
+    listening = false;
+    words.complete();
+    await inOrder();
+    listening = true;
   }
 
   function look(): Promise<void> {
@@ -106,8 +115,8 @@ export function checkpointRun(deps: CheckpointDependencies, record: AttemptRecor
     if (!state.dirty || !baseline) return;
     state.dirty = false;
     state.at = deps.now().getTime();
-    const said = reported;
-    reported = new Map();
+    const said = words.take();
+    const { turn, sequence } = state;
     try {
       const latest = await deps.checkpoints.latest(record._id);
       if ((latest?.number ?? 0) >= mostCheckpoints) return;
@@ -119,23 +128,28 @@ export function checkpointRun(deps: CheckpointDependencies, record: AttemptRecor
         since,
         gitDir: baseline.gitDir,
       });
-      // What was said while git looked counts already if git has seen it, which the objects tell.
-      if (captured) await keep(captured, latest, new Map([...said, ...reported]));
+      if (captured) await keep({ ...captured, turn, sequence }, latest, said);
     } catch (error) {
       state.dirty = true;
-      reported = new Map([...said, ...reported]);
+      words.giveBack(said);
       deps.log.warn({ err: error, attemptId: record._id }, 'no checkpoint of a worktree could be made');
     }
   }
 
   async function keep(
-    { changes, ...kept }: CapturedCheckpoint,
+    { changes, ...kept }: CapturedCheckpoint & { turn: TurnCursor | null; sequence: number },
     parent: WorkspaceCheckpoint | undefined,
-    said: typeof reported,
+    said: Reported,
   ): Promise<void> {
     const number = (parent?.number ?? 0) + 1;
     const changed = changes.map(({ path, status, after }) => ({ path, status, object: after?.object ?? null }));
-    const attributed = attribute(changed, said);
+    const untold = attribute(changed, said).filter(({ attribution }) => attribution !== 'agent');
+    if (listening)
+      await words.about(
+        untold.map(({ path }) => path),
+        deps.lateWordMs,
+      );
+    const attributed = attribute(changed, said, words.sinceTaken());
     const checkpoint: WorkspaceCheckpoint = {
       schemaVersion: 'workspace-checkpoint/v1',
       id: checkpointIdOf(record._id, number),
@@ -143,8 +157,6 @@ export function checkpointRun(deps: CheckpointDependencies, record: AttemptRecor
       attemptId: record._id,
       number,
       parentId: parent?.id ?? null,
-      turn: state.turn,
-      sequence: state.sequence,
       ...kept,
       changes: attributed.slice(0, listedPaths),
       truncated: attributed.length > listedPaths,

@@ -202,7 +202,7 @@ export function createDispatchActivities(deps: DispatchDependencies) {
         await checkpoints.heard(events);
         const sequences = await deps.events.append(source, events);
         await watch.appended(events, sequences);
-        await checkpoints.appended(sequences);
+        checkpoints.appended(sequences);
       },
       decide: deps.decider(record),
     };

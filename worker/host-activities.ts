@@ -53,6 +53,7 @@ export async function createHostActivities(
       watchdog,
       checkpoints,
       checkpointEveryMs: env.BOARD_CHECKPOINT_INTERVAL_MS,
+      lateWordMs: 1_000,
       command,
       taskStatus,
       transportDir: resolve(env.BOARD_DATA_DIR, 'envelopes'),

@@ -16,12 +16,19 @@ export type Reported = ReadonlyMap<string, string | null | undefined>;
 /**
  * Whose each change is. The agent's are those it told of, as long as the file is what it was then: if it is something
  * else by now, somebody changed it after the agent, and it is nobody's alone. What nobody told of is `unknown`.
+ *
+ * @param reported what was said before the changes were seen
+ * @param late what was said after: it may be about these changes, or about what has been done since
  */
-export function attribute(changes: readonly ChangedPath[], reported: Reported): AttributedChange[] {
+export function attribute(
+  changes: readonly ChangedPath[],
+  reported: Reported,
+  late: Reported = new Map(),
+): AttributedChange[] {
   return changes.map(({ path, status, object }) => {
-    if (!reported.has(path)) return { path, status, attribution: 'unknown', conflict: false };
-    const conflict = reported.get(path) !== object;
-    return { path, status, attribution: conflict ? 'unknown' : 'agent', conflict };
+    const words = [reported, late].filter((said) => said.has(path));
+    const conflict = words.length > 0 && !words.some((said) => said.get(path) === object);
+    return { path, status, attribution: words.length === 0 || conflict ? 'unknown' : 'agent', conflict };
   });
 }
 

@@ -9,8 +9,7 @@ let stack: Stack;
 let repository: string;
 
 beforeAll(async () => {
-  // Longer than the agent's word is on its way: what is seen before it is said is nobody's for certain.
-  stack = await startStack({ BOARD_CHECKPOINT_INTERVAL_MS: '1000' });
+  stack = await startStack({ BOARD_CHECKPOINT_INTERVAL_MS: '200' });
   repository = await aRepository(stack.dir);
   await stack.call.addRepository('sample', repository);
   await stack.call.configureAgents([scriptAgent('editor')]);
