@@ -1,7 +1,8 @@
 import type { RunEventInput } from '../contracts/run-event';
 import type { TurnCursor, WorkspaceCheckpoint } from '../contracts/workspace-checkpoint';
 import type { Log } from '../platform/log/log';
-import { fileObject, pathInWorktree } from '../providers/git/checkpoint';
+import { pathInWorktree } from '../providers/git/checkpoint';
+import { fileObject } from '../providers/git/file-object';
 import type { CapturedCheckpoint, Git } from '../providers/git/git';
 import { attribute, checkpointIdOf, type Reported } from '../runs/checkpoints/attribution';
 import { editOf } from '../runs/events/file-paths';

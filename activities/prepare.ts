@@ -1,12 +1,9 @@
-import { existsSync } from 'node:fs';
-import { realpath } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { AgentConfig } from '../contracts/agent-config';
 import type { LaunchOutcome, LaunchRefusal } from '../contracts/launch';
 import type { LaunchPreview } from '../contracts/launch-manifest';
-import type { TaskEnvelope, WorkspaceBaseline } from '../contracts/run-contract';
+import type { TaskEnvelope } from '../contracts/run-contract';
 import type { Repository } from '../contracts/repository';
 import type { WorkspaceInventory } from '../contracts/workspace-trust';
 import type { Git } from '../providers/git/git';
@@ -28,6 +25,7 @@ import type { WorktreeRecord, WorktreeStore } from '../stores/worktree-store';
 import { withHeartbeat } from './heartbeat';
 import { goesOnWith, snapshotOf } from './launch-snapshot';
 import { phaseAtLaunch } from './launch-phase';
+import { createPlannedPlaces, type PlannedPlace } from './planned-place';
 import type { AgentProbing, Probed } from './probing';
 import { trustOfLaunch, type TrustDependencies } from './workspace-trust';
 import { takeLease } from './worktree/lease';
@@ -53,14 +51,9 @@ export interface PreviewInput extends Omit<PlannedPlace, 'taskId'> {
   hostId: string | null;
 }
 
-/** A task's place of work, as it is configured. */
-export interface PlannedPlace {
-  taskId: string;
-  repository: Repository | null;
-  git: AttemptRecord['git'];
-}
-
 export function createPrepareActivities(deps: PrepareDependencies) {
+  const places = createPlannedPlaces(deps);
+
   return {
     /**
      * Takes the lease of the worktree, captures its baseline, compiles the launch contract and stores it: after this,
@@ -146,21 +139,17 @@ export function createPrepareActivities(deps: PrepareDependencies) {
 
     /** What the workspace of a task brings that agents take up by themselves; `null` for a task without a repository. */
     async takeInventory(place: PlannedPlace): Promise<WorkspaceInventory | null | LaunchRefusal> {
-      try {
-        return await plannedInventory(place);
-      } catch (error) {
-        if (!place.repository) throw error;
-        return repositoryProblem(place.repository, error);
-      }
+      return refusing(place, () => places.inventory(place));
     },
 
     /** The same compilation without an attempt; git is only read. */
     async preview({ snapshot, hostId, ...where }: PreviewInput): Promise<LaunchPreview | LaunchRefusal> {
       const place = { ...where, taskId: snapshot.taskId };
       // None of them needs another, and somebody waits; the first that refuses, in the order of a start, is answered.
-      const trusting = trustOfLaunch(deps, snapshot.agent, place.repository?.name, () => plannedInventory(place));
+      const look = places.lookAt(place);
+      const trusting = trustOfLaunch(deps, snapshot.agent, place.repository?.name, look.inventory);
       const [[found, workspace]] = await Promise.all([
-        Promise.all([probed(snapshot.agent), plannedWorkspace(place)]),
+        Promise.all([probed(snapshot.agent), refusing(place, look.workspace)]),
         Promise.allSettled([trusting]),
       ]);
       if ('status' in found) return found;
@@ -189,32 +178,14 @@ export function createPrepareActivities(deps: PrepareDependencies) {
     },
   };
 
-  /** What the worktree brings, or what one that is not there yet would begin with. */
-  async function plannedInventory({
-    repository,
-    git: target,
-    taskId,
-  }: PlannedPlace): Promise<WorkspaceInventory | null> {
-    if (!repository || !target) return null;
-    const worktree = await deps.worktrees.get(taskId);
-    if (worktree?.state === 'ready' && existsSync(worktree.path))
-      return deps.git.worktreeInventory({ worktreePath: worktree.path });
-    const commit = await plannedBase(repository, target, worktree);
-    return deps.git.commitInventory({ repositoryPath: repository.path, commit });
-  }
-
-  /** The commit that a worktree would be at, once it is made or made again. */
-  async function plannedBase(
-    repository: Repository,
-    target: NonNullable<PlannedPlace['git']>,
-    worktree: WorktreeRecord | undefined,
-  ): Promise<string> {
-    const base = {
-      branch: target.baseBranch,
-      ...(repository.remote === undefined ? {} : { remote: repository.remote }),
-    };
-    const from = worktree?.state === 'ready' ? { branch: worktree.branch } : base;
-    return (await deps.git.resolveBase({ repositoryPath: repository.path, ...from })).sha;
+  /** What a look at the place answers, or why its repository cannot be used. */
+  async function refusing<T>({ repository }: PlannedPlace, look: () => Promise<T>): Promise<T | LaunchRefusal> {
+    try {
+      return await look();
+    } catch (error) {
+      if (!repository) throw error;
+      return repositoryProblem(repository, error);
+    }
   }
 
   async function probed(agent: AgentConfig): Promise<Probed | LaunchRefusal> {
@@ -261,42 +232,6 @@ export function createPrepareActivities(deps: PrepareDependencies) {
     } catch (error) {
       return repositoryProblem(repository, error);
     }
-  }
-
-  /** The worktree as a start would find it: the one that is there, or the one that would be made. */
-  async function plannedWorkspace({
-    repository,
-    git: target,
-    taskId,
-  }: PlannedPlace): Promise<TaskEnvelope['workspace'] | LaunchRefusal> {
-    if (!repository || !target) return null;
-    const at = { repository: repository.name, branch: target.branch };
-    try {
-      const worktree = await deps.worktrees.get(taskId);
-      const there = worktree?.state === 'ready' ? await described(worktree.path) : undefined;
-      if (worktree && there) return { ...at, path: worktree.path, baseline: there };
-      const sha = await plannedBase(repository, target, worktree);
-      const path = worktree?.state === 'ready' ? worktree.path : join(await realDirectory(deps.worktreeDir), taskId);
-      return { ...at, path, baseline: { headSha: sha, dirty: false, files: [] } };
-    } catch (error) {
-      return repositoryProblem(repository, error);
-    }
-  }
-
-  /** `undefined` when the directory is gone: a start makes it again from its branch. */
-  async function described(worktreePath: string): Promise<WorkspaceBaseline | undefined> {
-    if (!existsSync(worktreePath)) return undefined;
-    const { headSha, dirty, files } = await deps.git.describeBaseline({ worktreePath });
-    return { headSha, dirty, files };
-  }
-}
-
-/** The path that a directory of this name has once it is made. */
-async function realDirectory(path: string): Promise<string> {
-  try {
-    return await realpath(path);
-  } catch {
-    return dirname(path) === path ? path : join(await realDirectory(dirname(path)), basename(path));
   }
 }
 

@@ -8,7 +8,7 @@ import { GitError } from './git-error';
 import { baselineRef } from './names';
 import { unfinishedOperation } from './operation-state';
 import type { GitRunner } from './run-git';
-import { type FileStatus, readStatus, type StatusEntry, type WorktreeStatus } from './status';
+import { type FileStatus, readStatus, type StatusEntry, untrackedIn, type WorktreeStatus } from './status';
 import { commitTree, readCommit, writeIndexTree, writeWorktreeTree } from './trees';
 import { locateWorktree, type WorktreeLocation } from './worktree-location';
 
@@ -36,6 +36,11 @@ export interface BaselineState {
   files: BaselineFile[];
   /** Whether there are more files than `files` lists. */
   truncated: boolean;
+}
+
+/** The same, with every path that is untracked. */
+export interface DescribedWorktree extends BaselineState {
+  untracked: string[];
 }
 
 /** The state of a worktree when an attempt began: enough to see what changed since, and to put it back. */
@@ -135,10 +140,10 @@ export async function captureBaseline(
 export async function describeBaseline(
   git: GitRunner,
   { worktreePath }: { worktreePath: string },
-): Promise<BaselineState> {
+): Promise<DescribedWorktree> {
   const location = await locateWorktree(git, worktreePath);
   const { status, files } = await unmoved(git, location, () => Promise.resolve(undefined));
-  return stateOf(status, files);
+  return { ...stateOf(status, files), untracked: untrackedIn(status) };
 }
 
 function stateOf({ headSha, branch, entries }: WorktreeStatus, files: BaselineFile[]): BaselineState {

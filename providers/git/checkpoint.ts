@@ -1,6 +1,4 @@
-import { createHash } from 'node:crypto';
-import { lstat, readFile, readlink, realpath } from 'node:fs/promises';
-import { dirname, join, relative, resolve, sep } from 'node:path';
+import { relative, resolve, sep } from 'node:path';
 import { GitError } from './git-error';
 import { checkpointRef } from './names';
 import { type GitRunner, gitText } from './run-git';
@@ -23,9 +21,6 @@ export interface CapturedCheckpoint extends WorkspaceSnapshot {
   /** What is different from `since`. */
   changes: TreeChange[];
 }
-
-/** Files that are larger are not read to find out what they are, in bytes. */
-const readableBytes = 16 * 1_048_576;
 
 /**
  * Reads the state of a worktree into objects; neither the worktree nor its index is touched.
@@ -84,26 +79,4 @@ export function pathInWorktree(worktreePath: string, path: string): string | und
   const inside = relative(worktreePath, resolve(worktreePath, path));
   const [first] = inside.split(sep);
   return inside === '' || first === '..' || first === '.git' ? undefined : inside;
-}
-
-/**
- * The object git would make of a file of the worktree as it is now; `null` when there is no such file, `undefined` when
- * nobody can say: it is a directory, lies behind a link to elsewhere, or is too large.
- *
- * @param path as `pathInWorktree` gives it
- * @param like an object of the repository, which says how objects are named in it
- */
-export async function fileObject(worktreePath: string, path: string, like: string): Promise<string | null | undefined> {
-  const file = join(worktreePath, path);
-  try {
-    const [root, parent] = await Promise.all([realpath(worktreePath), realpath(dirname(file))]);
-    if (parent !== root && !parent.startsWith(root + sep)) return undefined;
-    const facts = await lstat(file);
-    if (facts.size > readableBytes || !(facts.isFile() || facts.isSymbolicLink())) return undefined;
-    const content = facts.isFile() ? await readFile(file) : await readlink(file, { encoding: 'buffer' });
-    const hash = createHash(like.length === 64 ? 'sha256' : 'sha1');
-    return hash.update(`blob ${content.length}\0`).update(content).digest('hex');
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ENOENT' ? null : undefined;
-  }
 }

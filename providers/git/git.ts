@@ -4,7 +4,13 @@ import { findHolders } from '../../platform/processes/holders';
 import { adoptable } from './adoption';
 import { isAncestor } from './ancestry';
 import { fetchBase, localBase, remoteHead } from './base';
-import { type Baseline, type BaselineState, captureBaseline, describeBaseline } from './baseline';
+import {
+  type Baseline,
+  type BaselineState,
+  captureBaseline,
+  describeBaseline,
+  type DescribedWorktree,
+} from './baseline';
 import { type Changes, collectChanges } from './changes';
 import { captureCheckpoint, type CapturedCheckpoint, type WorkspaceSnapshot } from './checkpoint';
 import { inspectNew, inspectWorktree } from './evidence';
@@ -20,7 +26,8 @@ import { previewRewind, type RewindPreview, type RewindRequest, type RewindResul
 import { createGitRunner } from './run-git';
 import { createTransfer } from './transfer';
 import { diffTrees, type TreeChange } from './tree-diff';
-import { commitInventory, worktreeInventory } from './trust-inventory';
+import { trackedInstructions } from './tracked-instructions';
+import { commitInventory, type SeenWorktree, worktreeInventory } from './trust-inventory';
 import { ensureWorktree, type Worktree, type WorktreeRequest } from './worktree';
 import { describeSurroundings, type Surroundings } from './surroundings';
 import type { WorktreeGit } from './worktree-git';
@@ -35,7 +42,7 @@ export interface Git extends WorktreeGit {
   ensureWorktree(request: WorktreeRequest): Promise<Worktree>;
   captureBaseline(request: { worktreePath: string; attemptId: string }): Promise<Baseline>;
   /** The state that `captureBaseline` would record; nothing is written. */
-  describeBaseline(request: { worktreePath: string }): Promise<BaselineState>;
+  describeBaseline(request: { worktreePath: string }): Promise<DescribedWorktree>;
   /** What lies around a worktree in its repository; nothing is written. */
   describeSurroundings(request: { worktreePath: string }): Promise<Surroundings>;
   collectChanges(request: { worktreePath: string; baseline: Baseline }): Promise<Changes>;
@@ -49,8 +56,8 @@ export interface Git extends WorktreeGit {
   captureCheckpoint(request: Parameters<typeof captureCheckpoint>[1]): Promise<CapturedCheckpoint | undefined>;
   previewRewind(request: Parameters<typeof previewRewind>[1]): Promise<RewindPreview>;
   rewindWorkspace(request: RewindRequest): Promise<RewindResult>;
-  /** What in a worktree, or in a commit, agents take up by themselves. */
-  worktreeInventory(request: { worktreePath: string }): Promise<WorkspaceInventory>;
+  /** What in a worktree, or in a commit, agents take up by themselves; `seen` saves another look at the worktree. */
+  worktreeInventory(request: { worktreePath: string; seen?: SeenWorktree }): Promise<WorkspaceInventory>;
   commitInventory(request: { repositoryPath: string; commit: string }): Promise<WorkspaceInventory>;
   diffTrees(request: { worktreePath: string; before: string; after: string }): Promise<TreeChange[]>;
 }
@@ -80,6 +87,7 @@ export function createGit({
 }: GitOptions = {}): Git {
   const git = createGitRunner({ timeoutMs, lockWaitMs, log });
   const transfer = createTransfer(git, { timeoutMs: transferTimeoutMs, stallMs: transferStallMs });
+  const tracked = trackedInstructions(git);
   return {
     resolveBase: (request) => resolveBase(git, request),
     ensureWorktree: (request) => ensureWorktree(git, request),
@@ -92,7 +100,7 @@ export function createGit({
     captureCheckpoint: (request) => captureCheckpoint(git, request),
     previewRewind: (request) => previewRewind(git, request),
     rewindWorkspace: (request) => rewindWorkspace(git, request),
-    worktreeInventory: (request) => worktreeInventory(git, request),
+    worktreeInventory: (request) => worktreeInventory(git, tracked, request),
     commitInventory: (request) => commitInventory(git, request),
     diffTrees: async ({ worktreePath, before, after }) =>
       diffTrees(git, await locateWorktree(git, worktreePath), before, after),

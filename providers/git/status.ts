@@ -69,3 +69,7 @@ export async function readStatus(
   const options = ['--porcelain=v2', '--branch', '-z', '--no-renames', '--untracked-files=all'];
   return parseStatus(await gitFields(git, ['status', ...options], { cwd: worktreePath, ...(env ? { env } : {}) }));
 }
+
+/** The paths that git does not know and was not told to ignore. */
+export const untrackedIn = ({ entries }: Pick<WorktreeStatus, 'entries'>): string[] =>
+  entries.filter(({ status }) => status === 'untracked').map(({ path }) => path);

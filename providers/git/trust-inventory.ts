@@ -2,45 +2,58 @@ import { lstat, realpath } from 'node:fs/promises';
 import { join, posix, relative, sep } from 'node:path';
 import type { TrustEntry, WorkspaceInventory } from '../../contracts/workspace-trust';
 import { inventoryOf } from '../../runs/workspace/trust';
-import { nestedInstructions, parentDirectories, trustKindOf } from '../../runs/workspace/trusted-files';
+import { isNestedInstruction, parentDirectories, trustKindOf } from '../../runs/workspace/trusted-files';
+import { contentObject } from './file-object';
 import { rootedFiles } from './rooted-files';
 import { gitFields, gitText, type GitRunner } from './run-git';
+import { readStatus, untrackedIn } from './status';
+import type { TrackedInstructions } from './tracked-instructions';
+import { locateWorktree } from './worktree-location';
 
 /** The most files that are looked at; a workspace that brings more is not one that somebody has read. */
 const most = 1_000;
 
+/** What a look at a worktree has seen of it. */
+export interface SeenWorktree {
+  headSha: string;
+  untracked: readonly string[];
+}
+
 /**
  * What is in a worktree that agents take up by themselves, ignored and untracked files included: that is where an
  * earlier agent would leave something for the next one.
+ *
+ * @param request.seen what was seen of it just now; without that, git looks at it
  */
 export async function worktreeInventory(
   git: GitRunner,
-  { worktreePath: cwd }: { worktreePath: string },
+  tracked: TrackedInstructions,
+  { worktreePath, seen }: { worktreePath: string; seen?: SeenWorktree },
 ): Promise<WorkspaceInventory> {
-  const nested = nestedInstructions.map((name) => `:(top,glob)**/${name}`);
-  const anywhere = ['ls-files', '-z', '--cached', '--others', '--exclude-standard', '--', ...nested];
-  const listed = await gitFields(git, anywhere, { cwd });
-  const root = await realpath(cwd);
-  listed.push(...rootedFiles(root, most));
+  const location = await locateWorktree(git, worktreePath);
+  const { path: root } = location;
+  const [{ headSha, untracked }, listed] = await Promise.all([
+    seen ?? readStatus(git, root).then((status) => ({ ...status, untracked: untrackedIn(status) })),
+    tracked(location),
+  ]);
+  const left = untracked.filter((path) => isNestedInstruction(path));
   const found = new Found();
-  const files = new Map<string, string>();
-  for (const path of [...new Set(listed)].sort()) {
-    if (files.size >= most) {
+  let files = 0;
+  for (const path of [...new Set([...listed, ...left, ...rootedFiles(root, most)])].sort()) {
+    if (files >= most) {
       found.unpinned.push(`more than ${most} files`);
       break;
     }
     const content = await contentOf(root, path);
-    if (content === undefined) found.unpinned.push(path);
-    else if (content !== null) files.set(path, content);
+    if (content === null) continue;
+    // The content as it is, without the programs a repository may name for conversion.
+    const objectId = content === undefined ? undefined : contentObject(join(root, content), headSha);
+    if (content === undefined || objectId === undefined) found.unpinned.push(path);
+    else {
+      files += 1;
+      found.add(path, objectId, content);
+    }
   }
-  // Object names of the content as it is, without the programs a repository may name for conversion.
-  const input = [...files.values()].map((path) => `${path}\n`).join('');
-  const names =
-    input === '' ? '' : await gitText(git, ['hash-object', '--no-filters', '--stdin-paths'], { cwd, input });
-  const objectIds = names.split('\n');
-  [...files].forEach(([path, content], index) => {
-    found.add(path, objectIds[index] ?? '', content);
-  });
   return found.inventory();
 }
 

@@ -63,6 +63,11 @@ export function trustKindOf(path: string): TrustEntryKind | undefined {
     if (tools.test(rest)) return 'tools';
     return /\.(?:md|mdc|txt)$/i.test(rest) ? 'instructions' : 'configuration';
   }
-  const name = path.slice(path.lastIndexOf('/') + 1);
-  return nestedInstructions.some((known) => known === name) ? 'instructions' : undefined;
+  return isNestedInstruction(path) ? 'instructions' : undefined;
+}
+
+/** Whether a path, or a directory that ends with a slash, has a name that agents look for in every directory. */
+export function isNestedInstruction(path: string): boolean {
+  const name = path.replace(/\/$/, '').split('/').at(-1);
+  return nestedInstructions.some((known) => known === name);
 }

@@ -6,7 +6,7 @@ import type { AttributedChange } from '../../contracts/workspace-checkpoint';
 import { createLog } from '../../platform/log/log';
 import { eventually } from '../../platform/testing/eventually';
 import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
-import { fileObject } from '../../providers/git/checkpoint';
+import { fileObject } from '../../providers/git/file-object';
 import type { AttemptRecord } from '../../stores/attempt-store';
 import { openDatabase } from '../../stores/open';
 import { createCheckpointStore } from '../../stores/checkpoint-store';

@@ -1,6 +1,7 @@
 import { rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileObject, pathInWorktree } from '../../providers/git/checkpoint';
+import { pathInWorktree } from '../../providers/git/checkpoint';
+import { fileObject } from '../../providers/git/file-object';
 import { aWorktree, commit, put, sh, stateOf } from './git-fixture';
 
 type Fixture = Awaited<ReturnType<typeof aWorktree>>;

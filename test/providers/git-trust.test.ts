@@ -1,4 +1,5 @@
-import { rm, symlink, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
 import { createGit } from '../../providers/git/git';
@@ -104,4 +105,29 @@ test('a directory of agents with more files than anybody reads is pinned to noth
   const many = Array.from({ length: 1_200 }, (_, index) => [`.claude/${index}.md`, `${index}\n`]);
   await put(path, Object.fromEntries(many) as Record<string, string>);
   expect((await look()).unpinned).toEqual(['more than 1000 files']);
+});
+
+test('what was seen of a worktree gives the inventory that a look of its own does', async () => {
+  await sh(path, 'init', '-q', '-b', 'main', '--object-format=sha256', 'other');
+  path = join(path, 'other');
+  await put(path, { 'AGENTS.md': 'one\n', 'packages/a/CLAUDE.md': 'two\n' });
+  await commit(path, 'first');
+  await put(path, { 'packages/b/GEMINI.md': 'three\n' });
+  await rm(join(path, 'packages/a/CLAUDE.md'));
+  const seen = await git.describeBaseline({ worktreePath: path });
+  const inventory = await git.worktreeInventory({ worktreePath: path, seen });
+  expect(pathsIn(inventory)).toEqual(['AGENTS.md', 'packages/b/GEMINI.md']);
+  expect(inventory).toEqual(await look());
+  expect(await lookAt(await commit(path, 'second'))).toEqual(inventory);
+});
+
+test('a pipe in the place of a file is not waited for, and what is too large is not read', async () => {
+  await put(path, { 'AGENTS.md': 'one\n', 'CLAUDE.md': 'two\n', 'GEMINI.md': 'three\n' });
+  await commit(path, 'first');
+  await rm(join(path, 'AGENTS.md'));
+  execFileSync('mkfifo', [join(path, 'AGENTS.md')]);
+  await truncate(join(path, 'CLAUDE.md'), 17 * 1_048_576);
+  const inventory = await look();
+  expect(pathsIn(inventory)).toEqual(['GEMINI.md']);
+  expect(inventory.unpinned).toEqual(['AGENTS.md', 'CLAUDE.md']);
 });

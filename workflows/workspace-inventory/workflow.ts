@@ -1,5 +1,6 @@
 import { proxyActivities } from '@temporalio/workflow';
-import type { PlannedPlace, PrepareActivities } from '../../activities/prepare';
+import type { PlannedPlace } from '../../activities/planned-place';
+import type { PrepareActivities } from '../../activities/prepare';
 import type { LaunchRefusal } from '../../contracts/launch';
 import type { WorkspaceInventory } from '../../contracts/workspace-trust';
 import { hostQueue } from '../queues';

@@ -1,0 +1,110 @@
+import { existsSync } from 'node:fs';
+import { realpath } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import type { Repository } from '../contracts/repository';
+import type { TaskEnvelope } from '../contracts/run-contract';
+import type { WorkspaceInventory } from '../contracts/workspace-trust';
+import type { Git } from '../providers/git/git';
+import type { AttemptRecord } from '../stores/attempt-store';
+import type { WorktreeStore } from '../stores/worktree-store';
+
+/** A task's place of work, as it is configured. */
+export interface PlannedPlace {
+  taskId: string;
+  repository: Repository | null;
+  git: AttemptRecord['git'];
+}
+
+export interface PlannedPlaceDependencies {
+  worktrees: Pick<WorktreeStore, 'get'>;
+  git: Pick<Git, 'describeBaseline' | 'worktreeInventory' | 'commitInventory' | 'resolveBase'>;
+  /** Directory of this host's worktrees, one per task. */
+  worktreeDir: string;
+}
+
+type Seen = Awaited<ReturnType<Git['describeBaseline']>>;
+
+/** Where a run would begin: in a worktree that is there, or in one that would be made at a commit. */
+interface Beginning {
+  repository: Repository;
+  branch: string;
+  path: string;
+  commit?: string;
+}
+
+/** Looks at the place where a run of a task would begin; git is only read. */
+export function createPlannedPlaces(deps: PlannedPlaceDependencies) {
+  /** The place as a start would find it, looked at once; `null` for a task without a repository. */
+  function lookAt(place: PlannedPlace) {
+    const looked = look(place);
+    // Whoever asks for a part of it hears why it failed.
+    looked.catch(() => undefined);
+    return {
+      workspace: async (): Promise<TaskEnvelope['workspace']> => {
+        const found = await looked;
+        return found && workspaceOf(found.at, found.state);
+      },
+      inventory: async (): Promise<WorkspaceInventory | null> => {
+        const found = await looked;
+        return found && inventoryOf(found.at, found.seen);
+      },
+    };
+  }
+
+  async function look(place: PlannedPlace) {
+    const at = await beginningOf(place);
+    if (!at) return null;
+    if (at.commit !== undefined) return { at, state: { headSha: at.commit, dirty: false, files: [] } };
+    const seen = await deps.git.describeBaseline({ worktreePath: at.path });
+    return { at, state: seen, seen };
+  }
+
+  /** What the worktree brings, or what one that is not there yet would begin with. */
+  async function inventory(place: PlannedPlace): Promise<WorkspaceInventory | null> {
+    const at = await beginningOf(place);
+    return at && inventoryOf(at);
+  }
+
+  async function beginningOf({ repository, git: target, taskId }: PlannedPlace): Promise<Beginning | null> {
+    if (!repository || !target) return null;
+    const worktree = await deps.worktrees.get(taskId);
+    const ready = worktree?.state === 'ready' ? worktree : undefined;
+    const path = ready?.path ?? join(await realDirectory(deps.worktreeDir), taskId);
+    const at = { repository, branch: target.branch, path };
+    // Its directory may be gone: a start makes it again from its branch.
+    if (ready && existsSync(path)) return at;
+    const base = {
+      branch: target.baseBranch,
+      ...(repository.remote === undefined ? {} : { remote: repository.remote }),
+    };
+    const from = ready ? { branch: ready.branch } : base;
+    return { ...at, commit: (await deps.git.resolveBase({ repositoryPath: repository.path, ...from })).sha };
+  }
+
+  function inventoryOf({ repository, path, commit }: Beginning, seen?: Seen): Promise<WorkspaceInventory> {
+    return commit === undefined
+      ? deps.git.worktreeInventory({ worktreePath: path, ...(seen ? { seen } : {}) })
+      : deps.git.commitInventory({ repositoryPath: repository.path, commit });
+  }
+
+  return { lookAt, inventory };
+}
+
+const workspaceOf = (
+  { repository, branch, path }: Beginning,
+  { headSha, dirty, files }: Pick<Seen, 'headSha' | 'dirty' | 'files'>,
+): TaskEnvelope['workspace'] => ({
+  repository: repository.name,
+  branch,
+  path,
+  baseline: { headSha, dirty, files },
+});
+
+/** The path that a directory of this name has once it is made. */
+async function realDirectory(path: string): Promise<string> {
+  try {
+    return await realpath(path);
+  } catch {
+    return dirname(path) === path ? path : join(await realDirectory(dirname(path)), basename(path));
+  }
+}

@@ -1,0 +1,54 @@
+import { createHash } from 'node:crypto';
+import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
+import { lstat, readFile, readlink, realpath } from 'node:fs/promises';
+import { dirname, join, sep } from 'node:path';
+
+/** Files that are larger are not read to find out what they are, in bytes. */
+const readableBytes = 16 * 1_048_576;
+
+/** The name of the object that git makes of this content, as it is. @param like an object of the repository */
+function blobName(content: Buffer, like: string): string {
+  const hash = createHash(like.length === 64 ? 'sha256' : 'sha1');
+  return hash.update(`blob ${content.length}\0`).update(content).digest('hex');
+}
+
+/**
+ * The object git would make of a file of the worktree as it is now; `null` when there is no such file, `undefined` when
+ * nobody can say: it is a directory, lies behind a link to elsewhere, or is too large.
+ *
+ * @param path as `pathInWorktree` gives it
+ * @param like an object of the repository, which says how objects are named in it
+ */
+export async function fileObject(worktreePath: string, path: string, like: string): Promise<string | null | undefined> {
+  const file = join(worktreePath, path);
+  try {
+    const [root, parent] = await Promise.all([realpath(worktreePath), realpath(dirname(file))]);
+    if (parent !== root && !parent.startsWith(root + sep)) return undefined;
+    const facts = await lstat(file);
+    if (facts.size > readableBytes || !(facts.isFile() || facts.isSymbolicLink())) return undefined;
+    return blobName(facts.isFile() ? await readFile(file) : await readlink(file, { encoding: 'buffer' }), like);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENOENT' ? null : undefined;
+  }
+}
+
+/**
+ * The object of the content of a regular file, without the programs that a repository may name for conversion;
+ * `undefined` when it is too large, or not a file any more. Read in place, which takes microseconds for what people write.
+ *
+ * @param file without links in its path
+ */
+export function contentObject(file: string, like: string): string | undefined {
+  try {
+    // Somebody may have put a link or a pipe in its place since it was found: neither is followed, nor waited for.
+    const handle = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    try {
+      const facts = fstatSync(handle);
+      return facts.isFile() && facts.size <= readableBytes ? blobName(readFileSync(handle), like) : undefined;
+    } finally {
+      closeSync(handle);
+    }
+  } catch {
+    return undefined;
+  }
+}
