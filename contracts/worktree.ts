@@ -64,6 +64,8 @@ export const worktreeHistoryEntry = z.object({
   result: z.enum(['done', 'failed']),
   reason: z.string().optional(),
   code: z.string().optional(),
+  /** What was answered, when it did not succeed. */
+  refusal: z.object({ code: z.string(), message: z.string() }).optional(),
   headSha: objectName.optional(),
   baseSha: objectName.optional(),
   mergedSha: objectName.optional(),

@@ -1,6 +1,7 @@
 import { unsettledStates } from '../../contracts/worktree';
 import type { WorktreeRecord } from '../../stores/worktree-store';
 import { withHeartbeat } from '../heartbeat';
+import { inTurn } from '../in-turn';
 import { beginAdopt } from './begin-adopt';
 import { beginCleanup } from './begin-cleanup';
 import { beginCreate } from './begin-create';
@@ -10,6 +11,7 @@ import type { Beginning, Begun } from './beginning';
 import type { WorktreeHostDependencies } from './dependencies';
 import { gitFailure } from './git-failure';
 import { busy, noWorktree } from './refusals';
+import { answeredBefore } from './step';
 
 export function createBeginWorktreeActivities(deps: WorktreeHostDependencies) {
   return {
@@ -18,19 +20,22 @@ export function createBeginWorktreeActivities(deps: WorktreeHostDependencies) {
      * Repeated, it finds what it has written.
      */
     async beginWorktree(beginning: Beginning): Promise<Begun> {
-      const { taskId, operationId } = beginning;
-      const record = await deps.worktrees.get(taskId);
-      const known =
-        record?.operation?.id === operationId || record?.history.some((entry) => entry.operationId === operationId);
-      if (record && known) return { state: record.state };
-      if (record && unsettledStates.includes(record.state)) return busy(record);
       try {
-        return await withHeartbeat(() => decide(beginning, record));
+        return await withHeartbeat(() => inTurn(`worktree/${beginning.taskId}`, () => unlessBegun(beginning)));
       } catch (error) {
         throw gitFailure(error);
       }
     },
   };
+
+  async function unlessBegun(beginning: Beginning): Promise<Begun> {
+    const { taskId, operationId } = beginning;
+    const record = await deps.worktrees.get(taskId);
+    if (!record) return decide(beginning);
+    if (record.operation?.id === operationId) return { state: record.state };
+    if (record.history.some((entry) => entry.operationId === operationId)) return answeredBefore(record, operationId);
+    return unsettledStates.includes(record.state) ? busy(record) : decide(beginning, record);
+  }
 
   function decide({ taskId, operationId, actor, request, target }: Beginning, record?: WorktreeRecord): Promise<Begun> {
     const operation = { id: operationId, actor, startedAt: deps.now().toISOString() };

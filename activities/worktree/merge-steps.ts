@@ -3,7 +3,7 @@ import type { WorktreeRecord } from '../../stores/worktree-store';
 import type { WorktreeHostDependencies } from './dependencies';
 import { isRefusal } from './git-failure';
 import { change, remoteOf, settle } from './record';
-import { gitRefusal, step, type StepInput, type StepResult } from './step';
+import { gitRefusal, refuse, step, type StepInput, type StepResult } from './step';
 
 /**
  * A merge in three steps: the merge commit, the push, and putting away what was needed for them. Between any two of
@@ -34,14 +34,10 @@ export function mergeSteps(deps: WorktreeHostDependencies) {
           return { state };
         } catch (error) {
           if (!isRefusal(error, 'merge-conflict', 'outside')) throw error;
-          const entry = { result: 'failed' as const, code: error.code, headSha, baseSha: ontoSha };
-          await settle(deps, record, operation, 'ready', { entry });
-          return gitRefusal(
-            'WORKTREE_MERGE_CONFLICT',
-            `The branch conflicts with ${record.base.branch}; nothing was pushed. Rebase it first.`,
-            record,
-            error,
-          );
+          const message = `The branch conflicts with ${record.base.branch}; nothing was pushed. Rebase it first.`;
+          const refused = gitRefusal('WORKTREE_MERGE_CONFLICT', message, record, error);
+          const entry = { code: error.code, headSha, baseSha: ontoSha };
+          return refuse(deps, { record, operation }, 'ready', refused, { entry });
         }
       }),
 
@@ -62,16 +58,12 @@ export function mergeSteps(deps: WorktreeHostDependencies) {
         } catch (error) {
           if (!isRefusal(error, 'push-rejected', 'checked-out')) throw error;
           await deps.git.removeIntegration({ ...integrationOf(record, id), landed: false });
-          const entry = { result: 'failed' as const, code: error.code, baseSha: ontoSha, mergedSha };
-          await settle(deps, record, operation, 'ready', { entry });
-          return error.code === 'checked-out'
-            ? gitRefusal('WORKTREE_BASE_CHECKED_OUT', `Nothing was merged: ${error.message}`, record, error)
-            : gitRefusal(
-                'WORKTREE_BASE_MOVED',
-                'The base has moved meanwhile; nothing was pushed. Merge again.',
-                record,
-                error,
-              );
+          const [code, message] =
+            error.code === 'checked-out'
+              ? ['WORKTREE_BASE_CHECKED_OUT', `Nothing was merged: ${error.message}`]
+              : ['WORKTREE_BASE_MOVED', 'The base has moved meanwhile; nothing was pushed. Merge again.'];
+          const entry = { code: error.code, baseSha: ontoSha, mergedSha };
+          return refuse(deps, { record, operation }, 'ready', gitRefusal(code, message, record, error), { entry });
         }
       }),
 

@@ -1,11 +1,18 @@
 import type { LaunchRefusal } from '../../contracts/launch';
-import type { WorktreeInspection, WorktreeOperation, WorktreeState } from '../../contracts/worktree';
+import type {
+  WorktreeHistoryEntry,
+  WorktreeInspection,
+  WorktreeOperation,
+  WorktreeState,
+} from '../../contracts/worktree';
 import type { GitError } from '../../providers/git/git-error';
 import { refusal } from '../../runs/refusal';
-import type { WorktreeRecord } from '../../stores/worktree-store';
+import type { WorktreeChange, WorktreeRecord } from '../../stores/worktree-store';
 import { withHeartbeat } from '../heartbeat';
+import { inTurn } from '../in-turn';
 import type { WorktreeHostDependencies } from './dependencies';
 import { gitFailure } from './git-failure';
+import { settle } from './record';
 
 export interface StepInput {
   taskId: string;
@@ -28,15 +35,45 @@ export async function step(
   expected: WorktreeState | undefined,
   work: (record: WorktreeRecord, operation: WorktreeOperation) => Promise<StepResult>,
 ): Promise<StepResult> {
-  const record = await deps.worktrees.get(taskId);
-  if (!record) throw new Error(`The manifest of ${taskId} is missing from the stores.`);
-  const { operation, state } = record;
-  if (operation?.id !== operationId || (expected !== undefined && state !== expected)) return { state };
+  const taken = async (): Promise<StepResult> => {
+    const record = await deps.worktrees.get(taskId);
+    if (!record) throw new Error(`The manifest of ${taskId} is missing from the stores.`);
+    const { operation, state } = record;
+    if (operation?.id !== operationId) return answeredBefore(record, operationId);
+    return expected !== undefined && state !== expected ? { state } : work(record, operation);
+  };
   try {
-    return await withHeartbeat(() => work(record, operation));
+    return await withHeartbeat(() => inTurn(`worktree/${taskId}`, taken));
   } catch (error) {
     throw gitFailure(error);
   }
+}
+
+/** How an operation ended that is over already: the answer was lost on its way. */
+export function answeredBefore(record: WorktreeRecord, operationId: string): StepResult {
+  const ended = record.history.findLast((entry) => entry.operationId === operationId);
+  if (ended?.result !== 'failed') return { state: record.state };
+  const { code, message } = ended.refusal ?? { code: 'WORKTREE_OPERATION_FAILED', message: 'The operation failed.' };
+  return refusal(code, 409, message, {
+    taskId: record._id,
+    ...(ended.code === undefined ? {} : { reason: ended.code }),
+  });
+}
+
+/** Ends an operation without what was asked for. The answer is kept, for whoever asks again because it was lost. */
+export async function refuse(
+  deps: WorktreeHostDependencies,
+  { record, operation }: { record: WorktreeRecord; operation: WorktreeOperation },
+  state: WorktreeState,
+  refused: LaunchRefusal,
+  { entry, fields }: { entry: Partial<WorktreeHistoryEntry>; fields?: WorktreeChange },
+): Promise<LaunchRefusal> {
+  const { code, message } = refused;
+  await settle(deps, record, operation, state, {
+    entry: { ...entry, result: 'failed', refusal: { code, message } },
+    ...(fields ? { fields } : {}),
+  });
+  return refused;
 }
 
 /** What git refused, as the answer of an operation that has changed nothing. */

@@ -4,7 +4,7 @@ import { isRefusal } from './git-failure';
 import { inspect } from './inspection';
 import { mergeSteps } from './merge-steps';
 import { enclosingDir, placeOf, settle } from './record';
-import { gitRefusal, step, type StepInput, type StepResult } from './step';
+import { gitRefusal, refuse, step, type StepInput, type StepResult } from './step';
 
 /** What each step of an operation does: git first, then the record of it. Every one of them can be repeated. */
 export function createWorktreeStepActivities(deps: WorktreeHostDependencies) {
@@ -26,9 +26,14 @@ export function createWorktreeStepActivities(deps: WorktreeHostDependencies) {
           if (!isRefusal(error, 'conflict', 'unknown-ref', 'not-a-repository')) throw error;
           const { code, message } = error;
           const recoverable = { code, message, path: record.path, at: deps.now().toISOString() };
-          const entry = { result: 'failed' as const, code, reason: message };
-          await settle(deps, record, operation, 'failed', { entry, fields: { recoverable } });
-          return gitRefusal('WORKTREE_NOT_CREATED', `The worktree could not be made: ${message}`, record, error);
+          const refused = gitRefusal(
+            'WORKTREE_NOT_CREATED',
+            `The worktree could not be made: ${message}`,
+            record,
+            error,
+          );
+          const entry = { code, reason: message };
+          return refuse(deps, { record, operation }, 'failed', refused, { entry, fields: { recoverable } });
         }
       }),
 
@@ -45,18 +50,15 @@ export function createWorktreeStepActivities(deps: WorktreeHostDependencies) {
           return { state: 'ready' };
         } catch (error) {
           if (!isRefusal(error, 'merge-conflict', 'dirty', 'mismatch', 'stale', 'conflict')) throw error;
-          await settle(deps, record, operation, 'ready', {
-            entry: { result: 'failed', code: error.code, baseSha: ontoSha },
-          });
-          if (error.code !== 'merge-conflict') {
-            return gitRefusal('WORKTREE_NOT_REBASED', `The branch was not rebased: ${error.message}`, record, error);
-          }
-          return gitRefusal(
-            'WORKTREE_REBASE_CONFLICT',
-            `The branch conflicts with ${ontoSha}; it is where it was. Rebase it by hand in ${record.path}.`,
-            record,
-            error,
-          );
+          const [code, message] =
+            error.code === 'merge-conflict'
+              ? [
+                  'WORKTREE_REBASE_CONFLICT',
+                  `The branch conflicts with ${ontoSha}; it is where it was. Rebase it by hand in ${record.path}.`,
+                ]
+              : ['WORKTREE_NOT_REBASED', `The branch was not rebased: ${error.message}`];
+          const entry = { code: error.code, baseSha: ontoSha };
+          return refuse(deps, { record, operation }, 'ready', gitRefusal(code, message, record, error), { entry });
         }
       }),
 
@@ -77,26 +79,25 @@ export function createWorktreeStepActivities(deps: WorktreeHostDependencies) {
           return { state: 'removed' };
         } catch (error) {
           if (!isRefusal(error, 'outside', 'mismatch', 'stale', 'dirty', 'unmerged', 'worktree-locked')) throw error;
-          const entry = { result: 'failed' as const, code: error.code };
-          await settle(deps, record, operation, operation.from ?? 'ready', { entry });
-          return gitRefusal('WORKTREE_NOT_REMOVABLE', `The worktree stays: ${error.message}`, record, error);
+          const refused = gitRefusal('WORKTREE_NOT_REMOVABLE', `The worktree stays: ${error.message}`, record, error);
+          const entry = { code: error.code };
+          return refuse(deps, { record, operation }, operation.from ?? 'ready', refused, { entry });
         }
       }),
 
     /** Ends an operation that an operator cancelled where nothing is half done: as if it had not been asked for. */
     giveUp: (input: StepInput): Promise<StepResult> =>
       step(deps, input, undefined, async (record, operation) => {
-        const entry = { result: 'failed' as const, code: 'CANCELLED' };
-        if (record.state === 'preparing') {
-          const message = 'The creation was cancelled.';
-          const recoverable = { code: 'CANCELLED', message, path: record.path, at: deps.now().toISOString() };
-          await settle(deps, record, operation, 'failed', { entry, fields: { recoverable } });
-        } else {
-          await settle(deps, record, operation, operation.from ?? 'ready', { entry });
-        }
-        return refusal('WORKTREE_CANCELLED', 409, 'The operation was cancelled before it changed anything.', {
+        const entry = { code: 'CANCELLED' };
+        const refused = refusal('WORKTREE_CANCELLED', 409, 'The operation was cancelled before it changed anything.', {
           taskId: record._id,
         });
+        if (record.state !== 'preparing') {
+          return refuse(deps, { record, operation }, operation.from ?? 'ready', refused, { entry });
+        }
+        const message = 'The creation was cancelled.';
+        const recoverable = { code: 'CANCELLED', message, path: record.path, at: deps.now().toISOString() };
+        return refuse(deps, { record, operation }, 'failed', refused, { entry, fields: { recoverable } });
       }),
   };
 }

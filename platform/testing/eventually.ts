@@ -9,7 +9,7 @@ import { setTimeout as delay } from 'node:timers/promises';
  */
 export async function eventually<T>(
   check: () => T | Promise<T>,
-  { withinMs = 20_000, everyMs = 25 }: { withinMs?: number; everyMs?: number } = {},
+  { withinMs = 120_000, everyMs = 25 }: { withinMs?: number; everyMs?: number } = {},
 ): Promise<T> {
   const deadline = performance.now() + withinMs;
   for (;;) {

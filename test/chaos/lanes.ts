@@ -7,7 +7,7 @@ const settleWithinMs = 300_000;
 const lookEveryMs = 250;
 
 /** A call that may meet a dead process, repeated as a caller with an idempotency key does. */
-const persistently = <T>(call: () => Promise<T>): Promise<T> => eventually(call, { withinMs: 120_000, everyMs: 200 });
+const persistently = <T>(call: () => Promise<T>): Promise<T> => eventually(call, { everyMs: 200 });
 
 /** What is killed meanwhile, and what has been launched. */
 export interface Course {

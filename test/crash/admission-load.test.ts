@@ -64,7 +64,7 @@ beforeAll(async () => {
   await service.call.ok('PATCH', '/api/settings/features', {
     admission: { queue: { globalLimit: launches + callers, perWorkspaceLimit: launches + callers } },
   });
-}, 120_000);
+});
 
 afterAll(async () => {
   await database.close();

@@ -30,7 +30,7 @@ beforeEach(async () => {
   connection = await Connection.connect({ address: service.temporalAddress });
   await service.call.addRepository('sample', await aRepository(files.path));
   await service.call.configureAgents([{ ...scriptAgent('witnessed-bee', '3', '50'), environmentKeys: ['WITNESS'] }]);
-}, 60_000);
+});
 
 afterEach(async () => {
   await breakpoints.clear();
@@ -41,7 +41,7 @@ afterEach(async () => {
 
 const listed = async (path: string) => (await service.call.ok('GET', `/api/admission?${path}`)).reservations;
 const depth = async (): Promise<number> => (await service.call.ok('GET', '/api/admission/queue')).depth.global.current;
-const until = (check: () => Promise<void>) => eventually(check, { withinMs: 90_000, everyMs: 20 });
+const until = (check: () => Promise<void>) => eventually(check, { everyMs: 20 });
 
 /** When everything is killed; those that are `held` stand there until then. */
 const moments = [
@@ -84,5 +84,4 @@ test.each(moments)(
     const { entries } = await service.call.ok('GET', '/api/admission/queue?state=terminal');
     expect(entries).toEqual([]);
   },
-  240_000,
 );

@@ -18,7 +18,7 @@ beforeAll(async () => {
   await service.call.configureAgents([{ type: 'elsewhere', name: 'Elsewhere', provider: 'remote-callback' }]);
   connection = await Connection.connect({ address: service.temporalAddress });
   requester = await aRequester(new Client({ connection }), { dataDir: service.dataDir });
-}, 60_000);
+});
 
 afterAll(async () => {
   await requester.close();
@@ -29,7 +29,7 @@ afterAll(async () => {
 
 const kill = (part: string) => process.kill(service.pids()[part] ?? 0, 'SIGKILL');
 /** Repeats a call that may meet a dead process. */
-const persistently = <T>(call: () => Promise<T>): Promise<T> => eventually(call, { withinMs: 60_000, everyMs: 200 });
+const persistently = <T>(call: () => Promise<T>): Promise<T> => eventually(call, { everyMs: 200 });
 
 /** Decides as a caller does who was not answered: looks at the record, and decides again while it is pending. */
 const decided = (id: string): Promise<Answer['body']> =>
@@ -66,5 +66,4 @@ test.each(parts.flatMap((first) => parts.map((second) => [first, second] as cons
     });
     await persistently(() => service.call.ok('POST', `/api/agents/${run.taskId}/stop`, { attemptId: run.attemptId }));
   },
-  150_000,
 );

@@ -36,7 +36,7 @@ beforeAll(async () => {
   service = await startService({ WITNESS: witness, GATE: gate, BOARD_RUN_RETRIES: '0' });
   await service.call.addRepository('sample', await aRepository(files.path));
   await service.call.configureAgents([{ ...scriptAgent('gated-listener'), environmentKeys: ['WITNESS', 'GATE'] }]);
-}, 60_000);
+});
 
 afterAll(async () => {
   await service.close();
@@ -50,7 +50,7 @@ const heardBy = (attemptId: string): string[] =>
     .filter((line) => line.startsWith(`${attemptId} `))
     .map((line) => line.slice(attemptId.length + 1));
 
-const persistently = <T>(call: () => Promise<T>): Promise<T> => eventually(call, { withinMs: 60_000, everyMs: 100 });
+const persistently = <T>(call: () => Promise<T>): Promise<T> => eventually(call, { everyMs: 100 });
 
 /** Sends it under its key until somebody says what became of it, as a caller does that may not lose it. */
 async function say(said: Said): Promise<void> {
@@ -68,7 +68,7 @@ async function launch(index: number, part: string): Promise<Launched> {
   const { attemptId } = await persistently(() =>
     service.call.start(task.id, {}, { 'x-idempotency-key': `commanded-${part}-${index}` }),
   );
-  await eventually(() => expect(heardBy(attemptId)).toContain('start'), { withinMs: 30_000 });
+  await eventually(() => expect(heardBy(attemptId)).toContain('start'));
   return { taskId: task.id, attemptId };
 }
 
@@ -98,7 +98,7 @@ async function stuck(saids: Said[][]): Promise<void> {
       before = now;
       expect(still && now.every((count, index) => count > 0 && count < (saids[index]?.length ?? 0))).toBe(true);
     },
-    { withinMs: 30_000, everyMs: 400 },
+    { everyMs: 400 },
   );
 }
 
@@ -151,7 +151,7 @@ describe.each([
         body: comparable(first),
       });
     }
-  }, 240_000);
+  });
 });
 
 /** An answer without what differs from request to request. */

@@ -24,7 +24,7 @@ describe.each(['worker', 'api', 'temporal'])('kill -9 of the %s during ten concu
     await service.call.configureAgents([
       { ...scriptAgent('witnessed-bee', '30', '100'), environmentKeys: ['WITNESS'] },
     ]);
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await service.close();
@@ -64,7 +64,7 @@ describe.each(['worker', 'api', 'temporal'])('kill -9 of the %s during ten concu
       }
       expect(preserved).toBeGreaterThan(0);
     }
-  }, 150_000);
+  });
 });
 
 test('Temporal away for longer than a heartbeat may stay away interrupts no agent that works', async () => {
@@ -96,4 +96,4 @@ test('Temporal away for longer than a heartbeat may stay away interrupts no agen
     await service.close();
     await files.remove();
   }
-}, 120_000);
+});

@@ -22,7 +22,7 @@ beforeAll(async () => {
     { ...scriptAgent('misbehaving', 'rate-limited'), type: 'limited' },
     { type: 'elsewhere', name: 'Elsewhere', provider: 'remote-callback' },
   ]);
-}, 60_000);
+});
 
 afterAll(async () => {
   await service.close();
@@ -49,9 +49,7 @@ test('with an empty Temporal nothing is lost: runs end or go on, each once, and 
   const alsoWorking = await launch('witnessed-bee');
   const queued = await launch('witnessed-bee');
   expect((await service.call.status(queued.taskId)).state).toBe('queued');
-  await eventually(() => expect(starts()).toEqual(expect.arrayContaining([working.attemptId, alsoWorking.attemptId])), {
-    withinMs: 30_000,
-  });
+  await eventually(() => expect(starts()).toEqual(expect.arrayContaining([working.attemptId, alsoWorking.attemptId])));
   // With its workers, so that nobody records what became of the agents.
   for (const part of ['temporal', 'worker'] as const) process.kill(service.pids()[part]!, 'SIGKILL');
   service = await service.restart((dataDir) => rm(join(dataDir, 'temporal'), { recursive: true }));
@@ -65,7 +63,6 @@ test('with an empty Temporal nothing is lost: runs end or go on, each once, and 
     summary: 'done elsewhere',
   };
   await eventually(() => call.ok('POST', `/api/agents/${remote.taskId}/complete`, report), {
-    withinMs: 60_000,
     everyMs: 500,
   });
   expect((await call.status(remote.taskId)).attempt).toMatchObject({
@@ -79,7 +76,7 @@ test('with an empty Temporal nothing is lost: runs end or go on, each once, and 
         const { state, attempt } = await call.status(taskId);
         expect({ state, status: attempt.completion?.status }).toEqual({ state: 'ended', status: 'success' });
       },
-      { withinMs: 120_000, everyMs: 200 },
+      { everyMs: 200 },
     );
     const { attempts } = await call.ok('GET', `/api/agents/${taskId}/attempts`);
     const first = attempts.at(-1);
@@ -95,13 +92,10 @@ test('with an empty Temporal nothing is lost: runs end or go on, each once, and 
   }
   expect(new Set(starts()).size).toBe(starts().length);
 
-  const { attempts } = await eventually(
-    async () => {
-      const page = await call.ok('GET', `/api/agents/${failed.taskId}/attempts`);
-      expect(page.attempts).toHaveLength(2);
-      return page;
-    },
-    { withinMs: 60_000 },
-  );
+  const { attempts } = await eventually(async () => {
+    const page = await call.ok('GET', `/api/agents/${failed.taskId}/attempts`);
+    expect(page.attempts).toHaveLength(2);
+    return page;
+  });
   expect(attempts[0]).toMatchObject({ parentAttemptId: failed.attemptId, retryNumber: 1 });
-}, 240_000);
+});

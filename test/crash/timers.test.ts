@@ -77,7 +77,7 @@ beforeAll(async () => {
   });
   connection = await Connection.connect({ address: service.temporalAddress });
   temporal = new Client({ connection });
-}, 240_000);
+});
 
 afterAll(async () => {
   await connection?.close();

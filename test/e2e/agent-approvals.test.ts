@@ -34,14 +34,11 @@ async function asking(...questions: object[]): Promise<{ taskId: string; attempt
 }
 
 const pending = (attemptId: string, count: number): Promise<Answer['body'][]> =>
-  eventually(
-    async () => {
-      const found = await stack.call.ok('GET', `/api/run-approvals?attemptId=${attemptId}&status=pending`);
-      expect(found).toHaveLength(count);
-      return found;
-    },
-    { withinMs: 30_000 },
-  );
+  eventually(async () => {
+    const found = await stack.call.ok('GET', `/api/run-approvals?attemptId=${attemptId}&status=pending`);
+    expect(found).toHaveLength(count);
+    return found;
+  });
 
 async function withDatabase(work: (database: Database) => Promise<void>): Promise<void> {
   const { BOARD_DATA_DIR: dataDir, MONGODB_URL: mongoUrl } = stack.env;

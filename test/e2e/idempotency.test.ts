@@ -183,4 +183,4 @@ test('the key gives the same answer after everything was restarted', async () =>
   } finally {
     await service.close();
   }
-}, 120_000);
+});

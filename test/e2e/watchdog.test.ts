@@ -48,7 +48,7 @@ const settled = (run: Run, findings: number) =>
       expect(open).toEqual([]);
       return found;
     },
-    { withinMs: 20_000, everyMs: 50 },
+    { everyMs: 50 },
   );
 
 test('a run that goes in circles is warned of, told to look, and left alone after that', async () => {
@@ -171,7 +171,7 @@ test('an agent elsewhere is watched over what it reports, and what is found wait
       expect(inspection.actions).toMatchObject([{ action: 'pause', state: 'requested', reason: expect.any(String) }]);
       return inspection;
     },
-    { withinMs: 20_000, everyMs: 500 },
+    { everyMs: 500 },
   );
   await lookNow();
   expect((await override(run, found.findings[0].id, 'cancel')).status).toBe(200);

@@ -98,7 +98,7 @@ describe('search attributes of an external server', () => {
       namespace: name,
       query: `${ours.runState.name} = "running"`,
     });
-  }, 90_000);
+  });
 
   test('of another type are an error that names them', async () => {
     const name = await namespaceOfItsOwn();

@@ -70,7 +70,7 @@ describe('the embedded Temporal server', () => {
     const replacement = await started(server());
     expect(replacement.pid).not.toBe(orphan.pid);
     expect(await identify(orphan.pid)).toBeUndefined();
-  }, 90_000);
+  });
 
   test('is not mistaken for another process that was given its pid', async () => {
     await writeRuntime(dataDir, {

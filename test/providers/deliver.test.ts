@@ -24,4 +24,4 @@ test('what an agent leaves unread in the middle is unknown; nothing is written b
     await exited;
   }
   expect(await deliver(agent, 'late')).toEqual({ delivered: false, reason: 'agent-ended' });
-}, 20_000);
+});

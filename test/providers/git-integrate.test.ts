@@ -200,4 +200,4 @@ it('wherever merging and pushing are killed, the next calls bring them to the sa
   });
   expect(kills).toBeGreaterThan(15);
   expect(await primaryOf(repository)).toEqual(primary);
-}, 120_000);
+});

@@ -87,4 +87,4 @@ it('brings any state back exactly, and keeps all that came after it', async () =
     }),
     { numRuns: Number(process.env.PROPERTY_RUNS ?? 25) },
   );
-}, 180_000);
+});

@@ -127,4 +127,4 @@ test('wherever it is killed, it is brought to its end', async () => {
     },
   );
   expect(kills).toBeGreaterThan(10);
-}, 300_000);
+});

@@ -35,10 +35,10 @@ test('a plant that was stored is announced, whatever is killed in between', asyn
           const { status } = await call('POST', `{"id":${id},"name":"Fern"}`);
           expect([200, 400]).toContain(status);
         },
-        { withinMs: 60_000, everyMs: 200 },
+        { everyMs: 200 },
       );
     }
-    await eventually(async () => expect(receiver.received.length).toBeGreaterThan(0), { withinMs: 30_000 });
+    await eventually(async () => expect(receiver.received.length).toBeGreaterThan(0));
     kill();
     open = true;
     const refused = receiver.received.length;
@@ -47,11 +47,11 @@ test('a plant that was stored is announced, whatever is killed in between', asyn
         const told = receiver.received.slice(refused).map(({ body }) => (JSON.parse(body) as { id: number }).id);
         expect(told.sort((a, b) => a - b)).toEqual(Array.from({ length: plants }, (_, index) => index + 1));
       },
-      { withinMs: 60_000, everyMs: 200 },
+      { everyMs: 200 },
     );
     expect(await (await call('GET')).json()).toHaveLength(plants);
   } finally {
     await service?.close();
     await receiver.close();
   }
-}, 180_000);
+});

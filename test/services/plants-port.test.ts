@@ -28,4 +28,4 @@ test('a plant store whose port is taken ends as one that only another setting he
     taken.close();
     await dir.remove();
   }
-}, 30_000);
+});

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { eventually } from '../../platform/testing/eventually';
 
@@ -36,12 +37,21 @@ export class Caller {
     return answer.body;
   }
 
+  /** Starts a run as callers should: under a key, and asking again while no worker has answered. */
+  async start(taskId: string, body: object = {}, headers?: Record<string, string>): Promise<Answer['body']> {
+    const key = headers ?? ('idempotencyKey' in body ? {} : { 'x-idempotency-key': randomUUID() });
+    const path = `/api/agents/${taskId}/start`;
+    for (;;) {
+      const { status, body: said } = await this.post(path, body, key);
+      if (status < 400) return said;
+      if (said?.code !== 'RUN_PENDING') throw new Error(`POST ${path}: ${status} ${JSON.stringify(said)}`);
+    }
+  }
+
   configureAgents = (agents: object[]) => this.ok('PUT', '/api/config/agents', { agents });
   addRepository = (name: string, path: string) =>
     this.ok('POST', '/api/config/repos', { name, path, defaultBranch: 'main' });
   createTask = (task: object) => this.ok('POST', '/api/tasks', task);
-  start = (taskId: string, body: object = {}, headers?: Record<string, string>) =>
-    this.ok('POST', `/api/agents/${taskId}/start`, body, headers);
   status = (taskId: string) => this.ok('GET', `/api/agents/${taskId}/status`);
 
   /** Every event of an attempt, page by page. */

@@ -58,12 +58,9 @@ export async function gitBreakpoints(dir: string): Promise<GitBreakpoints> {
     },
     async reached(name) {
       const file = set.find((point) => point.startsWith(join(points, `${name}.`)));
-      await eventually(
-        () => {
-          if (!file || !existsSync(`${file}.reached`)) throw new Error(`no git has reached ${name}`);
-        },
-        { withinMs: 30_000 },
-      );
+      await eventually(() => {
+        if (!file || !existsSync(`${file}.reached`)) throw new Error(`no git has reached ${name}`);
+      });
     },
     async clear() {
       for (const file of set.splice(0)) {

@@ -33,7 +33,7 @@ export async function aTurn(call: Caller, run: EditorRun, instructions: string, 
       }
       return latest as { id: string; commit: string };
     },
-    { withinMs: 15_000, everyMs: 50 },
+    { everyMs: 50 },
   );
 }
 

@@ -23,6 +23,6 @@ export async function startWorkerProcess({
     output: { file: logFile },
   });
   const started = await part.start();
-  await eventually(() => expect(part.isReady()).toBe(true), { withinMs: 60_000 });
+  await eventually(() => expect(part.isReady()).toBe(true));
   return started;
 }

@@ -1,4 +1,4 @@
-import { ParentClosePolicy, executeChild, sleep } from '@temporalio/workflow';
+import { ParentClosePolicy, executeChild, log, sleep } from '@temporalio/workflow';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import type { LaunchRefusal } from '../../contracts/launch';
 import { searchAttributes } from '../../platform/temporal/search-attributes';
@@ -38,7 +38,10 @@ export async function ensureWorktree(
       return outcome.status === 'refused' ? outcome : undefined;
     } catch (error) {
       // Terminated by an operator: the run looks for itself at what there is.
-      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) return undefined;
+      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) {
+        log.warn('the operation on the worktree did not end by itself', { taskId, attemptId, error });
+        return undefined;
+      }
     }
     await sleep(pauseMs, { summary: 'another worktree operation runs' });
   }

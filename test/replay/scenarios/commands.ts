@@ -8,7 +8,7 @@ export async function commandScenarios({ service, temporal }: Stage): Promise<Re
   const launch = async (agent: string) => {
     const task = await call.createTask({ title: 'Recorded', git: { repo: 'sample' } });
     const key = { 'x-idempotency-key': `recorded-${task.id}` };
-    const { attemptId } = await eventually(() => call.start(task.id, { agent }, key), { withinMs: 60_000 });
+    const { attemptId } = await eventually(() => call.start(task.id, { agent }, key));
     const say = (verb: string, message?: string) =>
       call.ok(
         'POST',
@@ -44,16 +44,13 @@ export async function commandScenarios({ service, temporal }: Stage): Promise<Re
     if (lastSequence < 2) throw new Error('not listening yet');
   });
   process.kill(service.pids().worker ?? 0, 'SIGKILL');
-  const answer = await eventually(() => unheard.say('conversation/steer', 'anybody?'), { withinMs: 60_000 });
+  const answer = await eventually(() => unheard.say('conversation/steer', 'anybody?'));
   if (answer.reason !== 'agent-lost') throw new Error(`expected a lost agent, not ${answer.reason}`);
-  const { attemptId } = await eventually(
-    async () => {
-      const status = await call.status(unheard.taskId);
-      if (status.attemptId === unheard.attemptId) throw new Error('not retried yet');
-      return status;
-    },
-    { withinMs: 60_000 },
-  );
+  const { attemptId } = await eventually(async () => {
+    const status = await call.status(unheard.taskId);
+    if (status.attemptId === unheard.attemptId) throw new Error('not retried yet');
+    return status;
+  });
   await call.ok('POST', `/api/agents/${unheard.taskId}/stop`, { attemptId });
   return [
     ['agent-run-commands', agentRunId(spoken.attemptId)],

@@ -10,12 +10,9 @@ export async function reattachedScenarios({ service }: Stage): Promise<Recording
   const launch = async () => {
     const { id } = await call.createTask({ title: 'Recorded', git: { repo: 'sample' } });
     const { attemptId } = await call.start(id, { agent: 'lasting-bee' });
-    await eventually(
-      async () => {
-        if ((await call.status(id)).lastSequence < 3) throw new Error('not working yet');
-      },
-      { withinMs: 30_000 },
-    );
+    await eventually(async () => {
+      if ((await call.status(id)).lastSequence < 3) throw new Error('not working yet');
+    });
     return { id: id as string, attemptId: attemptId as string };
   };
   const kept = await launch();
@@ -25,23 +22,17 @@ export async function reattachedScenarios({ service }: Stage): Promise<Recording
   for (const times of [1, 2]) {
     process.kill(service.pids().worker ?? 0, 'SIGKILL');
     if (times === 1) process.kill(-holder, 'SIGKILL');
-    await eventually(
-      async () => {
-        if ((await recovered(kept.id, kept.attemptId)) < times) throw new Error('nobody goes on with it yet');
-      },
-      { withinMs: 60_000 },
-    );
+    await eventually(async () => {
+      if ((await recovered(kept.id, kept.attemptId)) < times) throw new Error('nobody goes on with it yet');
+    });
   }
   await call.ok('POST', `/api/agents/${kept.id}/stop`, { attemptId: kept.attemptId });
-  const retry = await eventually(
-    async () => {
-      const { attemptId } = await call.status(gone.id);
-      if (attemptId === gone.attemptId) throw new Error('not retried yet');
-      return attemptId as string;
-    },
-    { withinMs: 60_000 },
-  );
-  await eventually(() => call.ok('POST', `/api/agents/${gone.id}/stop`, { attemptId: retry }), { withinMs: 30_000 });
+  const retry = await eventually(async () => {
+    const { attemptId } = await call.status(gone.id);
+    if (attemptId === gone.attemptId) throw new Error('not retried yet');
+    return attemptId as string;
+  });
+  await eventually(() => call.ok('POST', `/api/agents/${gone.id}/stop`, { attemptId: retry }));
   return [
     ['agent-run-reattached', agentRunId(kept.attemptId)],
     ['agent-run-not-reattached', agentRunId(gone.attemptId)],

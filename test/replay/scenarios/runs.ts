@@ -14,7 +14,7 @@ export async function runScenarios({ service, temporal }: Stage): Promise<Record
     const task = await aTask();
     // A busy machine may take longer to answer than a caller waits.
     const key = { 'x-idempotency-key': `recorded-${task.id}` };
-    const { attemptId } = await eventually(() => call.start(task.id, { agent }, key), { withinMs: 60_000 });
+    const { attemptId } = await eventually(() => call.start(task.id, { agent }, key));
     return { taskId: task.id as string, attemptId: attemptId as string };
   };
   const stop = ({ taskId, attemptId }: { taskId: string; attemptId: string }) =>
@@ -59,14 +59,11 @@ export async function runScenarios({ service, temporal }: Stage): Promise<Record
   const lost = await launch('long-bee');
   await working(lost);
   process.kill(service.pids().worker ?? 0, 'SIGKILL');
-  const retry = await eventually(
-    async () => {
-      const { attemptId } = await call.status(lost.taskId);
-      if (attemptId === lost.attemptId) throw new Error('not retried yet');
-      return { taskId: lost.taskId, attemptId: attemptId as string };
-    },
-    { withinMs: 60_000 },
-  );
+  const retry = await eventually(async () => {
+    const { attemptId } = await call.status(lost.taskId);
+    if (attemptId === lost.attemptId) throw new Error('not retried yet');
+    return { taskId: lost.taskId, attemptId: attemptId as string };
+  });
   await working(retry);
   await stop(retry);
 

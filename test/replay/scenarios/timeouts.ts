@@ -7,7 +7,7 @@ export async function timeoutScenarios({ service: { call } }: Stage): Promise<Re
   await call.ok('PATCH', '/api/settings/features', { agents: { timeoutMinutes: 1 } });
   const launch = async (agent: string): Promise<string> => {
     const task = await call.createTask({ title: 'Recorded', git: { repo: 'sample' } });
-    const { attemptId } = await eventually(() => call.start(task.id, { agent }), { withinMs: 60_000 });
+    const { attemptId } = await eventually(() => call.start(task.id, { agent }));
     return attemptId;
   };
   const inTime = await launch('worker-bee');

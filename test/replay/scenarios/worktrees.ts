@@ -69,12 +69,9 @@ async function interruptedWorktree({ service, temporal, breakpoints }: Stage): P
   await asked;
   process.kill(service.pids().worker ?? 0, 'SIGKILL');
   await breakpoints.clear();
-  await eventually(
-    async () => {
-      const { state } = await call.ok('GET', `/api/tasks/${id}/worktree`);
-      if (state !== 'ready') throw new Error(`the worktree is ${state}`);
-    },
-    { withinMs: 60_000 },
-  );
+  await eventually(async () => {
+    const { state } = await call.ok('GET', `/api/tasks/${id}/worktree`);
+    if (state !== 'ready') throw new Error(`the worktree is ${state}`);
+  });
   return worktreeId(id);
 }

@@ -133,7 +133,7 @@ it('keeps every acknowledged write when it is killed at any moment', async () =>
   expect(code).toBe(0);
   const [count] = await query(await start(), 'Count(Row(v != null))');
   expect(count).toBe(values.size);
-}, 120_000);
+});
 
 it('refuses a second server on the same data', async () => {
   await start();

@@ -1,0 +1,128 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { asyncLocalStorage, type Context } from '@temporalio/activity';
+import type { Beginning } from '../../activities/worktree/beginning';
+import { createNewWorktreeActivities } from '../../activities/worktree/create';
+import type { WorktreeHostDependencies } from '../../activities/worktree/dependencies';
+import { createWorktreeStepActivities } from '../../activities/worktree/steps';
+import { createLog } from '../../platform/log/log';
+import type { Git } from '../../providers/git/git';
+import type { Database } from '../../stores/collection';
+import { openSqlite } from '../../stores/sqlite/database';
+import { createWorktreeStore, type WorktreeStore } from '../../stores/worktree-store';
+import { aWorktree, commit, put, sh, type GitFixture } from '../providers/git-fixture';
+
+const log = createLog({ name: 'test', level: 'silent' });
+const taskId = 'task_20260101_answer';
+/** What an activity is told of its try. */
+const context = {
+  info: { attempt: 1, heartbeatTimeoutMs: 60_000 },
+  heartbeat: () => undefined,
+  cancellationSignal: new AbortController().signal,
+} as unknown as Context;
+const asActivity = <T>(work: () => Promise<T>): Promise<T> => asyncLocalStorage.run(context, work);
+
+let at: GitFixture;
+let database: Database;
+let worktrees: WorktreeStore;
+beforeEach(async () => {
+  at = await aWorktree();
+  database = await openSqlite({ file: join(at.directory.path, 'store.sqlite'), log });
+  worktrees = await createWorktreeStore(database);
+});
+afterEach(async () => {
+  await database.close();
+  await at.directory.remove();
+});
+
+/** The activities of a host whose git may be another one in parts. */
+function onHost(git: Partial<Git> = {}) {
+  const deps: WorktreeHostDependencies = {
+    worktrees,
+    activeRuns: { holder: () => Promise.resolve(undefined) },
+    git: { ...at.git, ...git },
+    hostId: 'host',
+    worktreeDir: join(at.directory.path, 'made'),
+    integrationDir: join(at.directory.path, 'integrations'),
+    log,
+    now: () => new Date(),
+  };
+  const creation = createNewWorktreeActivities(deps);
+  const steps = createWorktreeStepActivities(deps);
+  return {
+    create: (operationId: string) => asActivity(() => creation.createWorktree(aCreation(operationId))),
+    rebase: (operationId: string) => asActivity(() => steps.rebaseWorktree({ taskId, operationId })),
+  };
+}
+
+const aCreation = (operationId: string): Beginning => ({
+  taskId,
+  operationId,
+  actor: 'anna',
+  request: { kind: 'create' },
+  target: {
+    repository: { name: 'sample', path: at.repository, defaultBranch: 'main' },
+    branch: 'board/made',
+    baseBranch: 'main',
+  },
+});
+
+test('a creation that failed says so again when its answer was lost, and can be asked for once more', async () => {
+  const { create } = onHost();
+  const path = join(at.directory.path, 'made', taskId);
+  await put(path, { 'in-the-way.txt': 'x\n' });
+  const first = await create('op_1');
+  expect(first).toMatchObject({ status: 'refused', code: 'WORKTREE_NOT_CREATED', details: { reason: 'conflict' } });
+  const { message } = first as { message: string };
+  expect(await create('op_1')).toMatchObject({ status: 'refused', code: 'WORKTREE_NOT_CREATED', message });
+  await rm(path, { recursive: true });
+  expect(await create('op_1')).toMatchObject({ status: 'refused' });
+  expect(await create('op_2')).toMatchObject({ state: 'ready' });
+  expect(await create('op_2')).toMatchObject({ state: 'ready' });
+});
+
+test('a rebase that met a conflict says so again when its answer was lost', async () => {
+  const { create, rebase } = onHost();
+  await create('op_1');
+  const { path } = (await worktrees.get(taskId))!;
+  await put(path, { 'src/a.txt': 'ours\n' });
+  await commit(path, 'Ours');
+  await put(at.repository, { 'src/a.txt': 'theirs\n' });
+  const ontoSha = await commit(at.repository, 'Theirs');
+  const ready = (await worktrees.get(taskId))!;
+  const operation = {
+    id: 'op_2',
+    kind: 'rebase' as const,
+    actor: 'anna',
+    startedAt: new Date().toISOString(),
+    ontoSha,
+  };
+  await worktrees.change(ready, { state: 'rebasing', operation }, new Date().toISOString());
+
+  const conflict = { status: 'refused', code: 'WORKTREE_REBASE_CONFLICT', details: { reason: 'merge-conflict' } };
+  expect(await rebase('op_2')).toMatchObject(conflict);
+  expect(await rebase('op_2')).toMatchObject(conflict);
+  expect((await worktrees.get(taskId))?.history.at(-1)).toMatchObject({
+    result: 'failed',
+    refusal: { code: 'WORKTREE_REBASE_CONFLICT' },
+  });
+  expect(await sh(path, 'log', '-1', '--format=%s')).toBe('Ours\n');
+});
+
+test('a try that the server has given up is not joined at its work by the next one', async () => {
+  let working = 0;
+  let most = 0;
+  const { create } = onHost({
+    async ensureWorktree(request) {
+      most = Math.max(most, (working += 1));
+      try {
+        return await at.git.ensureWorktree(request);
+      } finally {
+        working -= 1;
+      }
+    },
+  });
+  const answers = await Promise.all([create('op_1'), create('op_1'), create('op_1')]);
+  expect(answers).toEqual([1, 2, 3].map(() => expect.objectContaining({ state: 'ready' })));
+  expect(most).toBe(1);
+});
