@@ -52,7 +52,7 @@ test.each(parts.flatMap((first) => parts.map((second) => [first, second] as cons
     const run = await persistently(() => aWaitingRun(service.call));
     const request = anApprovalRequest(run, { lifetimeMs: 600_000 });
     const approval = await persistently(() => requester.approvals.request(request));
-    const waiting = requester.approvals.settled(approval.id, AbortSignal.timeout(90_000));
+    const waiting = requester.approvals.settled(approval.id, AbortSignal.timeout(120_000));
     kill(first);
     const deciding = decided(approval.id);
     kill(second);

@@ -130,7 +130,7 @@ describe.each([
     await saying;
 
     for (const [index, { taskId, attemptId }] of launched.entries()) {
-      const status = await service.call.ended(taskId, 60_000);
+      const status = await service.call.ended(taskId);
       expect(ends).toContain(status.attempt.completion.status);
       expect(status.attemptId).toBe(attemptId);
       const events = await service.call.events(taskId, attemptId);

@@ -234,7 +234,7 @@ test('an emergency has ended, and what was before stands again', async () => {
 });
 
 test('a run whose time is up has ended', async () => {
-  const { attempt } = await service.call.ended(overtime.taskId, 60_000);
+  const { attempt } = await service.call.ended(overtime.taskId);
   expect(attempt).toMatchObject({ id: overtime.attemptId, completion: { harness: { ended: 'timeout' } } });
   expect(await admitted(overtime)).toMatchObject({ state: 'released' });
 });

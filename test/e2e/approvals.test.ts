@@ -47,7 +47,7 @@ test('a request is told once, listed, decided once, and whoever waits goes on', 
   const approval = await requester.approvals.request(anApprovalRequest(run));
   const again = await requester.approvals.request(anApprovalRequest(run));
   expect(again).toEqual(approval);
-  const waiting = requester.approvals.settled(approval.id, AbortSignal.timeout(20_000));
+  const waiting = requester.approvals.settled(approval.id, AbortSignal.timeout(120_000));
   await watcher.hears((message) => message.type === 'run-approval:changed' && message.approval.id === approval.id);
   await eventually(async () => expect(await kinds(run)).toEqual(['run.started', 'approval.requested']));
   const listed = await admin.ok('GET', `/api/run-approvals?attemptId=${run.attemptId}&status=pending`);
@@ -138,7 +138,7 @@ test('response data reaches whoever waits and is written down nowhere', async ()
   });
   const decided = await admin.post(path(approval.id, '/decision'), decisionOn(approval, { responseData }));
   expect(decided).toMatchObject({ status: 200, body: { resolution: { responseData: '[handed to the run]' } } });
-  await requester.approvals.settled(approval.id, AbortSignal.timeout(20_000));
+  await requester.approvals.settled(approval.id, AbortSignal.timeout(120_000));
   const sealed = await requester.approvals.takeResponse(approval.id);
   expect(JSON.parse(key.open(sealed!, responseContext(approval)))).toEqual(responseData);
   expect(await requester.approvals.takeResponse(approval.id)).toBeUndefined();
@@ -155,7 +155,7 @@ test('response data reaches whoever waits and is written down nowhere', async ()
 test('nobody decides after the time is over, and a timer says so', async () => {
   const run = await aWaitingRun(admin);
   const approval = await requester.approvals.request(anApprovalRequest(run, { lifetimeMs: 1_000 }));
-  const settled = await requester.approvals.settled(approval.id, AbortSignal.timeout(20_000));
+  const settled = await requester.approvals.settled(approval.id, AbortSignal.timeout(120_000));
   expect(settled).toMatchObject({ status: 'expired', resolution: { decision: 'expired', actor: 'system:expiry' } });
   expect(await admin.post(path(approval.id, '/decision'), decisionOn(approval))).toMatchObject({
     status: 409,

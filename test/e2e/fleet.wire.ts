@@ -35,14 +35,14 @@ const startSecond = () =>
 
 beforeAll(async () => {
   stack = await startStack();
-}, 60_000);
+});
 beforeAll(async () => {
   secondDir = join(stack.dir, 'second');
   second = await startSecond();
   const path = await aRepository(stack.dir);
   await stack.call.ok('POST', '/api/config/repos', { name: 'far', path, defaultBranch: 'main', hostId: 'second' });
   await stack.call.configureAgents([scriptAgent('worker-bee', '15', '100')]);
-}, 60_000);
+});
 afterAll(async () => {
   await second.stop(20_000);
   await stack.close();

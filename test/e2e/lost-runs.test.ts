@@ -112,7 +112,7 @@ test('a queued run and an agent elsewhere whose workflows were terminated end, a
   const again = await stack.call.start(queuedTask, { agent: 'witnessed-bee' });
   expect(again.attemptId).not.toBe(queued.attemptId);
   for (const { taskId, attemptId } of holding) await stack.call.ok('POST', `/api/agents/${taskId}/stop`, { attemptId });
-  await stack.call.ended(queuedTask, 60_000);
+  await stack.call.ended(queuedTask);
 });
 
 test('a recovery whose workflow was terminated is cancelled, and gives its task back', async () => {

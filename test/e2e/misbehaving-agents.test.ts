@@ -23,7 +23,7 @@ afterAll(() => stack.close());
 async function run(agent: string, body: object = {}) {
   const task = await stack.call.createTask({ title: agent, git: { repo: 'sample' } });
   const { attemptId } = await stack.call.start(task.id, { agent, ...body });
-  const { attempt } = await stack.call.ended(task.id, 60_000);
+  const { attempt } = await stack.call.ended(task.id);
   const events = await stack.call.events(task.id, attemptId);
   expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_, index) => index + 1));
   return { completion: attempt.completion, events, task: await stack.call.ok('GET', `/api/tasks/${task.id}`) };

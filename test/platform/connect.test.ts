@@ -34,8 +34,8 @@ describe('connecting', () => {
     const { lines, log } = recordingLog();
     const address = `127.0.0.1:${port}`;
     const both = Promise.all([
-      connectClient({ address, namespace, log, withinMs: 60_000 }),
-      connectWorker({ address, namespace, log: silent, withinMs: 60_000 }),
+      connectClient({ address, namespace, log, withinMs: 120_000 }),
+      connectWorker({ address, namespace, log: silent, withinMs: 120_000 }),
     ]);
     await eventually(() => expect(lines.filter(({ level }) => level === 'warn').length).toBeGreaterThan(1));
     const binary = await findTemporalBinary();
@@ -72,7 +72,7 @@ describe('search attributes of an external server', () => {
       namespace: name,
       workflowExecutionRetentionPeriod: { seconds: 86_400 as never },
     });
-    await eventually(() => connection.workflowService.describeNamespace({ namespace: name }), { withinMs: 30_000 });
+    await eventually(() => connection.workflowService.describeNamespace({ namespace: name }));
     return name;
   };
 

@@ -14,9 +14,6 @@ beforeEach(async () => {
 });
 afterEach(() => harness.close());
 
-/** Within a second, as the board promises. */
-const soon = <T>(check: () => T | Promise<T>): Promise<T> => eventually(check, { withinMs: 1_500 });
-
 /** A task and the path of its file. */
 async function aTask(title = 'a'): Promise<{ id: string; path: string }> {
   const { id } = await board.create({ title }, { actor });
@@ -32,7 +29,7 @@ describe('an edit by hand', () => {
     const { id, path } = await aTask();
     const { lines } = recordChanges(board);
     await edit(path, 'title: a', '# mine\ntitle: Edited\npoints: 0x10');
-    await soon(() => expect(board.list({}).tasks[0]).toMatchObject({ title: 'Edited', revision: 2, points: 16 }));
+    await eventually(() => expect(board.list({}).tasks[0]).toMatchObject({ title: 'Edited', revision: 2, points: 16 }));
     expect(await harness.read(path)).toMatch(
       /# mine\ntitle: Edited\n[^]*revision: 2\n[^]*updatedBy: file:hand-edit\npoints: 0x10\n/,
     );
@@ -99,9 +96,11 @@ describe('an edit by hand', () => {
   test('can create, move, rename and delete tasks', async () => {
     const { lines } = recordChanges(board);
     await harness.write('active/notes.md', fileText({ id: 'TASK-1', title: 'By hand' }, 'text'));
-    await soon(() => expect(board.list({}).tasks).toMatchObject([{ id: 'TASK-1', description: 'text', revision: 1 }]));
+    await eventually(() =>
+      expect(board.list({}).tasks).toMatchObject([{ id: 'TASK-1', description: 'text', revision: 1 }]),
+    );
     await rename(join(harness.dir, 'active/notes.md'), join(harness.dir, 'backlog/other name.md'));
-    await soon(() => expect(board.list({}, 'backlog').total).toBe(1));
+    await eventually(() => expect(board.list({}, 'backlog').total).toBe(1));
     expect(board.list({}).total).toBe(0);
     expect(await board.update('TASK-1', () => ({ points: 1 }), { actor })).toMatchObject({
       title: 'By hand',
@@ -109,7 +108,7 @@ describe('an edit by hand', () => {
     });
     expect(await harness.files('backlog')).toEqual(['other name.md']);
     await unlink(join(harness.dir, 'backlog/other name.md'));
-    await soon(() => expect(board.list({}, 'backlog').total).toBe(0));
+    await eventually(() => expect(board.list({}, 'backlog').total).toBe(0));
     expect(await board.get('TASK-1')).toBeUndefined();
     expect(lines).toEqual([
       'created TASK-1 active 1',
@@ -123,10 +122,10 @@ describe('an edit by hand', () => {
     const { id, path } = await aTask();
     // A folder that was deleted and made again is not the one that is watched.
     await rm(join(harness.dir, 'active'), { recursive: true });
-    await soon(() => expect(board.list({}).total).toBe(0));
+    await eventually(() => expect(board.list({}).total).toBe(0));
     await harness.open();
     await harness.write(path, fileText({ id, title: 'again' }));
-    await eventually(() => expect(board.list({}).tasks).toMatchObject([{ id, title: 'again' }]), { withinMs: 3_000 });
+    await eventually(() => expect(board.list({}).tasks).toMatchObject([{ id, title: 'again' }]));
   });
 });
 
@@ -137,7 +136,7 @@ describe('a file that cannot be read', () => {
     const { lines } = recordChanges(board);
     const broken = (await harness.read(path)).replace('title: a', 'title: [a');
     await harness.write(path, broken);
-    await soon(() => expect(board.diagnostics()).toMatchObject([{ location: 'active', path, code: 'invalid' }]));
+    await eventually(() => expect(board.diagnostics()).toMatchObject([{ location: 'active', path, code: 'invalid' }]));
     expect(board.list({}).tasks).toMatchObject([{ title: 'other' }]);
     const refusal = { status: 409, message: expect.stringContaining(path) };
     await expect(board.get(id)).rejects.toMatchObject(refusal);
@@ -162,9 +161,9 @@ describe('a file that cannot be read', () => {
     const text = await harness.read(path);
     const { lines } = recordChanges(board);
     await harness.write(path, 'oops');
-    await soon(() => expect(board.diagnostics()).toHaveLength(1));
+    await eventually(() => expect(board.diagnostics()).toHaveLength(1));
     await harness.write(path, text);
-    await soon(() => expect(board.list({}).tasks).toMatchObject([{ revision: 1 }]));
+    await eventually(() => expect(board.list({}).tasks).toMatchObject([{ revision: 1 }]));
     expect(lines).toEqual([]);
   });
 });
@@ -174,7 +173,7 @@ describe('an identity that two files claim', () => {
     const { id, path } = await aTask();
     const copy = `backlog/copy.md`;
     await harness.write(copy, (await harness.read(path)).replace('title: a', 'title: copy'));
-    await soon(() =>
+    await eventually(() =>
       expect(
         board
           .diagnostics()
@@ -229,7 +228,7 @@ describe('an identity that two files claim', () => {
       'active/d.md',
       fileText({ id: 'TASK-4', git: { prUrl: 'https://git.example/o/r/pull/3' }, github }),
     );
-    await soon(() => expect(board.diagnostics()).toHaveLength(2));
+    await eventually(() => expect(board.diagnostics()).toHaveLength(2));
     await expect(board.update(id, () => ({ title: 'x' }), { actor })).rejects.toMatchObject({ status: 409 });
     await board.update('TASK-4', () => ({ github: undefined }), { actor });
     expect(board.diagnostics()).toEqual([]);

@@ -70,14 +70,14 @@ export class Caller {
   }
 
   /** Waits until the latest attempt of the task has ended, and answers the status. */
-  ended(taskId: string, withinMs = 30_000): Promise<Answer['body']> {
+  ended(taskId: string): Promise<Answer['body']> {
     return eventually(
       async () => {
         const status = await this.status(taskId);
         if (status.state !== 'ended') throw new Error(`the run is ${status.state}`);
         return status;
       },
-      { withinMs, everyMs: 50 },
+      { everyMs: 50 },
     );
   }
 }

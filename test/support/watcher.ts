@@ -31,7 +31,7 @@ export class TestWatcher {
   }
 
   /** Waits for a message that `matches`, and answers it. */
-  hears(matches: (message: Answer['body']) => boolean, withinMs = 20_000): Promise<Answer['body']> {
+  hears(matches: (message: Answer['body']) => boolean, withinMs?: number): Promise<Answer['body']> {
     return eventually(
       () => {
         const found = this.heard.find(matches);

@@ -19,7 +19,7 @@ export async function approvalScenarios({ service, temporal }: Stage): Promise<R
       expectedRevision: 1,
       expectedActionHash: decided.actionHash,
     });
-    await approvals.settled(expired.id, AbortSignal.timeout(20_000));
+    await approvals.settled(expired.id, AbortSignal.timeout(120_000));
     const cancelled = await ask('cancelled');
     await call.ok('POST', `/api/agents/${run.taskId}/stop`, { attemptId: run.attemptId });
     return [

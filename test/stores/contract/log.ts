@@ -158,14 +158,12 @@ export function logContract(harness: StoreHarness): void {
       expect(there[50]).toEqual({ scope: 's', sequence: 51, text: 'last' });
     });
 
-    it('wakes a sleeping watcher of another connection soon', async () => {
+    it('wakes a sleeping watcher of another connection', async () => {
       const heard = watch(elsewhere, 's');
       await log.append('s', [{ text: 'a' }]);
       await eventually(() => expect(heard).toHaveLength(1));
-      const before = performance.now();
       await log.append('s', [{ text: 'b' }]);
-      await eventually(() => expect(heard).toHaveLength(2), { withinMs: 2_000, everyMs: 2 });
-      expect(performance.now() - before).toBeLessThan(1_000);
+      await eventually(() => expect(heard).toHaveLength(2));
     });
 
     it('ends a watch when its signal aborts, also one that begins aborted', async () => {
