@@ -1,13 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { eventually } from '../../platform/testing/eventually';
+import { persistently } from '../support/persistently';
 import type { Service } from '../support/service';
 
 /** How long everything may take to come to its end once nothing is killed any more, in milliseconds. */
 const settleWithinMs = 300_000;
 const lookEveryMs = 250;
-
-/** A call that may meet a dead process, repeated as a caller with an idempotency key does. */
-const persistently = <T>(call: () => Promise<T>): Promise<T> => eventually(call, { everyMs: 200 });
 
 /** What is killed meanwhile, and what has been launched. */
 export interface Course {

@@ -7,10 +7,10 @@ import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
 import type { Database } from '../../stores/collection';
 import { createReservationStore, type ReservationStore } from '../../stores/reservation-store';
 import { openSqlite } from '../../stores/sqlite/database';
+import { persistently } from '../support/persistently';
 import { aRepository } from '../support/repository';
 import { partEnvironment, startService, type Service } from '../support/service';
 import { startWorkerProcess } from '../support/worker-process';
-import { persistently } from './runs';
 
 /** `ADMISSION_LOAD_RUNS=1000` is the whole of it; a real agent, worktree and workflow each are much for a small machine. */
 const launches = Number(process.env.ADMISSION_LOAD_RUNS ?? '60');

@@ -6,9 +6,10 @@ import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
 import { schedulerId } from '../../workflows/admission-scheduler/messages';
 import { scriptAgent } from '../support/caller';
 import { gitBreakpoints, type GitBreakpoints } from '../support/git-breakpoints';
+import { persistently } from '../support/persistently';
 import { aRepository } from '../support/repository';
 import { startService, type Service } from '../support/service';
-import { allEnded, expectNothingLostOrDoubled, launchAll, persistently, type Launched } from './runs';
+import { allEnded, expectNothingLostOrDoubled, launchAll, type Launched } from './runs';
 
 const runs = 20;
 const limit = 5;

@@ -1,8 +1,8 @@
 import { Client, Connection } from '@temporalio/client';
 import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
-import { eventually } from '../../platform/testing/eventually';
 import { anApprovalRequest, aRequester, aWaitingRun, type Requester } from '../support/approvals';
 import type { Answer } from '../support/caller';
+import { persistently } from '../support/persistently';
 import { aRepository } from '../support/repository';
 import { startService, type Service } from '../support/service';
 
@@ -28,8 +28,6 @@ afterAll(async () => {
 });
 
 const kill = (part: string) => process.kill(service.pids()[part] ?? 0, 'SIGKILL');
-/** Repeats a call that may meet a dead process. */
-const persistently = <T>(call: () => Promise<T>): Promise<T> => eventually(call, { everyMs: 200 });
 
 /** Decides as a caller does who was not answered: looks at the record, and decides again while it is pending. */
 const decided = (id: string): Promise<Answer['body']> =>

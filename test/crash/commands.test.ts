@@ -5,6 +5,7 @@ import { eventually } from '../../platform/testing/eventually';
 import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
 import { scriptAgent, type Answer } from '../support/caller';
 import { kill } from '../support/kill';
+import { persistently } from '../support/persistently';
 import { aRepository } from '../support/repository';
 import { startService, type Service } from '../support/service';
 import type { Launched } from './runs';
@@ -49,8 +50,6 @@ const heardBy = (attemptId: string): string[] =>
     .split('\n')
     .filter((line) => line.startsWith(`${attemptId} `))
     .map((line) => line.slice(attemptId.length + 1));
-
-const persistently = <T>(call: () => Promise<T>): Promise<T> => eventually(call, { everyMs: 100 });
 
 /** Sends it under its key until somebody says what became of it, as a caller does that may not lose it. */
 async function say(said: Said): Promise<void> {

@@ -3,6 +3,7 @@ import { inspect } from 'node:util';
 import { findByEnvironment } from '../../platform/processes/identity';
 import { eventually } from '../../platform/testing/eventually';
 import type { Answer } from '../support/caller';
+import { persistently } from '../support/persistently';
 import { git } from '../support/repository';
 import type { Service } from '../support/service';
 
@@ -11,9 +12,6 @@ export interface Launched {
   taskId: string;
   attemptId: string;
 }
-
-/** Repeats a call that may meet a dead process, as a caller with an idempotency key does. */
-export const persistently = <T>(call: () => Promise<T>): Promise<T> => eventually(call, { everyMs: 200 });
 
 /** Starts runs at once, each under an idempotency key; `launched` grows as they are answered. */
 export async function launchAll(

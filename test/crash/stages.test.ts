@@ -8,9 +8,10 @@ import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
 import { scriptAgent, type Answer } from '../support/caller';
 import { kill } from '../support/kill';
 import { gitBreakpoints, type GitBreakpoints } from '../support/git-breakpoints';
+import { persistently } from '../support/persistently';
 import { aRepository } from '../support/repository';
 import { startService, type Service } from '../support/service';
-import { allEnded, expectNothingLostOrDoubled, launchAll, persistently, type Launched } from './runs';
+import { allEnded, expectNothingLostOrDoubled, launchAll, type Launched } from './runs';
 
 /** Runs in each state: few enough for every test run, and as many as you like with the variable. */
 const runs = Number(process.env.BOARD_CRASH_RUNS ?? 5);

@@ -9,12 +9,13 @@ import { outputCleanupId } from '../../workflows/output-cleanup/messages';
 import { phaseExpansionId } from '../../workflows/phase-expansion/messages';
 import { anApprovalRequest, aRequester, aWaitingRun } from '../support/approvals';
 import { scriptAgent, type Answer } from '../support/caller';
+import { persistently } from '../support/persistently';
 import { confinedAgent, inMs, readPhase, transitionOf } from '../support/phases';
 import { aRepository } from '../support/repository';
 import { setRunTime } from '../support/run-time';
 import { partEnvironment, startService, type Service } from '../support/service';
 import { startWorkerProcess } from '../support/worker-process';
-import { persistently, type Launched } from './runs';
+import type { Launched } from './runs';
 
 /**
  * Every timer that the product waits for, shortened: all of them are set, everything is stopped until the last one would
