@@ -1,33 +1,10 @@
 import type { Capacity, EvaluatedPolicy, ReleaseReason } from '../contracts/admission';
-import {
-  blockedBy,
-  evaluated,
-  hostKey,
-  nothing,
-  resources,
-  scopesOf,
-  type Policy,
-  type Usage,
-} from '../runs/admission/capacity';
+import { evaluated, hostKey, nothing, scopesOf, type Policy, type Usage } from '../runs/admission/capacity';
 import type { AdmissionRequest } from '../runs/admission/request';
+import { createCapacityLedger, type Holder } from './capacity-ledger';
 import type { Collection, Database } from './collection';
 import { inPages } from './in-pages';
 import { insertOnce } from './insert';
-
-/** Who holds capacity, and of which generation of its reservation that is. */
-interface Holder {
-  generation: number;
-  at: string;
-  requested: Capacity;
-  keys: string[];
-}
-
-/** The one arbiter of capacity. One document, so that one compare-and-set reserves in every scope or in none. */
-interface Ledger {
-  _id: 'ledger';
-  usage: Record<string, Capacity>;
-  holders: Record<string, Holder>;
-}
 
 /** `admission-reservation/v1` as it is stored; its id is that of the attempt. */
 export interface ReservationRecord extends AdmissionRequest {
@@ -89,18 +66,16 @@ const filterable = [
 
 /** How long ended reservations can be looked at. */
 const retentionSeconds = 90 * 86_400;
-/** How often a compare-and-set is tried while others change the same. */
+/** How often a reservation is tried while others change the same. */
 const tries = 20;
 /** How many documents one sweep takes up. */
 const batch = 500;
 /** How long a holder may be without its document before that is taken for the trace of a crash, in milliseconds. */
 const orphanAfterMs = 60_000;
-/** Usage of scopes that nobody uses any more is kept until there is this much more of it than there are holders. */
-const spareScopes = 64;
 
 /** Capacity: who holds how much of it, under which lease, and what became of it. */
 export async function createReservationStore(db: Database) {
-  const ledgers = await db.collection<Ledger>({ name: 'admission-ledger' });
+  const ledger = await createCapacityLedger(db);
   const reservations: Collection<ReservationRecord> = await db.collection({
     name: 'admission-reservations',
     indexes: [
@@ -113,67 +88,6 @@ export async function createReservationStore(db: Database) {
     ],
     expire: { field: 'endedAt', afterSeconds: retentionSeconds },
   });
-  await insertOnce(ledgers, { _id: 'ledger', usage: {}, holders: {} });
-
-  /** Counts the request in every scope, or in none. Done already, it stays as it is. */
-  async function hold(request: AdmissionRequest, policies: Policy[], generation: number, at: string) {
-    const { attemptId, requested } = request;
-    const keys = scopesOf(request).map(({ key }) => key);
-    for (let attempt = 0; attempt < tries; attempt += 1) {
-      const room = Object.fromEntries(
-        policies.map(({ key, resource, limit }) => [
-          `usage.${key}.${resource}`,
-          { $not: { $gt: limit - requested[resource] } },
-        ]),
-      );
-      const changed = await ledgers.findOneAndUpdate(
-        { _id: 'ledger', ...room, [`holders.${attemptId}`]: { $exists: false } },
-        {
-          $inc: counted(keys, requested, 1),
-          $set: { [`holders.${attemptId}`]: { generation, at, requested, keys } },
-        },
-      );
-      if (changed) return { held: true as const };
-      const { holders, usage } = await ledger();
-      const holder = holders[attemptId];
-      if (holder?.generation === generation) return { held: true as const };
-      if (holder && holder.generation > generation) return { held: false as const, blocked: [], usage };
-      // Left by an earlier generation that has ended: its place is ours once it is cleared.
-      if (holder) await letGo(attemptId, holder);
-      const blocked = holder ? [] : blockedBy(policies, usage, requested);
-      if (blocked.length > 0) return { held: false as const, blocked, usage };
-    }
-    throw new Error(`The ledger kept changing while ${attemptId} was reserved.`);
-  }
-
-  /** Takes a holder out of the ledger, once, however often it is called. */
-  async function letGo(attemptId: string, { generation, keys, requested }: Omit<Holder, 'at'>): Promise<boolean> {
-    const changed = await ledgers.findOneAndUpdate(
-      { _id: 'ledger', [`holders.${attemptId}.generation`]: generation },
-      { $inc: counted(keys, requested, -1), $unset: { [`holders.${attemptId}`]: '' } },
-    );
-    if (changed) await prune(changed);
-    return changed !== undefined;
-  }
-
-  /** Forgets scopes without usage, now and then: every root task is one. */
-  async function prune({ usage, holders }: Ledger): Promise<void> {
-    const unused = Object.entries(usage).flatMap(([key, capacity]) =>
-      resources.every((resource) => capacity[resource] === 0) ? [key] : [],
-    );
-    if (unused.length <= spareScopes + Object.keys(holders).length) return;
-    const still = unused.flatMap((key) => resources.map((resource) => [`usage.${key}.${resource}`, 0] as const));
-    await ledgers.findOneAndUpdate(
-      { _id: 'ledger', ...Object.fromEntries(still) },
-      { $unset: Object.fromEntries(unused.map((key) => [`usage.${key}`, ''])) },
-    );
-  }
-
-  async function ledger(): Promise<Ledger> {
-    const found = await ledgers.get('ledger');
-    if (!found) throw new Error('The admission ledger is missing from the stores.');
-    return found;
-  }
 
   /** Writes the reservation that the ledger counts, if nobody was there first. */
   async function record(
@@ -229,7 +143,7 @@ export async function createReservationStore(db: Database) {
         if (existing?.state === 'active') return { outcome: 'held', reservation: existing };
         if (existing?.state === 'released') return { outcome: 'over' };
         const generation = (existing?.generation ?? 0) + 1;
-        const held = await hold(request, policies, generation, lease.now);
+        const held = await ledger.hold(request, policies, generation, lease.now);
         if (!held.held && held.blocked.length > 0) {
           return { outcome: 'blocked', policies: held.blocked, usage: held.usage };
         }
@@ -242,7 +156,7 @@ export async function createReservationStore(db: Database) {
           return { outcome: 'held', reservation: standing };
         }
         const keys = scopesOf(request).map(({ key }) => key);
-        await letGo(request.attemptId, { generation, requested: request.requested, keys });
+        await ledger.letGo(request.attemptId, { generation, requested: request.requested, keys });
       }
       throw new Error(`The reservation of ${request.attemptId} kept changing.`);
     },
@@ -272,7 +186,7 @@ export async function createReservationStore(db: Database) {
       );
       // Also when it was released before: that call may have died before it came to the ledger.
       const record = changed ?? (await reservations.get(id));
-      if (record) await letGo(id, holderOf(record));
+      if (record) await ledger.letGo(id, holderOf(record));
     },
 
     /** Gives back what a launch holds that goes on waiting: it may reserve again. */
@@ -282,7 +196,7 @@ export async function createReservationStore(db: Database) {
         { _id: id, state: 'active' },
         { $set: { state: 'expired', endedAt: at, updatedAt: at }, $inc: { revision: 1 } },
       );
-      if (changed) await letGo(id, holderOf(changed));
+      if (changed) await ledger.letGo(id, holderOf(changed));
     },
 
     renewOne: (id: string, now: Date, leaseMs: number) =>
@@ -320,7 +234,7 @@ export async function createReservationStore(db: Database) {
           { $set: { state: 'expired', endedAt: at, updatedAt: at }, $inc: { revision: 1 } },
         );
         if (!expired) continue;
-        await letGo(id, holderOf(expired));
+        await ledger.letGo(id, holderOf(expired));
         ended.push(expired);
       }
       return ended;
@@ -332,7 +246,7 @@ export async function createReservationStore(db: Database) {
      */
     async repair(now: Date): Promise<number> {
       let cleared = 0;
-      const holders = Object.entries((await ledger()).holders);
+      const holders = Object.entries((await ledger.read()).holders);
       for (let from = 0; from < holders.length; from += batch) {
         const some = holders.slice(from, from + batch);
         const found = await reservations.find({ _id: { $in: some.map(([id]) => id) } });
@@ -343,7 +257,7 @@ export async function createReservationStore(db: Database) {
           const young = now.getTime() - Date.parse(holder.at) < orphanAfterMs;
           if (stands || (!isEnded(record, holder) && young)) continue;
           if (!record && !(await bury(id, holder, now))) continue;
-          if (await letGo(id, holder)) cleared += 1;
+          if (await ledger.letGo(id, holder)) cleared += 1;
         }
       }
       return cleared;
@@ -369,22 +283,16 @@ export async function createReservationStore(db: Database) {
 
     /** How many run slots the runs of a host hold. */
     async runsOn(host: string): Promise<number> {
-      return (await ledger()).usage[hostKey(host)]?.runs ?? 0;
+      return (await ledger.read()).usage[hostKey(host)]?.runs ?? 0;
     },
 
-    holders: async (): Promise<string[]> => Object.keys((await ledger()).holders),
+    holders: async (): Promise<string[]> => Object.keys((await ledger.read()).holders),
 
-    usage: async (): Promise<Usage> => (await ledger()).usage,
+    usage: async (): Promise<Usage> => (await ledger.read()).usage,
   };
 }
 
 export type ReservationStore = Awaited<ReturnType<typeof createReservationStore>>;
-
-/** The increments that count a request in scopes, or take it back. */
-const counted = (keys: string[], requested: Capacity, sign: 1 | -1): Record<string, number> =>
-  Object.fromEntries(
-    keys.flatMap((key) => resources.map((resource) => [`usage.${key}.${resource}`, sign * requested[resource]])),
-  );
 
 const holderOf = ({ generation, requested, keys }: ReservationRecord): Omit<Holder, 'at'> => ({
   generation,
