@@ -56,11 +56,11 @@ export const isOfThisBoot = (identity: Pick<ProcessIdentity, 'bootId'>): boolean
 
 /**
  * Whether a process was started with `name=value` in its environment; `undefined` where that cannot be told: outside
- * Linux, of a process this user may not inspect, or of one that is gone.
+ * Linux, of a process this user may not inspect, or of one that shows no environment because it is about to be gone.
  */
 export async function startedWith(pid: number, name: string, value: string): Promise<boolean | undefined> {
   const environment = await readFile(`/proc/${pid}/environ`).catch(() => undefined);
-  return environment && environmentHolds(environment, name, value);
+  return environment?.length ? environmentHolds(environment, name, value) : undefined;
 }
 
 const environmentHolds = (environment: Buffer, name: string, value: string): boolean =>

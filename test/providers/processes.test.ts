@@ -7,6 +7,7 @@ import {
   identify,
   identifyChild,
   isSameProcess,
+  startedWith,
 } from '../../platform/processes/identity';
 import { parsePsLine, parseStat } from '../../platform/processes/process-table';
 import { eventually } from '../../platform/testing/eventually';
@@ -75,6 +76,19 @@ describe('identity', () => {
       zombie: false,
     });
     expect(parsePsLine('')).toBeUndefined();
+  });
+
+  it('tells what a process was started with, unless it shows nothing, as one does that is about to be gone', async () => {
+    const child = start('echo up; exec sleep 1000', { env: { TOLD: 'yes' } });
+    await firstLine(child);
+    expect(await startedWith(child.pid!, 'TOLD', 'yes')).toBe(true);
+    expect(await startedWith(child.pid!, 'TOLD', 'ye')).toBe(false);
+    const silent = start('echo up; exec env -i sleep 1000');
+    await firstLine(silent);
+    await eventually(async () => expect(await startedWith(silent.pid!, 'TOLD', 'yes')).toBeUndefined());
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    expect(await startedWith(child.pid!, 'TOLD', 'yes')).toBeUndefined();
   });
 
   it('finds processes by an exact variable of their environment', async () => {

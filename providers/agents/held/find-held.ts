@@ -56,15 +56,10 @@ async function stateOf(
   const exit = await readExit(spool);
   if (exit) return { exit };
   if (!isThere) return { refused: (await identify(identity.pid)) ? 'process-identity-mismatch' : 'process-not-found' };
-  switch (await startedWith(identity.pid, attemptVariable, attemptId)) {
-    case true:
-      return {};
-    case false:
-      return { refused: 'process-identity-mismatch' };
-    case undefined: {
-      // It may have ended while it was looked at.
-      const last = await readExit(spool);
-      return last ? { exit: last } : { refused: 'process-identity-unverifiable' };
-    }
-  }
+  const isOurs = await startedWith(identity.pid, attemptVariable, attemptId);
+  if (isOurs) return {};
+  // It may have ended while it was looked at.
+  const last = await readExit(spool);
+  if (last) return { exit: last };
+  return { refused: isOurs === false ? 'process-identity-mismatch' : 'process-identity-unverifiable' };
 }
