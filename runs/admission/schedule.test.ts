@@ -38,6 +38,12 @@ const entry = (id: string, fields: Partial<Candidate> & { runs?: number } = {}):
   };
 };
 
+/** The line it stands in. */
+function line(candidate: Candidate): string {
+  const hostId = candidate.scopes.find(({ scope }) => scope === 'host')?.key ?? null;
+  return lineOf({ ...candidate, provider: 'process', hostId });
+}
+
 /** The entries in their lines, of which so many are shown at a time, and how many had to be shown. */
 function planOf(
   entries: readonly Candidate[],
@@ -48,8 +54,7 @@ function planOf(
 ): Plan & { shown: number } {
   const lines = new Map<string, Candidate[]>();
   for (const each of [...entries].sort((a, b) => a.enqueuedAt - b.enqueuedAt || (a.id < b.id ? -1 : 1))) {
-    const host = each.scopes.find(({ scope }) => scope === 'host')?.key ?? null;
-    const id = lineOf({ ...each, provider: 'process', hostId: host });
+    const id = line(each);
     lines.set(id, [...(lines.get(id) ?? []), each]);
   }
   let shown = 0;
@@ -204,10 +209,14 @@ it('starves nobody: over random arrivals every entry goes within its bound, and 
   );
 });
 
-/** The same choice by looking at every entry, one after the other. */
+/**
+ * The same choice by looking at every entry, one after the other. Room is kept for an entry that nobody of its line has
+ * spoken for: what has filled up since then is kept for it when the queue is looked at next.
+ */
 function choiceByAll(entries: Candidate[], usage: Usage, turn: Turn | undefined, now: number): string[] {
   const planned: Record<string, Capacity | undefined> = { ...usage };
   const kept = new Set<string>();
+  const spokenFor = new Set<string>();
   const picks: string[] = [];
   let served = turn;
   const ofLevel = (level: number) =>
@@ -228,8 +237,9 @@ function choiceByAll(entries: Candidate[], usage: Usage, turn: Turn | undefined,
       const blocking = blockedBy(next.policies, planned, next.requested);
       const widest = Math.max(...blocking.map(({ scope }) => own.indexOf(scope)));
       const isFirst = !blocking.some(({ scope, key }) => own.indexOf(scope) === widest && kept.has(key));
-      const keeps =
-        blocking.length > 0 && now - next.enqueuedAt >= settings.agingMs * settings.maxPromotions && isFirst;
+      const isOverdue = now - next.enqueuedAt >= settings.agingMs * settings.maxPromotions;
+      const keeps = blocking.length > 0 && isOverdue && isFirst && !spokenFor.has(line(next));
+      if (widest > own.indexOf('root-task')) spokenFor.add(line(next));
       for (const { scope, key } of next.scopes) {
         if (blocking.length > 0 && !(keeps && own.indexOf(scope) <= widest)) continue;
         planned[key] = plus(planned[key] ?? nothing, next.requested);
