@@ -23,7 +23,7 @@ import { call, openService } from './service';
 const [, , given = '100', ...chosen] = process.argv;
 const rounds = Number(given);
 /** Before anything is measured: compilers, caches, probes. */
-const warmUps = 10;
+const warmUps = 100;
 
 type Samples = Record<'floor' | 'ours', number[]>;
 
