@@ -1,4 +1,3 @@
-import { bundleWorkflowCode, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
 import Ajv2020, { type ValidateFunction } from 'ajv/dist/2020';
 import addFormats from 'ajv-formats';
 import { readEnvironment } from '../../platform/config/env';
@@ -9,6 +8,7 @@ import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
 import { plantsOpenApi } from '../../services/plants/openapi';
 import { startPlants, type RunningPlants } from '../../services/plants/start';
 import { testTemporal, type TestTemporal } from '../support/temporal';
+import { plantsWorkflowBundle } from '../support/workflow-bundle';
 import { aReceiver, expectedSignature } from './receiver';
 
 const log = createLog({ name: 'test', level: 'silent' });
@@ -16,14 +16,12 @@ const secret = 'a secret of the receivers';
 const greatest = '9223372036854775807';
 
 let temporal: TestTemporal;
-let bundle: WorkflowBundleWithSourceMap;
 let dir: TempDir;
 let plants: RunningPlants | undefined;
 
 beforeAll(async () => {
   installRuntime(log);
   temporal = await testTemporal();
-  bundle = await bundleWorkflowCode({ workflowsPath: require.resolve('../../services/plants/workflow') });
 });
 afterAll(() => temporal.close());
 beforeEach(async () => {
@@ -47,7 +45,7 @@ async function start(settings: Record<string, string> = {}, giveUpAfterMs = 60_0
     log,
     client: temporal.client,
     connection: temporal.nativeConnection,
-    workflows: { workflowBundle: bundle },
+    workflows: { workflowBundle: plantsWorkflowBundle },
     taskQueue: temporal.unique('plants'),
     delivery: { firstPauseMs: 50, longestPauseMs: 100, giveUpAfterMs },
   });

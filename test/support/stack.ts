@@ -10,6 +10,7 @@ import { makeTempDir } from '../../platform/testing/temp-dir';
 import { startWorker, type RunningWorker, type WorkerCode } from '../../worker/start';
 import { Caller } from './caller';
 import { testSettings } from './settings';
+import { workflowBundle } from './workflow-bundle';
 
 /** A whole service in this process, on a Temporal server and a data directory of its own. */
 export interface Stack {
@@ -73,7 +74,7 @@ export async function startStack(
     };
     const anotherWorker = async (changed: Record<string, string> = {}) => {
       const others = readEnvironment({ ...given, ...changed });
-      const worker = await startWorker(others, log, { workflowsPath: require.resolve('../../workflows'), ...code });
+      const worker = await startWorker(others, log, { workflowBundle, ...code });
       closers.push(() => worker.close());
       return worker;
     };

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { WithStartWorkflowOperation, WorkflowUpdateFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import { Worker, bundleWorkflowCode, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
+import { Worker } from '@temporalio/worker';
 import { Context } from '@temporalio/activity';
 import type { AdmissionActivities, Admitted } from '../../activities/admission';
 import type { CompletionActivities, FinishInput } from '../../activities/completion';
@@ -25,6 +25,7 @@ import { installRuntime } from '../../platform/temporal/runtime';
 import { hostQueue } from '../../workflows/queues';
 import { recoveryId } from '../../workflows/recovery/messages';
 import { testTemporal, type TestTemporal } from '../support/temporal';
+import { workflowBundle } from '../support/workflow-bundle';
 
 type Activities = AdmissionActivities &
   RecoveryActivities &
@@ -33,7 +34,6 @@ type Activities = AdmissionActivities &
   DispatchActivities;
 
 let temporal: TestTemporal;
-let bundle: WorkflowBundleWithSourceMap;
 
 beforeAll(async () => {
   installRuntime(createLog({ name: 'test', level: 'error' }));
@@ -41,7 +41,6 @@ beforeAll(async () => {
   await ensureSearchAttributes(temporal.client.connection, temporal.namespace, {
     log: createLog({ name: 'test', level: 'silent' }),
   });
-  bundle = await bundleWorkflowCode({ workflowsPath: require.resolve('../../workflows') });
 });
 
 afterAll(() => temporal.close());
@@ -123,7 +122,7 @@ async function withRun(
     namespace: temporal.namespace,
     maxHeartbeatThrottleInterval: 100,
   };
-  const board = await Worker.create({ ...common, taskQueue, workflowBundle: bundle, activities: traced });
+  const board = await Worker.create({ ...common, taskQueue, workflowBundle, activities: traced });
   const host = await Worker.create({
     ...common,
     taskQueue: hostQueue(hostId ?? temporal.unique('none')),

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { WithStartWorkflowOperation } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import { Worker, bundleWorkflowCode, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
+import { Worker } from '@temporalio/worker';
 import type { BeginWorktreeActivities } from '../../activities/worktree/begin';
 import type { NewWorktreeActivities } from '../../activities/worktree/create';
 import type { Beginning } from '../../activities/worktree/beginning';
@@ -16,6 +16,7 @@ import { installRuntime } from '../../platform/temporal/runtime';
 import { hostQueue } from '../../workflows/queues';
 import { operateUpdate, worktreeId, type WorktreeOutcome } from '../../workflows/worktree/messages';
 import { testTemporal, type TestTemporal } from '../support/temporal';
+import { workflowBundle } from '../support/workflow-bundle';
 
 type Activities = WorktreePlanActivities &
   BeginWorktreeActivities &
@@ -24,12 +25,10 @@ type Activities = WorktreePlanActivities &
   Pick<WorktreeViewActivities, 'inspect'>;
 
 let temporal: TestTemporal;
-let bundle: WorkflowBundleWithSourceMap;
 
 beforeAll(async () => {
   installRuntime(createLog({ name: 'test', level: 'error' }));
   temporal = await testTemporal();
-  bundle = await bundleWorkflowCode({ workflowsPath: require.resolve('../../workflows') });
 });
 
 afterAll(() => temporal.close());
@@ -93,7 +92,7 @@ async function withWorktree(
     ]),
   );
   const connection = temporal.nativeConnection;
-  const board = await Worker.create({ connection, taskQueue, workflowBundle: bundle, activities: traced });
+  const board = await Worker.create({ connection, taskQueue, workflowBundle, activities: traced });
   const host = await Worker.create({ connection, taskQueue: hostQueue(hostId), activities: traced });
   const workflowId = worktreeId(taskId);
   const input = { taskId, heartbeatTimeoutMs: 1_000 };
