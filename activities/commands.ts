@@ -7,6 +7,7 @@ import type { AttemptRecord, AttemptStore } from '../stores/attempt-store';
 import type { RunCommand, RunCommandStore } from '../stores/run-command-store';
 import type { RunEventStore } from '../stores/run-event-store';
 import type { CommandInput, CommandRefusal } from '../workflows/agent-run/messages';
+import type { AgentStops } from './agent-stops';
 import { withHeartbeat } from './heartbeat';
 import type { LiveAgents } from './live-agents';
 import { sourceOf } from './source';
@@ -29,6 +30,8 @@ export type Accepted = { deliverOn: string } | { outcome: CommandAnswer } | { re
 
 /** How long a command waits for a run that is about to be dispatched, in milliseconds. */
 const dispatchWithinMs = 3_000;
+/** Likewise for what is to end the run, which the workflow can do nothing else meanwhile; in milliseconds. */
+const supervisedWithinMs = 250;
 
 export function createCommandActivities(deps: CommandDependencies) {
   return {
@@ -37,7 +40,7 @@ export function createCommandActivities(deps: CommandDependencies) {
      * spoken to is only recorded.
      */
     async acceptCommand(input: CommandInput & { commandId: string }): Promise<Accepted> {
-      const record = await dispatched(deps, input.attemptId);
+      const record = await dispatched(deps, input.attemptId, dispatchWithinMs);
       if (!record) return { refusal: { code: 'NOT_FOUND', message: 'The attempt is missing.', details: {} } };
       const refusal = refusalOf(record, input);
       if (refusal) return { refusal };
@@ -68,6 +71,12 @@ export function createCommandActivities(deps: CommandDependencies) {
       if (!command) throw new Error(`The command ${commandId} of ${attemptId} is missing from the stores.`);
       return settle(deps, record, command, command.state === 'delivering' ? 'outcome-unknown' : 'agent-lost');
     },
+
+    /** The queue of the worker process that supervises the agent, or is about to; `null` when none does. */
+    async supervisorQueue({ attemptId }: { attemptId: string }): Promise<string | null> {
+      const record = await dispatched(deps, attemptId, supervisedWithinMs);
+      return record?.claim || record?.reclaimed ? null : (record?.supervisor?.queue ?? null);
+    },
   };
 
   /** The command as it was written down first, by whoever sent it or here; nothing without its words. */
@@ -94,8 +103,13 @@ export function createCommandActivities(deps: CommandDependencies) {
 
 export type CommandActivities = ReturnType<typeof createCommandActivities>;
 
-export function createDeliveryActivities(deps: CommandDependencies & { live: LiveAgents }) {
+export function createDeliveryActivities(deps: CommandDependencies & { live: LiveAgents; stops: AgentStops }) {
   return {
+    /** Ends the agent that this process supervises, as the cancellation of its activity does when that is heard of. */
+    async endAgent({ attemptId }: { attemptId: string }): Promise<void> {
+      deps.stops.end(attemptId);
+    },
+
     /** Hands a command to the agent that runs in this process: at most once, whatever is repeated. */
     async deliverCommand({ attemptId, commandId }: CommandRef): Promise<CommandAnswer> {
       return withHeartbeat(async () => {
@@ -118,8 +132,12 @@ export function createDeliveryActivities(deps: CommandDependencies & { live: Liv
 export type DeliveryActivities = ReturnType<typeof createDeliveryActivities>;
 
 /** The attempt, once its agent is being started or it is certain that none will be for a while. */
-async function dispatched({ attempts }: CommandDependencies, attemptId: string): Promise<AttemptRecord | undefined> {
-  const until = Date.now() + dispatchWithinMs;
+async function dispatched(
+  { attempts }: CommandDependencies,
+  attemptId: string,
+  withinMs: number,
+): Promise<AttemptRecord | undefined> {
+  const until = Date.now() + withinMs;
   for (;;) {
     const record = await attempts.get(attemptId);
     if (record?.state !== 'prepared' || Date.now() > until) return record;

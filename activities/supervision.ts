@@ -3,6 +3,7 @@ import { Context } from '@temporalio/activity';
 import { isSameProcess, type ProcessIdentity } from '../platform/processes/identity';
 import { leaveRunning } from '../providers/agents/provider';
 import type { AttemptRecord, AttemptStore } from '../stores/attempt-store';
+import type { AgentStops } from './agent-stops';
 
 /**
  * A worker goes on with an agent although its activity has timed out: Temporal may have been away for longer than a
@@ -16,6 +17,8 @@ export interface SupervisionDependencies {
   self: ProcessIdentity;
   /** Its own queue, for what is said to its agents. */
   queue: string;
+  /** How whoever polls that queue ends an agent. */
+  stops: AgentStops;
   /** Aborted when this worker is asked to end: agents that outlive it are left. */
   leaving: AbortSignal;
   /** Aborted when this worker shuts down: all others are stopped. */
@@ -59,6 +62,7 @@ export async function supervised<T>(
   const leave = () => stop.abort(leaveRunning);
   const onStopping = outlives ? leave : () => stop.abort();
   const ending = outlives ? deps.leaving : deps.stopping;
+  const forget = deps.stops.add(attemptId, () => stop.abort());
   ending.addEventListener('abort', onStopping);
   if (ending.aborted) onStopping();
   cancellationSignal.addEventListener('abort', onCancelled);
@@ -77,6 +81,7 @@ export async function supervised<T>(
     return await work(stop.signal);
   } finally {
     clearInterval(renewal);
+    forget();
     cancellationSignal.removeEventListener('abort', onCancelled);
     ending.removeEventListener('abort', onStopping);
     // Whoever goes on need not wait until this has lapsed; if it cannot be said, that is all that happens.

@@ -1,7 +1,7 @@
 /**
- * What a caller waits for: a preview, the `running` of a start, the answer of a steer. Each beside bare activities and
- * workflows with as many round trips on the same Temporal server, in turns, so that both meet the same machine. One caller, tasks with a
- * worktree.
+ * What a caller waits for: a preview, the `running` of a start, the end of a run that is stopped, the answer of a steer.
+ * All but the stop beside bare activities and workflows with as many round trips on the same Temporal server, in blocks
+ * that take turns, so that both meet the same machine. One caller, tasks with a worktree.
  *
  *     npm run build && node dist/bench/control.js [rounds] [preview|start|steer ...]
  *
@@ -12,6 +12,7 @@ import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Client, Connection, WithStartWorkflowOperation } from '@temporalio/client';
 import { createRepository } from '../scripts/demo/sample';
 import { startAll, type RunningService } from '../scripts/start-all';
@@ -23,9 +24,15 @@ import { call, openService } from './service';
 const [, , given = '100', ...chosen] = process.argv;
 const rounds = Number(given);
 /** Before anything is measured: compilers, caches, probes. */
-const warmUps = 100;
+const warmUps = 50;
+/** How many of one kind are measured before those of the other. */
+const block = 50;
+const restMs = 1_000;
 
-type Samples = Record<'floor' | 'ours', number[]>;
+type Samples = Record<'floor' | 'ours', number[]> & {
+  /** How long it took to end each run of which the start was measured. */
+  stops?: number[];
+};
 
 const round = (value: number): number => Math.round(value * 10) / 10;
 
@@ -35,31 +42,38 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - startedAt;
 }
 
-/** Both in turns; `after` is done between the rounds and is not measured. */
+/**
+ * Both, a block of each in turns with a rest between them: a server works on when it has answered, and that is not to
+ * count for the other. `after` is done between the rounds and is not measured.
+ */
 async function compare(
   floor: (n: number) => Promise<unknown>,
   ours: (n: number) => Promise<unknown>,
   after: (n: number) => Promise<unknown> = async () => undefined,
 ): Promise<Samples> {
   const samples: Samples = { floor: [], ours: [] };
-  for (let n = 0; n < warmUps + rounds; n += 1) {
-    const bare = await timed(() => floor(n));
-    const own = await timed(() => ours(n));
-    await after(n);
-    if (n < warmUps) continue;
-    samples.floor.push(bare);
-    samples.ours.push(own);
+  for (let from = 0; from < warmUps + rounds; from += block) {
+    const numbers = Array.from({ length: Math.min(block, warmUps + rounds - from) }, (_, index) => from + index);
+    await delay(restMs);
+    for (const n of numbers) samples.floor.push(await timed(() => floor(n)));
+    await delay(restMs);
+    for (const n of numbers) {
+      samples.ours.push(await timed(() => ours(n)));
+      await after(n);
+    }
   }
-  return samples;
+  return { floor: samples.floor.slice(warmUps), ours: samples.ours.slice(warmUps) };
 }
 
-const rowOf = (what: string, { floor, ours }: Samples) => ({
-  what,
-  'bare p50 ms': round(percentile(floor, 0.5)),
-  'bare p99 ms': round(percentile(floor, 0.99)),
-  'p50 ms': round(percentile(ours, 0.5)),
-  'p99 ms': round(percentile(ours, 0.99)),
+const figures = (samples: number[], prefix = '') => ({
+  [`${prefix}p50 ms`]: round(percentile(samples, 0.5)),
+  [`${prefix}p99 ms`]: round(percentile(samples, 0.99)),
 });
+
+const rowsOf = (what: string, { floor, ours, stops }: Samples) => [
+  { what, ...figures(floor, 'bare '), ...figures(ours) },
+  ...(stops ? [{ what: 'stop', ...figures(stops) }] : []),
+];
 
 /** A task whose worktree is there. */
 async function aTask(service: RunningService, agent: string): Promise<string> {
@@ -84,7 +98,8 @@ async function preview(service: RunningService, client: Client, taskId: string) 
 
 async function start(service: RunningService, client: Client, taskId: string) {
   let attemptId = '';
-  return compare(
+  const stops: number[] = [];
+  const samples = await compare(
     (n) =>
       client.workflow.executeUpdateWithStart(launched, {
         startWorkflowOperation: new WithStartWorkflowOperation('floor', {
@@ -96,8 +111,9 @@ async function start(service: RunningService, client: Client, taskId: string) {
     async () => {
       ({ attemptId } = await call<{ attemptId: string }>(service, 'POST', `/agents/${taskId}/start`));
     },
-    () => stop(service, taskId, attemptId),
+    async () => void stops.push(await timed(() => stop(service, taskId, attemptId))),
   );
+  return { ...samples, stops: stops.slice(warmUps) };
 }
 
 async function steer(service: RunningService, client: Client, taskId: string) {
@@ -159,7 +175,8 @@ async function main(): Promise<void> {
     const taskId = await aTask(service, agent.type);
     const rows = [];
     for (const [what, measure] of Object.entries({ preview, start, steer })) {
-      if (chosen.length === 0 || chosen.includes(what)) rows.push(rowOf(what, await measure(service, client, taskId)));
+      if (chosen.length === 0 || chosen.includes(what))
+        rows.push(...rowsOf(what, await measure(service, client, taskId)));
     }
     console.table(rows);
     if (process.env.PROFILE) console.table([await profile(service, taskId)]);

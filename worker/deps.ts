@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createDeliveryActivities } from '../activities/commands';
+import { AgentStops } from '../activities/agent-stops';
 import { LiveAgents } from '../activities/live-agents';
 import type { AgentConfig } from '../contracts/agent-config';
 import { workerQueue } from '../workflows/queues';
@@ -13,6 +14,7 @@ export async function createWorkerDependencies(parts: WorkerParts) {
   const shared = await openShared(parts);
   const { stores, usual, probing, approvals } = shared;
   const live = new LiveAgents();
+  const stops = new AgentStops();
   const queue = workerQueue(hostId, randomUUID());
   return {
     hosts: stores.hosts,
@@ -30,8 +32,8 @@ export async function createWorkerDependencies(parts: WorkerParts) {
     },
     /** This process's own queue, and what is done on it. */
     queue,
-    workerActivities: createDeliveryActivities({ ...usual, commands: stores.commands, live }),
+    workerActivities: createDeliveryActivities({ ...usual, commands: stores.commands, live, stops }),
     boardActivities: board && createBoardActivities(shared, { env, client, board }),
-    hostActivities: await createHostActivities(shared, { env, client, leaving, stopping, live, queue }),
+    hostActivities: await createHostActivities(shared, { env, client, leaving, stopping, live, stops, queue }),
   };
 }

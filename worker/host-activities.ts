@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import { agentDecider } from '../activities/agent-approvals';
 import { createDispatchActivities } from '../activities/dispatch';
+import type { AgentStops } from '../activities/agent-stops';
 import type { LiveAgents } from '../activities/live-agents';
 import { createObservedEndActivities } from '../activities/observed-end';
 import { reportingStarts } from '../activities/probing';
@@ -21,6 +22,7 @@ export interface HostParts {
   leaving: AbortSignal;
   stopping: AbortSignal;
   live: LiveAgents;
+  stops: AgentStops;
   /** This process's own queue. */
   queue: string;
 }
@@ -28,7 +30,7 @@ export interface HostParts {
 /** What is done on the queue of a host: whatever needs its disk, its worktrees or its processes. */
 export async function createHostActivities(
   { stores, onHost, prepare, limits, providers, probing, approvals, command, taskStatus }: SharedDependencies,
-  { env, client, leaving, stopping, live, queue }: HostParts,
+  { env, client, leaving, stopping, live, stops, queue }: HostParts,
 ) {
   const { claims, checkpoints, rewinds, outputArtifacts, watchdog } = stores;
   return {
@@ -43,6 +45,7 @@ export async function createHostActivities(
       ...onHost,
       providers: reportingStarts(providers, probing),
       live,
+      stops,
       outputArtifacts,
       self: await ownIdentity(),
       queue,

@@ -96,8 +96,14 @@ export const reclaimOn = (hostId: string | null, timings: RunTimings) =>
   });
 
 /** Checking a command and recording what became of it: someone waits for the answer. */
-export const commands = proxyLocalActivities<CommandActivities>({
+export const commands = proxyLocalActivities<Omit<CommandActivities, 'supervisorQueue'>>({
   startToCloseTimeout: '10 seconds',
+});
+
+/** Asked once: an agent whose supervisor is not found is ended by the cancellation of its activity. */
+export const supervision = proxyLocalActivities<Pick<CommandActivities, 'supervisorQueue'>>({
+  startToCloseTimeout: '2 seconds',
+  retry: { maximumAttempts: 1 },
 });
 
 /**
@@ -105,11 +111,21 @@ export const commands = proxyLocalActivities<CommandActivities>({
  * repeated: a worker that does not take it up at once is gone, and with it the agent.
  */
 export const deliveryOn = (taskQueue: string, timings: RunTimings) =>
-  proxyActivities<DeliveryActivities>({
+  proxyActivities<Pick<DeliveryActivities, 'deliverCommand'>>({
     taskQueue,
     scheduleToStartTimeout: '5 seconds',
     startToCloseTimeout: '20 seconds',
     heartbeatTimeout: timings.heartbeatTimeoutMs,
     retry: { maximumAttempts: 1 },
     summary: 'hand over a command',
+  });
+
+/** Likewise, for what ends the agent. */
+export const endingOn = (taskQueue: string) =>
+  proxyActivities<Pick<DeliveryActivities, 'endAgent'>>({
+    taskQueue,
+    scheduleToStartTimeout: '5 seconds',
+    startToCloseTimeout: '5 seconds',
+    retry: { maximumAttempts: 1 },
+    summary: 'end the agent',
   });

@@ -1,7 +1,7 @@
-import { CancellationScope, condition, isCancellation, log } from '@temporalio/workflow';
+import { CancellationScope, condition, isCancellation, log, patched } from '@temporalio/workflow';
 import type { Admitted } from '../../activities/admission';
 import type { Reattached } from '../../activities/reattach';
-import { dispatchOn, reattachOn, reclaimOn } from './activities';
+import { dispatchOn, endingOn, reattachOn, reclaimOn, supervision } from './activities';
 import { timeout, type Ending } from './ending';
 import type { AgentRunInput } from './messages';
 import type { RunMessages } from './run-messages';
@@ -15,7 +15,7 @@ export async function runAgent(
 ): Promise<Ending> {
   const scope = new CancellationScope();
   const dispatched = scope.run(() => dispatchOn(hostId, input.timings).dispatch({ attemptId: input.attemptId }));
-  void condition(() => run.isCutShort).then(() => scope.cancel());
+  void condition(() => run.isCutShort).then(() => end(run, scope));
   try {
     await dispatched;
     return run.cutShort() ?? { by: 'agent' };
@@ -45,12 +45,27 @@ export async function goOnWithAgent(
   if (hostId === null || run.isCutShort) return undefined;
   run.story.tell('Its worker was lost; the next one looks for the agent.');
   const scope = new CancellationScope();
-  void condition(() => run.isCutShort).then(() => scope.cancel());
+  void condition(() => run.isCutShort).then(() => end(run, scope));
   try {
     return await scope.run(() => reattachOn(hostId, timings).reattach({ attemptId }));
   } catch (error) {
     log.warn('the agent is not gone on with', { attemptId, hostId, error });
     return undefined;
+  }
+}
+
+/**
+ * Cancels what runs the agent, and tells the worker that has it: of the cancellation it hears with its next heartbeat,
+ * and somebody waits.
+ */
+async function end({ attemptId }: RunMessages, scope: CancellationScope): Promise<void> {
+  scope.cancel();
+  if (!patched('end-agent-at-once')) return;
+  try {
+    const queue = await supervision.supervisorQueue({ attemptId });
+    if (queue !== null) await endingOn(queue).endAgent({ attemptId });
+  } catch (error) {
+    log.debug('the worker of the agent hears of its end with a heartbeat', { attemptId, error });
   }
 }
 
