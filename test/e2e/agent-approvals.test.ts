@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { createSealedBoxKey } from '../../platform/crypto/sealed-box';
 import { createLog } from '../../platform/log/log';
 import { eventually } from '../../platform/testing/eventually';
 import type { Database } from '../../stores/collection';
 import { openDatabase } from '../../stores/open';
 import { scriptAgent, type Answer } from '../support/caller';
+import { exampleAgent } from '../support/example-agent';
 import { aRepository } from '../support/repository';
 import { startStack, type Stack } from '../support/stack';
 
@@ -130,10 +131,7 @@ test('stopping a run that waits takes its questions back', async () => {
 });
 
 test('an agent that speaks the protocol has its permission requests decided by people', async () => {
-  const agent = resolve(__dirname, '../../examples/acp-agent/agent.mjs');
-  await stack.call.configureAgents([
-    { type: 'scripted', name: 'Scripted', provider: 'acp', command: process.execPath, args: [agent] },
-  ]);
+  await stack.call.configureAgents([exampleAgent(stack.dir)]);
   const ask = async (decision: string) => {
     const task = await stack.call.createTask({ title: 'x', description: 'ask run the tests', git: { repo: 'sample' } });
     const { attemptId } = await stack.call.start(task.id);

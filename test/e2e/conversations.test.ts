@@ -1,6 +1,6 @@
-import { resolve } from 'node:path';
 import { eventually } from '../../platform/testing/eventually';
 import { scriptAgent } from '../support/caller';
+import { exampleAgent } from '../support/example-agent';
 import { aRepository } from '../support/repository';
 import { startStack, type Stack } from '../support/stack';
 
@@ -10,13 +10,7 @@ beforeAll(async () => {
   stack = await startStack();
   await stack.call.addRepository('sample', await aRepository(stack.dir));
   await stack.call.configureAgents([
-    {
-      type: 'scripted',
-      name: 'Scripted',
-      provider: 'acp',
-      command: process.execPath,
-      args: [resolve(__dirname, '../../examples/acp-agent/agent.mjs'), '--state', `${stack.dir}/sessions`],
-    },
+    exampleAgent(stack.dir),
     scriptAgent('rememberer'),
     scriptAgent('worker-bee'),
     { ...scriptAgent('worker-bee', '600', '50'), type: 'long-bee' },

@@ -1,4 +1,3 @@
-import { resolve } from 'node:path';
 import { createLog } from '../../platform/log/log';
 import { createAcpProvider } from '../../providers/agents/acp/acp-provider';
 import { createProcessProvider } from '../../providers/agents/process/process-provider';
@@ -6,6 +5,7 @@ import type { AgentProvider } from '../../providers/agents/provider';
 import { createAttemptStore, type AttemptRecord, type AttemptStore } from '../../stores/attempt-store';
 import { openDatabase } from '../../stores/open';
 import { scriptAgent } from '../support/caller';
+import { exampleAgent } from '../support/example-agent';
 import { aRepository } from '../support/repository';
 import { startStack, type Stack } from '../support/stack';
 
@@ -47,13 +47,7 @@ beforeAll(async () => {
   await stack.call.addRepository('sample', await aRepository(stack.dir));
   await stack.call.configureAgents([
     scriptAgent('worker-bee'),
-    {
-      type: 'scripted',
-      name: 'Scripted',
-      provider: 'acp',
-      command: process.execPath,
-      args: [resolve(__dirname, '../../examples/acp-agent/agent.mjs')],
-    },
+    exampleAgent(stack.dir),
     { type: 'elsewhere', name: 'Elsewhere', provider: 'remote-callback' },
   ]);
 });

@@ -4,11 +4,12 @@
  * With the names of groups (`npm run record:histories -- approvals`) only theirs are recorded.
  */
 import { mkdir, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils';
 import { makeTempDir } from '../../platform/testing/temp-dir';
 import { scriptAgent } from '../support/caller';
+import { exampleAgent } from '../support/example-agent';
 import { gitBreakpoints } from '../support/git-breakpoints';
 import { confinedAgent } from '../support/phases';
 import { aRepository } from '../support/repository';
@@ -64,13 +65,7 @@ async function main(): Promise<void> {
       scriptAgent('worker-bee'),
       scriptAgent('editor'),
       scriptAgent('listener'),
-      {
-        type: 'scripted',
-        name: 'Scripted',
-        provider: 'acp',
-        command: process.execPath,
-        args: [resolve(__dirname, '../../examples/acp-agent/agent.mjs'), '--state', join(files.path, 'sessions')],
-      },
+      exampleAgent(files.path),
       { ...scriptAgent('worker-bee', '600', '50'), type: 'long-bee' },
       { ...scriptAgent('worker-bee', '600', '50'), type: 'lasting-bee', reattach: true },
       { ...scriptAgent('misbehaving', 'exits-1'), type: 'failing' },
