@@ -15,6 +15,9 @@ import { createProcessProvider } from '../../providers/agents/process/process-pr
 
 const children: ChildProcess[] = [];
 
+/** Lasts, and says a line when it has taken the place of its shell: while it does so, it shows no environment. */
+const idle = 'exec tail -n 1 -f /etc/passwd';
+
 function start(script: string, options: { detached?: boolean; env?: Record<string, string> } = {}): ChildProcess {
   const child = spawn('sh', ['-c', script], {
     detached: options.detached ?? true,
@@ -40,7 +43,7 @@ afterEach(async () => {
 
 describe('identity', () => {
   it('names a process for good', async () => {
-    const child = start('echo up; exec sleep 1000');
+    const child = start(idle);
     await firstLine(child);
     const identity = (await identify(child.pid!))!;
     expect(identity).toEqual({ pid: child.pid, startTime: expect.stringMatching(/^\d+$/), bootId: expect.any(String) });
@@ -79,13 +82,13 @@ describe('identity', () => {
   });
 
   it('tells what a process was started with, unless it shows nothing, as one does that is about to be gone', async () => {
-    const child = start('echo up; exec sleep 1000', { env: { TOLD: 'yes' } });
+    const child = start(idle, { env: { TOLD: 'yes' } });
     await firstLine(child);
     expect(await startedWith(child.pid!, 'TOLD', 'yes')).toBe(true);
     expect(await startedWith(child.pid!, 'TOLD', 'ye')).toBe(false);
-    const silent = start('echo up; exec env -i sleep 1000');
+    const silent = start('exec env -i tail -n 1 -f /etc/passwd');
     await firstLine(silent);
-    await eventually(async () => expect(await startedWith(silent.pid!, 'TOLD', 'yes')).toBeUndefined());
+    expect(await startedWith(silent.pid!, 'TOLD', 'yes')).toBeUndefined();
     child.kill('SIGKILL');
     await once(child, 'exit');
     expect(await startedWith(child.pid!, 'TOLD', 'yes')).toBeUndefined();
@@ -93,8 +96,8 @@ describe('identity', () => {
 
   it('finds processes by an exact variable of their environment', async () => {
     const mark = `mark-${process.pid}-${performance.now()}`;
-    const child = start('echo up; exec sleep 1000', { env: { SOME_MARK: mark } });
-    const other = start('echo up; exec sleep 1000', { env: { SOME_MARK: `${mark}x`, NOT_SOME_MARK: mark } });
+    const child = start(idle, { env: { SOME_MARK: mark } });
+    const other = start(idle, { env: { SOME_MARK: `${mark}x`, NOT_SOME_MARK: mark } });
     await Promise.all([firstLine(child), firstLine(other)]);
     const found = await findByEnvironment('SOME_MARK', mark);
     expect(found.map(({ pid }) => pid)).toEqual([child.pid]);
@@ -120,7 +123,7 @@ describe('endProcess', () => {
   });
 
   it('leaves a process alone that only has the same pid', async () => {
-    const child = start('echo up; exec sleep 1000');
+    const child = start(idle);
     await firstLine(child);
     const identity = (await identify(child.pid!))!;
     await endProcess({ ...identity, startTime: '1' }, { graceMs: 10 });
@@ -136,7 +139,7 @@ describe('endProcess', () => {
   });
 
   it('ends a process that leads no group by itself', async () => {
-    const child = start('echo up; exec sleep 1000', { detached: false });
+    const child = start(idle, { detached: false });
     await firstLine(child);
     await endProcess((await identify(child.pid!))!, { graceMs: 1_000 });
     expect(await identify(child.pid!)).toBeUndefined();
@@ -147,9 +150,9 @@ describe('orphans of a dead worker', () => {
   it('are found by identity and by their environment, and nothing else is touched', async () => {
     const attemptId = `attempt_orphan${process.pid}`;
     const env = { BOARD_ATTEMPT_ID: attemptId };
-    const agent = start('echo up; exec sleep 1000', { env });
-    const stray = start('echo up; exec sleep 1000', { env });
-    const bystander = start('echo up; exec sleep 1000', { env: { BOARD_ATTEMPT_ID: `${attemptId}x` } });
+    const agent = start(idle, { env });
+    const stray = start(idle, { env });
+    const bystander = start(idle, { env: { BOARD_ATTEMPT_ID: `${attemptId}x` } });
     await Promise.all([agent, stray, bystander].map(firstLine));
     const identity = (await identify(agent.pid!))!;
 
