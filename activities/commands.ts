@@ -30,7 +30,7 @@ export type Accepted = { deliverOn: string } | { outcome: CommandAnswer } | { re
 
 /** How long a command waits for a run that is about to be dispatched, in milliseconds. */
 const dispatchWithinMs = 3_000;
-/** Likewise for what is to end the run, which the workflow can do nothing else meanwhile; in milliseconds. */
+/** Likewise for the end of a run, whose workflow does nothing else meanwhile; in milliseconds. */
 const supervisedWithinMs = 250;
 
 export function createCommandActivities(deps: CommandDependencies) {
@@ -54,9 +54,8 @@ export function createCommandActivities(deps: CommandDependencies) {
       if (isSettled(command)) return { outcome: await tell(deps, record, command) };
       const evidence = evidenceOf(record, input.type);
       if (!evidence.usable) return { outcome: await settle(deps, record, command, evidence.reason) };
-      const queue = record.supervisor?.queue;
-      // The queue of a worker that is gone is not waited for, one command after the other.
-      return queue === undefined || record.reclaimed
+      const queue = supervisorQueueOf(record);
+      return queue === undefined
         ? { outcome: await settle(deps, record, command, 'agent-lost') }
         : { deliverOn: queue };
     },
@@ -75,7 +74,7 @@ export function createCommandActivities(deps: CommandDependencies) {
     /** The queue of the worker process that supervises the agent, or is about to; `null` when none does. */
     async supervisorQueue({ attemptId }: { attemptId: string }): Promise<string | null> {
       const record = await dispatched(deps, attemptId, supervisedWithinMs);
-      return record?.claim || record?.reclaimed ? null : (record?.supervisor?.queue ?? null);
+      return !record || record.claim ? null : (supervisorQueueOf(record) ?? null);
     },
   };
 
@@ -144,6 +143,10 @@ async function dispatched(
     await delay(20);
   }
 }
+
+/** The queue of a worker that is gone is not waited for, one command after the other. */
+const supervisorQueueOf = ({ supervisor, reclaimed }: AttemptRecord): string | undefined =>
+  reclaimed ? undefined : supervisor?.queue;
 
 function refusalOf(record: AttemptRecord, input: CommandInput): CommandRefusal | undefined {
   const mismatch = contractMismatch(record, input);

@@ -13,6 +13,7 @@ export function endpointList({ paths }: OpenApiDocument): string {
   const lists = new Map<string, string[]>();
   for (const [path, methods] of Object.entries(paths)) {
     for (const [method, operation] of Object.entries<JsonSchema>(methods)) {
+      // Every route is declared with a summary and one tag, which the schema of OpenAPI leaves open.
       const { summary, tags, 'x-permission': permission = 'anybody' } = operation as unknown as Listed;
       const line = `- \`${method.toUpperCase()} ${path}\` (${permission}): ${summary}`;
       lists.set(tags[0], [...(lists.get(tags[0]) ?? []), line]);

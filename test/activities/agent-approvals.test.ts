@@ -6,6 +6,7 @@ import { newApproval } from '../../runs/approvals/record';
 import { responseContext } from '../../runs/approvals/response';
 import type { AttemptRecord } from '../../stores/attempt-store';
 
+/** What a decider looks at of an attempt, and nothing else. */
 const record = {
   _id: 'attempt_test000001',
   taskId: 'task_20260101_test01',

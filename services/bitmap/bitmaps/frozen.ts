@@ -31,6 +31,7 @@ export function frozenBitmaps(): FrozenBitmaps | undefined {
   // The native class has more than the interface of all bitmaps says.
   const kind = nativeBitmaps() as unknown as FreezingKind | undefined;
   if (!kind) return undefined;
+  // So have its bitmaps, and where it is there all bitmaps are its own.
   const native = (bitmap: Bitmap): FreezingBitmap => bitmap as unknown as FreezingBitmap;
   return {
     sizeOf: (bitmap) => native(bitmap).getSerializationSizeInBytes(format),
