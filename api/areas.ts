@@ -1,4 +1,5 @@
 import { authRoutes } from './auth/routes';
+import { commentRoutes } from './comments/routes';
 import { configRoutes } from './config/routes';
 import type { Area } from './context';
 import { governanceRoutes } from './governance/routes';
@@ -16,6 +17,7 @@ export const coreAreas: Area[] = [
   healthRoutes,
   authRoutes,
   taskRoutes,
+  commentRoutes,
   configRoutes,
   settingsRoutes,
   governanceRoutes,

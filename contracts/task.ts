@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { comment } from './comment';
 import { attemptId, commitPolicy, digest, revision, slug, taskId, text, timestamp } from './common';
 
 /** Board columns. The specification names these four; configurable columns come with the board's settings. */
@@ -127,6 +128,7 @@ export const task = z
     blockedReason: writable.blockedReason.optional(),
     plan: writable.plan.optional(),
     position: z.number().optional(),
+    comments: z.array(comment).max(1000).optional(),
     attempt: taskAttempt.optional(),
     /** What the runs of the task have cost, in the currency their agents report. */
     actualCost: z.number().min(0).optional(),

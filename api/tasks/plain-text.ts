@@ -4,7 +4,7 @@ import { validationError } from '../../platform/errors/app-error';
 /** A tag, a closing tag or a comment; `a < b` and `x <- y` are none. */
 const tag = /<(?:!--[^]*?-->|\/?[a-zA-Z][^<>]*>)/g;
 
-/** Removes HTML tags, also those that appear once others are removed. Titles are at most 200 characters. */
+/** Removes HTML tags, also those that appear once others are removed. Texts are at most a few thousand characters. */
 export function withoutTags(text: string): string {
   let before: string;
   let after = text;
@@ -15,8 +15,9 @@ export function withoutTags(text: string): string {
   return after.trim();
 }
 
-function plainTitle(title: string, path: string): string {
-  const plain = withoutTags(title);
+/** Text of one field with HTML tags removed. @throws AppError 400 with the field when nothing is left */
+export function plainField(text: string, path: string): string {
+  const plain = withoutTags(text);
   if (plain === '')
     throw validationError([{ path, message: 'must have text besides tags and spaces', code: 'too_small' }]);
   return plain;
@@ -31,11 +32,11 @@ function plainTitle(title: string, path: string): string {
 export function withPlainTitles<T extends TaskCreate | TaskPatch>(request: T): T {
   return {
     ...request,
-    ...(request.title === undefined ? {} : { title: plainTitle(request.title, 'title') }),
+    ...(request.title === undefined ? {} : { title: plainField(request.title, 'title') }),
     ...(request.subtasks && {
       subtasks: request.subtasks.map((subtask, index) => ({
         ...subtask,
-        title: plainTitle(subtask.title, `subtasks.${index}.title`),
+        title: plainField(subtask.title, `subtasks.${index}.title`),
       })),
     }),
   };

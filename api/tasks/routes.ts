@@ -10,6 +10,7 @@ import { taskChange } from './change';
 import { createListing } from './listing';
 import { withPlainTitles } from './plain-text';
 import { setTaskHeaders, taskTag } from './present';
+import { createTaskChanger } from './task-changer';
 
 const tag = 'tasks';
 const byId = z.strictObject({ taskId });
@@ -17,6 +18,7 @@ const byId = z.strictObject({ taskId });
 /** Tasks of the board: list, count, create, read, change, delete. */
 export function taskRoutes(routes: Routes, { board }: Pick<ApiContext, 'board'>): void {
   const listing = createListing(board);
+  const changeTask = createTaskChanger(board);
   const expected = (id: string, stated: StatedRevision): Promise<number | undefined> =>
     expectedRevision(statedRevisions('task', id, stated), async () => (await board.get(id))?.task.revision);
 
@@ -107,15 +109,9 @@ export function taskRoutes(routes: Routes, { board }: Pick<ApiContext, 'board'>)
       response: task,
       errors: [409],
     },
-    async ({ params, body, auth, header }, ctx) => {
-      const revision = await expected(params.taskId, { header, bodyRevision: body.expectedRevision });
-      const patch = withPlainTitles(body);
-      const changed = await board.update(params.taskId, (current) => taskChange(patch, current), {
-        actor: auth.actor,
-        expectedRevision: revision,
-      });
-      setTaskHeaders(ctx, changed);
-      return changed;
+    (request, ctx) => {
+      const patch = withPlainTitles(request.body);
+      return changeTask(request, ctx, (current) => taskChange(patch, current));
     },
   );
 

@@ -1,0 +1,104 @@
+import { z } from 'zod';
+import { comment, commentCreate, commentPatch } from '../../contracts/comment';
+import { taskId } from '../../contracts/common';
+import { task } from '../../contracts/task';
+import { assertFound } from '../../platform/errors/app-error';
+import type { Routes } from '../../platform/http/routes';
+import type { ApiContext } from '../context';
+import { newItemId, withItemChanged, withoutItem } from '../tasks/items';
+import { plainField } from '../tasks/plain-text';
+import { createTaskChanger } from '../tasks/task-changer';
+
+const tag = 'comments';
+const ofTask = z.strictObject({ taskId });
+const ofComment = z.strictObject({ taskId, commentId: z.string().max(64) });
+const changes = { tag, permission: 'comment:write', response: task, errors: [409] };
+
+/** What people and agents say about a task (specification 1, Verification, comments, …). Every change answers the task. */
+export function commentRoutes(routes: Routes, { board }: Pick<ApiContext, 'board'>): void {
+  const changeTask = createTaskChanger(board);
+
+  routes.add(
+    {
+      method: 'get',
+      path: '/tasks/:taskId/comments',
+      operationId: 'listComments',
+      summary: 'List the comments on a task, the oldest first',
+      tag,
+      permission: 'task:read',
+      params: ofTask,
+      response: z.array(comment),
+      errors: [409],
+    },
+    async ({ params }) => {
+      const found = await board.get(params.taskId);
+      assertFound(found, 'task', params.taskId);
+      return found.task.comments ?? [];
+    },
+  );
+
+  routes.add(
+    {
+      ...changes,
+      method: 'post',
+      path: '/tasks/:taskId/comments',
+      operationId: 'addComment',
+      summary: 'Comment on a task',
+      params: ofTask,
+      body: commentCreate,
+      status: 201,
+    },
+    (request, ctx) => {
+      const { body, auth } = request;
+      const added = {
+        id: newItemId('comment'),
+        author: plainField(body.author ?? auth.tokenName, 'author'),
+        text: plainField(body.text, 'text'),
+        timestamp: new Date().toISOString(),
+        revision: 1,
+        createdBy: auth.actor,
+        updatedBy: auth.actor,
+      };
+      return changeTask(request, ctx, ({ comments = [] }) => ({ comments: [...comments, added] }));
+    },
+  );
+
+  routes.add(
+    {
+      ...changes,
+      method: 'patch',
+      path: '/tasks/:taskId/comments/:commentId',
+      operationId: 'changeComment',
+      summary: 'Change the text of a comment',
+      params: ofComment,
+      body: commentPatch,
+    },
+    (request, ctx) => {
+      const stamps = { updated: new Date().toISOString(), updatedBy: request.auth.actor };
+      const text = plainField(request.body.text, 'text');
+      return changeTask(request, ctx, ({ comments }) => ({
+        comments: withItemChanged(comments, request.params.commentId, 'comment', (before) => ({
+          ...before,
+          ...stamps,
+          text,
+          revision: before.revision + 1,
+        })),
+      }));
+    },
+  );
+
+  routes.add(
+    {
+      ...changes,
+      method: 'delete',
+      path: '/tasks/:taskId/comments/:commentId',
+      operationId: 'deleteComment',
+      summary: 'Delete a comment',
+      params: ofComment,
+    },
+    (request, ctx) =>
+      changeTask(request, ctx, ({ comments }) => ({
+        comments: withoutItem(comments, request.params.commentId, 'comment'),
+      })),
+  );
+}
