@@ -36,7 +36,11 @@ export function createApp(context: ApiContext, areas: Area[] = []): ApiApp {
   const router = new Router<RequestState>();
   const routes = createRoutes();
   for (const area of [...coreAreas, ...areas]) area(routes, context);
-  routes.install(router, { authenticate: context.authenticate, checkResponses: !production });
+  routes.install(router, {
+    authenticate: context.authenticate,
+    checkResponses: !production,
+    audit: (done) => context.audit.record(done),
+  });
 
   // An answer whose caller has gone, or a socket that broke while it was written: nobody is left to be told.
   app.on('error', (error: unknown) => log.debug({ err: error }, 'connection ended early'));

@@ -1,3 +1,4 @@
+import { auditRoutes } from './audit/routes';
 import { authRoutes } from './auth/routes';
 import { commentRoutes } from './comments/routes';
 import { configRoutes } from './config/routes';
@@ -21,6 +22,7 @@ export const coreAreas: Area[] = [
   configRoutes,
   settingsRoutes,
   governanceRoutes,
+  auditRoutes,
   routingRoutes,
   workspaceCapabilityRoutes,
   sandboxRoutes,

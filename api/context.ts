@@ -3,6 +3,7 @@ import type { Authenticate } from '../platform/http/auth';
 import type { Routes } from '../platform/http/routes';
 import type { Log } from '../platform/log/log';
 import type { AgentConfigStore } from '../stores/agent-config-store';
+import type { AuditStore } from '../stores/audit-store';
 import type { Board } from '../stores/board-files/types';
 import type { Database } from '../stores/collection';
 import type { RepositoryStore } from '../stores/repository-store';
@@ -25,6 +26,7 @@ export interface ApiContext {
   routing: RoutingStore;
   workspaceCapabilities: WorkspaceCapabilityStore;
   traces: TraceStore;
+  audit: AuditStore;
   telemetry: TelemetryStore;
   settings: SettingsStore;
   profiles: ProfileStore;

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Environment } from '../platform/config/env';
 import type { Log } from '../platform/log/log';
 import { createAgentConfigStore } from '../stores/agent-config-store';
+import { createAuditStore } from '../stores/audit-store';
 import { createBoard } from '../stores/board-files/board';
 import { openDatabase } from '../stores/open';
 import { openBoardHome } from '../stores/board-home';
@@ -44,6 +45,7 @@ export async function openContext(env: Environment, log: Log, closers: Closer[])
     }),
     workspaceCapabilities: await createWorkspaceCapabilityStore(database),
     traces: await createTraceStore(database),
+    audit: await createAuditStore(database),
     telemetry: await createTelemetryStore(database),
     settings: await createSettingsStore(database, env),
     profiles,

@@ -113,6 +113,11 @@ export function admissionRoutes(routes: Routes, context: AdmissionContext): void
       body: controlRequest,
       response: queueInspection,
       errors: [404, 409, 503],
+      audit: ({ params, body }) => ({
+        action: 'admission-queue.cancel',
+        resource: params.id,
+        details: { reason: body.reason },
+      }),
     },
     ({ params, body, auth }) => cancelEntry(context, params.id, body, auth.actor),
   );
@@ -153,6 +158,11 @@ export function admissionRoutes(routes: Routes, context: AdmissionContext): void
         body: controlRequest,
         response: treeSummary,
         errors: [404, 409, 503],
+        audit: ({ params, body }) => ({
+          action: `execution-tree.${action}`,
+          resource: params.rootObjectiveId,
+          details: { reason: body.reason },
+        }),
       },
       ({ params, body, auth }) => act(context, params.rootObjectiveId, body, auth.actor, defaultContributors),
     );

@@ -53,6 +53,11 @@ export function approvalRoutes(routes: Routes, context: ApprovalsContext): void 
       body: approvalDecision,
       response: runApproval,
       errors: [404, 409, 503],
+      audit: ({ params, body }) => ({
+        action: 'run-approval.decide',
+        resource: params.approvalId,
+        details: { decision: body.decision },
+      }),
     },
     ({ params, body, auth, header }) =>
       decideApproval(context, params.approvalId, body, { auth, claimedMode: header(clientModeHeader) }),

@@ -48,6 +48,10 @@ export function agentConfigRoutes(routes: Routes, { agents }: Pick<ApiContext, '
       body: agentsUpdate,
       response: agentConfigAnswer,
       errors: [409],
+      audit: (_request, { agents }) => ({
+        action: 'agents.update',
+        details: { agents: agents.map(({ type }) => type) },
+      }),
     },
     async ({ body, header }, ctx) => {
       const { agents: list, expectedRevision: bodyRevision } = Array.isArray(body)
@@ -70,6 +74,7 @@ export function agentConfigRoutes(routes: Routes, { agents }: Pick<ApiContext, '
       body: defaultAgent,
       response: agentConfigAnswer,
       errors: [409],
+      audit: ({ body }) => ({ action: 'default-agent.update', details: body }),
     },
     async ({ body }, ctx) => answer(ctx, await agents.setDefault(body.agent)),
   );

@@ -55,6 +55,7 @@ export function profileRoutes(routes: Routes, { profiles }: Pick<ApiContext, 'pr
       body: profileWrite,
       response: profile,
       errors: [409],
+      audit: ({ params }) => ({ action: 'profile.update', resource: params.id }),
     },
     async ({ params, body, header }, ctx: HttpContext) => {
       const expected = await statedRevision('profiles', params.id, header, profiles);
@@ -74,6 +75,7 @@ export function profileRoutes(routes: Routes, { profiles }: Pick<ApiContext, 'pr
       response: z.undefined(),
       status: 204,
       errors: [409],
+      audit: ({ params }) => ({ action: 'profile.delete', resource: params.id }),
     },
     async ({ params, header }) => {
       const expected = await statedRevision('profiles', params.id, header, profiles);

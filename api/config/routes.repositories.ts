@@ -35,6 +35,7 @@ export function repositoryRoutes(routes: Routes, { repositories }: Pick<ApiConte
       response: repository,
       status: 201,
       errors: [409],
+      audit: ({ body }) => ({ action: 'repository.create', resource: body.name }),
     },
     ({ body }) => repositories.add(body),
   );
@@ -50,6 +51,11 @@ export function repositoryRoutes(routes: Routes, { repositories }: Pick<ApiConte
       params: byName,
       body: repositoryPatch,
       response: repository,
+      audit: ({ params, body }) => ({
+        action: 'repository.update',
+        resource: params.name,
+        details: { fields: Object.keys(body) },
+      }),
     },
     async ({ params, body }) => {
       const changed = await repositories.change(params.name, body);
@@ -69,6 +75,7 @@ export function repositoryRoutes(routes: Routes, { repositories }: Pick<ApiConte
       params: byName,
       response: z.undefined(),
       status: 204,
+      audit: ({ params }) => ({ action: 'repository.delete', resource: params.name }),
     },
     async ({ params }) => {
       if (!(await repositories.remove(params.name))) throw notFound('repository', params.name);

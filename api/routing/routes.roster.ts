@@ -49,6 +49,7 @@ export function rosterRoutes(routes: Routes, { routing }: Pick<RoutingContext, '
       body: teamRoster,
       response: teamRoster,
       errors: [409],
+      audit: () => ({ action: 'team-roster.update' }),
     },
     async ({ body, header }, ctx) => {
       const expected = await settingPrecondition('team-roster', header, () => roster.read());
@@ -87,6 +88,7 @@ export function rosterRoutes(routes: Routes, { routing }: Pick<RoutingContext, '
       body: importedDocument,
       response: teamRoster,
       errors: [409],
+      audit: () => ({ action: 'team-roster.import' }),
     },
     async ({ body, header }, ctx) => {
       const imported = importedValue(teamRoster, body);

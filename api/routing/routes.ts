@@ -69,6 +69,7 @@ export function routingRoutes(routes: Routes, context: ApiContext): void {
       body: routingUpdate,
       response: routingConfiguration,
       errors: [409],
+      audit: () => ({ action: 'routing.update' }),
     },
     async ({ body, header }, ctx) => {
       const { expectedRevision, ...configuration } = body;

@@ -39,6 +39,7 @@ export function sandboxRoutes(routes: Routes, { sandboxes }: Pick<ApiContext, 's
       response: sandboxPreset,
       status: 201,
       errors: [409],
+      audit: (_request, { id }) => ({ action: 'sandbox-preset.create', resource: id }),
     },
     async ({ body }, ctx: HttpContext) => {
       const { id = idFrom(body.name), ...fields } = body;
@@ -81,6 +82,7 @@ export function sandboxRoutes(routes: Routes, { sandboxes }: Pick<ApiContext, 's
       body: sandboxPresetUpdate,
       response: sandboxPreset,
       errors: [409],
+      audit: ({ params }) => ({ action: 'sandbox-preset.update', resource: params.id }),
     },
     async ({ params, body, header }, ctx: HttpContext) => {
       const expected = await statedRevision(type, params.id, header, sandboxes);
@@ -102,6 +104,7 @@ export function sandboxRoutes(routes: Routes, { sandboxes }: Pick<ApiContext, 's
       response: z.undefined(),
       status: 204,
       errors: [409],
+      audit: ({ params }) => ({ action: 'sandbox-preset.delete', resource: params.id }),
     },
     async ({ params, header }) => {
       const expected = await statedRevision(type, params.id, header, sandboxes);

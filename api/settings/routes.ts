@@ -40,6 +40,7 @@ export function settingsRoutes(routes: Routes, { settings }: Pick<ApiContext, 's
       body: featuresPatch,
       response: features,
       errors: [409],
+      audit: ({ body }) => ({ action: 'settings.update', details: body }),
     },
     async ({ body, header }, ctx) => {
       const { expectedRevision: bodyRevision, ...patch } = body as FeaturesPatch & { expectedRevision?: number };

@@ -67,6 +67,7 @@ export function taskRoutes(routes: Routes, { board }: Pick<ApiContext, 'board'>)
       response: task,
       status: 201,
       errors: [409],
+      audit: (_request, { id, title }) => ({ action: 'task.create', resource: id, details: { title } }),
     },
     async ({ body, auth }, ctx) => {
       const created = await board.create(withPlainTitles(body), { actor: auth.actor });
@@ -127,6 +128,7 @@ export function taskRoutes(routes: Routes, { board }: Pick<ApiContext, 'board'>)
       response: z.undefined(),
       status: 204,
       errors: [409],
+      audit: ({ params }) => ({ action: 'task.delete', resource: params.taskId }),
     },
     async ({ params, auth, header }) => {
       const revision = await expected(params.taskId, { header });

@@ -70,6 +70,7 @@ export function manifestRoutes(
       body: workspaceManifestInput,
       response: workspaceManifest,
       errors: [409],
+      audit: () => ({ action: 'workspace-manifest.update' }),
     },
     ({ body, header }, ctx) => replace(ctx, body, header),
   );
@@ -110,6 +111,7 @@ export function manifestRoutes(
       body: importedDocument,
       response: workspaceManifest,
       errors: [409],
+      audit: () => ({ action: 'workspace-manifest.import' }),
     },
     ({ body, header }, ctx) => replace(ctx, importedValue(workspaceManifestInput, body), header),
   );

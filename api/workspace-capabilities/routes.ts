@@ -41,6 +41,7 @@ export function workspaceCapabilityRoutes(routes: Routes, context: Pick<ApiConte
       response: trustedWorkspace,
       status: 201,
       errors: [409],
+      audit: (_request, { workspaceId }) => ({ action: 'workspace.trust', resource: workspaceId }),
     },
     async ({ body, auth }) => {
       const { value: own } = await localManifest(workspaceCapabilities);
@@ -62,6 +63,7 @@ export function workspaceCapabilityRoutes(routes: Routes, context: Pick<ApiConte
       params: z.strictObject({ workspaceId: slug }),
       response: z.undefined(),
       status: 204,
+      audit: ({ params }) => ({ action: 'workspace.distrust', resource: params.workspaceId }),
     },
     async ({ params }) => {
       if (!(await workspaceCapabilities.distrust(params.workspaceId))) {

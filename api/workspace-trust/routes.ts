@@ -46,6 +46,7 @@ export function trustRoutes(routes: Routes, context: TrustContext): void {
       response: trustDecision,
       status: 201,
       errors: [403, 404, 409, 503],
+      audit: ({ params, body }) => ({ action: 'workspace-trust.decide', resource: params.taskId, details: body }),
     },
     ({ params, body, auth }) => decideTrust(context, { taskId: params.taskId, actor: auth.actor }, body),
   );
@@ -63,6 +64,7 @@ export function trustRoutes(routes: Routes, context: TrustContext): void {
       response: trustDecision,
       status: 201,
       errors: [403, 404, 409],
+      audit: ({ params, body }) => ({ action: 'workspace-trust.revoke', resource: params.taskId, details: body }),
     },
     ({ params, body, auth }) => revokeTrust(context, { taskId: params.taskId, actor: auth.actor }, body),
   );

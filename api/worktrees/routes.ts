@@ -52,6 +52,7 @@ export function worktreeRoutes(routes: Routes, context: WorktreesContext): void 
       body: worktreeAdopt,
       response: worktreeStatus,
       errors: [404, 409, 503],
+      audit: ({ params }) => ({ action: 'worktree.adopt', resource: params.taskId }),
     },
     ({ params, body, auth }) => operate(context, params.taskId, { kind: 'adopt', ...body }, auth.actor),
   );
@@ -100,6 +101,10 @@ export function worktreeRoutes(routes: Routes, context: WorktreesContext): void 
       query: worktreeRemoval,
       response: worktreeStatus,
       errors: [403, 404, 409, 503],
+      audit: ({ params, query }) =>
+        query.force
+          ? { action: 'worktree.force-delete', resource: params.taskId, details: { reason: query.reason } }
+          : undefined,
     },
     async ({ params, query, auth }, ctx) => {
       if (query.force) authorize(auth, 'admin:manage', ctx.method);

@@ -36,6 +36,20 @@ export interface RouteContract<
   status?: 200 | 201 | 202 | 204;
   /** Statuses of refusals besides those that follow from the rest of the contract. */
   errors?: number[];
+  /**
+   * What the audit log says of a success; nothing when it answers `undefined`. It is written before the answer is sent:
+   * whatever a caller was told has been done is in the log.
+   */
+  audit?(request: RouteInput<z.output<P>, z.output<Q>, z.output<B>>, answer: z.output<R>): AuditedAction | undefined;
+}
+
+/** An entry of the audit log but for who did it, which is the caller. */
+export interface AuditedAction {
+  /** e.g. `task.delete`. */
+  action: string;
+  /** What it was done to, e.g. the id of a task. */
+  resource?: string | undefined;
+  details?: Record<string, unknown> | undefined;
 }
 
 /** A request that passed its contract. */
@@ -59,6 +73,8 @@ export interface RouteDependencies {
   authenticate: Authenticate;
   /** Whether answers are checked against `response`: for development and tests. */
   checkResponses: boolean;
+  /** Writes an entry of the audit log. */
+  audit: (done: AuditedAction & { actor: string }) => Promise<unknown>;
 }
 
 export interface Routes {
@@ -134,7 +150,10 @@ async function answer({ contract, handle }: Entry, ctx: HttpContext, deps: Route
   const body = contract.body && parseOrRefuse(contract.body, await readJsonBody(ctx));
   const header = (name: string): string | undefined => ctx.get(name) || undefined;
   ctx.status = contract.status ?? 200;
-  const result = await handle({ params, query, body, auth, requestId: ctx.state.requestId, header }, ctx);
+  const input = { params, query, body, auth, requestId: ctx.state.requestId, header };
+  const result = await handle(input, ctx);
+  const done = contract.audit?.(input, result);
+  if (done) await deps.audit({ ...done, actor: auth.actor });
   if (result === undefined) return;
   if (result instanceof BytesAnswer) {
     sendBytes(ctx, result);

@@ -1,0 +1,124 @@
+import type { Filter } from 'mongodb';
+import type { AuditEntry, AuditQuery, AuditVerification } from '../contracts/audit';
+import { AppError } from '../platform/errors/app-error';
+import { createRedactor } from '../platform/log/redact';
+import { redactJson } from '../platform/log/redact-json';
+import { digestOf } from '../runs/digest';
+import { verifyChain } from './audit-chain';
+import type { Database, Stored } from './collection';
+import { insertOnce } from './insert';
+
+/** What somebody did. Details may come from a caller: what looks like a secret is taken out. */
+export interface AuditInput {
+  action: string;
+  actor: string;
+  resource?: string | undefined;
+  details?: Record<string, unknown> | undefined;
+}
+
+type AuditRecord = Stored & AuditEntry & { month: string };
+
+interface Head extends Stored {
+  sequence: number;
+  hash: string;
+}
+
+const headId = 'audit';
+const bounds = { bytes: 16_384, depth: 8, items: 128 };
+
+/** Writers in several processes take turns at the end of the chain; more of them than this at once are told to wait. */
+const maxTries = 200;
+
+const monthOf = (timestamp: string): string => timestamp.slice(0, 7);
+const entryOf = ({ _id, month: _month, ...entry }: AuditRecord): AuditEntry => entry;
+
+/**
+ * Who did what, in one chain of hashes over all processes (specification 1, Hooks, telemetry, audit). Entries are never
+ * changed or removed. Where the chain ends is kept apart from it, so that entries taken off its end are missed too.
+ */
+export async function createAuditStore(db: Database, now: () => Date = () => new Date()) {
+  const newest = { sequence: -1 } as const;
+  const entries = await db.collection<AuditRecord>({
+    name: 'audit',
+    indexes: [
+      { keys: { sequence: 1 }, unique: true },
+      { keys: { month: 1, sequence: 1 } },
+      { keys: { action: 1, ...newest } },
+      { keys: { actor: 1, ...newest } },
+      { keys: { resource: 1, ...newest } },
+    ],
+  });
+  const heads = await db.collection<Head>({ name: 'audit-heads' });
+  const redact = createRedactor();
+  let last: AuditEntry | undefined;
+  let turn: Promise<unknown> = Promise.resolve();
+
+  const newestEntry = async (): Promise<AuditRecord | undefined> =>
+    (await entries.find({ sequence: { $gte: 1 } }, { sort: newest, limit: 1 }))[0];
+
+  async function append(input: AuditInput): Promise<AuditEntry> {
+    const { action, actor, resource, details } = input;
+    for (let attempt = 0; attempt < maxTries; attempt += 1) {
+      // Another process may have gone on with the chain; then the sequence is taken, and the end is looked up.
+      if (attempt > 0 || !last) last = await newestEntry();
+      const sequence = (last?.sequence ?? 0) + 1;
+      const timestamp = now().toISOString();
+      const body = {
+        sequence,
+        timestamp,
+        action,
+        actor,
+        ...(resource === undefined ? {} : { resource }),
+        ...(details === undefined ? {} : { details: redactJson(details, redact, bounds).value }),
+        ...(last && { previousHash: last.hash }),
+      };
+      const entry: AuditEntry = { ...body, hash: digestOf(body) };
+      if (!(await insertOnce(entries, { _id: String(sequence), month: monthOf(timestamp), ...entry }))) continue;
+      last = entry;
+      await rememberEnd(entry);
+      return entry;
+    }
+    throw new AppError('STORE_UNAVAILABLE', 503, 'Too many writers of the audit log at once. Try again.');
+  }
+
+  /** The end only moves forward; one that a crash left behind is put right by the next entry. */
+  async function rememberEnd({ sequence, hash }: AuditEntry): Promise<void> {
+    await insertOnce(heads, { _id: headId, sequence, hash });
+    await heads.findOneAndUpdate({ _id: headId, sequence: { $lt: sequence } }, { $set: { sequence, hash } });
+  }
+
+  return {
+    /** Writes down what was done; durable when this resolves. One process writes one entry at a time. */
+    record(input: AuditInput): Promise<AuditEntry> {
+      const written = turn.then(() => append(input));
+      turn = written.catch(() => undefined);
+      return written;
+    },
+
+    /** The newest first. */
+    async list({ action, actor, resource, since, until, before, limit }: AuditQuery): Promise<AuditEntry[]> {
+      const timestamp = { ...(since && { $gte: since }), ...(until && { $lte: until }) };
+      const filter: Filter<AuditRecord> = {
+        ...(action === undefined ? {} : { action }),
+        ...(actor === undefined ? {} : { actor }),
+        ...(resource === undefined ? {} : { resource }),
+        sequence: before === undefined ? { $gte: 1 } : { $lt: before },
+        ...(since === undefined && until === undefined ? {} : { timestamp }),
+      };
+      return (await entries.find(filter, { sort: newest, limit })).map(entryOf);
+    },
+
+    /** Computes the hashes of a month's entries anew, this month's unless another is named. */
+    async verify(month = monthOf(now().toISOString())): Promise<AuditVerification> {
+      const page = async (after: number, limit: number): Promise<AuditEntry[]> =>
+        (await entries.find({ month, sequence: { $gt: after } }, { sort: { sequence: 1 }, limit })).map(entryOf);
+      const before = async (sequence: number): Promise<AuditEntry | undefined> =>
+        (await entries.find({ sequence: { $lt: sequence } }, { sort: newest, limit: 1 })).map(entryOf)[0];
+      const head = await heads.get(headId);
+      const end = await newestEntry();
+      return { month, ...(await verifyChain({ page, before, head, end })) };
+    },
+  };
+}
+
+export type AuditStore = Awaited<ReturnType<typeof createAuditStore>>;
