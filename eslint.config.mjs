@@ -99,7 +99,7 @@ export default tseslint.config(
     true,
   ),
   {
-    files: ['workflows/**/*.ts', 'services/*/workflow.ts'],
+    files: ['workflows/**/*.ts', 'services/*/**/workflow.ts'],
     rules: {
       '@typescript-eslint/no-restricted-imports': [
         'error',

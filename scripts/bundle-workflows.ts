@@ -38,7 +38,9 @@ const dist = join(__dirname, '..');
 
 async function bundleAll(): Promise<void> {
   await bundleWorkflows(join(dist, 'workflow-bundle.js'), join(dist, 'workflows'), 'index.js');
-  await bundleWorkflows(join(dist, 'plants-workflow-bundle.js'), join(dist, 'services', 'plants'), 'workflow.js');
+  for (const service of ['plants', 'workflow-runs']) {
+    await bundleWorkflows(join(dist, `${service}-workflow-bundle.js`), join(dist, 'services', service), 'workflow.js');
+  }
 }
 
 void bundleAll();

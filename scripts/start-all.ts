@@ -35,6 +35,7 @@ export interface StartOptions {
 const smallServices = {
   bitmap: { port: 'BITMAP_PORT', folder: 'services/bitmap' },
   plants: { port: 'PLANTS_PORT', folder: 'services/plants' },
+  workflowRuns: { port: 'WORKFLOW_RUNS_PORT', folder: 'services/workflow-runs' },
 } as const;
 export type SmallService = keyof typeof smallServices;
 export const everySmallService = Object.keys(smallServices) as SmallService[];

@@ -52,6 +52,17 @@ const userTokens = z
       }),
   );
 
+/** Comma-separated names. */
+const names = z
+  .string()
+  .default('')
+  .transform((text) =>
+    text
+      .split(',')
+      .map((name) => name.trim())
+      .filter(Boolean),
+  );
+
 /** Comma-separated URLs that are called over HTTP. */
 const webhookUrls = z
   .string()
@@ -93,15 +104,7 @@ export const environment = z.object({
   BOARD_AUTH_LOCALHOST_ROLE: z.enum(roles).default('read-only'),
   BOARD_ADMIN_KEY: z.string().min(1).optional(),
   BOARD_API_KEYS: apiKeys,
-  BOARD_ALLOWED_ORIGINS: z
-    .string()
-    .default('')
-    .transform((text) =>
-      text
-        .split(',')
-        .map((origin) => origin.trim())
-        .filter(Boolean),
-    ),
+  BOARD_ALLOWED_ORIGINS: names,
   BOARD_EDITOR_COMMAND: command.optional(),
   BOARD_MAX_RUNS: z.coerce.number().int().min(1).max(10_000).default(50),
   BOARD_RUN_RETRIES: z.coerce.number().int().min(0).max(3).default(1),
@@ -132,6 +135,18 @@ export const environment = z.object({
     .optional(),
   TEMPORAL_NAMESPACE: z.string().min(1).default('default'),
   TEMPORAL_UI_PORT: port(8233),
+  WORKFLOW_RUNS_PORT: port(3002),
+  /** Ed25519 public key that callers' tokens are verified with: PEM, or base64 of PEM. */
+  WORKFLOW_RUNS_JWT_PUBLIC_KEY: z.string().min(1).optional(),
+  WORKFLOW_RUNS_JWT_ISSUER: z.string().min(1).default('runboard'),
+  /** Who may use the workflow-run service; nobody unless named. */
+  WORKFLOW_RUNS_USERS: names,
+  /** Runs that are starting or running at a time; further ones are queued. */
+  WORKFLOW_RUNS_CONCURRENCY: z.coerce.number().int().min(1).max(1000).default(5),
+  /** JSON file with the catalog of models and where they are reached. */
+  WORKFLOW_RUNS_MODELS: z.string().min(1).optional(),
+  /** Models are not called: answers are synthetic. */
+  WORKFLOW_RUNS_DRY_RUN: flag(false),
   PLANTS_PORT: port(3003),
   PLANTS_TOKENS: userTokens,
   PLANTS_WEBHOOK_URLS: webhookUrls,

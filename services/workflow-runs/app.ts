@@ -1,0 +1,47 @@
+import { Router } from '@koa/router';
+import Koa from 'koa';
+import type { Environment } from '../../platform/config/env';
+import { accessLog } from '../../platform/http/access-log';
+import type { RequestState } from '../../platform/http/context';
+import { requestId } from '../../platform/http/request-id';
+import { createRoutes, type Routes } from '../../platform/http/routes';
+import { securityHeaders } from '../../platform/http/security-headers';
+import { unmatched } from '../../platform/http/unmatched';
+import type { Log } from '../../platform/log/log';
+import { discoveryRoutes } from './discovery/routes';
+import { createJwtAuthenticator } from './http/auth';
+import { errorsAsDocument } from './http/errors';
+
+export interface WorkflowRunsApp {
+  app: Koa<RequestState>;
+  routes: Routes;
+}
+
+/** Puts the API of the service together: what every request goes through, and its areas. */
+export function createWorkflowRunsApp(
+  { env, log }: { env: Environment; log: Log },
+  areas: readonly ((routes: Routes) => void)[],
+): WorkflowRunsApp {
+  const app = new Koa<RequestState>();
+  const router = new Router<RequestState>();
+  const routes = createRoutes();
+  discoveryRoutes(routes);
+  for (const area of areas) area(routes);
+  routes.install(router, {
+    authenticate: createJwtAuthenticator({
+      publicKey: env.WORKFLOW_RUNS_JWT_PUBLIC_KEY,
+      issuer: env.WORKFLOW_RUNS_JWT_ISSUER,
+      users: env.WORKFLOW_RUNS_USERS,
+    }),
+    checkResponses: env.NODE_ENV !== 'production',
+    audit: () => Promise.resolve(),
+  });
+  app.on('error', (error: unknown) => log.debug({ err: error }, 'connection ended early'));
+  app.use(requestId());
+  app.use(accessLog(log));
+  app.use(securityHeaders());
+  app.use(errorsAsDocument(log));
+  app.use(router.routes());
+  app.use(unmatched());
+  return { app, routes };
+}

@@ -1,0 +1,21 @@
+import type { Client } from '@temporalio/client';
+import type { Environment } from '../../platform/config/env';
+import type { Routes } from '../../platform/http/routes';
+import type { Log } from '../../platform/log/log';
+import type { Database } from '../../stores/collection';
+import type { RunStore } from './runs/store';
+
+/** What the areas of this service share. Built once per process (`start.ts`). */
+export interface WorkflowRunsContext {
+  env: Environment;
+  log: Log;
+  database: Database;
+  client: Client;
+  /** The queue this service's workflows and activities are on. */
+  taskQueue: string;
+  runs: RunStore;
+  now: () => Date;
+}
+
+/** Adds the routes of one area, after opening what it needs besides. */
+export type OpenArea = (context: WorkflowRunsContext) => Promise<(routes: Routes) => void>;

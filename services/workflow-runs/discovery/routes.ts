@@ -1,0 +1,62 @@
+import { z } from 'zod';
+import { RawJson } from '../../../platform/http/answer';
+import { buildOpenApi } from '../../../platform/http/openapi';
+import type { Routes } from '../../../platform/http/routes';
+import { errorDocument } from '../http/errors';
+import { usePermission } from '../http/auth';
+
+const open = { method: 'get' as const, mount: 'root' as const, tag: 'discovery', permission: 'public' };
+const urls = { openapi_url: '/openapi.json', current_user_url: '/user', health_url: '/health' };
+const description = 'Workflows as graphs, run as durable executions.';
+
+/** What a client finds out first: where things are, whether the service answers, and who it is taken for. */
+export function discoveryRoutes(routes: Routes): void {
+  let document: RawJson | undefined;
+  routes.add(
+    {
+      ...open,
+      path: '/',
+      operationId: 'getRoot',
+      summary: 'Find the other URLs',
+      response: z.object({
+        urls: z.object({ openapi_url: z.string(), current_user_url: z.string(), health_url: z.string() }),
+      }),
+    },
+    async () => ({ urls }),
+  );
+  routes.add(
+    {
+      ...open,
+      path: '/health',
+      operationId: 'getHealth',
+      summary: 'Tell that the process answers',
+      response: z.object({ status: z.literal('ok') }),
+    },
+    async () => ({ status: 'ok' as const }),
+  );
+  routes.add(
+    {
+      ...open,
+      path: '/openapi.json',
+      operationId: 'getOpenApi',
+      summary: 'Read this document',
+      response: z.looseObject({ openapi: z.string() }),
+    },
+    async () => {
+      const info = { title: 'Runboard workflow runs', version: '1.0.0', description };
+      document ??= new RawJson(Buffer.from(JSON.stringify(buildOpenApi(routes.contracts, errorDocument, info))));
+      return document;
+    },
+  );
+  routes.add(
+    {
+      ...open,
+      permission: usePermission,
+      path: '/user',
+      operationId: 'getUser',
+      summary: 'Read who the caller is',
+      response: z.object({ login: z.string() }),
+    },
+    async ({ auth }) => ({ login: auth.userId }),
+  );
+}

@@ -1,0 +1,70 @@
+import { createVerifier } from 'fast-jwt';
+import { AppError } from '../../../platform/errors/app-error';
+import type { AuthContext, Authenticate } from '../../../platform/http/auth';
+
+export interface JwtSettings {
+  /** Ed25519 public key: PEM, or base64 of PEM. Without one every token is invalid. */
+  publicKey: string | undefined;
+  issuer: string;
+  /** Who may call; nobody unless named. */
+  users: readonly string[];
+}
+
+/** The one permission of this service: whoever may use it may use all of it. */
+export const usePermission = 'workflow-runs';
+
+/** The user a token speaks for: the last part of the path in `sub`, which is a URL. */
+function userOf(subject: unknown): string | undefined {
+  const url = typeof subject === 'string' ? URL.parse(subject) : null;
+  const name = url?.pathname.split('/').at(-1);
+  return name ? decodeURIComponent(name) : undefined;
+}
+
+const contextOf = (user: string): AuthContext => ({
+  role: 'agent',
+  userId: user,
+  workspaceId: 'workflow-runs',
+  actorType: 'user',
+  authMethod: 'api-key',
+  tokenName: user,
+  permissions: [usePermission],
+  actor: `user:${user}`,
+});
+
+/**
+ * Reads `Authorization: Bearer <JWT>` signed with Ed25519, with `iss`, `iat`, `exp` and `sub`.
+ *
+ * @returns a function that answers `undefined` for a missing, expired or invalid token (401) and throws 403 for a user
+ * who is not on the list
+ */
+export function createJwtAuthenticator({ publicKey, issuer, users }: JwtSettings): Authenticate {
+  const pem = publicKey === undefined || publicKey.includes('-----BEGIN') ? publicKey : fromBase64(publicKey);
+  const verify =
+    pem === undefined
+      ? undefined
+      : createVerifier({
+          key: pem,
+          algorithms: ['EdDSA'],
+          allowedIss: issuer,
+          requiredClaims: ['iss', 'iat', 'exp', 'sub'],
+          cache: true,
+        });
+  const allowed = new Set(users);
+
+  return ({ authorization }) => {
+    const token = /^Bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
+    if (token === undefined || !verify) return undefined;
+    let user: string | undefined;
+    try {
+      user = userOf((verify(token) as { sub?: unknown }).sub);
+    } catch {
+      // Whatever is wrong with it: the caller is asked for another one.
+      return undefined;
+    }
+    if (user === undefined) return undefined;
+    if (!allowed.has(user)) throw new AppError('FORBIDDEN', 403, 'Access denied.');
+    return contextOf(user);
+  };
+}
+
+const fromBase64 = (text: string): string => Buffer.from(text, 'base64').toString('utf8');

@@ -1,0 +1,58 @@
+import { STATUS_CODES } from 'node:http';
+import { z } from 'zod';
+import { AppError } from '../../../platform/errors/app-error';
+import type { HttpContext, HttpMiddleware } from '../../../platform/http/context';
+import type { Log } from '../../../platform/log/log';
+import { StoreUnavailableError } from '../../../stores/errors';
+
+/** How this service refuses: one entry for each thing that is wrong. */
+export const errorDocument = z
+  .object({ errors: z.array(z.object({ status: z.string(), title: z.string(), detail: z.string() })) })
+  .meta({ id: 'Errors' });
+
+interface Refusal {
+  status: number;
+  details: string[];
+}
+
+/** A refusal with a sentence and nothing else, as every one of this service is. */
+export const refuse = (status: AppError['status'], detail: string): AppError => new AppError('REFUSED', status, detail);
+
+/**
+ * Answers refusals in the envelope of this service. A body that does not fit its schema is 422, as callers of this
+ * interface expect; anything else that is invalid is 400.
+ */
+export const errorsAsDocument =
+  (log: Log): HttpMiddleware =>
+  async (ctx, next) => {
+    try {
+      await next();
+    } catch (error) {
+      const { status, details } = refusalOf(error, ctx, log);
+      ctx.status = status;
+      ctx.set('Cache-Control', 'no-store');
+      if (status === 401) ctx.set('WWW-Authenticate', 'Bearer');
+      if (status === 503) ctx.set('Retry-After', '1');
+      ctx.body = {
+        errors: details.map((detail) => ({ status: String(status), title: STATUS_CODES[status] ?? 'Error', detail })),
+      };
+    }
+  };
+
+function refusalOf(error: unknown, ctx: HttpContext, log: Log): Refusal {
+  if (error instanceof StoreUnavailableError)
+    return { status: 503, details: ['The store cannot be reached now. Try again.'] };
+  if (!(error instanceof AppError)) {
+    log.error(
+      { requestId: ctx.state.requestId, method: ctx.method, path: ctx.path.slice(0, 300), err: error },
+      'failed',
+    );
+    return { status: 500, details: ['Something went wrong on our side.'] };
+  }
+  if (error.code === 'AUTH_REQUIRED') return { status: 401, details: ['Authentication required.'] };
+  if (error.code !== 'VALIDATION_ERROR') return { status: error.status, details: [error.message] };
+  const embodied = ctx.method === 'POST' || ctx.method === 'PUT' || ctx.method === 'PATCH';
+  const { issues } = error.details as { issues: { path: string; message: string }[] };
+  const details = issues.map(({ path, message }) => (path ? `${path}: ${message}` : message));
+  return { status: embodied ? 422 : 400, details: details.length > 0 ? details : [error.message] };
+}

@@ -1,0 +1,32 @@
+import { BytesAnswer } from '../../../platform/http/answer';
+
+/** One message of an event stream (Server-Sent Events). */
+export interface ServerSentEvent {
+  /** Absent: an unnamed message. */
+  event?: string;
+  /** What the reader sends as `Last-Event-ID` to go on behind this one. */
+  id?: number;
+  data: unknown;
+}
+
+const frame = ({ event, id, data }: ServerSentEvent): Buffer =>
+  Buffer.from(
+    `${event === undefined ? '' : `event: ${event}\n`}${id === undefined ? '' : `id: ${id}\n`}data: ${JSON.stringify(data)}\n\n`,
+  );
+
+async function* frames(events: AsyncIterable<ServerSentEvent>): AsyncGenerator<Buffer> {
+  for await (const event of events) yield frame(event);
+}
+
+/** Answers with events as they come; a reader that leaves ends the iteration. */
+export const eventStream = (events: AsyncIterable<ServerSentEvent>): BytesAnswer =>
+  new BytesAnswer(frames(events), {
+    'Content-Type': 'text/event-stream; charset=utf-8',
+    'Cache-Control': 'no-store',
+    'X-Accel-Buffering': 'no',
+  });
+
+/** Where a reader wants to go on: the number in `Last-Event-ID`, 0 without one. */
+export function lastEventId(header: string | undefined): number {
+  return header !== undefined && /^\d{1,15}$/.test(header) ? Number(header) : 0;
+}

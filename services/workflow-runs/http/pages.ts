@@ -1,0 +1,51 @@
+import { z } from 'zod';
+
+const usualLimit = 20;
+const mostPerPage = 100;
+const farthestOffset = 1_000_000;
+
+/** A whole number; anything outside its bounds is taken for the nearest one within. */
+const clamped = (least: number, most: number, fallback: number) =>
+  z
+    .string()
+    .regex(/^-?\d{1,15}$/, 'must be a whole number')
+    .transform((text) => Math.min(most, Math.max(least, Number(text))))
+    .default(fallback);
+
+/** `page[limit]` and `page[offset]` of a query, to be spread into its schema. */
+export const pageFields = {
+  'page[limit]': clamped(1, mostPerPage, usualLimit),
+  'page[offset]': clamped(0, farthestOffset, 0),
+};
+export const pageQuery = z.strictObject(pageFields);
+export interface PageQuery {
+  'page[limit]': number;
+  'page[offset]': number;
+}
+
+/** What a list is answered as. */
+export const pageOf = <T extends z.ZodType>(item: T) =>
+  z.object({ data: z.array(item), meta: z.object({ has_more: z.boolean() }) });
+
+export interface Page<T> {
+  data: T[];
+  meta: { has_more: boolean };
+}
+
+/**
+ * One page of what `read` finds.
+ *
+ * @param read answers at most `limit` items after the first `skip`
+ */
+export async function readPage<T>(
+  { 'page[limit]': limit, 'page[offset]': offset }: PageQuery,
+  read: (options: { skip: number; limit: number }) => Promise<T[]>,
+): Promise<Page<T>> {
+  // One more than is asked for tells whether there is more.
+  const found = await read({ skip: offset, limit: limit + 1 });
+  return { data: found.slice(0, limit), meta: { has_more: found.length > limit } };
+}
+
+/** One page of a list that is in memory. */
+export const pageFrom = <T>(items: readonly T[], query: PageQuery): Promise<Page<T>> =>
+  readPage(query, ({ skip, limit }) => Promise.resolve(items.slice(skip, skip + limit)));

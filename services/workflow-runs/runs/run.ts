@@ -1,0 +1,81 @@
+import { z } from 'zod';
+
+/** A ULID: sorts by when it was made. */
+export const runId = z.string().regex(/^[0-7][0-9A-HJKMNP-TV-Z]{25}$/, 'must be a ULID');
+
+export const runStatus = z.enum(['queued', 'starting', 'running', 'paused', 'completed', 'failed', 'cancelled']);
+export type RunStatus = z.infer<typeof runStatus>;
+
+export const activeStatuses: readonly RunStatus[] = ['starting', 'running', 'paused'];
+export const endedStatuses: readonly RunStatus[] = ['completed', 'failed', 'cancelled'];
+export const hasEnded = (status: RunStatus): boolean => endedStatuses.includes(status);
+
+export const stageStatus = z.enum(['pending', 'running', 'completed', 'failed', 'cancelled']);
+
+/** Tokens, and what they cost in USD at the prices of the catalog. */
+export const usage = z.object({
+  input_tokens: z.number().int(),
+  output_tokens: z.number().int(),
+  cost: z.number(),
+});
+export type Usage = z.infer<typeof usage>;
+
+/** One visit of one node of the graph. */
+export const stage = z.object({
+  /** The node's name, and `.2` and so on for later visits. */
+  id: z.string(),
+  /** The node's label. */
+  name: z.string(),
+  kind: z.string(),
+  status: stageStatus,
+  duration_secs: z.number().optional(),
+  dot_id: z.string().optional(),
+  started_at: z.string().optional(),
+  ended_at: z.string().optional(),
+  /** How often it was tried again. */
+  retries: z.number().int(),
+  model: z.string().optional(),
+  usage: usage.optional(),
+  /** The beginning of what it answered. */
+  notes: z.string().optional(),
+  failure_reason: z.string().optional(),
+});
+export type Stage = z.infer<typeof stage>;
+
+/** Where a run stands between two stages. */
+export const runCheckpoint = z
+  .object({
+    timestamp: z.string(),
+    current_node: z.string(),
+    completed_nodes: z.array(z.string()),
+    node_retries: z.record(z.string(), z.number().int()),
+    context_values: z.record(z.string(), z.unknown()),
+    logs: z.array(z.string()),
+    node_outcomes: z.record(z.string(), z.string()).optional(),
+    next_node_id: z.string().optional(),
+  })
+  .meta({ id: 'RunCheckpoint' });
+export type RunCheckpoint = z.infer<typeof runCheckpoint>;
+
+/** A run as it is stored: what callers read. What it does next is its workflow's to know. */
+export interface RunRecord {
+  /** A ULID. */
+  _id: string;
+  status: RunStatus;
+  /** The graph's name and what it is called in URLs. */
+  workflow: { name: string; slug: string };
+  title: string;
+  goal?: string;
+  dot_source: string;
+  created_by: string;
+  created_at: string;
+  started_at?: string;
+  ended_at?: string;
+  error?: { message: string };
+  stages: Stage[];
+  context: Record<string, unknown>;
+  checkpoint?: RunCheckpoint;
+  /** Told by those who use the run; later prompts hold it. */
+  guidance: { text: string; file?: string; line?: number; at: string }[];
+  revision: number;
+}

@@ -1,0 +1,50 @@
+import type { Collection, Database } from '../../../stores/collection';
+import type { RunRecord, RunStatus } from './run';
+
+/** What of a run changes besides its revision. */
+export type RunChange = Partial<Omit<RunRecord, '_id' | 'revision'>>;
+
+/** Runs as callers read them. A run's workflow writes them; it alone knows what comes next. */
+export async function createRunStore(db: Database) {
+  const runs: Collection<RunRecord> = await db.collection<RunRecord>({
+    name: 'workflow-runs',
+    indexes: [{ keys: { status: 1, _id: 1 } }, { keys: { 'workflow.slug': 1, _id: -1 } }],
+  });
+  const newest = { _id: -1 } as const;
+
+  return {
+    insert: (run: RunRecord): Promise<void> => runs.insert(run),
+    get: (id: string): Promise<RunRecord | undefined> => runs.get(id),
+
+    /** The newest first. */
+    list: ({ skip, limit }: { skip: number; limit: number }): Promise<RunRecord[]> =>
+      runs.find({ _id: { $gt: '' } }, { sort: newest, skip, limit }),
+
+    /** Of one workflow, or with some statuses; the newest first. */
+    async find(
+      { slug, statuses }: { slug?: string | undefined; statuses?: readonly RunStatus[] | undefined },
+      { skip = 0, limit }: { skip?: number; limit: number },
+    ): Promise<RunRecord[]> {
+      const filter = {
+        ...(slug === undefined ? { _id: { $gt: '' } } : { 'workflow.slug': slug }),
+        ...(statuses && { status: { $in: [...statuses] } }),
+      };
+      return runs.find(filter, { sort: newest, skip, limit });
+    },
+
+    count: (statuses: readonly RunStatus[]): Promise<number> => runs.count({ status: { $in: [...statuses] } }),
+
+    /** The oldest run that waits. */
+    oldestQueued: async (): Promise<RunRecord | undefined> =>
+      (await runs.find({ status: 'queued' }, { sort: { _id: 1 }, limit: 1 }))[0],
+
+    /** How many wait in front of a run, itself counted. */
+    queuePosition: (id: string): Promise<number> => runs.count({ status: 'queued', _id: { $lte: id } }),
+
+    /** Changes a run if it has one of these statuses; `undefined` when it has not. */
+    change: (id: string, from: readonly RunStatus[], change: RunChange): Promise<RunRecord | undefined> =>
+      runs.findOneAndUpdate({ _id: id, status: { $in: [...from] } }, { $set: change, $inc: { revision: 1 } }),
+  };
+}
+
+export type RunStore = Awaited<ReturnType<typeof createRunStore>>;

@@ -1,0 +1,72 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Client } from '@temporalio/client';
+import { Worker, type NativeConnection, type WorkerOptions } from '@temporalio/worker';
+import type { Environment } from '../../platform/config/env';
+import { listen } from '../../platform/http/server';
+import type { Log } from '../../platform/log/log';
+import { openDatabase } from '../../stores/open';
+import { createWorkflowRunsActivities } from './activities';
+import { createWorkflowRunsApp } from './app';
+import { areas } from './areas';
+import type { WorkflowRunsContext } from './context';
+import { createRunStore } from './runs/store';
+
+const usualQueue = 'workflow-runs';
+
+export interface WorkflowRunsOptions {
+  env: Environment;
+  log: Log;
+  client: Client;
+  connection: NativeConnection;
+  workflows: Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath'>;
+  taskQueue?: string;
+  now?: () => Date;
+}
+
+export interface RunningWorkflowRuns {
+  url: string;
+  /** Rejects when the worker fails in a way it cannot recover from. */
+  ended: Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Starts the workflow-run service: its API, and the worker that runs its workflows. */
+export async function startWorkflowRuns(options: WorkflowRunsOptions): Promise<RunningWorkflowRuns> {
+  const { env, log, client, connection, taskQueue = usualQueue, now = () => new Date() } = options;
+  const dataDir = join(env.BOARD_DATA_DIR, 'workflow-runs');
+  await mkdir(dataDir, { recursive: true });
+  const database = await openDatabase({ mongoUrl: env.MONGODB_URL, dataDir, log });
+  const runs = await createRunStore(database);
+  const context: WorkflowRunsContext = { env, log, database, client, taskQueue, runs, now };
+  const opened = [];
+  for (const open of areas) opened.push(await open(context));
+  const worker = await Worker.create({
+    connection,
+    namespace: env.TEMPORAL_NAMESPACE,
+    taskQueue,
+    activities: createWorkflowRunsActivities(context),
+    ...options.workflows,
+  });
+  const ended = worker.run();
+  if (env.WORKFLOW_RUNS_USERS.length === 0 || env.WORKFLOW_RUNS_JWT_PUBLIC_KEY === undefined)
+    log.warn(
+      'WORKFLOW_RUNS_USERS or WORKFLOW_RUNS_JWT_PUBLIC_KEY is not set: every call of the workflow-run service is refused',
+    );
+  const { app } = createWorkflowRunsApp({ env, log }, opened);
+  const server = await listen(app.callback(), {
+    host: env.BOARD_HOST,
+    port: env.WORKFLOW_RUNS_PORT,
+    setting: 'WORKFLOW_RUNS_PORT',
+  });
+  return {
+    url: server.url,
+    ended,
+    async close() {
+      await server.close();
+      if (worker.getState() === 'RUNNING') worker.shutdown();
+      await ended;
+      await database.close();
+    },
+  };
+}

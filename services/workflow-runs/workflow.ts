@@ -1,0 +1,2 @@
+// The workflows of this service: the entry of its bundle.
+export {};
