@@ -16,7 +16,7 @@ module.exports = {
     ],
   },
   // Packages that are ES modules only, which this runner cannot require as Node can.
-  transformIgnorePatterns: ['/node_modules/(?!(@agentclientprotocol|request-filtering-agent)/)'],
+  transformIgnorePatterns: ['/node_modules/(?!(@agentclientprotocol|@ts-graphviz|request-filtering-agent)/)'],
   globalSetup: '<rootDir>/test/support/global-setup.ts',
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',
   // A test that waits for nothing any more ends in time; one on a machine that is busy otherwise is not to fail for that.

@@ -14,6 +14,8 @@ export interface WorkflowRunsContext {
   /** The queue this service's workflows and activities are on. */
   taskQueue: string;
   runs: RunStore;
+  /** Aborts when the service ends: what streams then ends too. */
+  closing: AbortSignal;
   now: () => Date;
 }
 

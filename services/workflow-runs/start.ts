@@ -3,13 +3,16 @@ import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
 import { Worker, type NativeConnection, type WorkerOptions } from '@temporalio/worker';
 import type { Environment } from '../../platform/config/env';
+import type { Routes } from '../../platform/http/routes';
 import { listen } from '../../platform/http/server';
 import type { Log } from '../../platform/log/log';
 import { openDatabase } from '../../stores/open';
 import { createWorkflowRunsActivities } from './activities';
 import { createWorkflowRunsApp } from './app';
-import { areas } from './areas';
+import { areas, runAreas } from './areas';
 import type { WorkflowRunsContext } from './context';
+import { openRuns } from './runs/context';
+import { ensureDispatch } from './runs/schedule';
 import { createRunStore } from './runs/store';
 
 const usualQueue = 'workflow-runs';
@@ -38,17 +41,20 @@ export async function startWorkflowRuns(options: WorkflowRunsOptions): Promise<R
   await mkdir(dataDir, { recursive: true });
   const database = await openDatabase({ mongoUrl: env.MONGODB_URL, dataDir, log });
   const runs = await createRunStore(database);
-  const context: WorkflowRunsContext = { env, log, database, client, taskQueue, runs, now };
-  const opened = [];
+  const closing = new AbortController();
+  const context: WorkflowRunsContext = { env, log, database, client, taskQueue, runs, closing: closing.signal, now };
+  const onRuns = await openRuns(context);
+  const opened: ((routes: Routes) => void)[] = [(routes) => runAreas(routes, onRuns)];
   for (const open of areas) opened.push(await open(context));
   const worker = await Worker.create({
     connection,
     namespace: env.TEMPORAL_NAMESPACE,
     taskQueue,
-    activities: createWorkflowRunsActivities(context),
+    activities: createWorkflowRunsActivities(onRuns),
     ...options.workflows,
   });
   const ended = worker.run();
+  await ensureDispatch(client, taskQueue);
   if (env.WORKFLOW_RUNS_USERS.length === 0 || env.WORKFLOW_RUNS_JWT_PUBLIC_KEY === undefined)
     log.warn(
       'WORKFLOW_RUNS_USERS or WORKFLOW_RUNS_JWT_PUBLIC_KEY is not set: every call of the workflow-run service is refused',
@@ -63,6 +69,7 @@ export async function startWorkflowRuns(options: WorkflowRunsOptions): Promise<R
     url: server.url,
     ended,
     async close() {
+      closing.abort();
       await server.close();
       if (worker.getState() === 'RUNNING') worker.shutdown();
       await ended;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Question } from './messages';
 
 /** A ULID: sorts by when it was made. */
 export const runId = z.string().regex(/^[0-7][0-9A-HJKMNP-TV-Z]{25}$/, 'must be a ULID');
@@ -74,8 +75,11 @@ export interface RunRecord {
   error?: { message: string };
   stages: Stage[];
   context: Record<string, unknown>;
+  /** What it waits for somebody to answer. */
+  questions?: Question[];
   checkpoint?: RunCheckpoint;
   /** Told by those who use the run; later prompts hold it. */
   guidance: { text: string; file?: string; line?: number; at: string }[];
+  /** The last version its workflow has told of; 0 before it has begun. */
   revision: number;
 }

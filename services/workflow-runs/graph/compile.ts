@@ -1,0 +1,54 @@
+import { readDot, GraphError, type Attributes, type DotGraph } from './dot';
+import { graphLimits, type Graph, type GraphEdge } from './graph';
+import { readEdge, readNode } from './nodes';
+import { structureProblems } from './structure';
+
+export { GraphError } from './dot';
+
+/** More problems than a person mends at a time. */
+const mostProblems = 20;
+
+/**
+ * Reads a workflow from DOT text and checks all of it, so that a run never finds out half-way that its graph is wrong.
+ *
+ * @throws GraphError naming every problem
+ */
+export function compileGraph(source: string): Graph {
+  if (source.length > graphLimits.sourceCharacters)
+    throw new GraphError([`A graph may have at most ${graphLimits.sourceCharacters} characters.`]);
+  const dot = readDot(source);
+  const size = sizeProblems(dot);
+  if (size.length > 0) throw new GraphError(size);
+
+  const problems: string[] = [];
+  const edges = dot.edges.map((edge) => readEdge(edge, problems));
+  const nodes = Object.fromEntries(
+    [...dot.nodes].map(([id, attributes]) => [id, readNode(id, attributes, edgesFrom(id, edges), problems)]),
+  );
+  const graph: Graph = {
+    name: nameOf(dot),
+    ...goalOf(dot.attributes),
+    start: Object.values(nodes).find(({ kind }) => kind === 'start')?.id ?? '',
+    nodes,
+    edges,
+  };
+  problems.push(...structureProblems(graph));
+  if (problems.length > 0) throw new GraphError(problems.slice(0, mostProblems));
+  return graph;
+}
+
+const edgesFrom = (id: string, edges: readonly GraphEdge[]): GraphEdge[] => edges.filter(({ from }) => from === id);
+
+const nameOf = ({ name, attributes }: DotGraph): string => (attributes.get('label') ?? name).slice(0, 200);
+
+function goalOf(attributes: Attributes): { goal?: string } {
+  const goal = attributes.get('goal');
+  return goal ? { goal } : {};
+}
+
+function sizeProblems({ nodes, edges }: DotGraph): string[] {
+  return [
+    ...(nodes.size > graphLimits.nodes ? [`A graph may have at most ${graphLimits.nodes} nodes.`] : []),
+    ...(edges.length > graphLimits.edges ? [`A graph may have at most ${graphLimits.edges} edges.`] : []),
+  ];
+}

@@ -1,0 +1,62 @@
+/** What a node of a workflow does; its shape in the DOT text says so, or its `type`. */
+export const nodeKinds = ['start', 'exit', 'fail', 'prompt', 'human', 'decision', 'parallel', 'join', 'wait'] as const;
+export type NodeKind = (typeof nodeKinds)[number];
+
+export const questionTypes = ['yes_no', 'multiple_choice', 'multi_select', 'freeform', 'confirmation'] as const;
+export type QuestionType = (typeof questionTypes)[number];
+
+/** A choice of a question. */
+export interface Option {
+  key: string;
+  label: string;
+}
+
+export interface GraphNode {
+  /** The node's name in the DOT text. */
+  id: string;
+  label: string;
+  kind: NodeKind;
+  /** Of `prompt`: what the model is told; `$goal` and `${name}` stand for values of the run. */
+  prompt?: string;
+  system?: string;
+  model?: string;
+  maxTokens?: number;
+  /** How often it is tried again after it failed for a reason that may pass. */
+  maxRetries: number;
+  /** The longest one try, an answer or a wait may take, in milliseconds. */
+  timeoutMs?: number;
+  /** Of `human`. */
+  question?: { text: string; type: QuestionType; options: Option[]; allowFreeform: boolean };
+}
+
+export interface GraphEdge {
+  from: string;
+  to: string;
+  label?: string;
+  /** The key of the option that leads along it. */
+  option?: string;
+  /** What must hold for it to be taken. */
+  condition?: Condition;
+  /** Of several that could be taken, the heaviest is. */
+  weight: number;
+}
+
+/** One comparison of a value of the run; all of a condition's must hold. */
+export interface Comparison {
+  name: string;
+  operator: '=' | '!=' | 'contains';
+  value: string;
+}
+export type Condition = Comparison[];
+
+/** A workflow: checked, and small enough to be the input of its execution. */
+export interface Graph {
+  name: string;
+  goal?: string;
+  start: string;
+  nodes: Record<string, GraphNode>;
+  edges: GraphEdge[];
+}
+
+/** How much a graph may have. */
+export const graphLimits = { sourceCharacters: 100_000, nodes: 200, edges: 1_000 };

@@ -1,0 +1,163 @@
+import { parseCondition } from './condition';
+import type { Attributes } from './dot';
+import { parseDuration } from './duration';
+import { nodeKinds, questionTypes, type GraphEdge, type GraphNode, type NodeKind, type Option } from './graph';
+
+/** What a shape stands for; any other one is a prompt. */
+const kindOfShape: Readonly<Record<string, NodeKind>> = {
+  Mdiamond: 'start',
+  Msquare: 'exit',
+  hexagon: 'human',
+  diamond: 'decision',
+  component: 'parallel',
+  tripleoctagon: 'join',
+};
+
+/** Names that may be part of a URL and of the name of a value, and that no object has by itself. */
+const soundId = (id: string): boolean =>
+  /^[A-Za-z_][\w-]{0,63}$/.test(id) && !['__proto__', 'constructor', 'prototype'].includes(id);
+
+const usualRetries = 2;
+const usualTimeoutMs = 600_000;
+const longestText = 20_000;
+
+/** Reads one node; what is wrong with it is added to `problems`. */
+export function readNode(
+  id: string,
+  attributes: Attributes,
+  outgoing: readonly GraphEdge[],
+  problems: string[],
+): GraphNode {
+  const problem = (message: string): void => void problems.push(`Node ${JSON.stringify(id.slice(0, 64))}: ${message}.`);
+  if (!soundId(id)) problem('its name must be letters, digits, - and _, at most 64, and not begin with a digit');
+  const kind = kindOf(id, attributes, problem);
+  const label = attributes.get('label') ?? id;
+  const timeoutMs = timeoutOf(kind, attributes, problem);
+  const text = (name: string): string | undefined => {
+    const value = attributes.get(name);
+    if (value !== undefined && value.length > longestText)
+      problem(`${name} may have at most ${longestText} characters`);
+    return value === '' ? undefined : value;
+  };
+  const model = text('model');
+  const system = text('system');
+  const maxTokens = integer('max_tokens', attributes, [1, 1_000_000], problem);
+  return {
+    id,
+    kind,
+    label: label.slice(0, 200),
+    maxRetries: integer('max_retries', attributes, [0, 10], problem) ?? usualRetries,
+    ...(timeoutMs !== undefined && { timeoutMs }),
+    ...(kind === 'prompt' && {
+      prompt: text('prompt') ?? label,
+      ...(system !== undefined && { system }),
+      ...(model !== undefined && { model }),
+      ...(maxTokens !== undefined && { maxTokens }),
+    }),
+    ...(kind === 'human' && { question: questionOf(attributes, label, outgoing, problem) }),
+  };
+}
+
+/** Reads one edge; what is wrong with it is added to `problems`. */
+export function readEdge(
+  { from, to, attributes }: { from: string; to: string; attributes: Attributes },
+  problems: string[],
+): GraphEdge {
+  const problem = (message: string): void => void problems.push(`Edge ${from} -> ${to}: ${message}.`);
+  const label = attributes.get('label');
+  const written = attributes.get('condition');
+  const condition = written === undefined ? undefined : parseCondition(written);
+  if (written !== undefined && !condition)
+    problem('its condition must be comparisons such as outcome=success, joined with &&');
+  return {
+    from,
+    to,
+    ...(label ? { label: label.slice(0, 200), option: optionKey(label) } : {}),
+    ...(condition && { condition }),
+    weight: integer('weight', attributes, [0, 1_000_000], problem) ?? 0,
+  };
+}
+
+function kindOf(id: string, attributes: Attributes, problem: (message: string) => void): NodeKind {
+  const type = attributes.get('type');
+  if (type !== undefined) {
+    const kind = nodeKinds.find((candidate) => candidate === type);
+    if (!kind) problem(`its type must be one of ${nodeKinds.join(', ')}`);
+    return kind ?? 'prompt';
+  }
+  const shaped = kindOfShape[attributes.get('shape') ?? ''];
+  if (shaped) return shaped;
+  return id === 'start' ? 'start' : id === 'exit' ? 'exit' : 'prompt';
+}
+
+function timeoutOf(kind: NodeKind, attributes: Attributes, problem: (message: string) => void): number | undefined {
+  const name = kind === 'wait' ? 'duration' : 'timeout';
+  const written = attributes.get(name);
+  if (written === undefined) {
+    if (kind === 'wait') problem('a wait needs a duration such as 30s');
+    return kind === 'prompt' ? usualTimeoutMs : undefined;
+  }
+  const milliseconds = parseDuration(written);
+  if (milliseconds === undefined) problem(`${name} must be a duration such as 250ms, 30s, 5m, 2h or 1d`);
+  return milliseconds;
+}
+
+function integer(
+  name: string,
+  attributes: Attributes,
+  [least, most]: [number, number],
+  problem: (message: string) => void,
+): number | undefined {
+  const written = attributes.get(name);
+  if (written === undefined) return undefined;
+  const value = /^\d{1,9}$/.test(written) ? Number(written) : NaN;
+  if (value >= least && value <= most) return value;
+  problem(`${name} must be a whole number from ${least} to ${most}`);
+  return undefined;
+}
+
+/** `[Y] Yes, ship it` has the key `Y`; a label without brackets is its own, in lower case and with dashes. */
+export function optionKey(label: string): string {
+  const [, bracketed] = /^\s*\[([^\]\s]{1,20})\]/.exec(label) ?? [];
+  if (bracketed !== undefined) return bracketed;
+  return label
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '')
+    .slice(0, 64);
+}
+
+function questionOf(
+  attributes: Attributes,
+  label: string,
+  outgoing: readonly GraphEdge[],
+  problem: (message: string) => void,
+): NonNullable<GraphNode['question']> {
+  const written = attributes.get('question_type');
+  const labelled = optionsOf(attributes, outgoing);
+  const type = questionTypes.find((candidate) => candidate === written);
+  if (written !== undefined && !type) problem(`question_type must be one of ${questionTypes.join(', ')}`);
+  const chosen = type ?? (labelled.length > 0 ? 'multiple_choice' : 'freeform');
+  const options =
+    labelled.length === 0 && (chosen === 'yes_no' || chosen === 'confirmation')
+      ? [
+          { key: 'yes', label: 'Yes' },
+          { key: 'no', label: 'No' },
+        ]
+      : labelled;
+  if (options.length === 0 && chosen !== 'freeform') problem('a choice needs options: label its edges, or set options');
+  if (new Set(options.map(({ key }) => key)).size < options.length) problem('two of its options have the same key');
+  const allowFreeform = chosen === 'freeform' || attributes.get('allow_freeform') === 'true';
+  return { text: attributes.get('question') ?? label, type: chosen, options, allowFreeform };
+}
+
+function optionsOf(attributes: Attributes, outgoing: readonly GraphEdge[]): Option[] {
+  const listed = (attributes.get('options') ?? '')
+    .split(',')
+    .map((text) => text.trim())
+    .filter(Boolean)
+    .map((text) => ({ key: optionKey(text), label: text }));
+  const edges = outgoing.flatMap(({ label, option }) => (label && option ? [{ key: option, label }] : []));
+  const byKey = new Map([...listed, ...edges].map((option) => [option.key, option]));
+  return listed.length > 0 ? [...byKey.values()] : edges;
+}

@@ -1,0 +1,28 @@
+import type { EntryLog } from '../../../stores/collection';
+import type { WorkflowRunsContext } from '../context';
+import { createRunCommands, type RunCommands } from './commands';
+import { createDispatcher, type Dispatcher } from './dispatcher';
+import type { RunEventEntry } from './events';
+import { createTurnStore, type TurnStore } from './turns';
+import { createWorkflowStore, type WorkflowStore } from './workflows';
+
+/** What the routes and the activities of runs share. */
+export interface RunsContext extends WorkflowRunsContext {
+  events: EntryLog<RunEventEntry>;
+  turns: TurnStore;
+  workflows: WorkflowStore;
+  dispatcher: Dispatcher;
+  commands: RunCommands;
+}
+
+export async function openRuns(context: WorkflowRunsContext): Promise<RunsContext> {
+  const { database, env } = context;
+  return {
+    ...context,
+    events: await database.log<RunEventEntry>({ name: 'workflow-run-events' }),
+    turns: await createTurnStore(database),
+    workflows: await createWorkflowStore(database),
+    dispatcher: createDispatcher({ ...context, concurrency: env.WORKFLOW_RUNS_CONCURRENCY }),
+    commands: createRunCommands(context),
+  };
+}

@@ -1,0 +1,21 @@
+import type { RunUpdate } from './progress';
+import type { RunRecord, Stage } from './run';
+
+/** The fields of a run's record after what the run has told of itself. */
+export function applyUpdate(run: RunRecord, update: RunUpdate): Partial<RunRecord> {
+  const context = { ...run.context, ...update.context };
+  return {
+    ...update.set,
+    stages: mergeStages(run.stages, update.stages),
+    context,
+    guidance: [...run.guidance, ...update.guidance],
+    ...(update.checkpoint && { checkpoint: { ...update.checkpoint, context_values: context } }),
+  };
+}
+
+function mergeStages(known: readonly Stage[], told: readonly Stage[]): Stage[] {
+  const byId = new Map(told.map((stage) => [stage.id, stage]));
+  const merged = known.map((stage) => byId.get(stage.id) ?? stage);
+  const ids = new Set(known.map(({ id }) => id));
+  return [...merged, ...told.filter(({ id }) => !ids.has(id))];
+}

@@ -1,0 +1,137 @@
+import { z } from 'zod';
+import { BytesAnswer } from '../../../platform/http/answer';
+import type { Routes } from '../../../platform/http/routes';
+import { usePermission } from '../http/auth';
+import { refuse } from '../http/errors';
+import { eventStream, lastEventId } from '../http/event-stream';
+import { pageFrom, pageOf, pageQuery } from '../http/pages';
+import type { RunsContext } from './context';
+import { configuration, stageAnswer, turn } from './contracts';
+import { drawGraph } from './draw';
+import { followRun } from './follow';
+import { hasEnded, runCheckpoint, runId, type RunRecord } from './run';
+
+const shared = { method: 'get' as const, mount: 'root' as const, tag: 'runs', permission: usePermission };
+const byId = z.strictObject({ id: runId });
+const byStage = z.strictObject({ id: runId, stageId: z.string().max(80) });
+
+/** What is to be seen of a run: its events, stages, values, and its graph. */
+export function runReadingRoutes(routes: Routes, { runs, events, turns, closing }: RunsContext): void {
+  const found = async (id: string): Promise<RunRecord> => {
+    const run = await runs.get(id);
+    if (!run) throw refuse(404, 'Run not found.');
+    return run;
+  };
+
+  routes.add(
+    {
+      ...shared,
+      path: '/runs/:id/events',
+      operationId: 'streamRunEvents',
+      summary: 'Follow what happens in a run as server-sent events, up to its end; resumes by Last-Event-ID',
+      params: byId,
+      response: z.string(),
+      errors: [410],
+    },
+    async ({ params, header }, ctx) => {
+      const run = await found(params.id);
+      if (hasEnded(run.status)) throw refuse(410, 'Event stream closed.');
+      const gone = new AbortController();
+      ctx.res.once('close', () => gone.abort());
+      const signal = AbortSignal.any([gone.signal, closing]);
+      return eventStream(followRun(events, run._id, { after: lastEventId(header('Last-Event-ID')), signal }));
+    },
+  );
+
+  routes.add(
+    {
+      ...shared,
+      path: '/runs/:id/stages',
+      operationId: 'listRunStages',
+      summary: 'List the stages of a run, in the order they were begun',
+      params: byId,
+      query: pageQuery,
+      response: pageOf(stageAnswer),
+    },
+    async ({ params, query }) => pageFrom((await found(params.id)).stages, query),
+  );
+
+  routes.add(
+    {
+      ...shared,
+      path: '/runs/:id/stages/:stageId/turns',
+      operationId: 'listStageTurns',
+      summary: 'Read what was said in a stage',
+      params: byStage,
+      query: pageQuery,
+      response: pageOf(turn),
+    },
+    async ({ params, query }) => {
+      const run = await found(params.id);
+      if (!run.stages.some(({ id }) => id === params.stageId)) throw refuse(404, 'Stage not found.');
+      return pageFrom(await turns.get(run._id, params.stageId), query);
+    },
+  );
+
+  routes.add(
+    {
+      ...shared,
+      path: '/runs/:id/checkpoint',
+      operationId: 'getRunCheckpoint',
+      summary: 'Read where a run stands, or null before its first stage has ended',
+      params: byId,
+      response: runCheckpoint.nullable(),
+    },
+    async ({ params }) => (await found(params.id)).checkpoint ?? null,
+  );
+
+  routes.add(
+    {
+      ...shared,
+      path: '/runs/:id/context',
+      operationId: 'getRunContext',
+      summary: 'Read the values of a run',
+      params: byId,
+      response: z.record(z.string(), z.unknown()),
+    },
+    async ({ params }) => (await found(params.id)).context,
+  );
+
+  routes.add(
+    {
+      ...shared,
+      path: '/runs/:id/graph',
+      operationId: 'drawRunGraph',
+      summary: 'See the graph of a run as SVG, its nodes coloured by what came of them',
+      params: byId,
+      response: z.string(),
+      errors: [502],
+    },
+    async ({ params }) => {
+      const svg = await drawGraph(await found(params.id));
+      return new BytesAnswer(only(Buffer.from(svg)), {
+        'Content-Type': 'image/svg+xml; charset=utf-8',
+        'Content-Security-Policy': "sandbox; default-src 'none'; style-src 'unsafe-inline'",
+      });
+    },
+  );
+
+  routes.add(
+    {
+      ...shared,
+      path: '/runs/:id/configuration',
+      operationId: 'getRunConfiguration',
+      summary: 'Read what a run was started with',
+      params: byId,
+      response: configuration,
+    },
+    async ({ params }) => {
+      const { goal, dot_source } = await found(params.id);
+      return { version: 1 as const, ...(goal !== undefined && { goal }), graph: dot_source };
+    },
+  );
+}
+
+async function* only(bytes: Buffer): AsyncGenerator<Buffer> {
+  yield await Promise.resolve(bytes);
+}

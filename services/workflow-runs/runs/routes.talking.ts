@@ -1,0 +1,106 @@
+import { z } from 'zod';
+import type { Routes } from '../../../platform/http/routes';
+import { usePermission } from '../http/auth';
+import { refuse } from '../http/errors';
+import { pageFrom, pageOf, pageQuery } from '../http/pages';
+import { checkedAnswer } from './answers';
+import type { RunsContext } from './context';
+import { answerInput, previewInput, question, steerInput } from './contracts';
+import { answerQuestion, steerRun } from './messages';
+import { runId, type RunRecord } from './run';
+
+const shared = { mount: 'root' as const, tag: 'human in the loop', permission: usePermission };
+const byId = z.strictObject({ id: runId });
+const byQuestion = z.strictObject({ id: runId, qid: z.string().max(80) });
+const questionGone = 'The question has been answered, or is not asked any more.';
+const notSteerable = 'The run cannot be steered now.';
+
+/** What people say to a run: answers to its questions, and guidance. */
+export function runTalkingRoutes(routes: Routes, { runs, commands }: RunsContext): void {
+  const found = async (id: string): Promise<RunRecord> => {
+    const run = await runs.get(id);
+    if (!run) throw refuse(404, 'Run not found.');
+    return run;
+  };
+
+  routes.add(
+    {
+      ...shared,
+      method: 'get',
+      path: '/runs/:id/questions',
+      operationId: 'listRunQuestions',
+      summary: 'List what a run waits to be answered',
+      params: byId,
+      query: pageQuery,
+      response: pageOf(question),
+    },
+    async ({ params, query }) => pageFrom((await found(params.id)).questions ?? [], query),
+  );
+
+  routes.add(
+    {
+      ...shared,
+      method: 'post',
+      path: '/runs/:id/questions/:qid/answer',
+      operationId: 'answerRunQuestion',
+      summary: 'Answer a question of a run',
+      params: byQuestion,
+      body: answerInput,
+      response: z.undefined(),
+      status: 204,
+      errors: [409],
+    },
+    async ({ params, body }) => {
+      const run = await found(params.id);
+      if (run.status === 'queued' || run.status === 'starting') throw refuse(409, 'Run is not yet running.');
+      const asked = run.questions?.find(({ id }) => id === params.qid);
+      if (!asked) throw refuse(409, questionGone);
+      const answer = checkedAnswer(asked, body);
+      await commands.send(run._id, questionGone, (handle) => handle.executeUpdate(answerQuestion, { args: [answer] }));
+      return undefined;
+    },
+  );
+
+  routes.add(
+    {
+      ...shared,
+      method: 'post',
+      path: '/runs/:id/steer',
+      operationId: 'steerRun',
+      summary: 'Give a run guidance, which its later prompts hold',
+      params: byId,
+      body: steerInput,
+      response: z.undefined(),
+      status: 202,
+      errors: [409],
+    },
+    async ({ params, body: { guidance, location } }, ctx) => {
+      const run = await found(params.id);
+      if (run.status !== 'running' && run.status !== 'paused') throw refuse(409, notSteerable);
+      const told = { text: guidance, ...location };
+      await commands.send(run._id, notSteerable, (handle) => handle.executeUpdate(steerRun, { args: [told] }));
+      ctx.body = '';
+      ctx.status = 202;
+      return undefined;
+    },
+  );
+
+  routes.add(
+    {
+      ...shared,
+      method: 'post',
+      path: '/runs/:id/preview',
+      operationId: 'previewRun',
+      summary: 'Open a port of the sandbox of a run; runs have none, so there is nothing to open',
+      params: byId,
+      body: previewInput,
+      response: z.object({ url: z.string() }),
+      status: 201,
+      errors: [409],
+    },
+    async ({ params }) => {
+      await found(params.id);
+      throw refuse(409, 'Run has no active sandbox.');
+    },
+  );
+}

@@ -1,0 +1,25 @@
+import { ScheduleAlreadyRunning, ScheduleOverlapPolicy, type Client } from '@temporalio/client';
+import { dispatchId } from './messages';
+
+/**
+ * Has queued runs looked for every minute: one whose caller was answered while Temporal could not be reached is noticed by
+ * that.
+ */
+export async function ensureDispatch(client: Client, taskQueue: string): Promise<void> {
+  try {
+    await client.schedule.create({
+      scheduleId: dispatchId(taskQueue),
+      spec: { intervals: [{ every: '1 minute' }] },
+      policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: '1 minute' },
+      action: {
+        type: 'startWorkflow',
+        workflowType: 'workflowRunDispatch',
+        workflowId: `${dispatchId(taskQueue)}/regular`,
+        taskQueue,
+        staticSummary: 'start queued workflow runs',
+      },
+    });
+  } catch (error) {
+    if (!(error instanceof ScheduleAlreadyRunning)) throw error;
+  }
+}

@@ -1,0 +1,323 @@
+import { eventually } from '../../../platform/testing/eventually';
+import { startServiceUnderTest, type Reply, type WorkflowRunsUnderTest } from './service-under-test';
+
+let service: WorkflowRunsUnderTest;
+beforeAll(async () => {
+  service = await startServiceUnderTest({ WORKFLOW_RUNS_CONCURRENCY: '2' });
+});
+afterAll(() => service.close());
+
+const start = async (dot: string): Promise<string> => {
+  const { status, body } = await service.call('POST', '/runs', { dot_source: dot });
+  expect({ status, body }).toMatchObject({ status: 201 });
+  return body.id as string;
+};
+const get = async (path: string) => (await service.call('GET', path)).body;
+const untilStatus = (id: string, status: string) =>
+  eventually(async () => {
+    const run = await get(`/runs/${id}`);
+    expect(run.status).toBe(status);
+    return run;
+  });
+const question = (id: string) =>
+  eventually(async () => {
+    const { data } = await get(`/runs/${id}/questions`);
+    expect(data).toHaveLength(1);
+    return data[0];
+  });
+const answer = (id: string, qid: string, body: unknown): Promise<Reply> =>
+  service.call('POST', `/runs/${id}/questions/${qid}/answer`, body);
+
+/** A run that waits until somebody answers. */
+const asking =
+  'digraph Ask { start -> ok; ok [shape=hexagon, label="Go on?"]; ok -> exit [label="Yes"]; ok -> ok [label="No"] }';
+
+/** Every event of a run, from wherever it is followed to its end. */
+async function eventsOf(id: string, lastEventId?: string): Promise<{ id: number; event: Record<string, any> }[]> {
+  // eslint-disable-line @typescript-eslint/no-explicit-any -- as above
+  const headers = lastEventId === undefined ? {} : { 'Last-Event-ID': lastEventId };
+  const text = await (await service.open('GET', `/runs/${id}/events`, { headers })).text();
+  return text
+    .split('\n\n')
+    .filter(Boolean)
+    .map((frame) => ({
+      id: Number(/^id: (\d+)$/m.exec(frame)?.[1]),
+      event: JSON.parse(/^data: (.*)$/m.exec(frame)![1]!),
+    }));
+}
+
+describe('a run', () => {
+  it('goes from its start to its exit, and is read on the way', async () => {
+    const id = await start(`digraph Release {
+      graph [goal="Ship it"]
+      start -> draft -> polish -> exit
+      draft [label="Draft", prompt="Write about $goal"]
+      polish [prompt="Polish: \${draft_output}"]
+    }`);
+    expect(id).toMatch(/^[0-9A-Z]{26}$/);
+    const run = await untilStatus(id, 'completed');
+    expect(run).toMatchObject({ id, title: 'Ship it', workflow: { name: 'Release', slug: 'release' } });
+    const { data: stages } = await get(`/runs/${id}/stages`);
+    expect(stages.map((stage: any) => [stage.id, stage.name, stage.status, stage.dot_id])).toEqual([
+      // eslint-disable-line @typescript-eslint/no-explicit-any -- as above
+      ['start', 'start', 'completed', 'start'],
+      ['draft', 'Draft', 'completed', 'draft'],
+      ['polish', 'polish', 'completed', 'polish'],
+      ['exit', 'exit', 'completed', 'exit'],
+    ]);
+    expect(await get(`/runs/${id}/context`)).toEqual({
+      draft_output: '[dry run] Write about Ship it',
+      polish_output: '[dry run] Polish: [dry run] Write about Ship it',
+      last_output: '[dry run] Polish: [dry run] Write about Ship it',
+    });
+    expect(await get(`/runs/${id}/checkpoint`)).toMatchObject({
+      current_node: 'polish',
+      next_node_id: 'exit',
+      completed_nodes: ['start', 'draft', 'polish'],
+      context_values: { draft_output: '[dry run] Write about Ship it' },
+      node_outcomes: { draft: 'completed' },
+    });
+    expect((await get(`/runs/${id}/stages/draft/turns`)).data).toEqual([
+      { kind: 'user', content: 'Write about Ship it' },
+      { kind: 'assistant', content: '[dry run] Write about Ship it' },
+    ]);
+    expect(await get(`/runs/${id}/configuration`)).toMatchObject({ version: 1, goal: 'Ship it' });
+  });
+
+  it('is drawn with what came of its nodes, and nothing of its text', async () => {
+    const id = await start(
+      'digraph { start -> a -> exit; a [label="<b>", URL="javascript:alert(1)", image="/etc/passwd"] }',
+    );
+    await untilStatus(id, 'completed');
+    const { headers, body } = await service.call('GET', `/runs/${id}/graph`);
+    expect(headers.get('Content-Type')).toContain('image/svg+xml');
+    expect(headers.get('Content-Security-Policy')).toContain('sandbox');
+    expect(body).toContain('<svg');
+    expect(body).toContain('#bbf7d0');
+    expect(body).not.toMatch(/javascript|passwd|<b>/);
+  });
+
+  it('is told as events, from the first or from the last one seen, up to its end', async () => {
+    const id = await start(asking);
+    const whole = eventsOf(id);
+    const { id: qid } = await question(id);
+    await answer(id, qid, { selected_option_key: 'yes' });
+    const events = await whole;
+    const names = events.map(({ event }) => Object.keys(event)[0]);
+    expect(names.filter((name) => name !== 'CheckpointSaved')).toEqual([
+      ...['RunStarted', 'StageStarted', 'StageCompleted', 'StageStarted', 'InterviewStarted', 'InterviewCompleted'],
+      ...['StageCompleted', 'StageStarted', 'StageCompleted', 'RunCompleted'],
+    ]);
+    expect(events.map((event) => event.id)).toEqual(events.map((_, index) => index + 1));
+    await untilStatus(id, 'completed');
+    expect(await service.call('GET', `/runs/${id}/events`)).toMatchObject({
+      status: 410,
+      body: { errors: [{ detail: 'Event stream closed.' }] },
+    });
+  });
+
+  it('goes on behind the last event a watcher has seen', async () => {
+    const id = await start(asking);
+    const { id: qid } = await question(id);
+    const rest = eventsOf(id, '3');
+    await answer(id, qid, { value: 'yes' });
+    expect((await rest)[0]?.id).toBe(4);
+  });
+});
+
+describe('people in a run', () => {
+  it('choose the way by an option, and may come again', async () => {
+    const id = await start(asking);
+    const first = await question(id);
+    expect(first).toEqual({
+      id: 'ok',
+      text: 'Go on?',
+      question_type: 'multiple_choice',
+      options: [
+        { key: 'yes', label: 'Yes' },
+        { key: 'no', label: 'No' },
+      ],
+      allow_freeform: false,
+    });
+    expect(await answer(id, 'ok', { selected_option_key: 'no' })).toMatchObject({ status: 204 });
+    const second = await eventually(async () => {
+      const { data } = await get(`/runs/${id}/questions`);
+      expect(data[0]?.id).toBe('ok.2');
+      return data[0];
+    });
+    expect(await answer(id, 'ok', { selected_option_key: 'yes' })).toMatchObject({ status: 409 });
+    expect(await answer(id, second.id, { selected_option_keys: ['yes'] })).toMatchObject({ status: 204 });
+    await untilStatus(id, 'completed');
+    expect(await get(`/runs/${id}/context`)).toMatchObject({ ok_answer: 'yes', last_answer: 'yes' });
+  });
+
+  it.each([
+    ['nothing', {}, 'One of value, selected_option_key, or selected_option_keys is required.'],
+    ['an option that is none', { selected_option_key: 'maybe' }, 'Invalid option key.'],
+    ['two options of one', { selected_option_keys: ['yes', 'no'] }, 'This question takes one option.'],
+    ['a text where there are options', { value: 'well' }, 'This question takes one of its options.'],
+  ])('are told when they answer with %s', async (_case, body, detail) => {
+    const id = await start(asking);
+    await question(id);
+    expect(await answer(id, 'ok', body)).toMatchObject({ status: 400, body: { errors: [{ detail }] } });
+    await service.call('POST', `/runs/${id}/cancel`);
+  });
+
+  it('choose several, or say it in their own words', async () => {
+    const id = await start(`digraph { start -> which -> why -> exit
+      which [shape=hexagon, question_type=multi_select, options="a, b, c"]
+      why [shape=hexagon, label="Why \${which_answer}?"] }`);
+    await question(id);
+    await answer(id, 'which', { selected_option_keys: ['a', 'c'] });
+    const why = await eventually(async () => {
+      const { data } = await get(`/runs/${id}/questions`);
+      expect(data[0]?.id).toBe('why');
+      return data[0];
+    });
+    expect(why).toMatchObject({ text: 'Why ["a","c"]?', question_type: 'freeform', allow_freeform: true });
+    await answer(id, 'why', { value: 'because' });
+    await untilStatus(id, 'completed');
+    expect(await get(`/runs/${id}/context`)).toMatchObject({ which_answer: ['a', 'c'], why_answer: 'because' });
+  });
+
+  it('are not waited for beyond the time they are given', async () => {
+    const id = await start(`digraph { start -> ok -> exit
+      ok [shape=hexagon, timeout="50ms"]; ok -> late [condition="outcome=fail"]; late -> exit }`);
+    await untilStatus(id, 'completed');
+    const { data } = await get(`/runs/${id}/stages`);
+    expect(data.map((stage: { id: string }) => stage.id)).toEqual(['start', 'ok', 'late', 'exit']);
+    expect(data[1]).toMatchObject({ status: 'failed', failure_reason: 'Nobody answered in time.' });
+  });
+
+  it('guide what comes later', async () => {
+    const id = await start('digraph { start -> ok -> write -> exit; ok [shape=hexagon]; write [prompt="Write"] }');
+    await question(id);
+    const guidance = { location: { file: 'notes.md', line: 3 }, guidance: 'Be brief' };
+    expect(await service.call('POST', `/runs/${id}/steer`, guidance)).toMatchObject({ status: 202, body: undefined });
+    await answer(id, 'ok', { value: 'go' });
+    await untilStatus(id, 'completed');
+    const [{ content }] = (await get(`/runs/${id}/stages/write/turns`)).data;
+    expect(content).toBe('Write\n\nGuidance given since the run began:\n- Be brief (notes.md:3)');
+    expect(await service.call('POST', `/runs/${id}/steer`, { guidance: 'Too late' })).toMatchObject({ status: 409 });
+    expect(await service.call('POST', `/runs/${id}/steer`, { guidance: 'x', location: { line: 1 } })).toMatchObject({
+      status: 422,
+      body: { errors: [{ detail: expect.stringContaining('location.file') }] },
+    });
+  });
+});
+
+describe('a graph', () => {
+  it('decides by the values of the run', async () => {
+    const id = await start(`digraph { start -> a -> d; a [prompt="hello"]; d [shape=diamond]
+      d -> other [condition="last_output contains goodbye"]; d -> exit [condition="last_output contains hello"]; other -> exit }`);
+    await untilStatus(id, 'completed');
+    const { data } = await get(`/runs/${id}/stages`);
+    expect(data.map((stage: { id: string }) => stage.id)).toEqual(['start', 'a', 'd', 'exit']);
+  });
+
+  it('does its branches at the same time, and goes on when all have come', async () => {
+    const id = await start(`digraph { p [shape=component]; j [shape=tripleoctagon]
+      start -> p; p -> left -> j; p -> right -> j; j -> exit; left [shape=hexagon]; right [shape=hexagon] }`);
+    await eventually(async () => expect((await get(`/runs/${id}/questions`)).data).toHaveLength(2));
+    await answer(id, 'right', { value: 'r' });
+    await answer(id, 'left', { value: 'l' });
+    await untilStatus(id, 'completed');
+    expect(await get(`/runs/${id}/context`)).toMatchObject({ left_answer: 'l', right_answer: 'r' });
+  });
+
+  it('fails with its reason where no way leads on', async () => {
+    const id = await start('digraph { start -> ok -> exit; ok [shape=hexagon, timeout="20ms"] }');
+    expect(await untilStatus(id, 'failed')).toMatchObject({ error: { message: 'Nobody answered in time.' } });
+  });
+
+  it('that goes in circles ends', async () => {
+    const id = await start('digraph { start -> d; d [shape=diamond]; d -> d; d -> exit [condition="never=true"] }');
+    expect(await untilStatus(id, 'failed')).toMatchObject({
+      error: { message: expect.stringContaining('in circles') },
+    });
+  });
+
+  it('that is wrong is refused with what is wrong', async () => {
+    const refused = await service.call('POST', '/runs', { dot_source: 'digraph { start -> a }' });
+    expect(refused).toMatchObject({ status: 400, body: { errors: [{ status: '400', title: 'Bad Request' }] } });
+    expect(refused.body.errors[0].detail).toContain('needs an exit');
+    expect(await service.call('POST', '/runs', {})).toMatchObject({ status: 422 });
+    expect(await service.call('POST', '/runs', { dot_source: 'x', colour: 'red' })).toMatchObject({ status: 422 });
+  });
+});
+
+describe('control', () => {
+  it('pauses before the next stage, and goes on', async () => {
+    const id = await start('digraph { start -> ok -> a -> exit; ok [shape=hexagon]; a [prompt="hello"] }');
+    await question(id);
+    expect(await service.call('POST', `/runs/${id}/unpause`)).toMatchObject({ status: 409 });
+    expect(await service.call('POST', `/runs/${id}/pause`)).toMatchObject({ status: 200, body: { status: 'paused' } });
+    expect(await service.call('POST', `/runs/${id}/pause`)).toMatchObject({
+      status: 409,
+      body: { errors: [{ detail: 'Run is not pausable.' }] },
+    });
+    await answer(id, 'ok', { value: 'go' });
+    await eventually(async () => expect((await get(`/runs/${id}/questions`)).data).toEqual([]));
+    expect(await service.call('POST', `/runs/${id}/unpause`)).toMatchObject({ status: 200 });
+    await untilStatus(id, 'completed');
+  });
+
+  it('cancels what runs', async () => {
+    const id = await start(asking);
+    await question(id);
+    expect(await service.call('POST', `/runs/${id}/cancel`)).toMatchObject({
+      status: 200,
+      body: { status: 'cancelled' },
+    });
+    expect((await get(`/runs/${id}/stages`)).data.at(-1)).toMatchObject({ id: 'ok', status: 'cancelled' });
+    expect(await service.call('POST', `/runs/${id}/cancel`)).toMatchObject({
+      status: 409,
+      body: { errors: [{ detail: 'Run is not cancellable.' }] },
+    });
+    expect((await get(`/runs/${id}/questions`)).data).toEqual([]);
+  });
+
+  it('runs so many at a time, the oldest first, and cancels those that wait', async () => {
+    const ids = [await start(asking), await start(asking)];
+    for (const id of ids) await question(id);
+    const third = await start(asking);
+    const fourth = await start(asking);
+    expect(await get(`/runs/${third}`)).toMatchObject({ status: 'queued', queue_position: 1 });
+    expect(await get(`/runs/${fourth}`)).toMatchObject({ status: 'queued', queue_position: 2 });
+    expect(await answer(third, 'ok', { value: 'yes' })).toMatchObject({
+      status: 409,
+      body: { errors: [{ detail: 'Run is not yet running.' }] },
+    });
+    expect(await service.call('POST', `/runs/${third}/cancel`)).toMatchObject({ body: { status: 'cancelled' } });
+    await service.call('POST', `/runs/${ids[0]}/cancel`);
+    await question(fourth);
+    for (const id of [ids[1]!, fourth]) await service.call('POST', `/runs/${id}/cancel`);
+  });
+});
+
+describe('reading', () => {
+  it('lists runs, the newest first, in pages', async () => {
+    const first = await start('digraph Listed { start -> exit }');
+    const second = await start('digraph Listed { start -> exit }');
+    const page = await get('/runs?workflow=listed&page[limit]=1');
+    expect(page).toMatchObject({ data: [{ id: second }], meta: { has_more: true } });
+    const rest = await get('/workflows/listed/runs?page[limit]=500&page[offset]=1');
+    expect(rest).toMatchObject({ data: [{ id: first }], meta: { has_more: false } });
+    expect(await get('/workflows/listed')).toMatchObject({ name: 'Listed', last_run: { id: second } });
+  });
+
+  it.each([
+    '/runs/01ARZ3NDEKTSV4RRFFQ69G5FAV',
+    '/runs/01ARZ3NDEKTSV4RRFFQ69G5FAV/stages',
+    '/runs/01ARZ3NDEKTSV4RRFFQ69G5FAV/events',
+    '/workflows/none',
+  ])('says that there is nothing at %s', async (path) => {
+    expect(await service.call('GET', path)).toMatchObject({ status: 404 });
+  });
+
+  it('refuses ids, pages and tokens that are none', async () => {
+    expect(await service.call('GET', '/runs/..%2Fetc')).toMatchObject({ status: 400 });
+    expect(await service.call('GET', '/runs?page[limit]=many')).toMatchObject({ status: 400 });
+    expect(await service.call('GET', '/runs', undefined, null)).toMatchObject({ status: 401 });
+  });
+});
