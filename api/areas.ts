@@ -6,6 +6,7 @@ import { governanceRoutes } from './governance/routes';
 import { healthRoutes } from './health/routes';
 import { observationRoutes } from './observations/routes';
 import { openApiRoutes } from './openapi/routes';
+import { progressRoutes } from './progress/routes';
 import { routingRoutes } from './routing/routes';
 import { sandboxRoutes } from './sandbox/routes';
 import { settingsRoutes } from './settings/routes';
@@ -26,6 +27,7 @@ export const coreAreas: Area[] = [
   verificationRoutes,
   taskDeliverableRoutes,
   observationRoutes,
+  progressRoutes,
   configRoutes,
   settingsRoutes,
   governanceRoutes,
