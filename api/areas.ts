@@ -11,6 +11,7 @@ import { routingRoutes } from './routing/routes';
 import { sandboxRoutes } from './sandbox/routes';
 import { settingsRoutes } from './settings/routes';
 import { subtaskRoutes } from './subtasks/routes';
+import { taskCheckpointRoutes } from './task-checkpoint/routes';
 import { taskDeliverableRoutes } from './task-deliverables/routes';
 import { taskRoutes } from './tasks/routes';
 import { workspaceCapabilityRoutes } from './workspace-capabilities/routes';
@@ -28,6 +29,7 @@ export const coreAreas: Area[] = [
   taskDeliverableRoutes,
   observationRoutes,
   progressRoutes,
+  taskCheckpointRoutes,
   configRoutes,
   settingsRoutes,
   governanceRoutes,

@@ -4,6 +4,7 @@ import { attemptId, commitPolicy, digest, revision, slug, taskId, text, timestam
 import { deliverable } from './deliverable';
 import { observation } from './observation';
 import { subtask } from './subtask';
+import { taskCheckpointMark } from './task-checkpoint';
 import { verificationStep } from './verification-step';
 
 /** Board columns. The specification names these four; configurable columns come with the board's settings. */
@@ -127,6 +128,7 @@ export const task = z
     comments: z.array(comment).max(1000).optional(),
     observations: z.array(observation).max(500).optional(),
     deliverables: z.array(deliverable).max(500).optional(),
+    checkpoint: taskCheckpointMark.optional(),
     attempt: taskAttempt.optional(),
     /** What the runs of the task have cost, in the currency their agents report. */
     actualCost: z.number().min(0).optional(),
