@@ -12,6 +12,7 @@ import { sandboxRoutes } from './sandbox/routes';
 import { settingsRoutes } from './settings/routes';
 import { subtaskRoutes } from './subtasks/routes';
 import { taskCheckpointRoutes } from './task-checkpoint/routes';
+import { taskContextRoutes } from './task-context/routes';
 import { taskDeliverableRoutes } from './task-deliverables/routes';
 import { taskRoutes } from './tasks/routes';
 import { workspaceCapabilityRoutes } from './workspace-capabilities/routes';
@@ -30,6 +31,7 @@ export const coreAreas: Area[] = [
   observationRoutes,
   progressRoutes,
   taskCheckpointRoutes,
+  taskContextRoutes,
   configRoutes,
   settingsRoutes,
   governanceRoutes,
