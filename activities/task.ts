@@ -3,6 +3,7 @@ import type { Task } from '../contracts/task';
 import { AppError } from '../platform/errors/app-error';
 import type { Log } from '../platform/log/log';
 import { taskStatusAfter } from '../runs/completion';
+import { statusEffects } from '../runs/status-effects';
 import type { AttemptRecord } from '../stores/attempt-store';
 import type { Board } from '../stores/board-files/board';
 
@@ -18,6 +19,7 @@ export function applyStart(deps: TaskDependencies, record: AttemptRecord): Promi
     if (task.attempt?.id === record._id) return undefined;
     return {
       status: 'in-progress',
+      ...statusEffects('in-progress', task),
       blockedReason: undefined,
       attempt: { id: record._id, agent: record.agent, status: 'running', started: deps.now().toISOString() },
     };
@@ -33,8 +35,10 @@ export function applyCompletion(
 ): Promise<void> {
   return apply(deps, record, (task) => {
     if (task.attempt?.completionDigest === completion.digest) return undefined;
+    const status = taskStatusAfter(completion.status);
     return {
-      status: taskStatusAfter(completion.status),
+      status,
+      ...statusEffects(status, task),
       ...(actualCost > 0 ? { actualCost } : {}),
       attempt: {
         ...(task.attempt?.id === record._id ? task.attempt : {}),

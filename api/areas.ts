@@ -5,13 +5,20 @@ import { configRoutes } from './config/routes';
 import type { Area } from './context';
 import { governanceRoutes } from './governance/routes';
 import { healthRoutes } from './health/routes';
+import { observationRoutes } from './observations/routes';
 import { openApiRoutes } from './openapi/routes';
+import { progressRoutes } from './progress/routes';
 import { routingRoutes } from './routing/routes';
 import { sandboxRoutes } from './sandbox/routes';
 import { settingsRoutes } from './settings/routes';
+import { subtaskRoutes } from './subtasks/routes';
+import { taskCheckpointRoutes } from './task-checkpoint/routes';
+import { taskContextRoutes } from './task-context/routes';
+import { taskDeliverableRoutes } from './task-deliverables/routes';
 import { taskRoutes } from './tasks/routes';
 import { workspaceCapabilityRoutes } from './workspace-capabilities/routes';
 import { telemetryRoutes } from './telemetry/routes';
+import { verificationRoutes } from './verification/routes';
 
 /** The areas that need nothing but the stores and the board: the map of this part of the API. */
 export const coreAreas: Area[] = [
@@ -19,6 +26,13 @@ export const coreAreas: Area[] = [
   authRoutes,
   taskRoutes,
   commentRoutes,
+  subtaskRoutes,
+  verificationRoutes,
+  taskDeliverableRoutes,
+  observationRoutes,
+  progressRoutes,
+  taskCheckpointRoutes,
+  taskContextRoutes,
   configRoutes,
   settingsRoutes,
   governanceRoutes,

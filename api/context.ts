@@ -13,6 +13,7 @@ import type { TraceStore } from '../stores/trace-store';
 import type { ProfileStore } from '../stores/profile-store';
 import type { SandboxStore } from '../stores/sandbox-store';
 import type { SettingsStore } from '../stores/settings-store';
+import type { TaskCheckpointStore } from '../stores/task-checkpoint-store';
 import type { WorkspaceCapabilityStore } from '../stores/workspace-capability-store';
 import type { HealthCheck } from './health/checks';
 
@@ -31,6 +32,7 @@ export interface ApiContext {
   settings: SettingsStore;
   profiles: ProfileStore;
   sandboxes: SandboxStore;
+  taskCheckpoints: TaskCheckpointStore;
   database: Database;
   /** Also for the WebSocket upgrade, which no route sees. */
   authenticate: Authenticate;

@@ -12,6 +12,7 @@ import { createRepositoryStore } from '../stores/repository-store';
 import { createRoutingStore } from '../stores/routing-store';
 import { createSandboxStore } from '../stores/sandbox-store';
 import { createSettingsStore } from '../stores/settings-store';
+import { createTaskCheckpointStore } from '../stores/task-checkpoint-store';
 import { createTelemetryStore } from '../stores/telemetry-store';
 import { createTraceStore } from '../stores/trace-store';
 import { createWorkspaceCapabilityStore } from '../stores/workspace-capability-store';
@@ -50,6 +51,7 @@ export async function openContext(env: Environment, log: Log, closers: Closer[])
     settings: await createSettingsStore(database, env),
     profiles,
     sandboxes: await createSandboxStore(database),
+    taskCheckpoints: await createTaskCheckpointStore(database),
     authenticate: authenticatorOf(env),
     checks: { storage: storageCheck(database), memory: memoryCheck(), disk: diskCheck(env.BOARD_DATA_DIR) },
     startedAt: new Date(),

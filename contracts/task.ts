@@ -1,6 +1,11 @@
 import { z } from 'zod';
 import { comment } from './comment';
 import { attemptId, commitPolicy, digest, revision, slug, taskId, text, timestamp } from './common';
+import { deliverable } from './deliverable';
+import { observation } from './observation';
+import { subtask } from './subtask';
+import { taskCheckpointMark } from './task-checkpoint';
+import { verificationStep } from './verification-step';
 
 /** Board columns. The specification names these four; configurable columns come with the board's settings. */
 export const taskStatus = z.enum(['todo', 'in-progress', 'blocked', 'done']).meta({ id: 'TaskStatus' });
@@ -52,15 +57,6 @@ export const taskGit = z
     prNumber: z.number().int().min(1).optional(),
   })
   .meta({ id: 'TaskGit' });
-
-export const subtask = z.object({
-  id: z.string(),
-  title: text(200, 1),
-  completed: z.boolean().default(false),
-  created: timestamp.optional(),
-  acceptanceCriteria: z.array(text(500, 1)).max(100).optional(),
-  criteriaChecked: z.array(z.boolean()).max(100).optional(),
-});
 
 export const blockedReason = z.strictObject({
   category: z.enum(['waiting-on-feedback', 'technical-snag', 'prerequisite', 'other']),
@@ -128,7 +124,11 @@ export const task = z
     blockedReason: writable.blockedReason.optional(),
     plan: writable.plan.optional(),
     position: z.number().optional(),
+    verificationSteps: z.array(verificationStep).max(500).optional(),
     comments: z.array(comment).max(1000).optional(),
+    observations: z.array(observation).max(500).optional(),
+    deliverables: z.array(deliverable).max(500).optional(),
+    checkpoint: taskCheckpointMark.optional(),
     attempt: taskAttempt.optional(),
     /** What the runs of the task have cost, in the currency their agents report. */
     actualCost: z.number().min(0).optional(),

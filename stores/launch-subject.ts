@@ -7,6 +7,7 @@ import type { RepositoryStore } from './repository-store';
 import type { RoutingStore } from './routing-store';
 import type { SandboxStore } from './sandbox-store';
 import type { SettingsStore } from './settings-store';
+import type { TaskCheckpointStore } from './task-checkpoint-store';
 
 export interface LaunchSources {
   board: Pick<Board, 'get'>;
@@ -15,6 +16,7 @@ export interface LaunchSources {
   profiles: Pick<ProfileStore, 'get'>;
   sandboxes: Pick<SandboxStore, 'get'>;
   featureSettings: Pick<SettingsStore, 'read'>;
+  taskCheckpoints: Pick<TaskCheckpointStore, 'read'>;
 }
 
 /**
@@ -32,15 +34,17 @@ export async function loadLaunchSubject(
   const routing = await sources.routing.inputs();
   const route = launchRoute({ task, request: asked, routing });
   const request = routedRequest(asked, route);
-  const [repository, profile, sandbox, { features }] = await Promise.all([
+  const [repository, profile, sandbox, { features }, { checkpoint }] = await Promise.all([
     task.git?.repo === undefined ? undefined : sources.repositories.find(task.git.repo),
     request.profileId === undefined ? undefined : sources.profiles.get(request.profileId),
     request.sandboxPresetId === undefined ? undefined : sources.sandboxes.get(request.sandboxPresetId),
     sources.featureSettings.read(),
+    sources.taskCheckpoints.read(task),
   ]);
   const { autoCommitOnComplete } = features.agents;
   return {
-    task,
+    // With the state of its checkpoint, which is elsewhere; without one that has expired.
+    task: { ...task, checkpoint: checkpoint ?? undefined },
     location,
     request,
     agents: routing.agents,

@@ -21,6 +21,7 @@ import { createRunCommandStore } from '../stores/run-command-store';
 import { createRunEventStore } from '../stores/run-event-store';
 import { createSandboxStore } from '../stores/sandbox-store';
 import { createSettingsStore } from '../stores/settings-store';
+import { createTaskCheckpointStore } from '../stores/task-checkpoint-store';
 import { createTelemetryStore } from '../stores/telemetry-store';
 import { createTraceStore } from '../stores/trace-store';
 import { createTrustStore } from '../stores/trust-store';
@@ -58,6 +59,7 @@ export async function openStores(database: Database, env: Environment) {
       maxRetries: env.BOARD_RUN_RETRIES,
     }),
     sandboxes: await createSandboxStore(database),
+    taskCheckpoints: await createTaskCheckpointStore(database),
     telemetry: await createTelemetryStore(database),
     traces: await createTraceStore(database),
     trust: await createTrustStore(database),

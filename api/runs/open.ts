@@ -29,6 +29,7 @@ export async function openRuns(
     repositories,
     profiles,
     sandboxes,
+    taskCheckpoints,
     settings: featureSettings,
   } = context;
   const feed = await createFeedStore(database);
@@ -51,6 +52,7 @@ export async function openRuns(
     repositories,
     profiles,
     sandboxes,
+    taskCheckpoints,
     featureSettings,
     worktrees,
     hosts,

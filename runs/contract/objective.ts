@@ -75,27 +75,18 @@ function gatesOf(task: Task, excerpts: Excerpts): TaskEnvelope['gates'] {
       description: excerpts.text(`subtasks.${id}.${index}`, description),
     })),
   );
-  const steps = Array.isArray(task.verificationSteps) ? (task.verificationSteps as unknown[]) : [];
-  const verification = steps.flatMap((step) =>
-    isRecord(step) && typeof step.id === 'string' && typeof step.description === 'string'
-      ? [
-          {
-            id: step.id,
-            kind: 'verification-step' as const,
-            description: excerpts.text(`verificationSteps.${step.id}`, step.description),
-          },
-        ]
-      : [],
-  );
+  const verification = (task.verificationSteps ?? []).map(({ id, description }) => ({
+    id,
+    kind: 'verification-step' as const,
+    description: excerpts.text(`verificationSteps.${id}`, description),
+  }));
   return [...verification, ...criteria].slice(0, maxGates);
 }
 
 function checkpointOf({ checkpoint }: Task, excerpts: Excerpts): string | null {
-  if (!isRecord(checkpoint) || checkpoint.state === undefined) return null;
+  if (!checkpoint?.state) return null;
   return excerpts.text('checkpoint', JSON.stringify({ step: checkpoint.step, state: checkpoint.state }, null, 2));
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
 
 /** The branch a run of the task works on, and the one it begins from. */
 export const gitTargetOf = ({ id, git }: Task, repository: Repository): { branch: string; baseBranch: string } => ({

@@ -8,8 +8,9 @@ import { eachLimited } from './each-limited';
 import { finishRemovals } from './finish-removals';
 import { createFollower, type Follower } from './follower';
 import { duplicateDiagnostics } from './identity';
-import { locations, partsOf } from './layout';
+import { locations, partsOf, progressFolder } from './layout';
 import { createMutations } from './mutations';
+import { createProgressFiles } from './progress-files';
 import { selectTasks } from './query';
 import { startRescan } from './rescan';
 import { isTaskId } from './task-id';
@@ -59,9 +60,12 @@ export async function createBoard({
   const rescan = startRescan({ dir, index, follower, watcher, log, everyMs: rescanMs });
   let diagnostics: { version: number; list: BoardDiagnostic[] } | undefined;
 
+  const find = (id: string) => freshTask(id, dir, index, follower);
+
   return {
     ...createMutations({ ...deps, follower }),
-    get: (id) => freshTask(id, dir, index, follower),
+    progress: createProgressFiles({ ...deps, follower, find }),
+    get: find,
     list: (query, location = 'active') => selectTasks(index.tasksIn(location), query),
     counts: () => countTasks(index),
     diagnostics: () => {
@@ -86,8 +90,8 @@ export async function createBoard({
 async function prepareFolders(given: string): Promise<string> {
   await mkdir(given, { recursive: true });
   const dir = await realpath(given);
-  for (const location of locations) {
-    const folder = join(dir, location);
+  for (const name of [...locations, progressFolder]) {
+    const folder = join(dir, name);
     await mkdir(folder, { recursive: true });
     if (!(await lstat(folder)).isDirectory()) throw new Error(`The board folder ${folder} is not a directory.`);
     await sweepTemporaryFiles(folder);

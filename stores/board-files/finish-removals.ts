@@ -3,6 +3,7 @@ import { errorMessage } from '../../platform/errors/app-error';
 import { moveFile } from './durable-file';
 import type { FollowerDeps } from './follower';
 import { partsOf, taskPath, type TaskPath } from './layout';
+import { removeProgress } from './progress-files';
 
 /** Moves tasks to the archive whose deletion a crash interrupted after it was written. */
 export async function finishRemovals({ dir, index, locks, log }: FollowerDeps): Promise<void> {
@@ -19,6 +20,7 @@ export async function finishRemovals({ dir, index, locks, log }: FollowerDeps): 
         if (!misplaced(path)) return;
         await moveFile(join(dir, path), join(dir, to));
         index.put({ ...file, path: to, fresh: true }, path);
+        await removeProgress(dir, file.task.id);
       })
       .catch((error: unknown) =>
         log.warn({ path, error: errorMessage(error) }, 'a deleted task could not be archived'),

@@ -4,6 +4,9 @@ import { slugOf } from './slug';
 /** The folders of a board directory that hold task files. */
 export const locations: readonly TaskLocation[] = taskLocation.options;
 
+/** The folder beside them that holds what has been done on each task so far, `<id>.md`. */
+export const progressFolder = 'progress';
+
 /** A task file relative to the board directory, e.g. `active/task_20260101_ab12cd-fix-login.md`. */
 export type TaskPath = `${TaskLocation}/${string}`;
 

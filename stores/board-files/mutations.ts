@@ -3,14 +3,15 @@ import type { Task, TaskCreate, TaskLocation } from '../../contracts/task';
 import { AppError, conflict, errorMessage, notFound, validationError } from '../../platform/errors/app-error';
 import { brokenFileError, type TaskFile } from './board-file';
 import { FileChangedError, moveFile } from './durable-file';
-import type { Follower, FollowerDeps, LoadedTask } from './follower';
+import type { Follower, FollowerDeps } from './follower';
 import { assertUniqueIdentity } from './identity';
 import { fileNameOf, partsOf, taskPath, type TaskPath } from './layout';
+import { loadTask } from './load-task';
 import { plain } from './plain';
+import { removeProgress } from './progress-files';
 import { fingerprintOf, statOf } from './read-task-file';
 import { TaskDocumentError, validTask } from './task-document';
 import { isTaskId, newTaskId } from './task-id';
-import type { HeldLock } from './task-locks';
 import type { Board, Writer } from './types';
 import { writeTask } from './write-task';
 
@@ -56,7 +57,7 @@ export function createMutations(deps: MutationDeps): Pick<Board, 'create' | 'upd
     if (!isTaskId(id)) throw notFound('task', id);
     return locks.exclusive(id, async (held) => {
       for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
-        const { file, source } = await load(id, operation, held);
+        const { file, source } = await loadTask(deps, id, operation, held);
         assertRevision(file.task, writer.expectedRevision);
         const task = next(file.task);
         assertUniqueIdentity(index, operation, task, file.path);
@@ -76,16 +77,6 @@ export function createMutations(deps: MutationDeps): Pick<Board, 'create' | 'upd
     });
   }
 
-  async function load(id: string, operation: string, held: HeldLock): Promise<LoadedTask> {
-    const loaded = await follower.reread(id, held);
-    const found = index.find(id);
-    if (found && !loaded) assertUniqueIdentity(index, operation, found.task, found.path);
-    const broken = found ? undefined : index.brokenFileOf(id);
-    if (broken) throw brokenFileError(id, broken);
-    if (!loaded || loaded.file.task.deletedAt !== undefined) throw notFound('task', id);
-    return loaded;
-  }
-
   /**
    * Gives a written file the name and folder it should have. The content is what counts and is written already, so a
    * name that is taken is left for the next time.
@@ -101,6 +92,7 @@ export function createMutations(deps: MutationDeps): Pick<Board, 'create' | 'upd
     const stats = await statOf(join(dir, path));
     const moved: TaskFile = { ...file, path, signature: stats ? fingerprintOf(stats).signature : '', fresh: true };
     index.put(moved, file.path);
+    if (partsOf(path).location === 'archive') await removeProgress(dir, file.task.id);
     return moved;
   }
 

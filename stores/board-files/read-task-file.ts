@@ -16,7 +16,7 @@ export type FileState =
   | ({ kind: 'text'; text: string; hash: string; writtenAt: Date } & Fingerprint);
 
 /** Far above any real task (a description has at most 100,000 characters), far below what hurts. */
-const maxBytes = 2 * 1024 * 1024;
+export const maxTaskFileBytes = 2 * 1024 * 1024;
 
 /** Two writes within this time may leave the same times on a file: file systems count in ticks of 1 to 10 ms. */
 const tickMs = 100;
@@ -57,7 +57,7 @@ async function readRegularFile(handle: FileHandle): Promise<FileState> {
   const fingerprint = fingerprintOf(stats);
   const unreadable = (problem: string): FileState => ({ kind: 'unreadable', ...fingerprint, problem });
   if (!stats.isFile()) return unreadable('is not a regular file');
-  if (stats.size > maxBytes) return unreadable(`is larger than ${maxBytes / 1024 / 1024} MiB`);
+  if (stats.size > maxTaskFileBytes) return unreadable(`is larger than ${maxTaskFileBytes / 1024 / 1024} MiB`);
   const bytes = await handle.readFile();
   if (bytes.includes(0)) return unreadable('contains NUL bytes');
   try {

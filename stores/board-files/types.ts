@@ -33,6 +33,19 @@ export interface Writer {
   expectedRevision?: number;
 }
 
+/** What has been done on each task so far: markdown in a file of its own, which is gone when the task is archived. */
+export interface TaskProgress {
+  /** Empty when nothing was written. @throws AppError 404 for an unknown task, 409 when a file cannot be read */
+  read(id: string): Promise<string>;
+  /**
+   * Replaces the text by what `change` makes of it, as one step under the task's lock; `change` may run more than once.
+   * The task itself stays at its revision.
+   *
+   * @throws AppError 404 for an unknown task, 409 for one that is archived or whose files cannot be read
+   */
+  change(id: string, change: (text: string) => string): Promise<void>;
+}
+
 /**
  * Tasks as markdown files. The files are the truth and several processes, hosts and editors may change them; each
  * board keeps an index in memory that follows them.
@@ -56,6 +69,7 @@ export interface Board {
   update(id: string, change: (current: Task) => Partial<Task>, options: Writer): Promise<Task>;
   /** Moves the task to the archive with `deletedAt`, `deletedBy` and `purgeAfter`; it is not listed or got any more. */
   remove(id: string, options: Writer): Promise<void>;
+  readonly progress: TaskProgress;
   /** Files that are left alone until a person mends them. */
   diagnostics(): BoardDiagnostic[];
   /** Grows with every change of what `list`, `counts` and `diagnostics` answer. */

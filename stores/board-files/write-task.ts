@@ -1,13 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import { join } from 'node:path';
 import type { Task } from '../../contracts/task';
+import { AppError } from '../../platform/errors/app-error';
 import type { TaskFile } from './board-file';
 import { replaceFile } from './durable-file';
 import type { FrontMatter } from './front-matter';
 import type { TaskPath } from './layout';
 import { deepFreeze, plain } from './plain';
-import { fingerprintOf, hashOf, statOf } from './read-task-file';
-import { parseTask, printTask } from './task-document';
+import { fingerprintOf, hashOf, maxTaskFileBytes, statOf } from './read-task-file';
+import { parseTask, printTask, TaskDocumentError } from './task-document';
 import type { HeldLock } from './task-locks';
 
 export interface TaskWrite {
@@ -23,6 +24,7 @@ export interface TaskWrite {
  * Writes a task's file, whole or not at all, and answers what is in it now.
  *
  * @throws FileChangedError when the file is not the seen one any more
+ * @throws AppError 413 `TASK_TOO_LARGE` when the file could not be read again
  */
 export async function writeTask({ dir, path, task, seen, held }: TaskWrite): Promise<TaskFile> {
   const written = compose(task, seen?.source);
@@ -42,18 +44,35 @@ export async function writeTask({ dir, path, task, seen, held }: TaskWrite): Pro
 /** The text for `task`, and the task as it reads back: the index holds what the file says, never more. */
 function compose(task: Task, original: FrontMatter | undefined): { text: string; task: Task } {
   // Kept notations are tried first; when a hand wrote something that does not survive a move, it is written anew.
+  let readBack: Task | TaskDocumentError | undefined;
   for (const source of original ? [original, undefined] : [undefined]) {
     const text = printTask(task, source);
-    const readBack = parsed(text);
-    if (readBack && isDeepStrictEqual(readBack, plain(task))) return { text, task: deepFreeze(readBack) };
+    if (Buffer.byteLength(text) > maxTaskFileBytes) {
+      throw tooLarge(task, `it would be larger than ${maxTaskFileBytes / 1024 / 1024} MiB`);
+    }
+    readBack = parsed(text);
+    if (isDeepStrictEqual(readBack, plain(task))) return { text, task: deepFreeze(readBack as Task) };
   }
+  // The task itself is valid, so what is refused is the size of its front matter.
+  if (readBack instanceof TaskDocumentError) throw tooLarge(task, readBack.message);
   throw new Error(`The task ${task.id} cannot be written as a file that reads back the same.`);
 }
 
-function parsed(text: string): Task | undefined {
+function parsed(text: string): Task | TaskDocumentError | undefined {
   try {
     return parseTask(text, new Date(0)).task;
-  } catch {
-    return undefined;
+  } catch (error) {
+    return error instanceof TaskDocumentError ? error : undefined;
   }
 }
+
+const tooLarge = ({ id }: Task, reason: string): AppError =>
+  new AppError(
+    'TASK_TOO_LARGE',
+    413,
+    `The task ${id} does not fit into its file: ${reason}. Take something away first.`,
+    {
+      resourceType: 'task',
+      resourceId: id,
+    },
+  );

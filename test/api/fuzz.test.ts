@@ -21,6 +21,9 @@ const fields = [
   'blockedReason',
   'position',
   'agent',
+  'content',
+  'section',
+  'state',
 ];
 const almostTask = fc.dictionary(
   fc.oneof(
@@ -95,13 +98,19 @@ it('answers whatever body it is sent', async () => {
     ['PUT', '/api/config/agents'],
     ['PUT', '/api/config/default-agent'],
     ['POST', '/api/config/repos'],
+    ['POST', 'subtasks'],
+    ['POST', 'verification'],
+    ['POST', 'deliverables'],
+    ['POST', 'observations'],
+    ['POST', 'progress/append'],
+    ['POST', 'checkpoint'],
   );
   const request = fc.tuple(fc.oneof(target, fc.constant<[string, string]>(['PATCH', ''])), text);
   await fc.assert(
     fc.asyncProperty(request, ([[verb, where], body]) =>
       expectSane({
         method: verb,
-        path: where || `/api/tasks/${taskId}`,
+        path: where.startsWith('/') ? where : `/api/tasks/${taskId}/${where}`.replace(/\/$/, ''),
         headers: { 'X-API-Key': adminKey, 'Content-Type': 'application/json' },
         body,
       }),

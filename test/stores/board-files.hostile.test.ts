@@ -68,3 +68,16 @@ test('a folder that leads out of the board directory refuses to open', async () 
   await symlink('/tmp', join(harness.dir, 'backlog'));
   await expect(harness.open()).rejects.toThrow('is not a directory');
 });
+
+test.each<[string, Record<string, unknown>, string]>([
+  ['is larger than a file may be', { notes: 'x'.repeat(2 * 1024 * 1024) }, '2 MiB'],
+  ['has more lines than are parsed', { plan: 'a\n'.repeat(45_000) }, 'entries'],
+])('a change after which the task %s is refused, and the task stays readable', async (_name, change, reason) => {
+  const { id } = await board.create({ title: 'small' }, { actor });
+  await expect(board.update(id, () => change, { actor })).rejects.toMatchObject({
+    status: 413,
+    code: 'TASK_TOO_LARGE',
+    message: expect.stringContaining(reason),
+  });
+  expect((await board.get(id))?.task).toMatchObject({ title: 'small', revision: 1 });
+});

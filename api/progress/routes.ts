@@ -1,0 +1,76 @@
+import { z } from 'zod';
+import { taskId } from '../../contracts/common';
+import {
+  progressLimit,
+  saved,
+  taskProgress,
+  taskProgressAppend,
+  taskProgressWrite,
+} from '../../contracts/task-progress';
+import { AppError } from '../../platform/errors/app-error';
+import type { Routes } from '../../platform/http/routes';
+import type { ApiContext } from '../context';
+import { appendToSection } from './sections';
+
+const byTask = { tag: 'progress', params: z.strictObject({ taskId }) };
+const path = '/tasks/:taskId/progress';
+const writes = { ...byTask, permission: 'task:write', response: saved, errors: [409] };
+const done = { success: true as const };
+
+/** @throws AppError 413 when the progress has become longer than it may */
+function withinLimit(content: string): string {
+  if (content.length <= progressLimit) return content;
+  throw new AppError(
+    'PAYLOAD_TOO_LARGE',
+    413,
+    `The progress of a task may have at most ${progressLimit} characters. Write a shorter one in its place.`,
+    { limit: progressLimit, length: content.length },
+  );
+}
+
+/** What has been done on a task so far, as markdown (specification 1, Tasks: progress). */
+export function progressRoutes(routes: Routes, { board: { progress } }: Pick<ApiContext, 'board'>): void {
+  routes.add(
+    {
+      ...byTask,
+      method: 'get',
+      path,
+      operationId: 'getProgress',
+      summary: 'Read what has been done on a task so far',
+      permission: 'task:read',
+      response: taskProgress,
+      errors: [409],
+    },
+    async ({ params }) => ({ content: await progress.read(params.taskId) }),
+  );
+
+  routes.add(
+    {
+      ...writes,
+      method: 'put',
+      path,
+      operationId: 'putProgress',
+      summary: 'Write the whole progress of a task',
+      body: taskProgressWrite,
+    },
+    async ({ params, body }) => {
+      await progress.change(params.taskId, () => body.content);
+      return done;
+    },
+  );
+
+  routes.add(
+    {
+      ...writes,
+      method: 'post',
+      path: `${path}/append`,
+      operationId: 'appendProgress',
+      summary: 'Add to a section of the progress of a task; the section is made when there is none',
+      body: taskProgressAppend,
+    },
+    async ({ params, body: { section, content } }) => {
+      await progress.change(params.taskId, (before) => withinLimit(appendToSection(before, section, content)));
+      return done;
+    },
+  );
+}

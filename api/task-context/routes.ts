@@ -1,0 +1,39 @@
+import { z } from 'zod';
+import { taskId } from '../../contracts/common';
+import { taskContext } from '../../contracts/task-context';
+import { assertFound } from '../../platform/errors/app-error';
+import type { Routes } from '../../platform/http/routes';
+import type { ApiContext } from '../context';
+import { attachmentContext } from './attachments';
+import { dependencyContext } from './dependencies';
+
+/** What somebody needs to know who begins to work on a task (specification 1, Tasks: context). */
+export function taskContextRoutes(routes: Routes, { board }: Pick<ApiContext, 'board'>): void {
+  routes.add(
+    {
+      method: 'get',
+      path: '/tasks/:taskId/context',
+      operationId: 'getTaskContext',
+      summary: 'Read a task with its dependencies, observations and attachments, for somebody who begins to work on it',
+      tag: 'context',
+      permission: 'task:read',
+      params: z.strictObject({ taskId }),
+      response: taskContext,
+      errors: [409],
+    },
+    async ({ params }) => {
+      const found = await board.get(params.taskId);
+      assertFound(found, 'task', params.taskId);
+      const { task } = found;
+      const { id, title, description, type, status, priority, project, sprint } = task;
+      return {
+        ...{ taskId: id, title, description, type, status, priority, project, sprint },
+        attachments: attachmentContext(task),
+        created: task.createdAt,
+        updated: task.updatedAt,
+        dependencies: await dependencyContext(board, task),
+        observations: task.observations ?? [],
+      };
+    },
+  );
+}

@@ -1,0 +1,87 @@
+import { z } from 'zod';
+import { taskId } from '../../contracts/common';
+import { task } from '../../contracts/task';
+import {
+  verificationStepCreate,
+  verificationStepPatch,
+  type VerificationStep,
+} from '../../contracts/verification-step';
+import type { Routes } from '../../platform/http/routes';
+import type { ApiContext } from '../context';
+import { newItemId, withItemChanged, withoutItem } from '../tasks/items';
+import { plainField } from '../tasks/plain-text';
+import { createTaskChanger } from '../tasks/task-changer';
+
+const ofTask = z.strictObject({ taskId });
+const ofStep = z.strictObject({ taskId, stepId: z.string().max(64) });
+const changes = { tag: 'verification', permission: 'task:write', response: task, errors: [409] };
+
+/** The step checked at a time, or unchecked; one that is so already keeps its time. */
+const withChecked = (step: VerificationStep, checked: boolean, now: string): VerificationStep =>
+  checked === step.checked ? step : { ...step, checked, checkedAt: checked ? now : undefined };
+
+/** What is to be checked before a task is done (specification 1, Verification, …). Every change answers the task. */
+export function verificationRoutes(routes: Routes, { board }: Pick<ApiContext, 'board'>): void {
+  const changeTask = createTaskChanger(board);
+
+  routes.add(
+    {
+      ...changes,
+      method: 'post',
+      path: '/tasks/:taskId/verification',
+      operationId: 'addVerificationStep',
+      summary: 'Add a verification step',
+      params: ofTask,
+      body: verificationStepCreate,
+      status: 201,
+    },
+    (request, ctx) => {
+      const added: VerificationStep = {
+        id: newItemId('step'),
+        description: plainField(request.body.description, 'description'),
+        checked: false,
+      };
+      return changeTask(request, ctx, ({ verificationSteps = [] }) => ({
+        verificationSteps: [...verificationSteps, added],
+      }));
+    },
+  );
+
+  routes.add(
+    {
+      ...changes,
+      method: 'patch',
+      path: '/tasks/:taskId/verification/:stepId',
+      operationId: 'changeVerificationStep',
+      summary: 'Check a verification step, uncheck it, or describe it anew',
+      params: ofStep,
+      body: verificationStepPatch,
+    },
+    (request, ctx) => {
+      const { checked, description } = request.body;
+      const described = description === undefined ? {} : { description: plainField(description, 'description') };
+      const now = new Date().toISOString();
+      return changeTask(request, ctx, ({ verificationSteps }) => ({
+        verificationSteps: withItemChanged(verificationSteps, request.params.stepId, 'verification step', (before) => ({
+          ...withChecked(before, checked ?? before.checked, now),
+          ...described,
+        })),
+      }));
+    },
+  );
+
+  routes.add(
+    {
+      ...changes,
+      method: 'delete',
+      path: '/tasks/:taskId/verification/:stepId',
+      operationId: 'deleteVerificationStep',
+      summary: 'Delete a verification step',
+      params: ofStep,
+    },
+    (request, ctx) =>
+      changeTask(request, ctx, ({ verificationSteps }) => ({
+        verificationSteps: withoutItem(verificationSteps, request.params.stepId, 'verification step'),
+      })),
+  );
+}

@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import { revision, text, timestamp } from './common';
+
+const criteria = z.array(text(500, 1)).max(100);
+
+/** A step of a task. `criteriaChecked` says for each acceptance criterion, by its place, whether it is met. */
+export const subtask = z
+  .object({
+    id: z.string(),
+    title: text(200, 1),
+    completed: z.boolean().default(false),
+    created: timestamp.optional(),
+    acceptanceCriteria: criteria.optional(),
+    criteriaChecked: z.array(z.boolean()).max(100).optional(),
+  })
+  .meta({ id: 'Subtask' });
+export type Subtask = z.infer<typeof subtask>;
+
+/** `expectedRevision` is the revision of the task, here and below. */
+export const subtaskCreate = z
+  .strictObject({
+    title: text(200, 1),
+    acceptanceCriteria: criteria.optional(),
+    expectedRevision: revision.optional(),
+  })
+  .meta({ id: 'SubtaskCreate' });
+
+export const subtaskPatch = z
+  .strictObject({ ...subtaskCreate.shape, title: text(200, 1).optional(), completed: z.boolean().optional() })
+  .meta({ id: 'SubtaskPatch' });
+
+/** Which criterion is toggled, counted from 0. */
+export const criterionToggle = z
+  .strictObject({ criteriaIndex: z.number().int().min(0), expectedRevision: revision.optional() })
+  .meta({ id: 'CriterionToggle' });
