@@ -69,7 +69,7 @@ export async function workflowRun({ runId, graph }: RunInput): Promise<RunStatus
     { validator: () => mustBe(!paused, 'Run is not cancellable.') },
   );
   setHandler(answerQuestion, (answer: Answer) => void answers.set(answer.questionId, answer), {
-    validator: ({ questionId }) =>
+    validator: ({ questionId }: Answer) =>
       mustBe(
         progress.questions.some(({ id }) => id === questionId) && !answers.has(questionId),
         'The question has been answered, or is not asked any more.',

@@ -32,10 +32,14 @@ const answer = (id: string, qid: string, body: unknown): Promise<Reply> =>
 const asking =
   'digraph Ask { start -> ok; ok [shape=hexagon, label="Go on?"]; ok -> exit [label="Yes"]; ok -> ok [label="No"] }';
 
+interface Told {
+  id: number;
+  event: Record<string, unknown>;
+}
+
 /** Every event of a run, from wherever it is followed to its end. */
-async function eventsOf(id: string, lastEventId?: string): Promise<{ id: number; event: Record<string, any> }[]> {
-  // eslint-disable-line @typescript-eslint/no-explicit-any -- as above
-  const headers = lastEventId === undefined ? {} : { 'Last-Event-ID': lastEventId };
+async function eventsOf(id: string, lastEventId?: string): Promise<Told[]> {
+  const headers: Record<string, string> = lastEventId === undefined ? {} : { 'Last-Event-ID': lastEventId };
   const text = await (await service.open('GET', `/runs/${id}/events`, { headers })).text();
   return text
     .split('\n\n')
@@ -58,8 +62,7 @@ describe('a run', () => {
     const run = await untilStatus(id, 'completed');
     expect(run).toMatchObject({ id, title: 'Ship it', workflow: { name: 'Release', slug: 'release' } });
     const { data: stages } = await get(`/runs/${id}/stages`);
-    expect(stages.map((stage: any) => [stage.id, stage.name, stage.status, stage.dot_id])).toEqual([
-      // eslint-disable-line @typescript-eslint/no-explicit-any -- as above
+    expect(stages.map((stage: Record<string, string>) => [stage.id, stage.name, stage.status, stage.dot_id])).toEqual([
       ['start', 'start', 'completed', 'start'],
       ['draft', 'Draft', 'completed', 'draft'],
       ['polish', 'polish', 'completed', 'polish'],
