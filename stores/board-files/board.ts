@@ -18,7 +18,7 @@ import { createTaskLocks } from './task-locks';
 import type { Board, BoardChange, BoardOptions, BoardTask } from './types';
 import { createWatcher } from './watcher';
 
-export type { Board, BoardChange, BoardOptions, BoardTask, Writer } from './types';
+export type { Board, BoardChange, BoardOptions, BoardTask, TaskChange, Writer } from './types';
 
 const looksAtOnce = 16;
 
