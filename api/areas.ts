@@ -1,4 +1,8 @@
+import { archiveRoutes } from './archive/routes';
 import { authRoutes } from './auth/routes';
+import { backlogRoutes } from './backlog/routes';
+import { demoteRoutes } from './backlog/routes.demote';
+import { bulkRoutes } from './bulk/routes';
 import { commentRoutes } from './comments/routes';
 import { configRoutes } from './config/routes';
 import type { Area } from './context';
@@ -17,6 +21,10 @@ export const coreAreas: Area[] = [
   healthRoutes,
   authRoutes,
   taskRoutes,
+  archiveRoutes,
+  backlogRoutes,
+  demoteRoutes,
+  bulkRoutes,
   commentRoutes,
   configRoutes,
   settingsRoutes,
