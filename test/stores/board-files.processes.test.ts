@@ -1,4 +1,4 @@
-import { utimes } from 'node:fs/promises';
+import files, { utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { eventually } from '../../platform/testing/eventually';
 import type { Board } from '../../stores/board-files/board';
@@ -65,6 +65,20 @@ test('another process sees a new task at once, and its changes without asking', 
     `updated ${id} active 3`,
     `deleted ${id} active`,
   ]);
+});
+
+test('a new task that the watcher finds while a write looks for it is written', async () => {
+  const other = await harness.open();
+  const { id } = await board.create({ title: 'a' }, { actor });
+  const reallyRead = files.readdir.bind(files) as (path: string) => Promise<string[]>;
+  const spy = jest.spyOn(files, 'readdir') as unknown as jest.SpyInstance<Promise<string[]>, [string]>;
+  spy.mockImplementationOnce(async (path) => {
+    const names = await reallyRead(path);
+    await other.get(id);
+    return names;
+  });
+  expect(await other.update(id, () => ({ title: 'b' }), { actor })).toMatchObject({ title: 'b', revision: 2 });
+  spy.mockRestore();
 });
 
 test('kill -9 in the middle of writing leaves the last acknowledged or the next version, once', async () => {
