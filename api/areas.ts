@@ -6,6 +6,7 @@ import { bulkRoutes } from './bulk/routes';
 import { commentRoutes } from './comments/routes';
 import { configRoutes } from './config/routes';
 import type { Area } from './context';
+import { dependencyRoutes } from './dependencies/routes';
 import { governanceRoutes } from './governance/routes';
 import { healthRoutes } from './health/routes';
 import { openApiRoutes } from './openapi/routes';
@@ -25,6 +26,7 @@ export const coreAreas: Area[] = [
   backlogRoutes,
   demoteRoutes,
   bulkRoutes,
+  dependencyRoutes,
   commentRoutes,
   configRoutes,
   settingsRoutes,

@@ -67,6 +67,18 @@ export const blockedReason = z.strictObject({
   note: text(1000).optional(),
 });
 
+/**
+ * What a task waits for. The truth is `depends_on` of the task that waits; `blocks` is what a person may have written on
+ * the other side, which counts as well.
+ */
+export const taskDependencies = z
+  .looseObject({
+    depends_on: z.array(z.string().max(64)).max(100).optional(),
+    blocks: z.array(z.string().max(64)).max(1000).optional(),
+  })
+  .meta({ id: 'TaskDependencies' });
+export type TaskDependencies = z.infer<typeof taskDependencies>;
+
 /** The task's view of its latest run; the record itself is the attempt in the stores. */
 export const taskAttempt = z.object({
   id: attemptId,
@@ -127,6 +139,7 @@ export const task = z
     github: writable.github.optional(),
     subtasks: writable.subtasks.default([]),
     autoCompleteOnSubtasks: z.boolean().optional(),
+    dependencies: taskDependencies.optional(),
     blockedBy: writable.blockedBy.optional(),
     blockedReason: writable.blockedReason.optional(),
     plan: writable.plan.optional(),

@@ -7,6 +7,7 @@ import { notFound } from '../../platform/errors/app-error';
 import { answersNotModified } from '../../platform/http/answer';
 import type { Routes } from '../../platform/http/routes';
 import type { ApiContext } from '../context';
+import { createBeginGate } from '../dependencies/begin-gate';
 import { taskChange } from '../tasks/change';
 import { inBulk } from '../tasks/in-bulk';
 import { answerListing, createListing } from '../tasks/listing';
@@ -27,6 +28,7 @@ function assertInBacklog({ id }: Task, location: TaskLocation): void {
 export function backlogRoutes(routes: Routes, { board }: Pick<ApiContext, 'board'>): void {
   const listing = createListing(board, { location: 'backlog', path: '/api/backlog' });
   const changeTask = createTaskChanger(board);
+  const beginGate = createBeginGate(board);
 
   routes.add(
     {
@@ -109,10 +111,12 @@ export function backlogRoutes(routes: Routes, { board }: Pick<ApiContext, 'board
       response: task,
       errors: [409],
     },
-    (request, ctx) => {
+    async (request, ctx) => {
       const patch = withPlainTitles(request.body);
+      const assertMayBegin = await beginGate(request.params.taskId, patch.status);
       return changeTask(request, ctx, (current, location) => {
         assertInBacklog(current, location);
+        assertMayBegin(current);
         return taskChange(patch, current);
       });
     },

@@ -5,6 +5,7 @@ import { assertFound } from '../../platform/errors/app-error';
 import { answersNotModified } from '../../platform/http/answer';
 import type { Routes } from '../../platform/http/routes';
 import type { ApiContext } from '../context';
+import { createBeginGate } from '../dependencies/begin-gate';
 import { taskChange } from './change';
 import { answerListing, createListing } from './listing';
 import { assertNotRunning } from './places';
@@ -19,6 +20,7 @@ const byId = z.strictObject({ taskId });
 export function taskRoutes(routes: Routes, { board }: Pick<ApiContext, 'board'>): void {
   const listing = createListing(board);
   const changeTask = createTaskChanger(board);
+  const beginGate = createBeginGate(board);
 
   routes.add(
     {
@@ -101,9 +103,13 @@ export function taskRoutes(routes: Routes, { board }: Pick<ApiContext, 'board'>)
       response: task,
       errors: [409],
     },
-    (request, ctx) => {
+    async (request, ctx) => {
       const patch = withPlainTitles(request.body);
-      return changeTask(request, ctx, (current) => taskChange(patch, current));
+      const assertMayBegin = await beginGate(request.params.taskId, patch.status);
+      return changeTask(request, ctx, (current) => {
+        assertMayBegin(current);
+        return taskChange(patch, current);
+      });
     },
   );
 

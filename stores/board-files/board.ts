@@ -61,6 +61,7 @@ export async function createBoard({
 
   return {
     ...createMutations({ ...deps, follower }),
+    exclusive: (name, work) => locks.exclusive(name, work),
     get: (id) => freshTask(id, dir, index, follower),
     list: (query, location = 'active') => selectTasks(index.tasksIn(location), query),
     counts: () => countTasks(index),

@@ -76,6 +76,13 @@ export interface Board {
   move(id: string, to: TaskLocation, change: TaskChange, options: Mover): Promise<Task>;
   /** Moves the task to the archive with `deletedAt`, `deletedBy` and `purgeAfter`; it is not listed or got any more. */
   remove(id: string, options: Remover): Promise<void>;
+  /**
+   * Runs `work` while no other work of this name runs on the board, in any process: for what concerns several tasks and
+   * must not be decided twice at once. `name` is no task id; `held` throws once the lock was lost.
+   *
+   * @throws AppError 503 `TASK_BUSY` when another process does not let go within 8 s
+   */
+  exclusive<T>(name: string, work: (held: { assertHeld(): void }) => Promise<T>): Promise<T>;
   /** Files that are left alone until a person mends them. */
   diagnostics(): BoardDiagnostic[];
   /** Grows with every change of what `list`, `counts` and `diagnostics` answer. */
