@@ -14,6 +14,7 @@ import { routingRoutes } from './routing/routes';
 import { sandboxRoutes } from './sandbox/routes';
 import { settingsRoutes } from './settings/routes';
 import { taskRoutes } from './tasks/routes';
+import { timeRoutes } from './time/routes';
 import { workspaceCapabilityRoutes } from './workspace-capabilities/routes';
 import { telemetryRoutes } from './telemetry/routes';
 
@@ -27,6 +28,7 @@ export const coreAreas: Area[] = [
   demoteRoutes,
   bulkRoutes,
   dependencyRoutes,
+  timeRoutes,
   commentRoutes,
   configRoutes,
   settingsRoutes,

@@ -1,16 +1,9 @@
 import { z } from 'zod';
-import { taskId } from './common';
+import { exactlyOneOf, taskId } from './common';
 import { taskPatch, taskStatus } from './task';
 
 /** Most tasks of one bulk request. */
 export const maxBulkTasks = 100;
-
-/** What `refine` takes to let exactly one of several fields through: other names or forms of the same thing. */
-export const exactlyOneOf = <N extends string>(...names: N[]) =>
-  [
-    (value: Partial<Record<N, unknown>>) => names.filter((name) => value[name] !== undefined).length === 1,
-    { path: names.slice(0, 1), message: `exactly one of ${names.join(', ')} must be given` },
-  ] as const;
 
 const taskIds = z.array(taskId).min(1).max(maxBulkTasks);
 

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { exactlyOneOf } from './bulk';
-import { revision, taskId } from './common';
+import { exactlyOneOf, revision, taskId } from './common';
 import { task, taskStatus, type Task } from './task';
 
 /**

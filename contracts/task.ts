@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { comment } from './comment';
 import { attemptId, commitPolicy, digest, revision, slug, taskId, text, timestamp } from './common';
+import { timeTracking } from './time-tracking';
 
 /** Board columns. The specification names these four; configurable columns come with the board's settings. */
 export const taskStatus = z.enum(['todo', 'in-progress', 'blocked', 'done']).meta({ id: 'TaskStatus' });
@@ -144,6 +145,7 @@ export const task = z
     blockedReason: writable.blockedReason.optional(),
     plan: writable.plan.optional(),
     position: z.number().optional(),
+    timeTracking: timeTracking.optional(),
     comments: z.array(comment).max(1000).optional(),
     attempt: taskAttempt.optional(),
     /** What the runs of the task have cost, in the currency their agents report. */

@@ -14,6 +14,7 @@ import { taskId } from '../../contracts/common';
 import { taskList, taskQuery } from '../../contracts/task';
 import type { Routes } from '../../platform/http/routes';
 import type { ApiContext } from '../context';
+import { everyTask } from '../tasks/every-task';
 import { inBulk } from '../tasks/in-bulk';
 import { answerListing, createListing } from '../tasks/listing';
 import { archiving, moveTask } from '../tasks/moves';
@@ -55,7 +56,10 @@ export function archiveRoutes(routes: Routes, { board }: Pick<ApiContext, 'board
       query: suggestionQuery,
       response: z.array(archiveSuggestion),
     },
-    async ({ query: { page, limit } }) => finishedSprints(board.list({}).tasks).slice((page - 1) * limit, page * limit),
+    async ({ query: { page, limit } }) => {
+      const active = everyTask(board, ['active']).map((one) => one.task);
+      return finishedSprints(active).slice((page - 1) * limit, page * limit);
+    },
   );
 
   routes.add(

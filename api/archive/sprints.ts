@@ -14,7 +14,10 @@ const maxAtOnce = 1000;
 export function finishedSprints(active: readonly Task[]): ArchiveSuggestion[] {
   const bySprint = new Map<string, Task[]>();
   for (const task of active) {
-    if (task.sprint) bySprint.set(task.sprint, [...(bySprint.get(task.sprint) ?? []), task]);
+    if (!task.sprint) continue;
+    const tasks = bySprint.get(task.sprint) ?? [];
+    tasks.push(task);
+    bySprint.set(task.sprint, tasks);
   }
   return [...bySprint]
     .filter(([, tasks]) => tasks.every(({ status }) => status === 'done'))
