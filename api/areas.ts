@@ -1,8 +1,13 @@
 import { auditRoutes } from './audit/routes';
+import { archiveRoutes } from './archive/routes';
 import { authRoutes } from './auth/routes';
+import { backlogRoutes } from './backlog/routes';
+import { demoteRoutes } from './backlog/routes.demote';
+import { bulkRoutes } from './bulk/routes';
 import { commentRoutes } from './comments/routes';
 import { configRoutes } from './config/routes';
 import type { Area } from './context';
+import { dependencyRoutes } from './dependencies/routes';
 import { governanceRoutes } from './governance/routes';
 import { healthRoutes } from './health/routes';
 import { observationRoutes } from './observations/routes';
@@ -16,6 +21,7 @@ import { taskCheckpointRoutes } from './task-checkpoint/routes';
 import { taskContextRoutes } from './task-context/routes';
 import { taskDeliverableRoutes } from './task-deliverables/routes';
 import { taskRoutes } from './tasks/routes';
+import { timeRoutes } from './time/routes';
 import { workspaceCapabilityRoutes } from './workspace-capabilities/routes';
 import { telemetryRoutes } from './telemetry/routes';
 import { verificationRoutes } from './verification/routes';
@@ -25,6 +31,12 @@ export const coreAreas: Area[] = [
   healthRoutes,
   authRoutes,
   taskRoutes,
+  archiveRoutes,
+  backlogRoutes,
+  demoteRoutes,
+  bulkRoutes,
+  dependencyRoutes,
+  timeRoutes,
   commentRoutes,
   subtaskRoutes,
   verificationRoutes,

@@ -37,6 +37,13 @@ export const text = (max: number, min = 0) =>
     .max(max)
     .regex(/^[^\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]*$/, 'must not contain control characters');
 
+/** What `refine` takes to let exactly one of several fields through: other names or forms of the same thing. */
+export const exactlyOneOf = <N extends string>(...names: N[]) =>
+  [
+    (value: Partial<Record<N, unknown>>) => names.filter((name) => value[name] !== undefined).length === 1,
+    { path: names.slice(0, 1), message: `exactly one of ${names.join(', ')} must be given` },
+  ] as const;
+
 export const commitPolicy = z.enum(['forbidden', 'allowed', 'required']);
 export const phase = z.enum(['explore', 'plan', 'implement', 'verify', 'publish']);
 export type CommitPolicy = z.infer<typeof commitPolicy>;

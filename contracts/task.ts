@@ -6,6 +6,7 @@ import { observation } from './observation';
 import { subtask } from './subtask';
 import { taskCheckpointMark } from './task-checkpoint';
 import { verificationStep } from './verification-step';
+import { timeTracking } from './time-tracking';
 
 /** Board columns. The specification names these four; configurable columns come with the board's settings. */
 export const taskStatus = z.enum(['todo', 'in-progress', 'blocked', 'done']).meta({ id: 'TaskStatus' });
@@ -63,6 +64,18 @@ export const blockedReason = z.strictObject({
   note: text(1000).optional(),
 });
 
+/**
+ * What a task waits for. The truth is `depends_on` of the task that waits; `blocks` is what a person may have written on
+ * the other side, which counts as well.
+ */
+export const taskDependencies = z
+  .looseObject({
+    depends_on: z.array(z.string().max(64)).max(100).optional(),
+    blocks: z.array(z.string().max(64)).max(1000).optional(),
+  })
+  .meta({ id: 'TaskDependencies' });
+export type TaskDependencies = z.infer<typeof taskDependencies>;
+
 /** The task's view of its latest run; the record itself is the attempt in the stores. */
 export const taskAttempt = z.object({
   id: attemptId,
@@ -95,6 +108,8 @@ const writable = {
   github: z.strictObject({ issueNumber: z.number().int().min(1), repo: text(200, 1), url: text(2000).optional() }),
   subtasks: z.array(subtask).max(500),
   autoCompleteOnSubtasks: z.boolean(),
+  /** What the task waits for in the older form; `dependencies` is the one with both sides. */
+  blockedBy: z.array(taskId).max(100),
   blockedReason: blockedReason.nullable(),
   plan: text(100_000),
   position: z.number(),
@@ -121,10 +136,13 @@ export const task = z
     github: writable.github.optional(),
     subtasks: writable.subtasks.default([]),
     autoCompleteOnSubtasks: z.boolean().optional(),
+    dependencies: taskDependencies.optional(),
+    blockedBy: writable.blockedBy.optional(),
     blockedReason: writable.blockedReason.optional(),
     plan: writable.plan.optional(),
     position: z.number().optional(),
     verificationSteps: z.array(verificationStep).max(500).optional(),
+    timeTracking: timeTracking.optional(),
     comments: z.array(comment).max(1000).optional(),
     observations: z.array(observation).max(500).optional(),
     deliverables: z.array(deliverable).max(500).optional(),
@@ -165,6 +183,7 @@ export const taskPatch = z
     git: clearable(writable.git),
     github: clearable(writable.github),
     autoCompleteOnSubtasks: clearable(writable.autoCompleteOnSubtasks),
+    blockedBy: clearable(writable.blockedBy),
     blockedReason: clearable(writable.blockedReason),
     plan: clearable(writable.plan),
     position: clearable(writable.position),

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { Task, TaskQuery } from '../../contracts/task';
+import type { Task, TaskLocation, TaskQuery } from '../../contracts/task';
+import { answersNotModified, RawJson } from '../../platform/http/answer';
+import type { HttpContext } from '../../platform/http/context';
 import { createLru, type Lru } from '../../platform/http/lru';
 import type { Board } from '../../stores/board-files/types';
 import { linkHeader, paginationOf } from './pages';
@@ -32,8 +34,24 @@ function serialise(task: Task): Buffer {
   return bytes;
 }
 
-function render(board: Pick<Board, 'list' | 'diagnostics'>, query: TaskQuery): Listing {
-  const { tasks, total } = board.list(query);
+/** Where the listed tasks are, and under which path they are listed. */
+export interface Place {
+  location: TaskLocation;
+  path: string;
+}
+
+const activeTasks: Place = { location: 'active', path: '/api/tasks' };
+
+/** A query, and how the caller spelt it where that differs. */
+type Asked = Record<string, string | number | string[] | undefined>;
+
+function render(
+  board: Pick<Board, 'list' | 'diagnostics'>,
+  { location, path }: Place,
+  query: TaskQuery,
+  asked: Asked,
+): Listing {
+  const { tasks, total } = board.list(query, location);
   const diagnostics = board.diagnostics();
   const pagination = paginationOf(query, total);
   const meta = diagnostics.length > 0 ? { taskIdentityDiagnostics: diagnostics } : undefined;
@@ -45,7 +63,7 @@ function render(board: Pick<Board, 'list' | 'diagnostics'>, query: TaskQuery): L
     bytes,
     tag: `W/"tasks:${createHash('sha1').update(bytes).digest('base64url')}"`,
     conflicts: diagnostics.length,
-    ...(pagination && { link: linkHeader('/api/tasks', query, pagination) }),
+    ...(pagination && { link: linkHeader(path, asked, pagination) }),
     ...(newest && { lastModified: new Date(newest).toUTCString() }),
   };
 }
@@ -53,11 +71,16 @@ function render(board: Pick<Board, 'list' | 'diagnostics'>, query: TaskQuery): L
 /**
  * Answers lists of tasks from the board's memory. A list that was asked for since the board last changed is not even
  * put together again, which is what makes polling cheap.
+ *
+ * @param place the active tasks by default
  */
-export function createListing(board: Pick<Board, 'list' | 'diagnostics' | 'version'>): (query: TaskQuery) => Listing {
+export function createListing(
+  board: Pick<Board, 'list' | 'diagnostics' | 'version'>,
+  place: Place = activeTasks,
+): (query: TaskQuery, asked?: Asked) => Listing {
   let version = -1;
   let lists: Lru<Listing> = createLru(cachedLists);
-  return (query) => {
+  return (query, asked = query) => {
     if (board.version !== version) {
       version = board.version;
       lists = createLru(cachedLists);
@@ -66,8 +89,16 @@ export function createListing(board: Pick<Board, 'list' | 'diagnostics' | 'versi
     const key = JSON.stringify(query);
     const known = lists.get(key);
     if (known) return known;
-    const listing = render(board, query);
+    const listing = render(board, place, query, asked);
     if (listing.bytes.length <= largestCachedBytes) lists.set(key, listing);
     return listing;
   };
+}
+
+/** Answers a list with its headers; `undefined` for a caller that has it already (304). */
+export function answerListing(ctx: HttpContext, list: Listing): RawJson | undefined {
+  if (list.link) ctx.set('Link', list.link);
+  if (list.lastModified) ctx.set('Last-Modified', list.lastModified);
+  if (list.conflicts > 0) ctx.set('X-Board-Task-Identity-Conflicts', String(list.conflicts));
+  return answersNotModified(ctx, list.tag) ? undefined : new RawJson(list.bytes);
 }

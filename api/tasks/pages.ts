@@ -17,7 +17,11 @@ export function paginationOf({ page, limit }: TaskQuery, total: number): Paginat
 }
 
 /** The `Link` header (RFC 8288) to the neighbours of a page. */
-export function linkHeader(path: string, query: TaskQuery, { page, limit, totalPages }: Pagination): string {
+export function linkHeader(
+  path: string,
+  query: Record<string, string | number | string[] | undefined>,
+  { page, limit, totalPages }: Pagination,
+): string {
   const link = (target: number, relation: string): string => {
     const search = new URLSearchParams();
     for (const [name, value] of Object.entries<string | number | string[] | undefined>({

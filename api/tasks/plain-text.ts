@@ -27,16 +27,17 @@ export function plainField(text: string, path: string): string {
  * The request with HTML tags removed from its titles. Descriptions are markdown and stay as they are: whoever renders
  * them must not trust them.
  *
+ * @param path where in the body the request is, e.g. `updates.`
  * @throws AppError `VALIDATION_ERROR` 400 when nothing is left of a title
  */
-export function withPlainTitles<T extends TaskCreate | TaskPatch>(request: T): T {
+export function withPlainTitles<T extends TaskCreate | TaskPatch>(request: T, path = ''): T {
   return {
     ...request,
-    ...(request.title === undefined ? {} : { title: plainField(request.title, 'title') }),
+    ...(request.title === undefined ? {} : { title: plainField(request.title, `${path}title`) }),
     ...(request.subtasks && {
       subtasks: request.subtasks.map((subtask, index) => ({
         ...subtask,
-        title: plainField(subtask.title, `subtasks.${index}.title`),
+        title: plainField(subtask.title, `${path}subtasks.${index}.title`),
       })),
     }),
   };

@@ -2,15 +2,16 @@ import { z } from 'zod';
 import { taskId } from '../../contracts/common';
 import { task, taskCounts, taskCreate, taskList, taskPatch, taskQuery } from '../../contracts/task';
 import { assertFound } from '../../platform/errors/app-error';
-import { answersNotModified, RawJson } from '../../platform/http/answer';
-import { expectedRevision, statedRevisions, type StatedRevision } from '../../platform/http/precondition';
+import { answersNotModified } from '../../platform/http/answer';
 import type { Routes } from '../../platform/http/routes';
 import type { ApiContext } from '../context';
+import { createBeginGate } from '../dependencies/begin-gate';
 import { taskChange } from './change';
-import { createListing } from './listing';
+import { answerListing, createListing } from './listing';
+import { assertNotRunning } from './places';
 import { withPlainTitles } from './plain-text';
 import { setTaskHeaders, taskTag } from './present';
-import { createTaskChanger } from './task-changer';
+import { createTaskChanger, writerOf } from './task-changer';
 
 const tag = 'tasks';
 const byId = z.strictObject({ taskId });
@@ -19,8 +20,7 @@ const byId = z.strictObject({ taskId });
 export function taskRoutes(routes: Routes, { board }: Pick<ApiContext, 'board'>): void {
   const listing = createListing(board);
   const changeTask = createTaskChanger(board);
-  const expected = (id: string, stated: StatedRevision): Promise<number | undefined> =>
-    expectedRevision(statedRevisions('task', id, stated), async () => (await board.get(id))?.task.revision);
+  const beginGate = createBeginGate(board);
 
   routes.add(
     {
@@ -33,13 +33,7 @@ export function taskRoutes(routes: Routes, { board }: Pick<ApiContext, 'board'>)
       query: taskQuery,
       response: taskList,
     },
-    async ({ query }, ctx) => {
-      const list = listing(query);
-      if (list.link) ctx.set('Link', list.link);
-      if (list.lastModified) ctx.set('Last-Modified', list.lastModified);
-      if (list.conflicts > 0) ctx.set('X-Board-Task-Identity-Conflicts', String(list.conflicts));
-      return answersNotModified(ctx, list.tag) ? undefined : new RawJson(list.bytes);
-    },
+    async ({ query }, ctx) => answerListing(ctx, listing(query)),
   );
 
   routes.add(
@@ -110,9 +104,13 @@ export function taskRoutes(routes: Routes, { board }: Pick<ApiContext, 'board'>)
       response: task,
       errors: [409],
     },
-    (request, ctx) => {
+    async (request, ctx) => {
       const patch = withPlainTitles(request.body);
-      return changeTask(request, ctx, (current) => taskChange(patch, current));
+      const assertMayBegin = await beginGate(request.params.taskId, patch.status);
+      return changeTask(request, ctx, (current) => {
+        assertMayBegin(current);
+        return taskChange(patch, current);
+      });
     },
   );
 
@@ -130,9 +128,9 @@ export function taskRoutes(routes: Routes, { board }: Pick<ApiContext, 'board'>)
       errors: [409],
       audit: ({ params }) => ({ action: 'task.delete', resource: params.taskId }),
     },
-    async ({ params, auth, header }) => {
-      const revision = await expected(params.taskId, { header });
-      await board.remove(params.taskId, { actor: auth.actor, expectedRevision: revision });
+    async (request) => {
+      const writer = await writerOf(board, request);
+      await board.remove(request.params.taskId, { ...writer, check: assertNotRunning });
       return undefined;
     },
   );

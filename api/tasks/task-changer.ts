@@ -2,7 +2,8 @@ import type { Task } from '../../contracts/task';
 import type { AuthContext } from '../../platform/http/auth';
 import type { HttpContext } from '../../platform/http/context';
 import { expectedRevision, statedRevisions } from '../../platform/http/precondition';
-import type { Board } from '../../stores/board-files/types';
+import type { Board, TaskChange, Writer } from '../../stores/board-files/types';
+import { assertNotArchived } from './places';
 import { setTaskHeaders } from './present';
 
 /** The parts of a request that a change of a task is made from. */
@@ -16,21 +17,32 @@ export interface TaskChangeRequest {
 
 /**
  * Changes a task as one step under its lock, if it is at the revision the caller states, and sets the headers of the
- * task it answers.
+ * task it answers. A task in the archive is refused with 409.
  *
  * @param change as in {@link Board.update}: may run more than once, so ids and times are made before
  */
-export type ChangeTask = (
-  request: TaskChangeRequest,
-  ctx: HttpContext,
-  change: (current: Task) => Partial<Task>,
-) => Promise<Task>;
+export type ChangeTask = (request: TaskChangeRequest, ctx: HttpContext, change: TaskChange) => Promise<Task>;
+
+/** Who writes and the revision they state. @throws AppError 400 for a header that is no revision of this task */
+export async function writerOf(
+  board: Pick<Board, 'get'>,
+  { params: { taskId }, auth, header, body }: TaskChangeRequest,
+): Promise<Writer> {
+  const stated = statedRevisions('task', taskId, { header, bodyRevision: body?.expectedRevision });
+  const revision = await expectedRevision(stated, async () => (await board.get(taskId))?.task.revision);
+  return { actor: auth.actor, expectedRevision: revision };
+}
 
 export function createTaskChanger(board: Pick<Board, 'get' | 'update'>): ChangeTask {
-  return async ({ params: { taskId }, auth, header, body }, ctx, change) => {
-    const stated = statedRevisions('task', taskId, { header, bodyRevision: body?.expectedRevision });
-    const revision = await expectedRevision(stated, async () => (await board.get(taskId))?.task.revision);
-    const changed = await board.update(taskId, change, { actor: auth.actor, expectedRevision: revision });
+  return async (request, ctx, change) => {
+    const changed = await board.update(
+      request.params.taskId,
+      (current, location) => {
+        assertNotArchived(current, location);
+        return change(current, location);
+      },
+      await writerOf(board, request),
+    );
     setTaskHeaders(ctx, changed);
     return changed;
   };

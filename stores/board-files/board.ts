@@ -19,7 +19,7 @@ import { createTaskLocks } from './task-locks';
 import type { Board, BoardChange, BoardOptions, BoardTask } from './types';
 import { createWatcher } from './watcher';
 
-export type { Board, BoardChange, BoardOptions, BoardTask, Writer } from './types';
+export type { Board, BoardChange, BoardOptions, BoardTask, TaskChange, Writer } from './types';
 
 const looksAtOnce = 16;
 
@@ -65,6 +65,7 @@ export async function createBoard({
   return {
     ...createMutations({ ...deps, follower }),
     progress: createProgressFiles({ ...deps, follower, find }),
+    exclusive: (name, work) => locks.exclusive(name, work),
     get: find,
     list: (query, location = 'active') => selectTasks(index.tasksIn(location), query),
     counts: () => countTasks(index),

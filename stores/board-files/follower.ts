@@ -110,7 +110,11 @@ export function createFollower(deps: FollowerDeps): Follower {
       await delay(saveGapMs);
       for (const path of gone.splice(0)) await read(path);
     }
-    if (claims.length === 0) for (const path of await unknownPaths(id)) await read(path);
+    if (claims.length === 0) {
+      const unknown = await unknownPaths(id);
+      // A file that the watcher has found while the folders were listed is not unknown any more.
+      for (const path of new Set([...unknown, ...index.pathsOf(id)])) if (!paths.has(path)) await read(path);
+    }
     const current = await stampedOrAsIs(claims, held);
     for (const { file } of current) index.put(file);
     for (const path of gone) index.drop(path);

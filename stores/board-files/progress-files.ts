@@ -43,7 +43,7 @@ export function createProgressFiles({ dir, index, locks, follower, find }: Progr
     async change(id, change) {
       if (!isTaskId(id)) throw notFound('task', id);
       await locks.exclusive(id, async (held) => {
-        const { file } = await loadTask({ index, follower }, id, 'progress', held);
+        const { file } = await loadTask({ index, follower }, id, { operation: 'progress' }, held);
         if (partsOf(file.path).location === 'archive') {
           throw conflict(`Task ${id} is archived. Restore it first.`, { resourceType: 'task', resourceId: id });
         }

@@ -85,7 +85,7 @@ async function acquire(folder: string, id: string, onLost: (error: Error) => voi
 }
 
 const busy = (id: string): AppError =>
-  new AppError('TASK_BUSY', 503, `Task ${id} is being changed by another process. Try again in a few seconds.`, {
+  new AppError('TASK_BUSY', 503, `Another process is changing ${id} and does not let go. Try again in a few seconds.`, {
     resourceType: 'task',
     resourceId: id,
   });

@@ -46,6 +46,21 @@ export interface TaskProgress {
   change(id: string, change: (text: string) => string): Promise<void>;
 }
 
+/** What a task becomes: fields to replace, `undefined` to remove one. May run more than once, and has no effects. */
+export type TaskChange = (current: Task, location: TaskLocation) => Partial<Task>;
+
+export interface Mover extends Writer {
+  /** What a refusal calls the move: `archive`, `restore`, `promote`, `demote`. */
+  operation: string;
+  /** Whether a deleted task is moved as well, for whoever restores it; otherwise it is not found. */
+  evenDeleted?: boolean;
+}
+
+export interface Remover extends Writer {
+  /** Throws to refuse; runs under the lock with the newest task, possibly more than once. */
+  check?: (current: Task, location: TaskLocation) => void;
+}
+
 /**
  * Tasks as markdown files. The files are the truth and several processes, hosts and editors may change them; each
  * board keeps an index in memory that follows them.
@@ -62,14 +77,26 @@ export interface Board {
   list(query: TaskQuery, location?: TaskLocation): { tasks: Task[]; total: number };
   /** Active tasks per status, plus `backlog` and `archived`. */
   counts(): Record<string, number>;
+  /** Replaces the fields that `change` returns; `change` runs under the lock with the newest task. */
+  update(id: string, change: TaskChange, options: Writer): Promise<Task>;
   /**
-   * Replaces the fields that `change` returns; `undefined` removes one. `change` runs under the lock with the newest
-   * task, possibly more than once, and must not have effects of its own.
+   * Changes fields and folder as one step; listeners hear of it as one change. `change` throws to refuse a task that is
+   * not where it should be. A process killed in the middle leaves the task whole, once, and at most with its fields
+   * changed but not its folder; the same move again ends it.
+   *
+   * @throws AppError 409 also when the name of the file is taken in the folder `to`
    */
-  update(id: string, change: (current: Task) => Partial<Task>, options: Writer): Promise<Task>;
+  move(id: string, to: TaskLocation, change: TaskChange, options: Mover): Promise<Task>;
   /** Moves the task to the archive with `deletedAt`, `deletedBy` and `purgeAfter`; it is not listed or got any more. */
-  remove(id: string, options: Writer): Promise<void>;
   readonly progress: TaskProgress;
+  remove(id: string, options: Remover): Promise<void>;
+  /**
+   * Runs `work` while no other work of this name runs on the board, in any process: for what concerns several tasks and
+   * must not be decided twice at once. `name` is no task id; `held` throws once the lock was lost.
+   *
+   * @throws AppError 503 `TASK_BUSY` when another process does not let go within 8 s
+   */
+  exclusive<T>(name: string, work: (held: { assertHeld(): void }) => Promise<T>): Promise<T>;
   /** Files that are left alone until a person mends them. */
   diagnostics(): BoardDiagnostic[];
   /** Grows with every change of what `list`, `counts` and `diagnostics` answer. */

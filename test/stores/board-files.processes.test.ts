@@ -1,4 +1,4 @@
-import { utimes } from 'node:fs/promises';
+import files, { utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { eventually } from '../../platform/testing/eventually';
 import type { Board } from '../../stores/board-files/board';
@@ -23,6 +23,16 @@ const start = (...args: string[]): Child => {
   const child = spawnChild(harness.dir, ...args);
   children.push(child);
   return child;
+};
+
+/** Every task file with its folder. */
+const allFiles = async (): Promise<string[]> => {
+  const names = await Promise.all(
+    ['active', 'backlog', 'archive'].map(async (folder) =>
+      (await harness.files(folder)).map((name) => `${folder}/${name}`),
+    ),
+  );
+  return names.flat().filter((name) => name.endsWith('.md'));
 };
 
 test('two processes that change one task 200 times each lose nothing', async () => {
@@ -57,6 +67,20 @@ test('another process sees a new task at once, and its changes without asking', 
   ]);
 });
 
+test('a new task that the watcher finds while a write looks for it is written', async () => {
+  const other = await harness.open();
+  const { id } = await board.create({ title: 'a' }, { actor });
+  const reallyRead = files.readdir.bind(files) as (path: string) => Promise<string[]>;
+  const spy = jest.spyOn(files, 'readdir') as unknown as jest.SpyInstance<Promise<string[]>, [string]>;
+  spy.mockImplementationOnce(async (path) => {
+    const names = await reallyRead(path);
+    await other.get(id);
+    return names;
+  });
+  expect(await other.update(id, () => ({ title: 'b' }), { actor })).toMatchObject({ title: 'b', revision: 2 });
+  spy.mockRestore();
+});
+
 test('kill -9 in the middle of writing leaves the last acknowledged or the next version, once', async () => {
   const rounds = 6;
   for (let round = 1; round <= rounds; round += 1) {
@@ -73,6 +97,49 @@ test('kill -9 in the middle of writing leaves the last acknowledged or the next 
     expect((await harness.files()).filter((name) => name.endsWith('.md'))).toHaveLength(round);
     await reopened.close();
   }
+});
+
+test('kill -9 in the middle of moving leaves the task once, at the last acknowledged or the next version', async () => {
+  for (let round = 1; round <= 3; round += 1) {
+    const { id } = await board.create({ title: 'Title', description: 'x'.repeat(50_000) }, { actor });
+    const child = start('shuttle', id);
+    await child.reported(2 + round * 3);
+    await child.kill('SIGKILL');
+    const acknowledged = (child.reports.at(-1) as { revision: number }).revision;
+    const reopened = await harness.open();
+    const found = await reopened.get(id);
+    expect([acknowledged, acknowledged + 1]).toContain(found?.task.revision);
+    expect(found?.task.description).toHaveLength(50_000);
+    expect(reopened.diagnostics()).toEqual([]);
+    expect((await allFiles()).filter((name) => name.includes(id))).toHaveLength(1);
+    await reopened.close();
+  }
+});
+
+test('kill -9 between writing and moving leaves a task that the same move puts where it belongs', async () => {
+  const { id } = await board.create({ title: 'a', status: 'blocked' }, { actor, location: 'backlog' });
+  const child = start('halfPromote', id);
+  await child.exited;
+  expect(child.reports).toEqual(['ready']);
+  for (const one of [board, await harness.open()]) {
+    expect(await one.get(id)).toMatchObject({ location: 'backlog', task: { status: 'todo', revision: 2 } });
+    expect(one.diagnostics()).toEqual([]);
+  }
+  const again = await board.move(id, 'active', () => ({ status: 'todo' }), { actor, operation: 'promote' });
+  expect(again).toMatchObject({ status: 'todo', revision: 3 });
+  expect(await allFiles()).toEqual([`active/${id}-a.md`]);
+});
+
+test('other processes follow a task that is moved back and forth', async () => {
+  const { id } = await board.create({ title: 'a' }, { actor });
+  const { changes } = recordChanges(board);
+  expect(await start('shuttle', id, '21').exited).toBe(0);
+  await eventually(() => expect(board.list({}, 'archive').tasks).toMatchObject([{ id, moves: 21, revision: 22 }]));
+  expect(board.list({}).total).toBe(0);
+  expect(await board.get(id)).toMatchObject({ location: 'archive', task: { revision: 22 } });
+  expect(changes.map(({ kind }) => kind)).not.toContain('deleted');
+  expect(changes.at(-1)).toMatchObject({ location: 'archive', task: { revision: 22 } });
+  expect(board.diagnostics()).toEqual([]);
 });
 
 test('a process killed while it holds a lock delays others only until the lock is stale', async () => {

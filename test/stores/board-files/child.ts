@@ -1,5 +1,6 @@
 /** A replica of its own process: `child.ts <boardDir> <what> …`; reports one JSON line per step on standard output. */
-import { join } from 'node:path';
+import files from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createLog } from '../../../platform/log/log';
 import { createBoard } from '../../../stores/board-files/board';
@@ -33,6 +34,31 @@ async function rename(): Promise<void> {
   }
 }
 
+/** Moves the task between the archive and the board, `count` times or until it is killed. */
+async function shuttle(): Promise<void> {
+  const board = await createBoard({ dir, log });
+  say('ready');
+  for (let n = 1; count === '0' || n <= Number(count); n += 1) {
+    const options = { actor: 'service:child', operation: 'shuttle' };
+    const fields = (moves: unknown) => ({ moves: (typeof moves === 'number' ? moves : 0) + 1 });
+    const task = await board.move(id, n % 2 ? 'archive' : 'active', (current) => fields(current.moves), options);
+    say({ revision: task.revision });
+  }
+  await board.close();
+}
+
+/** Promotes the task and is killed once its content is written and before its file is moved. */
+async function halfPromote(): Promise<void> {
+  const board = await createBoard({ dir, log });
+  const { rename: reallyRename } = files;
+  files.rename = async (from, to) => {
+    if (dirname(String(from)) !== dirname(String(to))) process.kill(process.pid, 'SIGKILL');
+    await reallyRename(from, to);
+  };
+  say('ready');
+  await board.move(id, 'active', () => ({ status: 'todo' }), { actor: 'service:child', operation: 'promote' });
+}
+
 /** Takes a task's lock and never lets go. */
 async function hold(): Promise<void> {
   await createTaskLocks(join(dir), log).exclusive(id, async () => {
@@ -41,6 +67,6 @@ async function hold(): Promise<void> {
   });
 }
 
-const work = { increment, rename, hold }[what];
+const work = { increment, rename, shuttle, halfPromote, hold }[what];
 if (!work) throw new Error(`unknown work ${what}`);
 void work();

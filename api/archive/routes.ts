@@ -1,0 +1,143 @@
+import { z } from 'zod';
+import {
+  archived,
+  archiveSuggestion,
+  bulkArchive,
+  bulkArchived,
+  restoredTask,
+  sprintArchived,
+  sprintName,
+  suggestionQuery,
+} from '../../contracts/archive';
+import { taskSelection } from '../../contracts/bulk';
+import { taskId } from '../../contracts/common';
+import { taskList, taskQuery } from '../../contracts/task';
+import type { Routes } from '../../platform/http/routes';
+import type { ApiContext } from '../context';
+import { everyTask } from '../tasks/every-task';
+import { inBulk } from '../tasks/in-bulk';
+import { answerListing, createListing } from '../tasks/listing';
+import { archiving, moveTask } from '../tasks/moves';
+import { setTaskHeaders } from '../tasks/present';
+import { writerOf } from '../tasks/task-changer';
+import { restoreTask } from './restore';
+import { archiveSprint, finishedSprints } from './sprints';
+
+const tag = 'archive';
+const byId = z.strictObject({ taskId });
+const changes = { tag, method: 'post' as const, permission: 'task:write', errors: [409] };
+
+/** Tasks that are over: put away, listed, brought back (specification 1, "States and transitions"). */
+export function archiveRoutes(routes: Routes, { board }: Pick<ApiContext, 'board'>): void {
+  const listing = createListing(board, { location: 'archive', path: '/api/tasks/archived' });
+
+  routes.add(
+    {
+      method: 'get',
+      path: '/tasks/archived',
+      operationId: 'listArchivedTasks',
+      summary: 'List the archived tasks, the last changed first; deleted ones are not among them',
+      tag,
+      permission: 'task:read',
+      query: taskQuery,
+      response: taskList,
+    },
+    async ({ query }, ctx) => answerListing(ctx, listing(query)),
+  );
+
+  routes.add(
+    {
+      method: 'get',
+      path: '/tasks/archive/suggestions',
+      operationId: 'suggestArchival',
+      summary: 'List the sprints whose active tasks are all done',
+      tag,
+      permission: 'task:read',
+      query: suggestionQuery,
+      response: z.array(archiveSuggestion),
+    },
+    async ({ query: { page, limit } }) => {
+      const active = everyTask(board, ['active']).map((one) => one.task);
+      return finishedSprints(active).slice((page - 1) * limit, page * limit);
+    },
+  );
+
+  routes.add(
+    {
+      ...changes,
+      path: '/tasks/:taskId/archive',
+      operationId: 'archiveTask',
+      summary: 'Archive an active task, whatever its status',
+      params: byId,
+      response: archived,
+    },
+    async (request, ctx) => {
+      const { taskId: id } = request.params;
+      setTaskHeaders(ctx, await moveTask(board, id, archiving, await writerOf(board, request)));
+      return { archived: true as const, id };
+    },
+  );
+
+  routes.add(
+    {
+      ...changes,
+      path: '/tasks/:taskId/restore',
+      operationId: 'restoreTask',
+      summary: 'Bring an archived task, or a deleted one within 30 days, back to the board as done',
+      params: byId,
+      response: restoredTask,
+    },
+    async (request, ctx) => {
+      const writer = await writerOf(board, request);
+      const { task, metadata } = await restoreTask(board, request.params.taskId, writer, new Date());
+      setTaskHeaders(ctx, task);
+      return { ...task, restoreMetadata: metadata };
+    },
+  );
+
+  routes.add(
+    {
+      ...changes,
+      path: '/tasks/archive/sprint/:sprint',
+      operationId: 'archiveSprint',
+      summary: 'Archive the done tasks of a sprint',
+      params: z.strictObject({ sprint: sprintName }),
+      response: sprintArchived,
+    },
+    async ({ params, auth }) => {
+      const { done, failed } = await archiveSprint(board, params.sprint, auth.actor);
+      return { archived: done.length, taskIds: done, failed };
+    },
+  );
+
+  routes.add(
+    {
+      ...changes,
+      path: '/tasks/bulk-archive',
+      operationId: 'archiveSprintByName',
+      summary: 'Archive the done tasks of the sprint that the body names',
+      body: bulkArchive,
+      response: bulkArchived,
+    },
+    async ({ body, auth }) => {
+      const { done, failed } = await archiveSprint(board, body.sprint, auth.actor);
+      return { archived: done, count: done.length, failed };
+    },
+  );
+
+  routes.add(
+    {
+      ...changes,
+      path: '/tasks/bulk-archive-by-ids',
+      operationId: 'archiveTasks',
+      summary: 'Archive up to 100 active tasks',
+      body: taskSelection,
+      response: bulkArchived,
+    },
+    async ({ body, auth }) => {
+      const ids = body.taskIds ?? body.ids ?? [];
+      const { done, failed } = await inBulk(ids, (id) => moveTask(board, id, archiving, { actor: auth.actor }));
+      return { archived: done, count: done.length, failed };
+    },
+  );
+}

@@ -1,0 +1,181 @@
+import { z } from 'zod';
+import { asTaskQuery, backlogCount, backlogCreate, backlogQuery, bulkPromoted } from '../../contracts/backlog';
+import { taskSelection } from '../../contracts/bulk';
+import { taskId } from '../../contracts/common';
+import { task, taskList, taskPatch, type Task, type TaskLocation } from '../../contracts/task';
+import { notFound } from '../../platform/errors/app-error';
+import { answersNotModified } from '../../platform/http/answer';
+import type { Routes } from '../../platform/http/routes';
+import type { ApiContext } from '../context';
+import { createBeginGate } from '../dependencies/begin-gate';
+import { taskChange } from '../tasks/change';
+import { inBulk } from '../tasks/in-bulk';
+import { answerListing, createListing } from '../tasks/listing';
+import { moveTask, promoting } from '../tasks/moves';
+import { withPlainTitles } from '../tasks/plain-text';
+import { setTaskHeaders, taskTag } from '../tasks/present';
+import { createTaskChanger, writerOf } from '../tasks/task-changer';
+
+const tag = 'backlog';
+const byId = z.strictObject({ taskId });
+
+/** Tasks elsewhere are no part of this collection. */
+function assertInBacklog({ id }: Task, location: TaskLocation): void {
+  if (location !== 'backlog') throw notFound('backlog task', id);
+}
+
+/** Tasks that are not begun: kept apart from the board until they are promoted. */
+export function backlogRoutes(routes: Routes, { board }: Pick<ApiContext, 'board'>): void {
+  const listing = createListing(board, { location: 'backlog', path: '/api/backlog' });
+  const changeTask = createTaskChanger(board);
+  const beginGate = createBeginGate(board);
+
+  routes.add(
+    {
+      method: 'get',
+      path: '/backlog',
+      operationId: 'listBacklog',
+      summary: 'List the backlog in pages, the last changed first',
+      tag,
+      permission: 'task:read',
+      query: backlogQuery,
+      response: taskList,
+    },
+    async ({ query }, ctx) => answerListing(ctx, listing(asTaskQuery(query), query)),
+  );
+
+  routes.add(
+    {
+      method: 'get',
+      path: '/backlog/count',
+      operationId: 'countBacklog',
+      summary: 'Count the tasks in the backlog',
+      tag,
+      permission: 'task:read',
+      response: backlogCount,
+    },
+    async () => ({ count: board.list({ limit: 1 }, 'backlog').total }),
+  );
+
+  routes.add(
+    {
+      method: 'post',
+      path: '/backlog',
+      operationId: 'createBacklogTask',
+      summary: 'Create a task in the backlog',
+      tag,
+      permission: 'task:write',
+      body: backlogCreate,
+      response: task,
+      status: 201,
+      errors: [409],
+    },
+    async ({ body, auth }, ctx) => {
+      const created = await board.create(withPlainTitles(body), { actor: auth.actor, location: 'backlog' });
+      setTaskHeaders(ctx, created);
+      ctx.set('Location', `/api/backlog/${created.id}`);
+      return created;
+    },
+  );
+
+  routes.add(
+    {
+      method: 'get',
+      path: '/backlog/:taskId',
+      operationId: 'getBacklogTask',
+      summary: 'Read a task of the backlog',
+      tag,
+      permission: 'task:read',
+      params: byId,
+      response: task,
+      errors: [409],
+    },
+    async ({ params }, ctx) => {
+      const found = await board.get(params.taskId);
+      if (found?.location !== 'backlog') throw notFound('backlog task', params.taskId);
+      setTaskHeaders(ctx, found.task);
+      return answersNotModified(ctx, taskTag(found.task)) ? undefined : found.task;
+    },
+  );
+
+  routes.add(
+    {
+      method: 'patch',
+      path: '/backlog/:taskId',
+      operationId: 'changeBacklogTask',
+      summary: 'Change fields of a task of the backlog',
+      tag,
+      permission: 'task:write',
+      params: byId,
+      body: taskPatch,
+      response: task,
+      errors: [409],
+    },
+    async (request, ctx) => {
+      const patch = withPlainTitles(request.body);
+      const assertMayBegin = await beginGate(request.params.taskId, patch.status);
+      return changeTask(request, ctx, (current, location) => {
+        assertInBacklog(current, location);
+        assertMayBegin(current);
+        return taskChange(patch, current);
+      });
+    },
+  );
+
+  routes.add(
+    {
+      method: 'delete',
+      path: '/backlog/:taskId',
+      operationId: 'deleteBacklogTask',
+      summary: 'Delete a task of the backlog; its file is kept in the archive for 30 days',
+      tag,
+      permission: 'task:write',
+      params: byId,
+      response: z.undefined(),
+      status: 204,
+      errors: [409],
+    },
+    async (request) => {
+      const writer = await writerOf(board, request);
+      await board.remove(request.params.taskId, { ...writer, check: assertInBacklog });
+      return undefined;
+    },
+  );
+
+  routes.add(
+    {
+      method: 'post',
+      path: '/backlog/:taskId/promote',
+      operationId: 'promoteTask',
+      summary: 'Move a task of the backlog to the board, as todo',
+      tag,
+      permission: 'task:write',
+      params: byId,
+      response: task,
+      errors: [409],
+    },
+    async (request, ctx) => {
+      const promoted = await moveTask(board, request.params.taskId, promoting, await writerOf(board, request));
+      setTaskHeaders(ctx, promoted);
+      return promoted;
+    },
+  );
+
+  routes.add(
+    {
+      method: 'post',
+      path: '/backlog/bulk-promote',
+      operationId: 'promoteTasks',
+      summary: 'Move up to 100 tasks of the backlog to the board, as todo',
+      tag,
+      permission: 'task:write',
+      body: taskSelection,
+      response: bulkPromoted,
+    },
+    async ({ body, auth }) => {
+      const ids = body.taskIds ?? body.ids ?? [];
+      const { done, failed } = await inBulk(ids, (id) => moveTask(board, id, promoting, { actor: auth.actor }));
+      return { promoted: done, count: done.length, failed };
+    },
+  );
+}

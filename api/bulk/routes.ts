@@ -1,0 +1,52 @@
+import { bulkUpdate, bulkUpdated, reordered, taskOrder } from '../../contracts/bulk';
+import type { Routes } from '../../platform/http/routes';
+import type { ApiContext } from '../context';
+import { taskChange } from '../tasks/change';
+import { inBulk } from '../tasks/in-bulk';
+import { assertNotArchived } from '../tasks/places';
+import { withPlainTitles } from '../tasks/plain-text';
+import { reorder } from './reorder';
+
+const changes = { tag: 'bulk', method: 'post' as const, permission: 'task:write', errors: [409] };
+
+/** Changes of many tasks at once: each task is one step of its own, the whole is none. */
+export function bulkRoutes(routes: Routes, { board }: Pick<ApiContext, 'board'>): void {
+  routes.add(
+    {
+      ...changes,
+      path: '/tasks/reorder',
+      operationId: 'reorderTasks',
+      summary: 'Give up to 1000 active tasks the positions 0, 1, 2, … in the given order',
+      body: taskOrder,
+      response: reordered,
+    },
+    async ({ body, auth }) => ({
+      updated: await reorder(board, body.taskIds ?? body.orderedIds ?? [], auth.actor),
+    }),
+  );
+
+  routes.add(
+    {
+      ...changes,
+      path: '/tasks/bulk-update',
+      operationId: 'updateTasks',
+      summary: 'Change the same fields of up to 100 tasks; blocked tasks may be begun',
+      body: bulkUpdate,
+      response: bulkUpdated,
+    },
+    async ({ body, auth }) => {
+      const patch = body.updates ? withPlainTitles(body.updates, 'updates.') : { status: body.status };
+      const { done, failed } = await inBulk(body.taskIds ?? body.ids ?? [], (id) =>
+        board.update(
+          id,
+          (current, location) => {
+            assertNotArchived(current, location);
+            return taskChange(patch, current);
+          },
+          { actor: auth.actor },
+        ),
+      );
+      return { updated: done, count: done.length, failed };
+    },
+  );
+}

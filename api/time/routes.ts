@@ -1,0 +1,100 @@
+import { z } from 'zod';
+import { taskId } from '../../contracts/common';
+import { task } from '../../contracts/task';
+import { timeEntryCreate, timeSummary } from '../../contracts/time-tracking';
+import type { Routes } from '../../platform/http/routes';
+import type { ApiContext } from '../context';
+import { everyTask } from '../tasks/every-task';
+import { newItemId } from '../tasks/items';
+import { plainField } from '../tasks/plain-text';
+import { createTaskChanger } from '../tasks/task-changer';
+import { timeByProject } from './summary';
+import { noted, started, stopped, withoutEntry } from './tracking';
+
+const tag = 'time';
+const ofTask = z.strictObject({ taskId });
+const changes = { tag, permission: 'task:write', response: task, errors: [409] };
+
+/** Time spent on tasks (specification 1, Time tracking). Every change answers the task. */
+export function timeRoutes(routes: Routes, { board }: Pick<ApiContext, 'board'>): void {
+  const changeTask = createTaskChanger(board);
+
+  routes.add(
+    {
+      method: 'get',
+      path: '/tasks/time/summary',
+      operationId: 'summariseTime',
+      summary: 'Add up the time of all tasks, in the backlog and the archive too, by project',
+      tag,
+      permission: 'task:read',
+      response: timeSummary,
+    },
+    async () => timeByProject(everyTask(board).map((one) => one.task)),
+  );
+
+  routes.add(
+    {
+      ...changes,
+      method: 'post',
+      path: '/tasks/:taskId/time/start',
+      operationId: 'startTimer',
+      summary: 'Start the timer of a task',
+      params: ofTask,
+    },
+    (request, ctx) => {
+      const [id, now] = [newItemId('time'), new Date()];
+      return changeTask(request, ctx, ({ timeTracking }) => ({ timeTracking: started(timeTracking, id, now) }));
+    },
+  );
+
+  routes.add(
+    {
+      ...changes,
+      method: 'post',
+      path: '/tasks/:taskId/time/stop',
+      operationId: 'stopTimer',
+      summary: 'Stop the timer of a task',
+      params: ofTask,
+    },
+    (request, ctx) => {
+      const now = new Date();
+      return changeTask(request, ctx, ({ timeTracking }) => ({ timeTracking: stopped(timeTracking, now) }));
+    },
+  );
+
+  routes.add(
+    {
+      ...changes,
+      method: 'post',
+      path: '/tasks/:taskId/time/entry',
+      operationId: 'addTimeEntry',
+      summary: 'Note time that was spent on a task',
+      params: ofTask,
+      body: timeEntryCreate,
+    },
+    (request, ctx) => {
+      const { durationMs, duration = 0, description } = request.body;
+      const [id, now] = [newItemId('time'), new Date()];
+      const spent = {
+        durationMs: durationMs ?? duration * 1000,
+        ...(description ? { description: plainField(description, 'description') } : {}),
+      };
+      return changeTask(request, ctx, ({ timeTracking }) => ({ timeTracking: noted(timeTracking, id, spent, now) }));
+    },
+  );
+
+  routes.add(
+    {
+      ...changes,
+      method: 'delete',
+      path: '/tasks/:taskId/time/entry/:entryId',
+      operationId: 'deleteTimeEntry',
+      summary: 'Delete a time entry of a task; a running one stops',
+      params: z.strictObject({ taskId, entryId: z.string().max(64) }),
+    },
+    (request, ctx) =>
+      changeTask(request, ctx, ({ timeTracking }) => ({
+        timeTracking: withoutEntry(timeTracking, request.params.entryId),
+      })),
+  );
+}

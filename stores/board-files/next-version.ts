@@ -1,0 +1,39 @@
+import type { Task } from '../../contracts/task';
+import { AppError, validationError } from '../../platform/errors/app-error';
+import { plain } from './plain';
+import { TaskDocumentError, validTask } from './task-document';
+import type { Writer } from './types';
+
+/** The next version of a task; what identifies it and its revision are not for callers to change. */
+export function nextVersion(current: Task, change: Partial<Task>, writer: Writer, now: Date): Task {
+  const { id, createdAt, createdBy, revision } = current;
+  const stamps = { updatedAt: now.toISOString(), updatedBy: writer.actor, revision: revision + 1 };
+  return acceptable({ ...current, ...change, id, createdAt, createdBy, ...stamps });
+}
+
+/** What the contract makes of `raw`. @throws AppError 400 with the fields it refuses */
+export function acceptable(raw: Record<string, unknown>): Task {
+  try {
+    return validTask(plain(raw) as Record<string, unknown>);
+  } catch (error) {
+    if (!(error instanceof TaskDocumentError)) throw error;
+    throw validationError(error.issues);
+  }
+}
+
+/** @throws AppError 409 with the current task when it is not at the revision the writer has seen */
+export function assertRevision(current: Task, expectedRevision: number | undefined): void {
+  if (expectedRevision === undefined || expectedRevision === current.revision) return;
+  throw new AppError(
+    'CONFLICT',
+    409,
+    `task ${current.id} has changed since it was loaded. Reload and retry with the latest revision.`,
+    {
+      resourceType: 'task',
+      resourceId: current.id,
+      expectedRevision,
+      currentRevision: current.revision,
+      current,
+    },
+  );
+}
