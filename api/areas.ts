@@ -1,3 +1,4 @@
+import { attachmentRoutes } from './attachments/routes';
 import { authRoutes } from './auth/routes';
 import { commentRoutes } from './comments/routes';
 import { configRoutes } from './config/routes';
@@ -18,6 +19,7 @@ export const coreAreas: Area[] = [
   authRoutes,
   taskRoutes,
   commentRoutes,
+  attachmentRoutes,
   configRoutes,
   settingsRoutes,
   governanceRoutes,

@@ -1,8 +1,10 @@
 import type { Environment } from '../platform/config/env';
 import type { Authenticate } from '../platform/http/auth';
 import type { Routes } from '../platform/http/routes';
+import type { UploadFolder } from '../platform/http/upload-folder';
 import type { Log } from '../platform/log/log';
 import type { AgentConfigStore } from '../stores/agent-config-store';
+import type { AttachmentStore } from '../stores/attachment-store';
 import type { Board } from '../stores/board-files/types';
 import type { Database } from '../stores/collection';
 import type { RepositoryStore } from '../stores/repository-store';
@@ -21,6 +23,7 @@ export interface ApiContext {
   log: Log;
   board: Board;
   agents: AgentConfigStore;
+  attachments: AttachmentStore;
   repositories: RepositoryStore;
   routing: RoutingStore;
   workspaceCapabilities: WorkspaceCapabilityStore;
@@ -30,6 +33,8 @@ export interface ApiContext {
   profiles: ProfileStore;
   sandboxes: SandboxStore;
   database: Database;
+  /** Where files are kept while their request is answered. */
+  uploads: UploadFolder;
   /** Also for the WebSocket upgrade, which no route sees. */
   authenticate: Authenticate;
   /** What readiness asks, by the name it is reported under. */

@@ -1,8 +1,10 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Environment } from '../platform/config/env';
+import { openUploadFolder } from '../platform/http/upload-folder';
 import type { Log } from '../platform/log/log';
 import { createAgentConfigStore } from '../stores/agent-config-store';
+import { createAttachmentStore } from '../stores/attachment-store';
 import { createBoard } from '../stores/board-files/board';
 import { openDatabase } from '../stores/open';
 import { openBoardHome } from '../stores/board-home';
@@ -36,6 +38,7 @@ export async function openContext(env: Environment, log: Log, closers: Closer[])
     board,
     database,
     agents,
+    attachments: await createAttachmentStore(database),
     repositories: await createRepositoryStore(database),
     routing: await createRoutingStore(database, {
       agents,
@@ -48,6 +51,7 @@ export async function openContext(env: Environment, log: Log, closers: Closer[])
     settings: await createSettingsStore(database, env),
     profiles,
     sandboxes: await createSandboxStore(database),
+    uploads: await openUploadFolder(join(env.BOARD_DATA_DIR, 'uploads')),
     authenticate: authenticatorOf(env),
     checks: { storage: storageCheck(database), memory: memoryCheck(), disk: diskCheck(env.BOARD_DATA_DIR) },
     startedAt: new Date(),

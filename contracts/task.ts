@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { attachment } from './attachment';
 import { comment } from './comment';
 import { attemptId, commitPolicy, digest, revision, slug, taskId, text, timestamp } from './common';
 
@@ -129,6 +130,7 @@ export const task = z
     plan: writable.plan.optional(),
     position: z.number().optional(),
     comments: z.array(comment).max(1000).optional(),
+    attachments: z.array(attachment).max(100).optional(),
     attempt: taskAttempt.optional(),
     /** What the runs of the task have cost, in the currency their agents report. */
     actualCost: z.number().min(0).optional(),

@@ -1,4 +1,5 @@
 import { aggregationContract } from './aggregation';
+import { attachmentsContract } from './attachments';
 import { blobsContract } from './blobs';
 import { documentsContract } from './documents';
 import type { StoreHarness } from './harness';
@@ -18,4 +19,5 @@ export function storeContract(harness: StoreHarness): void {
   logContract(harness);
   blobsContract(harness);
   outputArtifactsContract(harness);
+  attachmentsContract(harness);
 }
