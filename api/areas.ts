@@ -5,6 +5,7 @@ import { configRoutes } from './config/routes';
 import type { Area } from './context';
 import { governanceRoutes } from './governance/routes';
 import { healthRoutes } from './health/routes';
+import { managedListRoutes } from './managed-lists/routes';
 import { openApiRoutes } from './openapi/routes';
 import { routingRoutes } from './routing/routes';
 import { sandboxRoutes } from './sandbox/routes';
@@ -20,6 +21,7 @@ export const coreAreas: Area[] = [
   taskRoutes,
   commentRoutes,
   attachmentRoutes,
+  managedListRoutes,
   configRoutes,
   settingsRoutes,
   governanceRoutes,

@@ -7,6 +7,7 @@ import type { AgentConfigStore } from '../stores/agent-config-store';
 import type { AttachmentStore } from '../stores/attachment-store';
 import type { Board } from '../stores/board-files/types';
 import type { Database } from '../stores/collection';
+import type { ManagedListStore } from '../stores/managed-list-store';
 import type { RepositoryStore } from '../stores/repository-store';
 import type { RoutingStore } from '../stores/routing-store';
 import type { TelemetryStore } from '../stores/telemetry-store';
@@ -24,6 +25,7 @@ export interface ApiContext {
   board: Board;
   agents: AgentConfigStore;
   attachments: AttachmentStore;
+  managedLists: ManagedListStore;
   repositories: RepositoryStore;
   routing: RoutingStore;
   workspaceCapabilities: WorkspaceCapabilityStore;

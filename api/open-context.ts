@@ -8,6 +8,7 @@ import { createAttachmentStore } from '../stores/attachment-store';
 import { createBoard } from '../stores/board-files/board';
 import { openDatabase } from '../stores/open';
 import { openBoardHome } from '../stores/board-home';
+import { createManagedListStore } from '../stores/managed-list-store';
 import { createProfileStore } from '../stores/profile-store';
 import { createRepositoryStore } from '../stores/repository-store';
 import { createRoutingStore } from '../stores/routing-store';
@@ -39,6 +40,7 @@ export async function openContext(env: Environment, log: Log, closers: Closer[])
     database,
     agents,
     attachments: await createAttachmentStore(database),
+    managedLists: await createManagedListStore(database),
     repositories: await createRepositoryStore(database),
     routing: await createRoutingStore(database, {
       agents,

@@ -37,6 +37,13 @@ export const text = (max: number, min = 0) =>
     .max(max)
     .regex(/^[^\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]*$/, 'must not contain control characters');
 
+/** In a patch, a field that a record may be without: `null` takes it away. */
+export const clearable = <T extends z.ZodType>(field: T) =>
+  field
+    .nullable()
+    .transform((value) => value ?? undefined)
+    .optional();
+
 export const commitPolicy = z.enum(['forbidden', 'allowed', 'required']);
 export const phase = z.enum(['explore', 'plan', 'implement', 'verify', 'publish']);
 export type CommitPolicy = z.infer<typeof commitPolicy>;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { attachment } from './attachment';
 import { comment } from './comment';
-import { attemptId, commitPolicy, digest, revision, slug, taskId, text, timestamp } from './common';
+import { attemptId, clearable, commitPolicy, digest, revision, slug, taskId, text, timestamp } from './common';
 
 /** Board columns. The specification names these four; configurable columns come with the board's settings. */
 export const taskStatus = z.enum(['todo', 'in-progress', 'blocked', 'done']).meta({ id: 'TaskStatus' });
@@ -147,13 +147,6 @@ export const taskCreate = z
   .strictObject({ ...z.object(writable).partial().shape, title: writable.title })
   .meta({ id: 'TaskCreate' });
 export type TaskCreate = z.infer<typeof taskCreate>;
-
-/** A field that a task may be without: `null` takes it away. */
-const clearable = <T extends z.ZodType>(field: T) =>
-  field
-    .nullable()
-    .transform((value) => value ?? undefined)
-    .optional();
 
 /** `expectedRevision` is the body form of `If-Match` and `X-Resource-Revision`. */
 export const taskPatch = z

@@ -5,6 +5,7 @@ import { documentsContract } from './documents';
 import type { StoreHarness } from './harness';
 import { lifecycleContract } from './lifecycle';
 import { logContract } from './log';
+import { managedListsContract } from './managed-lists';
 import { outputArtifactsContract } from './output-artifacts';
 import { queriesContract } from './queries';
 import { updatesContract } from './updates';
@@ -20,4 +21,5 @@ export function storeContract(harness: StoreHarness): void {
   blobsContract(harness);
   outputArtifactsContract(harness);
   attachmentsContract(harness);
+  managedListsContract(harness);
 }
