@@ -12,6 +12,7 @@ import { sandboxRoutes } from './sandbox/routes';
 import { settingsRoutes } from './settings/routes';
 import { taskRoutes } from './tasks/routes';
 import { workspaceCapabilityRoutes } from './workspace-capabilities/routes';
+import { templateRoutes } from './templates/routes';
 import { telemetryRoutes } from './telemetry/routes';
 
 /** The areas that need nothing but the stores and the board: the map of this part of the API. */
@@ -22,6 +23,7 @@ export const coreAreas: Area[] = [
   commentRoutes,
   attachmentRoutes,
   managedListRoutes,
+  templateRoutes,
   configRoutes,
   settingsRoutes,
   governanceRoutes,

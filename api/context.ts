@@ -11,6 +11,7 @@ import type { ManagedListStore } from '../stores/managed-list-store';
 import type { RepositoryStore } from '../stores/repository-store';
 import type { RoutingStore } from '../stores/routing-store';
 import type { TelemetryStore } from '../stores/telemetry-store';
+import type { TemplateStore } from '../stores/template-store';
 import type { TraceStore } from '../stores/trace-store';
 import type { ProfileStore } from '../stores/profile-store';
 import type { SandboxStore } from '../stores/sandbox-store';
@@ -26,6 +27,7 @@ export interface ApiContext {
   agents: AgentConfigStore;
   attachments: AttachmentStore;
   managedLists: ManagedListStore;
+  templates: TemplateStore;
   repositories: RepositoryStore;
   routing: RoutingStore;
   workspaceCapabilities: WorkspaceCapabilityStore;

@@ -15,6 +15,7 @@ import { createRoutingStore } from '../stores/routing-store';
 import { createSandboxStore } from '../stores/sandbox-store';
 import { createSettingsStore } from '../stores/settings-store';
 import { createTelemetryStore } from '../stores/telemetry-store';
+import { createTemplateStore } from '../stores/template-store';
 import { createTraceStore } from '../stores/trace-store';
 import { createWorkspaceCapabilityStore } from '../stores/workspace-capability-store';
 import { authenticatorOf } from './authenticator';
@@ -41,6 +42,7 @@ export async function openContext(env: Environment, log: Log, closers: Closer[])
     agents,
     attachments: await createAttachmentStore(database),
     managedLists: await createManagedListStore(database),
+    templates: await createTemplateStore(database),
     repositories: await createRepositoryStore(database),
     routing: await createRoutingStore(database, {
       agents,

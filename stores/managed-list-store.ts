@@ -6,9 +6,6 @@ import { StaleRevisionError } from './errors';
 /** The types that there are from the beginning (the values tasks had before types could be configured). */
 const defaultTypes = ['code', 'research', 'content', 'automation'];
 
-/** Writers of one list do not stay in each other's way for longer than this. */
-const maxTries = 50;
-
 const titled = (id: string): string => `${id.charAt(0).toUpperCase()}${id.slice(1)}`;
 
 /**
@@ -45,15 +42,9 @@ export async function createManagedListStore(db: Database, now: () => Date = () 
      * @throws StaleRevisionError when others change the list all the time; what `change` throws
      */
     async change(name: ManagedListName, change: (items: ManagedItem[]) => ManagedItem[]): Promise<ManagedItem[]> {
-      for (let attempt = 1; ; attempt += 1) {
-        const current = await lists.get(name);
-        const next = change(current?.items ?? []).map((item, order) => ({ ...item, order }));
-        try {
-          return (await lists.put(name, { items: next }, current?.revision ?? 0)).items;
-        } catch (error) {
-          if (!(error instanceof StaleRevisionError) || attempt === maxTries) throw error;
-        }
-      }
+      const numbered = (items: ManagedItem[]) => items.map((item, order) => ({ ...item, order }));
+      const changed = await lists.change(name, (current) => ({ items: numbered(change(current?.items ?? [])) }));
+      return changed.items;
     },
   };
 }

@@ -6,7 +6,9 @@ import {
   type ManagedItemPatch,
 } from '../../contracts/managed-list';
 import { assertFound, conflict, validationError } from '../../platform/errors/app-error';
+import { withoutUndefined } from '../../platform/json/without-undefined';
 import { slugOf } from '../../stores/board-files/slug';
+import { assertRevision } from '../config/revisions';
 
 /** What a refusal calls an item of the list: `project`. */
 interface Named {
@@ -61,17 +63,11 @@ export function withChanged(
   { at, expectedRevision, resource }: Named & { at: string; expectedRevision: number | undefined },
 ): ManagedItem[] {
   const current = findItem(items, id, { resource });
-  assertRevision(current, expectedRevision, { resource });
+  assertRevision(resource, current, expectedRevision);
   const others = items.filter((item) => item !== current);
   if (patch.label !== undefined) assertUnused(others, patch.label, { resource });
   const changed = { ...current, ...patch, revision: current.revision + 1, updated: at };
   return items.map((item) => (item === current ? withoutUndefined(changed) : item));
-}
-
-/** Fields that a patch takes away are `undefined`, which no store keeps alike. */
-function withoutUndefined<T extends object>(item: T): T {
-  const entries: [string, unknown][] = Object.entries(item);
-  return Object.fromEntries(entries.filter(([, value]) => value !== undefined)) as T;
 }
 
 /** The list without one item. @throws AppError 404, 409 */
@@ -81,7 +77,7 @@ export function withRemoved(
   { expectedRevision, resource }: Named & { expectedRevision: number | undefined },
 ): ManagedItem[] {
   const current = findItem(items, id, { resource });
-  assertRevision(current, expectedRevision, { resource });
+  assertRevision(resource, current, expectedRevision);
   return items.filter((item) => item !== current);
 }
 
@@ -96,15 +92,4 @@ export function reordered(items: readonly ManagedItem[], orderedIds: readonly st
   const placeOf = ({ id }: ManagedItem): number => place.get(id) ?? orderedIds.length;
   // Sorting is stable: those that are not named keep their order.
   return [...items].sort((a, b) => placeOf(a) - placeOf(b));
-}
-
-function assertRevision(current: ManagedItem, expectedRevision: number | undefined, { resource }: Named): void {
-  if (expectedRevision === undefined || expectedRevision === current.revision) return;
-  throw conflict('It has changed since it was loaded. Reload and retry with the latest revision.', {
-    resourceType: resource,
-    resourceId: current.id,
-    expectedRevision,
-    currentRevision: current.revision,
-    current,
-  });
 }
