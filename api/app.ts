@@ -15,8 +15,8 @@ import { coreAreas } from './areas';
 import type { ApiContext, Area } from './context';
 import { translateStoreError } from './store-errors';
 
-/** How long a request may take before its caller is told so. */
-export const requestTimeoutMs = 30_000;
+/** How long a request may take before its caller is told so, in milliseconds. */
+export const requestTimes = { usual: 30_000, upload: 120_000 };
 
 export interface ApiApp {
   app: Koa<RequestState>;
@@ -38,6 +38,7 @@ export function createApp(context: ApiContext, areas: Area[] = []): ApiApp {
   for (const area of [...coreAreas, ...areas]) area(routes, context);
   routes.install(router, {
     authenticate: context.authenticate,
+    uploads: context.uploads,
     checkResponses: !production,
     audit: (done) => context.audit.record(done),
   });
@@ -62,7 +63,7 @@ export function createApp(context: ApiContext, areas: Area[] = []): ApiApp {
       localExempt: !production,
     }),
   );
-  app.use(requestTimeout(requestTimeoutMs, log));
+  app.use(requestTimeout(requestTimes, log));
   app.use(router.routes());
   app.use(unmatched());
   return { app, routes, router };

@@ -1,5 +1,6 @@
 import { auditRoutes } from './audit/routes';
 import { archiveRoutes } from './archive/routes';
+import { attachmentRoutes } from './attachments/routes';
 import { authRoutes } from './auth/routes';
 import { backlogRoutes } from './backlog/routes';
 import { demoteRoutes } from './backlog/routes.demote';
@@ -11,6 +12,7 @@ import { dependencyRoutes } from './dependencies/routes';
 import { governanceRoutes } from './governance/routes';
 import { healthRoutes } from './health/routes';
 import { observationRoutes } from './observations/routes';
+import { managedListRoutes } from './managed-lists/routes';
 import { openApiRoutes } from './openapi/routes';
 import { progressRoutes } from './progress/routes';
 import { routingRoutes } from './routing/routes';
@@ -23,6 +25,7 @@ import { taskDeliverableRoutes } from './task-deliverables/routes';
 import { taskRoutes } from './tasks/routes';
 import { timeRoutes } from './time/routes';
 import { workspaceCapabilityRoutes } from './workspace-capabilities/routes';
+import { templateRoutes } from './templates/routes';
 import { telemetryRoutes } from './telemetry/routes';
 import { verificationRoutes } from './verification/routes';
 
@@ -45,6 +48,9 @@ export const coreAreas: Area[] = [
   progressRoutes,
   taskCheckpointRoutes,
   taskContextRoutes,
+  attachmentRoutes,
+  managedListRoutes,
+  templateRoutes,
   configRoutes,
   settingsRoutes,
   governanceRoutes,

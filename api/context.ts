@@ -1,14 +1,18 @@
 import type { Environment } from '../platform/config/env';
 import type { Authenticate } from '../platform/http/auth';
 import type { Routes } from '../platform/http/routes';
+import type { UploadFolder } from '../platform/http/upload-folder';
 import type { Log } from '../platform/log/log';
 import type { AgentConfigStore } from '../stores/agent-config-store';
+import type { AttachmentStore } from '../stores/attachment-store';
 import type { AuditStore } from '../stores/audit-store';
 import type { Board } from '../stores/board-files/types';
 import type { Database } from '../stores/collection';
+import type { ManagedListStore } from '../stores/managed-list-store';
 import type { RepositoryStore } from '../stores/repository-store';
 import type { RoutingStore } from '../stores/routing-store';
 import type { TelemetryStore } from '../stores/telemetry-store';
+import type { TemplateStore } from '../stores/template-store';
 import type { TraceStore } from '../stores/trace-store';
 import type { ProfileStore } from '../stores/profile-store';
 import type { SandboxStore } from '../stores/sandbox-store';
@@ -23,6 +27,9 @@ export interface ApiContext {
   log: Log;
   board: Board;
   agents: AgentConfigStore;
+  attachments: AttachmentStore;
+  managedLists: ManagedListStore;
+  templates: TemplateStore;
   repositories: RepositoryStore;
   routing: RoutingStore;
   workspaceCapabilities: WorkspaceCapabilityStore;
@@ -34,6 +41,8 @@ export interface ApiContext {
   sandboxes: SandboxStore;
   taskCheckpoints: TaskCheckpointStore;
   database: Database;
+  /** Where files are kept while their request is answered. */
+  uploads: UploadFolder;
   /** Also for the WebSocket upgrade, which no route sees. */
   authenticate: Authenticate;
   /** What readiness asks, by the name it is reported under. */

@@ -1,12 +1,15 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Environment } from '../platform/config/env';
+import { openUploadFolder } from '../platform/http/upload-folder';
 import type { Log } from '../platform/log/log';
 import { createAgentConfigStore } from '../stores/agent-config-store';
+import { createAttachmentStore } from '../stores/attachment-store';
 import { createAuditStore } from '../stores/audit-store';
 import { createBoard } from '../stores/board-files/board';
 import { openDatabase } from '../stores/open';
 import { openBoardHome } from '../stores/board-home';
+import { createManagedListStore } from '../stores/managed-list-store';
 import { createProfileStore } from '../stores/profile-store';
 import { createRepositoryStore } from '../stores/repository-store';
 import { createRoutingStore } from '../stores/routing-store';
@@ -14,6 +17,7 @@ import { createSandboxStore } from '../stores/sandbox-store';
 import { createSettingsStore } from '../stores/settings-store';
 import { createTaskCheckpointStore } from '../stores/task-checkpoint-store';
 import { createTelemetryStore } from '../stores/telemetry-store';
+import { createTemplateStore } from '../stores/template-store';
 import { createTraceStore } from '../stores/trace-store';
 import { createWorkspaceCapabilityStore } from '../stores/workspace-capability-store';
 import { authenticatorOf } from './authenticator';
@@ -38,6 +42,9 @@ export async function openContext(env: Environment, log: Log, closers: Closer[])
     board,
     database,
     agents,
+    attachments: await createAttachmentStore(database),
+    managedLists: await createManagedListStore(database),
+    templates: await createTemplateStore(database),
     repositories: await createRepositoryStore(database),
     routing: await createRoutingStore(database, {
       agents,
@@ -52,6 +59,7 @@ export async function openContext(env: Environment, log: Log, closers: Closer[])
     profiles,
     sandboxes: await createSandboxStore(database),
     taskCheckpoints: await createTaskCheckpointStore(database),
+    uploads: await openUploadFolder(join(env.BOARD_DATA_DIR, 'uploads')),
     authenticate: authenticatorOf(env),
     checks: { storage: storageCheck(database), memory: memoryCheck(), disk: diskCheck(env.BOARD_DATA_DIR) },
     startedAt: new Date(),

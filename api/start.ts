@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 import type { Environment } from '../platform/config/env';
 import { listen, type RunningServer } from '../platform/http/server';
 import type { Log } from '../platform/log/log';
-import { createApp, requestTimeoutMs } from './app';
+import { createApp, requestTimes } from './app';
 import { closeAll, type Closer } from './closers';
 import type { ApiContext } from './context';
 import type { FeedHub } from './feed/hub';
@@ -34,7 +34,8 @@ export async function startApi(env: Environment, log: Log, client?: Client): Pro
       host: env.BOARD_HOST,
       port: env.BOARD_PORT,
       setting: 'BOARD_PORT',
-      requestTimeoutMs,
+      requestTimeoutMs: requestTimes.upload,
+      headersTimeoutMs: requestTimes.usual,
     });
     closers.push(() => server.close());
     if (durable) closers.push(watchable(server, durable.hub, context));

@@ -44,6 +44,13 @@ export const exactlyOneOf = <N extends string>(...names: N[]) =>
     { path: names.slice(0, 1), message: `exactly one of ${names.join(', ')} must be given` },
   ] as const;
 
+/** In a patch, a field that a record may be without: `null` takes it away. */
+export const clearable = <T extends z.ZodType>(field: T) =>
+  field
+    .nullable()
+    .transform((value) => value ?? undefined)
+    .optional();
+
 export const commitPolicy = z.enum(['forbidden', 'allowed', 'required']);
 export const phase = z.enum(['explore', 'plan', 'implement', 'verify', 'publish']);
 export type CommitPolicy = z.infer<typeof commitPolicy>;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { attachment } from './attachment';
 import { comment } from './comment';
-import { attemptId, commitPolicy, digest, revision, slug, taskId, text, timestamp } from './common';
+import { attemptId, clearable, commitPolicy, digest, revision, slug, taskId, text, timestamp } from './common';
 import { deliverable } from './deliverable';
 import { observation } from './observation';
 import { subtask } from './subtask';
@@ -147,6 +148,7 @@ export const task = z
     observations: z.array(observation).max(500).optional(),
     deliverables: z.array(deliverable).max(500).optional(),
     checkpoint: taskCheckpointMark.optional(),
+    attachments: z.array(attachment).max(100).optional(),
     attempt: taskAttempt.optional(),
     /** What the runs of the task have cost, in the currency their agents report. */
     actualCost: z.number().min(0).optional(),
@@ -163,13 +165,6 @@ export const taskCreate = z
   .strictObject({ ...z.object(writable).partial().shape, title: writable.title })
   .meta({ id: 'TaskCreate' });
 export type TaskCreate = z.infer<typeof taskCreate>;
-
-/** A field that a task may be without: `null` takes it away. */
-const clearable = <T extends z.ZodType>(field: T) =>
-  field
-    .nullable()
-    .transform((value) => value ?? undefined)
-    .optional();
 
 /** `expectedRevision` is the body form of `If-Match` and `X-Resource-Revision`. */
 export const taskPatch = z

@@ -61,6 +61,25 @@ export async function createConfiguredRecords<F extends object>(db: Database, na
     /** Makes the record or writes over it. @throws StaleRevisionError when it is at another revision than expected */
     put,
 
+    /**
+     * Replaces the fields of a record by what `change` makes of the newest, or makes one; `change` may run more than once,
+     * and must not have effects of its own.
+     *
+     * @throws StaleRevisionError when others write it all the time; what `change` throws
+     */
+    async change(id: string, change: (current: (F & Recorded) | undefined) => F): Promise<F & Recorded> {
+      for (let attempt = 1; ; attempt += 1) {
+        const found = await records.get(id);
+        const current = found && present(found);
+        const next = change(current);
+        try {
+          return await put(id, next, current?.revision ?? 0);
+        } catch (error) {
+          if (!(error instanceof StaleRevisionError) || attempt === maxTries) throw error;
+        }
+      }
+    },
+
     /** @throws StaleRevisionError when there is one already */
     create: (id: string, fields: F) => put(id, fields, 0),
 

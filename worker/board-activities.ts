@@ -1,6 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { createAdmissionActivities } from '../activities/admission';
 import { closeApproval, createApprovalActivities } from '../activities/approvals';
+import { createAttachmentActivities } from '../activities/attachments';
 import { createCommandActivities } from '../activities/commands';
 import { createCompletionActivities } from '../activities/completion';
 import { createOperatorActivities } from '../activities/operator';
@@ -59,5 +60,6 @@ export function createBoardActivities(
     ...createRewindMessageActivities({ rewinds, command, now }),
     ...createWorktreePlanActivities({ ...onBoard, repositories: stores.repositories, hosts: stores.hosts }),
     ...createOutputArtifactActivities({ outputArtifacts, attempts, log }),
+    ...createAttachmentActivities({ attachments: stores.attachments, board, log, now }),
   };
 }

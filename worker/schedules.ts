@@ -1,4 +1,5 @@
 import { ScheduleAlreadyRunning, ScheduleOverlapPolicy, type Client } from '@temporalio/client';
+import { attachmentCleanupId } from '../workflows/attachment-cleanup/messages';
 import { outputCleanupId } from '../workflows/output-cleanup/messages';
 import { boardQueue } from '../workflows/queues';
 import { reconcileId } from '../workflows/reconcile/messages';
@@ -12,6 +13,12 @@ interface Regular {
 
 const regular: readonly Regular[] = [
   { id: outputCleanupId, every: '1 hour', workflowType: 'outputCleanup', summary: 'remove expired output of runs' },
+  {
+    id: attachmentCleanupId,
+    every: '1 hour',
+    workflowType: 'attachmentCleanup',
+    summary: 'remove contents of attachments that are on no task',
+  },
   { id: reconcileId, every: '1 minute', workflowType: 'reconcile', summary: 'take up runs whose workflow was lost' },
 ];
 

@@ -5,6 +5,7 @@ import { createApprovalStore } from '../stores/approval-store';
 import { createAttemptStore } from '../stores/attempt-store';
 import { createCheckpointStore } from '../stores/checkpoint-store';
 import { createClaimStore } from '../stores/claim-store';
+import { createAttachmentStore } from '../stores/attachment-store';
 import type { Database } from '../stores/collection';
 import { createConversationStore } from '../stores/conversation-store';
 import { createFeedStore } from '../stores/feed-store';
@@ -39,6 +40,7 @@ export async function openStores(database: Database, env: Environment) {
     profiles,
     activeRuns: await createActiveRunStore(database),
     approvals: await createApprovalStore(database),
+    attachments: await createAttachmentStore(database),
     attempts: await createAttemptStore(database),
     checkpoints: await createCheckpointStore(database),
     claims: await createClaimStore(database),

@@ -5,6 +5,7 @@ export { reconcile } from './reconcile/workflow';
 export { recovery } from './recovery/workflow';
 export { phaseExpansion } from './phase-expansion/workflow';
 export { runApproval } from './run-approval/workflow';
+export { attachmentCleanup } from './attachment-cleanup/workflow';
 export { outputCleanup } from './output-cleanup/workflow';
 export { launchPreview } from './launch-preview/workflow';
 export { worktree } from './worktree/workflow';

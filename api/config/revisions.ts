@@ -1,3 +1,4 @@
+import { conflict } from '../../platform/errors/app-error';
 import type { HttpContext } from '../../platform/http/context';
 import { entityTag, expectedRevision, statedRevisions } from '../../platform/http/precondition';
 
@@ -21,3 +22,23 @@ export const statedRevision = (
   records: { get(id: string): Promise<Versioned | undefined> },
 ): Promise<number | undefined> =>
   expectedRevision(statedRevisions(type, id, { header }), async () => (await records.get(id))?.revision);
+
+/**
+ * @param shown the record as callers know it
+ * @throws AppError 409 with the record as it is when it is not at the revision a writer states
+ */
+export function assertRevision(
+  resourceType: string,
+  current: Versioned,
+  expectedRevision: number | undefined,
+  shown: unknown = current,
+): void {
+  if (expectedRevision === undefined || expectedRevision === current.revision) return;
+  throw conflict('It has changed since it was loaded. Reload and retry with the latest revision.', {
+    resourceType,
+    resourceId: current.id,
+    expectedRevision,
+    currentRevision: current.revision,
+    current: shown,
+  });
+}

@@ -1,33 +1,29 @@
-import { z } from 'zod';
+import type { Attachment } from '../../contracts/attachment';
 import type { Task } from '../../contracts/task';
 import type { TaskContext } from '../../contracts/task-context';
+import type { AttachmentStore } from '../../stores/attachment-store';
 
-/** What is looked at of an attachment; anything else in the list is none. */
-const attachment = z.object({
-  id: z.string(),
-  filename: z.string(),
-  originalName: z.string().optional(),
-  mimeType: z.string().optional(),
-  hasText: z.boolean().optional(),
-});
-type Attachment = z.infer<typeof attachment>;
+/** Of the text of each document; all of it is at `/attachments/<id>/text`. */
+const textLength = 20_000;
 
-function attachmentsOf(task: Task): Attachment[] {
-  const list: unknown = task.attachments;
-  return (Array.isArray(list) ? list : []).flatMap((item) => attachment.safeParse(item).data ?? []);
+/** The attachments of a task for somebody who begins to work on it: the beginnings of documents, where images are. */
+export async function attachmentContext(
+  { id: taskId, attachments = [] }: Task,
+  store: Pick<AttachmentStore, 'text'>,
+): Promise<TaskContext['attachments']> {
+  const documents = await Promise.all(
+    attachments.filter(({ hasText }) => hasText).map((document) => documentOf(document, store)),
+  );
+  return {
+    count: attachments.length,
+    documents,
+    images: attachments
+      .filter(({ mimeType }) => mimeType.startsWith('image/'))
+      .map(({ id }) => `/api/tasks/${taskId}/attachments/${id}/download`),
+  };
 }
 
-/** A document of the task; its extracted text belongs here once attachments are kept. */
-const documentOf = ({ originalName, filename }: Attachment) => ({ filename: originalName ?? filename });
-
-/** The attachments of a task for somebody who begins to work on it. */
-export function attachmentContext(task: Task): TaskContext['attachments'] {
-  const all = attachmentsOf(task);
-  return {
-    count: all.length,
-    documents: all.filter(({ hasText }) => hasText === true).map(documentOf),
-    images: all
-      .filter(({ mimeType }) => mimeType?.startsWith('image/'))
-      .map(({ id }) => `/api/tasks/${task.id}/attachments/${encodeURIComponent(id)}/download`),
-  };
+async function documentOf({ id, originalName }: Attachment, store: Pick<AttachmentStore, 'text'>) {
+  const text = await store.text(id);
+  return { filename: originalName, ...(text !== undefined && { text: text.slice(0, textLength) }) };
 }

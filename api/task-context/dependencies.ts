@@ -1,24 +1,31 @@
-import { z } from 'zod';
 import type { Task } from '../../contracts/task';
 import type { TaskContext } from '../../contracts/task-context';
 import { AppError } from '../../platform/errors/app-error';
 import type { Board } from '../../stores/board-files/types';
+import type { TaskGraph } from '../dependencies/graph';
+
+type Neighbour = TaskContext['dependencies']['blocks'][number];
 
 /** More neighbours than this are not looked up. */
 const maxNeighbours = 200;
 
-const ids = z.array(z.string()).catch([]);
-const lists = z.object({ depends_on: ids, blocks: ids }).catch({ depends_on: [], blocks: [] });
-
 /** The tasks that a task waits for and those that wait for it; tasks that are gone or cannot be read are left out. */
-export async function dependencyContext(board: Pick<Board, 'get'>, task: Task): Promise<TaskContext['dependencies']> {
-  const { depends_on, blocks } = lists.parse(task.dependencies);
-  const [waitsFor, waiting] = await Promise.all([neighbours(board, depends_on), neighbours(board, blocks)]);
-  return { depends_on: waitsFor, blocks: waiting };
+export async function dependencyContext(
+  board: Pick<Board, 'get'>,
+  graph: TaskGraph,
+  { id, dependencies }: Task,
+): Promise<TaskContext['dependencies']> {
+  // The graph is the board's memory, which a file that was just written by hand may be ahead of.
+  const [depends_on, blocks] = await Promise.all([
+    neighbours(board, [...(dependencies?.depends_on ?? []), ...graph.upstream(id)]),
+    neighbours(board, [...(dependencies?.blocks ?? []), ...graph.downstream(id)]),
+  ]);
+  return { depends_on, blocks };
 }
 
-async function neighbours(board: Pick<Board, 'get'>, of: string[]): Promise<TaskContext['dependencies']['blocks']> {
-  const found = await Promise.all(of.slice(0, maxNeighbours).map((id) => readable(board, id)));
+async function neighbours(board: Pick<Board, 'get'>, ids: string[]): Promise<Neighbour[]> {
+  const distinct = [...new Set(ids)].slice(0, maxNeighbours);
+  const found = await Promise.all(distinct.map((id) => readable(board, id)));
   return found.flatMap((task) => (task ? [{ id: task.id, title: task.title, status: task.status }] : []));
 }
 

@@ -4,11 +4,16 @@ import { taskContext } from '../../contracts/task-context';
 import { assertFound } from '../../platform/errors/app-error';
 import type { Routes } from '../../platform/http/routes';
 import type { ApiContext } from '../context';
+import { createGraphReader } from '../dependencies/read-graph';
 import { attachmentContext } from './attachments';
 import { dependencyContext } from './dependencies';
 
 /** What somebody needs to know who begins to work on a task (specification 1, Tasks: context). */
-export function taskContextRoutes(routes: Routes, { board }: Pick<ApiContext, 'board'>): void {
+export function taskContextRoutes(
+  routes: Routes,
+  { board, attachments }: Pick<ApiContext, 'board' | 'attachments'>,
+): void {
+  const graph = createGraphReader(board);
   routes.add(
     {
       method: 'get',
@@ -28,10 +33,10 @@ export function taskContextRoutes(routes: Routes, { board }: Pick<ApiContext, 'b
       const { id, title, description, type, status, priority, project, sprint } = task;
       return {
         ...{ taskId: id, title, description, type, status, priority, project, sprint },
-        attachments: attachmentContext(task),
+        attachments: await attachmentContext(task, attachments),
         created: task.createdAt,
         updated: task.updatedAt,
-        dependencies: await dependencyContext(board, task),
+        dependencies: await dependencyContext(board, graph(), task),
         observations: task.observations ?? [],
       };
     },

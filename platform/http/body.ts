@@ -1,6 +1,7 @@
 import { koaBody, HttpMethodEnum } from 'koa-body';
 import { AppError } from '../errors/app-error';
 import type { HttpContext } from './context';
+import { drain } from './drain';
 
 /** Largest request body, unpacked. */
 export const bodyLimitBytes = 1_048_576;
@@ -14,30 +15,6 @@ const parseJson = koaBody({
   multipart: false,
   parsedMethods: [HttpMethodEnum.POST, HttpMethodEnum.PUT, HttpMethodEnum.PATCH, HttpMethodEnum.DELETE],
 });
-
-/** How much of a refused body is still read, so that the caller gets to read the answer instead of a reset. */
-const drainLimitBytes = 32 * bodyLimitBytes;
-const drainLimitMs = 2_000;
-
-/** Reads and forgets the rest of the request, within bounds. */
-function drain(ctx: HttpContext): Promise<void> {
-  const { req } = ctx;
-  if (req.complete || req.destroyed) return Promise.resolve();
-  return new Promise((resolve) => {
-    let bytes = 0;
-    const timer = setTimeout(done, drainLimitMs);
-    function done(): void {
-      clearTimeout(timer);
-      req.off('data', count).off('end', done).off('close', done);
-      resolve();
-    }
-    function count(chunk: Buffer): void {
-      bytes += chunk.length;
-      if (bytes > drainLimitBytes) done();
-    }
-    req.on('data', count).on('end', done).on('close', done).resume();
-  });
-}
 
 const statusOf = (error: unknown): unknown =>
   typeof error === 'object' && error !== null && 'status' in error ? error.status : undefined;

@@ -12,3 +12,6 @@ const readMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /** Whether the method promises to change nothing. */
 export const isReadMethod = (method: string): boolean => readMethods.has(method);
+
+/** Whether the caller sends files: such a request takes its time, and is counted in a tier of its own. */
+export const isUpload = (ctx: HttpContext): boolean => /^multipart\//i.test(ctx.get('Content-Type'));

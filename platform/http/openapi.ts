@@ -49,7 +49,7 @@ function parameters(schema: z.ZodType | undefined, place: 'path' | 'query', comp
   }));
 }
 
-const content = (schema: JsonSchema): JsonSchema => ({ 'application/json': { schema } });
+const content = (schema: JsonSchema, type = 'application/json'): JsonSchema => ({ [type]: { schema } });
 
 function operation(contract: RouteContract, error: z.ZodType, components: Components): JsonSchema {
   const status = contract.status ?? 200;
@@ -76,7 +76,10 @@ function operation(contract: RouteContract, error: z.ZodType, components: Compon
     ...(contract.body && {
       requestBody: {
         required: true,
-        content: content(components.reference({ schema: contract.body, direction: 'input' })),
+        content: content(
+          components.reference({ schema: contract.body, direction: 'input' }),
+          contract.upload && 'multipart/form-data',
+        ),
       },
     }),
     responses: Object.fromEntries([[status, success], ...refusals]) as JsonSchema,

@@ -1,5 +1,5 @@
 import { AppError } from '../errors/app-error';
-import { isReadMethod, type HttpContext, type HttpMiddleware } from './context';
+import { isReadMethod, isUpload, type HttpContext, type HttpMiddleware } from './context';
 import { createFixedWindow, type FixedWindow, type WindowStanding } from './fixed-window';
 import { isLoopbackAddress } from './loopback';
 
@@ -34,7 +34,7 @@ export function callerKey(address: string | undefined): string {
 
 const tierOf = (ctx: HttpContext): keyof RateLimits => {
   if (isReadMethod(ctx.method)) return 'read';
-  return ctx.get('Content-Type').startsWith('multipart/') ? 'upload' : 'write';
+  return isUpload(ctx) ? 'upload' : 'write';
 };
 
 /** The standing a caller has to mind: the refused one, else the one with the least left. */

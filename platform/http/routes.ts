@@ -5,7 +5,9 @@ import type { AuthContext, Authenticate } from './auth';
 import { authorize } from './authorize';
 import { readJsonBody } from './body';
 import type { HttpContext, RequestState } from './context';
+import { receiveForm, type UploadLimits } from './multipart';
 import { bySpecificity } from './specificity';
+import type { UploadFolder } from './upload-folder';
 import { emptyQuery, parseOrRefuse } from './validation';
 
 /**
@@ -31,6 +33,8 @@ export interface RouteContract<
   params?: P;
   query?: Q;
   body?: B;
+  /** The body is `multipart/form-data` with files within these limits; `body` is its schema. */
+  upload?: UploadLimits;
   /** What a success answers; `z.undefined()` for an answer without a body. */
   response: R;
   status?: 200 | 201 | 202 | 204;
@@ -71,6 +75,8 @@ export type RouteHandler<P extends z.ZodType, Q extends z.ZodType, B extends z.Z
 
 export interface RouteDependencies {
   authenticate: Authenticate;
+  /** Where files are kept that come with requests; needed where a contract takes some. */
+  uploads?: UploadFolder;
   /** Whether answers are checked against `response`: for development and tests. */
   checkResponses: boolean;
   /** Writes an entry of the audit log. */
@@ -146,14 +152,20 @@ async function answer({ contract, handle }: Entry, ctx: HttpContext, deps: Route
     contract.permission === 'public' ? (caller ?? stranger) : authorize(caller, contract.permission, ctx.method);
   const params = contract.params && parseOrRefuse(contract.params, (ctx as { params?: unknown }).params);
   const query = parseOrRefuse(contract.query ?? emptyQuery, ctx.query);
-  // The body comes last: a caller who may not do this at all cannot make us read one.
-  const body = contract.body && parseOrRefuse(contract.body, await readJsonBody(ctx));
   const header = (name: string): string | undefined => ctx.get(name) || undefined;
-  ctx.status = contract.status ?? 200;
-  const input = { params, query, body, auth, requestId: ctx.state.requestId, header };
-  const result = await handle(input, ctx);
-  const done = contract.audit?.(input, result);
-  if (done) await deps.audit({ ...done, actor: auth.actor });
+  const answerTo = async (sent?: unknown): Promise<unknown> => {
+    const body = contract.body && parseOrRefuse(contract.body, sent);
+    ctx.status = contract.status ?? 200;
+    const input = { params, query, body, auth, requestId: ctx.state.requestId, header };
+    const result = await handle(input, ctx);
+    const done = contract.audit?.(input, result);
+    if (done) await deps.audit({ ...done, actor: auth.actor });
+    return result;
+  };
+  // The body comes last: a caller who may not do this at all cannot make us read one.
+  const result = await (contract.upload && deps.uploads
+    ? receiveForm(ctx, contract.upload, deps.uploads, answerTo)
+    : answerTo(contract.body && (await readJsonBody(ctx))));
   if (result === undefined) return;
   if (result instanceof BytesAnswer) {
     sendBytes(ctx, result);

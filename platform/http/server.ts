@@ -26,6 +26,8 @@ export interface ListenOptions {
   setting?: string;
   /** How long a caller may take to send its whole request. */
   requestTimeoutMs?: number;
+  /** How long it may take to send the headers of it; the same when absent. */
+  headersTimeoutMs?: number;
   /** How long a connection without a request is kept; the default is Node's, 5 s. */
   keepAliveMs?: number;
 }
@@ -65,11 +67,11 @@ const urlOf = ({ address, family, port }: AddressInfo): string =>
  */
 export async function listen(
   handler: (request: IncomingMessage, response: ServerResponse) => unknown,
-  { requestTimeoutMs = 30_000, keepAliveMs, ...wanted }: ListenOptions,
+  { requestTimeoutMs = 30_000, headersTimeoutMs = requestTimeoutMs, keepAliveMs, ...wanted }: ListenOptions,
 ): Promise<RunningServer> {
   let closing = false;
   const server = createServer(
-    { requestTimeout: requestTimeoutMs, headersTimeout: requestTimeoutMs, keepAliveTimeout: keepAliveMs },
+    { requestTimeout: requestTimeoutMs, headersTimeout: headersTimeoutMs, keepAliveTimeout: keepAliveMs },
     (request, response) => {
       // A kept-alive connection would hold the server open after its last answer.
       if (closing) response.shouldKeepAlive = false;

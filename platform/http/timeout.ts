@@ -1,20 +1,30 @@
 import { AppError } from '../errors/app-error';
 import type { Log } from '../log/log';
-import type { HttpMiddleware } from './context';
+import { isUpload, type HttpMiddleware } from './context';
+
+/** How long requests may take, in milliseconds. */
+export interface RequestTimes {
+  usual: number;
+  /** Those that send files. */
+  upload: number;
+}
 
 /**
- * Answers for a request that takes longer than `timeoutMs`: 408 while the caller has not sent all of it, 503 once it is
- * ours to blame. What the route does later changes nothing in the answer; its failure is logged.
+ * Answers for a request that takes too long: 408 while the caller has not sent all of it, 503 once it is ours to blame.
+ * What the route does later changes nothing in the answer; its failure is logged.
  */
 export const requestTimeout =
-  (timeoutMs: number, log: Log): HttpMiddleware =>
+  (times: RequestTimes, log: Log): HttpMiddleware =>
   async (ctx, next) => {
+    const timeoutMs = isUpload(ctx) ? times.upload : times.usual;
     let timer: NodeJS.Timeout | undefined;
     let late = false;
     const expired = new Promise<never>((_resolve, reject) => {
       timer = setTimeout(() => {
         late = true;
         const status = ctx.req.complete ? 503 : 408;
+        // Nobody waits for the rest of it.
+        if (status === 408) ctx.set('Connection', 'close');
         reject(new AppError('REQUEST_TIMEOUT', status, `The request took longer than ${timeoutMs} ms.`, { timeoutMs }));
       }, timeoutMs);
     });

@@ -87,7 +87,7 @@ describe('a request that takes too long', () => {
   let server: RunningServer;
   beforeAll(async () => {
     app.use(errorEnvelope(log));
-    app.use(requestTimeout(100, log));
+    app.use(requestTimeout({ usual: 100, upload: 300 }, log));
     app.use(async (ctx) => {
       if (ctx.path === '/slow') await late.passed;
       else for await (const _chunk of ctx.req);
@@ -107,13 +107,24 @@ describe('a request that takes too long', () => {
     expect((await fetch(`${server.url}/`)).status).toBe(200);
   });
 
-  it('of the caller’s is 408', async () => {
-    const reply = await new Promise<IncomingMessage>((resolve, reject) => {
-      const sending = request(`${server.url}/`, { method: 'POST', headers: { 'Content-Length': '10' } }, resolve);
+  const half = (type: string) =>
+    new Promise<IncomingMessage>((resolve, reject) => {
+      const headers = { 'Content-Length': '10', 'Content-Type': type };
+      const sending = request(`${server.url}/`, { method: 'POST', headers }, resolve);
       sending.on('error', reject);
       sending.write('half');
     });
-    expect(reply.statusCode).toBe(408);
-    reply.destroy();
+
+  it('of the caller’s is 408, and its connection ends', async () => {
+    const reply = await half('application/json');
+    expect([reply.statusCode, reply.headers.connection]).toEqual([408, 'close']);
+    const body = JSON.parse((await reply.toArray()).join('')) as unknown;
+    expect(body).toMatchObject({ details: { timeoutMs: 100 } });
+  });
+
+  it('has more time when it sends files', async () => {
+    const reply = await half('multipart/form-data; boundary=x');
+    const body = JSON.parse((await reply.toArray()).join('')) as unknown;
+    expect([reply.statusCode, body]).toEqual([408, expect.objectContaining({ details: { timeoutMs: 300 } })]);
   });
 });

@@ -16,6 +16,7 @@ import { aRepository } from '../support/repository';
 import { startService } from '../support/service';
 import { admissionScenarios } from './scenarios/admission';
 import { approvalScenarios } from './scenarios/approvals';
+import { attachmentScenarios } from './scenarios/attachments';
 import { commandScenarios } from './scenarios/commands';
 import { conversationScenarios } from './scenarios/conversations';
 import { lostScenarios } from './scenarios/lost';
@@ -34,6 +35,7 @@ const histories = join(__dirname, 'histories');
 const groups: Record<string, (stage: Stage) => Promise<Recording[]>> = {
   runs: runScenarios,
   worktrees: worktreeScenarios,
+  attachments: attachmentScenarios,
   approvals: approvalScenarios,
   phases: phaseScenarios,
   admission: admissionScenarios,

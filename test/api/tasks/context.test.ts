@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readKey, startTestApi, type ApiUnderTest } from '../api-under-test';
+import { adminKey, readKey, startTestApi, type ApiUnderTest } from '../api-under-test';
 
 let board: ApiUnderTest;
 beforeAll(async () => {
@@ -36,6 +36,31 @@ it('names the tasks around it that can be read', async () => {
   expect((await context('TASK-1')).body.dependencies).toEqual({
     depends_on: [{ id: 'TASK-2', title: 'First', status: 'done' }],
     blocks: [{ id: 'TASK-3', title: 'Last', status: 'todo' }],
+  });
+});
+
+it('knows who waits for a task though only they say so', async () => {
+  const [first, second] = [
+    (await board.call('POST', '/api/tasks', { body: { title: 'first' } })).body,
+    (await board.call('POST', '/api/tasks', { body: { title: 'second' } })).body,
+  ];
+  await board.call('POST', `/api/tasks/${second.id}/dependencies`, { body: { depends_on: first.id } });
+  expect((await context(first.id)).body.dependencies).toEqual({
+    depends_on: [],
+    blocks: [{ id: second.id, title: 'second', status: 'todo' }],
+  });
+});
+
+it('holds the text of documents', async () => {
+  const { id } = (await board.call('POST', '/api/tasks', { body: { title: 'documented' } })).body;
+  const form = new FormData();
+  form.append('files', new Blob(['# Plan\nStep one']), 'plan.md');
+  const headers = { 'X-API-Key': adminKey };
+  await fetch(`${board.url}/api/tasks/${id}/attachments`, { method: 'POST', headers, body: form });
+  expect((await context(id)).body.attachments).toEqual({
+    count: 1,
+    documents: [{ filename: 'plan.md', text: '# Plan\nStep one' }],
+    images: [],
   });
 });
 

@@ -1,9 +1,11 @@
 import { aggregationContract } from './aggregation';
+import { attachmentsContract } from './attachments';
 import { blobsContract } from './blobs';
 import { documentsContract } from './documents';
 import type { StoreHarness } from './harness';
 import { lifecycleContract } from './lifecycle';
 import { logContract } from './log';
+import { managedListsContract } from './managed-lists';
 import { outputArtifactsContract } from './output-artifacts';
 import { queriesContract } from './queries';
 import { updatesContract } from './updates';
@@ -18,4 +20,6 @@ export function storeContract(harness: StoreHarness): void {
   logContract(harness);
   blobsContract(harness);
   outputArtifactsContract(harness);
+  attachmentsContract(harness);
+  managedListsContract(harness);
 }

@@ -1,0 +1,165 @@
+import { z } from 'zod';
+import {
+  attachment,
+  attachmentId,
+  attachmentLimits,
+  attachmentText,
+  attachmentUpload,
+  rejectedFile,
+  type Attachment,
+} from '../../contracts/attachment';
+import { taskId } from '../../contracts/common';
+import { task, type Task } from '../../contracts/task';
+import { assertFound } from '../../platform/errors/app-error';
+import type { Routes } from '../../platform/http/routes';
+import type { ApiContext } from '../context';
+import { findItem, withoutItem } from '../tasks/items';
+import { createTaskChanger } from '../tasks/task-changer';
+import { addAttachments, letGo } from './add';
+import { createExamine } from './content/examine';
+import { answerContent } from './download';
+
+const tag = 'attachments';
+const ofTask = z.strictObject({ taskId });
+const ofAttachment = z.strictObject({ taskId, attachmentId });
+const added = z
+  .object({ attachments: z.array(attachment), task, rejected: z.array(rejectedFile) })
+  .meta({ id: 'AttachmentsAdded' });
+
+/** What a form says besides its files is little. */
+const formBytes = 1_048_576;
+const upload = {
+  files: attachmentLimits.files,
+  fileBytes: attachmentLimits.fileBytes,
+  totalBytes: attachmentLimits.taskBytes + formBytes,
+};
+
+/** Files that belong to a task (specification 1, Verification, …, attachments). */
+export function attachmentRoutes(
+  routes: Routes,
+  { board, attachments: store }: Pick<ApiContext, 'board' | 'attachments'>,
+): void {
+  const changeTask = createTaskChanger(board);
+  const examine = createExamine();
+
+  async function find(id: string): Promise<Task> {
+    const found = await board.get(id);
+    assertFound(found, 'task', id);
+    return found.task;
+  }
+
+  const findAttachment = async (params: z.output<typeof ofAttachment>): Promise<Attachment> =>
+    findItem((await find(params.taskId)).attachments, params.attachmentId, 'attachment');
+
+  routes.add(
+    {
+      method: 'post',
+      path: '/tasks/:taskId/attachments',
+      operationId: 'addAttachments',
+      summary: 'Attach files to a task; those that cannot be are named in the answer',
+      tag,
+      permission: 'task:write',
+      params: ofTask,
+      body: attachmentUpload,
+      upload,
+      response: added,
+      status: 201,
+      errors: [408, 409],
+    },
+    async (request, ctx) => {
+      const { params, auth, header, body } = request;
+      await find(params.taskId);
+      const sender = { taskId: params.taskId, actor: auth.actor, files: body.files };
+      return addAttachments({ attachments: store, examine }, sender, (change) =>
+        changeTask({ params, auth, header }, ctx, change),
+      );
+    },
+  );
+
+  routes.add(
+    {
+      method: 'get',
+      path: '/tasks/:taskId/attachments',
+      operationId: 'listAttachments',
+      summary: 'List the attachments of a task, the oldest first',
+      tag,
+      permission: 'task:read',
+      params: ofTask,
+      response: z.array(attachment),
+      errors: [409],
+    },
+    async ({ params }) => (await find(params.taskId)).attachments ?? [],
+  );
+
+  routes.add(
+    {
+      method: 'get',
+      path: '/tasks/:taskId/attachments/:attachmentId',
+      operationId: 'getAttachment',
+      summary: 'Read what an attachment is',
+      tag,
+      permission: 'task:read',
+      params: ofAttachment,
+      response: attachment,
+      errors: [409],
+    },
+    ({ params }) => findAttachment(params),
+  );
+
+  routes.add(
+    {
+      method: 'get',
+      path: '/tasks/:taskId/attachments/:attachmentId/download',
+      operationId: 'downloadAttachment',
+      summary: 'Download the content of an attachment, or a range of it',
+      tag,
+      permission: 'task:read',
+      params: ofAttachment,
+      response: z.undefined(),
+      errors: [409, 410, 416],
+    },
+    async ({ params }, ctx) => answerContent(store, await findAttachment(params), ctx),
+  );
+
+  routes.add(
+    {
+      method: 'get',
+      path: '/tasks/:taskId/attachments/:attachmentId/text',
+      operationId: 'readAttachmentText',
+      summary: 'Read the text that was found in an attachment',
+      tag,
+      permission: 'task:read',
+      params: ofAttachment,
+      response: attachmentText,
+      errors: [409],
+    },
+    async ({ params }) => {
+      const { id } = await findAttachment(params);
+      const text = (await store.text(id)) ?? null;
+      return { attachmentId: id, text, hasText: text !== null };
+    },
+  );
+
+  routes.add(
+    {
+      method: 'delete',
+      path: '/tasks/:taskId/attachments/:attachmentId',
+      operationId: 'deleteAttachment',
+      summary: 'Delete an attachment; answers the task',
+      tag,
+      permission: 'task:write',
+      params: ofAttachment,
+      response: task,
+      errors: [409],
+    },
+    async (request, ctx) => {
+      const { id } = await findAttachment(request.params);
+      await store.doubt([id]);
+      const changed = await changeTask(request, ctx, ({ attachments }) => ({
+        attachments: withoutItem(attachments, id, 'attachment'),
+      }));
+      await letGo(store, [{ id }]);
+      return changed;
+    },
+  );
+}
