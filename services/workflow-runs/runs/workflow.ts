@@ -34,21 +34,27 @@ const { saveRun, runEnded, startQueued } = proxyActivities<Pick<RunActivities, '
 const refused = (message: string): ApplicationFailure =>
   ApplicationFailure.create({ type: notNow, message, nonRetryable: true });
 
+const nothing = (): undefined => undefined;
+
 /** Runs a graph from its start to an end. Everything callers read of it is written as it happens. */
 export async function workflowRun({ runId, graph }: RunInput): Promise<RunStatus> {
   const progress = new RunProgress(runId, graph, saveRun);
   const answers = new Map<string, Answer>();
   const scope = new CancellationScope();
   const startedAt = new Date();
-  let paused = false;
-  let cancelled = false;
-  let ended = false;
+  const state = { paused: false, cancelled: false, ended: false };
 
+  const begin = (): Promise<unknown> => {
+    progress.change({ status: 'running', started_at: startedAt.toISOString() });
+    progress.tell({ RunStarted: { name: graph.name, ...(graph.goal !== undefined && { goal: graph.goal }) } });
+    setCurrentDetails(`Running ${graph.name}.`);
+    return walk(graph.start, { runId, goal: graph.goal, graph, progress, answers, isPaused: () => state.paused });
+  };
   const mustBe = (fits: boolean, message: string): void => {
-    if (ended || cancelled || !fits) throw refused(message);
+    if (state.ended || state.cancelled || !fits) throw refused(message);
   };
   const pauseOrGoOn = async (pause: boolean): Promise<void> => {
-    paused = pause;
+    state.paused = pause;
     progress.change({ status: pause ? 'paused' : 'running' });
     progress.tell(pause ? { RunPaused: {} } : { RunUnpaused: {} });
     await progress.flush();
@@ -56,17 +62,18 @@ export async function workflowRun({ runId, graph }: RunInput): Promise<RunStatus
     if (pause) await runEnded();
   };
   setHandler(pauseRun, () => pauseOrGoOn(true), {
-    validator: () => mustBe(progress.status === 'running' && !paused, 'Run is not pausable.'),
+    validator: () => mustBe(progress.status === 'running' && !state.paused, 'Run is not pausable.'),
   });
-  setHandler(unpauseRun, () => pauseOrGoOn(false), { validator: () => mustBe(paused, 'Run is not paused.') });
+  setHandler(unpauseRun, () => pauseOrGoOn(false), { validator: () => mustBe(state.paused, 'Run is not paused.') });
   setHandler(
     cancelRun,
     async () => {
-      cancelled = true;
-      scope.cancel();
-      await condition(() => ended);
+      state.cancelled = true;
+      // One that has not begun is not cancelled but never begun.
+      if (progress.status !== 'starting') scope.cancel();
+      await condition(() => state.ended);
     },
-    { validator: () => mustBe(!paused, 'Run is not cancellable.') },
+    { validator: () => mustBe(!state.paused, 'Run is not cancellable.') },
   );
   setHandler(answerQuestion, (answer: Answer) => void answers.set(answer.questionId, answer), {
     validator: ({ questionId }: Answer) =>
@@ -85,21 +92,10 @@ export async function workflowRun({ runId, graph }: RunInput): Promise<RunStatus
     { validator: (_guidance) => mustBe(progress.status !== 'starting', 'The run cannot be steered now.') },
   );
 
-  const failure = await scope
-    .run(async () => {
-      progress.change({ status: 'running', started_at: startedAt.toISOString() });
-      progress.tell({ RunStarted: { name: graph.name, ...(graph.goal !== undefined && { goal: graph.goal }) } });
-      setCurrentDetails(`Running ${graph.name}.`);
-      const run = { runId, goal: graph.goal, graph, progress, answers, isPaused: () => paused };
-      await walk(graph.start, run);
-    })
-    .then(
-      () => undefined,
-      (error: unknown) => error,
-    );
+  const failure = state.cancelled ? undefined : await scope.run(begin).then(nothing, (error: unknown) => error);
 
   return CancellationScope.nonCancellable(async () => {
-    const status = cancelled || isCancellation(failure) ? 'cancelled' : failure ? 'failed' : 'completed';
+    const status = state.cancelled || isCancellation(failure) ? 'cancelled' : failure ? 'failed' : 'completed';
     const endedAt = new Date();
     const duration_ms = endedAt.getTime() - startedAt.getTime();
     const message = failure instanceof Error ? failure.message : 'It failed.';
@@ -109,7 +105,7 @@ export async function workflowRun({ runId, graph }: RunInput): Promise<RunStatus
     else if (status === 'failed') progress.tell({ RunFailed: { duration_ms, error: message } });
     else progress.tell({ RunCancelled: { duration_ms } });
     await progress.flush();
-    ended = true;
+    state.ended = true;
     setCurrentDetails(status === 'failed' ? `Failed: ${message}` : `The run is ${status}.`);
     await runEnded();
     await condition(allHandlersFinished);
