@@ -1,4 +1,6 @@
 import type { OpenArea } from './context';
+import { openRetros } from './retros/routes';
+import { openUsage } from './usage/routes';
 
 /** The areas of this service: the map of its API. */
-export const areas: readonly OpenArea[] = [];
+export const areas: readonly OpenArea[] = [openRetros, openUsage];
