@@ -1,6 +1,7 @@
 import type { OpenArea } from './context';
 import { openRetros } from './retros/routes';
 import { openUsage } from './usage/routes';
+import { openVerification } from './verification/routes';
 
 /** The areas of this service: the map of its API. */
-export const areas: readonly OpenArea[] = [openRetros, openUsage];
+export const areas: readonly OpenArea[] = [openRetros, openUsage, openVerification];
