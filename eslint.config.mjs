@@ -1,13 +1,20 @@
 import tseslint from 'typescript-eslint';
 
-/** Which folders a folder may not import from, and why. `typesAllowed`: `import type` passes. */
-const boundary = (folder, banned, message, typesAllowed = false) => ({
+/**
+ * Which folders a folder may not import from, and why. `typesAllowed`: `import type` passes. `depth`: how many steps up a
+ * banned folder is at least, where a folder has folders of the same names in it.
+ */
+const boundary = (folder, banned, message, typesAllowed = false, depth = 1) => ({
   files: [`${folder}/**/*.ts`],
   ignores: ['**/*.test.ts'],
   rules: {
     '@typescript-eslint/no-restricted-imports': [
       'error',
-      { patterns: [{ regex: `^(\\.\\./)+(${banned.join('|')})(/|$)`, message, allowTypeImports: typesAllowed }] },
+      {
+        patterns: [
+          { regex: `^(\\.\\./){${depth},}(${banned.join('|')})(/|$)`, message, allowTypeImports: typesAllowed },
+        ],
+      },
     ],
   },
 });
@@ -85,6 +92,8 @@ export default tseslint.config(
     'services',
     ['api', 'workflows', 'activities', 'worker', 'providers', 'runs', 'contracts'],
     'A small service shares platform and stores with the board, and nothing else.',
+    false,
+    2,
   ),
   boundary(
     'approvals',

@@ -1,5 +1,9 @@
 import type { Routes } from '../../platform/http/routes';
 import type { OpenArea } from './context';
+import { openInsights } from './insights/routes';
+import { openRetros } from './retros/routes';
+import { openUsage } from './usage/routes';
+import { openVerification } from './verification/routes';
 import type { RunsContext } from './runs/context';
 import { runRoutes } from './runs/routes';
 import { runReadingRoutes } from './runs/routes.reading';
@@ -7,7 +11,7 @@ import { runTalkingRoutes } from './runs/routes.talking';
 import { workflowRoutes } from './runs/routes.workflows';
 
 /** The areas of this service besides the runs: the map of its API. */
-export const areas: readonly OpenArea[] = [];
+export const areas: readonly OpenArea[] = [openRetros, openUsage, openVerification, openInsights];
 
 /** What there is of runs. */
 export function runAreas(routes: Routes, runs: RunsContext): void {

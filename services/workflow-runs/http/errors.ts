@@ -18,9 +18,12 @@ interface Refusal {
 /** A refusal with a sentence and nothing else, as every one of this service is. */
 export const refuse = (status: AppError['status'], detail: string): AppError => new AppError('REFUSED', status, detail);
 
+/** Where this interface names 400 for an invalid body as well. */
+const refusesBodiesWith400 = /^\/(verification|insights|runs\/[^/]*\/verification)\//;
+
 /**
  * Answers refusals in the envelope of this service. A body that does not fit its schema is 422, as callers of this
- * interface expect; anything else that is invalid is 400.
+ * interface expect, but for the areas that say otherwise; anything else that is invalid is 400.
  */
 export const errorsAsDocument =
   (log: Log): HttpMiddleware =>
@@ -54,5 +57,6 @@ function refusalOf(error: unknown, ctx: HttpContext, log: Log): Refusal {
   const embodied = ctx.method === 'POST' || ctx.method === 'PUT' || ctx.method === 'PATCH';
   const { issues } = error.details as { issues: { path: string; message: string }[] };
   const details = issues.map(({ path, message }) => (path ? `${path}: ${message}` : message));
-  return { status: embodied ? 422 : 400, details: details.length > 0 ? details : [error.message] };
+  const status = embodied && !refusesBodiesWith400.test(ctx.path) ? 422 : 400;
+  return { status, details: details.length > 0 ? details : [error.message] };
 }

@@ -1,12 +1,16 @@
 import type { RunUpdate } from './progress';
-import type { RunRecord, Stage } from './run';
+import { endOfRun } from '../retros/retro';
+import { hasEnded, type RunRecord, type Stage } from './run';
 
 /** The fields of a run's record after what the run has told of itself. */
 export function applyUpdate(run: RunRecord, update: RunUpdate): Partial<RunRecord> {
   const context = { ...run.context, ...update.context };
+  const stages = mergeStages(run.stages, update.stages);
+  const { status = run.status, ended_at = run.created_at } = update.set;
   return {
     ...update.set,
-    stages: mergeStages(run.stages, update.stages),
+    ...(hasEnded(status) && endOfRun({ status, stages, ended_at })),
+    stages,
     context,
     guidance: [...run.guidance, ...update.guidance],
     ...(update.checkpoint && { checkpoint: { ...update.checkpoint, context_values: context } }),

@@ -58,6 +58,10 @@ export const runCheckpoint = z
   .meta({ id: 'RunCheckpoint' });
 export type RunCheckpoint = z.infer<typeof runCheckpoint>;
 
+/** How well a run went, from best to worst: see `retros/retro.ts`. */
+export const smoothness = z.enum(['effortless', 'smooth', 'bumpy', 'struggled', 'failed']);
+export type Smoothness = z.infer<typeof smoothness>;
+
 /** A run as it is stored: what callers read. What it does next is its workflow's to know. */
 export interface RunRecord {
   /** A ULID. */
@@ -80,6 +84,11 @@ export interface RunRecord {
   checkpoint?: RunCheckpoint;
   /** Told by those who use the run; later prompts hold it. */
   guidance: { text: string; file?: string; line?: number; at: string }[];
+  /** When it ended and its retro could be told: absent until then. Lists of retros are found by it. */
+  retro_at?: string;
+  smoothness?: Smoothness;
+  /** Whether what it used is in the totals over all runs; absent until it has ended. */
+  usage_counted?: boolean;
   /** The last version its workflow has told of; 0 before it has begun. */
   revision: number;
 }

@@ -85,6 +85,9 @@ describe('a run', () => {
       { kind: 'assistant', content: '[dry run] Write about Ship it' },
     ]);
     expect(await get(`/runs/${id}/configuration`)).toMatchObject({ version: 1, goal: 'Ship it' });
+    expect(await get(`/runs/${id}/retro`)).toMatchObject({ run_id: id, smoothness: 'effortless' });
+    expect((await get('/retros?workflow=release')).data).toMatchObject([{ run: { id } }]);
+    expect(await get('/usage')).toMatchObject({ totals: { runs: expect.any(Number) } });
   });
 
   it('is drawn with what came of its nodes, and nothing of its text', async () => {

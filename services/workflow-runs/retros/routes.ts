@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import type { OpenArea } from '../context';
+import { usePermission } from '../http/auth';
+import { found, pathPart } from '../http/fields';
+import { pageFields, pageOf, readPage } from '../http/pages';
+import { smoothness } from '../runs/run';
+import { retroItemOf, retroOf } from './retro';
+import { retroDetail, retroItem } from './retro-detail';
+import { createRetroStore } from './store';
+
+const read = { method: 'get' as const, mount: 'root' as const, tag: 'retros', permission: usePermission };
+
+/** What is to be learnt from runs that have ended. */
+export const openRetros: OpenArea = async ({ database, runs }) => {
+  const retros = await createRetroStore(database);
+  return (routes) => {
+    routes.add(
+      {
+        ...read,
+        path: '/runs/:id/retro',
+        operationId: 'getRunRetro',
+        summary: 'Read the retro of a run; null while it has not ended',
+        params: z.object({ id: pathPart }),
+        response: retroDetail.nullable(),
+      },
+      async ({ params }) => retroOf(found(await runs.get(params.id), 'Run')) ?? null,
+    );
+    routes.add(
+      {
+        ...read,
+        path: '/retros',
+        operationId: 'listRetros',
+        summary: 'List retros, of one workflow or smoothness, the newest first',
+        query: z.strictObject({ ...pageFields, workflow: pathPart.optional(), smoothness: smoothness.optional() }),
+        response: pageOf(retroItem),
+      },
+      async ({ query }) => {
+        const { workflow, smoothness: wanted, ...page } = query;
+        const { data, meta } = await readPage(page, (part) => retros.list({ workflow, smoothness: wanted }, part));
+        return { data: data.map(retroItemOf), meta };
+      },
+    );
+  };
+};

@@ -1,0 +1,36 @@
+import { z } from 'zod';
+import type { OpenArea } from '../context';
+import { usePermission } from '../http/auth';
+import { found, pathPart } from '../http/fields';
+import { createUsageTotals } from './totals';
+import { aggregateUsage, runUsage, usageOf } from './usage';
+
+const read = { method: 'get' as const, mount: 'root' as const, tag: 'usage', permission: usePermission };
+
+/** Tokens, money and time that runs have used. */
+export const openUsage: OpenArea = async ({ database, runs }) => {
+  const totals = await createUsageTotals(database);
+  return (routes) => {
+    routes.add(
+      {
+        ...read,
+        path: '/runs/:id/usage',
+        operationId: 'getRunUsage',
+        summary: 'Read what a run has used so far',
+        params: z.object({ id: pathPart }),
+        response: runUsage,
+      },
+      async ({ params }) => usageOf(found(await runs.get(params.id), 'Run')),
+    );
+    routes.add(
+      {
+        ...read,
+        path: '/usage',
+        operationId: 'getUsage',
+        summary: 'Read what all runs that have ended have used',
+        response: aggregateUsage,
+      },
+      () => totals.read(),
+    );
+  };
+};

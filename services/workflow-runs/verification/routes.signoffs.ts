@@ -1,0 +1,68 @@
+import { z } from 'zod';
+import type { Database } from '../../../stores/collection';
+import type { Routes } from '../../../platform/http/routes';
+import { usePermission } from '../http/auth';
+import { refuse } from '../http/errors';
+import { found, pathPart } from '../http/fields';
+import { pageFields, pageOf, readPage } from '../http/pages';
+import type { VerificationCatalog } from './catalog';
+import { commitSha, signoff, signoffInput } from './signoff';
+import { createSignoffStore } from './signoff-store';
+
+const common = { mount: 'root' as const, tag: 'verification', permission: usePermission };
+const filters = { control: pathPart.optional(), repository: pathPart.optional(), commit_sha: commitSha.optional() };
+
+/** Adds the routes of signoffs, after opening where they are kept. */
+export async function openSignoffs(database: Database, catalog: VerificationCatalog, now: () => Date) {
+  const signoffs = await createSignoffStore(database);
+  return (routes: Routes): void => {
+    routes.add(
+      {
+        ...common,
+        method: 'post',
+        path: '/verification/signoffs',
+        operationId: 'createSignoff',
+        summary: 'Say whether a control holds for a commit',
+        body: signoffInput,
+        response: signoff,
+        status: 201,
+      },
+      async ({ body }) => {
+        if (!(await catalog.control(body.control))) throw refuse(400, 'control: there is none of that slug');
+        return signoffs.add(body, now());
+      },
+    );
+    routes.add(
+      {
+        ...common,
+        method: 'get',
+        path: '/verification/signoffs',
+        operationId: 'listSignoffs',
+        summary: 'List signoffs, the newest first',
+        query: z.strictObject({ ...pageFields, ...filters }),
+        response: pageOf(signoff),
+      },
+      async ({ query }) => {
+        const { control, repository, commit_sha, ...page } = query;
+        const filter = {
+          ...(control === undefined ? {} : { control }),
+          ...(repository === undefined ? {} : { repository }),
+          ...(commit_sha === undefined ? {} : { commit_sha }),
+        };
+        return readPage(page, (part) => signoffs.list(filter, part));
+      },
+    );
+    routes.add(
+      {
+        ...common,
+        method: 'get',
+        path: '/verification/signoffs/:id',
+        operationId: 'getSignoff',
+        summary: 'Read a signoff',
+        params: z.object({ id: pathPart }),
+        response: signoff,
+      },
+      async ({ params }) => found(await signoffs.get(params.id), 'Signoff'),
+    );
+  };
+}
