@@ -1,4 +1,6 @@
+import { openCompletions } from './completions/routes';
 import type { OpenArea } from './context';
+import { openModelCatalog } from './models/routes';
 
 /** The areas of this service: the map of its API. */
-export const areas: readonly OpenArea[] = [];
+export const areas: readonly OpenArea[] = [openModelCatalog, openCompletions];

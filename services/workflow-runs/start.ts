@@ -10,6 +10,7 @@ import { createWorkflowRunsActivities } from './activities';
 import { createWorkflowRunsApp } from './app';
 import { areas } from './areas';
 import type { WorkflowRunsContext } from './context';
+import { openModels } from './models/open';
 import { createRunStore } from './runs/store';
 
 const usualQueue = 'workflow-runs';
@@ -36,9 +37,22 @@ export async function startWorkflowRuns(options: WorkflowRunsOptions): Promise<R
   const { env, log, client, connection, taskQueue = usualQueue, now = () => new Date() } = options;
   const dataDir = join(env.BOARD_DATA_DIR, 'workflow-runs');
   await mkdir(dataDir, { recursive: true });
+  // A catalog that cannot be used is told before anything else is opened.
+  const models = await openModels(env, log);
   const database = await openDatabase({ mongoUrl: env.MONGODB_URL, dataDir, log });
   const runs = await createRunStore(database);
-  const context: WorkflowRunsContext = { env, log, database, client, taskQueue, runs, now };
+  const ending = new AbortController();
+  const context: WorkflowRunsContext = {
+    env,
+    log,
+    database,
+    client,
+    taskQueue,
+    runs,
+    models,
+    now,
+    ending: ending.signal,
+  };
   const opened = [];
   for (const open of areas) opened.push(await open(context));
   const worker = await Worker.create({
@@ -63,6 +77,7 @@ export async function startWorkflowRuns(options: WorkflowRunsOptions): Promise<R
     url: server.url,
     ended,
     async close() {
+      ending.abort(new Error('The workflow-run service is ending.'));
       await server.close();
       if (worker.getState() === 'RUNNING') worker.shutdown();
       await ended;

@@ -14,6 +14,13 @@ const { publicKey, privateKey } = generateKeyPairSync('ed25519', {
 });
 const issuer = 'https://issuer.example';
 
+/** Lets the tests' callers in. */
+export const callerSettings = {
+  WORKFLOW_RUNS_JWT_PUBLIC_KEY: publicKey,
+  WORKFLOW_RUNS_JWT_ISSUER: issuer,
+  WORKFLOW_RUNS_USERS: 'ann,ben',
+};
+
 /** A token as callers bring it; claims may be set otherwise. */
 export const tokenOf = (user: string, claims: Record<string, unknown> = {}, key = privateKey): string =>
   createSigner({ key, algorithm: 'EdDSA' })({
@@ -67,9 +74,7 @@ export async function startServiceUnderTest(settings: Record<string, string> = {
     BOARD_DATA_DIR: directory.path,
     NODE_ENV: 'test',
     WORKFLOW_RUNS_PORT: '0',
-    WORKFLOW_RUNS_JWT_PUBLIC_KEY: publicKey,
-    WORKFLOW_RUNS_JWT_ISSUER: issuer,
-    WORKFLOW_RUNS_USERS: 'ann,ben',
+    ...callerSettings,
     ...settings,
   });
   const start = () =>
