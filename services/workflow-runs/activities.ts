@@ -1,6 +1,7 @@
 import type { WorkflowRunsContext } from './context';
+import { createSessionActivities } from './sessions/activities';
 
 /** Everything the workflows of this service call. */
-export function createWorkflowRunsActivities(_context: WorkflowRunsContext) {
-  return {};
+export function createWorkflowRunsActivities(context: WorkflowRunsContext) {
+  return { ...createSessionActivities(context) };
 }

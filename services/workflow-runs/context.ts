@@ -5,6 +5,7 @@ import type { Log } from '../../platform/log/log';
 import type { Database } from '../../stores/collection';
 import type { Models } from './models/models';
 import type { RunStore } from './runs/store';
+import type { SessionStore } from './sessions/store';
 
 /** What the areas of this service share. Built once per process (`start.ts`). */
 export interface WorkflowRunsContext {
@@ -16,6 +17,7 @@ export interface WorkflowRunsContext {
   taskQueue: string;
   runs: RunStore;
   models: Models;
+  sessions: SessionStore;
   now: () => Date;
   /** Aborts when the service ends: whoever streams to a caller stops. */
   ending: AbortSignal;

@@ -12,6 +12,7 @@ import { areas } from './areas';
 import type { WorkflowRunsContext } from './context';
 import { openModels } from './models/open';
 import { createRunStore } from './runs/store';
+import { createSessionStore } from './sessions/store';
 
 const usualQueue = 'workflow-runs';
 
@@ -41,6 +42,7 @@ export async function startWorkflowRuns(options: WorkflowRunsOptions): Promise<R
   const models = await openModels(env, log);
   const database = await openDatabase({ mongoUrl: env.MONGODB_URL, dataDir, log });
   const runs = await createRunStore(database);
+  const sessions = await createSessionStore(database);
   const ending = new AbortController();
   const context: WorkflowRunsContext = {
     env,
@@ -50,6 +52,7 @@ export async function startWorkflowRuns(options: WorkflowRunsOptions): Promise<R
     taskQueue,
     runs,
     models,
+    sessions,
     now,
     ending: ending.signal,
   };

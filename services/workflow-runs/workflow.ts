@@ -1,2 +1,2 @@
 // The workflows of this service: the entry of its bundle.
-export {};
+export { sessionGeneration } from './sessions/workflow';
