@@ -147,6 +147,10 @@ export const environment = z.object({
   WORKFLOW_RUNS_MODELS: z.string().min(1).optional(),
   /** Models are not called: answers are synthetic. */
   WORKFLOW_RUNS_DRY_RUN: flag(false),
+  /** How long a test of a model may take. */
+  WORKFLOW_RUNS_MODEL_TEST_MS: milliseconds(30_000),
+  /** How long an event stream is silent before it says that it is still there. */
+  WORKFLOW_RUNS_PING_MS: milliseconds(15_000),
   PLANTS_PORT: port(3003),
   PLANTS_TOKENS: userTokens,
   PLANTS_WEBHOOK_URLS: webhookUrls,

@@ -1,8 +1,11 @@
 import type { RunsContext } from './runs/context';
 import { createRunActivities } from './runs/activities';
-import { dryModel } from './runs/dry-model';
+import { createSessionActivities } from './sessions/activities';
 
 /** Everything the workflows of this service call. */
 export function createWorkflowRunsActivities(runs: RunsContext) {
-  return { ...createRunActivities({ ...runs, model: dryModel }) };
+  return {
+    ...createSessionActivities(runs),
+    ...createRunActivities(runs),
+  };
 }

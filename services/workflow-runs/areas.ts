@@ -1,7 +1,10 @@
 import type { Routes } from '../../platform/http/routes';
+import { openCompletions } from './completions/routes';
 import type { OpenArea } from './context';
 import { openInsights } from './insights/routes';
+import { openModelCatalog } from './models/routes';
 import { openRetros } from './retros/routes';
+import { openSessions } from './sessions/routes';
 import { openUsage } from './usage/routes';
 import { openVerification } from './verification/routes';
 import type { RunsContext } from './runs/context';
@@ -11,7 +14,15 @@ import { runTalkingRoutes } from './runs/routes.talking';
 import { workflowRoutes } from './runs/routes.workflows';
 
 /** The areas of this service besides the runs: the map of its API. */
-export const areas: readonly OpenArea[] = [openRetros, openUsage, openVerification, openInsights];
+export const areas: readonly OpenArea[] = [
+  openModelCatalog,
+  openCompletions,
+  openSessions,
+  openRetros,
+  openUsage,
+  openVerification,
+  openInsights,
+];
 
 /** What there is of runs. */
 export function runAreas(routes: Routes, runs: RunsContext): void {

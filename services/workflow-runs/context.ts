@@ -3,7 +3,9 @@ import type { Environment } from '../../platform/config/env';
 import type { Routes } from '../../platform/http/routes';
 import type { Log } from '../../platform/log/log';
 import type { Database } from '../../stores/collection';
+import type { Models } from './models/models';
 import type { RunStore } from './runs/store';
+import type { SessionStore } from './sessions/store';
 
 /** What the areas of this service share. Built once per process (`start.ts`). */
 export interface WorkflowRunsContext {
@@ -14,9 +16,11 @@ export interface WorkflowRunsContext {
   /** The queue this service's workflows and activities are on. */
   taskQueue: string;
   runs: RunStore;
-  /** Aborts when the service ends: what streams then ends too. */
-  closing: AbortSignal;
+  models: Models;
+  sessions: SessionStore;
   now: () => Date;
+  /** Aborts when the service ends: whoever streams to a caller stops. */
+  ending: AbortSignal;
 }
 
 /** Adds the routes of one area, after opening what it needs besides. */

@@ -7,6 +7,7 @@ import { configurationErrorExitCode } from '../../platform/processes/part';
 import { connectClient, connectWorker } from '../../platform/temporal/connect';
 import { discoverTemporal } from '../../platform/temporal/discover';
 import { installRuntime } from '../../platform/temporal/runtime';
+import { CatalogError } from './models/catalog';
 import { startWorkflowRuns, type RunningWorkflowRuns } from './start';
 
 /** The bundle that `npm run build` leaves beside the compiled code. */
@@ -39,7 +40,7 @@ async function main(): Promise<void> {
     service = await startWorkflowRuns({ env, log, client, connection, workflows: { workflowBundle: { codePath } } });
   } catch (error) {
     log.fatal({ err: error }, 'cannot start');
-    process.exit(error instanceof ListenError ? configurationErrorExitCode : 1);
+    process.exit(error instanceof ListenError || error instanceof CatalogError ? configurationErrorExitCode : 1);
   }
   close = async () => {
     await service.close();

@@ -11,9 +11,11 @@ import { createWorkflowRunsActivities } from './activities';
 import { createWorkflowRunsApp } from './app';
 import { areas, runAreas } from './areas';
 import type { WorkflowRunsContext } from './context';
+import { openModels } from './models/open';
 import { openRuns } from './runs/context';
 import { ensureDispatch } from './runs/schedule';
 import { createRunStore } from './runs/store';
+import { createSessionStore } from './sessions/store';
 
 const usualQueue = 'workflow-runs';
 
@@ -39,10 +41,24 @@ export async function startWorkflowRuns(options: WorkflowRunsOptions): Promise<R
   const { env, log, client, connection, taskQueue = usualQueue, now = () => new Date() } = options;
   const dataDir = join(env.BOARD_DATA_DIR, 'workflow-runs');
   await mkdir(dataDir, { recursive: true });
+  // A catalog that cannot be used is told before anything else is opened.
+  const models = await openModels(env, log);
   const database = await openDatabase({ mongoUrl: env.MONGODB_URL, dataDir, log });
   const runs = await createRunStore(database);
-  const closing = new AbortController();
-  const context: WorkflowRunsContext = { env, log, database, client, taskQueue, runs, closing: closing.signal, now };
+  const sessions = await createSessionStore(database);
+  const ending = new AbortController();
+  const context: WorkflowRunsContext = {
+    env,
+    log,
+    database,
+    client,
+    taskQueue,
+    runs,
+    models,
+    sessions,
+    now,
+    ending: ending.signal,
+  };
   const onRuns = await openRuns(context);
   const opened: ((routes: Routes) => void)[] = [(routes) => runAreas(routes, onRuns)];
   for (const open of areas) opened.push(await open(context));
@@ -69,7 +85,7 @@ export async function startWorkflowRuns(options: WorkflowRunsOptions): Promise<R
     url: server.url,
     ended,
     async close() {
-      closing.abort();
+      ending.abort(new Error('The workflow-run service is ending.'));
       await server.close();
       if (worker.getState() === 'RUNNING') worker.shutdown();
       await ended;

@@ -1,10 +1,13 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { Context } from '@temporalio/activity';
 import type { EntryLog } from '../../../stores/collection';
+import { withHeartbeat } from '../heartbeat';
+import { ModelError } from '../models/errors';
+import type { Models } from '../models/models';
 import type { Dispatcher } from './dispatcher';
 import type { RunEventEntry } from './events';
-import { PromptError, type PromptModel, type PromptAnswer } from './prompt-model';
 import type { RunUpdate } from './progress';
+import type { Usage } from './run';
 import { applyUpdate } from './projection';
 import type { RunStore } from './store';
 import type { TurnStore } from './turns';
@@ -14,7 +17,7 @@ export interface RunActivityDependencies {
   turns: TurnStore;
   events: EntryLog<RunEventEntry>;
   dispatcher: Dispatcher;
-  model: PromptModel;
+  models: Models;
   now: () => Date;
 }
 
@@ -27,11 +30,19 @@ export interface PromptInput {
   maxTokens?: number;
 }
 
+export interface PromptAnswer {
+  text: string;
+  /** Id of the model that answered. */
+  model: string;
+  usage: Usage;
+  /** How often it was asked again. */
+  retries: number;
+}
+
 /** What a run keeps of an answer among its values; all of it is in the turns of the stage. */
 const keptCharacters = 8_000;
-const heartbeatMs = 3_000;
 
-export function createRunActivities({ runs, turns, events, dispatcher, model, now }: RunActivityDependencies) {
+export function createRunActivities({ runs, turns, events, dispatcher, models, now }: RunActivityDependencies) {
   return {
     /** Writes down what a run has told of itself: first its record, then the events that watchers hear. Repeatable. */
     async saveRun(update: RunUpdate): Promise<void> {
@@ -51,30 +62,32 @@ export function createRunActivities({ runs, turns, events, dispatcher, model, no
      *
      * @throws ApplicationFailure to be tried again, or not when it would be of no use
      */
-    async runPrompt(input: PromptInput): Promise<PromptAnswer & { retries: number }> {
-      const { runId, stageId, ...request } = input;
-      const activity = Context.current();
-      const { attempt } = activity.info;
-      const beat = setInterval(() => activity.heartbeat(), heartbeatMs);
+    async runPrompt({ runId, stageId, prompt, system, model, maxTokens }: PromptInput): Promise<PromptAnswer> {
+      const { attempt } = Context.current().info;
+      const request = {
+        messages: [{ role: 'user' as const, content: [{ kind: 'text' as const, data: prompt }] }],
+        ...(system !== undefined && { system }),
+        ...(model !== undefined && { model }),
+        ...(maxTokens !== undefined && { max_tokens: maxTokens }),
+      };
       try {
-        const answer = await model(request, activity.cancellationSignal);
+        const answer = await withHeartbeat((signal) => models.complete(request, { signal }));
         await turns.put(runId, stageId, [
-          ...(request.system === undefined ? [] : [{ kind: 'system' as const, content: request.system }]),
-          { kind: 'user' as const, content: request.prompt },
+          ...(system === undefined ? [] : [{ kind: 'system' as const, content: system }]),
+          { kind: 'user' as const, content: prompt },
           { kind: 'assistant' as const, content: answer.text },
         ]);
-        return { ...answer, text: answer.text.slice(0, keptCharacters), retries: attempt - 1 };
+        const { text, usage } = answer;
+        return { text: text.slice(0, keptCharacters), model: answer.model, usage, retries: attempt - 1 };
       } catch (error) {
-        activity.cancellationSignal.throwIfAborted();
-        if (!(error instanceof PromptError)) throw error;
+        Context.current().cancellationSignal.throwIfAborted();
+        if (!(error instanceof ModelError)) throw error;
         const { message, retryable } = error;
         if (retryable) {
           const event = { StageRetrying: { stage_id: stageId, attempt, error: message } };
           await events.append(runId, [{ at: now().toISOString(), event, dedupeKey: `${stageId}/try/${attempt}` }]);
         }
-        throw ApplicationFailure.create({ type: 'PROMPT', message, nonRetryable: !retryable, details: [{ attempt }] });
-      } finally {
-        clearInterval(beat);
+        throw ApplicationFailure.create({ type: 'MODEL', message, nonRetryable: !retryable, details: [{ attempt }] });
       }
     },
   };

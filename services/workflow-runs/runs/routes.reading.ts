@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { BytesAnswer } from '../../../platform/http/answer';
 import type { Routes } from '../../../platform/http/routes';
 import { usePermission } from '../http/auth';
+import { callerLeft } from '../http/caller-left';
 import { refuse } from '../http/errors';
 import { eventStream, lastEventId } from '../http/event-stream';
 import { pageFrom, pageOf, pageQuery } from '../http/pages';
@@ -16,7 +17,7 @@ const byId = z.strictObject({ id: runId });
 const byStage = z.strictObject({ id: runId, stageId: z.string().max(80) });
 
 /** What is to be seen of a run: its events, stages, values, and its graph. */
-export function runReadingRoutes(routes: Routes, { runs, events, turns, closing }: RunsContext): void {
+export function runReadingRoutes(routes: Routes, { runs, events, turns, ending }: RunsContext): void {
   const found = async (id: string): Promise<RunRecord> => {
     const run = await runs.get(id);
     if (!run) throw refuse(404, 'Run not found.');
@@ -36,9 +37,7 @@ export function runReadingRoutes(routes: Routes, { runs, events, turns, closing 
     async ({ params, header }, ctx) => {
       const run = await found(params.id);
       if (hasEnded(run.status)) throw refuse(410, 'Event stream closed.');
-      const gone = new AbortController();
-      ctx.res.once('close', () => gone.abort());
-      const signal = AbortSignal.any([gone.signal, closing]);
+      const signal = AbortSignal.any([callerLeft(ctx), ending]);
       return eventStream(followRun(events, run._id, { after: lastEventId(header('Last-Event-ID')), signal }));
     },
   );

@@ -6,6 +6,7 @@ import type { Graph } from '../graph/graph';
 import { usePermission } from '../http/auth';
 import { refuse } from '../http/errors';
 import { pageOf, readPage } from '../http/pages';
+import type { Models } from '../models/models';
 import type { RunsContext } from './context';
 import { runAnswer, runCreate, runListQuery } from './contracts';
 import { pauseRun, unpauseRun } from './messages';
@@ -17,7 +18,7 @@ const byId = z.strictObject({ id: runId });
 
 /** Runs: start, list, read, cancel, pause, unpause (specification 3, C). */
 export function runRoutes(routes: Routes, context: RunsContext): void {
-  const { runs, workflows, dispatcher, commands, now, log } = context;
+  const { runs, workflows, models, dispatcher, commands, now, log } = context;
 
   const found = async (id: string): Promise<RunRecord> => {
     const run = await runs.get(id);
@@ -39,7 +40,9 @@ export function runRoutes(routes: Routes, context: RunsContext): void {
       status: 201,
     },
     async ({ body, auth }, ctx) => {
-      const run = newRun(body.dot_source, compiled(body.dot_source), auth.userId, now());
+      const graph = compiled(body.dot_source);
+      assertModels(graph, models);
+      const run = newRun(body.dot_source, graph, auth.userId, now());
       await workflows.note(run);
       await runs.insert(run);
       // It is queued, whatever happens now: what is missed here is looked at within a minute.
@@ -142,6 +145,12 @@ function compiled(source: string): Graph {
     if (error instanceof GraphError) throw refuse(400, error.message);
     throw error;
   }
+}
+
+/** @throws AppError 400 for a node whose model is not in the catalog */
+function assertModels({ nodes }: Graph, models: Models): void {
+  const lost = Object.values(nodes).find(({ model }) => model !== undefined && !models.find(model));
+  if (lost) throw refuse(400, `Node "${lost.id}": Model not found: ${lost.model ?? ''}`);
 }
 
 const slugOf = (name: string): string =>

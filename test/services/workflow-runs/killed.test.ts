@@ -1,6 +1,6 @@
 import { eventually } from '../../../platform/testing/eventually';
 import { startService, type Service } from '../../support/service';
-import { tokenOf, tokenSettings, type Reply } from './service-under-test';
+import { tokenOf, callerSettings, type Reply } from './service-under-test';
 
 const runs = 8;
 const graph = (number: number): string => `digraph Killed {
@@ -12,7 +12,7 @@ const graph = (number: number): string => `digraph Killed {
 test('a run that was accepted ends once, with every stage done once, whatever is killed in between', async () => {
   let service: Service | undefined;
   try {
-    service = await startService({ WORKFLOW_RUNS_PORT: '0', ...tokenSettings }, { services: ['workflowRuns'] });
+    service = await startService({ WORKFLOW_RUNS_PORT: '0', ...callerSettings }, { services: ['workflowRuns'] });
     const { serviceUrls } = service;
     const kill = (): boolean => process.kill(service?.pids().workflowRuns ?? 0, 'SIGKILL');
     const call = async (method: string, path: string, body?: unknown): Promise<Pick<Reply, 'status' | 'body'>> => {

@@ -1,11 +1,20 @@
 import { eventually } from '../../../platform/testing/eventually';
-import { startServiceUnderTest, type Reply, type WorkflowRunsUnderTest } from './service-under-test';
+import { aGate } from './provider';
+import { startWithModels, type WithModels } from './models-under-test';
+import type { Reply, WorkflowRunsUnderTest } from './service-under-test';
 
 let service: WorkflowRunsUnderTest;
+let models: WithModels;
 beforeAll(async () => {
-  service = await startServiceUnderTest({ WORKFLOW_RUNS_CONCURRENCY: '2' });
+  models = await startWithModels({ WORKFLOW_RUNS_CONCURRENCY: '2' });
+  service = models.service;
 });
-afterAll(() => service.close());
+/** Says again what it is told. */
+beforeEach(() => models.provider.answers(({ body }) => [`said: ${textOf(body.messages.at(-1).content)}`]));
+afterAll(() => models.close());
+
+const textOf = (content: string | { text: string }[]): string =>
+  typeof content === 'string' ? content : content.map(({ text }) => text).join('');
 
 const start = async (dot: string): Promise<string> => {
   const { status, body } = await service.call('POST', '/runs', { dot_source: dot });
@@ -69,20 +78,20 @@ describe('a run', () => {
       ['exit', 'exit', 'completed', 'exit'],
     ]);
     expect(await get(`/runs/${id}/context`)).toEqual({
-      draft_output: '[dry run] Write about Ship it',
-      polish_output: '[dry run] Polish: [dry run] Write about Ship it',
-      last_output: '[dry run] Polish: [dry run] Write about Ship it',
+      draft_output: 'said: Write about Ship it',
+      polish_output: 'said: Polish: said: Write about Ship it',
+      last_output: 'said: Polish: said: Write about Ship it',
     });
     expect(await get(`/runs/${id}/checkpoint`)).toMatchObject({
       current_node: 'polish',
       next_node_id: 'exit',
       completed_nodes: ['start', 'draft', 'polish'],
-      context_values: { draft_output: '[dry run] Write about Ship it' },
+      context_values: { draft_output: 'said: Write about Ship it' },
       node_outcomes: { draft: 'completed' },
     });
     expect((await get(`/runs/${id}/stages/draft/turns`)).data).toEqual([
       { kind: 'user', content: 'Write about Ship it' },
-      { kind: 'assistant', content: '[dry run] Write about Ship it' },
+      { kind: 'assistant', content: 'said: Write about Ship it' },
     ]);
     expect(await get(`/runs/${id}/configuration`)).toMatchObject({ version: 1, goal: 'Ship it' });
     expect(await get(`/runs/${id}/retro`)).toMatchObject({ run_id: id, smoothness: 'effortless' });
@@ -128,6 +137,62 @@ describe('a run', () => {
     const rest = eventsOf(id, '3');
     await answer(id, qid, { value: 'yes' });
     expect((await rest)[0]?.id).toBe(4);
+  });
+});
+
+describe('a prompt', () => {
+  const prompting = (attributes: string): string =>
+    `digraph { start -> ask -> exit; ask [prompt="Hi", ${attributes}] }`;
+  const stageOf = async (id: string) => (await get(`/runs/${id}/stages`)).data[1];
+
+  it('is asked of the model that is named, and what it used is counted', async () => {
+    const id = await start(prompting('model="org/claude", system="Be kind", max_tokens=7'));
+    await untilStatus(id, 'completed');
+    expect(models.provider.last()).toMatchObject({ path: '/v1/messages', body: { max_tokens: 7 } });
+    expect(JSON.stringify(models.provider.last().body.system)).toContain('Be kind');
+    expect(await stageOf(id)).toMatchObject({ model: 'org/claude', usage: { output_tokens: 50 } });
+    expect(await get(`/runs/${id}/usage`)).toMatchObject({ totals: { output_tokens: 50 } });
+  });
+
+  it('is asked again when its provider fails, and watchers are told', async () => {
+    let calls = 0;
+    models.provider.answers(() => ((calls += 1) === 1 ? { status: 503, body: {} } : ['well']));
+    const id = await start(prompting('max_retries=3'));
+    const events = await eventsOf(id);
+    expect(events.filter(({ event }) => 'StageRetrying' in event)).toHaveLength(1);
+    expect(await stageOf(id)).toMatchObject({ status: 'completed', retries: 1 });
+    expect(calls).toBe(2);
+  });
+
+  it('that cannot be answered fails its run, or goes where a failure leads', async () => {
+    models.provider.answers(() => ({ status: 400, body: { error: { message: 'no such thing' } } }));
+    const failing = await start(prompting('max_retries=3'));
+    expect(await untilStatus(failing, 'failed')).toMatchObject({ error: { message: expect.any(String) } });
+    const caught = await start(`digraph { start -> ask; ask [prompt="Hi"]
+      ask -> exit [condition="outcome=success"]; ask -> sorry [condition="outcome=fail"]; sorry [type=fail, label="Sorry"] }`);
+    expect(await untilStatus(caught, 'failed')).toMatchObject({ error: { message: 'It came to Sorry.' } });
+    expect(await get(`/runs/${failing}/retro`)).toMatchObject({ smoothness: 'failed' });
+  });
+
+  it('is not begun for a model that is not there', async () => {
+    const { status, body } = await service.call('POST', '/runs', { dot_source: prompting('model="gpt-0"') });
+    expect({ status, detail: body.errors[0].detail }).toEqual({
+      status: 400,
+      detail: 'Node "ask": Model not found: gpt-0',
+    });
+  });
+
+  it('is broken off when its run is cancelled', async () => {
+    const gate = aGate();
+    models.provider.answers(async function* () {
+      yield 'Half';
+      await gate.opened;
+    });
+    const id = await start(prompting('max_retries=0'));
+    await eventually(async () => expect((await stageOf(id)).status).toBe('running'));
+    expect(await service.call('POST', `/runs/${id}/cancel`)).toMatchObject({ body: { status: 'cancelled' } });
+    await eventually(() => expect(models.provider.last().left).toBe(true));
+    gate.open();
   });
 });
 

@@ -14,8 +14,8 @@ const { publicKey, privateKey } = generateKeyPairSync('ed25519', {
 });
 const issuer = 'https://issuer.example';
 
-/** The settings of a service that takes these tokens. */
-export const tokenSettings = {
+/** Lets the tests' callers in. */
+export const callerSettings = {
   WORKFLOW_RUNS_JWT_PUBLIC_KEY: publicKey,
   WORKFLOW_RUNS_JWT_ISSUER: issuer,
   WORKFLOW_RUNS_USERS: 'ann,ben',
@@ -74,7 +74,7 @@ export async function startServiceUnderTest(settings: Record<string, string> = {
     BOARD_DATA_DIR: directory.path,
     NODE_ENV: 'test',
     WORKFLOW_RUNS_PORT: '0',
-    ...tokenSettings,
+    ...callerSettings,
     ...settings,
   });
   const start = () =>

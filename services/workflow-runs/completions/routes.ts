@@ -1,0 +1,65 @@
+import { randomUUID } from 'node:crypto';
+import type { OpenArea } from '../context';
+import { usePermission } from '../http/auth';
+import { callerLeft } from '../http/caller-left';
+import { refuse } from '../http/errors';
+import type { Models } from '../models/models';
+import { refusalOf } from '../models/refusal';
+import type { ModelRequest } from '../models/request';
+import { completion, completionOf, completionRequest, dryCompletion, type Completion } from './completion';
+import { streamCompletion, streamNothing } from './stream';
+
+/** One answer of a model to a conversation that its caller keeps. */
+export const openCompletions: OpenArea =
+  async ({ models, env, ending }) =>
+  (routes) => {
+    routes.add(
+      {
+        method: 'post',
+        path: '/completions',
+        mount: 'root',
+        operationId: 'createCompletion',
+        summary: 'Ask a model, and get its answer as events or as one JSON document',
+        tag: 'completions',
+        permission: usePermission,
+        body: completionRequest,
+        response: completion,
+        errors: [404, 502],
+      },
+      async ({ body: { stream, ...request } }, ctx) => {
+        const signal = AbortSignal.any([callerLeft(ctx), ending]);
+        const id = `msg_${randomUUID().replaceAll('-', '')}`;
+        const streamed = stream && request.schema === undefined;
+        try {
+          const model = models.choose(request);
+          if (models.isDry(model)) return streamed ? streamNothing(id, model.id) : dryCompletion(id, model.id);
+          return streamed
+            ? await streamCompletion({
+                models,
+                request,
+                id,
+                model: model.id,
+                signal,
+                pingMs: env.WORKFLOW_RUNS_PING_MS,
+              })
+            : await complete(models, request, id, signal);
+        } catch (error) {
+          throw refusalOf(error);
+        }
+      },
+    );
+  };
+
+async function complete(models: Models, request: ModelRequest, id: string, signal: AbortSignal): Promise<Completion> {
+  const answer = await models.complete(request, { signal });
+  const answered = completionOf(id, answer);
+  return request.schema === undefined ? answered : { ...answered, output: parsed(answer.text) };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    throw refuse(502, 'LLM error: the model did not answer with JSON.');
+  }
+}

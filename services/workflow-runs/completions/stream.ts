@@ -1,0 +1,88 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { BytesAnswer } from '../../../platform/http/answer';
+import { errorMessage } from '../../../platform/errors/app-error';
+import { EventQueue } from '../http/event-queue';
+import { eventStream, type ServerSentEvent } from '../http/event-stream';
+import { withPings } from '../http/pings';
+import { ModelError } from '../models/errors';
+import type { Models } from '../models/models';
+import type { ModelRequest } from '../models/request';
+import { MessageEvents, typed } from './message-events';
+
+interface Streaming {
+  models: Models;
+  request: ModelRequest;
+  /** Of the message. */
+  id: string;
+  /** Id of the model that was chosen. */
+  model: string;
+  signal: AbortSignal;
+  pingMs: number;
+}
+
+/**
+ * Asks a model and answers with events. A model that fails before its first word is still refused with a status; but
+ * the answer begins at the latest when a `ping` would be due, and what fails then is told with an event.
+ *
+ * @throws ModelError when the model fails before the answer has begun
+ */
+export async function streamCompletion({
+  models,
+  request,
+  id,
+  model,
+  signal,
+  pingMs,
+}: Streaming): Promise<BytesAnswer> {
+  const events = new EventQueue<ServerSentEvent>();
+  const writer = new MessageEvents(events);
+  const begun = { value: false };
+  const begin = (): void => {
+    if (!begun.value) writer.start(id, model);
+    begun.value = true;
+  };
+  const { onText, onThinking, onToolCall } = writer;
+  const answered = models
+    .complete(request, {
+      signal,
+      onText: beforehand(begin, onText),
+      onThinking: beforehand(begin, onThinking),
+      onToolCall: beforehand(begin, onToolCall),
+    })
+    .then(
+      (answer) => {
+        begin();
+        writer.finish(answer);
+      },
+      (error: unknown) => {
+        if (!begun.value) throw error;
+        // What is no failure of the model is not explained to callers.
+        writer.fail(
+          error instanceof ModelError ? `LLM error: ${errorMessage(error)}` : 'Something went wrong on our side.',
+        );
+      },
+    );
+  const waiting = new AbortController();
+  try {
+    await Promise.race([answered, events.changed(), delay(pingMs, undefined, { signal: waiting.signal }).then(begin)]);
+  } finally {
+    waiting.abort();
+  }
+  return eventStream(withPings(events, pingMs, typed('ping')));
+}
+
+/** The answer of a dry run. */
+export function streamNothing(id: string, model: string): BytesAnswer {
+  const events = new EventQueue<ServerSentEvent>();
+  const writer = new MessageEvents(events);
+  writer.start(id, model);
+  writer.stop();
+  return eventStream(events);
+}
+
+const beforehand =
+  <A extends unknown[]>(first: () => void, then: (...args: A) => void) =>
+  (...args: A): void => {
+    first();
+    then(...args);
+  };

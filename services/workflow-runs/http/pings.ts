@@ -1,0 +1,40 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ServerSentEvent } from './event-stream';
+
+const silent = Symbol('silent');
+
+/**
+ * Puts a `ping` wherever nothing has come for `everyMs`, so that neither side, nor a proxy between them, takes the
+ * connection for dead.
+ */
+export async function* withPings(
+  events: AsyncIterable<ServerSentEvent>,
+  everyMs: number,
+  ping: ServerSentEvent,
+): AsyncGenerator<ServerSentEvent> {
+  const iterator = events[Symbol.asyncIterator]();
+  for (;;) {
+    const next = iterator.next();
+    // A reader that leaves during a ping never comes to await it.
+    next.catch(() => undefined);
+    for (;;) {
+      const came = await within(next, everyMs);
+      if (came === silent) yield ping;
+      else if (came.done === true) return;
+      else {
+        yield came.value;
+        break;
+      }
+    }
+  }
+}
+
+/** What `next` brings, unless it takes longer. */
+async function within<T>(next: Promise<T>, ms: number): Promise<T | typeof silent> {
+  const timer = new AbortController();
+  try {
+    return await Promise.race([next, delay(ms, silent, { signal: timer.signal })]);
+  } finally {
+    timer.abort();
+  }
+}

@@ -1,0 +1,63 @@
+import { jsonSchema, Output, tool, type LanguageModel, type streamText, type ToolChoice, type ToolSet } from 'ai';
+import type { z } from 'zod';
+import type { Model } from './model';
+import { promptOf } from './prompt';
+import type { modelRequest } from './request';
+
+/** Everything that one call of a model takes. */
+export interface Call {
+  model: Model;
+  language: LanguageModel;
+  request: z.output<typeof modelRequest>;
+  /** For providers that want to be told the most tokens of an answer, when the caller does not. */
+  mostTokens?: number | undefined;
+  providerOptions: Record<string, Record<string, unknown>>;
+  signal: AbortSignal;
+}
+
+/** A call in the terms of the SDK. */
+export function optionsOf({
+  language,
+  request,
+  mostTokens,
+  providerOptions,
+  signal,
+}: Call): Parameters<typeof streamText>[0] {
+  const { system, messages, tools, tool_choice: choice, schema, temperature, top_p, stop_sequences } = request;
+  const maxOutputTokens = request.max_tokens ?? mostTokens;
+  return {
+    model: language,
+    messages: promptOf(messages),
+    // Callers write the whole conversation, instructions included.
+    allowSystemInMessages: true,
+    ...(system === undefined ? {} : { system }),
+    ...(tools && tools.length > 0 ? { tools: toolSet(tools) } : {}),
+    ...(choice && { toolChoice: toolChoiceOf(choice) }),
+    ...(schema && { output: Output.object({ schema: jsonSchema(schema) }) }),
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(top_p === undefined ? {} : { topP: top_p }),
+    ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
+    ...(stop_sequences && { stopSequences: stop_sequences }),
+    providerOptions: providerOptions as NonNullable<Parameters<typeof streamText>[0]['providerOptions']>,
+    // Whoever calls knows whether trying again is worth it.
+    maxRetries: 0,
+    abortSignal: signal,
+    // It is thrown from the stream.
+    onError: () => undefined,
+  };
+}
+
+/** Definitions only: the calls are answered by whoever asked. */
+const toolSet = (tools: NonNullable<Call['request']['tools']>): ToolSet =>
+  Object.fromEntries(
+    tools.map(({ name, description, parameters }) => [
+      name,
+      tool({ ...(description === undefined ? {} : { description }), inputSchema: jsonSchema(parameters) }),
+    ]),
+  );
+
+const toolChoiceOf = ({
+  mode,
+  tool_name: toolName = '',
+}: NonNullable<Call['request']['tool_choice']>): ToolChoice<ToolSet> =>
+  mode === 'named' ? { type: 'tool', toolName } : mode;

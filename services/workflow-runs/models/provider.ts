@@ -1,0 +1,35 @@
+import { createAnthropic } from '@ai-sdk/anthropic';
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
+import type { LanguageModel } from 'ai';
+import type { ReachedProvider } from './catalog';
+import type { ModelRequest } from './request';
+
+type ProviderOptions = Record<string, Record<string, unknown>>;
+
+/** A key is sent to the address it was configured for and nowhere else. */
+const fetchWithoutRedirects: typeof fetch = (input, init) => fetch(input, { ...init, redirect: 'error' });
+
+/** The SDK's way to a model. */
+export function languageModelOf(
+  { kind, name, base_url: baseURL }: ReachedProvider,
+  upstreamId: string,
+  key: string | undefined,
+): LanguageModel {
+  const common = { baseURL, fetch: fetchWithoutRedirects };
+  if (kind === 'anthropic') return createAnthropic({ ...common, apiKey: key ?? '' })(upstreamId);
+  return createOpenAICompatible({
+    ...common,
+    name,
+    ...(key === undefined ? {} : { apiKey: key }),
+    includeUsage: true,
+    supportsStructuredOutputs: true,
+  })(upstreamId);
+}
+
+/** What is said to this provider alone: the caller's options, and its reasoning effort under the name it has here. */
+export function providerOptionsOf({ kind, name }: ReachedProvider, request: ModelRequest): ProviderOptions {
+  const { reasoning_effort: effort, provider_options: options } = request;
+  const key = kind === 'anthropic' ? 'anthropic' : name;
+  const named = kind === 'anthropic' ? { effort } : { reasoningEffort: effort };
+  return { [key]: { ...(effort === undefined ? {} : named), ...options?.[name] } };
+}

@@ -1,0 +1,72 @@
+import { z } from 'zod';
+import { messages, type Thinking, type ToolCall } from './message';
+import { modelName } from './model';
+
+const mostTools = 128;
+const jsonObject = z.record(z.string(), z.unknown());
+const toolName = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'letters, digits, underscore and dash, at most 64');
+
+const tool = z.strictObject({
+  name: toolName,
+  description: z.string().max(10_000).optional(),
+  /** A JSON schema. */
+  parameters: jsonObject,
+});
+
+const toolChoice = z
+  .strictObject({ mode: z.enum(['auto', 'none', 'required', 'named']), tool_name: toolName.optional() })
+  .refine(({ mode, tool_name }) => (mode === 'named') === (tool_name !== undefined), {
+    path: ['tool_name'],
+    message: 'goes with the mode named, and only with that',
+  });
+
+/** What is asked of a model, whoever asks. */
+export const modelRequest = z.strictObject({
+  messages,
+  /** An id or alias; the default model without it. */
+  model: modelName.optional(),
+  /** The model must be of this provider. */
+  provider: z.string().max(64).optional(),
+  /** Stands before the messages. */
+  system: z.string().max(1_000_000).optional(),
+  tools: z.array(tool).max(mostTools).optional(),
+  tool_choice: toolChoice.optional(),
+  /** A JSON schema: the answer is JSON that is to fit it. */
+  schema: jsonObject.optional(),
+  temperature: z.number().min(0).max(2).optional(),
+  max_tokens: z.number().int().min(1).max(10_000_000).optional(),
+  top_p: z.number().min(0).max(1).optional(),
+  stop_sequences: z.array(z.string().min(1).max(256)).max(16).optional(),
+  reasoning_effort: z.string().min(1).max(32).optional(),
+  /** What only one provider understands, by the provider's name in the catalog. */
+  provider_options: z.record(z.string(), jsonObject).optional(),
+});
+export type ModelRequest = z.input<typeof modelRequest>;
+
+export const stopReason = z.enum(['end_turn', 'max_tokens', 'tool_calls', 'content_filter', 'error']);
+export type StopReason = z.infer<typeof stopReason>;
+
+/** Tokens, and what they cost in USD at the prices of the catalog. */
+export interface Usage {
+  input_tokens: number;
+  output_tokens: number;
+  cost: number;
+}
+
+/** What a model answered. */
+export interface ModelAnswer {
+  text: string;
+  thinking: Thinking[];
+  toolCalls: ToolCall[];
+  stopReason: StopReason;
+  usage: Usage;
+  /** Id of the model. */
+  model: string;
+}
+
+/** Who is told of an answer while it comes, piece by piece. */
+export interface AnswerListener {
+  onText?: (delta: string) => void;
+  onThinking?: (delta: string) => void;
+  onToolCall?: (call: ToolCall) => void;
+}

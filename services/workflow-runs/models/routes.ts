@@ -1,0 +1,83 @@
+import { z } from 'zod';
+import type { OpenArea } from '../context';
+import { usePermission } from '../http/auth';
+import { callerLeft } from '../http/caller-left';
+import { refuse } from '../http/errors';
+import { pageFrom, pageOf, pageQuery } from '../http/pages';
+import { model, modelName, modelTest, type Model, type ModelTest } from './model';
+import { ModelError } from './errors';
+import type { Models } from './models';
+
+const shared = { mount: 'root', tag: 'models', permission: usePermission } as const;
+const params = z.object({ id: modelName });
+
+/** The smallest prompt that shows that a model answers. */
+const testPrompt = {
+  messages: [{ role: 'user' as const, content: [{ kind: 'text' as const, data: 'Say OK.' }] }],
+  max_tokens: 16,
+};
+
+/** The catalog of models, and whether they can be reached. */
+export const openModelCatalog: OpenArea = async ({ models, env }) => {
+  const known = (id: string): Model => {
+    const found = models.find(id);
+    if (!found) throw refuse(404, `Model not found: ${id}`);
+    return found;
+  };
+
+  return (routes) => {
+    routes.add(
+      {
+        ...shared,
+        method: 'get',
+        path: '/models',
+        operationId: 'listModels',
+        summary: 'List the models',
+        query: pageQuery,
+        response: pageOf(model),
+      },
+      async ({ query }) => pageFrom(models.list(), query),
+    );
+    routes.add(
+      {
+        ...shared,
+        method: 'get',
+        path: '/models/:id',
+        operationId: 'getModel',
+        summary: 'Read one model, by its id or an alias',
+        params,
+        response: model,
+        errors: [404],
+      },
+      async ({ params: { id } }) => known(id),
+    );
+    routes.add(
+      {
+        ...shared,
+        method: 'post',
+        path: '/models/:id/test',
+        operationId: 'testModel',
+        summary: 'Send a model a minimal prompt and tell whether it answered',
+        params,
+        response: modelTest,
+        errors: [404],
+      },
+      async ({ params: { id } }, ctx) =>
+        test(models, known(id), { timeoutMs: env.WORKFLOW_RUNS_MODEL_TEST_MS, signal: callerLeft(ctx) }),
+    );
+  };
+};
+
+async function test(
+  models: Models,
+  { id }: Model,
+  options: { timeoutMs: number; signal: AbortSignal },
+): Promise<ModelTest> {
+  try {
+    await models.complete({ ...testPrompt, model: id }, options);
+    return { model_id: id, status: 'ok' };
+  } catch (error) {
+    if (!(error instanceof ModelError)) throw error;
+    return { model_id: id, status: 'error', error_message: error.message };
+  }
+}

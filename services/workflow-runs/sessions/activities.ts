@@ -1,0 +1,77 @@
+import { ApplicationFailure, Context } from '@temporalio/activity';
+import type { WorkflowRunsContext } from '../context';
+import { withHeartbeat } from '../heartbeat';
+import { createGenerator } from './generator';
+import type { Acceptance, SessionMessage } from './messages';
+
+/** What the workflow of a message calls. Each may be repeated. */
+export function createSessionActivities(context: Pick<WorkflowRunsContext, 'sessions' | 'models' | 'now' | 'ending'>) {
+  const { sessions, now } = context;
+  const { events } = sessions;
+  const generate = createGenerator(context);
+
+  return {
+    /** Takes a message into its session, or opens one with it; answers to earlier messages are not waited for any more. */
+    async acceptMessage({ id }: SessionMessage): Promise<Acceptance> {
+      const draft = await sessions.draft(id);
+      if (!draft) return (await sessions.exchange(id)) ? 'accepted' : 'missing';
+      const { session, created_at: at, opens } = draft;
+      if (opens) await sessions.open(draft, opens);
+      else if (!(await sessions.get(session))) return 'missing';
+      if (!(await sessions.exchange(id)) && (await sessions.isFull(session))) return 'full';
+      const exchange = await sessions.accept(draft);
+      for (const { _id, number: turn } of await sessions.unanswered(exchange)) {
+        await events.append(session, at, { key: `${_id}/superseded`, event: 'superseded', data: { turn } });
+        await sessions.supersede(_id);
+      }
+      // The last step: without its draft a message has gone through all of them.
+      await sessions.removeDraft(id);
+      return 'accepted';
+    },
+
+    /**
+     * Asks the model for the answer to a message and stores it, while watchers are told of it piece by piece. Ends
+     * without an answer when another message has come.
+     *
+     * @throws ApplicationFailure `MODEL`, not to be tried again when that would not help
+     */
+    answerMessage: ({ id }: { id: string }): Promise<void> =>
+      withHeartbeat(async (cancelled) => {
+        const exchange = await sessions.exchange(id);
+        const session = exchange && (await sessions.get(exchange.session));
+        if (!session) throw ApplicationFailure.nonRetryable('The message is gone.');
+        if (exchange.state === 'superseded' || exchange.state === 'failed') return;
+        if (exchange.state === 'generating') {
+          const { attempt } = Context.current().info;
+          const content = await generate({ session, exchange, attempt, cancelled });
+          if (content === undefined) return;
+          await sessions.end(id, { state: 'answered', answer: { content, created_at: now().toISOString() } });
+        }
+        await tellAnswer(id);
+      }),
+
+    /** Tells watchers that a message gets no answer. */
+    async tellFailure({ id, message }: { id: string; message: string }): Promise<void> {
+      const exchange = await sessions.end(id, { state: 'failed' });
+      if (!exchange) return;
+      const { session, number: turn } = exchange;
+      const event = { key: `${id}/error`, event: 'error' as const, data: { message, turn } };
+      await events.append(session, now().toISOString(), event);
+    },
+  };
+
+  /** Tells watchers of an answer that stands. */
+  async function tellAnswer(id: string): Promise<void> {
+    const exchange = await sessions.exchange(id);
+    if (!exchange?.answer) return;
+    const { session, number: turn, answer } = exchange;
+    await events.append(
+      session,
+      answer.created_at,
+      { key: `${id}/turn`, event: 'assistant_turn', data: { kind: 'assistant', ...answer, turn } },
+      { key: `${id}/done`, event: 'done', data: { turn } },
+    );
+  }
+}
+
+export type SessionActivities = ReturnType<typeof createSessionActivities>;

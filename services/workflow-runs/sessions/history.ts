@@ -1,0 +1,27 @@
+import type { ModelRequest } from '../models/request';
+import { turnsOf, type Exchange } from './session';
+
+/** The most exchanges a model is sent, this one among them. */
+export const mostExchanges = 100;
+
+/** A token is about four characters of prose, and fewer of anything else. */
+const charactersPerToken = 3;
+
+/**
+ * The conversation as a model is sent it: as much of its end as fits, this message in any case.
+ *
+ * @param exchanges in order; the last one is to be answered
+ * @param contextWindow in tokens
+ */
+export function conversationOf(exchanges: readonly Exchange[], contextWindow: number): ModelRequest['messages'] {
+  let room = contextWindow * charactersPerToken;
+  const fitting: Exchange[] = [];
+  for (const exchange of [...exchanges].reverse()) {
+    room -= exchange.content.length + (exchange.answer?.content.length ?? 0);
+    if (room < 0 && fitting.length > 0) break;
+    fitting.unshift(exchange);
+  }
+  return fitting
+    .flatMap(turnsOf)
+    .map(({ kind, content }) => ({ role: kind, content: [{ kind: 'text', data: content }] }));
+}

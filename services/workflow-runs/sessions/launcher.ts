@@ -1,0 +1,39 @@
+import { WithStartWorkflowOperation } from '@temporalio/client';
+import { refuse } from '../http/errors';
+import type { WorkflowRunsContext } from '../context';
+import { acceptedUpdate, generationId, type Acceptance } from './messages';
+import { mostMessages, type Draft } from './session';
+import type { sessionGeneration } from './workflow';
+
+/** How long a caller waits for Temporal before it is told to come back. */
+const acceptWithinMs = 10_000;
+
+/**
+ * Hands a message to the workflow that takes it into its session and answers it, and waits until it is taken in.
+ *
+ * @throws AppError 404 no such session, 409 the session is full, 503 Temporal cannot be reached
+ */
+export async function sendMessage(
+  { client, taskQueue, sessions, log }: Pick<WorkflowRunsContext, 'client' | 'taskQueue' | 'sessions' | 'log'>,
+  message: Draft,
+): Promise<void> {
+  const { _id: id, session } = message;
+  await sessions.addDraft(message);
+  const startWorkflowOperation = new WithStartWorkflowOperation<typeof sessionGeneration>('sessionGeneration', {
+    workflowId: generationId(session, id),
+    workflowIdConflictPolicy: 'FAIL',
+    taskQueue,
+    args: [{ id, session }],
+  });
+  let acceptance: Acceptance;
+  try {
+    acceptance = await client.withDeadline(Date.now() + acceptWithinMs, () =>
+      client.workflow.executeUpdateWithStart(acceptedUpdate, { startWorkflowOperation }),
+    );
+  } catch (error) {
+    log.warn({ err: error, session }, 'a message could not be handed over');
+    throw refuse(503, 'Messages cannot be taken in now; look whether it is there, and try again.');
+  }
+  if (acceptance === 'missing') throw refuse(404, 'Session not found.');
+  if (acceptance === 'full') throw refuse(409, `A session takes at most ${mostMessages} messages.`);
+}

@@ -1,0 +1,17 @@
+import { defineUpdate } from '@temporalio/workflow';
+
+/** A message that is to be taken in and answered; its text is in the store, so that histories hold none. */
+export interface SessionMessage {
+  /** Made where it came in, so that a repetition is known for one. */
+  id: string;
+  session: string;
+}
+
+/** `missing`: there is no such session; `full`: it takes no further message. */
+export type Acceptance = 'accepted' | 'missing' | 'full';
+
+/** Answers once the message is stored, or cannot be. */
+export const acceptedUpdate = defineUpdate<Acceptance>('accepted');
+
+/** The workflow that answers one message. */
+export const generationId = (session: string, message: string): string => `session/${session}/${message}`;

@@ -1,0 +1,154 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import type { OpenArea } from '../context';
+import { usePermission } from '../http/auth';
+import { callerLeft } from '../http/caller-left';
+import { refuse } from '../http/errors';
+import { eventStream, lastEventId } from '../http/event-stream';
+import { pageOf, pageQuery, readPage } from '../http/pages';
+import { withPings } from '../http/pings';
+import type { Model } from '../models/model';
+import { refusalOf } from '../models/refusal';
+import { titleOf } from './brief';
+import { sendMessage } from './launcher';
+import {
+  accepted,
+  listedSession,
+  newMessage,
+  newSession,
+  presentSession,
+  session,
+  sessionId,
+  sessionWithTurns,
+  turnsOf,
+  type Draft,
+  type SessionRecord,
+} from './session';
+import { sessionStream } from './stream';
+
+const shared = { mount: 'root', tag: 'sessions', permission: usePermission } as const;
+const params = z.object({ id: sessionId });
+
+/** Conversations with a model that this service keeps. */
+export const openSessions: OpenArea = async (context) => {
+  const { sessions, models, env, now, ending } = context;
+
+  async function known(id: string): Promise<SessionRecord> {
+    const found = await sessions.get(id);
+    if (!found) throw refuse(404, 'Session not found.');
+    return found;
+  }
+
+  function chosen(model: string | undefined): Model {
+    try {
+      return models.choose(model === undefined ? {} : { model });
+    } catch (error) {
+      throw refusalOf(error);
+    }
+  }
+
+  const draft = (to: string, content: string): Draft => ({
+    _id: randomUUID(),
+    session: to,
+    content,
+    created_at: now().toISOString(),
+  });
+
+  return (routes) => {
+    routes.add(
+      {
+        ...shared,
+        method: 'post',
+        path: '/sessions',
+        operationId: 'createSession',
+        summary: 'Begin a session with its first message, which is answered at once',
+        body: newSession,
+        response: session,
+        status: 201,
+        errors: [404, 503],
+      },
+      async ({ body: { content, model, system }, auth }) => {
+        const opens = {
+          title: titleOf(content),
+          model: chosen(model).id,
+          ...(system === undefined ? {} : { system }),
+          created_by: auth.userId,
+        };
+        const id = randomUUID();
+        await sendMessage(context, { ...draft(id, content), opens });
+        return presentSession(await known(id));
+      },
+    );
+    routes.add(
+      {
+        ...shared,
+        method: 'get',
+        path: '/sessions',
+        operationId: 'listSessions',
+        summary: 'List the sessions, the most recently updated first',
+        query: pageQuery,
+        response: pageOf(listedSession),
+      },
+      async ({ query }) => {
+        const { data, meta } = await readPage(query, (page) => sessions.list(page));
+        return {
+          data: data.map((each) => ({ ...presentSession(each), last_message_preview: each.last_message_preview })),
+          meta,
+        };
+      },
+    );
+    routes.add(
+      {
+        ...shared,
+        method: 'get',
+        path: '/sessions/:id',
+        operationId: 'getSession',
+        summary: 'Read a session with its turns',
+        params,
+        response: sessionWithTurns,
+        errors: [404],
+      },
+      async ({ params: { id } }) => {
+        const found = await known(id);
+        return { ...presentSession(found), turns: (await sessions.exchanges(id)).flatMap(turnsOf) };
+      },
+    );
+    routes.add(
+      {
+        ...shared,
+        method: 'post',
+        path: '/sessions/:id/messages',
+        operationId: 'sendMessage',
+        summary: 'Send a further message; an answer that is being made is given up for it',
+        params,
+        body: newMessage,
+        response: accepted,
+        status: 202,
+        errors: [404, 409, 503],
+      },
+      async ({ params: { id }, body: { content } }) => {
+        await known(id);
+        await sendMessage(context, draft(id, content));
+        return { accepted: true as const };
+      },
+    );
+    routes.add(
+      {
+        ...shared,
+        method: 'get',
+        path: '/sessions/:id/events',
+        operationId: 'watchSession',
+        summary: 'Watch a session, from the beginning or behind `Last-Event-ID`, as an event stream',
+        params,
+        response: z.string(),
+        errors: [404],
+      },
+      async ({ params: { id }, header }, ctx) => {
+        await known(id);
+        const signal = AbortSignal.any([callerLeft(ctx), ending]);
+        const events = sessionStream(sessions.events, id, { after: lastEventId(header('last-event-id')), signal });
+        return eventStream(withPings(events, env.WORKFLOW_RUNS_PING_MS, { event: 'ping', data: {} }));
+      },
+    );
+  };
+};

@@ -1,0 +1,87 @@
+import { parseCatalog } from '../../../services/workflow-runs/models/catalog';
+import { ModelError } from '../../../services/workflow-runs/models/errors';
+import { createModels, type CallOptions, type Models } from '../../../services/workflow-runs/models/models';
+import { catalogOf } from './models-under-test';
+import { aProvider, type Provider, type Reply } from './provider';
+
+let provider: Provider;
+let models: Models;
+beforeAll(async () => {
+  provider = await aProvider();
+  const catalog = parseCatalog(JSON.stringify(catalogOf(provider.url)));
+  models = createModels({
+    catalog,
+    keyOf: (name) => (name === 'TEST_NO_SUCH_KEY' ? undefined : 'the-key'),
+    dryRun: false,
+  });
+});
+afterAll(() => provider.close());
+
+const ask = (model: string, options?: CallOptions) =>
+  models.complete({ model, messages: [{ role: 'user', content: [{ kind: 'text', data: 'Hi' }] }] }, options);
+const failure = async (model: string, options?: CallOptions): Promise<ModelError> => {
+  const error: unknown = await ask(model, options).catch((thrown: unknown) => thrown);
+  if (!(error instanceof ModelError)) throw new Error(`It ended with ${String(error)}`);
+  return error;
+};
+const forever = async function* () {
+  yield 'a';
+  await new Promise((resolve) => setTimeout(resolve, 5_000).unref());
+};
+
+it('tells the text as it comes, and what it cost at the prices of the catalog', async () => {
+  provider.answers(() => ['Hel', 'lo']);
+  const told: string[] = [];
+  // 600 tokens at 10, 400 from the cache at 1, 50 of output at 20 USD per million.
+  expect(await ask('quick', { onText: (delta) => told.push(delta) })).toEqual({
+    text: 'Hello',
+    thinking: [],
+    toolCalls: [],
+    stopReason: 'end_turn',
+    usage: { input_tokens: 1_000, output_tokens: 50, cost: 0.0074 },
+    model: 'small',
+  });
+  expect(told).toEqual(['Hel', 'lo']);
+});
+
+it('counts tokens without prices as free', async () => {
+  provider.answers(() => ['Hello']);
+  expect((await ask('org/claude')).usage).toEqual({ input_tokens: 1_000, output_tokens: 50, cost: 0 });
+});
+
+const failing: [string, Reply, Partial<ModelError>][] = [
+  ['a bad request', { status: 400, body: {} }, { kind: 'refused', retryable: false, status: 400 }],
+  ['a wrong key', { status: 401, body: {} }, { kind: 'refused', retryable: false, status: 401 }],
+  ['a rate limit', { status: 429, body: {} }, { kind: 'unavailable', retryable: true, status: 429 }],
+  ['a failing provider', { status: 500, body: {} }, { kind: 'unavailable', retryable: true, status: 500 }],
+  ['an overload', { status: 529, body: {} }, { kind: 'unavailable', retryable: true, status: 529 }],
+  [
+    'an overload in the middle',
+    ['a', { error: { type: 'overloaded_error', message: 'Busy' } }],
+    { kind: 'unavailable', retryable: true },
+  ],
+  [
+    'a refusal in the middle',
+    ['a', { error: { type: 'invalid_request_error', message: 'No' } }],
+    { kind: 'refused', retryable: false },
+  ],
+];
+describe.each(['small', 'org/claude'])('whether trying again may help %s', (model) => {
+  it.each(failing)('after %s', async (_case, reply, expected) => {
+    provider.answers(() => reply);
+    expect(await failure(model)).toMatchObject(expected);
+  });
+
+  it('after it took too long, and after it was called off', async () => {
+    provider.answers(forever);
+    expect(await failure(model, { timeoutMs: 100 })).toMatchObject({ kind: 'timeout', retryable: true });
+    const signal = AbortSignal.timeout(50);
+    expect(await failure(model, { signal })).toMatchObject({ kind: 'aborted', retryable: false });
+  });
+});
+
+it('tells apart what cannot be reached, has no key, and is not there', async () => {
+  expect(await failure('nowhere')).toMatchObject({ kind: 'unavailable', retryable: true });
+  expect(await failure('keyless')).toMatchObject({ kind: 'refused', retryable: false });
+  expect(await failure('none')).toMatchObject({ kind: 'unknown', retryable: false });
+});

@@ -1,0 +1,140 @@
+import { eventually } from '../../../platform/testing/eventually';
+import { key, startWithModels, type WithModels } from './models-under-test';
+import { startServiceUnderTest } from './service-under-test';
+
+let under: WithModels;
+beforeAll(async () => {
+  under = await startWithModels({ WORKFLOW_RUNS_MODEL_TEST_MS: '300' });
+});
+afterAll(() => under.close());
+beforeEach(() => under.provider.answers(() => ['OK']));
+
+const call = (method: string, path: string, body?: unknown, token?: string | null) =>
+  under.service.call(method, path, body, token);
+
+it('lists the catalog page by page', async () => {
+  const first = await call('GET', '/models?page[limit]=1');
+  expect(first).toMatchObject({
+    status: 200,
+    body: {
+      data: [
+        {
+          id: 'small',
+          provider: 'local',
+          features: { tools: true, vision: true, reasoning: false },
+          aliases: ['quick'],
+          default: true,
+        },
+      ],
+      meta: { has_more: true },
+    },
+  });
+  const rest = await call('GET', '/models?page[offset]=1');
+  expect(rest.body.data.map(({ id }: { id: string }) => id)).toEqual(['org/claude', 'keyless', 'nowhere']);
+  expect(rest.body.data[0]).not.toHaveProperty('upstream_id');
+  expect((await call('GET', '/models', undefined, null)).status).toBe(401);
+});
+
+it('finds a model by its id or an alias', async () => {
+  expect((await call('GET', '/models/quick')).body).toMatchObject({ id: 'small' });
+  expect((await call('GET', '/models/org%2Fclaude')).body).toMatchObject({ id: 'org/claude' });
+  expect(await call('GET', '/models/none')).toMatchObject({
+    status: 404,
+    body: { errors: [{ detail: 'Model not found: none' }] },
+  });
+});
+
+describe('the test of a model', () => {
+  it.each([
+    ['small', 'local', '/v1/chat/completions', { model: 'small', max_tokens: 16 }, { authorization: `Bearer ${key}` }],
+    ['org%2Fclaude', 'anthropic', '/v1/messages', { model: 'claude-sonnet-4-5', max_tokens: 16 }, { 'x-api-key': key }],
+  ])('sends %s of %s a minimal prompt', async (id, _provider, path, body, headers) => {
+    expect(await call('POST', `/models/${id}/test`)).toMatchObject({
+      status: 200,
+      body: { model_id: decodeURIComponent(id), status: 'ok' },
+    });
+    expect(under.provider.last()).toMatchObject({ path, body, headers });
+  });
+
+  it.each([
+    [401, { error: { message: `Incorrect API key provided: ${key}`, type: 'invalid_request_error' } }, 'answered 401'],
+    [429, { error: { message: 'Slow down', type: 'rate_limit' } }, 'local: answered 429: Slow down'],
+    [500, 'nonsense', 'local: answered 500'],
+  ])('tells that the provider answered %i, without the key', async (status, body, message) => {
+    const before = under.provider.asked.length;
+    under.provider.answers(() => ({ status, body }));
+    const { body: tested } = await call('POST', '/models/small/test');
+    expect(tested).toEqual({ model_id: 'small', status: 'error', error_message: expect.stringContaining(message) });
+    expect(tested.error_message).not.toContain(key);
+    // Whoever tests wants to know how it is now.
+    expect(under.provider.asked).toHaveLength(before + 1);
+  });
+
+  it('tells that it took too long, and gives the call up', async () => {
+    under.provider.answers(async function* () {
+      yield 'O';
+      await new Promise((resolve) => setTimeout(resolve, 2_000).unref());
+    });
+    expect((await call('POST', '/models/small/test')).body).toEqual({
+      model_id: 'small',
+      status: 'error',
+      error_message: 'timeout (0.3s)',
+    });
+    await eventually(async () => expect(under.provider.last().left).toBe(true));
+  });
+
+  it('does not follow its provider elsewhere, with the key', async () => {
+    const before = under.provider.asked.length;
+    const headers = { location: `${under.provider.url}/elsewhere` };
+    under.provider.answers(() => ({ status: 307, body: {}, headers }));
+    expect((await call('POST', '/models/small/test')).body).toMatchObject({ status: 'error' });
+    expect(under.provider.asked).toHaveLength(before + 1);
+  });
+
+  it('names the variable of a key that is not set', async () => {
+    const before = under.provider.asked.length;
+    expect((await call('POST', '/models/keyless/test')).body).toMatchObject({
+      status: 'error',
+      error_message: 'keyless: the environment variable TEST_NO_SUCH_KEY with its key is not set',
+    });
+    expect(under.provider.asked).toHaveLength(before);
+  });
+
+  it('tells that nobody listens there', async () => {
+    expect((await call('POST', '/models/nowhere/test')).body).toMatchObject({
+      status: 'error',
+      error_message: expect.stringMatching(/^nowhere: .*ECONNREFUSED/),
+    });
+  });
+
+  it('is refused for a model that is not in the catalog', async () => {
+    expect(await call('POST', '/models/none/test')).toMatchObject({
+      status: 404,
+      body: { errors: [{ status: '404', title: 'Not Found', detail: 'Model not found: none' }] },
+    });
+  });
+});
+
+it('pretends without a catalog, and calls nobody in a dry run', async () => {
+  const bare = await startServiceUnderTest();
+  const dry = await startWithModels({ WORKFLOW_RUNS_DRY_RUN: 'true' });
+  try {
+    expect((await bare.call('GET', '/models')).body.data).toMatchObject([{ id: 'dry-run', default: true }]);
+    expect((await bare.call('POST', '/models/dry-run/test')).body).toEqual({ model_id: 'dry-run', status: 'ok' });
+    expect((await dry.service.call('POST', '/models/keyless/test')).body).toEqual({
+      model_id: 'keyless',
+      status: 'ok',
+    });
+    expect((await dry.service.call('POST', '/models/none/test')).status).toBe(404);
+    expect(dry.provider.asked).toEqual([]);
+  } finally {
+    await bare.close();
+    await dry.close();
+  }
+});
+
+it('does not start with a catalog that cannot be used', async () => {
+  await expect(startServiceUnderTest({ WORKFLOW_RUNS_MODELS: '/no/such/file.json' })).rejects.toThrow(
+    /catalog of models \(\/no\/such\/file\.json\) cannot be used/,
+  );
+});

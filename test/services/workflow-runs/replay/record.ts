@@ -1,0 +1,77 @@
+/**
+ * Records histories of this service's workflows into `histories`, from the service as it is built now. Run before a change
+ * to a workflow, so that the change can be replayed against them:
+ * `npm run build && node -r ./test/support/register-ts.cjs test/services/workflow-runs/replay/record.ts`
+ */
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Client, Connection } from '@temporalio/client';
+import { historyToJSON } from '@temporalio/common/lib/proto-utils';
+import { startService } from '../../../support/service';
+import { readEvents } from '../events';
+import { aProviderWithCatalog } from '../models-under-test';
+import { aGate } from '../provider';
+import { callerSettings, tokenOf } from '../service-under-test';
+
+const histories = join(__dirname, 'histories');
+
+async function main(): Promise<void> {
+  const models = await aProviderWithCatalog();
+  const settings = { WORKFLOW_RUNS_PORT: '0', ...callerSettings, ...models.settings };
+  const service = await startService(settings, { services: ['workflowRuns'] });
+  const connection = await Connection.connect({ address: service.temporalAddress });
+  const { workflow } = new Client({ connection });
+  const call = (path: string, body?: unknown) =>
+    fetch(`${service.serviceUrls.workflowRuns}${path}`, {
+      method: body === undefined ? 'GET' : 'POST',
+      headers: { authorization: `Bearer ${tokenOf('ann')}`, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+  const begin = async (content: string) => (await (await call('/sessions', { content })).json()) as { id: string };
+  const until = async (id: string, name: string) =>
+    readEvents(await call(`/sessions/${id}/events`), ({ event }) => event === name);
+
+  /** Writes the histories of the workflows of a session, the oldest first. */
+  async function keep(id: string, ...names: string[]): Promise<void> {
+    const found = [];
+    for await (const each of workflow.list({ query: `WorkflowId STARTS_WITH "session/${id}/"` })) found.push(each);
+    found.sort((a, b) => a.startTime.getTime() - b.startTime.getTime());
+    if (found.length !== names.length) throw new Error(`${found.length} workflows instead of ${names.length}`);
+    for (const [index, { workflowId }] of found.entries()) {
+      const handle = workflow.getHandle(workflowId);
+      await handle.result();
+      await writeFile(join(histories, `${names[index]}.json`), historyToJSON(await handle.fetchHistory()));
+    }
+  }
+
+  try {
+    await mkdir(histories, { recursive: true });
+    const answered = await begin('Hi');
+    await until(answered.id, 'done');
+    await keep(answered.id, 'session-answered');
+
+    models.provider.answers(() => ({ status: 400, body: {} }));
+    const failed = await begin('Hi');
+    await until(failed.id, 'error');
+    await keep(failed.id, 'session-failed');
+
+    const gate = aGate();
+    models.provider.answers(async function* () {
+      yield 'Half';
+      await gate.opened;
+    });
+    const superseded = await begin('Hi');
+    await until(superseded.id, 'content_delta');
+    models.provider.answers(() => ['Whole']);
+    await call(`/sessions/${superseded.id}/messages`, { content: 'Again' });
+    await until(superseded.id, 'done');
+    gate.open();
+    await keep(superseded.id, 'session-superseded', 'session-superseding');
+  } finally {
+    await connection.close();
+    await service.close();
+    await models.close();
+  }
+}
+
+void main();
