@@ -12,12 +12,13 @@ import { readEvents } from '../events';
 import { aProviderWithCatalog } from '../models-under-test';
 import { aGate } from '../provider';
 import { callerSettings, tokenOf } from '../service-under-test';
+import { recordRuns } from './runs';
 
 const histories = join(__dirname, 'histories');
 
 async function main(): Promise<void> {
   const models = await aProviderWithCatalog();
-  const settings = { WORKFLOW_RUNS_PORT: '0', ...callerSettings, ...models.settings };
+  const settings = { WORKFLOW_RUNS_PORT: '0', WORKFLOW_RUNS_CONCURRENCY: '1', ...callerSettings, ...models.settings };
   const service = await startService(settings, { services: ['workflowRuns'] });
   const connection = await Connection.connect({ address: service.temporalAddress });
   const { workflow } = new Client({ connection });
@@ -44,6 +45,12 @@ async function main(): Promise<void> {
     }
   }
 
+  async function keepOne(workflowId: string, name: string): Promise<void> {
+    const handle = workflow.getHandle(workflowId);
+    await handle.result();
+    await writeFile(join(histories, `${name}.json`), historyToJSON(await handle.fetchHistory()));
+  }
+
   try {
     await mkdir(histories, { recursive: true });
     const answered = await begin('Hi');
@@ -67,6 +74,8 @@ async function main(): Promise<void> {
     await until(superseded.id, 'done');
     gate.open();
     await keep(superseded.id, 'session-superseded', 'session-superseding');
+
+    await recordRuns({ call, keepOne });
   } finally {
     await connection.close();
     await service.close();

@@ -3,13 +3,18 @@ import { join } from 'node:path';
 import { Worker } from '@temporalio/worker';
 import { createLog } from '../../../../platform/log/log';
 import { installRuntime } from '../../../../platform/temporal/runtime';
+import * as workflows from '../../../../services/workflow-runs/workflow';
 import { workflowRunsBundle } from '../../../support/workflow-bundle';
 
 const directory = join(__dirname, 'histories');
 const recordings = readdirSync(directory).map((file) => ({
   workflowId: file.replace('.json', ''),
-  history: JSON.parse(readFileSync(join(directory, file), 'utf8')) as unknown,
+  history: JSON.parse(readFileSync(join(directory, file), 'utf8')) as { events: RecordedEvent[] },
 }));
+interface RecordedEvent {
+  workflowExecutionStartedEventAttributes?: { workflowType: { name: string } };
+}
+
 const bundled = readFileSync(workflowRunsBundle.codePath, 'utf8');
 
 beforeAll(() => installRuntime(createLog({ name: 'test', level: 'silent' })));
@@ -22,12 +27,23 @@ async function failures(code: string): Promise<string[]> {
   return found;
 }
 
-test('messages that were being answered before this change are answered after it', async () => {
+test('every workflow has a recorded history', () => {
+  const recorded = recordings.map(
+    ({ history }) => history.events[0]?.workflowExecutionStartedEventAttributes?.workflowType.name,
+  );
+  expect([...new Set(recorded)].sort()).toEqual(Object.keys(workflows).sort());
+});
+
+test('what was under way before this change goes on after it', async () => {
   expect(await failures(bundled)).toEqual([]);
 });
 
-test('a change that would break them is noticed', async () => {
-  const broken = bundled.replace('await acceptMessage(message)', 'await tellFailure(message)');
+test.each([
+  ['session', 'await acceptMessage(message)', 'await tellFailure(message)'],
+  ['run', 'await this.save(', 'await Promise.resolve('],
+])('a change that would break a %s is noticed', async (name, line, other) => {
+  const broken = bundled.replace(line, other);
   expect(broken).not.toBe(bundled);
-  expect(await failures(broken)).toHaveLength(recordings.length);
+  const expected = recordings.filter(({ workflowId }) => workflowId.startsWith(`${name}-`));
+  expect(await failures(broken)).toHaveLength(expected.length);
 });
