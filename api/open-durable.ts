@@ -8,6 +8,7 @@ import type { ApiContext, Area } from './context';
 import type { DurableContext, OpenArea } from './durable-context';
 import { FeedHub } from './feed/hub';
 import { temporalCheck } from './health/checks';
+import { openHooks } from './hooks/open';
 import { openOutputArtifacts } from './output-artifacts/open';
 import { openPhases } from './phases/open';
 import { openRewind } from './rewind/open';
@@ -46,6 +47,6 @@ export async function openDurable(
   await hub.start();
   closers.push(() => hub.stop());
   context.checks.temporal = temporalCheck(client);
-  const areas = await Promise.all(durableAreas.map((open) => open(durable)));
+  const areas = await Promise.all([...durableAreas.map((open) => open(durable)), openHooks(durable, closers)]);
   return { areas: [(routes) => runRoutes(routes, runs), ...areas], hub };
 }

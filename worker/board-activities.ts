@@ -4,6 +4,7 @@ import { closeApproval, createApprovalActivities } from '../activities/approvals
 import { createAttachmentActivities } from '../activities/attachments';
 import { createCommandActivities } from '../activities/commands';
 import { createCompletionActivities } from '../activities/completion';
+import { createHookActivities } from '../activities/hooks';
 import { createOperatorActivities } from '../activities/operator';
 import { createOutputArtifactActivities } from '../activities/output-artifacts';
 import { createPhaseActivities } from '../activities/phases';
@@ -15,10 +16,14 @@ import { createTreeActivities } from '../activities/tree';
 import { watchRemoteRuns } from '../activities/watch-remote';
 import { createWorktreePlanActivities } from '../activities/worktree/plan';
 import type { Environment } from '../platform/config/env';
+import { createWebhookSender } from '../platform/http/webhook';
 import type { Board } from '../stores/board-files/board';
 import { runSignals } from './admission';
 import { runWorkflows } from './run-workflows';
 import type { SharedDependencies } from './shared';
+
+/** How long a receiver of a hook may take to answer. */
+const webhookTimeoutMs = 10_000;
 
 /** What is done on the board's queue: whatever needs the stores and the task files, and no host in particular. */
 export function createBoardActivities(
@@ -60,6 +65,16 @@ export function createBoardActivities(
     ...createRewindMessageActivities({ rewinds, command, now }),
     ...createWorktreePlanActivities({ ...onBoard, repositories: stores.repositories, hosts: stores.hosts }),
     ...createOutputArtifactActivities({ outputArtifacts, attempts, log }),
+    ...createHookActivities({
+      hooks: stores.hooks,
+      executions: stores.hookExecutions,
+      webhooks: createWebhookSender({
+        secret: env.BOARD_WEBHOOK_SECRET,
+        allowPrivate: env.BOARD_WEBHOOK_ALLOW_PRIVATE,
+        timeoutMs: webhookTimeoutMs,
+      }),
+      now,
+    }),
     ...createAttachmentActivities({ attachments: stores.attachments, board, log, now }),
   };
 }

@@ -9,6 +9,7 @@ import { createAttachmentStore } from '../stores/attachment-store';
 import type { Database } from '../stores/collection';
 import { createConversationStore } from '../stores/conversation-store';
 import { createFeedStore } from '../stores/feed-store';
+import { createHookExecutionStore, createHookStore } from '../stores/hook-store';
 import { createHostManifestStore } from '../stores/host-manifest-store';
 import { createHostStore } from '../stores/host-store';
 import { createOutputArtifactStore } from '../stores/output-artifact-store';
@@ -48,6 +49,8 @@ export async function openStores(database: Database, env: Environment) {
     conversations: await createConversationStore(database),
     events: await createRunEventStore(database, feed),
     featureSettings: await createSettingsStore(database, env),
+    hooks: await createHookStore(database),
+    hookExecutions: await createHookExecutionStore(database),
     hosts: await createHostStore(database),
     manifests: await createHostManifestStore(database),
     outputArtifacts: await createOutputArtifactStore(database, { retentionMs: env.BOARD_ARTIFACT_RETENTION_MS }),

@@ -8,6 +8,7 @@ export { runApproval } from './run-approval/workflow';
 export { attachmentCleanup } from './attachment-cleanup/workflow';
 export { outputCleanup } from './output-cleanup/workflow';
 export { launchPreview } from './launch-preview/workflow';
+export { taskTransition } from './task-transition/workflow';
 export { worktree } from './worktree/workflow';
 export { workspaceInventory } from './workspace-inventory/workflow';
 export { worktreeInspection, worktreeOpen } from './worktree-view/workflow';

@@ -116,6 +116,8 @@ export const environment = z.object({
   BOARD_DRAIN_MS: z.coerce.number().int().min(0).max(86_400_000).default(20_000),
   BOARD_HEARTBEAT_TIMEOUT_MS: milliseconds(10_000),
   BOARD_CHECKPOINT_INTERVAL_MS: milliseconds(10_000),
+  BOARD_WEBHOOK_SECRET: z.string().min(16).optional(),
+  BOARD_WEBHOOK_ALLOW_PRIVATE: flag(false),
   BOARD_WORKER_CONCURRENCY: z.coerce.number().int().min(1).max(1_000).default(100),
   BITMAP_PORT: port(10_101),
   BITMAP_TOKEN: z.string().min(1).optional(),

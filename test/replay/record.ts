@@ -19,6 +19,7 @@ import { approvalScenarios } from './scenarios/approvals';
 import { attachmentScenarios } from './scenarios/attachments';
 import { commandScenarios } from './scenarios/commands';
 import { conversationScenarios } from './scenarios/conversations';
+import { hookScenarios } from './scenarios/hooks';
 import { lostScenarios } from './scenarios/lost';
 import { phaseScenarios } from './scenarios/phases';
 import { reattachedScenarios } from './scenarios/reattached';
@@ -36,6 +37,7 @@ const groups: Record<string, (stage: Stage) => Promise<Recording[]>> = {
   runs: runScenarios,
   worktrees: worktreeScenarios,
   attachments: attachmentScenarios,
+  hooks: hookScenarios,
   approvals: approvalScenarios,
   phases: phaseScenarios,
   admission: admissionScenarios,
@@ -53,6 +55,7 @@ async function main(): Promise<void> {
   const breakpoints = await gitBreakpoints(files.path);
   const service = await startService({
     BOARD_MAX_RUNS: '2',
+    BOARD_WEBHOOK_ALLOW_PRIVATE: 'true',
     BOARD_RETRY_BACKOFF_MS: '5000',
     BOARD_CHECKPOINT_INTERVAL_MS: '200',
     PATH: breakpoints.path,

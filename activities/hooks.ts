@@ -1,0 +1,69 @@
+import { ApplicationFailure } from '@temporalio/common';
+import type { Hook, HookContext } from '../contracts/hook';
+import type { WebhookSender } from '../platform/http/webhook';
+import { hookFits } from '../runs/hook-events';
+import type { HookExecutionStore, HookStore } from '../stores/hook-store';
+
+export interface HookActivityDependencies {
+  hooks: HookStore;
+  executions: HookExecutionStore;
+  webhooks: WebhookSender;
+  now: () => Date;
+}
+
+export interface HookRun {
+  /** One for each hook and change; receivers know repetitions by it. */
+  executionId: string;
+  hookId: string;
+  context: HookContext;
+}
+
+export function createHookActivities({ hooks, executions, webhooks, now }: HookActivityDependencies) {
+  return {
+    /** The hooks that are to be run for something that happened, in their order. */
+    async hooksFor(context: HookContext): Promise<Pick<Hook, 'id' | 'name'>[]> {
+      const fitting = (await hooks.list()).filter((hook) => hookFits(hook, context));
+      return fitting.sort((a, b) => a.order - b.order).map(({ id, name }) => ({ id, name }));
+    },
+
+    /**
+     * Runs one hook once and notes what came of it. A hook that was deleted or turned off meanwhile is not run.
+     *
+     * @throws ApplicationFailure to be tried again, or not when it would be of no use
+     */
+    async runHook({ executionId, hookId, context }: HookRun): Promise<void> {
+      const hook = await hooks.get(hookId);
+      if (!hook?.enabled) return;
+      const at = now();
+      const body = JSON.stringify({ hookId, hookName: hook.name, event: context.event, context });
+      const outcome = await webhooks.send(new URL(hook.action.url), { id: executionId, at, body });
+      const success = outcome.status !== undefined && outcome.status >= 200 && outcome.status < 300;
+      const error = outcome.error ?? (success ? undefined : `The receiver answered ${outcome.status ?? 'nothing'}.`);
+      await executions.note({
+        id: executionId,
+        hookId,
+        hookName: hook.name,
+        event: context.event,
+        taskId: context.taskId,
+        action: hook.action.type,
+        state: success ? 'delivered' : 'pending',
+        success,
+        attempts: 1,
+        ...(outcome.status !== undefined && { status: outcome.status }),
+        ...(error !== undefined && { error }),
+        durationMs: now().getTime() - at.getTime(),
+        executedAt: at.toISOString(),
+      });
+      if (success) return;
+      throw ApplicationFailure.create({
+        type: 'HOOK_FAILED',
+        message: error ?? 'The receiver did not take it.',
+        nonRetryable: outcome.forbidden === true || outcome.status === 410,
+      });
+    },
+
+    giveUpHook: (executionId: string): Promise<void> => executions.giveUp(executionId),
+  };
+}
+
+export type HookActivities = ReturnType<typeof createHookActivities>;

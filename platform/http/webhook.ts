@@ -1,0 +1,83 @@
+import { createHash, createHmac } from 'node:crypto';
+import { request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import { RequestFilteringHttpAgent, RequestFilteringHttpsAgent } from 'request-filtering-agent';
+
+export interface WebhookSettings {
+  /** Key of the signature; unsigned without one. */
+  secret: string | undefined;
+  /** Whether receivers may have an address of a private network, or of this machine. */
+  allowPrivate: boolean;
+  timeoutMs: number;
+}
+
+export interface WebhookMessage {
+  /** The same for every attempt: receivers know repetitions by it. */
+  id: string;
+  at: Date;
+  /** JSON. */
+  body: string;
+}
+
+/** What came of one attempt. */
+export interface WebhookOutcome {
+  /** What the receiver answered; absent when it did not. */
+  status?: number;
+  error?: string;
+  /** The receiver is at an address that is never talked to. */
+  forbidden?: boolean;
+}
+
+/** The headers of the Standard Webhooks specification, so that receivers verify them with a library. */
+function signedHeaders(secret: string | undefined, message: WebhookMessage): Record<string, string> {
+  const id = `msg_${createHash('sha256').update(message.id).digest('hex').slice(0, 32)}`;
+  const timestamp = String(Math.floor(message.at.getTime() / 1000));
+  const headers = { 'webhook-id': id, 'webhook-timestamp': timestamp };
+  if (secret === undefined) return headers;
+  // As the libraries of that specification write their keys; any other text is the key as it is.
+  const key = secret.startsWith('whsec_') ? Buffer.from(secret.slice('whsec_'.length), 'base64') : secret;
+  const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${message.body}`).digest('base64');
+  return { ...headers, 'webhook-signature': `v1,${signature}` };
+}
+
+/**
+ * Posts to whoever wants to be told. An address is checked when the connection to it is made, so that a name cannot lead
+ * elsewhere than where it was looked up; redirects are not followed.
+ */
+export function createWebhookSender({ secret, allowPrivate, timeoutMs }: WebhookSettings) {
+  const filter = { allowPrivateIPAddress: allowPrivate, allowMetaIPAddress: false };
+  const agents = { http: new RequestFilteringHttpAgent(filter), https: new RequestFilteringHttpsAgent(filter) };
+
+  return {
+    /** Posts once; every way it can fail is an outcome. */
+    send(url: URL, message: WebhookMessage): Promise<WebhookOutcome> {
+      const secure = url.protocol === 'https:';
+      return new Promise((resolve) => {
+        const failed = ({ message: error }: Error): void =>
+          resolve({ error, ...(/is not allowed/.test(error) ? { forbidden: true } : {}) });
+        const request = (secure ? requestHttps : requestHttp)(
+          url,
+          {
+            method: 'POST',
+            agent: secure ? agents.https : agents.http,
+            signal: AbortSignal.timeout(timeoutMs),
+            headers: {
+              'content-type': 'application/json',
+              'content-length': Buffer.byteLength(message.body),
+              ...signedHeaders(secret, message),
+            },
+          },
+          (response) => {
+            resolve({ status: response.statusCode ?? 0 });
+            // What it says is of no interest, however long it is.
+            response.destroy();
+          },
+        );
+        request.on('error', failed);
+        request.end(message.body);
+      });
+    },
+  };
+}
+
+export type WebhookSender = ReturnType<typeof createWebhookSender>;

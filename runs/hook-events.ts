@@ -1,0 +1,43 @@
+import type { Hook, HookContext, HookEvent } from '../contracts/hook';
+import type { TaskLocation, TaskStatus } from '../contracts/task';
+
+/** Where a task stands, as far as hooks are concerned. */
+export interface TaskStanding {
+  status: TaskStatus;
+  location: TaskLocation;
+}
+
+const eventOfStatus: Partial<Record<TaskStatus, HookEvent>> = {
+  'in-progress': 'task.started',
+  blocked: 'task.blocked',
+  done: 'task.done',
+};
+
+/** What has happened to a task between two standings; `before` is absent for a task nobody knew of. */
+export function hookEvents(before: TaskStanding | undefined, now: TaskStanding): HookEvent[] {
+  if (!before) return ['task.created'];
+  const events: HookEvent[] = [];
+  if (before.status !== now.status) {
+    const named = eventOfStatus[now.status];
+    events.push('task.status.changed', ...(named ? [named] : []));
+  }
+  if (before.location !== 'archive' && now.location === 'archive') events.push('task.archived');
+  return events;
+}
+
+/** Whether a hook is to be run for something that happened. */
+export function hookFits({ enabled, event, filter }: Hook, context: HookContext): boolean {
+  const { newStatus, previousStatus, type, project, priority } = filter;
+  return (
+    enabled &&
+    event === context.event &&
+    fits(newStatus, context.newStatus) &&
+    fits(previousStatus, context.previousStatus) &&
+    fits(type, context.taskType) &&
+    fits(project, context.project) &&
+    fits(priority, context.priority)
+  );
+}
+
+const fits = (wanted: string | undefined, actual: string | undefined): boolean =>
+  wanted === undefined || wanted === actual;

@@ -1,0 +1,52 @@
+import type { HookExecution, HookFields } from '../contracts/hook';
+import type { Database, Stored } from './collection';
+import { createConfiguredRecords } from './configured-records';
+
+/** Executions are kept for a month. */
+const keptSeconds = 30 * 86_400;
+
+type ExecutionRecord = Stored & Omit<HookExecution, 'id'>;
+
+/** Hooks by id (specification 1, Lifecycle hooks). */
+export const createHookStore = (db: Database) => createConfiguredRecords<HookFields>(db, 'hooks');
+
+export type HookStore = Awaited<ReturnType<typeof createHookStore>>;
+
+/** What came of hooks: one record for each hook and change, whatever it took. */
+export async function createHookExecutionStore(db: Database) {
+  const newest = { executedAt: -1 } as const;
+  const executions = await db.collection<ExecutionRecord>({
+    name: 'hook-executions',
+    indexes: [{ keys: newest }, { keys: { hookId: 1, ...newest } }, { keys: { taskId: 1, ...newest } }],
+    expire: { field: 'executedAt', afterSeconds: keptSeconds },
+  });
+  return {
+    /** Notes one more attempt, and what came of it. */
+    async note({ id, attempts: _attempts, ...attempt }: HookExecution): Promise<void> {
+      await executions.findOneAndUpdate({ _id: id }, { $set: attempt, $inc: { attempts: 1 } }, { upsert: true });
+    },
+    /** Nobody tries any more. */
+    async giveUp(id: string): Promise<void> {
+      await executions.findOneAndUpdate({ _id: id, state: 'pending' }, { $set: { state: 'failed' } });
+    },
+    /** The newest first. */
+    async list({
+      hookId,
+      taskId,
+      limit,
+    }: {
+      hookId?: string;
+      taskId?: string;
+      limit: number;
+    }): Promise<HookExecution[]> {
+      const filter = {
+        ...(hookId !== undefined && { hookId }),
+        ...(taskId !== undefined && { taskId }),
+        executedAt: { $gt: '' },
+      };
+      return (await executions.find(filter, { sort: newest, limit })).map(({ _id, ...rest }) => ({ id: _id, ...rest }));
+    },
+  };
+}
+
+export type HookExecutionStore = Awaited<ReturnType<typeof createHookExecutionStore>>;

@@ -1,0 +1,32 @@
+import { proxyActivities, setCurrentDetails } from '@temporalio/workflow';
+import type { HookActivities, HookRun } from '../../activities/hooks';
+import type { TaskTransitionInput } from './messages';
+
+const { hooksFor, giveUpHook } = proxyActivities<Pick<HookActivities, 'hooksFor' | 'giveUpHook'>>({
+  startToCloseTimeout: '10 seconds',
+  retry: { initialInterval: '200 milliseconds', maximumInterval: '15 seconds' },
+});
+
+/** Runs every hook that waits for something that happened to a task; one that fails keeps no other from being run. */
+export async function taskTransition({ id, context, timings }: TaskTransitionInput): Promise<{ hooks: number }> {
+  const hooks = await hooksFor(context);
+  setCurrentDetails(`${context.event} of ${context.taskId}: ${hooks.length} hooks.`);
+  const { firstPauseMs, longestPauseMs, giveUpAfterMs } = timings;
+  await Promise.all(
+    hooks.map(async ({ id: hookId, name }) => {
+      const { runHook } = proxyActivities<Pick<HookActivities, 'runHook'>>({
+        startToCloseTimeout: '30 seconds',
+        scheduleToCloseTimeout: giveUpAfterMs,
+        retry: { initialInterval: firstPauseMs, maximumInterval: longestPauseMs },
+        summary: `hook ${name}`,
+      });
+      const run: HookRun = { executionId: `${id}/${hookId}`, hookId, context };
+      try {
+        await runHook(run);
+      } catch {
+        await giveUpHook(run.executionId);
+      }
+    }),
+  );
+  return { hooks: hooks.length };
+}
