@@ -2,6 +2,7 @@ import type { Filter } from 'mongodb';
 import { unsettledStates, type WorktreeManifest } from '../contracts/worktree';
 import type { Database } from './collection';
 import { DuplicateKeyError } from './errors';
+import { inPages } from './in-pages';
 
 /** The manifest of a task's worktree. Its id is the task's, so that two creations are one. */
 export interface WorktreeRecord extends WorktreeManifest {
@@ -21,7 +22,7 @@ export async function createWorktreeStore(db: Database) {
     name: 'worktrees',
     indexes: [
       { keys: { allocation: 1 }, unique: true },
-      { keys: { state: 1, updatedAt: 1 } },
+      { keys: { state: 1, _id: 1 } },
       { keys: { 'lease.expiresAt': 1 } },
       { keys: { repository: 1, updatedAt: -1 } },
     ],
@@ -63,15 +64,14 @@ export async function createWorktreeStore(db: Database) {
       worktrees.find({ repository }, { sort: { updatedAt: -1 }, limit }),
 
     /**
-     * Worktrees in the middle of an operation, those that stand longest first.
+     * Every worktree in the middle of an operation, however many there are.
      *
      * @param options.stuck also those that stand still with an error
      */
-    unsettled: (limit: number, { stuck }: { stuck: boolean }) =>
-      worktrees.find(
-        { state: { $in: unsettledStates }, ...(stuck ? {} : { recoverable: null }) },
-        { sort: { updatedAt: 1 }, limit },
-      ),
+    async *unsettled({ stuck, pageSize }: { stuck: boolean; pageSize?: number }): AsyncGenerator<WorktreeRecord> {
+      for (const state of unsettledStates)
+        yield* inPages(worktrees, { state, ...(stuck ? {} : { recoverable: null }) }, pageSize);
+    },
 
     /** Worktrees whose lease has ended before `before`, the oldest first. */
     expired: (before: string, skip: number, limit: number) =>

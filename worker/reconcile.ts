@@ -12,9 +12,6 @@ export interface ReconcileDependencies {
   log: Log;
 }
 
-/** How many operations are taken up at a time. */
-const batch = 200;
-
 /**
  * Takes up every worktree operation that was written down and not finished. One whose workflow runs is left to it; one
  * whose workflow is lost (with Temporal's database, say) is finished by a new one, whose steps look at git first.
@@ -25,7 +22,7 @@ export async function reconcileWorktrees(
   { worktrees, client, heartbeatTimeoutMs, log }: ReconcileDependencies,
   { stuck }: { stuck: boolean },
 ): Promise<void> {
-  for (const { _id: taskId, state, operation } of await worktrees.unsettled(batch, { stuck })) {
+  for await (const { _id: taskId, state, operation } of worktrees.unsettled({ stuck })) {
     await client.workflow.start('worktree', {
       workflowId: worktreeId(taskId),
       taskQueue: boardQueue,

@@ -75,15 +75,19 @@ describe('unfinished operations of worktrees', () => {
     ...fields,
   });
 
-  it('are found behind any number of others that stand still with an error', async () => {
+  it('are found behind any number of others, of which some stand still with an error', async () => {
     const worktrees = await createWorktreeStore(database);
     const recoverable = { code: 'CONFLICT', message: 'It conflicts.', path: '/', at: at(0) };
     for (const taskId of ['TASK-1', 'TASK-2']) await worktrees.insert(aWorktree(taskId, { recoverable }));
     await worktrees.insert(aWorktree('TASK-3', { updatedAt: at(1) }));
     await worktrees.insert(aWorktree('TASK-4', { updatedAt: at(2), state: 'ready' }));
-    const ids = async (limit: number, stuck: boolean) =>
-      (await worktrees.unsettled(limit, { stuck })).map(({ _id }) => _id);
-    expect(await ids(2, false)).toEqual(['TASK-3']);
-    expect(await ids(10, true)).toEqual(['TASK-1', 'TASK-2', 'TASK-3']);
+    await worktrees.insert(aWorktree('TASK-5', { state: 'cleanup' }));
+    const ids = async (stuck: boolean) => {
+      const found: string[] = [];
+      for await (const { _id } of worktrees.unsettled({ stuck, pageSize: 1 })) found.push(_id);
+      return found;
+    };
+    expect(await ids(false)).toEqual(['TASK-3', 'TASK-5']);
+    expect(await ids(true)).toEqual(['TASK-1', 'TASK-2', 'TASK-3', 'TASK-5']);
   });
 });

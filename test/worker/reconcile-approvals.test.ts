@@ -50,3 +50,15 @@ test('every pending request is seen to once, however many end at the same moment
   expect(await seenTo(false)).toEqual([...overdue, ...open].sort());
   expect(await seenTo(true)).toEqual(overdue);
 });
+
+test('one that cannot be seen to keeps no other from it, and is told of', async () => {
+  const overdue = await opened(5, new Date('2026-01-01T00:00:00.000Z'), 'overdue');
+  const ids: string[] = [];
+  const service = {
+    supervise: ({ id }: { id: string }) =>
+      id === overdue[1] ? Promise.reject(new Error('It cannot.')) : Promise.resolve(void ids.push(id)),
+  };
+  const round = reconcileApprovals({ store, service }, { overdueOnly: true, pageSize: 2 });
+  await expect(round).rejects.toThrow('1 approvals could not be seen to.');
+  expect(ids.sort()).toEqual(overdue.filter((id) => id !== overdue[1]));
+});
