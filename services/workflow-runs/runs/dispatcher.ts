@@ -8,6 +8,9 @@ import type { workflowRun, workflowRunDispatch } from './workflow';
 /** Runs that take up room. */
 const running = ['starting', 'running'] as const;
 
+/** How long it is there without anything to do. */
+const idleMs = 600_000;
+
 /** The most runs that are looked at as starting at once. */
 const mostStarting = 1_000;
 
@@ -54,6 +57,7 @@ export function createDispatcher({ client, taskQueue, runs, concurrency }: Dispa
       await client.workflow.signalWithStart<typeof workflowRunDispatch>('workflowRunDispatch', {
         workflowId: dispatchId(taskQueue),
         taskQueue,
+        args: [idleMs],
         signal: lookAgain,
         signalArgs: [],
         staticSummary: 'start queued workflow runs',

@@ -16,6 +16,7 @@ export async function ensureDispatch(client: Client, taskQueue: string): Promise
         workflowType: 'workflowRunDispatch',
         workflowId: `${dispatchId(taskQueue)}/regular`,
         taskQueue,
+        args: [0],
         staticSummary: 'start queued workflow runs',
       },
     });

@@ -3,10 +3,12 @@ import {
   ApplicationFailure,
   CancellationScope,
   condition,
+  continueAsNew,
   isCancellation,
-  proxyActivities,
+  proxyLocalActivities,
   setCurrentDetails,
   setHandler,
+  workflowInfo,
 } from '@temporalio/workflow';
 import type { RunActivities } from './activities';
 import {
@@ -24,12 +26,13 @@ import { RunProgress } from './progress';
 import type { RunStatus } from './run';
 import { walk } from './walk';
 
-const { saveRun, runEnded, startQueued } = proxyActivities<Pick<RunActivities, 'saveRun' | 'runEnded' | 'startQueued'>>(
-  {
-    startToCloseTimeout: '30 seconds',
-    retry: { initialInterval: '200 milliseconds', maximumInterval: '15 seconds' },
-  },
-);
+/** Store work and a signal: short, repeatable, and not worth a round trip by way of the queue. */
+const { saveRun, runEnded, startQueued } = proxyLocalActivities<
+  Pick<RunActivities, 'saveRun' | 'runEnded' | 'startQueued'>
+>({
+  startToCloseTimeout: '30 seconds',
+  retry: { initialInterval: '200 milliseconds', maximumInterval: '15 seconds' },
+});
 
 const refused = (message: string): ApplicationFailure =>
   ApplicationFailure.create({ type: notNow, message, nonRetryable: true });
@@ -113,12 +116,16 @@ export async function workflowRun({ runId, graph }: RunInput): Promise<RunStatus
   });
 }
 
-/** Starts queued runs while there is room, oldest first. Short-lived: whoever makes room or a run starts it again. */
-export async function workflowRunDispatch(): Promise<void> {
+/**
+ * Starts queued runs while there is room, oldest first. It stays for a while when there is nothing to do: Temporal lets
+ * nobody start the same workflow again within a second.
+ */
+export async function workflowRunDispatch(idleMs: number): Promise<void> {
   let looks = 1;
   setHandler(lookAgain, () => void (looks += 1));
-  while (looks > 0) {
+  do {
     looks = 0;
     await startQueued();
-  }
+    if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof workflowRunDispatch>(idleMs);
+  } while (await condition(() => looks > 0, Math.max(1, idleMs)));
 }

@@ -45,10 +45,13 @@ async function main(): Promise<void> {
     }
   }
 
+  async function keepNow(workflowId: string, name: string): Promise<void> {
+    const history = await workflow.getHandle(workflowId).fetchHistory();
+    await writeFile(join(histories, `${name}.json`), historyToJSON(history));
+  }
   async function keepOne(workflowId: string, name: string): Promise<void> {
-    const handle = workflow.getHandle(workflowId);
-    await handle.result();
-    await writeFile(join(histories, `${name}.json`), historyToJSON(await handle.fetchHistory()));
+    await workflow.getHandle(workflowId).result();
+    await keepNow(workflowId, name);
   }
 
   try {
@@ -75,7 +78,7 @@ async function main(): Promise<void> {
     gate.open();
     await keep(superseded.id, 'session-superseded', 'session-superseding');
 
-    await recordRuns({ call, keepOne });
+    await recordRuns({ call, keepOne, keepNow });
   } finally {
     await connection.close();
     await service.close();

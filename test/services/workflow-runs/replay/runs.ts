@@ -4,6 +4,8 @@ import { eventually } from '../../../../platform/testing/eventually';
 export interface Recorder {
   call: (path: string, body?: unknown) => Promise<Response>;
   /** Writes the history of a workflow that has ended, or ends soon. */
+  /** Writes the history of a workflow as it is. */
+  keepNow: (workflowId: string, name: string) => Promise<void>;
   keepOne: (workflowId: string, name: string) => Promise<void>;
 }
 
@@ -12,7 +14,7 @@ const asked = `digraph Asked { start -> ask -> p; ask [shape=hexagon]; p [shape=
 const late = 'digraph Late { start -> ask -> exit; ask [shape=hexagon, timeout="10ms"] }';
 
 /** Records a run that is paused, steered and answered, one cancelled in the middle, one that waited, one that failed. */
-export async function recordRuns({ call, keepOne }: Recorder): Promise<void> {
+export async function recordRuns({ call, keepOne, keepNow }: Recorder): Promise<void> {
   const json = async (path: string, body?: unknown) => (await (await call(path, body)).json()) as Run;
   const start = async (dot_source: string): Promise<string> => (await json('/runs', { dot_source })).id;
   const untilAsked = (id: string) =>
@@ -41,7 +43,7 @@ export async function recordRuns({ call, keepOne }: Recorder): Promise<void> {
     if ((await json(`/runs/${third}`)).status !== 'failed') throw new Error('It has not failed yet.');
   });
   await keepOne(`workflow-run/${third}`, 'run-failed');
-  await keepOne('workflow-runs/dispatch', 'dispatch');
+  await keepNow('workflow-runs/dispatch', 'dispatch');
 }
 
 interface Run {
