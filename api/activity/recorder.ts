@@ -20,7 +20,7 @@ export function createChangeRecorder({
     const { before, after } = change;
     const known = new Set((before?.comments ?? []).map(({ id }) => id));
     for (const { id, author, text } of (after.comments ?? []).filter((comment) => !known.has(comment.id))) {
-      for (const { target } of mentionsIn(text)) {
+      for (const { target } of mentionsIn(text).filter((one) => one.target !== author)) {
         await notifications.add({
           type: 'mention',
           targetAgent: target,

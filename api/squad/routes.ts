@@ -38,7 +38,7 @@ export function squadRoutes(
   /** Tells those who are mentioned, and the watchers. */
   async function tell(message: SquadMessage): Promise<void> {
     const { id, agent, taskId, taskTitle, mentions } = message;
-    for (const { target } of mentions) {
+    for (const { target } of mentions.filter((one) => one.target !== agent)) {
       await notifications.add({
         type: 'mention',
         targetAgent: target,

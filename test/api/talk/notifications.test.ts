@@ -38,12 +38,13 @@ it('is made once for a dedupeKey, however many say so at once', async () => {
 
 it('comes of the mentions in a comment, once for each who is mentioned', async () => {
   const id = await aTask();
-  await call('POST', `/tasks/${id}/comments`, { author: 'eve', text: 'Look, @ada and @bob, @ada!' });
+  await call('POST', `/tasks/${id}/comments`, { author: 'eve', text: 'Look, @ada and @bob, @ada! (@eve)' });
   await call('POST', `/tasks/${id}/comments`, { author: 'eve', text: 'nobody' });
   expect(await of('ada')).toEqual([
     expect.objectContaining({ type: 'mention', taskId: id, taskTitle: 'A task', fromAgent: 'eve', delivered: false }),
   ]);
   expect(await of('bob')).toHaveLength(1);
+  expect(await of('eve')).toEqual([]);
 });
 
 it('is delivered one by one or all at once', async () => {
