@@ -1,3 +1,12 @@
+import { agentStatusRoutes } from './agent-status/routes';
+import { statusHistoryRoutes } from './status-history/routes';
+import { squadRoutes } from './squad/routes';
+import { chatRoutes } from './chat/routes';
+import { activityRoutes } from './activity/routes';
+import { broadcastRoutes } from './broadcasts/routes';
+import { notificationRoutes } from './notifications/routes';
+import { mentionRoutes } from './notifications/routes.mentions';
+import { changeRoutes } from './changes/routes';
 import { auditRoutes } from './audit/routes';
 import { archiveRoutes } from './archive/routes';
 import { attachmentRoutes } from './attachments/routes';
@@ -59,5 +68,14 @@ export const coreAreas: Area[] = [
   workspaceCapabilityRoutes,
   sandboxRoutes,
   telemetryRoutes,
+  agentStatusRoutes,
+  statusHistoryRoutes,
+  squadRoutes,
+  chatRoutes,
+  activityRoutes,
+  broadcastRoutes,
+  notificationRoutes,
+  mentionRoutes,
+  changeRoutes,
   openApiRoutes,
 ];

@@ -1,6 +1,5 @@
 import type { Client } from '@temporalio/client';
 import type { ApprovalStore } from '../stores/approval-store';
-import type { FeedStore } from '../stores/feed-store';
 import type { ApiContext, Area } from './context';
 import type { RunsContext } from './runs/context';
 import type { AskHost } from './temporal/ask-host';
@@ -10,7 +9,7 @@ export interface DurableContext extends ApiContext {
   client: Client;
   /** Asks a host what somebody waits for. */
   ask: AskHost;
-  runs: RunsContext & { feed: FeedStore };
+  runs: RunsContext;
   approvals: ApprovalStore;
   now: () => Date;
 }

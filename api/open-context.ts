@@ -3,18 +3,27 @@ import { join } from 'node:path';
 import type { Environment } from '../platform/config/env';
 import { openUploadFolder } from '../platform/http/upload-folder';
 import type { Log } from '../platform/log/log';
+import { createActivityStore } from '../stores/activity-store';
 import { createAgentConfigStore } from '../stores/agent-config-store';
+import { createAgentStatusStore } from '../stores/agent-status-store';
 import { createAttachmentStore } from '../stores/attachment-store';
+import { createAttemptStore } from '../stores/attempt-store';
 import { createAuditStore } from '../stores/audit-store';
 import { createBoard } from '../stores/board-files/board';
+import { recordedBoard } from '../stores/board-files/recorded-board';
+import { createBroadcastStore } from '../stores/broadcast-store';
+import { createChatStore } from '../stores/chat-store';
+import { createFeedStore } from '../stores/feed-store';
 import { openDatabase } from '../stores/open';
 import { openBoardHome } from '../stores/board-home';
 import { createManagedListStore } from '../stores/managed-list-store';
+import { createNotificationStore } from '../stores/notification-store';
 import { createProfileStore } from '../stores/profile-store';
 import { createRepositoryStore } from '../stores/repository-store';
 import { createRoutingStore } from '../stores/routing-store';
 import { createSandboxStore } from '../stores/sandbox-store';
 import { createSettingsStore } from '../stores/settings-store';
+import { createSquadStore } from '../stores/squad-store';
 import { createTaskCheckpointStore } from '../stores/task-checkpoint-store';
 import { createTelemetryStore } from '../stores/telemetry-store';
 import { createTemplateStore } from '../stores/template-store';
@@ -23,6 +32,7 @@ import { createWorkspaceCapabilityStore } from '../stores/workspace-capability-s
 import { authenticatorOf } from './authenticator';
 import type { Closer } from './closers';
 import type { ApiContext } from './context';
+import { createChangeRecorder } from './activity/recorder';
 import { diskCheck, memoryCheck, storageCheck } from './health/checks';
 
 /** Opens the stores and the board; what was opened is left to the closers, also when a later part cannot be. */
@@ -32,16 +42,26 @@ export async function openContext(env: Environment, log: Log, closers: Closer[])
   closers.push(() => database.close());
   const home = await openBoardHome(database, { dataDir: env.BOARD_DATA_DIR, shared: env.MONGODB_URL !== undefined });
   await home.claim();
-  const board = await createBoard({ dir: join(env.BOARD_DATA_DIR, 'tasks'), log });
-  closers.push(() => board.close());
+  const files = await createBoard({ dir: join(env.BOARD_DATA_DIR, 'tasks'), log });
+  closers.push(() => files.close());
+  const activity = await createActivityStore(database);
+  const notifications = await createNotificationStore(database);
   const agents = await createAgentConfigStore(database);
   const profiles = await createProfileStore(database);
   return {
     env,
     log,
-    board,
+    board: recordedBoard(files, createChangeRecorder({ activity, notifications })),
     database,
+    activity,
+    notifications,
     agents,
+    agentStatus: await createAgentStatusStore(database),
+    attempts: await createAttemptStore(database),
+    broadcasts: await createBroadcastStore(database),
+    chats: await createChatStore(database),
+    feed: await createFeedStore(database),
+    squad: await createSquadStore(database),
     attachments: await createAttachmentStore(database),
     managedLists: await createManagedListStore(database),
     templates: await createTemplateStore(database),

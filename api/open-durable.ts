@@ -6,7 +6,6 @@ import { openCheckpoints } from './checkpoints/open';
 import type { Closer } from './closers';
 import type { ApiContext, Area } from './context';
 import type { DurableContext, OpenArea } from './durable-context';
-import { FeedHub } from './feed/hub';
 import { temporalCheck } from './health/checks';
 import { openHooks } from './hooks/open';
 import { openOutputArtifacts } from './output-artifacts/open';
@@ -32,21 +31,14 @@ const durableAreas: OpenArea[] = [
   openWorkspaceTrust,
 ];
 
-/** Opens the runs of tasks with all that belongs to them, and the live feed. */
-export async function openDurable(
-  context: ApiContext,
-  client: Client,
-  closers: Closer[],
-): Promise<{ areas: Area[]; hub: FeedHub }> {
+/** Opens the runs of tasks with all that belongs to them. */
+export async function openDurable(context: ApiContext, client: Client, closers: Closer[]): Promise<Area[]> {
   const { TEMPORAL_HTTP_ADDRESS: httpAddress, TEMPORAL_NAMESPACE: namespace } = context.env;
   const ask = createAskHost(httpAddress === undefined ? undefined : { httpAddress, namespace });
   const runs = await openRuns(context, { client, ask });
   const approvals = await createApprovalStore(context.database);
   const durable: DurableContext = { ...context, client, ask, runs, approvals, now: () => new Date() };
-  const hub = new FeedHub({ ...runs, approvals, board: context.board, log: context.log });
-  await hub.start();
-  closers.push(() => hub.stop());
   context.checks.temporal = temporalCheck(client);
   const areas = await Promise.all([...durableAreas.map((open) => open(durable)), openHooks(durable, closers)]);
-  return { areas: [(routes) => runRoutes(routes, runs), ...areas], hub };
+  return [(routes) => runRoutes(routes, runs), ...areas];
 }

@@ -6,6 +6,7 @@ import { createApp, requestTimes } from './app';
 import { closeAll, type Closer } from './closers';
 import type { ApiContext } from './context';
 import type { FeedHub } from './feed/hub';
+import { openHub } from './feed/open';
 import { defaultFeedSettings, serveFeed } from './feed/server';
 import { openContext } from './open-context';
 import { openDurable } from './open-durable';
@@ -21,15 +22,15 @@ export interface RunningApi {
 /**
  * Starts one replica of the API in this process.
  *
- * @param client of the Temporal server; without one there are no runs and no feed
+ * @param client of the Temporal server; without one there are no runs
  * @throws ListenError when the port cannot be had; nothing stays open
  */
 export async function startApi(env: Environment, log: Log, client?: Client): Promise<RunningApi> {
   const closers: Closer[] = [];
   try {
     const context = await openContext(env, log, closers);
-    const durable = client && (await openDurable(context, client, closers));
-    const { app } = createApp(context, durable?.areas);
+    const hub = await openHub(context, closers);
+    const { app } = createApp(context, client && (await openDurable(context, client, closers)));
     const server: RunningServer = await listen(app.callback(), {
       host: env.BOARD_HOST,
       port: env.BOARD_PORT,
@@ -38,7 +39,7 @@ export async function startApi(env: Environment, log: Log, client?: Client): Pro
       headersTimeoutMs: requestTimes.usual,
     });
     closers.push(() => server.close());
-    if (durable) closers.push(watchable(server, durable.hub, context));
+    closers.push(watchable(server, hub, context));
     return { url: server.url, port: server.port, context, close: () => closeAll(closers, log) };
   } catch (error) {
     await closeAll(closers, log);

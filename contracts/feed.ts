@@ -1,9 +1,13 @@
+import type { BoardNotice } from './watch';
+
 /**
  * What every api replica hears about, in one gapless order. Entries are pointers: a replica that hears `run.events`
- * reads the events themselves, so an entry lost to a crash is made good by the next one. Changes of tasks are not
+ * reads the events themselves, so an entry lost to a crash is made good by the next one. Only what is said is carried
+ * along, so that it is told in the order it was said in. Changes of tasks are not
  * here: every replica's index of the board files notices them by itself.
  */
 export type FeedMessage =
   | { type: 'run.events'; taskId: string; attemptId: string; upTo: number }
   | { type: 'agent.status' }
-  | { type: 'run-approval.changed'; approvalId: string; taskId: string; attemptId: string };
+  | { type: 'run-approval.changed'; approvalId: string; taskId: string; attemptId: string }
+  | { type: 'notice'; notice: BoardNotice };

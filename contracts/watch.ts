@@ -1,7 +1,11 @@
 import { z } from 'zod';
+import type { AgentStatus } from './agent-status';
+import type { Broadcast } from './broadcast';
+import { chatId, type ChatMessage } from './chat';
 import { attemptId, taskId } from './common';
 import type { RunApproval } from './run-approval';
 import type { RunEvent } from './run-event';
+import type { Mention, SquadMessage } from './squad';
 import type { Task, TaskLocation } from './task';
 
 /** What a watcher may say. `subscribe` follows one task: a new one replaces the former. */
@@ -15,27 +19,24 @@ export const watcherMessage = z.union([
   }),
   z.strictObject({
     type: z.literal('subscribe'),
-    channel: z.enum(['agent:status', 'run-approvals']),
+    channel: z.enum(['agent:status', 'run-approvals', 'squad', 'broadcasts']),
     workspaceId: z.string().max(64).optional(),
   }),
   z.strictObject({ type: z.literal('subscribe:tasks'), workspaceId: z.string().max(64).optional() }),
+  z.strictObject({ type: z.literal('chat:subscribe'), sessionId: chatId, workspaceId: z.string().max(64).optional() }),
   z.strictObject({ type: z.literal('unsubscribe'), taskId: taskId.optional() }),
 ]);
 export type WatcherMessage = z.infer<typeof watcherMessage>;
 
-/** Who works now, as `agent:status` tells it. */
-export interface AgentStatus {
-  status: 'idle' | 'working';
-  subAgentCount: number;
-  activeAgents: {
-    agent: string;
-    status: string;
-    taskId: string;
-    taskTitle: string;
-    attemptId: string;
-    startedAt?: string;
-  }[];
-}
+/** What is said on the board: the feed carries it to every replica as it is told. */
+export type BoardNotice =
+  | { type: 'squad:message'; message: SquadMessage }
+  | { type: 'squad:mention'; messageId: string; agent: string; mention: Mention }
+  | { type: 'squad:read'; actor: string; lastReadAt: string; lastReadMessageId: string }
+  | { type: 'squad:pin'; messageId: string; pinned: boolean; decision: boolean }
+  | { type: 'squad:reaction'; messageId: string; actor: string; reaction: string }
+  | { type: 'chat:message'; sessionId: string; message: ChatMessage }
+  | { type: 'broadcast:new'; broadcast: Broadcast };
 
 /** What a watcher hears. `sequence` of run messages is the event's own: what to resume from. */
 export type FeedNotice =
@@ -44,6 +45,10 @@ export type FeedNotice =
   | { type: 'tasks:subscribed' }
   | { type: 'agent:status:subscribed' }
   | { type: 'run-approvals:subscribed' }
+  | { type: 'squad:subscribed' }
+  | { type: 'broadcasts:subscribed' }
+  | { type: 'chat:subscribed'; sessionId: string }
+  | BoardNotice
   | { type: 'run-approval:changed'; approval: RunApproval }
   | { type: 'unsubscribed'; taskId: string | null }
   | { type: 'task:updated'; task: Task }

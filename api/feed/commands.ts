@@ -1,4 +1,5 @@
 import { watcherMessage, type FeedNotice, type WatcherMessage } from '../../contracts/watch';
+import { permissionOf } from './channels';
 import type { FeedHub } from './hub';
 import type { Watcher } from './watcher';
 
@@ -6,9 +7,7 @@ import type { Watcher } from './watcher';
 export const maxMessageBytes = 16_384;
 
 const required = (message: WatcherMessage): string =>
-  message.type === 'subscribe' && 'channel' in message && message.channel === 'agent:status'
-    ? 'agent:read'
-    : 'task:read';
+  message.type === 'subscribe' && 'channel' in message ? permissionOf[message.channel] : 'task:read';
 
 /** Does what a watcher asks, or says why not; nothing a watcher sends ends the connection or the process. */
 export async function obey(hub: FeedHub, watcher: Watcher, raw: string): Promise<void> {
@@ -36,15 +35,11 @@ export async function obey(hub: FeedHub, watcher: Watcher, raw: string): Promise
     watcher.send({ type: 'unsubscribed', taskId: hub.unfollow(watcher) });
     return;
   }
-  if ('channel' in message && message.channel === 'run-approvals') {
-    watcher.choose('run-approvals');
-    watcher.send({ type: 'run-approvals:subscribed' });
-    return;
-  }
+  if (message.type === 'chat:subscribe') return hub.followChat(watcher, message.sessionId);
   if ('channel' in message) {
-    watcher.choose('agent:status');
-    watcher.send({ type: 'agent:status:subscribed' });
-    watcher.send({ type: 'agent:status', ...(await hub.status()) });
+    watcher.choose(message.channel);
+    watcher.send({ type: `${message.channel}:subscribed` });
+    if (message.channel === 'agent:status') watcher.send({ type: 'agent:status', ...(await hub.status()) });
     return;
   }
   return hub.follow(watcher, message.taskId, message.attemptId, message.afterSequence ?? 0);
@@ -68,6 +63,6 @@ function parse(raw: string): WatcherMessage | Extract<FeedNotice, { type: 'error
     requestType: type,
     code: 'VALIDATION_ERROR',
     message:
-      'Expected subscribe {taskId, attemptId?, afterSequence?}, subscribe {channel: "agent:status" or "run-approvals"}, subscribe:tasks or unsubscribe.',
+      'Expected subscribe {taskId, attemptId?, afterSequence?}, subscribe {channel: "agent:status", "run-approvals", "squad" or "broadcasts"}, subscribe:tasks, chat:subscribe {sessionId} or unsubscribe.',
   };
 }

@@ -1,18 +1,24 @@
 import type { FeedMessage } from '../../contracts/feed';
-import type { AgentStatus } from '../../contracts/watch';
+import type { AgentStatus } from '../../contracts/agent-status';
 import type { Log } from '../../platform/log/log';
+import type { AgentStatusStore } from '../../stores/agent-status-store';
 import type { ApprovalStore } from '../../stores/approval-store';
 import type { AttemptStore } from '../../stores/attempt-store';
 import type { Board } from '../../stores/board-files/board';
+import type { ChatStore } from '../../stores/chat-store';
 import type { FeedStore } from '../../stores/feed-store';
 import type { RunEventStore } from '../../stores/run-event-store';
+import { agentStatusNow } from '../agent-status/now';
+import type { BoardNotice, FeedNotice } from '../../contracts/watch';
+import { channelOf, permissionOf } from './channels';
 import { Follower } from './follower';
 import type { Channel, Watcher } from './watcher';
-import type { FeedNotice } from '../../contracts/watch';
 
 export interface HubContext {
   board: Pick<Board, 'get' | 'onChange'>;
+  agentStatus: Pick<AgentStatusStore, 'current'>;
   approvals: Pick<ApprovalStore, 'get'>;
+  chats: Pick<ChatStore, 'get'>;
   attempts: Pick<AttemptStore, 'latest' | 'get' | 'list' | 'listActive'>;
   events: Pick<RunEventStore, 'read' | 'last'>;
   feed: FeedStore;
@@ -40,8 +46,8 @@ export class FeedHub {
     const after = await this.context.feed.last();
     this.forgetBoard = this.context.board.onChange((change) => {
       const { taskId, kind, task, location } = change;
-      if (task && kind !== 'deleted') this.tell('tasks', 'task:read', { type: 'task:updated', task });
-      this.tell('tasks', 'task:read', { type: 'task:changed', changeType: kind, taskId, location });
+      if (task && kind !== 'deleted') this.tell('tasks', { type: 'task:updated', task });
+      this.tell('tasks', { type: 'task:changed', changeType: kind, taskId, location });
     });
     this.tailing = this.tail(after);
   }
@@ -120,21 +126,20 @@ export class FeedHub {
     return follower?.taskId ?? null;
   }
 
+  /** Follows what is said in a chat session from now on, in place of the one followed before. */
+  async followChat(watcher: Watcher, sessionId: string): Promise<void> {
+    if (await this.context.chats.get(sessionId)) {
+      watcher.chatId = sessionId;
+      watcher.send({ type: 'chat:subscribed', sessionId });
+      return;
+    }
+    const message = `No chat session has the id ${sessionId}.`;
+    watcher.send({ type: 'error', requestType: 'chat:subscribe', code: 'NOT_FOUND', message });
+  }
+
   /** Who works now. */
-  async status(): Promise<AgentStatus> {
-    const active = await this.context.attempts.listActive(200);
-    return {
-      status: active.length > 0 ? 'working' : 'idle',
-      subAgentCount: 0,
-      activeAgents: active.map((record) => ({
-        agent: record.agent,
-        status: record.state,
-        taskId: record.taskId,
-        taskTitle: record.objective.title,
-        attemptId: record._id,
-        ...(record.startedAt === undefined ? {} : { startedAt: record.startedAt }),
-      })),
-    };
+  status(): Promise<AgentStatus> {
+    return agentStatusNow(this.context);
   }
 
   private async tail(after: number): Promise<void> {
@@ -149,6 +154,7 @@ export class FeedHub {
 
   private pass(message: FeedMessage): void {
     if (message.type === 'agent.status') this.statusTimer ??= setTimeout(() => void this.tellStatus(), statusPauseMs);
+    else if (message.type === 'notice') this.tellNotice(message.notice);
     else if (message.type === 'run-approval.changed') void this.tellApproval(message.approvalId);
     else {
       for (const follower of this.followers.values()) {
@@ -157,11 +163,20 @@ export class FeedHub {
     }
   }
 
+  /** Tells what was said: in a chat session to those who follow it, anything else on its channel. */
+  private tellNotice(notice: BoardNotice): void {
+    if (notice.type !== 'chat:message') {
+      this.tell(channelOf(notice), notice);
+      return;
+    }
+    for (const watcher of this.watchers) if (watcher.chatId === notice.sessionId) watcher.send(notice);
+  }
+
   /** Tells the record as it is by now: changes that come in one burst may be told as one. */
   private async tellApproval(approvalId: string): Promise<void> {
     try {
       const approval = await this.context.approvals.get(approvalId);
-      if (approval) this.tell('run-approvals', 'task:read', { type: 'run-approval:changed', approval });
+      if (approval) this.tell('run-approvals', { type: 'run-approval:changed', approval });
     } catch (error) {
       this.context.log.error({ err: error, approvalId }, 'a change of an approval could not be told');
     }
@@ -170,13 +185,15 @@ export class FeedHub {
   private async tellStatus(): Promise<void> {
     this.statusTimer = undefined;
     try {
-      this.tell('agent:status', 'agent:read', { type: 'agent:status', ...(await this.status()) });
+      this.tell('agent:status', { type: 'agent:status', ...(await this.status()) });
     } catch (error) {
       this.context.log.error({ err: error }, 'the status of agents could not be told');
     }
   }
 
-  private tell(channel: Channel, permission: string, notice: FeedNotice): void {
-    for (const watcher of this.watchers) if (watcher.hears(channel) && watcher.may(permission)) watcher.send(notice);
+  private tell(channel: Channel, notice: FeedNotice): void {
+    for (const watcher of this.watchers) {
+      if (watcher.hears(channel) && watcher.may(permissionOf[channel])) watcher.send(notice);
+    }
   }
 }

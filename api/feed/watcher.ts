@@ -16,11 +16,13 @@ const maxBufferedBytes = 1_000_000;
 const highWaterBytes = 64_000;
 
 /** Channels a watcher hears without following a task. None chosen means all. */
-export type Channel = 'tasks' | 'agent:status' | 'run-approvals';
+export type Channel = 'tasks' | 'agent:status' | 'run-approvals' | 'squad' | 'broadcasts';
 
 /** One connection: who it is, what it listens to, and how much it has not read yet. */
 export class Watcher {
   private readonly chosen = new Set<Channel>();
+  /** The chat session it follows. */
+  chatId: string | undefined;
 
   constructor(
     private readonly socket: WebSocket,

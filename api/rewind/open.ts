@@ -6,13 +6,13 @@ import type { RewindContext } from './context';
 import { createRewindLauncher } from './launcher';
 import { rewindRoutes } from './routes';
 
-export const openRewind: OpenArea = async ({ approvals, client, database, now, runs }) => {
+export const openRewind: OpenArea = async ({ approvals, client, database, feed, now, runs }) => {
   const context: RewindContext = {
     attempts: runs.attempts,
     checkpoints: await createCheckpointStore(database),
     rewinds: await createRewindStore(database),
     approvalStore: approvals,
-    approvals: createApprovals({ ...runs, approvals, client, now }),
+    approvals: createApprovals({ ...runs, feed, approvals, client, now }),
     launcher: createRewindLauncher(client),
     now,
   };

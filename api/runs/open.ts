@@ -1,8 +1,6 @@
 import type { Client } from '@temporalio/client';
-import { createAttemptStore } from '../../stores/attempt-store';
 import { createClaimStore } from '../../stores/claim-store';
 import { createConversationStore } from '../../stores/conversation-store';
-import { createFeedStore, type FeedStore } from '../../stores/feed-store';
 import { createHostStore } from '../../stores/host-store';
 import { createLaunchStore } from '../../stores/launch-store';
 import { createRecoveryStore } from '../../stores/recovery-store';
@@ -18,7 +16,7 @@ import { createRunLauncher } from './launcher';
 export async function openRuns(
   context: ApiContext,
   { client, ask }: { client: Client; ask: AskHost },
-): Promise<RunsContext & { feed: FeedStore }> {
+): Promise<RunsContext> {
   const {
     env,
     database,
@@ -30,12 +28,12 @@ export async function openRuns(
     profiles,
     sandboxes,
     taskCheckpoints,
+    attempts,
+    feed,
     settings: featureSettings,
   } = context;
-  const feed = await createFeedStore(database);
-  const [events, attempts, launches, recoveries, claims, hosts, worktrees, commands] = await Promise.all([
+  const [events, launches, recoveries, claims, hosts, worktrees, commands] = await Promise.all([
     createRunEventStore(database, feed),
-    createAttemptStore(database),
     createLaunchStore(database),
     createRecoveryStore(database),
     createClaimStore(database),
@@ -63,7 +61,6 @@ export async function openRuns(
     commands,
     conversations,
     events,
-    feed,
     launcher: createRunLauncher(client, ask),
     settings: {
       timings: {

@@ -37,7 +37,7 @@ const fieldsOf = ({ revision: _r, createdAt: _c, updatedAt: _u, id: _id, ...fiel
 /** What tasks are made from (specification 1, Mount list). Clients fill them in; the service keeps them. */
 export function templateRoutes(
   routes: Routes,
-  { templates, board, log }: Pick<ApiContext, 'templates' | 'board' | 'log'>,
+  { templates, board, activity }: Pick<ApiContext, 'templates' | 'board' | 'activity'>,
 ): void {
   async function find(id: string): Promise<TemplateFields & Recorded> {
     const found = await templates.get(id);
@@ -156,12 +156,18 @@ export function templateRoutes(
       errors: [409],
     },
     async ({ params, body, auth }) => {
-      assertFound(await board.get(params.taskId), 'task', params.taskId);
-      const { id, revision } = await find(body.templateId);
-      log.info(
-        { taskId: params.taskId, templateId: id, version: revision, actor: auth.actor },
-        'a template was applied',
-      );
+      const found = await board.get(params.taskId);
+      assertFound(found, 'task', params.taskId);
+      const { id, name, revision } = await find(body.templateId);
+      const { title } = found.task;
+      const details = {
+        templateId: id,
+        templateName: name,
+        version: revision,
+        fieldsChanged: body.fieldsChanged ?? [],
+      };
+      const { actor } = auth;
+      await activity.record([{ type: 'template_applied', taskId: params.taskId, taskTitle: title, actor, details }]);
       return { success: true as const };
     },
   );

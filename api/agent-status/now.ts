@@ -1,0 +1,40 @@
+import type { AgentStatus } from '../../contracts/agent-status';
+import type { AgentStatusStore } from '../../stores/agent-status-store';
+import type { AttemptRecord, AttemptStore } from '../../stores/attempt-store';
+
+/** Runs that are told of at a time. */
+const maxRuns = 200;
+
+const ofRun = ({ _id, agent, state, taskId, objective, startedAt }: AttemptRecord) => ({
+  agent,
+  status: state,
+  taskId,
+  taskTitle: objective.title,
+  attemptId: _id,
+  ...(startedAt === undefined ? {} : { startedAt }),
+});
+
+/**
+ * Who works now: what was reported last, and the runs of the board, which report themselves. Nobody is idle while a run
+ * goes on, whatever was reported.
+ */
+export async function agentStatusNow({
+  agentStatus,
+  attempts,
+}: {
+  agentStatus: Pick<AgentStatusStore, 'current'>;
+  attempts: Pick<AttemptStore, 'listActive'>;
+}): Promise<AgentStatus> {
+  const [reported, active] = await Promise.all([agentStatus.current(), attempts.listActive(maxRuns)]);
+  const runs = active.map(ofRun);
+  if (!reported) return { status: runs.length > 0 ? 'working' : 'idle', subAgentCount: 0, activeAgents: runs };
+  const { report, at } = reported;
+  const running = new Set(runs.map(({ agent, taskId }) => `${agent} ${taskId}`));
+  const others = report.activeAgents.filter(({ agent, taskId }) => !running.has(`${agent} ${taskId ?? ''}`));
+  return {
+    ...report,
+    status: report.status === 'idle' && runs.length > 0 ? 'working' : report.status,
+    activeAgents: [...others, ...runs],
+    lastUpdated: at,
+  };
+}

@@ -1,0 +1,68 @@
+import { z } from 'zod';
+import { taskId } from '../../contracts/common';
+import { mentionText, notification, taskSubscription } from '../../contracts/notification';
+import type { Task } from '../../contracts/task';
+import { assertFound } from '../../platform/errors/app-error';
+import type { Routes } from '../../platform/http/routes';
+import type { ApiContext } from '../context';
+import { plainField } from '../tasks/plain-text';
+import { mentionsIn } from './mentions';
+import { subscriptionsOf } from './subscriptions';
+
+const tag = 'notifications';
+
+/** Who hears of a task, and texts that call somebody (specification 1, Mount list). */
+export function mentionRoutes(
+  routes: Routes,
+  { board, notifications }: Pick<ApiContext, 'board' | 'notifications'>,
+): void {
+  async function find(id: string): Promise<Task> {
+    const found = await board.get(id);
+    assertFound(found, 'task', id);
+    return found.task;
+  }
+
+  routes.add(
+    {
+      tag,
+      method: 'get',
+      path: '/notifications/subscriptions/:taskId',
+      operationId: 'listTaskSubscriptions',
+      summary: 'List who has to do with a task: is assigned, has commented or was mentioned',
+      permission: 'agent:read',
+      params: z.strictObject({ taskId }),
+      response: z.array(taskSubscription),
+      errors: [409],
+    },
+    async ({ params }) => subscriptionsOf(await find(params.taskId)),
+  );
+
+  routes.add(
+    {
+      tag,
+      method: 'post',
+      path: '/notifications/process',
+      operationId: 'processMentions',
+      summary: 'Notify everybody whom a text about a task mentions; @all stands for allAgents',
+      permission: 'comment:write',
+      body: mentionText,
+      response: z.array(notification),
+      status: 201,
+      errors: [404, 409],
+    },
+    async ({ body, auth }) => {
+      const { id, title } = await find(body.taskId);
+      const fromAgent = plainField(body.fromAgent ?? auth.tokenName, 'fromAgent');
+      const content = plainField(body.content, 'content');
+      const called = mentionsIn(content).flatMap(({ target }) =>
+        target === 'all' ? (body.allAgents ?? []) : [target],
+      );
+      const targets = [...new Set(called)].filter((target) => target !== fromAgent);
+      return Promise.all(
+        targets.map((targetAgent) =>
+          notifications.add({ type: 'mention', targetAgent, fromAgent, content, taskId: id, taskTitle: title }),
+        ),
+      );
+    },
+  );
+}

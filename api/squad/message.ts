@@ -1,0 +1,64 @@
+import { newItemId } from '../tasks/items';
+import type { Mention, SquadMessageCreate } from '../../contracts/squad';
+import { assertFound, validationError } from '../../platform/errors/app-error';
+import type { AuthContext } from '../../platform/http/auth';
+import { withoutUndefined } from '../../platform/json/without-undefined';
+import type { NewSquadMessage, SquadStore } from '../../stores/squad-store';
+import { mentionsIn } from '../notifications/mentions';
+import { plainField } from '../tasks/plain-text';
+
+/** The mentions a caller states, then those in the text, each target of a kind once. */
+function allMentions(stated: readonly Mention[], text: string): Mention[] {
+  const named = new Set(stated.map(({ target }) => target));
+  const all = [...stated, ...mentionsIn(text).filter(({ target }) => !named.has(target))];
+  const unique = new Map(all.map((one) => [`${one.kind}:${one.target}`, one]));
+  return [...unique.values()].slice(0, 50);
+}
+
+/**
+ * The thread an answer is in: named by its first message.
+ *
+ * @throws AppError 400 for a message that is answered in another thread than its own, 404 for an unknown one
+ */
+async function threadOf(
+  squad: Pick<SquadStore, 'get'>,
+  { replyToId, threadId }: Pick<SquadMessageCreate, 'replyToId' | 'threadId'>,
+): Promise<string | undefined> {
+  const answered = replyToId ?? threadId;
+  if (answered === undefined) return undefined;
+  const parent = await squad.get(answered);
+  assertFound(parent, 'squad message', answered);
+  const root = parent.threadId ?? parent._id;
+  if (threadId !== undefined && threadId !== root) {
+    throw validationError([
+      { path: 'threadId', message: `is not the thread of the message, which is ${root}`, code: 'custom' },
+    ]);
+  }
+  return root;
+}
+
+/** The message that is kept of what a caller says. @throws AppError 400 or 404, as {@link threadOf} */
+export async function newMessage(
+  squad: Pick<SquadStore, 'get'>,
+  body: SquadMessageCreate,
+  auth: Pick<AuthContext, 'actor' | 'tokenName'>,
+  now: Date,
+): Promise<NewSquadMessage> {
+  const { displayName, taskTitle } = body;
+  const message = plainField(body.message, 'message');
+  return withoutUndefined({
+    ...body,
+    _id: newItemId('msg'),
+    agent: plainField(body.agent ?? auth.tokenName, 'agent'),
+    displayName: displayName === undefined ? undefined : plainField(displayName, 'displayName'),
+    taskTitle: taskTitle === undefined ? undefined : plainField(taskTitle, 'taskTitle'),
+    message,
+    tags: body.tags.map((each, index) => plainField(each, `tags.${index}`)),
+    links: body.links.map((link) => withoutUndefined(link)),
+    mentions: allMentions(body.mentions, message),
+    threadId: await threadOf(squad, body),
+    reactions: [],
+    timestamp: now.toISOString(),
+    createdBy: auth.actor,
+  });
+}

@@ -1,0 +1,192 @@
+import { z } from 'zod';
+import {
+  squadActorQuery,
+  squadHit,
+  squadMessage,
+  squadMessageCreate,
+  squadPin,
+  squadQuery,
+  squadReaction,
+  squadRead,
+  squadSearchQuery,
+  squadUnread,
+  type SquadMessage,
+} from '../../contracts/squad';
+import { assertFound, conflict } from '../../platform/errors/app-error';
+import type { Routes } from '../../platform/http/routes';
+import { maxReactions, type SquadRecord } from '../../stores/squad-store';
+import type { ApiContext } from '../context';
+import { plainField } from '../tasks/plain-text';
+import { newMessage } from './message';
+
+const tag = 'squad';
+const byId = z.strictObject({ messageId: z.string().max(64) });
+const reads = { tag, method: 'get' as const, permission: 'task:read' };
+const writes = { tag, method: 'post' as const, permission: 'comment:write' };
+
+/** What people and agents say to each other (specification 1, Chat and squad). */
+export function squadRoutes(
+  routes: Routes,
+  { squad, feed, notifications }: Pick<ApiContext, 'squad' | 'feed' | 'notifications'>,
+): void {
+  async function find(id: string): Promise<SquadRecord> {
+    const found = await squad.get(id);
+    assertFound(found, 'squad message', id);
+    return found;
+  }
+
+  /** Tells those who are mentioned, and the watchers. */
+  async function tell(message: SquadMessage): Promise<void> {
+    const { id, agent, taskId, taskTitle, mentions } = message;
+    for (const { target } of mentions.filter((one) => one.target !== agent)) {
+      await notifications.add({
+        type: 'mention',
+        targetAgent: target,
+        fromAgent: agent,
+        content: message.message.slice(0, 500),
+        ...(taskId === undefined ? {} : { taskId }),
+        ...(taskTitle === undefined ? {} : { taskTitle }),
+        dedupeKey: `squad:${id}:${target}`,
+      });
+    }
+    await feed.append(
+      { type: 'notice', notice: { type: 'squad:message', message } },
+      ...mentions.map((mention) => {
+        return { type: 'notice' as const, notice: { type: 'squad:mention' as const, messageId: id, agent, mention } };
+      }),
+    );
+  }
+
+  routes.add(
+    {
+      ...writes,
+      path: '/chat/squad',
+      operationId: 'addSquadMessage',
+      summary: 'Say something to the squad; who is mentioned is notified, and watchers are told',
+      body: squadMessageCreate,
+      response: squadMessage,
+      status: 201,
+      errors: [404],
+    },
+    async ({ body, auth }) => {
+      const message = await squad.add(await newMessage(squad, body, auth, new Date()));
+      await tell(message);
+      return message;
+    },
+  );
+
+  routes.add(
+    {
+      ...reads,
+      path: '/chat/squad',
+      operationId: 'listSquadMessages',
+      summary: 'List the newest squad messages, the oldest of them first; those of programs only with includeSystem',
+      query: squadQuery,
+      response: z.array(squadMessage),
+    },
+    ({ query }) => squad.list(query),
+  );
+
+  routes.add(
+    {
+      ...reads,
+      path: '/chat/squad/search',
+      operationId: 'searchSquadMessages',
+      summary: 'Search the newest 5000 squad messages; answers where a text stands, with secrets taken out',
+      query: squadSearchQuery,
+      response: z.array(squadHit),
+    },
+    ({ query }) => squad.search(query.q, query.limit),
+  );
+
+  routes.add(
+    {
+      ...reads,
+      path: '/chat/squad/unread',
+      operationId: 'countUnreadSquadMessages',
+      summary: 'Count what somebody, the caller unless named, has not read of what others said',
+      query: squadActorQuery,
+      response: squadUnread,
+    },
+    ({ query, auth }) => squad.unread(query.actor ?? auth.tokenName),
+  );
+
+  routes.add(
+    {
+      ...writes,
+      path: '/chat/squad/read',
+      operationId: 'readSquadMessages',
+      summary: 'Say that everything up to a message was read; it never goes back',
+      body: squadRead,
+      response: squadUnread,
+      errors: [404],
+    },
+    async ({ body, auth }) => {
+      const actor = body.actor ?? auth.tokenName;
+      const { at, messageId } = await squad.markRead(actor, await find(body.messageId));
+      const notice = { type: 'squad:read' as const, actor, lastReadAt: at, lastReadMessageId: messageId };
+      await feed.append({ type: 'notice', notice });
+      return squad.unread(actor);
+    },
+  );
+
+  routes.add(
+    {
+      ...reads,
+      path: '/chat/squad/:messageId/thread',
+      operationId: 'readSquadThread',
+      summary: 'Read the thread a message is in: the message that began it and up to 500 answers',
+      params: byId,
+      response: z.array(squadMessage),
+    },
+    async ({ params }) => {
+      const { _id, threadId } = await find(params.messageId);
+      return squad.thread(threadId ?? _id);
+    },
+  );
+
+  routes.add(
+    {
+      ...writes,
+      path: '/chat/squad/:messageId/pin',
+      operationId: 'pinSquadMessage',
+      summary: 'Pin a message, or mark it as a decision, or neither',
+      params: byId,
+      body: squadPin,
+      response: squadMessage,
+    },
+    async ({ params: { messageId }, body }) => {
+      const marks = {
+        ...(body.pinned === undefined ? {} : { pinned: body.pinned }),
+        ...(body.decision === undefined ? {} : { decision: body.decision }),
+      };
+      const changed = await squad.pin(messageId, marks);
+      assertFound(changed, 'squad message', messageId);
+      const { pinned, decision } = changed;
+      await feed.append({ type: 'notice', notice: { type: 'squad:pin', messageId, pinned, decision } });
+      return changed;
+    },
+  );
+
+  routes.add(
+    {
+      ...writes,
+      path: '/chat/squad/:messageId/react',
+      operationId: 'reactToSquadMessage',
+      summary: 'React to a message; the same reaction of the same actor counts once',
+      params: byId,
+      body: squadReaction,
+      response: squadMessage,
+      errors: [409],
+    },
+    async ({ params: { messageId }, body, auth }) => {
+      const actor = body.actor ?? auth.tokenName;
+      const reaction = plainField(body.reaction, 'reaction');
+      await find(messageId);
+      const changed = await squad.react(messageId, actor, reaction);
+      if (!changed) throw conflict(`A message may have at most ${maxReactions} reactions.`, { resourceId: messageId });
+      await feed.append({ type: 'notice', notice: { type: 'squad:reaction', messageId, actor, reaction } });
+      return changed;
+    },
+  );
+}

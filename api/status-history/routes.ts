@@ -1,0 +1,117 @@
+import { z } from 'zod';
+import {
+  statusChange,
+  statusDay,
+  statusDayQuery,
+  statusHistoryQuery,
+  statusRangeQuery,
+  statusWeek,
+  type StatusDay,
+} from '../../contracts/status-history';
+import type { Routes } from '../../platform/http/routes';
+import type { ApiContext } from '../context';
+import { boundsOf, dateOf, dayMs, summariseDay } from './summary';
+
+const read = { tag: 'agent status', method: 'get' as const, permission: 'telemetry:read' };
+
+/** Changes of one day that are looked at; a day with more is summed up to there. */
+const maxChanges = 5_000;
+
+const isDate = (text: string): boolean => text.length === 10;
+
+/** How the reported status changed (specification 1, Mount list). Days are those of UTC. */
+export function statusHistoryRoutes(routes: Routes, { agentStatus }: Pick<ApiContext, 'agentStatus'>): void {
+  async function dayOf(date: string): Promise<StatusDay> {
+    const { start, end } = boundsOf(date);
+    const [changes, before] = await Promise.all([
+      agentStatus.between(start, end, maxChanges),
+      agentStatus.lastBefore(start),
+    ]);
+    return summariseDay(date, changes, before, new Date());
+  }
+
+  routes.add(
+    {
+      ...read,
+      path: '/status-history',
+      operationId: 'listStatusHistory',
+      summary: 'List the changes of the reported status, the newest first',
+      query: statusHistoryQuery,
+      response: z.array(statusChange),
+    },
+    ({ query }) => agentStatus.history(query),
+  );
+
+  routes.add(
+    {
+      ...read,
+      path: '/status-history/range',
+      operationId: 'listStatusHistoryRange',
+      summary: 'List the changes of the reported status between two times, the oldest first',
+      query: statusRangeQuery,
+      response: z.array(statusChange),
+    },
+    ({ query: { startDate, endDate, limit, offset } }) => {
+      const start = isDate(startDate) ? boundsOf(startDate).start : new Date(startDate).toISOString();
+      const end = isDate(endDate) ? boundsOf(endDate).end : new Date(Date.parse(endDate) + 1).toISOString();
+      return agentStatus.between(start, end, limit, offset);
+    },
+  );
+
+  routes.add(
+    {
+      ...read,
+      path: '/status-history/summary/daily',
+      operationId: 'getStatusDay',
+      summary: 'Sum up a day, today unless another is named',
+      query: statusDayQuery,
+      response: statusDay,
+    },
+    ({ query }) => dayOf(query.date ?? dateOf(new Date())),
+  );
+
+  routes.add(
+    {
+      ...read,
+      path: '/status-history/summary/weekly',
+      operationId: 'getStatusWeek',
+      summary: 'Sum up the seven days that end with one, today unless another is named',
+      query: statusDayQuery,
+      response: statusWeek,
+    },
+    async ({ query }) => {
+      const last = Date.parse(query.date ?? dateOf(new Date()));
+      const dates = Array.from({ length: 7 }, (_, index) => dateOf(new Date(last - (6 - index) * dayMs)));
+      const days = (await Promise.all(dates.map(dayOf))).map(({ periods: _periods, ...day }) => day);
+      const sum = (of: 'activeMs' | 'idleMs' | 'errorMs' | 'transitions') =>
+        days.reduce((total, day) => total + day[of], 0);
+      return {
+        startDate: dates[0] ?? '',
+        endDate: dates[6] ?? '',
+        activeMs: sum('activeMs'),
+        idleMs: sum('idleMs'),
+        errorMs: sum('errorMs'),
+        transitions: sum('transitions'),
+        days,
+      };
+    },
+  );
+
+  routes.add(
+    {
+      method: 'delete',
+      path: '/status-history',
+      operationId: 'clearStatusHistory',
+      summary: 'Forget how the status changed; the one that holds now stays',
+      tag: read.tag,
+      permission: 'admin:manage',
+      response: z.undefined(),
+      status: 204,
+      audit: () => ({ action: 'status-history.clear' }),
+    },
+    async () => {
+      await agentStatus.clear();
+      return undefined;
+    },
+  );
+}

@@ -1,0 +1,102 @@
+import { z } from 'zod';
+import { taskId, text, timestamp } from './common';
+
+const kind = z
+  .string()
+  .min(1)
+  .max(50)
+  .regex(/^[a-z][a-z0-9_.-]*$/, 'lower-case letters, digits, dot, dash and underscore; starts with a letter');
+
+/** Something that somebody is to know. Without a `targetAgent` it is for whoever runs the board. */
+export const notification = z
+  .object({
+    id: z.string(),
+    taskId: taskId.optional(),
+    targetAgent: z.string().optional(),
+    fromAgent: z.string(),
+    content: z.string(),
+    type: z.string(),
+    title: z.string().optional(),
+    taskTitle: z.string().optional(),
+    project: z.string().optional(),
+    targetUrl: z.string().optional(),
+    dedupeKey: z.string().optional(),
+    delivered: z.boolean(),
+    deliveredAt: timestamp.optional(),
+    createdAt: timestamp,
+  })
+  .meta({ id: 'Notification' });
+export type Notification = z.infer<typeof notification>;
+
+/** `source` is who says so: the caller when it is left out. A `dedupeKey` that is known makes no second one. */
+export const notificationCreate = z
+  .strictObject({
+    message: text(5000, 1),
+    type: kind.default('info'),
+    title: text(200, 1).optional(),
+    targetAgent: text(100, 1).optional(),
+    taskId: taskId.optional(),
+    taskTitle: text(200).optional(),
+    project: text(200).optional(),
+    targetUrl: text(2000)
+      .regex(/^(https?:\/\/|\/)/, 'must be an address that begins with http://, https:// or /')
+      .optional(),
+    dedupeKey: text(200, 1).optional(),
+    source: text(100, 1).optional(),
+  })
+  .meta({ id: 'NotificationCreate' });
+
+export const notificationQuery = z
+  .strictObject({
+    agent: text(100, 1).optional(),
+    undelivered: z
+      .enum(['true', 'false'])
+      .default('false')
+      .transform((value) => value === 'true'),
+    taskId: taskId.optional(),
+    limit: z.coerce.number().int().min(1).max(500).default(50),
+  })
+  .meta({ id: 'NotificationQuery' });
+export type NotificationQuery = z.output<typeof notificationQuery>;
+
+export const pendingNotifications = z
+  .object({
+    count: z.number().int(),
+    messages: z.array(z.object({ id: z.string(), type: z.string(), text: z.string(), timestamp })),
+  })
+  .meta({ id: 'PendingNotifications' });
+
+const id = z.string().max(64);
+
+export const notificationIds = z.strictObject({ ids: z.array(id).min(1).max(500) }).meta({ id: 'NotificationIds' });
+
+export const notificationStats = z
+  .object({
+    total: z.number().int(),
+    undelivered: z.number().int(),
+    delivered: z.number().int(),
+    byType: z.record(z.string(), z.number().int()),
+  })
+  .meta({ id: 'NotificationStats' });
+
+/** Why somebody hears of a task. */
+export const taskSubscription = z
+  .object({ taskId, agent: z.string(), reasons: z.array(z.enum(['assigned', 'commented', 'mentioned'])) })
+  .meta({ id: 'TaskSubscription' });
+export type TaskSubscription = z.infer<typeof taskSubscription>;
+
+/** A text about a task whose mentions become notifications; `@all` stands for `allAgents`. */
+export const mentionText = z
+  .strictObject({
+    taskId,
+    fromAgent: text(100, 1).optional(),
+    content: text(5000, 1),
+    allAgents: z.array(text(100, 1)).max(100).optional(),
+  })
+  .meta({ id: 'MentionText' });
+
+export const deliveredAll = z.strictObject({ agent: text(100, 1) }).meta({ id: 'DeliveredAll' });
+
+export const notificationsDone = z
+  .object({ success: z.literal(true), count: z.number().int() })
+  .meta({ id: 'NotificationsDone' });

@@ -1,0 +1,86 @@
+import { randomBytes } from 'node:crypto';
+import type { Filter } from 'mongodb';
+import { activityType, type Activity, type ActivityQuery, type ActivityType } from '../contracts/activity';
+import type { Collection, Database, Stored } from './collection';
+
+type ActivityRecord = Stored & Omit<Activity, 'id'>;
+
+export type NewActivity = Omit<Activity, 'id' | 'timestamp' | 'agent'>;
+
+/** How long it is kept, in days. */
+export const activityRetentionDays = 90;
+
+/** Agents that are offered to filter by. */
+const maxAgents = 500;
+
+const present = ({ _id, ...record }: ActivityRecord): Activity => ({ id: _id, ...record });
+
+/** The name in `agent:<name>`. */
+const agentOf = (actor = ''): string | undefined => (actor.startsWith('agent:') ? actor.slice(6) : undefined);
+
+/** What was done on the board, and who did it (specification 1, Mount list). */
+export async function createActivityStore(db: Database, now: () => Date = () => new Date()) {
+  const newest = { timestamp: -1 } as const;
+  const activities: Collection<ActivityRecord> = await db.collection<ActivityRecord>({
+    name: 'activity',
+    indexes: [
+      { keys: newest },
+      { keys: { agent: 1, ...newest } },
+      { keys: { type: 1, ...newest } },
+      { keys: { taskId: 1, ...newest } },
+    ],
+    expire: { field: 'timestamp', afterSeconds: activityRetentionDays * 86_400 },
+  });
+
+  /** The agents there are, by jumping from one to the next in the index. */
+  async function agents(): Promise<string[]> {
+    const found: string[] = [];
+    for (let after = ''; found.length < maxAgents;) {
+      const [next] = await activities.find({ agent: { $gt: after } }, { sort: { agent: 1 }, limit: 1 });
+      if (next?.agent === undefined) break;
+      after = next.agent;
+      found.push(after);
+    }
+    return found;
+  }
+
+  async function types(): Promise<ActivityType[]> {
+    const found = await Promise.all(
+      activityType.options.map(async (type) => (await activities.find({ type }, { limit: 1 })).map((one) => one.type)),
+    );
+    return found.flat();
+  }
+
+  return {
+    /** Durable when it resolves. */
+    async record(entries: readonly NewActivity[]): Promise<void> {
+      const timestamp = now().toISOString();
+      for (const entry of entries) {
+        const agent = agentOf(entry.actor);
+        const _id = `activity_${randomBytes(6).toString('hex')}`;
+        await activities.insert({ ...entry, ...(agent === undefined ? {} : { agent }), _id, timestamp });
+      }
+    },
+
+    /** The newest first. */
+    async list({ limit, page, since, until, ...fields }: ActivityQuery): Promise<Activity[]> {
+      const given: [string, unknown][] = Object.entries(fields);
+      const stated = given.filter(([, value]) => value !== undefined);
+      const filter: Filter<ActivityRecord> = {
+        ...Object.fromEntries(stated),
+        timestamp: {
+          $gt: since === undefined ? '' : new Date(since).toISOString(),
+          ...(until === undefined ? {} : { $lte: new Date(until).toISOString() }),
+        },
+      };
+      const options = { sort: newest, limit, skip: Math.max(0, page - 1) * limit };
+      return (await activities.find(filter, options)).map(present);
+    },
+
+    filters: async () => ({ agents: await agents(), types: await types() }),
+
+    clear: (): Promise<number> => activities.deleteMany({ timestamp: { $gt: '' } }),
+  };
+}
+
+export type ActivityStore = Awaited<ReturnType<typeof createActivityStore>>;

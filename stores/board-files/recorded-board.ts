@@ -1,0 +1,69 @@
+import type { Task, TaskLocation } from '../../contracts/task';
+import type { Board, TaskChange } from './types';
+
+/** One change of one task that was made through a board, by whom, and what the task was before. */
+export interface RecordedChange {
+  /** `create`, `update`, `delete`, or what a move is called. */
+  operation: string;
+  actor: string;
+  /** Absent for a task that was created. */
+  before?: Task | undefined;
+  after: Task;
+}
+
+/**
+ * The same board, which hands every change that is made through it to `record` and answers once that is done: whatever a
+ * caller was told has been done is recorded. Changes of other processes and of hands are not recorded here: each process
+ * records its own, once.
+ */
+export function recordedBoard(board: Board, record: (change: RecordedChange) => Promise<void>): Board {
+  /** Notes what a change was made of; the last time it ran is the one that stands. */
+  const noting = (change: TaskChange) => {
+    const seen: { task?: Task } = {};
+    const noted: TaskChange = (current: Task, location: TaskLocation) => {
+      seen.task = current;
+      return change(current, location);
+    };
+    return { seen, noted };
+  };
+
+  return {
+    async create(input, options) {
+      const after = await board.create(input, options);
+      await record({ operation: 'create', actor: options.actor, after });
+      return after;
+    },
+    async update(id, change, writer) {
+      const { seen, noted } = noting(change);
+      const after = await board.update(id, noted, writer);
+      await record({ operation: 'update', actor: writer.actor, before: seen.task, after });
+      return after;
+    },
+    async move(id, to, change, mover) {
+      const { seen, noted } = noting(change);
+      const after = await board.move(id, to, noted, mover);
+      await record({ operation: mover.operation, actor: mover.actor, before: seen.task, after });
+      return after;
+    },
+    async remove(id, { check, ...writer }) {
+      let before: Task | undefined;
+      const noted = (current: Task, location: TaskLocation) => {
+        before = current;
+        check?.(current, location);
+      };
+      await board.remove(id, { ...writer, check: noted });
+      if (before) await record({ operation: 'delete', actor: writer.actor, before, after: before });
+    },
+    get: (id) => board.get(id),
+    list: (query, location) => board.list(query, location),
+    counts: () => board.counts(),
+    progress: board.progress,
+    exclusive: (name, work) => board.exclusive(name, work),
+    diagnostics: () => board.diagnostics(),
+    get version() {
+      return board.version;
+    },
+    onChange: (listener) => board.onChange(listener),
+    close: () => board.close(),
+  };
+}

@@ -1,0 +1,57 @@
+import type { Filter } from 'mongodb';
+import type { Broadcast, BroadcastQuery } from '../contracts/broadcast';
+import type { Collection, Database, Stored } from './collection';
+
+type BroadcastRecord = Stored & Omit<Broadcast, 'id'>;
+
+/** Readers that one broadcast remembers. */
+const maxReaders = 1_000;
+
+const present = ({ _id, ...record }: BroadcastRecord): Broadcast => ({ id: _id, ...record });
+
+/** Words to all agents, and who has read them (specification 1, Mount list). */
+export async function createBroadcastStore(db: Database, now: () => Date = () => new Date()) {
+  const newest = { createdAt: -1 } as const;
+  const broadcasts: Collection<BroadcastRecord> = await db.collection<BroadcastRecord>({
+    name: 'broadcasts',
+    indexes: [{ keys: newest }, { keys: { priority: 1, ...newest } }],
+  });
+
+  return {
+    async add({ id, ...fields }: Omit<Broadcast, 'createdAt' | 'readBy'>): Promise<Broadcast> {
+      const record: BroadcastRecord = { _id: id, ...fields, createdAt: now().toISOString(), readBy: [] };
+      await broadcasts.insert(record);
+      return present(record);
+    },
+
+    async get(id: string): Promise<Broadcast | undefined> {
+      const found = await broadcasts.get(id);
+      return found && present(found);
+    },
+
+    /** The newest first; with `unread`, those that `agent` has not read. */
+    async list({ since, unread, agent, priority, limit }: BroadcastQuery): Promise<Broadcast[]> {
+      const filter = {
+        createdAt: { $gt: since === undefined ? '' : new Date(since).toISOString() },
+        ...(priority === undefined ? {} : { priority }),
+        ...(unread && { readBy: { $not: { $elemMatch: { agent } } } }),
+      } as Filter<BroadcastRecord>;
+      return (await broadcasts.find(filter, { sort: newest, limit })).map(present);
+    },
+
+    /** Notes that somebody has read it, once; whether there is such a broadcast. */
+    async markRead(id: string, agent: string): Promise<boolean> {
+      const filter = {
+        _id: id,
+        readBy: { $not: { $elemMatch: { agent } } },
+        [`readBy.${maxReaders - 1}`]: { $exists: false },
+      } as Filter<BroadcastRecord>;
+      const read = { agent, readAt: now().toISOString() };
+      return Boolean(
+        (await broadcasts.findOneAndUpdate(filter, { $push: { readBy: read } })) ?? (await broadcasts.get(id)),
+      );
+    },
+  };
+}
+
+export type BroadcastStore = Awaited<ReturnType<typeof createBroadcastStore>>;

@@ -1,0 +1,81 @@
+import { randomBytes } from 'node:crypto';
+import type { ChatMessage, ChatSessionSummary } from '../contracts/chat';
+import type { Database, Stored } from './collection';
+import { createSequencer, type Sequenced } from './sequencer';
+
+type SessionRecord = Stored & Omit<ChatSessionSummary, 'id'>;
+type MessageRecord = Sequenced & Omit<ChatMessage, 'id'> & { sessionId: string };
+
+const newId = (prefix: string): string => `${prefix}_${randomBytes(6).toString('hex')}`;
+
+/** Chat sessions and what is said in them, in order (specification 1, Chat and squad). */
+export async function createChatStore(db: Database, now: () => Date = () => new Date()) {
+  const sessions = await db.collection<SessionRecord>({
+    name: 'chat-sessions',
+    indexes: [{ keys: { updated: -1 } }, { keys: { taskId: 1, updated: -1 } }],
+  });
+  const messages = await db.collection<MessageRecord>({
+    name: 'chat-messages',
+    indexes: [{ keys: { sessionId: 1, sequence: 1 }, unique: true }],
+  });
+  const sequencer = createSequencer(messages);
+
+  return {
+    async get(id: string): Promise<ChatSessionSummary | undefined> {
+      const found = await sessions.get(id);
+      return found && presentSession(found);
+    },
+
+    async create(fields: Omit<ChatSessionSummary, 'id' | 'created' | 'updated'>): Promise<ChatSessionSummary> {
+      const at = now().toISOString();
+      const record: SessionRecord = { ...fields, _id: newId('chat'), created: at, updated: at };
+      await sessions.insert(record);
+      return presentSession(record);
+    },
+
+    /** The session that was last spoken in comes first. */
+    async list({ taskId, limit, offset }: { taskId?: string | undefined; limit: number; offset: number }) {
+      const options = { sort: { updated: -1 } as const, limit, skip: offset };
+      const found = await sessions.find(taskId === undefined ? { updated: { $gt: '' } } : { taskId }, options);
+      return found.map(presentSession);
+    },
+
+    /** Adds a message; `undefined` when there is no such session (any more). */
+    async say(
+      sessionId: string,
+      said: Omit<ChatMessage, 'id' | 'sequence' | 'timestamp'>,
+    ): Promise<ChatMessage | undefined> {
+      const timestamp = now().toISOString();
+      if (!(await sessions.findOneAndUpdate({ _id: sessionId }, { $set: { updated: timestamp } }))) return undefined;
+      const _id = newId('message');
+      const record = await sequencer.append((sequence) => ({ ...said, _id, sessionId, sequence, timestamp }), {
+        sessionId,
+      });
+      // A session that was deleted meanwhile must not leave words behind.
+      if (!(await sessions.get(sessionId))) {
+        await messages.deleteMany({ sessionId });
+        return undefined;
+      }
+      return presentMessage(record);
+    },
+
+    /** The newest messages before a sequence, the oldest of them first. */
+    async history(sessionId: string, limit: number, before = Number.MAX_SAFE_INTEGER): Promise<ChatMessage[]> {
+      const filter = { sessionId, sequence: { $lt: before } };
+      return (await messages.find(filter, { sort: { sequence: -1 }, limit })).reverse().map(presentMessage);
+    },
+
+    /** Deletes a session with all that was said in it; whether there was one. */
+    async remove(id: string): Promise<boolean> {
+      const removed = await sessions.deleteMany({ _id: id });
+      await messages.deleteMany({ sessionId: id });
+      return removed > 0;
+    },
+  };
+}
+
+const presentSession = ({ _id, ...session }: SessionRecord): ChatSessionSummary => ({ id: _id, ...session });
+
+const presentMessage = ({ _id, sessionId: _s, ...message }: MessageRecord): ChatMessage => ({ id: _id, ...message });
+
+export type ChatStore = Awaited<ReturnType<typeof createChatStore>>;

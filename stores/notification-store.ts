@@ -1,0 +1,102 @@
+import { randomBytes } from 'node:crypto';
+import type { Filter } from 'mongodb';
+import type { Notification, NotificationQuery } from '../contracts/notification';
+import type { Collection, Database, Stored } from './collection';
+import { DuplicateKeyError } from './errors';
+
+type NotificationRecord = Stored & Omit<Notification, 'id' | 'targetAgent'> & { targetAgent: string };
+
+export type NewNotification = Omit<Notification, 'id' | 'delivered' | 'deliveredAt' | 'createdAt'>;
+
+/** How long a notification is kept, in days. */
+export const notificationRetentionDays = 90;
+
+/** The target of what is for whoever runs the board: no name that an agent can have. */
+const operator = '';
+
+function present({ _id, targetAgent, ...record }: NotificationRecord): Notification {
+  return { id: _id, ...record, ...(targetAgent === operator ? {} : { targetAgent }) };
+}
+
+/** What somebody is to know, and whether it was delivered (specification 1, Mount list). */
+export async function createNotificationStore(db: Database, now: () => Date = () => new Date()) {
+  const newest = { createdAt: -1 } as const;
+  const notifications: Collection<NotificationRecord> = await db.collection<NotificationRecord>({
+    name: 'notifications',
+    indexes: [
+      { keys: { dedupeKey: 1 }, unique: true },
+      { keys: { targetAgent: 1, delivered: 1, ...newest } },
+      { keys: { targetAgent: 1, ...newest } },
+      { keys: { taskId: 1, ...newest } },
+      { keys: { delivered: 1, ...newest } },
+      { keys: newest },
+    ],
+    expire: { field: 'createdAt', afterSeconds: notificationRetentionDays * 86_400 },
+  });
+  const everything = { createdAt: { $gt: '' } };
+  const deliver = () => ({ $set: { delivered: true, deliveredAt: now().toISOString() } });
+
+  return {
+    /** Adds a notification, or answers the one that has its `dedupeKey` already. */
+    async add({ targetAgent = operator, ...fields }: NewNotification): Promise<Notification> {
+      const record: NotificationRecord = {
+        ...fields,
+        targetAgent,
+        _id: `notification_${randomBytes(6).toString('hex')}`,
+        delivered: false,
+        createdAt: now().toISOString(),
+      };
+      try {
+        await notifications.insert(record);
+        return present(record);
+      } catch (error) {
+        if (!(error instanceof DuplicateKeyError) || fields.dedupeKey === undefined) throw error;
+        const [known] = await notifications.find({ dedupeKey: fields.dedupeKey }, { limit: 1 });
+        return present(known ?? record);
+      }
+    },
+
+    /** The newest first. */
+    async list({ agent, undelivered, taskId, limit }: NotificationQuery): Promise<Notification[]> {
+      const filter: Filter<NotificationRecord> = {
+        ...everything,
+        ...(agent === undefined ? {} : { targetAgent: agent }),
+        ...(undelivered && { delivered: false }),
+        ...(taskId === undefined ? {} : { taskId }),
+      };
+      return (await notifications.find(filter, { sort: newest, limit })).map(present);
+    },
+
+    /** What nobody in particular is to know and was not sent yet, the oldest first. */
+    async pending(limit: number): Promise<Notification[]> {
+      const filter = { targetAgent: operator, delivered: false };
+      return (await notifications.find(filter, { sort: { createdAt: 1 }, limit })).map(present);
+    },
+
+    /** How many of them were not delivered before. */
+    markDelivered: (ids: readonly string[]): Promise<number> =>
+      notifications.updateMany({ _id: { $in: [...ids] }, delivered: false }, deliver()),
+
+    markAllDelivered: (agent: string): Promise<number> =>
+      notifications.updateMany({ targetAgent: agent, delivered: false }, deliver()),
+
+    async get(id: string): Promise<Notification | undefined> {
+      const found = await notifications.get(id);
+      return found && present(found);
+    },
+
+    async stats() {
+      const [total, undelivered, groups] = await Promise.all([
+        notifications.count(everything),
+        notifications.count({ delivered: false }),
+        notifications.aggregate([{ $match: everything }, { $group: { _id: '$type', count: { $sum: 1 } } }]),
+      ]);
+      const byType = Object.fromEntries(groups.map(({ _id, count }) => [String(_id), Number(count)]));
+      return { total, undelivered, delivered: total - undelivered, byType };
+    },
+
+    clear: (): Promise<number> => notifications.deleteMany(everything),
+  };
+}
+
+export type NotificationStore = Awaited<ReturnType<typeof createNotificationStore>>;

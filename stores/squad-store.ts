@@ -1,0 +1,161 @@
+import type { Filter } from 'mongodb';
+import type { SquadHit, SquadMessage, SquadQuery, SquadUnread } from '../contracts/squad';
+import { createRedactor } from '../platform/log/redact';
+import type { Database, Stored } from './collection';
+import { insertOnce } from './insert';
+import { createSequencer, type Sequenced } from './sequencer';
+import { snippetOf } from './snippet';
+
+/** A message as it is kept; how many answers it has is counted when it is read. */
+export type SquadRecord = Sequenced & Omit<SquadMessage, 'id' | 'replyCount'>;
+
+export type NewSquadMessage = Omit<SquadRecord, 'sequence'>;
+
+/** Up to which message somebody has read. */
+interface ReadPosition extends Stored {
+  sequence: number;
+  messageId: string;
+  at: string;
+}
+
+/** Reactions to one message. */
+export const maxReactions = 200;
+/** Messages of one thread that are answered. */
+const maxThread = 500;
+/** The newest messages that a search looks through, this many at a time. */
+const maxSearched = 5_000;
+const searchPage = 500;
+
+/** What the squad says to each other, in one order over all processes (specification 1, Chat and squad). */
+export async function createSquadStore(db: Database, now: () => Date = () => new Date()) {
+  const messages = await db.collection<SquadRecord>({
+    name: 'squad-messages',
+    indexes: [
+      { keys: { sequence: 1 }, unique: true },
+      { keys: { system: 1, sequence: -1 } },
+      { keys: { agent: 1, sequence: -1 } },
+      { keys: { threadId: 1, sequence: 1 } },
+    ],
+  });
+  const positions = await db.collection<ReadPosition>({ name: 'squad-reads' });
+  const sequencer = createSequencer(messages);
+  const redact = createRedactor();
+
+  async function present(records: SquadRecord[]): Promise<SquadMessage[]> {
+    if (records.length === 0) return [];
+    const counts = await messages.aggregate([
+      { $match: { threadId: { $in: records.map(({ _id }) => _id) } } },
+      { $group: { _id: '$threadId', count: { $sum: 1 } } },
+    ]);
+    const replies = new Map(counts.map(({ _id, count }) => [String(_id), Number(count)]));
+    return records.map(({ _id, sequence: _s, ...message }) => {
+      return { id: _id, ...message, replyCount: replies.get(_id) ?? 0 };
+    });
+  }
+
+  const one = async (record: SquadRecord | undefined): Promise<SquadMessage | undefined> =>
+    record && (await present([record]))[0];
+
+  return {
+    get: (id: string): Promise<SquadRecord | undefined> => messages.get(id),
+
+    /** Adds a message after all there are. */
+    async add(message: NewSquadMessage): Promise<SquadMessage> {
+      const { _id, sequence: _s, ...fields } = await sequencer.append((sequence) => ({ ...message, sequence }));
+      return { id: _id, ...fields, replyCount: 0 };
+    },
+
+    /** The newest ones, the oldest of them first. */
+    async list({ limit, agent, since, includeSystem }: SquadQuery): Promise<SquadMessage[]> {
+      const filter: Filter<SquadRecord> = {
+        sequence: { $gte: 1 },
+        ...(agent === undefined ? {} : { agent }),
+        ...(includeSystem ? {} : { system: false }),
+        ...(since === undefined ? {} : { timestamp: { $gt: new Date(since).toISOString() } }),
+      };
+      const found = await messages.find(filter, { sort: { sequence: -1 }, limit });
+      return present(found.reverse());
+    },
+
+    /** The message that began a thread, and its answers in their order. */
+    async thread(rootId: string): Promise<SquadMessage[]> {
+      const root = await messages.get(rootId);
+      if (!root) return [];
+      const answers = await messages.find({ threadId: rootId }, { sort: { sequence: 1 }, limit: maxThread });
+      return present([root, ...answers]);
+    },
+
+    /**
+     * Where a text is found among the newest messages, the newest first. It is looked for in what is left once secrets are
+     * taken out: whoever guesses at one learns nothing.
+     */
+    async search(q: string, limit: number): Promise<SquadHit[]> {
+      const hits: SquadHit[] = [];
+      for (let looked = 0; looked < maxSearched && hits.length < limit; looked += searchPage) {
+        const options = { sort: { sequence: -1 } as const, limit: searchPage, skip: looked };
+        const page = await messages.find({ sequence: { $gte: 1 } }, options);
+        for (const { _id, agent, timestamp, threadId, message } of page) {
+          const snippet = snippetOf(redact(message), q);
+          if (snippet === undefined) continue;
+          hits.push({ id: _id, agent, timestamp, ...(threadId === undefined ? {} : { threadId }), snippet });
+        }
+        if (page.length < searchPage) break;
+      }
+      return hits.slice(0, limit);
+    },
+
+    /** What somebody has not read of what others said. */
+    async unread(actor: string): Promise<SquadUnread> {
+      const position = await positions.get(actor);
+      const filter: Filter<SquadRecord> = { sequence: { $gt: position?.sequence ?? 0 }, agent: { $ne: actor } };
+      const [unreadCount, mentionCount, [latest]] = await Promise.all([
+        messages.count(filter),
+        messages.count({ ...filter, mentions: { $elemMatch: { target: actor } } }),
+        messages.find(filter, { sort: { sequence: -1 }, limit: 1 }),
+      ]);
+      return {
+        actor,
+        ...(position && { lastReadAt: position.at, lastReadMessageId: position.messageId }),
+        unreadCount,
+        mentionCount,
+        ...(latest && { latestUnreadMessageId: latest._id }),
+      };
+    },
+
+    /** Somebody has read everything up to a message. It never goes back. */
+    async markRead(actor: string, { _id: messageId, sequence }: SquadRecord): Promise<ReadPosition> {
+      const position: ReadPosition = { _id: actor, sequence, messageId, at: now().toISOString() };
+      if (await insertOnce(positions, position)) return position;
+      const set = { sequence, messageId, at: position.at };
+      const moved = await positions.findOneAndUpdate({ _id: actor, sequence: { $lt: sequence } }, { $set: set });
+      return moved ?? (await positions.get(actor)) ?? position;
+    },
+
+    /** Sets what is given; `undefined` when there is no such message. */
+    async pin(id: string, marks: { pinned?: boolean; decision?: boolean }): Promise<SquadMessage | undefined> {
+      return one(await messages.findOneAndUpdate({ _id: id }, { $set: marks }));
+    },
+
+    /**
+     * Adds a reaction, as one step of the store, so that none of several at once is lost. The same one again changes
+     * nothing. `undefined` when there is no such message, or it has as many reactions as it may.
+     */
+    async react(id: string, actor: string, reaction: string): Promise<SquadMessage | undefined> {
+      const mine = { $elemMatch: { actor, reaction } };
+      const filter = {
+        _id: id,
+        reactions: { $not: mine },
+        [`reactions.${maxReactions - 1}`]: { $exists: false },
+      } as Filter<SquadRecord>;
+      const added = { actor, reaction, createdAt: now().toISOString() };
+      const changed = await messages.findOneAndUpdate(filter, { $push: { reactions: added } });
+      if (changed) return one(changed);
+      const known = await messages.get(id);
+      return one(
+        known?.reactions.some((each) => each.actor === actor && each.reaction === reaction) ? known : undefined,
+      );
+    },
+  };
+}
+
+export type SquadStore = Awaited<ReturnType<typeof createSquadStore>>;

@@ -1,0 +1,88 @@
+import { agentKey, startTestApi, type ApiUnderTest } from '../api-under-test';
+
+let board: ApiUnderTest;
+beforeEach(async () => {
+  board = await startTestApi();
+});
+afterEach(() => board.close());
+
+const call = (method: string, path: string, body?: unknown) =>
+  board.call(method, `/api${path}`, { body, key: agentKey });
+const longAgo = '2020-01-01T00:00:00Z';
+const changes = (query: string, headers = {}) => board.call('GET', `/api/changes?${query}`, { key: agentKey, headers });
+
+it('tells what was made and changed since', async () => {
+  const { id } = (await call('POST', '/tasks', { title: 'A task', description: 'long' })).body;
+  await call('POST', `/tasks/${id}/comments`, { text: 'hm' });
+  const { body: word } = await call('POST', '/broadcasts', { message: 'Stop' });
+  const { body } = await changes(`since=${longAgo}`);
+  expect(body).toMatchObject({
+    since: longAgo,
+    changes: {
+      tasks: { created: [{ id, title: 'A task', status: 'todo' }], updated: [] },
+      comments: [{ taskId: id, comment: { text: 'hm' } }],
+      activity: [{ type: 'comment_added' }, { type: 'task_created' }],
+      broadcasts: [word],
+    },
+    summary: { totalChanges: 5, breakdown: { tasksCreated: 1, tasksUpdated: 0, comments: 1 }, truncated: false },
+  });
+  expect(body.changes.tasks.created[0].description).toBeUndefined();
+  const full = await changes(`since=${longAgo}&full=true&types=tasks`);
+  expect(full.body.changes.tasks.created[0]).toMatchObject({ description: 'long' });
+  expect(full.body.changes).toMatchObject({ comments: [], activity: [], broadcasts: [] });
+});
+
+it('tells of a task that was there before as changed', async () => {
+  const { id, createdAt } = (await call('POST', '/tasks', { title: 'A task' })).body;
+  await call('PATCH', `/tasks/${id}`, { title: 'B' });
+  const { body } = await changes(`since=${createdAt}&types=tasks`);
+  expect(body.changes.tasks).toMatchObject({ created: [], updated: [{ id, title: 'B' }] });
+});
+
+it('misses nothing for one who asks again with until', async () => {
+  let since = longAgo;
+  const heard = new Set<string>();
+  for (let n = 0; n < 5; n += 1) {
+    await call('POST', '/tasks', { title: `Task ${n}` });
+    const { body } = await changes(`since=${since}&types=tasks`);
+    for (const { id } of body.changes.tasks.created) heard.add(id);
+    expect(body.until <= new Date().toISOString()).toBe(true);
+    since = body.until;
+  }
+  expect(heard.size).toBe(5);
+});
+
+it('is not sent again while nothing changes', async () => {
+  await call('POST', '/tasks', { title: 'A task' });
+  const first = await changes(`since=${longAgo}`);
+  const tag = first.headers.get('ETag') ?? '';
+  expect(tag).toMatch(/^W\/"changes:/);
+  expect((await changes(`since=${longAgo}`, { 'If-None-Match': tag })).status).toBe(304);
+  await call('POST', '/tasks', { title: 'Another' });
+  expect((await changes(`since=${longAgo}`, { 'If-None-Match': tag })).status).toBe(200);
+});
+
+it('says when there is more than it tells', async () => {
+  const words = Array.from({ length: 501 }, (_, n) => n);
+  for (let from = 0; from < words.length; from += 50) {
+    await Promise.all(words.slice(from, from + 50).map((n) => call('POST', '/broadcasts', { message: `${n}` })));
+  }
+  const { body } = await changes(`since=${longAgo}&types=broadcasts`);
+  expect(body.changes.broadcasts).toHaveLength(500);
+  expect(body.summary).toMatchObject({ truncated: true, totalChanges: 500 });
+});
+
+it.each([
+  ['no time', '', 'since'],
+  ['a time that is none', 'since=yesterday', 'since'],
+  ['an unknown kind', `since=${longAgo}&types=tasks,rumours`, 'types.1'],
+  ['a field that is none', `since=${longAgo}&deep=true`, 'deep'],
+])('refuses %s by the path of the field', async (_case, query, path) => {
+  const refused = await changes(query);
+  expect(refused.status).toBe(400);
+  expect(refused.body.details.issues).toContainEqual(expect.objectContaining({ path }));
+});
+
+it('needs a key', async () => {
+  expect((await board.call('GET', `/api/changes?since=${longAgo}`, { key: null })).status).toBe(401);
+});
