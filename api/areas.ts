@@ -27,6 +27,7 @@ import { timeRoutes } from './time/routes';
 import { workspaceCapabilityRoutes } from './workspace-capabilities/routes';
 import { templateRoutes } from './templates/routes';
 import { telemetryRoutes } from './telemetry/routes';
+import { toolPolicyRoutes } from './tool-policies/routes';
 import { verificationRoutes } from './verification/routes';
 
 /** The areas that need nothing but the stores and the board: the map of this part of the API. */
@@ -58,6 +59,7 @@ export const coreAreas: Area[] = [
   routingRoutes,
   workspaceCapabilityRoutes,
   sandboxRoutes,
+  toolPolicyRoutes,
   telemetryRoutes,
   openApiRoutes,
 ];

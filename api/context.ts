@@ -13,6 +13,7 @@ import type { RepositoryStore } from '../stores/repository-store';
 import type { RoutingStore } from '../stores/routing-store';
 import type { TelemetryStore } from '../stores/telemetry-store';
 import type { TemplateStore } from '../stores/template-store';
+import type { ToolPolicyStore } from '../stores/tool-policy-store';
 import type { TraceStore } from '../stores/trace-store';
 import type { ProfileStore } from '../stores/profile-store';
 import type { SandboxStore } from '../stores/sandbox-store';
@@ -39,6 +40,7 @@ export interface ApiContext {
   settings: SettingsStore;
   profiles: ProfileStore;
   sandboxes: SandboxStore;
+  toolPolicies: ToolPolicyStore;
   taskCheckpoints: TaskCheckpointStore;
   database: Database;
   /** Where files are kept while their request is answered. */

@@ -18,6 +18,7 @@ import { createSettingsStore } from '../stores/settings-store';
 import { createTaskCheckpointStore } from '../stores/task-checkpoint-store';
 import { createTelemetryStore } from '../stores/telemetry-store';
 import { createTemplateStore } from '../stores/template-store';
+import { createToolPolicyStore } from '../stores/tool-policy-store';
 import { createTraceStore } from '../stores/trace-store';
 import { createWorkspaceCapabilityStore } from '../stores/workspace-capability-store';
 import { authenticatorOf } from './authenticator';
@@ -58,6 +59,7 @@ export async function openContext(env: Environment, log: Log, closers: Closer[])
     settings: await createSettingsStore(database, env),
     profiles,
     sandboxes: await createSandboxStore(database),
+    toolPolicies: await createToolPolicyStore(database),
     taskCheckpoints: await createTaskCheckpointStore(database),
     uploads: await openUploadFolder(join(env.BOARD_DATA_DIR, 'uploads')),
     authenticate: authenticatorOf(env),

@@ -105,6 +105,7 @@ describe('every route', () => {
     'routeWork',
     'validateTeamRoster',
     'validateWorkspaceManifest',
+    'validateTool',
   ];
 
   it('that writes needs more than reading, and the other way round', () => {
