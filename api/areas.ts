@@ -27,6 +27,8 @@ import { timeRoutes } from './time/routes';
 import { workspaceCapabilityRoutes } from './workspace-capabilities/routes';
 import { templateRoutes } from './templates/routes';
 import { telemetryRoutes } from './telemetry/routes';
+import { permissionApprovalRoutes } from './agent-permissions/routes.approvals';
+import { agentPermissionRoutes } from './agent-permissions/routes';
 import { toolPolicyRoutes } from './tool-policies/routes';
 import { verificationRoutes } from './verification/routes';
 
@@ -60,6 +62,8 @@ export const coreAreas: Area[] = [
   workspaceCapabilityRoutes,
   sandboxRoutes,
   toolPolicyRoutes,
+  agentPermissionRoutes,
+  permissionApprovalRoutes,
   telemetryRoutes,
   openApiRoutes,
 ];

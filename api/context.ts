@@ -20,6 +20,8 @@ import type { SandboxStore } from '../stores/sandbox-store';
 import type { SettingsStore } from '../stores/settings-store';
 import type { TaskCheckpointStore } from '../stores/task-checkpoint-store';
 import type { WorkspaceCapabilityStore } from '../stores/workspace-capability-store';
+import type { PermissionApprovalStore } from '../stores/permission-approval-store';
+import type { AgentPermissionStore } from '../stores/agent-permission-store';
 import type { HealthCheck } from './health/checks';
 
 /** What routes receive. Built once per process (`api/start.ts`); areas with more needs take a context of their own. */
@@ -41,6 +43,8 @@ export interface ApiContext {
   profiles: ProfileStore;
   sandboxes: SandboxStore;
   toolPolicies: ToolPolicyStore;
+  agentPermissions: AgentPermissionStore;
+  permissionApprovals: PermissionApprovalStore;
   taskCheckpoints: TaskCheckpointStore;
   database: Database;
   /** Where files are kept while their request is answered. */

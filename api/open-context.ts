@@ -21,6 +21,8 @@ import { createTemplateStore } from '../stores/template-store';
 import { createToolPolicyStore } from '../stores/tool-policy-store';
 import { createTraceStore } from '../stores/trace-store';
 import { createWorkspaceCapabilityStore } from '../stores/workspace-capability-store';
+import { createPermissionApprovalStore } from '../stores/permission-approval-store';
+import { createAgentPermissionStore } from '../stores/agent-permission-store';
 import { authenticatorOf } from './authenticator';
 import type { Closer } from './closers';
 import type { ApiContext } from './context';
@@ -60,6 +62,8 @@ export async function openContext(env: Environment, log: Log, closers: Closer[])
     profiles,
     sandboxes: await createSandboxStore(database),
     toolPolicies: await createToolPolicyStore(database),
+    agentPermissions: await createAgentPermissionStore(database),
+    permissionApprovals: await createPermissionApprovalStore(database),
     taskCheckpoints: await createTaskCheckpointStore(database),
     uploads: await openUploadFolder(join(env.BOARD_DATA_DIR, 'uploads')),
     authenticate: authenticatorOf(env),

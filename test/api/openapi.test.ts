@@ -106,6 +106,7 @@ describe('every route', () => {
     'validateTeamRoster',
     'validateWorkspaceManifest',
     'validateTool',
+    'checkAgentPermission',
   ];
 
   it('that writes needs more than reading, and the other way round', () => {
