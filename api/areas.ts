@@ -29,6 +29,7 @@ import { templateRoutes } from './templates/routes';
 import { telemetryRoutes } from './telemetry/routes';
 import { permissionApprovalRoutes } from './agent-permissions/routes.approvals';
 import { agentPermissionRoutes } from './agent-permissions/routes';
+import { policyRoutes } from './policies/routes';
 import { toolPolicyRoutes } from './tool-policies/routes';
 import { verificationRoutes } from './verification/routes';
 
@@ -62,6 +63,7 @@ export const coreAreas: Area[] = [
   workspaceCapabilityRoutes,
   sandboxRoutes,
   toolPolicyRoutes,
+  policyRoutes,
   agentPermissionRoutes,
   permissionApprovalRoutes,
   telemetryRoutes,

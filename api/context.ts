@@ -22,6 +22,8 @@ import type { TaskCheckpointStore } from '../stores/task-checkpoint-store';
 import type { WorkspaceCapabilityStore } from '../stores/workspace-capability-store';
 import type { PermissionApprovalStore } from '../stores/permission-approval-store';
 import type { AgentPermissionStore } from '../stores/agent-permission-store';
+import type { RateCountStore } from '../stores/rate-count-store';
+import type { PolicyStore } from '../stores/policy-store';
 import type { HealthCheck } from './health/checks';
 
 /** What routes receive. Built once per process (`api/start.ts`); areas with more needs take a context of their own. */
@@ -43,6 +45,8 @@ export interface ApiContext {
   profiles: ProfileStore;
   sandboxes: SandboxStore;
   toolPolicies: ToolPolicyStore;
+  policies: PolicyStore;
+  rates: RateCountStore;
   agentPermissions: AgentPermissionStore;
   permissionApprovals: PermissionApprovalStore;
   taskCheckpoints: TaskCheckpointStore;

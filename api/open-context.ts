@@ -23,6 +23,8 @@ import { createTraceStore } from '../stores/trace-store';
 import { createWorkspaceCapabilityStore } from '../stores/workspace-capability-store';
 import { createPermissionApprovalStore } from '../stores/permission-approval-store';
 import { createAgentPermissionStore } from '../stores/agent-permission-store';
+import { createRateCountStore } from '../stores/rate-count-store';
+import { createPolicyStore } from '../stores/policy-store';
 import { authenticatorOf } from './authenticator';
 import type { Closer } from './closers';
 import type { ApiContext } from './context';
@@ -62,6 +64,8 @@ export async function openContext(env: Environment, log: Log, closers: Closer[])
     profiles,
     sandboxes: await createSandboxStore(database),
     toolPolicies: await createToolPolicyStore(database),
+    policies: await createPolicyStore(database),
+    rates: await createRateCountStore(database),
     agentPermissions: await createAgentPermissionStore(database),
     permissionApprovals: await createPermissionApprovalStore(database),
     taskCheckpoints: await createTaskCheckpointStore(database),

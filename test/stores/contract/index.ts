@@ -8,6 +8,7 @@ import { logContract } from './log';
 import { managedListsContract } from './managed-lists';
 import { outputArtifactsContract } from './output-artifacts';
 import { queriesContract } from './queries';
+import { rateCountsContract } from './rate-counts';
 import { updatesContract } from './updates';
 
 /** What every adapter of the store port does. */
@@ -22,4 +23,5 @@ export function storeContract(harness: StoreHarness): void {
   outputArtifactsContract(harness);
   attachmentsContract(harness);
   managedListsContract(harness);
+  rateCountsContract(harness);
 }
