@@ -30,6 +30,7 @@ import { telemetryRoutes } from './telemetry/routes';
 import { permissionApprovalRoutes } from './agent-permissions/routes.approvals';
 import { agentPermissionRoutes } from './agent-permissions/routes';
 import { policyRoutes } from './policies/routes';
+import { ceremonyRoutes } from './ceremonies/routes';
 import { toolPolicyRoutes } from './tool-policies/routes';
 import { verificationRoutes } from './verification/routes';
 
@@ -63,6 +64,7 @@ export const coreAreas: Area[] = [
   workspaceCapabilityRoutes,
   sandboxRoutes,
   toolPolicyRoutes,
+  ceremonyRoutes,
   policyRoutes,
   agentPermissionRoutes,
   permissionApprovalRoutes,

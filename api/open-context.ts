@@ -25,6 +25,7 @@ import { createPermissionApprovalStore } from '../stores/permission-approval-sto
 import { createAgentPermissionStore } from '../stores/agent-permission-store';
 import { createRateCountStore } from '../stores/rate-count-store';
 import { createPolicyStore } from '../stores/policy-store';
+import { createCeremonyStore } from '../stores/ceremony-store';
 import { authenticatorOf } from './authenticator';
 import type { Closer } from './closers';
 import type { ApiContext } from './context';
@@ -64,6 +65,7 @@ export async function openContext(env: Environment, log: Log, closers: Closer[])
     profiles,
     sandboxes: await createSandboxStore(database),
     toolPolicies: await createToolPolicyStore(database),
+    ceremonies: await createCeremonyStore(database),
     policies: await createPolicyStore(database),
     rates: await createRateCountStore(database),
     agentPermissions: await createAgentPermissionStore(database),

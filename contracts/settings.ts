@@ -70,7 +70,8 @@ const admission = z.strictObject({
 });
 export type AdmissionSettings = z.infer<typeof admission>;
 
-const enforcementMode = z.enum(['off', 'warn', 'block']);
+export const enforcementMode = z.enum(['off', 'warn', 'block']);
+export type EnforcementMode = z.infer<typeof enforcementMode>;
 
 /** Every feature setting (specification 1, `/api/settings/features`). */
 export const features = z
