@@ -31,6 +31,7 @@ import { permissionApprovalRoutes } from './agent-permissions/routes.approvals';
 import { agentPermissionRoutes } from './agent-permissions/routes';
 import { policyRoutes } from './policies/routes';
 import { ceremonyRoutes } from './ceremonies/routes';
+import { decisionRoutes } from './decisions/routes';
 import { toolPolicyRoutes } from './tool-policies/routes';
 import { verificationRoutes } from './verification/routes';
 
@@ -64,6 +65,7 @@ export const coreAreas: Area[] = [
   workspaceCapabilityRoutes,
   sandboxRoutes,
   toolPolicyRoutes,
+  decisionRoutes,
   ceremonyRoutes,
   policyRoutes,
   agentPermissionRoutes,

@@ -25,6 +25,7 @@ import type { AgentPermissionStore } from '../stores/agent-permission-store';
 import type { RateCountStore } from '../stores/rate-count-store';
 import type { PolicyStore } from '../stores/policy-store';
 import type { CeremonyStore } from '../stores/ceremony-store';
+import type { DecisionStore } from '../stores/decision-store';
 import type { HealthCheck } from './health/checks';
 
 /** What routes receive. Built once per process (`api/start.ts`); areas with more needs take a context of their own. */
@@ -46,6 +47,7 @@ export interface ApiContext {
   profiles: ProfileStore;
   sandboxes: SandboxStore;
   toolPolicies: ToolPolicyStore;
+  decisions: DecisionStore;
   ceremonies: CeremonyStore;
   policies: PolicyStore;
   rates: RateCountStore;

@@ -26,6 +26,7 @@ import { createAgentPermissionStore } from '../stores/agent-permission-store';
 import { createRateCountStore } from '../stores/rate-count-store';
 import { createPolicyStore } from '../stores/policy-store';
 import { createCeremonyStore } from '../stores/ceremony-store';
+import { createDecisionStore } from '../stores/decision-store';
 import { authenticatorOf } from './authenticator';
 import type { Closer } from './closers';
 import type { ApiContext } from './context';
@@ -65,6 +66,7 @@ export async function openContext(env: Environment, log: Log, closers: Closer[])
     profiles,
     sandboxes: await createSandboxStore(database),
     toolPolicies: await createToolPolicyStore(database),
+    decisions: await createDecisionStore(database),
     ceremonies: await createCeremonyStore(database),
     policies: await createPolicyStore(database),
     rates: await createRateCountStore(database),
