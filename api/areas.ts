@@ -24,6 +24,7 @@ import { taskContextRoutes } from './task-context/routes';
 import { taskDeliverableRoutes } from './task-deliverables/routes';
 import { taskRoutes } from './tasks/routes';
 import { timeRoutes } from './time/routes';
+import { watcherPolicyRoutes } from './watcher-policies/routes';
 import { workspaceCapabilityRoutes } from './workspace-capabilities/routes';
 import { templateRoutes } from './templates/routes';
 import { telemetryRoutes } from './telemetry/routes';
@@ -65,6 +66,7 @@ export const coreAreas: Area[] = [
   workspaceCapabilityRoutes,
   sandboxRoutes,
   toolPolicyRoutes,
+  watcherPolicyRoutes,
   decisionRoutes,
   ceremonyRoutes,
   policyRoutes,

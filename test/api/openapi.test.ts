@@ -106,6 +106,7 @@ describe('every route', () => {
     'validateTeamRoster',
     'validateWorkspaceManifest',
     'validateTool',
+    'evaluateWatcherPolicy',
     'evaluatePolicies',
     'checkAgentPermission',
   ];
