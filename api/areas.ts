@@ -33,9 +33,16 @@ import { taskContextRoutes } from './task-context/routes';
 import { taskDeliverableRoutes } from './task-deliverables/routes';
 import { taskRoutes } from './tasks/routes';
 import { timeRoutes } from './time/routes';
+import { watcherPolicyRoutes } from './watcher-policies/routes';
 import { workspaceCapabilityRoutes } from './workspace-capabilities/routes';
 import { templateRoutes } from './templates/routes';
 import { telemetryRoutes } from './telemetry/routes';
+import { permissionApprovalRoutes } from './agent-permissions/routes.approvals';
+import { agentPermissionRoutes } from './agent-permissions/routes';
+import { policyRoutes } from './policies/routes';
+import { ceremonyRoutes } from './ceremonies/routes';
+import { decisionRoutes } from './decisions/routes';
+import { toolPolicyRoutes } from './tool-policies/routes';
 import { verificationRoutes } from './verification/routes';
 
 /** The areas that need nothing but the stores and the board: the map of this part of the API. */
@@ -67,6 +74,13 @@ export const coreAreas: Area[] = [
   routingRoutes,
   workspaceCapabilityRoutes,
   sandboxRoutes,
+  toolPolicyRoutes,
+  watcherPolicyRoutes,
+  decisionRoutes,
+  ceremonyRoutes,
+  policyRoutes,
+  agentPermissionRoutes,
+  permissionApprovalRoutes,
   telemetryRoutes,
   agentStatusRoutes,
   statusHistoryRoutes,

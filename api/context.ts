@@ -21,12 +21,19 @@ import type { RoutingStore } from '../stores/routing-store';
 import type { SquadStore } from '../stores/squad-store';
 import type { TelemetryStore } from '../stores/telemetry-store';
 import type { TemplateStore } from '../stores/template-store';
+import type { ToolPolicyStore } from '../stores/tool-policy-store';
 import type { TraceStore } from '../stores/trace-store';
 import type { ProfileStore } from '../stores/profile-store';
 import type { SandboxStore } from '../stores/sandbox-store';
 import type { SettingsStore } from '../stores/settings-store';
 import type { TaskCheckpointStore } from '../stores/task-checkpoint-store';
 import type { WorkspaceCapabilityStore } from '../stores/workspace-capability-store';
+import type { PermissionApprovalStore } from '../stores/permission-approval-store';
+import type { AgentPermissionStore } from '../stores/agent-permission-store';
+import type { RateCountStore } from '../stores/rate-count-store';
+import type { PolicyStore } from '../stores/policy-store';
+import type { CeremonyStore } from '../stores/ceremony-store';
+import type { DecisionStore } from '../stores/decision-store';
 import type { HealthCheck } from './health/checks';
 
 /** What routes receive. Built once per process (`api/start.ts`); areas with more needs take a context of their own. */
@@ -57,6 +64,13 @@ export interface ApiContext {
   settings: SettingsStore;
   profiles: ProfileStore;
   sandboxes: SandboxStore;
+  toolPolicies: ToolPolicyStore;
+  decisions: DecisionStore;
+  ceremonies: CeremonyStore;
+  policies: PolicyStore;
+  rates: RateCountStore;
+  agentPermissions: AgentPermissionStore;
+  permissionApprovals: PermissionApprovalStore;
   taskCheckpoints: TaskCheckpointStore;
   database: Database;
   /** Where files are kept while their request is answered. */

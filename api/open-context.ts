@@ -27,8 +27,15 @@ import { createSquadStore } from '../stores/squad-store';
 import { createTaskCheckpointStore } from '../stores/task-checkpoint-store';
 import { createTelemetryStore } from '../stores/telemetry-store';
 import { createTemplateStore } from '../stores/template-store';
+import { createToolPolicyStore } from '../stores/tool-policy-store';
 import { createTraceStore } from '../stores/trace-store';
 import { createWorkspaceCapabilityStore } from '../stores/workspace-capability-store';
+import { createPermissionApprovalStore } from '../stores/permission-approval-store';
+import { createAgentPermissionStore } from '../stores/agent-permission-store';
+import { createRateCountStore } from '../stores/rate-count-store';
+import { createPolicyStore } from '../stores/policy-store';
+import { createCeremonyStore } from '../stores/ceremony-store';
+import { createDecisionStore } from '../stores/decision-store';
 import { authenticatorOf } from './authenticator';
 import type { Closer } from './closers';
 import type { ApiContext } from './context';
@@ -78,6 +85,13 @@ export async function openContext(env: Environment, log: Log, closers: Closer[])
     settings: await createSettingsStore(database, env),
     profiles,
     sandboxes: await createSandboxStore(database),
+    toolPolicies: await createToolPolicyStore(database),
+    decisions: await createDecisionStore(database),
+    ceremonies: await createCeremonyStore(database),
+    policies: await createPolicyStore(database),
+    rates: await createRateCountStore(database),
+    agentPermissions: await createAgentPermissionStore(database),
+    permissionApprovals: await createPermissionApprovalStore(database),
     taskCheckpoints: await createTaskCheckpointStore(database),
     uploads: await openUploadFolder(join(env.BOARD_DATA_DIR, 'uploads')),
     authenticate: authenticatorOf(env),

@@ -70,7 +70,23 @@ const admission = z.strictObject({
 });
 export type AdmissionSettings = z.infer<typeof admission>;
 
-const enforcementMode = z.enum(['off', 'warn', 'block']);
+export const enforcementMode = z.enum(['off', 'warn', 'block']);
+export type EnforcementMode = z.infer<typeof enforcementMode>;
+
+/** Whether a run that could go on by itself is asked about always, when there is a risk, or only when it is great. */
+export const watcherMode = z.enum(['ask_always', 'ask_on_risk', 'auto']);
+
+/** Going on with runs without a person (specification 2, Evaluation decisions). */
+export const watcherSettings = z.strictObject({
+  enabled: z.boolean(),
+  /** Blocks every continuation, whatever else is set. */
+  globalKillSwitch: z.boolean(),
+  defaultMode: watcherMode,
+  maxContinuationsPerRun: z.number().int().min(0).max(1_000),
+  /** What may be spent in a month, in US dollars. */
+  spendCapUsd: z.number().min(0).max(1_000_000),
+});
+export type WatcherSettings = z.infer<typeof watcherSettings>;
 
 /** Every feature setting (specification 1, `/api/settings/features`). */
 export const features = z
@@ -88,6 +104,7 @@ export const features = z
       autoCommitOnComplete: z.boolean(),
       timeoutMinutes: count(1_440),
     }),
+    watcher: watcherSettings,
     admission,
   })
   .meta({ id: 'FeatureSettings' });

@@ -41,6 +41,13 @@ export const defaultFeatures = (env: SettingsEnvironment): Features => ({
     autoCommitOnComplete: false,
     timeoutMinutes: Math.max(1, Math.floor(env.BOARD_RUN_TIMEOUT_MS / 60_000)),
   },
+  watcher: {
+    enabled: false,
+    globalKillSwitch: true,
+    defaultMode: 'ask_always',
+    maxContinuationsPerRun: 3,
+    spendCapUsd: 5,
+  },
   admission: {
     enabled: true,
     leaseMs: 30_000,

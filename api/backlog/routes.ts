@@ -6,6 +6,7 @@ import { task, taskList, taskPatch, type Task, type TaskLocation } from '../../c
 import { notFound } from '../../platform/errors/app-error';
 import { answersNotModified } from '../../platform/http/answer';
 import type { Routes } from '../../platform/http/routes';
+import { createCompletionGate, type GateContext } from '../ceremonies/completion-gate';
 import type { ApiContext } from '../context';
 import { createBeginGate } from '../dependencies/begin-gate';
 import { taskChange } from '../tasks/change';
@@ -25,10 +26,11 @@ function assertInBacklog({ id }: Task, location: TaskLocation): void {
 }
 
 /** Tasks that are not begun: kept apart from the board until they are promoted. */
-export function backlogRoutes(routes: Routes, { board }: Pick<ApiContext, 'board'>): void {
+export function backlogRoutes(routes: Routes, { board, ...governed }: Pick<ApiContext, 'board'> & GateContext): void {
   const listing = createListing(board, { location: 'backlog', path: '/api/backlog' });
   const changeTask = createTaskChanger(board);
   const beginGate = createBeginGate(board);
+  const completionGate = createCompletionGate(governed);
 
   routes.add(
     {
@@ -114,11 +116,14 @@ export function backlogRoutes(routes: Routes, { board }: Pick<ApiContext, 'board
     async (request, ctx) => {
       const patch = withPlainTitles(request.body);
       const assertMayBegin = await beginGate(request.params.taskId, patch.status);
-      return changeTask(request, ctx, (current, location) => {
-        assertInBacklog(current, location);
-        assertMayBegin(current);
-        return taskChange(patch, current);
-      });
+      return completionGate(
+        (current, location) => {
+          assertInBacklog(current, location);
+          assertMayBegin(current);
+          return taskChange(patch, current);
+        },
+        (change) => changeTask(request, ctx, change),
+      );
     },
   );
 

@@ -4,6 +4,7 @@ import { task, taskCounts, taskCreate, taskList, taskPatch, taskQuery } from '..
 import { assertFound } from '../../platform/errors/app-error';
 import { answersNotModified } from '../../platform/http/answer';
 import type { Routes } from '../../platform/http/routes';
+import { createCompletionGate, type GateContext } from '../ceremonies/completion-gate';
 import type { ApiContext } from '../context';
 import { createBeginGate } from '../dependencies/begin-gate';
 import { taskChange } from './change';
@@ -17,10 +18,11 @@ const tag = 'tasks';
 const byId = z.strictObject({ taskId });
 
 /** Tasks of the board: list, count, create, read, change, delete. */
-export function taskRoutes(routes: Routes, { board }: Pick<ApiContext, 'board'>): void {
+export function taskRoutes(routes: Routes, { board, ...governed }: Pick<ApiContext, 'board'> & GateContext): void {
   const listing = createListing(board);
   const changeTask = createTaskChanger(board);
   const beginGate = createBeginGate(board);
+  const completionGate = createCompletionGate(governed);
 
   routes.add(
     {
@@ -107,10 +109,13 @@ export function taskRoutes(routes: Routes, { board }: Pick<ApiContext, 'board'>)
     async (request, ctx) => {
       const patch = withPlainTitles(request.body);
       const assertMayBegin = await beginGate(request.params.taskId, patch.status);
-      return changeTask(request, ctx, (current) => {
-        assertMayBegin(current);
-        return taskChange(patch, current);
-      });
+      return completionGate(
+        (current) => {
+          assertMayBegin(current);
+          return taskChange(patch, current);
+        },
+        (change) => changeTask(request, ctx, change),
+      );
     },
   );
 

@@ -105,6 +105,10 @@ describe('every route', () => {
     'routeWork',
     'validateTeamRoster',
     'validateWorkspaceManifest',
+    'validateTool',
+    'evaluateWatcherPolicy',
+    'evaluatePolicies',
+    'checkAgentPermission',
   ];
 
   it('that writes needs more than reading, and the other way round', () => {

@@ -9,6 +9,7 @@ import { managedListsContract } from './managed-lists';
 import { outputArtifactsContract } from './output-artifacts';
 import { queriesContract } from './queries';
 import { saidContract } from './said';
+import { rateCountsContract } from './rate-counts';
 import { updatesContract } from './updates';
 
 /** What every adapter of the store port does. */
@@ -24,4 +25,5 @@ export function storeContract(harness: StoreHarness): void {
   attachmentsContract(harness);
   managedListsContract(harness);
   saidContract(harness);
+  rateCountsContract(harness);
 }

@@ -1,0 +1,45 @@
+import type { Filter } from 'mongodb';
+import type { PermissionApproval, PermissionApprovalQuery } from '../contracts/agent-permission';
+import type { Database, Stored } from './collection';
+
+type Document = Stored & Omit<PermissionApproval, 'id'>;
+
+const present = ({ _id, ...fields }: Document): PermissionApproval => ({ id: _id, ...fields });
+
+/** What agents have asked somebody to allow. */
+export async function createPermissionApprovalStore(db: Database) {
+  const oldest = { createdAt: 1 } as const;
+  const approvals = await db.collection<Document>({
+    name: 'permission-approvals',
+    indexes: [{ keys: { status: 1, ...oldest } }, { keys: { agentId: 1, status: 1, ...oldest } }],
+  });
+
+  return {
+    async request({ id, ...fields }: PermissionApproval): Promise<void> {
+      await approvals.insert({ _id: id, ...fields });
+    },
+
+    async get(id: string): Promise<PermissionApproval | undefined> {
+      const found = await approvals.get(id);
+      return found && present(found);
+    },
+
+    /** Those that nobody has reviewed yet, the oldest first. */
+    async pending({ agentId, page, limit }: PermissionApprovalQuery): Promise<PermissionApproval[]> {
+      const filter: Filter<Document> = { status: 'pending', ...(agentId === undefined ? {} : { agentId }) };
+      return (await approvals.find(filter, { sort: oldest, skip: (page - 1) * limit, limit })).map(present);
+    },
+
+    /** The approval as it is now; `undefined` when there is none, or somebody has reviewed it already. */
+    async review(
+      id: string,
+      review: Required<Pick<PermissionApproval, 'reviewedBy' | 'reviewedAt'>> &
+        Pick<PermissionApproval, 'note'> & { status: 'approved' | 'rejected' },
+    ): Promise<PermissionApproval | undefined> {
+      const reviewed = await approvals.findOneAndUpdate({ _id: id, status: 'pending' }, { $set: review });
+      return reviewed && present(reviewed);
+    },
+  };
+}
+
+export type PermissionApprovalStore = Awaited<ReturnType<typeof createPermissionApprovalStore>>;
