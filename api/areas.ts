@@ -9,6 +9,7 @@ import { commentRoutes } from './comments/routes';
 import { configRoutes } from './config/routes';
 import type { Area } from './context';
 import { dependencyRoutes } from './dependencies/routes';
+import { feedbackRoutes } from './feedback/routes';
 import { governanceRoutes } from './governance/routes';
 import { healthRoutes } from './health/routes';
 import { observationRoutes } from './observations/routes';
@@ -59,5 +60,6 @@ export const coreAreas: Area[] = [
   workspaceCapabilityRoutes,
   sandboxRoutes,
   telemetryRoutes,
+  feedbackRoutes,
   openApiRoutes,
 ];

@@ -8,6 +8,7 @@ import type { AttachmentStore } from '../stores/attachment-store';
 import type { AuditStore } from '../stores/audit-store';
 import type { Board } from '../stores/board-files/types';
 import type { Database } from '../stores/collection';
+import type { FeedbackStore } from '../stores/feedback-store';
 import type { ManagedListStore } from '../stores/managed-list-store';
 import type { RepositoryStore } from '../stores/repository-store';
 import type { RoutingStore } from '../stores/routing-store';
@@ -36,6 +37,7 @@ export interface ApiContext {
   traces: TraceStore;
   audit: AuditStore;
   telemetry: TelemetryStore;
+  feedback: FeedbackStore;
   settings: SettingsStore;
   profiles: ProfileStore;
   sandboxes: SandboxStore;

@@ -9,6 +9,7 @@ import { createAuditStore } from '../stores/audit-store';
 import { createBoard } from '../stores/board-files/board';
 import { openDatabase } from '../stores/open';
 import { openBoardHome } from '../stores/board-home';
+import { createFeedbackStore } from '../stores/feedback-store';
 import { createManagedListStore } from '../stores/managed-list-store';
 import { createProfileStore } from '../stores/profile-store';
 import { createRepositoryStore } from '../stores/repository-store';
@@ -55,6 +56,7 @@ export async function openContext(env: Environment, log: Log, closers: Closer[])
     traces: await createTraceStore(database),
     audit: await createAuditStore(database),
     telemetry: await createTelemetryStore(database),
+    feedback: await createFeedbackStore(database),
     settings: await createSettingsStore(database, env),
     profiles,
     sandboxes: await createSandboxStore(database),
