@@ -10,6 +10,7 @@ import { configRoutes } from './config/routes';
 import type { Area } from './context';
 import { dependencyRoutes } from './dependencies/routes';
 import { feedbackRoutes } from './feedback/routes';
+import { errorRoutes } from './errors/routes';
 import { governanceRoutes } from './governance/routes';
 import { healthRoutes } from './health/routes';
 import { observationRoutes } from './observations/routes';
@@ -61,5 +62,6 @@ export const coreAreas: Area[] = [
   sandboxRoutes,
   telemetryRoutes,
   feedbackRoutes,
+  errorRoutes,
   openApiRoutes,
 ];

@@ -9,6 +9,7 @@ import type { AuditStore } from '../stores/audit-store';
 import type { Board } from '../stores/board-files/types';
 import type { Database } from '../stores/collection';
 import type { FeedbackStore } from '../stores/feedback-store';
+import type { ErrorAnalysisStore } from '../stores/error-analysis-store';
 import type { ManagedListStore } from '../stores/managed-list-store';
 import type { RepositoryStore } from '../stores/repository-store';
 import type { RoutingStore } from '../stores/routing-store';
@@ -38,6 +39,7 @@ export interface ApiContext {
   audit: AuditStore;
   telemetry: TelemetryStore;
   feedback: FeedbackStore;
+  errorAnalyses: ErrorAnalysisStore;
   settings: SettingsStore;
   profiles: ProfileStore;
   sandboxes: SandboxStore;

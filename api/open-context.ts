@@ -10,6 +10,7 @@ import { createBoard } from '../stores/board-files/board';
 import { openDatabase } from '../stores/open';
 import { openBoardHome } from '../stores/board-home';
 import { createFeedbackStore } from '../stores/feedback-store';
+import { createErrorAnalysisStore } from '../stores/error-analysis-store';
 import { createManagedListStore } from '../stores/managed-list-store';
 import { createProfileStore } from '../stores/profile-store';
 import { createRepositoryStore } from '../stores/repository-store';
@@ -57,6 +58,7 @@ export async function openContext(env: Environment, log: Log, closers: Closer[])
     audit: await createAuditStore(database),
     telemetry: await createTelemetryStore(database),
     feedback: await createFeedbackStore(database),
+    errorAnalyses: await createErrorAnalysisStore(database),
     settings: await createSettingsStore(database, env),
     profiles,
     sandboxes: await createSandboxStore(database),
