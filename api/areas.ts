@@ -11,6 +11,8 @@ import type { Area } from './context';
 import { dependencyRoutes } from './dependencies/routes';
 import { feedbackRoutes } from './feedback/routes';
 import { errorRoutes } from './errors/routes';
+import { sharedResourceRoutes } from './shared-resources/routes';
+import { docFreshnessRoutes } from './doc-freshness/routes';
 import { governanceRoutes } from './governance/routes';
 import { healthRoutes } from './health/routes';
 import { observationRoutes } from './observations/routes';
@@ -63,5 +65,7 @@ export const coreAreas: Area[] = [
   telemetryRoutes,
   feedbackRoutes,
   errorRoutes,
+  sharedResourceRoutes,
+  docFreshnessRoutes,
   openApiRoutes,
 ];

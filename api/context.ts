@@ -10,6 +10,8 @@ import type { Board } from '../stores/board-files/types';
 import type { Database } from '../stores/collection';
 import type { FeedbackStore } from '../stores/feedback-store';
 import type { ErrorAnalysisStore } from '../stores/error-analysis-store';
+import type { SharedResourceStore } from '../stores/shared-resource-store';
+import type { TrackedDocumentStore } from '../stores/tracked-document-store';
 import type { ManagedListStore } from '../stores/managed-list-store';
 import type { RepositoryStore } from '../stores/repository-store';
 import type { RoutingStore } from '../stores/routing-store';
@@ -40,6 +42,8 @@ export interface ApiContext {
   telemetry: TelemetryStore;
   feedback: FeedbackStore;
   errorAnalyses: ErrorAnalysisStore;
+  sharedResources: SharedResourceStore;
+  trackedDocuments: TrackedDocumentStore;
   settings: SettingsStore;
   profiles: ProfileStore;
   sandboxes: SandboxStore;

@@ -11,6 +11,8 @@ import { openDatabase } from '../stores/open';
 import { openBoardHome } from '../stores/board-home';
 import { createFeedbackStore } from '../stores/feedback-store';
 import { createErrorAnalysisStore } from '../stores/error-analysis-store';
+import { createSharedResourceStore } from '../stores/shared-resource-store';
+import { createTrackedDocumentStore } from '../stores/tracked-document-store';
 import { createManagedListStore } from '../stores/managed-list-store';
 import { createProfileStore } from '../stores/profile-store';
 import { createRepositoryStore } from '../stores/repository-store';
@@ -59,6 +61,8 @@ export async function openContext(env: Environment, log: Log, closers: Closer[])
     telemetry: await createTelemetryStore(database),
     feedback: await createFeedbackStore(database),
     errorAnalyses: await createErrorAnalysisStore(database),
+    sharedResources: await createSharedResourceStore(database),
+    trackedDocuments: await createTrackedDocumentStore(database),
     settings: await createSettingsStore(database, env),
     profiles,
     sandboxes: await createSandboxStore(database),
