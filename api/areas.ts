@@ -13,6 +13,8 @@ import { feedbackRoutes } from './feedback/routes';
 import { errorRoutes } from './errors/routes';
 import { sharedResourceRoutes } from './shared-resources/routes';
 import { docFreshnessRoutes } from './doc-freshness/routes';
+import { reflectionRoutes } from './reflections/routes';
+import { lessonRoutes } from './lessons/routes';
 import { governanceRoutes } from './governance/routes';
 import { healthRoutes } from './health/routes';
 import { observationRoutes } from './observations/routes';
@@ -67,5 +69,7 @@ export const coreAreas: Area[] = [
   errorRoutes,
   sharedResourceRoutes,
   docFreshnessRoutes,
+  reflectionRoutes,
+  lessonRoutes,
   openApiRoutes,
 ];

@@ -12,6 +12,7 @@ import type { FeedbackStore } from '../stores/feedback-store';
 import type { ErrorAnalysisStore } from '../stores/error-analysis-store';
 import type { SharedResourceStore } from '../stores/shared-resource-store';
 import type { TrackedDocumentStore } from '../stores/tracked-document-store';
+import type { ReflectionStore } from '../stores/reflection-store';
 import type { ManagedListStore } from '../stores/managed-list-store';
 import type { RepositoryStore } from '../stores/repository-store';
 import type { RoutingStore } from '../stores/routing-store';
@@ -44,6 +45,7 @@ export interface ApiContext {
   errorAnalyses: ErrorAnalysisStore;
   sharedResources: SharedResourceStore;
   trackedDocuments: TrackedDocumentStore;
+  reflections: ReflectionStore;
   settings: SettingsStore;
   profiles: ProfileStore;
   sandboxes: SandboxStore;

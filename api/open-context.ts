@@ -13,6 +13,7 @@ import { createFeedbackStore } from '../stores/feedback-store';
 import { createErrorAnalysisStore } from '../stores/error-analysis-store';
 import { createSharedResourceStore } from '../stores/shared-resource-store';
 import { createTrackedDocumentStore } from '../stores/tracked-document-store';
+import { createReflectionStore } from '../stores/reflection-store';
 import { createManagedListStore } from '../stores/managed-list-store';
 import { createProfileStore } from '../stores/profile-store';
 import { createRepositoryStore } from '../stores/repository-store';
@@ -63,6 +64,7 @@ export async function openContext(env: Environment, log: Log, closers: Closer[])
     errorAnalyses: await createErrorAnalysisStore(database),
     sharedResources: await createSharedResourceStore(database),
     trackedDocuments: await createTrackedDocumentStore(database),
+    reflections: await createReflectionStore(database),
     settings: await createSettingsStore(database, env),
     profiles,
     sandboxes: await createSandboxStore(database),
