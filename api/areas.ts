@@ -15,6 +15,8 @@ import { sharedResourceRoutes } from './shared-resources/routes';
 import { docFreshnessRoutes } from './doc-freshness/routes';
 import { reflectionRoutes } from './reflections/routes';
 import { lessonRoutes } from './lessons/routes';
+import { scoringRoutes } from './scoring/routes';
+import { driftRoutes } from './drift/routes';
 import { governanceRoutes } from './governance/routes';
 import { healthRoutes } from './health/routes';
 import { observationRoutes } from './observations/routes';
@@ -71,5 +73,7 @@ export const coreAreas: Area[] = [
   docFreshnessRoutes,
   reflectionRoutes,
   lessonRoutes,
+  scoringRoutes,
+  driftRoutes,
   openApiRoutes,
 ];

@@ -13,6 +13,8 @@ import type { ErrorAnalysisStore } from '../stores/error-analysis-store';
 import type { SharedResourceStore } from '../stores/shared-resource-store';
 import type { TrackedDocumentStore } from '../stores/tracked-document-store';
 import type { ReflectionStore } from '../stores/reflection-store';
+import type { ScoringStore } from '../stores/scoring-store';
+import type { DriftStore } from '../stores/drift-store';
 import type { ManagedListStore } from '../stores/managed-list-store';
 import type { RepositoryStore } from '../stores/repository-store';
 import type { RoutingStore } from '../stores/routing-store';
@@ -46,6 +48,8 @@ export interface ApiContext {
   sharedResources: SharedResourceStore;
   trackedDocuments: TrackedDocumentStore;
   reflections: ReflectionStore;
+  scoring: ScoringStore;
+  drift: DriftStore;
   settings: SettingsStore;
   profiles: ProfileStore;
   sandboxes: SandboxStore;

@@ -14,6 +14,8 @@ import { createErrorAnalysisStore } from '../stores/error-analysis-store';
 import { createSharedResourceStore } from '../stores/shared-resource-store';
 import { createTrackedDocumentStore } from '../stores/tracked-document-store';
 import { createReflectionStore } from '../stores/reflection-store';
+import { createScoringStore } from '../stores/scoring-store';
+import { createDriftStore } from '../stores/drift-store';
 import { createManagedListStore } from '../stores/managed-list-store';
 import { createProfileStore } from '../stores/profile-store';
 import { createRepositoryStore } from '../stores/repository-store';
@@ -65,6 +67,8 @@ export async function openContext(env: Environment, log: Log, closers: Closer[])
     sharedResources: await createSharedResourceStore(database),
     trackedDocuments: await createTrackedDocumentStore(database),
     reflections: await createReflectionStore(database),
+    scoring: await createScoringStore(database),
+    drift: await createDriftStore(database),
     settings: await createSettingsStore(database, env),
     profiles,
     sandboxes: await createSandboxStore(database),
