@@ -17,6 +17,7 @@ import { reflectionRoutes } from './reflections/routes';
 import { lessonRoutes } from './lessons/routes';
 import { scoringRoutes } from './scoring/routes';
 import { driftRoutes } from './drift/routes';
+import { costPredictionRoutes } from './cost-prediction/routes';
 import { governanceRoutes } from './governance/routes';
 import { healthRoutes } from './health/routes';
 import { observationRoutes } from './observations/routes';
@@ -75,5 +76,6 @@ export const coreAreas: Area[] = [
   lessonRoutes,
   scoringRoutes,
   driftRoutes,
+  costPredictionRoutes,
   openApiRoutes,
 ];

@@ -15,6 +15,7 @@ import type { TrackedDocumentStore } from '../stores/tracked-document-store';
 import type { ReflectionStore } from '../stores/reflection-store';
 import type { ScoringStore } from '../stores/scoring-store';
 import type { DriftStore } from '../stores/drift-store';
+import type { CostPredictionStore } from '../stores/cost-prediction-store';
 import type { ManagedListStore } from '../stores/managed-list-store';
 import type { RepositoryStore } from '../stores/repository-store';
 import type { RoutingStore } from '../stores/routing-store';
@@ -50,6 +51,7 @@ export interface ApiContext {
   reflections: ReflectionStore;
   scoring: ScoringStore;
   drift: DriftStore;
+  costPredictions: CostPredictionStore;
   settings: SettingsStore;
   profiles: ProfileStore;
   sandboxes: SandboxStore;

@@ -16,6 +16,7 @@ import { createTrackedDocumentStore } from '../stores/tracked-document-store';
 import { createReflectionStore } from '../stores/reflection-store';
 import { createScoringStore } from '../stores/scoring-store';
 import { createDriftStore } from '../stores/drift-store';
+import { createCostPredictionStore } from '../stores/cost-prediction-store';
 import { createManagedListStore } from '../stores/managed-list-store';
 import { createProfileStore } from '../stores/profile-store';
 import { createRepositoryStore } from '../stores/repository-store';
@@ -69,6 +70,7 @@ export async function openContext(env: Environment, log: Log, closers: Closer[])
     reflections: await createReflectionStore(database),
     scoring: await createScoringStore(database),
     drift: await createDriftStore(database),
+    costPredictions: await createCostPredictionStore(database),
     settings: await createSettingsStore(database, env),
     profiles,
     sandboxes: await createSandboxStore(database),
