@@ -18,6 +18,15 @@ import { commentRoutes } from './comments/routes';
 import { configRoutes } from './config/routes';
 import type { Area } from './context';
 import { dependencyRoutes } from './dependencies/routes';
+import { feedbackRoutes } from './feedback/routes';
+import { errorRoutes } from './errors/routes';
+import { sharedResourceRoutes } from './shared-resources/routes';
+import { docFreshnessRoutes } from './doc-freshness/routes';
+import { reflectionRoutes } from './reflections/routes';
+import { lessonRoutes } from './lessons/routes';
+import { scoringRoutes } from './scoring/routes';
+import { driftRoutes } from './drift/routes';
+import { costPredictionRoutes } from './cost-prediction/routes';
 import { governanceRoutes } from './governance/routes';
 import { healthRoutes } from './health/routes';
 import { observationRoutes } from './observations/routes';
@@ -91,5 +100,14 @@ export const coreAreas: Area[] = [
   notificationRoutes,
   mentionRoutes,
   changeRoutes,
+  feedbackRoutes,
+  errorRoutes,
+  sharedResourceRoutes,
+  docFreshnessRoutes,
+  reflectionRoutes,
+  lessonRoutes,
+  scoringRoutes,
+  driftRoutes,
+  costPredictionRoutes,
   openApiRoutes,
 ];

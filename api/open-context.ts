@@ -16,6 +16,14 @@ import { createChatStore } from '../stores/chat-store';
 import { createFeedStore } from '../stores/feed-store';
 import { openDatabase } from '../stores/open';
 import { openBoardHome } from '../stores/board-home';
+import { createFeedbackStore } from '../stores/feedback-store';
+import { createErrorAnalysisStore } from '../stores/error-analysis-store';
+import { createSharedResourceStore } from '../stores/shared-resource-store';
+import { createTrackedDocumentStore } from '../stores/tracked-document-store';
+import { createReflectionStore } from '../stores/reflection-store';
+import { createScoringStore } from '../stores/scoring-store';
+import { createDriftStore } from '../stores/drift-store';
+import { createCostPredictionStore } from '../stores/cost-prediction-store';
 import { createManagedListStore } from '../stores/managed-list-store';
 import { createNotificationStore } from '../stores/notification-store';
 import { createProfileStore } from '../stores/profile-store';
@@ -82,6 +90,14 @@ export async function openContext(env: Environment, log: Log, closers: Closer[])
     traces: await createTraceStore(database),
     audit: await createAuditStore(database),
     telemetry: await createTelemetryStore(database),
+    feedback: await createFeedbackStore(database),
+    errorAnalyses: await createErrorAnalysisStore(database),
+    sharedResources: await createSharedResourceStore(database),
+    trackedDocuments: await createTrackedDocumentStore(database),
+    reflections: await createReflectionStore(database),
+    scoring: await createScoringStore(database),
+    drift: await createDriftStore(database),
+    costPredictions: await createCostPredictionStore(database),
     settings: await createSettingsStore(database, env),
     profiles,
     sandboxes: await createSandboxStore(database),

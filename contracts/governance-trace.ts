@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { slug, taskId, timestamp } from './common';
+import { moment } from './query';
 
 /** What was decided about. */
 export const traceKind = z.enum([
@@ -79,9 +80,6 @@ export type TraceInput = Pick<GovernanceTrace, 'kind' | 'outcome' | 'title' | 's
     /** Names the decision: recorded again under the same key, it is the trace that is there already. */
     dedupeKey?: string;
   };
-
-/** A moment with any precision and zone, as the stored timestamps are written, so that both compare as text. */
-const moment = z.iso.datetime({ offset: true }).transform((value) => new Date(value).toISOString());
 
 export const governanceTraceQuery = z
   .strictObject({

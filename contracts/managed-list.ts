@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { clearable, revision, slug, text, timestamp } from './common';
+import { flag } from './query';
 
 /** Most items of one list. */
 export const managedListLimit = 500;
@@ -69,8 +70,6 @@ export const managedLists = {
 /** What any list takes for a new item, and for a change of one; `undefined` in a change takes the field away. */
 export type ManagedItemCreate = Pick<ManagedItem, 'label' | Particular>;
 export type ManagedItemPatch = Partial<Pick<ManagedItem, 'label' | 'isHidden' | Particular>>;
-
-const flag = z.enum(['true', 'false']).transform((value) => value === 'true');
 
 export const managedListQuery = z.strictObject({ includeHidden: flag.optional() }).meta({ id: 'ManagedListQuery' });
 export const managedItemRemoval = z.strictObject({ force: flag.optional() }).meta({ id: 'ManagedItemRemoval' });

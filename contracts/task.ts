@@ -90,6 +90,9 @@ export const taskAttempt = z.object({
 });
 export type TaskAttempt = z.infer<typeof taskAttempt>;
 
+/** How much a task may have learnt: characters of text, tags, and reflections that were taken. */
+export const lessonsLimit = { length: 100_000, tags: 100, sources: 1_000 };
+
 /** What callers may set, on create and on patch alike. */
 const writable = {
   title: text(200, 1),
@@ -114,6 +117,9 @@ const writable = {
   blockedReason: blockedReason.nullable(),
   plan: text(100_000),
   position: z.number(),
+  /** What was learnt, in markdown. */
+  lessonsLearned: text(lessonsLimit.length),
+  lessonTags: z.array(slug).max(50),
 };
 
 /**
@@ -142,6 +148,10 @@ export const task = z
     blockedReason: writable.blockedReason.optional(),
     plan: writable.plan.optional(),
     position: z.number().optional(),
+    lessonsLearned: writable.lessonsLearned.optional(),
+    lessonTags: z.array(text(100)).max(lessonsLimit.tags).optional(),
+    /** The reflections that are among the lessons: each is taken once. */
+    lessonSources: z.array(z.string().max(64)).max(lessonsLimit.sources).optional(),
     verificationSteps: z.array(verificationStep).max(500).optional(),
     timeTracking: timeTracking.optional(),
     comments: z.array(comment).max(1000).optional(),
@@ -182,6 +192,8 @@ export const taskPatch = z
     blockedReason: clearable(writable.blockedReason),
     plan: clearable(writable.plan),
     position: clearable(writable.position),
+    lessonsLearned: clearable(writable.lessonsLearned),
+    lessonTags: clearable(writable.lessonTags),
     expectedRevision: revision.optional(),
   })
   .meta({ id: 'TaskPatch' });

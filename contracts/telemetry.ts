@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { attemptId, slug, taskId, text, timestamp } from './common';
+import { moment } from './query';
 
 /** Longest duration that is kept: seven days, in milliseconds. */
 export const maxDurationMs = 7 * 86_400_000;
@@ -93,8 +94,6 @@ export const telemetryBulk = z
   .strictObject({ events: z.array(telemetryInput).min(1).max(500) })
   .meta({ id: 'TelemetryBulk' });
 export const telemetryBulkAnswer = z.object({ recorded: z.number().int(), ids: z.array(z.string()) });
-
-const moment = z.iso.datetime({ offset: true }).transform((value) => new Date(value).toISOString());
 
 const filters = {
   type: telemetryType.optional(),

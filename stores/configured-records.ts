@@ -10,6 +10,12 @@ export interface Recorded {
   updatedAt: string;
 }
 
+/** The own fields of a record, which is what a change of it replaces. */
+export function ownFields<F extends object>(record: F & Recorded): Omit<F, keyof Recorded> {
+  const { id: _id, revision: _revision, createdAt: _createdAt, updatedAt: _updatedAt, ...fields } = record;
+  return fields;
+}
+
 interface Document<F> extends Stored, Omit<Recorded, 'id'> {
   fields: F;
 }

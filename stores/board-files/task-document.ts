@@ -19,7 +19,18 @@ const fieldOrder = [
   ...['createdBy', 'updatedBy', 'agent', 'agents', 'executionPolicy', 'git', 'github', 'attempt', 'attempts'],
   ...['reviewComments', 'reviewScores', 'review', 'subtasks', 'autoCompleteOnSubtasks', 'verificationSteps'],
   ...['dependencies', 'blockedBy', 'blockedReason', 'automation', 'timeTracking', 'comments', 'observations'],
-  ...['attachments', 'deliverables', 'position', 'plan', 'deletedAt', 'deletedBy', 'purgeAfter'],
+  ...[
+    'attachments',
+    'deliverables',
+    'position',
+    'plan',
+    'lessonsLearned',
+    'lessonTags',
+    'lessonSources',
+    'deletedAt',
+    'deletedBy',
+    'purgeAfter',
+  ],
 ];
 
 /**

@@ -103,6 +103,7 @@ describe('every route', () => {
     'previewHosts',
     'previewTeamRoster',
     'routeWork',
+    'scoreWork',
     'validateTeamRoster',
     'validateWorkspaceManifest',
     'validateTool',

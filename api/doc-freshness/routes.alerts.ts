@@ -1,0 +1,97 @@
+import { z } from 'zod';
+import {
+  freshnessAlert,
+  freshnessAlertId,
+  freshnessAlertQuery,
+  freshnessSummary,
+  type FreshnessAlert,
+} from '../../contracts/tracked-document';
+import { assertFound, notFound } from '../../platform/errors/app-error';
+import type { Routes } from '../../platform/http/routes';
+import { ownFields } from '../../stores/configured-records';
+import type { ApiContext } from '../context';
+import { alertIdOf, alertOf, documentOfAlert } from './freshness';
+
+const tag = 'doc-freshness';
+const read = { method: 'get' as const, tag, permission: 'settings:read' };
+
+/**
+ * Which documents are stale. Nothing is stored of an alert but who acknowledged it: whether there is one follows from
+ * the last review at the time of asking.
+ */
+export function freshnessAlertRoutes(routes: Routes, { trackedDocuments }: Pick<ApiContext, 'trackedDocuments'>): void {
+  async function alerts(now: Date): Promise<FreshnessAlert[]> {
+    const found = (await trackedDocuments.list()).flatMap((record) => alertOf(record, now) ?? []);
+    return found.sort((a, b) => a.staleSince.localeCompare(b.staleSince) || a.id.localeCompare(b.id));
+  }
+
+  routes.add(
+    {
+      ...read,
+      path: '/doc-freshness/alerts',
+      operationId: 'listFreshnessAlerts',
+      summary: 'List the documents that are stale, those that are so for longest first',
+      query: freshnessAlertQuery,
+      response: z.array(freshnessAlert),
+    },
+    async ({ query: { severity, acknowledged, limit, offset } }) =>
+      (await alerts(new Date()))
+        .filter(
+          (one) =>
+            (severity === undefined || one.severity === severity) &&
+            (acknowledged === undefined || one.acknowledged === acknowledged),
+        )
+        .slice(offset, offset + limit),
+  );
+
+  routes.add(
+    {
+      ...read,
+      path: '/doc-freshness/summary',
+      operationId: 'getFreshnessSummary',
+      summary: 'Count the fresh and the stale documents',
+      response: freshnessSummary,
+    },
+    async () => {
+      const total = (await trackedDocuments.list()).length;
+      const found = await alerts(new Date());
+      const critical = found.filter(({ severity }) => severity === 'critical').length;
+      return {
+        total,
+        fresh: Math.max(0, total - found.length),
+        stale: found.length - critical,
+        critical,
+        alertCount: found.filter(({ acknowledged }) => !acknowledged).length,
+      };
+    },
+  );
+
+  routes.add(
+    {
+      method: 'post',
+      path: '/doc-freshness/alerts/:id/acknowledge',
+      operationId: 'acknowledgeFreshnessAlert',
+      summary: 'Say that you know that a document is stale; it holds until the next review',
+      tag,
+      permission: 'settings:write',
+      params: z.strictObject({ id: freshnessAlertId }),
+      body: z.strictObject({}),
+      response: freshnessAlert,
+      errors: [409],
+    },
+    async ({ params: { id }, auth }) => {
+      const now = new Date();
+      const changed = await trackedDocuments.change(documentOfAlert(id), (current) => {
+        const alert = current && alertIdOf(current) === id ? alertOf(current, now) : undefined;
+        if (!current || !alert) throw notFound('alert', id);
+        const fields = ownFields(current);
+        // The first who acknowledges it stays the one.
+        if (alert.acknowledged) return fields;
+        return { ...fields, acknowledged: { reviewedAt: fields.reviewedAt, by: auth.actor, at: now.toISOString() } };
+      });
+      const acknowledged = alertOf(changed, now);
+      assertFound(acknowledged, 'alert', id);
+      return acknowledged;
+    },
+  );
+}

@@ -1,0 +1,108 @@
+import { z } from 'zod';
+import {
+  driftAcknowledge,
+  driftAlert,
+  driftAlertId,
+  driftAlertQuery,
+  driftAnalyze,
+  driftBaseline,
+  driftBaselineQuery,
+  driftMetric,
+  driftReset,
+  driftSummary,
+} from '../../contracts/drift';
+import { assertFound } from '../../platform/errors/app-error';
+import type { Routes } from '../../platform/http/routes';
+import type { ApiContext } from '../context';
+import { analyze } from './analyze';
+
+const tag = 'drift';
+const read = { method: 'get' as const, tag, permission: 'telemetry:read' };
+const write = { method: 'post' as const, tag, permission: 'telemetry:write' };
+
+/** One of the two names is there: the contract says so. */
+const agentOf = ({ agent, agentId }: { agent?: string | undefined; agentId?: string | undefined }): string =>
+  agent ?? agentId ?? '';
+
+/** Whether agents still do what they used to do (specification 2, Policies and governance). */
+export function driftRoutes(routes: Routes, { drift, telemetry }: Pick<ApiContext, 'drift' | 'telemetry'>): void {
+  routes.add(
+    {
+      ...read,
+      path: '/drift/alerts',
+      operationId: 'listDriftAlerts',
+      summary: 'List what was out of the ordinary, the newest first',
+      query: driftAlertQuery,
+      response: z.array(driftAlert),
+    },
+    ({ query }) => drift.alerts(query),
+  );
+
+  routes.add(
+    {
+      ...write,
+      path: '/drift/alerts/:id/acknowledge',
+      operationId: 'acknowledgeDriftAlert',
+      summary: 'Say that you know of an alert; the first who does stays the one',
+      params: z.strictObject({ id: driftAlertId }),
+      body: driftAcknowledge,
+      response: driftAlert,
+      audit: ({ params }) => ({ action: 'drift-alert.acknowledge', resource: params.id }),
+    },
+    async ({ params: { id }, body, auth }) => {
+      const known = { acknowledgedBy: auth.actor, acknowledgedAt: new Date().toISOString() };
+      const alert = await drift.acknowledge(id, { ...known, notes: body.notes });
+      assertFound(alert, 'drift alert', id);
+      return alert;
+    },
+  );
+
+  routes.add(
+    {
+      ...read,
+      path: '/drift/baselines',
+      operationId: 'listDriftBaselines',
+      summary: 'List what agents used to do, by agent and metric',
+      query: driftBaselineQuery,
+      response: z.array(driftBaseline),
+    },
+    ({ query }) => drift.baselines(query),
+  );
+
+  routes.add(
+    {
+      ...write,
+      path: '/drift/baselines/reset',
+      operationId: 'resetDriftBaseline',
+      summary: 'Forget what an agent used to do, in one metric or in all: runs from now on count',
+      body: driftReset,
+      response: z.array(driftBaseline),
+      audit: ({ body }) => ({
+        action: 'drift-baseline.reset',
+        resource: agentOf(body),
+        details: body.metric && { metric: body.metric },
+      }),
+    },
+    async ({ body }) => {
+      const at = new Date().toISOString();
+      const metrics = body.metric === undefined ? driftMetric.options : [body.metric];
+      return Promise.all(metrics.map((metric) => drift.reset(agentOf(body), metric, at)));
+    },
+  );
+
+  routes.add(
+    {
+      ...write,
+      path: '/drift/analyze',
+      operationId: 'analyzeDrift',
+      summary: 'Compare what an agent did lately with what it did before, and raise alerts',
+      body: driftAnalyze,
+      response: driftSummary,
+    },
+    async ({ body }) => {
+      const agent = agentOf(body);
+      const now = new Date();
+      return { agent, analyzedAt: now.toISOString(), ...(await analyze({ drift, telemetry }, agent, now)) };
+    },
+  );
+}

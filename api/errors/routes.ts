@@ -1,0 +1,149 @@
+import { z } from 'zod';
+import {
+  errorAnalysis,
+  errorAnalysisId,
+  errorAnalysisPatch,
+  errorAnalysisQuery,
+  errorSearchQuery,
+  errorStats,
+  errorSubmission,
+  type ErrorAnalysis,
+} from '../../contracts/error-analysis';
+import { assertFound } from '../../platform/errors/app-error';
+import type { Routes } from '../../platform/http/routes';
+import { withoutUndefined } from '../../platform/json/without-undefined';
+import { createRedactor } from '../../platform/log/redact';
+import { statedRevision, withRevision } from '../config/revisions';
+import type { ApiContext } from '../context';
+import { newItemId } from '../tasks/items';
+import { diagnose, severityOfRepeat } from './diagnose';
+import { fingerprintOf } from './fingerprint';
+
+const tag = 'errors';
+const byId = z.strictObject({ id: errorAnalysisId });
+const read = { method: 'get' as const, tag, permission: 'telemetry:read' };
+const write = { tag, permission: 'telemetry:write', response: errorAnalysis };
+
+/** Longest summary, in characters. */
+const summaryLength = 200;
+
+const mentions = (wanted: string, { context, summary, rootCause, chosenFix = '', tags }: ErrorAnalysis): boolean =>
+  [context.errorMessage, summary, rootCause, chosenFix, ...tags].some((text) => text.toLowerCase().includes(wanted));
+
+/** Errors that work ended in, and what is known about them (specification 1, Registries and analysis). */
+export function errorRoutes(routes: Routes, { errorAnalyses }: Pick<ApiContext, 'errorAnalyses'>): void {
+  const redact = createRedactor();
+
+  routes.add(
+    {
+      ...write,
+      method: 'post',
+      path: '/errors/submit',
+      operationId: 'submitError',
+      summary: 'Submit an error; answers what it is taken for and whether it was there before',
+      body: errorSubmission,
+      status: 201,
+    },
+    async ({ body: { taskId, agent, ...told } }) => {
+      const errorMessage = redact(told.errorMessage);
+      const { errorType, severity, ...guessed } = diagnose(errorMessage, told.errorType);
+      const attemptDescription = told.attemptDescription && redact(told.attemptDescription);
+      const at = new Date().toISOString();
+      return errorAnalyses.add({
+        id: newItemId('error'),
+        context: withoutUndefined({
+          taskId,
+          agent,
+          errorMessage,
+          errorType,
+          rawDetails: told.rawDetails && redact(told.rawDetails),
+          attemptDescription,
+          occurredAt: at,
+        }),
+        summary: (errorMessage.trim().split('\n')[0] ?? '').slice(0, summaryLength),
+        ...guessed,
+        severity: (previous) => severityOfRepeat(severity, previous),
+        optionsConsidered: attemptDescription
+          ? [{ option: attemptDescription, pros: [], cons: [], chosen: false }]
+          : [],
+        tags: [],
+        fingerprint: fingerprintOf(errorType, errorMessage),
+        revision: 1,
+        analyzedAt: at,
+      });
+    },
+  );
+
+  routes.add(
+    {
+      ...read,
+      path: '/errors',
+      operationId: 'listErrors',
+      summary: 'List errors by task, type, severity and agent, the newest first',
+      query: errorAnalysisQuery,
+      response: z.array(errorAnalysis),
+    },
+    ({ query }) => errorAnalyses.list(query),
+  );
+
+  routes.add(
+    {
+      ...read,
+      path: '/errors/stats',
+      operationId: 'getErrorStats',
+      summary: 'Count the errors by type and severity',
+      response: errorStats,
+    },
+    () => errorAnalyses.stats(),
+  );
+
+  routes.add(
+    {
+      ...read,
+      path: '/errors/search',
+      operationId: 'searchErrors',
+      summary: 'Search the newest errors for a text in message, cause, fix and tags',
+      query: errorSearchQuery,
+      response: z.array(errorAnalysis),
+    },
+    async ({ query: { q, limit } }) => {
+      const wanted = q.toLowerCase();
+      return (await errorAnalyses.newest()).filter((analysis) => mentions(wanted, analysis)).slice(0, limit);
+    },
+  );
+
+  routes.add(
+    {
+      ...read,
+      path: '/errors/:id',
+      operationId: 'getError',
+      summary: 'Read one error',
+      params: byId,
+      response: errorAnalysis,
+    },
+    async ({ params: { id } }, ctx) => {
+      const found = await errorAnalyses.get(id);
+      assertFound(found, 'error', id);
+      return withRevision(ctx, tag, found);
+    },
+  );
+
+  routes.add(
+    {
+      ...write,
+      method: 'patch',
+      path: '/errors/:id',
+      operationId: 'changeError',
+      summary: 'Say what was behind an error, how bad it is, and what was done about it',
+      params: byId,
+      body: errorAnalysisPatch,
+      errors: [409],
+    },
+    async ({ params: { id }, body, header }, ctx) => {
+      const expected = await statedRevision(tag, id, header, errorAnalyses);
+      const changed = await errorAnalyses.change(id, body, expected);
+      assertFound(changed, 'error', id);
+      return withRevision(ctx, tag, changed);
+    },
+  );
+}

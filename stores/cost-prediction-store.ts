@@ -1,0 +1,35 @@
+import type { CostPrediction } from '../contracts/cost-prediction';
+import type { Database, Stored } from './collection';
+
+export interface KeptPrediction {
+  taskId: string;
+  predictedCost: number;
+  confidence: CostPrediction['confidence'];
+  predictedAt: string;
+}
+
+type PredictionRecord = Stored & Omit<KeptPrediction, 'taskId'>;
+
+/** How many of the newest predictions are compared with what came of them. */
+export const comparedPredictions = 2_000;
+
+/** The last prediction for each task (specification 1, Registries and analysis). */
+export async function createCostPredictionStore(db: Database) {
+  const newest = { predictedAt: -1 } as const;
+  const records = await db.collection<PredictionRecord>({ name: 'cost-predictions', indexes: [{ keys: newest }] });
+
+  return {
+    /** A later prediction for the same task takes the place of an earlier one. */
+    async keep({ taskId, ...prediction }: KeptPrediction): Promise<void> {
+      await records.findOneAndUpdate({ _id: taskId }, { $set: prediction }, { upsert: true });
+    },
+
+    /** The newest first, at most {@link comparedPredictions}. */
+    async newest(): Promise<KeptPrediction[]> {
+      const found = await records.find({ predictedAt: { $gt: '' } }, { sort: newest, limit: comparedPredictions });
+      return found.map(({ _id, ...prediction }) => ({ taskId: _id, ...prediction }));
+    },
+  };
+}
+
+export type CostPredictionStore = Awaited<ReturnType<typeof createCostPredictionStore>>;

@@ -1,0 +1,73 @@
+import type { Filter } from 'mongodb';
+import type { Reflection, ReflectionQuery } from '../contracts/reflection';
+import { withoutUndefined } from '../platform/json/without-undefined';
+import type { Database, Stored } from './collection';
+
+type ReflectionRecord = Stored & Omit<Reflection, 'id'> & { deleted: boolean };
+
+/** What a decision sets. */
+export type Decision = Pick<Reflection, 'status'> &
+  Partial<Pick<Reflection, 'review' | 'mergedInto' | 'promotion' | 'promotionTarget'>>;
+
+const present = ({ _id, deleted: _deleted, ...reflection }: ReflectionRecord): Reflection => ({
+  id: _id,
+  ...reflection,
+});
+
+/** What was learnt and what was decided about it (specification 1, Reflection candidate). None is ever removed. */
+export async function createReflectionStore(db: Database) {
+  const newest = { createdAt: -1 } as const;
+  const records = await db.collection<ReflectionRecord>({
+    name: 'reflections',
+    indexes: [
+      { keys: { 'source.taskId': 1, ...newest } },
+      { keys: { status: 1, ...newest } },
+      { keys: { category: 1, ...newest } },
+      { keys: { 'source.kind': 1, ...newest } },
+      { keys: { deleted: 1, ...newest } },
+    ],
+  });
+
+  return {
+    async add({ id, ...reflection }: Reflection): Promise<void> {
+      await records.insert({ _id: id, ...reflection, deleted: false });
+    },
+
+    async get(id: string): Promise<Reflection | undefined> {
+      const found = await records.get(id);
+      return found && present(found);
+    },
+
+    /** The newest first; deleted ones only when they are asked for. */
+    async list({ status, category, sourceKind, taskId, limit, offset }: ReflectionQuery): Promise<Reflection[]> {
+      const filter = withoutUndefined({
+        'source.taskId': taskId,
+        status,
+        category,
+        'source.kind': sourceKind,
+        deleted: status === 'deleted',
+      }) as Filter<ReflectionRecord>;
+      return (await records.find(filter, { sort: newest, limit, skip: offset })).map(present);
+    },
+
+    /** Decides about one that is in one of these states: of several who decide at once, one does. `undefined`: it is not. */
+    async decide(id: string, from: Reflection['status'][], decision: Decision): Promise<Reflection | undefined> {
+      const changed = await records.findOneAndUpdate(
+        { _id: id, status: { $in: from } },
+        { $set: { ...withoutUndefined(decision), deleted: decision.status === 'deleted' } },
+      );
+      return changed && present(changed);
+    },
+
+    /** The lesson of an accepted one is in its task. */
+    async promoted(id: string): Promise<Reflection | undefined> {
+      const changed = await records.findOneAndUpdate(
+        { _id: id, promotion: 'pending' },
+        { $set: { promotion: 'done' } },
+      );
+      return changed && present(changed);
+    },
+  };
+}
+
+export type ReflectionStore = Awaited<ReturnType<typeof createReflectionStore>>;

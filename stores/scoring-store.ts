@@ -1,0 +1,48 @@
+import type { ScoringEvaluation, ScoringHistoryQuery, ScoringProfileFields } from '../contracts/scoring';
+import { withoutUndefined } from '../platform/json/without-undefined';
+import { between } from './between';
+import type { Database, Stored } from './collection';
+import { createConfiguredRecords } from './configured-records';
+
+type EvaluationRecord = Stored & Omit<ScoringEvaluation, 'id'>;
+
+/** Scores are kept as long as the telemetry that they are compared with. */
+const keptSeconds = 90 * 86_400;
+
+const present = ({ _id, ...evaluation }: EvaluationRecord): ScoringEvaluation => ({ id: _id, ...evaluation });
+
+/** How work is scored, and how it was (specification 2, Policies and governance). */
+export async function createScoringStore(db: Database) {
+  const newest = { evaluatedAt: -1 } as const;
+  const evaluations = await db.collection<EvaluationRecord>({
+    name: 'scoring-evaluations',
+    indexes: [
+      { keys: { taskId: 1, ...newest } },
+      { keys: { agent: 1, ...newest } },
+      { keys: { profileId: 1, ...newest } },
+      { keys: newest },
+    ],
+    expire: { field: 'evaluatedAt', afterSeconds: keptSeconds },
+  });
+
+  return {
+    profiles: await createConfiguredRecords<ScoringProfileFields>(db, 'scoring-profiles'),
+
+    async add({ id, ...evaluation }: ScoringEvaluation): Promise<void> {
+      await evaluations.insert({ _id: id, ...evaluation });
+    },
+
+    /** The newest first. */
+    async history({ since, until, limit, offset, ...equal }: ScoringHistoryQuery): Promise<ScoringEvaluation[]> {
+      const filter = withoutUndefined({ ...equal, evaluatedAt: between(since ?? '', until) });
+      const found = await evaluations.find(filter, {
+        sort: newest,
+        limit,
+        skip: offset,
+      });
+      return found.map(present);
+    },
+  };
+}
+
+export type ScoringStore = Awaited<ReturnType<typeof createScoringStore>>;
