@@ -1,6 +1,7 @@
 import { readEnvironment } from '../../platform/config/env';
 import { createLog } from '../../platform/log/log';
 import { makeTempDir } from '../../platform/testing/temp-dir';
+import { mongoSettings } from '../support/mongo-settings';
 import { startApi, type RunningApi } from '../../api/start';
 
 export const adminKey = 'admin-key-of-this-test-0123456789abcdef';
@@ -50,6 +51,7 @@ export async function startTestApi(settings: Record<string, string> = {}): Promi
     RATE_LIMIT_WRITE: '0',
     RATE_LIMIT_UPLOAD: '0',
     NODE_ENV: 'test',
+    ...mongoSettings(),
     ...settings,
   });
   const log = createLog({ name: 'test-api', level: 'silent' });

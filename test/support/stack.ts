@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { startApi, type RunningApi } from '../../api/start';
@@ -9,6 +8,7 @@ import { startDevServer, type DevServer } from '../../platform/temporal/dev-serv
 import { makeTempDir } from '../../platform/testing/temp-dir';
 import { startWorker, type RunningWorker, type WorkerCode } from '../../worker/start';
 import { Caller } from './caller';
+import { mongoSettings } from './mongo-settings';
 import { testSettings } from './settings';
 import { workflowBundle } from './workflow-bundle';
 
@@ -25,14 +25,6 @@ export interface Stack {
   /** Starts another replica of the api on the same data. */
   anotherApi(): Promise<RunningApi>;
   close(): Promise<void>;
-}
-
-/** A database of its own on the MongoDB the tests were given, if they were. */
-function mongoSettings(): Record<string, string> {
-  if (!process.env.MONGODB_URL) return {};
-  const url = new URL(process.env.MONGODB_URL);
-  url.pathname = `/stack-${randomUUID().slice(0, 8)}`;
-  return { MONGODB_URL: url.href };
 }
 
 export async function startStack(

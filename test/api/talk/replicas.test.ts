@@ -5,7 +5,8 @@ let one: ApiUnderTest;
 let other: ApiUnderTest;
 beforeAll(async () => {
   one = await startTestApi();
-  other = await startTestApi({ BOARD_DATA_DIR: one.dataDir });
+  const { MONGODB_URL: shared } = one.api.context.env;
+  other = await startTestApi({ BOARD_DATA_DIR: one.dataDir, ...(shared !== undefined && { MONGODB_URL: shared }) });
 });
 afterAll(async () => {
   await other.close();

@@ -1,0 +1,77 @@
+import type { Client } from '@temporalio/client';
+import type { NativeConnection, WorkerOptions } from '@temporalio/worker';
+import { environmentOrExit, type Environment } from '../platform/config/env';
+import { ListenError } from '../platform/http/server';
+import { createLog, type Log } from '../platform/log/log';
+import { announceReady, endInOrder } from '../platform/processes/lifecycle';
+import { configurationErrorExitCode } from '../platform/processes/part';
+import { connectClient, connectWorker } from '../platform/temporal/connect';
+import { discoverTemporal } from '../platform/temporal/discover';
+import { installRuntime } from '../platform/temporal/runtime';
+
+/** What a small service with workflows is started with. */
+export interface ServiceParts {
+  env: Environment;
+  log: Log;
+  client: Client;
+  connection: NativeConnection;
+  workflows: Pick<WorkerOptions, 'workflowBundle'>;
+}
+
+export interface RunningTemporalService {
+  url: string;
+  /** Rejects when the worker fails in a way it cannot recover from. */
+  ended: Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface TemporalServiceOptions {
+  /** Its name in the log. */
+  name: string;
+  /** The bundle that `npm run build` leaves beside the compiled code. */
+  codePath: string;
+  start: (parts: ServiceParts) => Promise<RunningTemporalService>;
+  /** Whether a failure to start is its operator's to put right: then it is not started again. */
+  isMisconfigured?: (error: unknown) => boolean;
+}
+
+/** Running requests, and what the worker is at, are given this long to end. */
+const closeWithinMs = 15_000;
+
+/** The life of a process that is one small service with workflows: found Temporal, served, ended in order. */
+export async function runTemporalService(options: TemporalServiceOptions): Promise<void> {
+  const { name, codePath, start, isMisconfigured = () => false } = options;
+  const env = environmentOrExit();
+  const log = createLog({ name, level: env.LOG_LEVEL });
+  const starting = new AbortController();
+  let close: () => Promise<void> = () => Promise.resolve();
+  endInOrder({
+    log,
+    withinMs: closeWithinMs,
+    close: async () => {
+      starting.abort(new Error('The service is ending.'));
+      await close();
+    },
+  });
+  installRuntime(log);
+  const { BOARD_DATA_DIR: dataDir, TEMPORAL_ADDRESS: configured, TEMPORAL_NAMESPACE: namespace } = env;
+  const { address } = await discoverTemporal({ configured, dataDir, signal: starting.signal });
+  const target = { address, namespace, log, signal: starting.signal };
+  const connection = await connectWorker(target);
+  const client = await connectClient(target);
+  let service: RunningTemporalService;
+  try {
+    service = await start({ env, log, client, connection, workflows: { workflowBundle: { codePath } } });
+  } catch (error) {
+    log.fatal({ err: error }, 'cannot start');
+    process.exit(error instanceof ListenError || isMisconfigured(error) ? configurationErrorExitCode : 1);
+  }
+  close = async () => {
+    await service.close();
+    await client.connection.close();
+    await connection.close();
+  };
+  log.info({ url: service.url }, 'listening');
+  announceReady();
+  await service.ended;
+}
