@@ -40,9 +40,7 @@ async function main(): Promise<void> {
     found.sort((a, b) => a.startTime.getTime() - b.startTime.getTime());
     if (found.length !== names.length) throw new Error(`${found.length} workflows instead of ${names.length}`);
     for (const [index, { workflowId }] of found.entries()) {
-      const handle = workflow.getHandle(workflowId);
-      await handle.result();
-      await writeFile(join(histories, `${names[index]}.json`), historyToJSON(await handle.fetchHistory()));
+      await keepOne(workflowId, names[index] ?? workflowId);
     }
   }
 
