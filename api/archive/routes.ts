@@ -70,6 +70,7 @@ export function archiveRoutes(routes: Routes, { board }: Pick<ApiContext, 'board
       summary: 'Archive an active task, whatever its status',
       params: byId,
       response: archived,
+      audit: (_request, { id }) => ({ action: 'task.archive', resource: id }),
     },
     async (request, ctx) => {
       const { taskId: id } = request.params;
@@ -86,6 +87,7 @@ export function archiveRoutes(routes: Routes, { board }: Pick<ApiContext, 'board
       summary: 'Bring an archived task, or a deleted one within 30 days, back to the board as done',
       params: byId,
       response: restoredTask,
+      audit: (_request, { id }) => ({ action: 'task.restore', resource: id }),
     },
     async (request, ctx) => {
       const writer = await writerOf(board, request);
@@ -103,6 +105,10 @@ export function archiveRoutes(routes: Routes, { board }: Pick<ApiContext, 'board
       summary: 'Archive the done tasks of a sprint',
       params: z.strictObject({ sprint: sprintName }),
       response: sprintArchived,
+      audit: ({ params }, { taskIds }) => ({
+        action: 'tasks.bulk_archive',
+        details: { sprint: params.sprint, taskIds },
+      }),
     },
     async ({ params, auth }) => {
       const { done, failed } = await archiveSprint(board, params.sprint, auth.actor);
@@ -118,6 +124,10 @@ export function archiveRoutes(routes: Routes, { board }: Pick<ApiContext, 'board
       summary: 'Archive the done tasks of the sprint that the body names',
       body: bulkArchive,
       response: bulkArchived,
+      audit: ({ body }, { archived: taskIds }) => ({
+        action: 'tasks.bulk_archive',
+        details: { sprint: body.sprint, taskIds },
+      }),
     },
     async ({ body, auth }) => {
       const { done, failed } = await archiveSprint(board, body.sprint, auth.actor);
@@ -133,6 +143,7 @@ export function archiveRoutes(routes: Routes, { board }: Pick<ApiContext, 'board
       summary: 'Archive up to 100 active tasks',
       body: taskSelection,
       response: bulkArchived,
+      audit: (_request, { archived: taskIds }) => ({ action: 'tasks.bulk_archive', details: { taskIds } }),
     },
     async ({ body, auth }) => {
       const ids = body.taskIds ?? body.ids ?? [];

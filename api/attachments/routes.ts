@@ -151,6 +151,11 @@ export function attachmentRoutes(
       params: ofAttachment,
       response: task,
       errors: [409],
+      audit: ({ params }) => ({
+        action: 'attachment.delete',
+        resource: params.taskId,
+        details: { attachmentId: params.attachmentId },
+      }),
     },
     async (request, ctx) => {
       const { id } = await findAttachment(request.params);

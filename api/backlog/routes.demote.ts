@@ -22,6 +22,7 @@ export function demoteRoutes(routes: Routes, { board }: Pick<ApiContext, 'board'
       summary: 'Move an active task to the backlog; its status stays',
       params: z.strictObject({ taskId }),
       response: task,
+      audit: ({ params }) => ({ action: 'task.demoted', resource: params.taskId }),
     },
     async (request, ctx) => {
       const demoted = await moveTask(board, request.params.taskId, demoting, await writerOf(board, request));
@@ -38,6 +39,7 @@ export function demoteRoutes(routes: Routes, { board }: Pick<ApiContext, 'board'
       summary: 'Move up to 100 active tasks to the backlog',
       body: taskSelection,
       response: bulkDemoted,
+      audit: (_request, { demoted: taskIds }) => ({ action: 'backlog.bulk_demote', details: { taskIds } }),
     },
     async ({ body, auth }) => {
       const ids = body.taskIds ?? body.ids ?? [];

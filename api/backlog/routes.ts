@@ -71,6 +71,7 @@ export function backlogRoutes(routes: Routes, { board, ...governed }: Pick<ApiCo
       response: task,
       status: 201,
       errors: [409],
+      audit: (_request, { id, title }) => ({ action: 'backlog.create', resource: id, details: { title } }),
     },
     async ({ body, auth }, ctx) => {
       const created = await board.create(withPlainTitles(body), { actor: auth.actor, location: 'backlog' });
@@ -112,6 +113,11 @@ export function backlogRoutes(routes: Routes, { board, ...governed }: Pick<ApiCo
       body: taskPatch,
       response: task,
       errors: [409],
+      audit: ({ params, body }) => ({
+        action: 'backlog.update',
+        resource: params.taskId,
+        details: { fields: Object.keys(body) },
+      }),
     },
     async (request, ctx) => {
       const patch = withPlainTitles(request.body);
@@ -139,6 +145,7 @@ export function backlogRoutes(routes: Routes, { board, ...governed }: Pick<ApiCo
       response: z.undefined(),
       status: 204,
       errors: [409],
+      audit: ({ params }) => ({ action: 'backlog.delete', resource: params.taskId }),
     },
     async (request) => {
       const writer = await writerOf(board, request);
@@ -158,6 +165,7 @@ export function backlogRoutes(routes: Routes, { board, ...governed }: Pick<ApiCo
       params: byId,
       response: task,
       errors: [409],
+      audit: ({ params }) => ({ action: 'task.promoted', resource: params.taskId }),
     },
     async (request, ctx) => {
       const promoted = await moveTask(board, request.params.taskId, promoting, await writerOf(board, request));
@@ -176,6 +184,7 @@ export function backlogRoutes(routes: Routes, { board, ...governed }: Pick<ApiCo
       permission: 'task:write',
       body: taskSelection,
       response: bulkPromoted,
+      audit: (_request, { promoted: taskIds }) => ({ action: 'backlog.bulk_promote', details: { taskIds } }),
     },
     async ({ body, auth }) => {
       const ids = body.taskIds ?? body.ids ?? [];

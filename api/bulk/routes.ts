@@ -36,6 +36,7 @@ export function bulkRoutes(routes: Routes, { board, ...governed }: Pick<ApiConte
       summary: 'Change the same fields of up to 100 tasks; blocked tasks may be begun',
       body: bulkUpdate,
       response: bulkUpdated,
+      audit: (_request, { updated: taskIds }) => ({ action: 'tasks.bulk_update', details: { taskIds } }),
     },
     async ({ body, auth }) => {
       const patch = body.updates ? withPlainTitles(body.updates, 'updates.') : { status: body.status };

@@ -105,6 +105,7 @@ export function dependencyRoutes(routes: Routes, { board }: Pick<ApiContext, 'bo
       summary: 'Make a task wait for another, or another for it; a circle is refused',
       params: ofTask,
       body: dependencyCreate,
+      audit: ({ params, body }) => ({ action: 'tasks.add_dependency', resource: params.taskId, details: body }),
     },
     async (request, ctx) => {
       const { taskId: id } = request.params;
@@ -123,6 +124,11 @@ export function dependencyRoutes(routes: Routes, { board }: Pick<ApiContext, 'bo
       operationId: 'removeDependency',
       summary: 'Let neither of two tasks wait for the other any more',
       params: z.strictObject({ taskId, targetId: taskId }),
+      audit: ({ params }) => ({
+        action: 'tasks.remove_dependency',
+        resource: params.taskId,
+        details: { targetId: params.targetId },
+      }),
     },
     async (request, ctx) => {
       const { taskId: id, targetId } = request.params;

@@ -132,6 +132,7 @@ export function templateRoutes(
       params: byId,
       response: z.undefined(),
       status: 204,
+      audit: ({ params }) => ({ action: 'template.delete', resource: params.id }),
     },
     async ({ params: { id }, header }) => {
       const expected = await stated({ id }, header);

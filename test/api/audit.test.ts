@@ -17,6 +17,26 @@ it('says who created and deleted a task', async () => {
   ]);
 });
 
+it('says who archived, restored, demoted and promoted a task, one by one or many at once', async () => {
+  const { id } = (await board.call('POST', '/api/tasks', { body: { title: 'Moved', sprint: 's1', status: 'done' } }))
+    .body;
+  const done = async (path: string, body?: unknown) =>
+    expect((await board.call('POST', path, { key: agentKey, body })).status).toBeLessThan(300);
+  await done(`/api/tasks/${id}/archive`);
+  await done(`/api/tasks/${id}/restore`);
+  await done('/api/tasks/bulk-archive', { sprint: 's1' });
+  await done(`/api/tasks/${id}/restore`);
+  await done(`/api/tasks/${id}/demote`);
+  await done(`/api/backlog/${id}/promote`);
+  await done('/api/tasks/bulk-update', { taskIds: [id], updates: { priority: 'high' } });
+  const found = await entries('actor=agent:worker&limit=7');
+  expect(found.map(({ action }: { action: string }) => action)).toEqual([
+    ...['tasks.bulk_update', 'task.promoted', 'task.demoted', 'task.restore', 'tasks.bulk_archive'],
+    ...['task.restore', 'task.archive'],
+  ]);
+  expect(found[0].details).toEqual({ taskIds: [id] });
+});
+
 it('says nothing of what was refused', async () => {
   const before = (await entries('limit=1'))[0].sequence;
   await board.call('DELETE', '/api/tasks/task_20260101_nobody');
