@@ -22,16 +22,21 @@ export const createAdmissionLauncher = (client: Client, runs: Pick<RunLauncher, 
    * @throws AppError 503 `TREE_PENDING` when no worker answers in time: the cancel is kept and will be done
    */
   async cancelTree(input: TreeCancelInput): Promise<void> {
-    const start = new WithStartWorkflowOperation('executionTree', {
-      workflowId: executionTreeId(input.rootObjectiveId),
-      taskQueue: boardQueue,
-      workflowIdConflictPolicy: 'USE_EXISTING',
-      args: [input],
-      staticSummary: `cancel the tree of ${input.rootObjectiveId}`,
-      typedSearchAttributes: [{ key: searchAttributes.rootObjectiveId, value: input.rootObjectiveId }],
-    });
+    // Made anew for each try: one is good for one call.
+    const start = () =>
+      new WithStartWorkflowOperation('executionTree', {
+        workflowId: executionTreeId(input.rootObjectiveId),
+        taskQueue: boardQueue,
+        workflowIdConflictPolicy: 'USE_EXISTING',
+        args: [input],
+        staticSummary: `cancel the tree of ${input.rootObjectiveId}`,
+        typedSearchAttributes: [{ key: searchAttributes.rootObjectiveId, value: input.rootObjectiveId }],
+      });
     await withinDeadline(client, pending, () =>
-      client.workflow.executeUpdateWithStart(closedUpdate, { startWorkflowOperation: start, updateId: closedUpdateId }),
+      client.workflow.executeUpdateWithStart(closedUpdate, {
+        startWorkflowOperation: start(),
+        updateId: closedUpdateId,
+      }),
     );
   },
 });

@@ -42,25 +42,27 @@ export function createRunLauncher(client: Client, ask: AskHost) {
      * @throws AppError 503 `RUN_PENDING` when no worker answers in time: the launch is kept and will be decided
      */
     async launch(input: AgentRunInput, workspaceId: string): Promise<LaunchOutcome | undefined> {
-      const start = new WithStartWorkflowOperation('agentRun', {
-        workflowId: agentRunId(input.attemptId),
-        taskQueue: boardQueue,
-        workflowIdConflictPolicy: 'USE_EXISTING',
-        workflowIdReusePolicy: 'REJECT_DUPLICATE',
-        args: [input],
-        staticSummary: `run of ${input.taskId}`,
-        typedSearchAttributes: [
-          { key: searchAttributes.taskId, value: input.taskId },
-          { key: searchAttributes.attemptId, value: input.attemptId },
-          { key: searchAttributes.workspaceId, value: workspaceId },
-          { key: searchAttributes.rootObjectiveId, value: input.taskId },
-          { key: searchAttributes.runState, value: 'admitting' },
-        ],
-      });
+      // Made anew for each try: one is good for one call.
+      const start = () =>
+        new WithStartWorkflowOperation('agentRun', {
+          workflowId: agentRunId(input.attemptId),
+          taskQueue: boardQueue,
+          workflowIdConflictPolicy: 'USE_EXISTING',
+          workflowIdReusePolicy: 'REJECT_DUPLICATE',
+          args: [input],
+          staticSummary: `run of ${input.taskId}`,
+          typedSearchAttributes: [
+            { key: searchAttributes.taskId, value: input.taskId },
+            { key: searchAttributes.attemptId, value: input.attemptId },
+            { key: searchAttributes.workspaceId, value: workspaceId },
+            { key: searchAttributes.rootObjectiveId, value: input.taskId },
+            { key: searchAttributes.runState, value: 'admitting' },
+          ],
+        });
       try {
         return await withinDeadline(client, pending, () =>
           client.workflow.executeUpdateWithStart(launchUpdate, {
-            startWorkflowOperation: start,
+            startWorkflowOperation: start(),
             updateId: launchUpdateId,
           }),
         );

@@ -1,5 +1,5 @@
 import { eventually } from '../../platform/testing/eventually';
-import { startService, type Service } from '../support/service';
+import { soonAgain, startService, type Service } from '../support/service';
 import { aReceiver } from './receiver';
 
 const plants = 12;
@@ -17,7 +17,7 @@ test('a plant that was stored is announced, whatever is killed in between', asyn
         PLANTS_WEBHOOK_URLS: receiver.url,
         PLANTS_WEBHOOK_ALLOW_PRIVATE: 'true',
       },
-      { services: ['plants'] },
+      { services: ['plants'], restart: soonAgain },
     );
     const { serviceUrls } = service;
     const kill = (pid = service?.pids().plants ?? 0): boolean => process.kill(pid, 'SIGKILL');

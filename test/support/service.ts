@@ -15,6 +15,9 @@ export interface Service extends RunningService {
 
 type ServiceOptions = Pick<StartOptions, 'services' | 'restart'>;
 
+/** Parts that are killed again and again are started again without the pauses that spare a machine. */
+export const soonAgain: StartOptions['restart'] = { backoff: { firstMs: 100, maxMs: 500 }, healthyAfterMs: 500 };
+
 /** The machine's own settings of the service are not the test's. */
 const inherited = () =>
   Object.fromEntries(

@@ -8,6 +8,7 @@ import {
   type WorkflowHandle,
 } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
+import { untilReady } from '../../../platform/temporal/until-ready';
 import { refuse } from '../http/errors';
 import { runStart } from './dispatcher';
 import { cancelRun, notNow, runWorkflowId } from './messages';
@@ -22,7 +23,8 @@ export function createRunCommands({ client, taskQueue }: { client: Client; taskQ
   /** @throws AppError 409 with the run's reason, or `late` when it has ended; 503 when nobody answers */
   async function told(late: string, send: () => Promise<unknown>): Promise<void> {
     try {
-      await client.withDeadline(Date.now() + answersWithinMs, send);
+      const until = Date.now() + answersWithinMs;
+      await client.withDeadline(until, () => untilReady(send, until));
     } catch (error) {
       if (error instanceof WorkflowUpdateFailedError && error.cause instanceof ApplicationFailure) {
         if (error.cause.type === notNow) throw refuse(409, error.cause.message);

@@ -1,5 +1,5 @@
 import { eventually } from '../../../platform/testing/eventually';
-import { startService, type Service } from '../../support/service';
+import { soonAgain, startService, type Service } from '../../support/service';
 import { tokenOf, callerSettings, type Reply } from './service-under-test';
 
 const runs = 8;
@@ -12,7 +12,10 @@ const graph = (number: number): string => `digraph Killed {
 test('a run that was accepted ends once, with every stage done once, whatever is killed in between', async () => {
   let service: Service | undefined;
   try {
-    service = await startService({ WORKFLOW_RUNS_PORT: '0', ...callerSettings }, { services: ['workflowRuns'] });
+    service = await startService(
+      { WORKFLOW_RUNS_PORT: '0', ...callerSettings },
+      { services: ['workflowRuns'], restart: soonAgain },
+    );
     const { serviceUrls } = service;
     const kill = (): boolean => process.kill(service?.pids().workflowRuns ?? 0, 'SIGKILL');
     const call = async (method: string, path: string, body?: unknown): Promise<Pick<Reply, 'status' | 'body'>> => {
