@@ -86,7 +86,11 @@ export async function startServiceUnderTest(settings: Record<string, string> = {
       workflows: { workflowBundle: workflowRunsBundle },
       taskQueue,
     });
-  let service = await start();
+  let service = await start().catch(async (error: unknown) => {
+    await temporal.close();
+    await directory.remove();
+    throw error;
+  });
 
   const open: WorkflowRunsUnderTest['open'] = (method, path, { body, headers = {}, signal } = {}) =>
     fetch(`${service.url}${path}`, {
