@@ -2,7 +2,7 @@ import { AppError } from '../platform/errors/app-error';
 import type { Log } from '../platform/log/log';
 import type { AttachmentHold, AttachmentStore } from '../stores/attachment-store';
 import type { Board } from '../stores/board-files/types';
-import { withHeartbeat } from './heartbeat';
+import { withHeartbeat } from '../platform/temporal/heartbeat';
 
 /** How many are looked at between two reads of the store. */
 const batch = 200;

@@ -8,7 +8,7 @@ import type { RunCommand, RunCommandStore } from '../stores/run-command-store';
 import type { RunEventStore } from '../stores/run-event-store';
 import type { CommandInput, CommandRefusal } from '../workflows/agent-run/messages';
 import type { AgentStops } from './agent-stops';
-import { withHeartbeat } from './heartbeat';
+import { withHeartbeat } from '../platform/temporal/heartbeat';
 import type { LiveAgents } from './live-agents';
 import { sourceOf } from './source';
 

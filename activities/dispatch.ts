@@ -31,7 +31,7 @@ import { requireReservation, type HoldDependencies } from './admission-control/h
 import { checkpointRun, type CheckpointDependencies } from './checkpoints';
 import { goesOnWith } from './launch-snapshot';
 import { claimOf } from './claim';
-import { withHeartbeat } from './heartbeat';
+import { withHeartbeat } from '../platform/temporal/heartbeat';
 import type { LiveAgents } from './live-agents';
 import { observeWorktree, type WorktreeObservationDependencies } from './observe-worktree';
 import { keepCaptured } from './output-artifacts';

@@ -2,7 +2,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { redactClaim } from '../runs/completion';
 import type { AttemptStore, ObservedEnd } from '../stores/attempt-store';
 import type { ClaimStore } from '../stores/claim-store';
-import { withHeartbeat } from './heartbeat';
+import { withHeartbeat } from '../platform/temporal/heartbeat';
 import { observeWorktree, type WorktreeObservationDependencies } from './observe-worktree';
 
 export interface ObservedEndDependencies extends WorktreeObservationDependencies {

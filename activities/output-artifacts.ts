@@ -3,7 +3,7 @@ import type { RunEventInput } from '../contracts/run-event';
 import type { Log } from '../platform/log/log';
 import type { AttemptStore } from '../stores/attempt-store';
 import type { OutputArtifactStore } from '../stores/output-artifact-store';
-import { withHeartbeat } from './heartbeat';
+import { withHeartbeat } from '../platform/temporal/heartbeat';
 
 /** How many artifacts are looked at between two reads of the store. */
 const batch = 200;

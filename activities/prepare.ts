@@ -22,7 +22,7 @@ import type { AttemptRecord, AttemptStore } from '../stores/attempt-store';
 import type { PhaseStore } from '../stores/phase-store';
 import type { TraceStore } from '../stores/trace-store';
 import type { WorktreeRecord, WorktreeStore } from '../stores/worktree-store';
-import { withHeartbeat } from './heartbeat';
+import { withHeartbeat } from '../platform/temporal/heartbeat';
 import { goesOnWith, snapshotOf } from './launch-snapshot';
 import { phaseAtLaunch } from './launch-phase';
 import { createPlannedPlaces, type PlannedPlace } from './planned-place';

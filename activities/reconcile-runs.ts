@@ -5,7 +5,7 @@ import type { RecoveryStore } from '../stores/recovery-store';
 import type { AgentRunInput, FoundRun, RunTimings } from '../workflows/agent-run/messages';
 import type { RecoveryInput } from '../workflows/recovery/messages';
 import type { AdmissionControl } from './admission-control/dependencies';
-import { withHeartbeat } from './heartbeat';
+import { withHeartbeat } from '../platform/temporal/heartbeat';
 import type { RecoveryActivities } from './recovery';
 import { isAtWorkElsewhere } from './watch-remote';
 

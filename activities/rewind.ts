@@ -17,7 +17,7 @@ import type {
   RewindRefusal,
 } from '../workflows/workspace-rewind/messages';
 import { checkpointEvent } from './checkpoints';
-import { withHeartbeat } from './heartbeat';
+import { withHeartbeat } from '../platform/temporal/heartbeat';
 import { sourceOf } from './source';
 
 export interface RewindDependencies {

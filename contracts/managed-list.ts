@@ -49,6 +49,7 @@ type Particular = keyof typeof particulars;
 function listOf<F extends Particular>(name: string, fields: readonly F[]) {
   const pick = Object.fromEntries(fields.map((field) => [field, particulars[field]])) as Pick<typeof particulars, F>;
   const own = z.strictObject(pick).partial().shape;
+  // Object.fromEntries forgets which field has which schema.
   const cleared = Object.fromEntries(fields.map((field) => [field, clearable(particulars[field])])) as unknown as {
     [K in F]: ReturnType<typeof clearable<(typeof particulars)[K]>>;
   };

@@ -83,8 +83,11 @@ export async function createAuditStore(db: Database, now: () => Date = () => new
 
   /** The end only moves forward; one that a crash left behind is put right by the next entry. */
   async function rememberEnd({ sequence, hash }: AuditEntry): Promise<void> {
-    await insertOnce(heads, { _id: headId, sequence, hash });
-    await heads.findOneAndUpdate({ _id: headId, sequence: { $lt: sequence } }, { $set: { sequence, hash } });
+    const advance = () =>
+      heads.findOneAndUpdate({ _id: headId, sequence: { $lt: sequence } }, { $set: { sequence, hash } });
+    // Only the very first entry finds no end to move; another process may make one at that moment.
+    if ((await advance()) || (await insertOnce(heads, { _id: headId, sequence, hash }))) return;
+    await advance();
   }
 
   return {

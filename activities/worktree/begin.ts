@@ -1,6 +1,6 @@
 import { unsettledStates } from '../../contracts/worktree';
 import type { WorktreeRecord } from '../../stores/worktree-store';
-import { withHeartbeat } from '../heartbeat';
+import { withHeartbeat } from '../../platform/temporal/heartbeat';
 import { inTurn } from '../in-turn';
 import { beginAdopt } from './begin-adopt';
 import { beginCleanup } from './begin-cleanup';

@@ -8,7 +8,7 @@ import type {
 import type { GitError } from '../../providers/git/git-error';
 import { refusal } from '../../runs/refusal';
 import type { WorktreeChange, WorktreeRecord } from '../../stores/worktree-store';
-import { withHeartbeat } from '../heartbeat';
+import { withHeartbeat } from '../../platform/temporal/heartbeat';
 import { inTurn } from '../in-turn';
 import type { WorktreeHostDependencies } from './dependencies';
 import { gitFailure } from './git-failure';

@@ -6,16 +6,15 @@ import { task, taskList, taskPatch, type Task, type TaskLocation } from '../../c
 import { notFound } from '../../platform/errors/app-error';
 import { answersNotModified } from '../../platform/http/answer';
 import type { Routes } from '../../platform/http/routes';
-import { createCompletionGate, type GateContext } from '../ceremonies/completion-gate';
+import type { GateContext } from '../ceremonies/completion-gate';
 import type { ApiContext } from '../context';
-import { createBeginGate } from '../dependencies/begin-gate';
-import { taskChange } from '../tasks/change';
 import { inBulk } from '../tasks/in-bulk';
 import { answerListing, createListing } from '../tasks/listing';
 import { moveTask, promoting } from '../tasks/moves';
 import { withPlainTitles } from '../tasks/plain-text';
 import { setTaskHeaders, taskTag } from '../tasks/present';
-import { createTaskChanger, writerOf } from '../tasks/task-changer';
+import { writerOf } from '../tasks/task-changer';
+import { createTaskPatcher } from '../tasks/task-patcher';
 
 const tag = 'backlog';
 const byId = z.strictObject({ taskId });
@@ -26,11 +25,10 @@ function assertInBacklog({ id }: Task, location: TaskLocation): void {
 }
 
 /** Tasks that are not begun: kept apart from the board until they are promoted. */
-export function backlogRoutes(routes: Routes, { board, ...governed }: Pick<ApiContext, 'board'> & GateContext): void {
+export function backlogRoutes(routes: Routes, context: Pick<ApiContext, 'board'> & GateContext): void {
+  const { board } = context;
   const listing = createListing(board, { location: 'backlog', path: '/api/backlog' });
-  const changeTask = createTaskChanger(board);
-  const beginGate = createBeginGate(board);
-  const completionGate = createCompletionGate(governed);
+  const patchTask = createTaskPatcher(context);
 
   routes.add(
     {
@@ -119,18 +117,7 @@ export function backlogRoutes(routes: Routes, { board, ...governed }: Pick<ApiCo
         details: { fields: Object.keys(body) },
       }),
     },
-    async (request, ctx) => {
-      const patch = withPlainTitles(request.body);
-      const assertMayBegin = await beginGate(request.params.taskId, patch.status);
-      return completionGate(
-        (current, location) => {
-          assertInBacklog(current, location);
-          assertMayBegin(current);
-          return taskChange(patch, current);
-        },
-        (change) => changeTask(request, ctx, change),
-      );
-    },
+    (request, ctx) => patchTask(request, ctx, assertInBacklog),
   );
 
   routes.add(

@@ -4,25 +4,23 @@ import { task, taskCounts, taskCreate, taskList, taskPatch, taskQuery } from '..
 import { assertFound } from '../../platform/errors/app-error';
 import { answersNotModified } from '../../platform/http/answer';
 import type { Routes } from '../../platform/http/routes';
-import { createCompletionGate, type GateContext } from '../ceremonies/completion-gate';
+import type { GateContext } from '../ceremonies/completion-gate';
 import type { ApiContext } from '../context';
-import { createBeginGate } from '../dependencies/begin-gate';
-import { taskChange } from './change';
 import { answerListing, createListing } from './listing';
 import { assertNotRunning } from './places';
 import { withPlainTitles } from './plain-text';
 import { setTaskHeaders, taskTag } from './present';
-import { createTaskChanger, writerOf } from './task-changer';
+import { writerOf } from './task-changer';
+import { createTaskPatcher } from './task-patcher';
 
 const tag = 'tasks';
 const byId = z.strictObject({ taskId });
 
 /** Tasks of the board: list, count, create, read, change, delete. */
-export function taskRoutes(routes: Routes, { board, ...governed }: Pick<ApiContext, 'board'> & GateContext): void {
+export function taskRoutes(routes: Routes, context: Pick<ApiContext, 'board'> & GateContext): void {
+  const { board } = context;
   const listing = createListing(board);
-  const changeTask = createTaskChanger(board);
-  const beginGate = createBeginGate(board);
-  const completionGate = createCompletionGate(governed);
+  const patchTask = createTaskPatcher(context);
 
   routes.add(
     {
@@ -106,17 +104,7 @@ export function taskRoutes(routes: Routes, { board, ...governed }: Pick<ApiConte
       response: task,
       errors: [409],
     },
-    async (request, ctx) => {
-      const patch = withPlainTitles(request.body);
-      const assertMayBegin = await beginGate(request.params.taskId, patch.status);
-      return completionGate(
-        (current) => {
-          assertMayBegin(current);
-          return taskChange(patch, current);
-        },
-        (change) => changeTask(request, ctx, change),
-      );
-    },
+    (request, ctx) => patchTask(request, ctx),
   );
 
   routes.add(

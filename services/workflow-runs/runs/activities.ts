@@ -1,7 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { Context } from '@temporalio/activity';
 import type { EntryLog } from '../../../stores/collection';
-import { withHeartbeat } from '../heartbeat';
+import { withHeartbeat } from '../../../platform/temporal/heartbeat';
 import { ModelError } from '../models/errors';
 import type { Models } from '../models/models';
 import type { Dispatcher } from './dispatcher';

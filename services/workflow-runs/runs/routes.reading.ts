@@ -5,12 +5,13 @@ import { usePermission } from '../http/auth';
 import { callerLeft } from '../http/caller-left';
 import { refuse } from '../http/errors';
 import { eventStream, lastEventId } from '../http/event-stream';
+import { found } from '../http/fields';
 import { pageFrom, pageOf, pageQuery } from '../http/pages';
 import type { RunsContext } from './context';
 import { configuration, stageAnswer, turn } from './contracts';
 import { drawGraph } from './draw';
 import { followRun } from './follow';
-import { hasEnded, runCheckpoint, runId, type RunRecord } from './run';
+import { hasEnded, runCheckpoint, runId } from './run';
 
 const shared = { method: 'get' as const, mount: 'root' as const, tag: 'runs', permission: usePermission };
 const byId = z.strictObject({ id: runId });
@@ -18,12 +19,6 @@ const byStage = z.strictObject({ id: runId, stageId: z.string().max(80) });
 
 /** What is to be seen of a run: its events, stages, values, and its graph. */
 export function runReadingRoutes(routes: Routes, { runs, events, turns, ending }: RunsContext): void {
-  const found = async (id: string): Promise<RunRecord> => {
-    const run = await runs.get(id);
-    if (!run) throw refuse(404, 'Run not found.');
-    return run;
-  };
-
   routes.add(
     {
       ...shared,
@@ -35,7 +30,7 @@ export function runReadingRoutes(routes: Routes, { runs, events, turns, ending }
       errors: [410],
     },
     async ({ params, header }, ctx) => {
-      const run = await found(params.id);
+      const run = found(await runs.get(params.id), 'Run');
       if (hasEnded(run.status)) throw refuse(410, 'Event stream closed.');
       const signal = AbortSignal.any([callerLeft(ctx), ending]);
       return eventStream(followRun(events, run._id, { after: lastEventId(header('Last-Event-ID')), signal }));
@@ -52,7 +47,7 @@ export function runReadingRoutes(routes: Routes, { runs, events, turns, ending }
       query: pageQuery,
       response: pageOf(stageAnswer),
     },
-    async ({ params, query }) => pageFrom((await found(params.id)).stages, query),
+    async ({ params, query }) => pageFrom(found(await runs.get(params.id), 'Run').stages, query),
   );
 
   routes.add(
@@ -66,7 +61,7 @@ export function runReadingRoutes(routes: Routes, { runs, events, turns, ending }
       response: pageOf(turn),
     },
     async ({ params, query }) => {
-      const run = await found(params.id);
+      const run = found(await runs.get(params.id), 'Run');
       if (!run.stages.some(({ id }) => id === params.stageId)) throw refuse(404, 'Stage not found.');
       return pageFrom(await turns.get(run._id, params.stageId), query);
     },
@@ -81,7 +76,7 @@ export function runReadingRoutes(routes: Routes, { runs, events, turns, ending }
       params: byId,
       response: runCheckpoint.nullable(),
     },
-    async ({ params }) => (await found(params.id)).checkpoint ?? null,
+    async ({ params }) => found(await runs.get(params.id), 'Run').checkpoint ?? null,
   );
 
   routes.add(
@@ -93,7 +88,7 @@ export function runReadingRoutes(routes: Routes, { runs, events, turns, ending }
       params: byId,
       response: z.record(z.string(), z.unknown()),
     },
-    async ({ params }) => (await found(params.id)).context,
+    async ({ params }) => found(await runs.get(params.id), 'Run').context,
   );
 
   routes.add(
@@ -107,7 +102,7 @@ export function runReadingRoutes(routes: Routes, { runs, events, turns, ending }
       errors: [502],
     },
     async ({ params }) => {
-      const svg = await drawGraph(await found(params.id));
+      const svg = await drawGraph(found(await runs.get(params.id), 'Run'));
       return new BytesAnswer(only(Buffer.from(svg)), {
         'Content-Type': 'image/svg+xml; charset=utf-8',
         'Content-Security-Policy': "sandbox; default-src 'none'; style-src 'unsafe-inline'",
@@ -125,7 +120,7 @@ export function runReadingRoutes(routes: Routes, { runs, events, turns, ending }
       response: configuration,
     },
     async ({ params }) => {
-      const { goal, dot_source } = await found(params.id);
+      const { goal, dot_source } = found(await runs.get(params.id), 'Run');
       return { version: 1 as const, ...(goal !== undefined && { goal }), graph: dot_source };
     },
   );

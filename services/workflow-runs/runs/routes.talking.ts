@@ -2,12 +2,13 @@ import { z } from 'zod';
 import type { Routes } from '../../../platform/http/routes';
 import { usePermission } from '../http/auth';
 import { refuse } from '../http/errors';
+import { found } from '../http/fields';
 import { pageFrom, pageOf, pageQuery } from '../http/pages';
 import { checkedAnswer } from './answers';
 import type { RunsContext } from './context';
 import { answerInput, previewInput, question, steerInput } from './contracts';
 import { answerQuestion, steerRun } from './messages';
-import { runId, type RunRecord } from './run';
+import { runId } from './run';
 
 const shared = { mount: 'root' as const, tag: 'human in the loop', permission: usePermission };
 const byId = z.strictObject({ id: runId });
@@ -17,12 +18,6 @@ const notSteerable = 'The run cannot be steered now.';
 
 /** What people say to a run: answers to its questions, and guidance. */
 export function runTalkingRoutes(routes: Routes, { runs, commands }: RunsContext): void {
-  const found = async (id: string): Promise<RunRecord> => {
-    const run = await runs.get(id);
-    if (!run) throw refuse(404, 'Run not found.');
-    return run;
-  };
-
   routes.add(
     {
       ...shared,
@@ -34,7 +29,7 @@ export function runTalkingRoutes(routes: Routes, { runs, commands }: RunsContext
       query: pageQuery,
       response: pageOf(question),
     },
-    async ({ params, query }) => pageFrom((await found(params.id)).questions ?? [], query),
+    async ({ params, query }) => pageFrom(found(await runs.get(params.id), 'Run').questions ?? [], query),
   );
 
   routes.add(
@@ -51,7 +46,7 @@ export function runTalkingRoutes(routes: Routes, { runs, commands }: RunsContext
       errors: [409],
     },
     async ({ params, body }) => {
-      const run = await found(params.id);
+      const run = found(await runs.get(params.id), 'Run');
       if (run.status === 'queued' || run.status === 'starting') throw refuse(409, 'Run is not yet running.');
       const asked = run.questions?.find(({ id }) => id === params.qid);
       if (!asked) throw refuse(409, questionGone);
@@ -75,7 +70,7 @@ export function runTalkingRoutes(routes: Routes, { runs, commands }: RunsContext
       errors: [409],
     },
     async ({ params, body: { guidance, location } }, ctx) => {
-      const run = await found(params.id);
+      const run = found(await runs.get(params.id), 'Run');
       if (run.status !== 'running' && run.status !== 'paused') throw refuse(409, notSteerable);
       const told = { text: guidance, ...location };
       await commands.send(run._id, notSteerable, (handle) => handle.executeUpdate(steerRun, { args: [told] }));
@@ -99,7 +94,7 @@ export function runTalkingRoutes(routes: Routes, { runs, commands }: RunsContext
       errors: [409],
     },
     async ({ params }) => {
-      await found(params.id);
+      found(await runs.get(params.id), 'Run');
       throw refuse(409, 'Run has no active sandbox.');
     },
   );

@@ -5,6 +5,7 @@ import { compileGraph, GraphError } from '../graph/compile';
 import type { Graph } from '../graph/graph';
 import { usePermission } from '../http/auth';
 import { refuse } from '../http/errors';
+import { found } from '../http/fields';
 import { pageOf, readPage } from '../http/pages';
 import type { Models } from '../models/models';
 import type { RunsContext } from './context';
@@ -20,11 +21,6 @@ const byId = z.strictObject({ id: runId });
 export function runRoutes(routes: Routes, context: RunsContext): void {
   const { runs, workflows, models, dispatcher, commands, now, log } = context;
 
-  const found = async (id: string): Promise<RunRecord> => {
-    const run = await runs.get(id);
-    if (!run) throw refuse(404, 'Run not found.');
-    return run;
-  };
   const answered = async (run: RunRecord) =>
     presentRun(run, run.status === 'queued' ? await runs.queuePosition(run._id) : undefined);
 
@@ -81,7 +77,7 @@ export function runRoutes(routes: Routes, context: RunsContext): void {
       params: byId,
       response: runAnswer,
     },
-    async ({ params }) => answered(await found(params.id)),
+    async ({ params }) => answered(found(await runs.get(params.id), 'Run')),
   );
 
   for (const { action, summary, late, from, act } of [
@@ -128,10 +124,10 @@ export function runRoutes(routes: Routes, context: RunsContext): void {
         errors: [409],
       },
       async ({ params }) => {
-        const run = await found(params.id);
+        const run = found(await runs.get(params.id), 'Run');
         if (!(from as RunStatus[]).includes(run.status)) throw refuse(409, late);
         await act(run, late);
-        return answered(await found(params.id));
+        return answered(found(await runs.get(params.id), 'Run'));
       },
     );
   }

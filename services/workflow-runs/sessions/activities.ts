@@ -1,6 +1,6 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import type { WorkflowRunsContext } from '../context';
-import { withHeartbeat } from '../heartbeat';
+import { withHeartbeat } from '../../../platform/temporal/heartbeat';
 import { createGenerator } from './generator';
 import type { Acceptance, SessionMessage } from './messages';
 
