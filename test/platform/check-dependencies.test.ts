@@ -1,0 +1,143 @@
+import { execFile } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
+
+const script = join(__dirname, '..', '..', 'scripts', 'check-dependencies.mjs');
+
+/** A registry that has these packages at 1.0.0, and answers audits with a status and these severities by package. */
+let advisories: Record<string, string> = {};
+let auditStatus = 200;
+let registry: Server;
+let project: TempDir;
+
+const advisory = (severity: string) => ({
+  id: 1,
+  url: 'https://example.org/advisory',
+  title: 'Runs what it is sent',
+  severity,
+  vulnerable_versions: '<2.0.0',
+  cwe: [],
+  cvss: { score: 0, vectorString: null },
+});
+const packument = (name: string) => ({
+  name,
+  'dist-tags': { latest: '1.0.0' },
+  versions: { '1.0.0': { name, version: '1.0.0', dist: { tarball: 'http://127.0.0.1/x.tgz' } } },
+});
+
+beforeAll(async () => {
+  registry = createServer((request, response) => {
+    request.resume();
+    const isAudit = request.url?.includes('/audits/') === true || request.url?.endsWith('/advisories/bulk') === true;
+    response.statusCode = isAudit ? auditStatus : 200;
+    response.setHeader('Content-Type', 'application/json');
+    const found = Object.entries(advisories).map(([name, severity]) => [name, [advisory(severity)]]);
+    response.end(JSON.stringify(isAudit ? Object.fromEntries(found) : packument(request.url?.slice(1) ?? '')));
+  });
+  await new Promise<void>((resolve) => registry.listen(0, '127.0.0.1', resolve));
+});
+afterAll(() => new Promise((resolve) => registry.close(resolve)));
+beforeEach(async () => {
+  advisories = {};
+  auditStatus = 200;
+  project = await makeTempDir('dependencies');
+});
+afterEach(() => project.remove());
+
+const ours = ['@parcel/watcher', '@swc/core', 'protobufjs', 'roaring', 'unrs-resolver'];
+const good = { version: '1.0.0', license: 'MIT', integrity: 'sha512-AAAA' };
+type Entries = Record<string, Record<string, unknown>>;
+const scripted = (names: string[]): Entries =>
+  Object.fromEntries(names.map((name) => [`node_modules/${name}`, { ...good, hasInstallScript: true }]));
+
+/** Checks a project with these packages besides those whose install scripts are known. */
+async function check(packages: Entries, known = ours) {
+  const all: Entries = { ...scripted(known), ...packages };
+  const top = Object.entries(all).flatMap(([path, { dev }]) => {
+    const name = path.replace(/^node_modules\//, '');
+    return name.includes('node_modules/') ? [] : [[name, '1.0.0', dev === true] as const];
+  });
+  const of = (dev: boolean) =>
+    Object.fromEntries(top.filter(([, , isDev]) => isDev === dev).map((entry) => entry.slice(0, 2)));
+  const root = { name: 'fixture', version: '1.0.0', dependencies: of(false), devDependencies: of(true) };
+  const lockfile = { ...root, lockfileVersion: 3, requires: true, packages: { '': root, ...all } };
+  await writeFile(join(project.path, 'package.json'), JSON.stringify(root));
+  await writeFile(join(project.path, 'package-lock.json'), JSON.stringify(lockfile));
+  const { port } = registry.address() as AddressInfo;
+  const env = {
+    ...process.env,
+    npm_config_registry: `http://127.0.0.1:${port}`,
+    npm_config_cache: join(project.path, 'cache'),
+    npm_config_fetch_retry_mintimeout: '1',
+    npm_config_fetch_retry_maxtimeout: '1',
+  };
+  return new Promise<{ code: number; output: string }>((resolve) => {
+    execFile(process.execPath, [script, project.path], { env }, (error, stdout, stderr) => {
+      resolve({ code: error ? Number(error.code) : 0, output: stdout + stderr });
+    });
+  });
+}
+
+const left = (entry: Record<string, unknown> = {}): Entries => ({ 'node_modules/left': { ...good, ...entry } });
+
+describe('check of dependencies', () => {
+  it('accepts packages with allowed licences, integrity and the known install scripts', async () => {
+    const { code, output } = await check(left({ license: '(GPL-3.0-only OR MIT)' }));
+    expect(output).toContain('Dependencies pass: advisories, licences, install scripts, integrity.');
+    expect([code, output]).toEqual([0, expect.not.stringContaining('WARNING')]);
+  });
+
+  it.each([
+    ['a further install script', left({ hasInstallScript: true }), /left: has an install script/],
+    ['an install script below a known name', scripted(['a/node_modules/left']), /left: has an install script/],
+    ['a copyleft licence', left({ license: 'GPL-3.0-only' }), /left 1\.0\.0: the licence GPL-3\.0-only/],
+    ['a licence that is not allowed beside one that is', left({ license: 'MIT AND GPL-3.0-only' }), /the licence/],
+    ['no licence', left({ license: undefined }), /\(none declared\)/],
+    ['no integrity', left({ integrity: undefined }), /left 1\.0\.0: has no SHA-512 integrity/],
+    ['an integrity that is easily forged', left({ integrity: 'sha1-AAAA' }), /has no SHA-512 integrity/],
+    ['an address', left({ resolved: 'https://example.org/left.tgz' }), /is resolved to an address/],
+    ['a repository', left({ resolved: 'git+ssh://git@example.org/left.git#abc' }), /is resolved to an address/],
+  ])('refuses %s', async (_case, packages: Entries, problem) => {
+    const { code, output } = await check(packages);
+    expect([code, output]).toEqual([1, expect.stringMatching(problem)]);
+  });
+
+  it('refuses a list of install scripts that is out of date', async () => {
+    const { code, output } = await check({}, ours.slice(1));
+    expect([code, output]).toEqual([1, expect.stringContaining('@parcel/watcher: is listed')]);
+  });
+
+  it('refuses licences of what is shipped only', async () => {
+    expect((await check(left({ license: 'GPL-3.0-only', dev: true }))).code).toBe(0);
+  });
+});
+
+describe('advisories', () => {
+  it.each([
+    ['high', 'production', 1],
+    ['moderate', 'production', 0],
+    ['high', 'development', 0],
+    ['critical', 'development', 1],
+  ])('that are %s, of a %s package, exit with %d', async (severity, use, expected) => {
+    advisories = { left: severity };
+    const { code, output } = await check(left({ dev: use === 'development' }));
+    expect([code, output]).toEqual([expected, expect.any(String)]);
+    if (expected === 1) expect(output).toMatch(/left .*Runs what it is sent/);
+  });
+
+  it.each([404, 405])('of a registry without audits (%d) are reported as not checked', async (status) => {
+    auditStatus = status;
+    const { code, output } = await check(left());
+    expect([code, output]).toEqual([0, expect.stringContaining('WERE NOT CHECKED')]);
+    expect(output).toContain('Dependencies pass: licences');
+  });
+
+  it('of a registry that does not answer fail the check', async () => {
+    auditStatus = 503;
+    const { code, output } = await check(left());
+    expect([code, output]).toEqual([1, expect.stringContaining('the registry gave no advisories')]);
+  });
+});
