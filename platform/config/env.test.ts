@@ -2,7 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { EnvironmentError, environment, readEnvironment } from './env';
 
-const sound = { BOARD_ADMIN_KEY: 'a-key-for-the-test' };
+const adminKey = 'the-key-of-the-administrator';
+const sound = { BOARD_ADMIN_KEY: adminKey };
+const keyOf = (name: string): string => `the-key-of-${name}`.padEnd(24, '.');
 
 test('every problem is listed at once, and no secret is in the message', () => {
   const read = () =>
@@ -28,12 +30,39 @@ test('every problem is listed at once, and no secret is in the message', () => {
 });
 
 test('keys are read with their roles, empty values count as absent', () => {
-  const env = readEnvironment({ ...sound, BOARD_API_KEYS: 'ci:k1:agent,ops:k2:admin', LOG_LEVEL: '' });
+  const env = readEnvironment({
+    ...sound,
+    BOARD_API_KEYS: `ci:${keyOf('ci')}:agent,ops:${keyOf('ops')}:admin`,
+    LOG_LEVEL: '',
+  });
   expect(env.BOARD_API_KEYS.map(({ name, role }) => [name, role])).toEqual([
     ['ci', 'agent'],
     ['ops', 'admin'],
   ]);
   expect(env.LOG_LEVEL).toBe('info');
+});
+
+test.each([
+  ['BOARD_ADMIN_KEY', 'short-key'],
+  ['BOARD_API_KEYS', 'ci:short-key:agent'],
+  ['BITMAP_TOKEN', 'short-key'],
+  ['PLANTS_TOKENS', 'ann:short-key'],
+])('a short key in %s is a problem', (name, value) => {
+  const read = () => readEnvironment({ ...sound, [name]: value });
+  expect(read).toThrow(new RegExp(`${name}: .*at least 24 characters`));
+  expect(read).not.toThrow('short-key');
+});
+
+test.each([
+  ['BOARD_API_KEYS: entry 1', { BOARD_API_KEYS: `ci:${adminKey}:read-only` }],
+  ['BOARD_API_KEYS: entry 2', { BOARD_API_KEYS: `a:${keyOf('ci')}:agent,b:${keyOf('ci')}:admin` }],
+  ['PLANTS_TOKENS: entry 2', { PLANTS_TOKENS: `ann:${keyOf('ann')},ben:${keyOf('ann')}` }],
+  ['PLANTS_TOKENS: entry 1', { PLANTS_TOKENS: `ann:${adminKey}` }],
+  ['BITMAP_TOKEN', { BITMAP_TOKEN: adminKey }],
+])('one key under two names is a problem: %s', (place, settings) => {
+  const read = () => readEnvironment({ ...sound, ...settings });
+  expect(read).toThrow(new RegExp(`${place}.* the same key as`));
+  expect(read).not.toThrow(/the-key-of/);
 });
 
 test('authentication without any way in is a problem', () => {

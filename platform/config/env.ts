@@ -1,4 +1,7 @@
 import { z } from 'zod';
+import { apiKeys, callerKey, roles, sharedKeyProblems, userTokens } from './api-keys';
+
+export { roles, type ApiKey, type Role } from './api-keys';
 
 /** The text of a duration setting in milliseconds. */
 const milliseconds = (fallback: number) => z.coerce.number().int().min(1).max(86_400_000).default(fallback);
@@ -9,48 +12,6 @@ const flag = (fallback: boolean) =>
     .enum(['true', 'false', '1', '0'])
     .default(fallback ? 'true' : 'false')
     .transform((text) => text === 'true' || text === '1');
-
-export const roles = ['admin', 'agent', 'read-only'] as const;
-export type Role = (typeof roles)[number];
-
-/** One entry of `BOARD_API_KEYS`. */
-export interface ApiKey {
-  name: string;
-  key: string;
-  role: Role;
-}
-
-/** Parses `name:key:role,name:key:role`; the problem text names an entry by position, never by its key. */
-const apiKeys = z
-  .string()
-  .default('')
-  .transform((text, context): ApiKey[] => {
-    const keys: ApiKey[] = [];
-    for (const [index, entry] of text.split(',').filter(Boolean).entries()) {
-      const [name, key, role, ...rest] = entry.trim().split(':');
-      const known = roles.find((candidate) => candidate === role);
-      if (!name || !key || !known || rest.length > 0) {
-        context.addIssue({ code: 'custom', message: `entry ${index + 1} is not name:key:role (${roles.join(', ')})` });
-      } else keys.push({ name, key, role: known });
-    }
-    return keys;
-  });
-
-/** Parses `user:token,user:token`; the problem text names an entry by position, never by its token. */
-const userTokens = z
-  .string()
-  .default('')
-  .transform((text, context): { user: string; token: string }[] =>
-    text
-      .split(',')
-      .filter(Boolean)
-      .flatMap((entry, index) => {
-        const [user, token, ...rest] = entry.trim().split(':');
-        if (user && token && rest.length === 0) return [{ user, token }];
-        context.addIssue({ code: 'custom', message: `entry ${index + 1} is not user:token` });
-        return [];
-      }),
-  );
 
 /** Comma-separated names. */
 const names = z
@@ -102,9 +63,11 @@ export const environment = z.object({
   BOARD_AUTH_ENABLED: flag(true),
   BOARD_AUTH_LOCALHOST_BYPASS: flag(false),
   BOARD_AUTH_LOCALHOST_ROLE: z.enum(roles).default('read-only'),
-  BOARD_ADMIN_KEY: z.string().min(1).optional(),
+  BOARD_ADMIN_KEY: callerKey.optional(),
   BOARD_API_KEYS: apiKeys,
   BOARD_ALLOWED_ORIGINS: names,
+  BOARD_MAX_WATCHERS: z.coerce.number().int().min(1).max(100_000).default(1_000),
+  BOARD_WATCHERS_PER_ADDRESS: z.coerce.number().int().min(1).max(100_000).default(200),
   BOARD_EDITOR_COMMAND: command.optional(),
   BOARD_MAX_RUNS: z.coerce.number().int().min(1).max(10_000).default(50),
   BOARD_RUN_RETRIES: z.coerce.number().int().min(0).max(3).default(1),
@@ -120,7 +83,7 @@ export const environment = z.object({
   BOARD_WEBHOOK_ALLOW_PRIVATE: flag(false),
   BOARD_WORKER_CONCURRENCY: z.coerce.number().int().min(1).max(1_000).default(100),
   BITMAP_PORT: port(10_101),
-  BITMAP_TOKEN: z.string().min(1).optional(),
+  BITMAP_TOKEN: callerKey.optional(),
   BITMAP_BODY_LIMIT_BYTES: z.coerce.number().int().min(1024).max(1_073_741_824).default(268_435_456),
   BITMAP_THREADS: z.coerce.number().int().min(0).max(256).optional(),
   MONGODB_URL: z
@@ -163,6 +126,7 @@ export const environment = z.object({
   RATE_LIMIT_WRITE: perMinute(60),
   RATE_LIMIT_UPLOAD: perMinute(20),
   RATE_LIMIT_ARTIFACTS: perMinute(120),
+  RATE_LIMIT_AUTH_FAILURES: perMinute(30),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
   NODE_ENV: z.enum(['development', 'production', 'test']).default('development'),
 });
@@ -193,6 +157,7 @@ export function readEnvironment(source: NodeJS.ProcessEnv): Environment {
   const problems = [
     ...(parsed.success ? [] : parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`)),
     ...unknown.map((name) => `${name}: unknown setting`),
+    ...(parsed.success ? sharedKeyProblems(parsed.data) : []),
   ];
   if (
     parsed.success &&

@@ -16,6 +16,7 @@ const secretFields = [
   'BOARD_ADMIN_KEY',
   'BOARD_API_KEYS',
   'BITMAP_TOKEN',
+  'PLANTS_TOKENS',
   'MONGODB_URL',
 ];
 

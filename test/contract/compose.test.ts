@@ -70,7 +70,7 @@ describe('docker-compose.yml', () => {
   });
 
   test('gives our processes an environment they accept', () => {
-    const given: Record<string, string> = { ...example, BOARD_ADMIN_KEY: 'a', MONGO_PASSWORD: 'b' };
+    const given: Record<string, string> = { ...example, BOARD_ADMIN_KEY: 'a'.repeat(24), MONGO_PASSWORD: 'b' };
     const fill = (text: string) =>
       text.replace(
         variable,

@@ -13,10 +13,10 @@ beforeAll(async () => {
   stack = await startStack({
     BOARD_AUTH_ENABLED: 'true',
     BOARD_ADMIN_KEY: 'the-key-of-the-administrator-of-the-test',
-    BOARD_API_KEYS: 'bot:the-key-of-an-agent:agent',
+    BOARD_API_KEYS: 'bot:the-key-of-an-agent-of-the-test:agent',
   });
   stack.call = new Caller(stack.url, { 'x-api-key': 'the-key-of-the-administrator-of-the-test' });
-  agent = new Caller(stack.url, { 'x-api-key': 'the-key-of-an-agent' });
+  agent = new Caller(stack.url, { 'x-api-key': 'the-key-of-an-agent-of-the-test' });
   shop = await aRemoteRepository(stack.dir);
   await stack.call.ok('POST', '/api/config/repos', { name: 'shop', path: shop.path, remote: 'origin' });
   await stack.call.configureAgents([

@@ -13,7 +13,7 @@ test('a plant that was stored is announced, whatever is killed in between', asyn
     service = await startService(
       {
         PLANTS_PORT: '0',
-        PLANTS_TOKENS: 'ann:token-of-ann',
+        PLANTS_TOKENS: 'ann:the-token-of-ann-0000000',
         PLANTS_WEBHOOK_URLS: receiver.url,
         PLANTS_WEBHOOK_ALLOW_PRIVATE: 'true',
       },
@@ -24,7 +24,7 @@ test('a plant that was stored is announced, whatever is killed in between', asyn
     const call = async (method: string, body?: string): Promise<Response> =>
       fetch(`${serviceUrls.plants}/plants`, {
         method,
-        headers: { authorization: 'Bearer token-of-ann', 'content-type': 'application/json' },
+        headers: { authorization: 'Bearer the-token-of-ann-0000000', 'content-type': 'application/json' },
         ...(body === undefined ? {} : { body }),
       });
     for (let id = 1; id <= plants; id += 1) {

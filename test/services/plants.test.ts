@@ -39,7 +39,7 @@ async function start(settings: Record<string, string> = {}, giveUpAfterMs = 60_0
       BOARD_AUTH_ENABLED: 'false',
       BOARD_DATA_DIR: dir.path,
       PLANTS_PORT: '0',
-      PLANTS_TOKENS: 'ann:token-of-ann,ben:token-of-ben',
+      PLANTS_TOKENS: 'ann:the-token-of-ann-0000000,ben:the-token-of-ben-0000000',
       ...settings,
     }),
     log,
@@ -70,7 +70,7 @@ interface Answer {
 }
 
 /** Calls the service, and holds its answer against the document. */
-async function call(method: string, path: string, body?: string, token = 'token-of-ann'): Promise<Answer> {
+async function call(method: string, path: string, body?: string, token = 'the-token-of-ann-0000000'): Promise<Answer> {
   const response = await fetch(`${plants!.url}${path}`, {
     method,
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
@@ -117,19 +117,22 @@ test('numbers of 64 bits keep every digit, both ways', async () => {
 test('each user has plants of their own', async () => {
   await start();
   await create('1', 'Ann’s');
-  expect(await create('1', 'Ben’s', 'token-of-ben')).toMatchObject({ status: 200 });
+  expect(await create('1', 'Ben’s', 'the-token-of-ben-0000000')).toMatchObject({ status: 200 });
   expect((await call('GET', '/plants')).body).toMatchObject([{ name: 'Ann’s' }]);
-  expect((await call('GET', '/plants', undefined, 'token-of-ben')).body).toMatchObject([{ name: 'Ben’s' }]);
+  expect((await call('GET', '/plants', undefined, 'the-token-of-ben-0000000')).body).toMatchObject([{ name: 'Ben’s' }]);
   await call('DELETE', '/plants/1');
-  expect((await call('GET', '/plants', undefined, 'token-of-ben')).body).toHaveLength(1);
+  expect((await call('GET', '/plants', undefined, 'the-token-of-ben-0000000')).body).toHaveLength(1);
 });
 
 describe('what a client gets wrong', () => {
   beforeEach(() => start());
 
-  test.each(['', 'wrong', 'token-of-an', 'token-of-ann2'])('a call with the token "%s" is refused', async (token) => {
-    expect(await call('GET', '/plants', undefined, token)).toMatchObject({ status: 401 });
-  });
+  test.each(['', 'wrong', 'the-token-of-ann-000000', 'the-token-of-ann-0000000x'])(
+    'a call with the token "%s" is refused',
+    async (token) => {
+      expect(await call('GET', '/plants', undefined, token)).toMatchObject({ status: 401 });
+    },
+  );
 
   test.each([
     ['not JSON', '{'],
@@ -209,7 +212,9 @@ describe('the webhook', () => {
     const { deliveries } = (await call('GET', '/plant/webhook/deliveries')).body;
     expect(deliveries.map(({ attemptCount }: { attemptCount: number }) => attemptCount).sort()).toEqual([1, 3]);
     expect(JSON.stringify(deliveries)).not.toContain('127.0.0.1');
-    expect((await call('GET', '/plant/webhook/deliveries', undefined, 'token-of-ben')).body.deliveries).toEqual([]);
+    expect(
+      (await call('GET', '/plant/webhook/deliveries', undefined, 'the-token-of-ben-0000000')).body.deliveries,
+    ).toEqual([]);
     await steady.close();
     await moody.close();
   });
