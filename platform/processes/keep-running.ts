@@ -7,7 +7,7 @@ import { configurationErrorExitCode, type Part, type RunningPart } from './part'
 export interface KeepOptions {
   log: Log;
   backoff: Backoff;
-  /** Having run this long, in milliseconds, a part counts as healthy: its next death is the first in a row again. */
+  /** Having served this long, in milliseconds, a part counts as healthy: its next death is the first in a row again. */
   healthyAfterMs: number;
   graceMs: number;
 }
@@ -40,7 +40,8 @@ export async function keepRunning(part: Part, options: KeepOptions): Promise<Kep
     for (;;) {
       const end = await running.exited;
       if (isStopping() || end.code === configurationErrorExitCode) return end;
-      if (performance.now() - startedAt >= healthyAfterMs) failures = 0;
+      const servingSince = running.servingSince ? running.servingSince() : startedAt;
+      if (servingSince !== undefined && performance.now() - servingSince >= healthyAfterMs) failures = 0;
       log.warn({ part: part.name, ...end }, 'part ended');
       const next = await startAgain();
       if (!next) return end;

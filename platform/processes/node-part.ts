@@ -21,21 +21,21 @@ export interface NodePartOptions {
  * and notices that its supervisor is gone, even one that was killed.
  */
 export function nodePart({ name, script, environment, output }: NodePartOptions): NodePart {
-  let ready = false;
+  let readyAt: number | undefined;
   return {
     name,
-    isReady: () => ready,
+    isReady: () => readyAt !== undefined,
     start: async () => {
-      ready = false;
+      readyAt = undefined;
       const child = await launch(process.execPath, ['--enable-source-maps', script], {
         environment: environment(),
         output,
         channel: true,
       });
       child.process.on('message', (message) => {
-        if (message === readyMessage) ready = true;
+        if (message === readyMessage) readyAt = performance.now();
       });
-      return child;
+      return { ...child, servingSince: () => readyAt };
     },
   };
 }

@@ -4,6 +4,8 @@ import type { ProcessEnd } from './child';
 export interface RunningPart {
   pid: number;
   exited: Promise<ProcessEnd>;
+  /** When it could do its work, by `performance.now()`; `undefined` until then. Absent: as soon as it was started. */
+  servingSince?(): number | undefined;
   /** Ends it in order, by force after `graceMs`; resolves when it has ended. */
   stop(graceMs: number): Promise<void>;
 }

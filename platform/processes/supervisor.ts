@@ -23,6 +23,9 @@ export interface Supervision {
   ended: Promise<number>;
 }
 
+/** Whoever calls the api waits for its next process: the pause before it is short, however often it has died. */
+export const usualRestart = { backoff: { firstMs: 200, maxMs: 5_000 }, healthyAfterMs: 5_000 } as const;
+
 /**
  * Starts the parts in order and keeps each running until stopped. A part that ends with exit code 2 takes all others
  * with it: its configuration is wrong and must be seen.
@@ -30,8 +33,8 @@ export interface Supervision {
  * @throws whatever a first start throws, after the parts started before it have ended
  */
 export async function supervise(parts: readonly Part[], options: SuperviseOptions): Promise<Supervision> {
-  const { log, graceMs = 15_000, healthyAfterMs = 30_000, signal } = options;
-  const backoff = options.backoff ?? { firstMs: 200, maxMs: 30_000 };
+  const { log, graceMs = 15_000, healthyAfterMs = usualRestart.healthyAfterMs, signal } = options;
+  const backoff = options.backoff ?? usualRestart.backoff;
   const kept: KeptPart[] = [];
   let stopped: Promise<void> | undefined;
   const stop = (): Promise<void> => (stopped ??= endInReverse(kept));

@@ -2,10 +2,11 @@ import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createLog } from '../../platform/log/log';
+import { backoffMs } from '../../platform/processes/backoff';
 import { identify } from '../../platform/processes/identity';
 import { nodePart, type NodePart } from '../../platform/processes/node-part';
 import type { Part } from '../../platform/processes/part';
-import { supervise, type Supervision } from '../../platform/processes/supervisor';
+import { supervise, type Supervision, usualRestart } from '../../platform/processes/supervisor';
 import { eventually } from '../../platform/testing/eventually';
 import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
 
@@ -69,6 +70,35 @@ describe('the supervisor', () => {
       await eventually(() => expect(supervision!.pids().worker).not.toBe(pid));
     }
     expect(seen.size).toBe(3);
+  });
+
+  test('counts a part as healthy again once it has served for a while, and not for a slow start', async () => {
+    const lines: { msg: string; part: string; failures: number }[] = [];
+    const watched = createLog({ name: 'test', level: 'info' }, { write: (line) => lines.push(JSON.parse(line)) });
+    const failures = (name: string) => lines.filter((line) => line.part === name && line.failures > 0);
+    const [serving, dying] = [part('serving'), part('dying', { PART_EXIT_CODE: '1' })];
+    supervision = await supervise([serving, dying], {
+      log: watched,
+      backoff: { firstMs: 1, maxMs: 2 },
+      healthyAfterMs: 1,
+    });
+    await eventually(() =>
+      expect(failures('dying').map((line) => line.failures)).toEqual(expect.arrayContaining([1, 2, 3])),
+    );
+    for (let kills = 0; kills < 2; kills += 1) {
+      await allReady([serving]);
+      const { serving: pid } = supervision.pids();
+      process.kill(pid!, 'SIGKILL');
+      await eventually(() => expect(supervision!.pids().serving).not.toBe(pid));
+    }
+    expect(failures('serving').map((line) => line.failures)).toEqual([1, 1]);
+  });
+
+  test('starts a part again within 5 s, however often it has died', () => {
+    const { backoff: usual, healthyAfterMs } = usualRestart;
+    const longest = Math.max(...Array.from({ length: 100 }, (_, died) => backoffMs(died + 1, usual)));
+    expect(longest).toBeLessThanOrEqual(5_000);
+    expect(healthyAfterMs).toBeLessThanOrEqual(5_000);
   });
 
   test('ends the parts in reverse order', async () => {
