@@ -283,6 +283,7 @@ export function createDispatchActivities(deps: DispatchDependencies) {
       exitCode: outcome.exitCode,
       signal: outcome.signal,
       outputBytes: outcome.output.bytes,
+      ...(outcome.output.refusedLines > 0 ? { refusedLines: outcome.output.refusedLines } : {}),
       durationMs: outcome.durationMs,
     };
     if (outcome.ended === 'spawn-failed') return evidence;

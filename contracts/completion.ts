@@ -116,6 +116,8 @@ export const harnessEvidence = z.object({
     )
     .optional(),
   outputBytes: z.number().int().optional(),
+  /** Lines of the agent that were beyond what is read of one; absent when there were none. */
+  refusedLines: z.number().int().optional(),
   durationMs: z.number().int().optional(),
 });
 export type HarnessEvidence = z.infer<typeof harnessEvidence>;

@@ -1,5 +1,6 @@
 import type { RecordedLaunchManifest } from '../contracts/launch-manifest';
 import type { RunEvent } from '../contracts/run-event';
+import { printable } from '../platform/text/printable';
 
 /** What the head of a log tells. */
 export interface LoggedAttempt {
@@ -41,11 +42,14 @@ export function runLogHeader(attempt: LoggedAttempt): string {
   return `# Run ${attempt.attemptId}\n\n${lines.join('\n')}\n\n## Log\n\n`;
 }
 
-/** One event of the log. What an agent printed is set as code, so that it cannot pass for something else. */
+/**
+ * One event of the log. What an agent printed is set as code, so that it cannot pass for something else, and is without
+ * escapes, so that it does nothing to a terminal that shows the log.
+ */
 export function runLogChunk({ sequence, receivedAt, kind, payload }: RunEvent): string {
   const head = `- \`${sequence}\` ${receivedAt} **${kind}**`;
   const field = telling.find((name) => typeof payload[name] === 'string' && payload[name] !== '');
-  const text = field === undefined ? rest(payload) : String(payload[field]);
+  const text = printable(field === undefined ? rest(payload) : String(payload[field]));
   if (text === '') return `${head}\n`;
   const shown = text.length > shownCharacters ? `${text.slice(0, shownCharacters)} …` : text;
   return shown.includes('\n') ? `${head}\n\n${block(shown)}\n` : `${head}: ${inline(shown)}\n`;
@@ -55,7 +59,8 @@ const rest = (payload: Record<string, unknown>): string =>
   Object.keys(payload).length === 0 ? '' : JSON.stringify(payload);
 
 /** Code on one line, in more backticks than it holds. */
-function inline(text: string): string {
+function inline(value: string): string {
+  const text = printable(value).replaceAll('\n', ' ');
   const fence = '`'.repeat(longestRun(text) + 1);
   const edge = text.startsWith('`') || text.endsWith('`') ? ' ' : '';
   return `${fence}${edge}${text}${edge}${fence}`;

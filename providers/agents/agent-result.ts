@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { text } from '../../contracts/common';
 import { completionClaims } from '../../contracts/completion';
+import { printable } from '../../platform/text/printable';
 
 const summaryLimit = 20_000;
 
@@ -17,13 +18,6 @@ export interface ReadResult {
   result: AgentResult;
   problem?: string;
 }
-
-/** Terminal colours and other control characters are common in agents' texts and say nothing on a board. */
-export const printable = (value: string): string =>
-  value
-    .replace(/\u001b\[[0-9;?]*[A-Za-z]/g, '')
-    .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/g, '')
-    .replace(/\r\n?/g, '\n');
 
 const printableDeep = (value: unknown): unknown => {
   if (typeof value === 'string') return printable(value);

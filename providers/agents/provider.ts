@@ -116,6 +116,8 @@ export interface AgentOutput {
   persistedBytes: number;
   /** Whether `outputLimitBytes` was reached. */
   truncated: boolean;
+  /** Lines and messages that were beyond what is read of an agent. */
+  refusedLines: number;
 }
 
 /** What an agent, or the protocol it speaks, says about the end of its work. */

@@ -50,19 +50,20 @@ export function eventPayload(
 }
 
 /**
- * The payload of one line of text, `{text}`.
+ * The payload of one line of text, `{text}`, with the `problem` of a line that was refused.
  *
  * @param line what was kept of it, and its length as it was written
  * @param redactLine the redactor of its stream, given every line once and in order
  */
 export function textPayload(
-  line: { text: string; kind: 'stdout' | 'stderr'; bytes: number; truncated: boolean },
+  line: { text: string; kind: 'stdout' | 'stderr'; bytes: number; truncated: boolean; problem?: string },
   redactLine: Redactor,
   place?: ArtifactPlace,
 ): EventPayload {
   const clean = redactLine(line.text);
   const hidden = clean === line.text ? [] : ['text'];
-  const bounded = boundedPayload({ text: clean }, asItIs, { originalBytes: line.bytes, hidden });
+  const said = line.problem === undefined ? {} : { problem: line.problem };
+  const bounded = boundedPayload({ text: clean, ...said }, asItIs, { originalBytes: line.bytes, hidden });
   if (!bounded.cut || !place) return bounded;
   const body = Buffer.from(clipText(clean, artifactLimits.lineBytes));
   const captured = captureOutput(place.attemptId, place.key, {

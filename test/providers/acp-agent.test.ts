@@ -231,6 +231,25 @@ describe('an agent that misuses the protocol', () => {
     expect(({} as { polluted?: number }).polluted).toBeUndefined();
   });
 
+  it('may send messages that are too deep or too much: each is refused and told, and the session goes on', async () => {
+    const { outcome, sink } = await run('deep');
+    expect(outcome.result).toMatchObject({ status: 'success', summary: 'deep -32600 options cancelled' });
+    expect(outcome.output.refusedLines).toBe(4);
+    const problems = sink.events.flatMap(({ payload: { problem } }) => (typeof problem === 'string' ? [problem] : []));
+    expect(problems).toEqual([
+      'It is nested more than 64 levels deep.',
+      'It is nested more than 64 levels deep.',
+      'It has a field with the name __proto__.',
+      'It offers more than 32 options.',
+    ]);
+  });
+
+  it('has failed when its answer is one that is not read', async () => {
+    const { outcome } = await run('deep-answer');
+    expect(outcome.result?.status).toBe('failed');
+    expect(outcome.error).toContain('nested more than 64 levels deep');
+  });
+
   it('has failed when it ends before its turn does', async () => {
     const { outcome } = await run('dies');
     expect(outcome).toMatchObject({ result: { status: 'failed' }, error: expect.stringContaining('ended before') });

@@ -1,7 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
 import { createProcessProvider } from '../../providers/agents/process/process-provider';
-import { aDispatch, RecordingSink } from './agent-fixture';
+import type { AgentAnswer, AgentQuestion } from '../../providers/agents/question';
+import { agentConfig, aDispatch, RecordingSink } from './agent-fixture';
 
 const provider = createProcessProvider();
 const never = new AbortController().signal;
@@ -56,6 +57,61 @@ describe('the output of an agent', () => {
       originalBytes: 104_857_601,
     });
     expect(peak).toBeLessThan(64 * 1_048_576);
+  });
+
+  it('may hold lines that are too deep or too much: each is refused with a reason, counted, and the agent works on', async () => {
+    const lines = (): void => {
+      const nested = (open: string, close: string) => `${open.repeat(100_000)}1${close.repeat(100_000)}`;
+      const approval = '"type":"approval","actionClass":"tool"';
+      process.stdout.write(
+        [
+          `{${approval},"action":"a","details":${nested('[', ']')}}`,
+          `{${approval},"action":"a","details":{"b":${nested('[', ']')}}}`,
+          `{"type":"progress","message":"m","x":${nested('{"a":', '}')}}`,
+          `{"type":"progress","message":"m","${'k'.repeat(100_000)}":1}`,
+          `{"type":"message","text":"m","l":[${'1,'.repeat(100_000)}1]}`,
+          '{"type":"tool","name":"t","status":"done","__proto__":{"polluted":1}}',
+          '{"type":"tokens","inputTokens":1e999,"outputTokens":1}',
+          '{"type":"message","text":"half \\ud800","n":-1e999}',
+          `{${approval},"action":"half \\udfff","details":{"n":1e999}}`,
+          '',
+        ].join('\n'),
+      );
+    };
+    const agent = agentConfig(process.execPath, ['-e', `(${lines.toString()})()`]);
+    const dispatch = await aDispatch(directory, '', { agent, outputLimitBytes: 10_000_000 });
+    const asked: AgentQuestion[] = [];
+    const sink = new RecordingSink();
+    const deciding = Object.assign(sink, {
+      decide: async (question: AgentQuestion): Promise<AgentAnswer> => {
+        asked.push(question);
+        return { decision: 'approved', decidedBy: 'test' };
+      },
+    });
+    const outcome = await provider.run(dispatch, deciding, never);
+    expect(outcome).toMatchObject({ ended: 'exit', exitCode: 0, output: { refusedLines: 6 } });
+    const refused = sink.events.filter(
+      ({ kind, payload }) => kind === 'stream.stdout' && payload.problem !== undefined,
+    );
+    expect(refused.map(({ payload }) => payload.problem)).toEqual([
+      ...Array.from({ length: 3 }, () => 'It is nested more than 64 levels deep.'),
+      'It has a field with a name of more than 1024 characters.',
+      expect.stringContaining('values'),
+      'It has a field with the name __proto__.',
+    ]);
+    // What can be kept of a strange line is kept: numbers beyond all numbers are none, halves of characters are marked.
+    expect(sink.kinds().filter((kind) => kind !== 'stream.stdout')).toEqual(['provider.unknown', 'message.assistant']);
+    expect(sink.events.at(-1)?.payload).toEqual({ text: 'half \ufffd', n: null });
+    expect(asked).toEqual([expect.objectContaining({ action: 'half \ufffd', details: { n: null } })]);
+  });
+
+  it('counts as a failed result when the result is a line that is refused', async () => {
+    const dispatch = await aDispatch(
+      directory,
+      `printf '{"type":"result","status":"success","summary":"s","x":'; head -c 500 /dev/zero | tr '\\0' '['; echo`,
+    );
+    const outcome = await provider.run(dispatch, new RecordingSink(), never);
+    expect(outcome).toMatchObject({ result: { status: 'failed' }, output: { refusedLines: 1 } });
   });
 
   it('slows the agent down to a slow sink, without losing or reordering anything', async () => {

@@ -5,8 +5,10 @@ import {
   type RequestPermissionRequest,
 } from '@agentclientprotocol/sdk';
 import type { RequestPermissionResponse } from '@agentclientprotocol/sdk';
+import { JsonLimitError, parseBoundedJson } from '../../../platform/json/bounded';
 import type { Line } from '../local/line-splitter';
 import type { SpawnedAgent } from '../local/spawn-agent';
+import { frameLimits } from '../message-limits';
 
 /** Longest message of an agent, in bytes: a tool call may carry a whole file. */
 export const longestFrame = 4_194_304;
@@ -25,6 +27,8 @@ export interface ConnectionEvents {
   text(line: Line): Promise<void> | undefined;
   /** A message that answers or means nothing here. */
   unknown(message: Record<string, unknown>, problem: string, bytes: number): Promise<void> | undefined;
+  /** A message beyond what is read of an agent: nothing but this event and an error for who waits comes of it. */
+  refused(text: string, problem: string, bytes: number): Promise<void> | undefined;
   permission(request: RequestPermissionRequest, signal: AbortSignal): Promise<RequestPermissionResponse>;
 }
 
@@ -87,6 +91,18 @@ export function connectAcp(agent: SpawnedAgent, events: ConnectionEvents): AcpCo
     resumeAll();
   };
 
+  /** Whoever waits for an answer to, or by, a message that is not read gets an error instead. */
+  const refuse = (line: Line, problem: string): Promise<void> | undefined => {
+    const { method, id } = outline(line.content);
+    const error = { code: invalidRequest, message: `The message is refused: ${problem}` };
+    if (method === undefined && issued.delete(id)) {
+      feed?.enqueue({ jsonrpc: '2.0', id: idOf(id), error });
+    } else if (method !== undefined && id !== undefined) {
+      written(agent, JSON.stringify({ jsonrpc: '2.0', id: idOf(id), error })).catch(() => undefined);
+    }
+    return events.refused(line.content.toString('utf8', 0, 1024), problem, line.bytes);
+  };
+
   return {
     agent: connection.agent,
     end,
@@ -96,7 +112,8 @@ export function connectAcp(agent: SpawnedAgent, events: ConnectionEvents): AcpCo
         end(new Error(`The agent sent a message of ${line.bytes} bytes, more than ${longestFrame}.`));
         return events.unknown({ text: line.content.toString('utf8', 0, 1024) }, 'too long', line.bytes);
       }
-      const message = parse(line.content);
+      const { message, refused } = parse(line.content);
+      if (refused !== undefined) return refuse(line, refused);
       if (!message) return events.text(line);
       const { method, id } = message;
       if (method === cancelRequest) {
@@ -118,14 +135,27 @@ export function connectAcp(agent: SpawnedAgent, events: ConnectionEvents): AcpCo
 
 const idOf = (id: unknown): string | number | null => (typeof id === 'string' || typeof id === 'number' ? id : null);
 
-function parse(content: Buffer): Message | undefined {
+function parse(content: Buffer): { message?: Message; refused?: string } {
   const text = content.toString('utf8').trim();
-  if (!text.startsWith('{')) return undefined;
+  if (!text.startsWith('{')) return {};
   try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? (value as Message) : undefined;
+    const value = parseBoundedJson(text, frameLimits);
+    return typeof value === 'object' && value !== null ? { message: value as Message } : {};
+  } catch (error) {
+    return error instanceof JsonLimitError ? { refused: error.message } : {};
+  }
+}
+
+/** The error of a message that is no request (JSON-RPC 2.0, 5.1). */
+const invalidRequest = -32_600;
+
+/** What says who waits for an answer, of a message that is not read: parsing recurses no more than scanning does. */
+function outline(content: Buffer): { method?: string; id?: unknown } {
+  try {
+    const { method, id } = JSON.parse(content.toString('utf8')) as Message;
+    return { ...(typeof method === 'string' ? { method } : {}), ...(id === undefined ? {} : { id }) };
   } catch {
-    return undefined;
+    return {};
   }
 }
 

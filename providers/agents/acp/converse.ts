@@ -4,7 +4,7 @@ import { pump } from '../local/pump';
 import type { AgentDispatch, ReportedResult } from '../provider';
 import { connectAcp, longestFrame, type AcpConnection } from './connection';
 import { within } from './handshake';
-import { questionOf, responseOf, type PermissionAnswer, type PermissionDecider } from './permission';
+import { excessOf, questionOf, responseOf, type PermissionAnswer, type PermissionDecider } from './permission';
 import { AcpSession } from './session';
 import { continuationOf, resultOf } from './session-result';
 import { deltas, SessionUpdates, type UpdateEvent } from './updates';
@@ -38,6 +38,7 @@ export function converse(
   const connection: AcpConnection = connectAcp(agent, {
     text: (line) => recorder.stdout(line),
     unknown: (message, problem, bytes) => recorder.event('provider.unknown', { ...message, problem }, bytes, ids()),
+    refused: (text, problem, bytes) => recorder.refuse(text, problem, bytes, ids()),
     notified(method, params, bytes) {
       // What is replayed while a session is loaded was told when it happened.
       const isReplay = method === 'session/update' && session.sessionId === undefined;
@@ -48,6 +49,11 @@ export function converse(
       return events.length > 0 ? record(events) : undefined;
     },
     async permission(request, signal) {
+      const problem = excessOf(request);
+      if (problem !== undefined) {
+        await recorder.refuse('session/request_permission', problem, 0, ids());
+        return { outcome: { outcome: 'cancelled' } };
+      }
       const question = questionOf(request, dispatch);
       const { toolCallId } = request.toolCall;
       const waits = AbortSignal.any([signal, session.turnSignal]);

@@ -44,6 +44,21 @@ export const policyDecider = (policy: 'reject' | 'allow'): PermissionDecider => 
   },
 });
 
+/** The most of a permission request: it is shown to people and kept. */
+const limits = { options: 32, nameLength: 1_000, idLength: 256, titleLength: 20_000 } as const;
+
+/** Why a request is more than can be asked of people; nothing when it is not. */
+export function excessOf({ toolCall, options }: RequestPermissionRequest): string | undefined {
+  if (options.length > limits.options) return `It offers more than ${limits.options} options.`;
+  const ids = [toolCall.toolCallId, ...options.map(({ optionId }) => optionId)];
+  if (ids.some((id) => id.length > limits.idLength)) return `It has an id of more than ${limits.idLength} characters.`;
+  if (options.some(({ name }) => name.length > limits.nameLength)) {
+    return `It has an option with a name of more than ${limits.nameLength} characters.`;
+  }
+  const title = toolCall.title ?? '';
+  return title.length > limits.titleLength ? `Its title has more than ${limits.titleLength} characters.` : undefined;
+}
+
 export const questionOf = (
   { toolCall, options }: RequestPermissionRequest,
   { attemptId, taskId }: { attemptId: string; taskId: string },

@@ -52,6 +52,7 @@ async function introduced(spawned: SpawnedAgent): Promise<InitializeResponse> {
     notified: ignore,
     text: ignore,
     unknown: ignore,
+    refused: ignore,
     permission: () => Promise.resolve({ outcome: { outcome: 'cancelled' } }),
   });
   void spawned.exited.finally(() => ended.abort());

@@ -1,6 +1,6 @@
 import { completionClaims } from '../../../contracts/completion';
 import type { ReportedResult } from '../provider';
-import { printable } from '../agent-result';
+import { printable } from '../../../platform/text/printable';
 import type { AcpSession, SessionEnd } from './session';
 
 const longestSummary = 20_000;

@@ -48,7 +48,7 @@ export class OutputRecorder {
     const { redact } = options;
     this.recorded = options.recorded ?? nothingRecorded;
     const { persistedBytes, truncated } = this.recorded;
-    this.output = { bytes: 0, persistedBytes, truncated };
+    this.output = { bytes: 0, persistedBytes, truncated, refusedLines: 0 };
     this.redactLine = { stdout: createLineRedactor(redact), stderr: createLineRedactor(redact) };
   }
 
@@ -66,10 +66,11 @@ export class OutputRecorder {
     const { key, isKnown } = this.heard('stdout', line);
     // Past the limit a flood goes by at full speed: a line that cannot be a result is not even decoded.
     if (this.output.truncated && line.content[0] !== brace) return undefined;
-    const { kind, payload, ids, result } = parseLine(line.content.toString('utf8'));
+    const { kind, payload, ids, result, refused } = parseLine(line.content.toString('utf8'));
+    if (refused !== undefined) this.output.refusedLines += 1;
     if (result) this.lastResult = readAgentResult(this.clean(result));
     if (this.output.truncated) return undefined;
-    if (kind === 'stream.stdout') return this.recordText('stdout', line, key, isKnown);
+    if (kind === 'stream.stdout') return this.recordText('stdout', line, key, isKnown, refused);
     if (isKnown) return undefined;
     if (kind === 'artifact.created') return this.recordFile(payload, line.bytes, ids, key);
     return this.record(kind, (place) => this.payload(payload, line.bytes, place), ids, key);
@@ -91,6 +92,12 @@ export class OutputRecorder {
   /** A line that is seen to elsewhere, and leaves no event here. */
   skip(stream: 'stdout' | 'stderr', line: Line): undefined {
     this.heard(stream, line);
+  }
+
+  /** A message that is beyond what is read of an agent; the beginning of it is shown. */
+  refuse(text: string, problem: string, bytes: number, ids: EventIds = {}): Promise<void> | undefined {
+    this.output.refusedLines += 1;
+    return this.event('stream.stdout', { text, problem }, bytes, ids);
   }
 
   /** Counts output that leaves no event of its own. */
@@ -128,10 +135,12 @@ export class OutputRecorder {
     { content, bytes }: Line,
     key: string,
     isKnown: boolean,
+    problem?: string,
   ): Promise<void> | undefined {
     const text = content.toString('utf8');
     // A line end is two bytes at most; anything beyond it was not kept.
-    const line = { kind, text, bytes, truncated: bytes - content.length > 2 };
+    const said = problem === undefined ? {} : { problem };
+    const line = { kind, text, bytes, truncated: bytes - content.length > 2, ...said };
     const { attemptId } = this.options;
     // Once per line: what it says of the next one depends on this one.
     const clean = this.redactLine[kind](text);

@@ -35,7 +35,7 @@ export interface Channel {
   ender: Ender;
 }
 
-const noOutput = { bytes: 0, persistedBytes: 0, truncated: false };
+const noOutput = { bytes: 0, persistedBytes: 0, truncated: false, refusedLines: 0 };
 
 /** An agent that was never there. */
 const withoutProcess = (ended: 'spawn-failed' | 'stopped', error?: string): AgentOutcome => ({

@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import type { EventIds, RunEventKind } from '../../../contracts/run-event';
+import { JsonLimitError, parseBoundedJson } from '../../../platform/json/bounded';
+import { lineLimits } from '../message-limits';
 
 /** What one line of an agent's standard output says. */
 export interface ParsedLine {
@@ -9,6 +11,8 @@ export interface ParsedLine {
   ids: EventIds;
   /** The line itself, when it is a `result`. */
   result?: Record<string, unknown>;
+  /** Why the line was not read although it looks like JSON: it is text like any other. */
+  refused?: string;
 }
 
 type Fields = Record<string, unknown>;
@@ -54,14 +58,27 @@ const kinds: Record<EventType, (fields: Fields) => RunEventKind> = {
   result: () => 'progress',
 };
 
-function parseObject(text: string): Fields | undefined {
-  if (!text.startsWith('{')) return undefined;
+function parseObject(text: string): { fields?: Fields; refused?: string } {
+  if (!text.startsWith('{')) return {};
   try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? (value as Fields) : undefined;
-  } catch {
-    return undefined;
+    const value = parseBoundedJson(text, lineLimits);
+    return typeof value === 'object' && value !== null ? { fields: value as Fields } : {};
+  } catch (error) {
+    return error instanceof JsonLimitError ? { refused: error.message } : {};
   }
+}
+
+/** Whether a line that was not read claims to be a result: that must not pass for none at all. */
+const claimsResult = (text: string): boolean => /"type"\s*:\s*"result"/.test(text);
+
+function refusedLine(text: string, refused: string): ParsedLine {
+  return {
+    kind: 'stream.stdout',
+    payload: { text },
+    ids: {},
+    refused,
+    ...(claimsResult(text) ? { result: { type: 'result' } } : {}),
+  };
 }
 
 /** Takes out what names a session, a turn or an item; a field with such a name that cannot be one stays where it is. */
@@ -78,10 +95,11 @@ function takeIds(fields: Fields): { ids: EventIds; payload: Fields } {
 
 /**
  * Turns a line of standard output into an event: a JSON object with a known `type` is that event, one with another
- * type or with wrong fields is `provider.unknown`, anything else is text.
+ * type or with wrong fields is `provider.unknown`, anything else is text. So is an object beyond the limits, with why.
  */
 export function parseLine(text: string): ParsedLine {
-  const fields = parseObject(text.trim());
+  const { fields, refused } = parseObject(text.trim());
+  if (refused !== undefined) return refusedLine(text, refused);
   if (typeof fields?.type !== 'string') return { kind: 'stream.stdout', payload: { text }, ids: {} };
   const { type, ...said } = fields;
   if (typeof type !== 'string' || !isEventType(type)) return { kind: 'provider.unknown', payload: fields, ids: {} };

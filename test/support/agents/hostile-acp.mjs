@@ -1,4 +1,5 @@
 // Speaks the Agent Client Protocol as badly as its argument says.
+import { EventEmitter } from 'node:events';
 import { createInterface } from 'node:readline';
 
 const [how] = process.argv.slice(2);
@@ -22,6 +23,29 @@ const prompted = {
     say({ id: { no: 'id' }, method: 'terminal/create', params: {} });
     say({ id, result: { stopReason: 'end_turn' } });
   },
+  // Messages nested so deeply that whoever walks over them runs out of stack, and a request and numbers nobody can keep.
+  deep(id) {
+    const nested = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+    process.stdout.write(`{"jsonrpc":"2.0","method":"session/update","params":${nested}}\n`);
+    process.stdout.write(`{"jsonrpc":"2.0","id":"deep","method":"session/request_permission","params":${nested}}\n`);
+    process.stdout.write(`{"jsonrpc":"2.0","method":"x/${'k'.repeat(2000)}","params":{"__proto__":{"polluted":1}}}\n`);
+    process.stdout.write('{"jsonrpc":"2.0","method":"session/update","params":{"a":1e999,"b":"\\ud800"}}\n');
+    const options = Array.from({ length: 1_000 }, (_, index) => ({
+      optionId: `${index}`,
+      name: 'o',
+      kind: 'allow_once',
+    }));
+    const toolCall = { toolCallId: 'tool', title: 'Everything' };
+    say({ id: 'options', method: 'session/request_permission', params: { sessionId: 's', toolCall, options } });
+    answers.on('deep', (error) => update(chunk(`deep ${error?.code}`)));
+    answers.on('options', (_error, result) => {
+      update(chunk(` options ${result?.outcome.outcome}`));
+      say({ id, result: { stopReason: 'end_turn' } });
+    });
+  },
+  // The answer to our own request cannot be read.
+  'deep-answer': (id) =>
+    process.stdout.write(`{"jsonrpc":"2.0","id":${id},"result":${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}}\n`),
   dies: () => process.exit(0),
   error: (id) => say({ id, error: { code: -32000, message: 'Log in first with key sk-abcdefghijklmnopqrstuvwxyz' } }),
   huge(id) {
@@ -67,12 +91,14 @@ const prompted = {
     setInterval(() => undefined, 1_000);
   },
 };
+const answers = new EventEmitter();
 const chunk = (text) => ({ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text } });
 
 const lines = createInterface({ input: process.stdin });
 lines.on('line', (line) => {
-  const { id, method } = JSON.parse(line);
+  const { id, method, error, result } = JSON.parse(line);
   if (how === 'silent') return;
+  if (method === undefined) answers.emit(id, error, result);
   if (method === 'initialize') say({ id, result: initialized });
   if (method === 'session/new') say({ id, result: { sessionId: 's' } });
   if (method === 'session/prompt') prompted[how](id);
