@@ -2,7 +2,25 @@ import { AppError } from '../errors/app-error';
 import { isReadMethod, type HttpMiddleware } from './context';
 import { isAllowedOrigin, type OriginRules } from './loopback';
 
-const readableHeaders = 'ETag, Link, Location, Retry-After, X-API-Version, X-Request-ID, X-Resource-Revision';
+const readableHeaders = [
+  'Accept-Ranges',
+  'Content-Disposition',
+  'Content-Range',
+  'ETag',
+  'Link',
+  'Location',
+  'Retry-After',
+  'X-API-Version',
+  'X-Artifact-Media-Type',
+  'X-Board-Task-Identity-Conflicts',
+  'X-Has-More',
+  'X-Next-Sequence',
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+  'X-Request-ID',
+  'X-Resource-Revision',
+].join(', ');
 const sendableHeaders =
   'Authorization, Content-Type, If-Match, If-None-Match, X-API-Key, X-API-Version, X-Idempotency-Key, X-Request-ID, X-Resource-Revision';
 

@@ -5,6 +5,7 @@ import { koaBody } from 'koa-body';
 import type { z } from 'zod';
 import type { Log } from '../../platform/log/log';
 import { parseExactJson, exactJson } from '../../platform/json/exact';
+import { InvalidUtf8Error, utf8Text } from '../../platform/json/utf8';
 import { plantsOpenApi } from './openapi';
 import { idInPath, limitInQuery, newPlant, type NewPlant } from './plant';
 import type { PlantStore } from './store';
@@ -44,6 +45,8 @@ const readBody = koaBody({
   text: true,
   textTypes: ['application/json', '+json'],
   textLimit: bodyLimit,
+  // One character per byte: a decoder would put others in the place of invalid ones.
+  encoding: 'binary',
 });
 
 /** The schema's value, or a 400 that says which field is wrong. */
@@ -57,9 +60,9 @@ function parsed<T extends z.ZodType>(schema: T, value: unknown, name: string): z
 function bodyOf(text: unknown): unknown {
   if (typeof text !== 'string') throw new PlantError(400, 'Send the plant as application/json.');
   try {
-    return parseExactJson(text);
-  } catch {
-    throw new PlantError(400, 'The body is not JSON.');
+    return parseExactJson(utf8Text(Buffer.from(text, 'latin1')));
+  } catch (error) {
+    throw new PlantError(400, error instanceof InvalidUtf8Error ? error.message : 'The body is not JSON.');
   }
 }
 

@@ -23,6 +23,7 @@ describe('bodies', () => {
     ['a bare null', 'null'],
     ['for the prototype', '{"title":"a","__proto__":{"admin":true}}'],
     ['for the prototype, further in', '{"title":"a","git":{"__proto__":{"repo":"a"}}}'],
+    ['for the prototype, escaped', '{"title":"a","\\u005f_proto__":{"admin":true}}'],
   ])('that are %s are 400', async (_case, body) => {
     const refused = await post(body);
     expect(refused.status).toBe(400);
@@ -72,6 +73,33 @@ describe('bodies', () => {
       expect(refused.body.code).toBe('UNSUPPORTED_MEDIA_TYPE');
     },
   );
+
+  it('that are not UTF-8 are 400, packed or not, and a byte order mark is no part of them', async () => {
+    const latin1 = Buffer.from('{"title":"caf\u00e9"}', 'latin1');
+    for (const refused of [await post(latin1), await post(gzipSync(latin1), { 'Content-Encoding': 'gzip' })]) {
+      expect([refused.status, refused.body.error]).toEqual([400, 'The body is not valid UTF-8.']);
+    }
+    expect((await post('\ufeff{"title":"caf\u00e9 \ufffd"}')).body.title).toBe('caf\u00e9 \ufffd');
+  });
+
+  it.each([
+    ['/api/policies/evaluate', (deep: string) => `{"actionType":"x","metadata":${deep}}`, 'metadata.'],
+    ['/api/tasks', (deep: string) => `{"title":"a","git":${deep}}`, 'git.'],
+    ['/api/tasks', (deep: string) => deep, ''],
+  ])('nested thousands deep are 400 with the path: %s', async (path, bodyOf, begin) => {
+    for (const [open, close] of [
+      ['{"a":', '}'],
+      ['[', ']'],
+    ] as const) {
+      const deep = `${open.repeat(20_000)}1${close.repeat(20_000)}`;
+      const headers = { 'Content-Type': 'application/json' };
+      const refused = await send({ method: 'POST', path, body: bodyOf(deep), headers });
+      expect([refused.status, refused.body.code]).toEqual([400, 'VALIDATION_ERROR']);
+      expect(refused.body.details.issues).toMatchObject([
+        { path: expect.stringMatching(`^${begin}`), code: 'too_deep' },
+      ]);
+    }
+  });
 
   it('with a hundred thousand mistakes are answered shortly', async () => {
     const items = `[${Array<string>(100_000).fill('0').join(',')}]`;
@@ -198,6 +226,11 @@ describe('pages in a browser', () => {
     expect(preflight.headers).toMatchObject({ 'access-control-allow-origin': origin, vary: 'Origin' });
     expect(preflight.headers['access-control-allow-methods']).toContain('POST');
     expect((await post('{"title":"a"}', { Origin: origin })).status).toBe(201);
+    const exposed = String(preflight.headers['access-control-expose-headers']).split(', ');
+    expect(exposed).toEqual(
+      expect.arrayContaining(['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset']),
+    );
+    expect(exposed).toEqual(expect.arrayContaining(['Retry-After', 'X-Board-Task-Identity-Conflicts', 'ETag']));
   });
 
   it('of another origin may not write, and are not shown what they read', async () => {

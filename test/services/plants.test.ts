@@ -70,7 +70,12 @@ interface Answer {
 }
 
 /** Calls the service, and holds its answer against the document. */
-async function call(method: string, path: string, body?: string, token = 'the-token-of-ann-0000000'): Promise<Answer> {
+async function call(
+  method: string,
+  path: string,
+  body?: string | Buffer<ArrayBuffer>,
+  token = 'the-token-of-ann-0000000',
+): Promise<Answer> {
   const response = await fetch(`${plants!.url}${path}`, {
     method,
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
@@ -148,6 +153,13 @@ describe('what a client gets wrong', () => {
   ])('a plant with %s is a 400', async (_what, body) => {
     expect(await call('POST', '/plants', body)).toMatchObject({ status: 400 });
     expect((await call('GET', '/plants')).body).toEqual([]);
+  });
+
+  test('a plant whose name is not UTF-8 is a 400', async () => {
+    const body = Buffer.from('{"id":1,"name":"caf\u00e9"}', 'latin1');
+    expect(await call('POST', '/plants', body)).toMatchObject({ status: 400 });
+    expect(await call('POST', '/plants', '{"id":1,"name":"caf\u00e9"}')).toMatchObject({ status: 200 });
+    expect((await call('GET', '/plants')).body).toEqual([{ id: 1, name: 'caf\u00e9' }]);
   });
 
   test.each(['0', '-1', 'x', '1.5', '99999999999', ''])('the limit "%s" is a 400', async (limit) => {

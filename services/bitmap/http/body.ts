@@ -1,4 +1,5 @@
 import type { Context } from 'koa';
+import { utf8Text } from '../../../platform/json/utf8';
 import { Refusal } from './reply';
 
 /** A schema of tens of thousands of fields; a longer text would hold up everybody while it is read. */
@@ -26,4 +27,13 @@ export async function readBody(ctx: Context, limit: number): Promise<Buffer> {
     chunks.push(chunk);
   }
   return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
+}
+
+/** The text of a query. @throws Refusal 400 when it is not UTF-8: other keys and names than were sent would be looked for */
+export function queryText(body: Buffer, form: Refusal['form']): string {
+  try {
+    return utf8Text(body);
+  } catch {
+    throw new Refusal(400, 'the query is not valid UTF-8', form);
+  }
 }

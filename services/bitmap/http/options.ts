@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { cacheTypes, defaultCacheSize, fieldTypes, type FieldOptions, type IndexOptions } from '../engine/options';
 import { timeQuanta } from '../engine/time-quantum';
 import { exactJson, parseExactJson } from '../../../platform/json/exact';
+import { InvalidUtf8Error, utf8Text } from '../../../platform/json/utf8';
 import { isInt, maxInt64, minInt64, toInt, type Int } from '../int';
 import { Refusal } from './reply';
 
@@ -64,9 +65,9 @@ const frameBody = z.strictObject({
 function parseBody<T>(schema: z.ZodType<T>, body: Buffer, form: 'envelope' | 'text'): T {
   let value: unknown;
   try {
-    value = body.length === 0 ? {} : parseExactJson(body.toString());
-  } catch {
-    throw new Refusal(400, 'the body is not JSON', form);
+    value = body.length === 0 ? {} : parseExactJson(utf8Text(body));
+  } catch (error) {
+    throw new Refusal(400, error instanceof InvalidUtf8Error ? error.message : 'the body is not JSON', form);
   }
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;

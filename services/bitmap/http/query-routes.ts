@@ -8,7 +8,7 @@ import { QueryError } from '../query/errors';
 import { executeWith, type QueryOptions } from '../query/execute';
 import type { Answer } from '../query/result';
 import type { Threads } from '../threads/threads';
-import { readBody } from './body';
+import { queryText, readBody } from './body';
 import { catalogOf, findIndex, param, type Routes } from './context';
 import {
   argument,
@@ -87,7 +87,7 @@ function readRequest(ctx: Context, body: Buffer, form: 'protobuf' | 'error'): { 
     excludeAttributes: flag(ctx, 'excludeAttrs', 'excludeRowAttrs'),
     isEarlier,
   };
-  if (!sendsProtobuf(ctx)) return { text: body.toString(), options };
+  if (!sendsProtobuf(ctx)) return { text: queryText(body, form), options };
   try {
     const request = readQueryRequest(body);
     return {

@@ -4,6 +4,7 @@ import type { Log } from '../../../platform/log/log';
 import { isLarge } from '../answers/json';
 import type { Answer } from '../query/result';
 import type { BearerCheck } from './bearer';
+import { queryText } from './body';
 import { findIndex, type ServerContext } from './context';
 import { answerStream, answerText, executeOrRefuse } from './query-routes';
 import { internalError, jsonType, Refusal, refusalReply, type WireReply } from './reply';
@@ -66,7 +67,7 @@ async function answer(
     const index = findIndex(catalog, name, 'error', 400);
     let found: Answer;
     try {
-      const answered = executeOrRefuse(threads, catalog, index, body.toString(), plainOptions, 'error');
+      const answered = executeOrRefuse(threads, catalog, index, queryText(body, 'error'), plainOptions, 'error');
       found = answered instanceof Promise ? await answered : answered;
     } finally {
       // Also what was written before a call failed.

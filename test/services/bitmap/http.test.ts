@@ -48,6 +48,19 @@ describe('indexes', () => {
     expect(JSON.parse(text)).toMatchObject({ success: false, error: { message: expect.any(String) } });
   });
 
+  it('are refused with a body, and asked with a query, that is not UTF-8', async () => {
+    const bytes = Buffer.from('{"options":{"keys":true,"\u00e9":1}}', 'latin1');
+    const refused = await server.call('POST', '/index/fine', bytes);
+    expect([refused.status, refused.text.trimEnd()]).toEqual([400, failure('The bytes are not valid UTF-8.')]);
+    await post('/index/utf8');
+    const query = Buffer.from('Row(f="caf\u00e9")', 'latin1');
+    for (const headers of [{ Accept: '*/*' }, { Accept: 'application/json, text/plain' }]) {
+      const asked = await server.call('POST', '/index/utf8/query', query, headers);
+      expect([asked.status, asked.text]).toEqual([400, expect.stringContaining('not valid UTF-8')]);
+    }
+    await remove('/index/utf8');
+  });
+
   it('are refused with an unknown option that is nested however deeply', async () => {
     const deep = `{"other":${'['.repeat(40_000)}${']'.repeat(40_000)}}`;
     expect(await outcome(post('/index/fine', deep))).toEqual([400, failure('Unknown key: other:nested too deeply')]);

@@ -51,6 +51,19 @@ it('refuses users who are not on the list', async () => {
   });
 });
 
+it('refuses bodies that are not UTF-8, or nested thousands deep', async () => {
+  const post = (body: string | Buffer<ArrayBuffer>) =>
+    fetch(`${service.service.url}/completions`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${tokenOf('ann')}`, 'Content-Type': 'application/json' },
+      body,
+    });
+  expect((await post(Buffer.from('{"model":"caf\u00e9"}', 'latin1'))).status).toBe(400);
+  const deep = await post(`{"model":"x","schema":${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}}`);
+  expect(deep.status).toBe(422);
+  expect(await deep.text()).toContain('nested more than');
+});
+
 it('says in its own way that there is nothing at a path', async () => {
   expect(await service.call('GET', '/nowhere')).toMatchObject({
     status: 404,
