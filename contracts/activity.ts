@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { taskId, text, timestamp } from './common';
+import { moment } from './query';
 
 /** What may have happened. Those that no route makes yet are here for clients that know them. */
 export const activityType = z
@@ -59,8 +60,8 @@ export const activityQuery = z
     agent: text(100, 1).optional(),
     type: activityType.optional(),
     taskId: taskId.optional(),
-    since: timestamp.optional(),
-    until: timestamp.optional(),
+    since: moment.optional(),
+    until: moment.optional(),
   })
   .meta({ id: 'ActivityQuery' });
 export type ActivityQuery = z.output<typeof activityQuery>;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { digest, timestamp } from './common';
+import { moment } from './query';
 
 const month = z.string().regex(/^\d{4}-(0[1-9]|1[0-2])$/, 'must be a month such as 2026-11');
 
@@ -29,8 +30,8 @@ export const auditQuery = z
     action: z.string().max(100).optional(),
     actor: z.string().max(200).optional(),
     resource: z.string().max(200).optional(),
-    since: timestamp.optional(),
-    until: timestamp.optional(),
+    since: moment.optional(),
+    until: moment.optional(),
     /** Entries before this sequence: the way to the next page. */
     before: z.coerce.number().int().min(1).optional(),
     limit: z.coerce.number().int().min(1).max(1000).default(100),

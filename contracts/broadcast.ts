@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { text, timestamp } from './common';
+import { moment } from './query';
 
 export const broadcastPriority = z.enum(['info', 'action-required', 'urgent']);
 
@@ -29,7 +30,7 @@ export const broadcastCreate = z
 
 export const broadcastQuery = z
   .strictObject({
-    since: timestamp.optional(),
+    since: moment.optional(),
     unread: z
       .enum(['true', 'false'])
       .default('false')

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { slug, taskId, text, timestamp } from './common';
 import { enforcementMode } from './settings';
+import { webUrl } from './url';
 
 export const ceremonyKind = z.enum(['design_review', 'failure_retrospective']);
 export type CeremonyKind = z.infer<typeof ceremonyKind>;
@@ -19,8 +20,8 @@ const target = z.strictObject({
   taskId: taskId.optional(),
   runId: slug.optional(),
   workflowId: slug.optional(),
-  prUrl: z.url().max(2000).optional(),
-  ciUrl: z.url().max(2000).optional(),
+  prUrl: webUrl.optional(),
+  ciUrl: webUrl.optional(),
 });
 
 const participant = z.strictObject({
@@ -43,7 +44,7 @@ const artifact = z.strictObject({ kind: slug, title: title.optional(), body: tex
 const actionItem = z.strictObject({
   title,
   priority: z.enum(['low', 'medium', 'high', 'critical']).optional(),
-  issueUrl: z.url().max(2000).optional(),
+  issueUrl: webUrl.optional(),
 });
 
 const fields = {

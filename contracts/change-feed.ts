@@ -3,6 +3,7 @@ import { activity } from './activity';
 import { broadcast } from './broadcast';
 import { comment } from './comment';
 import { timestamp } from './common';
+import { moment } from './query';
 import { task } from './task';
 
 export const changeKind = z.enum(['tasks', 'comments', 'activity', 'broadcasts']);
@@ -10,7 +11,7 @@ export type ChangeKind = z.infer<typeof changeKind>;
 
 export const changesQuery = z
   .strictObject({
-    since: timestamp,
+    since: moment,
     /** Whole tasks instead of what a list shows of them. */
     full: z
       .enum(['true', 'false'])

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { exactlyOneOf, revision, slug, taskId, text, timestamp } from './common';
+import { moment } from './query';
 
 /** A share, 0 to 1, which may be stated in percent as well: what is above 1 is percent. */
 const share = z
@@ -107,9 +108,6 @@ export type AssumptionPatch = z.infer<typeof assumptionPatch>;
 
 const shareParameter = z.coerce.number().pipe(share);
 const riskParameter = z.coerce.number().pipe(risk);
-
-/** A moment with any precision and zone, as the stored timestamps are written, so that both compare as text. */
-const moment = z.iso.datetime({ offset: true }).transform((value) => new Date(value).toISOString());
 
 export const decisionQuery = z
   .strictObject({

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { revision, slug, taskId, text, timestamp } from './common';
 import { taskLocation, taskPriority, taskStatus } from './task';
+import { webUrl } from './url';
 
 /** What happens to tasks that hooks can wait for. `task.status.changed` is every change of the status. */
 export const hookEvent = z.enum([
@@ -15,17 +16,6 @@ export type HookEvent = z.infer<typeof hookEvent>;
 
 export const hookId = z.string().regex(/^hook_[0-9a-f]{12}$/, 'must look like hook_0123456789ab');
 
-const webhookUrl = z
-  .url({ protocol: /^https?$/ })
-  .max(2000)
-  .refine(
-    (url) => {
-      const { username, password } = new URL(url);
-      return username === '' && password === '';
-    },
-    { message: 'must not hold a user name or password' },
-  );
-
 /** Which tasks and changes a hook is for: every field that is given must fit. */
 export const hookFilter = z
   .strictObject({
@@ -37,7 +27,7 @@ export const hookFilter = z
   })
   .meta({ id: 'HookFilter' });
 
-export const hookAction = z.strictObject({ type: z.literal('webhook'), url: webhookUrl }).meta({ id: 'HookAction' });
+export const hookAction = z.strictObject({ type: z.literal('webhook'), url: webUrl }).meta({ id: 'HookAction' });
 
 const fields = {
   name: text(200, 1),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { taskId, text, timestamp } from './common';
+import { webUrl } from './url';
 
 const kind = z
   .string()
@@ -38,8 +39,11 @@ export const notificationCreate = z
     taskId: taskId.optional(),
     taskTitle: text(200).optional(),
     project: text(200).optional(),
-    targetUrl: text(2000)
-      .regex(/^(https?:\/\/|\/)/, 'must be an address that begins with http://, https:// or /')
+    targetUrl: z
+      .union(
+        [webUrl, text(2000).regex(/^\/(?![/\\])\S*$/)],
+        'must be a URL that begins with http:// or https://, or a path',
+      )
       .optional(),
     dedupeKey: text(200, 1).optional(),
     source: text(100, 1).optional(),

@@ -41,6 +41,7 @@ export const rolePermissions: Record<Role, readonly Permission[]> = {
     'work_product:read',
     'work_product:write',
     'report:read',
+    'telemetry:read',
     'telemetry:write',
     'agent:read',
   ],

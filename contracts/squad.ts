@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { attemptId, taskId, text, timestamp } from './common';
+import { moment } from './query';
 
 export const mentionKind = z.enum(['user', 'agent', 'role', 'owner']);
 
@@ -82,7 +83,7 @@ const limit = z.coerce.number().int().min(1).max(200).default(50);
 export const squadQuery = z.strictObject({
   limit,
   agent: z.string().max(100).optional(),
-  since: timestamp.optional(),
+  since: moment.optional(),
   includeSystem: z
     .enum(['true', 'false'])
     .default('false')

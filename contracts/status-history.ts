@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { agentState } from './agent-status';
 import { taskId, timestamp } from './common';
+import { moment } from './query';
 
 /** One change of the reported status. */
 export const statusChange = z
@@ -26,10 +27,10 @@ const paged = {
 export const statusHistoryQuery = z.strictObject(paged);
 
 /** Both ends are times, or dates for the whole of these days (UTC). */
-const moment = z.union([timestamp, z.iso.date()]);
+const end = z.union([moment, z.iso.date()]);
 
 export const statusRangeQuery = z
-  .strictObject({ startDate: moment, endDate: moment, ...paged })
+  .strictObject({ startDate: end, endDate: end, ...paged })
   .refine(({ startDate, endDate }) => Date.parse(startDate) <= Date.parse(endDate), {
     path: ['endDate'],
     message: 'must not be before startDate',

@@ -16,6 +16,21 @@ export const subtask = z
   .meta({ id: 'Subtask' });
 export type Subtask = z.infer<typeof subtask>;
 
+/** A step as a caller sends it with its task; the service makes the id of one that has none. */
+export const subtaskInput = z
+  .strictObject({ ...subtask.shape, id: text(64, 1).optional() })
+  .meta({ id: 'SubtaskOfTask' });
+export type SubtaskInput = z.infer<typeof subtaskInput>;
+
+/** The steps of a task as a caller sends them. */
+export const subtaskInputs = z
+  .array(subtaskInput)
+  .max(500)
+  .refine((list) => {
+    const ids = list.flatMap(({ id }) => id ?? []);
+    return new Set(ids).size === ids.length;
+  }, 'two subtasks have the same id');
+
 /** `expectedRevision` is the revision of the task, here and below. */
 export const subtaskCreate = z
   .strictObject({

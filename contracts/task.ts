@@ -4,10 +4,11 @@ import { comment } from './comment';
 import { attemptId, clearable, commitPolicy, digest, revision, slug, taskId, text, timestamp } from './common';
 import { deliverable } from './deliverable';
 import { observation } from './observation';
-import { subtask } from './subtask';
+import { subtask, subtaskInputs } from './subtask';
 import { taskCheckpointMark } from './task-checkpoint';
 import { verificationStep } from './verification-step';
 import { timeTracking } from './time-tracking';
+import { webUrl } from './url';
 
 /** Board columns. The specification names these four; configurable columns come with the board's settings. */
 export const taskStatus = z.enum(['todo', 'in-progress', 'blocked', 'done']).meta({ id: 'TaskStatus' });
@@ -93,7 +94,13 @@ export type TaskAttempt = z.infer<typeof taskAttempt>;
 /** How much a task may have learnt: characters of text, tags, and reflections that were taken. */
 export const lessonsLimit = { length: 100_000, tags: 100, sources: 1_000 };
 
-/** What callers may set, on create and on patch alike. */
+const taskGithub = z.strictObject({
+  issueNumber: z.number().int().min(1),
+  repo: text(200, 1),
+  url: text(2000).optional(),
+});
+
+/** What a task holds that callers may set. */
 const writable = {
   title: text(200, 1),
   description: text(100_000),
@@ -109,7 +116,7 @@ const writable = {
   agent: slug,
   executionPolicy,
   git: taskGit,
-  github: z.strictObject({ issueNumber: z.number().int().min(1), repo: text(200, 1), url: text(2000).optional() }),
+  github: taskGithub,
   subtasks: z.array(subtask).max(500),
   autoCompleteOnSubtasks: z.boolean(),
   /** What the task waits for in the older form; `dependencies` is the one with both sides. */
@@ -171,22 +178,33 @@ export const task = z
   .meta({ id: 'Task' });
 export type Task = z.infer<typeof task>;
 
+/** As callers send it, on create and on patch alike: with addresses that a page may link to, and steps without ids. */
+const sent = {
+  ...writable,
+  subtasks: subtaskInputs,
+  git: taskGit.extend({ prUrl: webUrl.optional() }),
+  github: taskGithub.extend({ url: webUrl.optional() }),
+};
+
 export const taskCreate = z
-  .strictObject({ ...z.object(writable).partial().shape, title: writable.title })
+  .strictObject({ ...z.object(sent).partial().shape, title: sent.title })
   .meta({ id: 'TaskCreate' });
-export type TaskCreate = z.infer<typeof taskCreate>;
+export type TaskCreateRequest = z.infer<typeof taskCreate>;
+
+/** A new task whose steps have their ids. */
+export type TaskCreate = Omit<TaskCreateRequest, 'subtasks'> & Pick<Partial<Task>, 'subtasks'>;
 
 /** `expectedRevision` is the body form of `If-Match` and `X-Resource-Revision`. */
 export const taskPatch = z
   .strictObject({
-    ...z.object(writable).partial().shape,
+    ...z.object(sent).partial().shape,
     project: clearable(writable.project),
     sprint: clearable(writable.sprint),
     assignee: clearable(writable.assignee),
     agent: clearable(writable.agent),
     executionPolicy: clearable(writable.executionPolicy),
-    git: clearable(writable.git),
-    github: clearable(writable.github),
+    git: clearable(sent.git),
+    github: clearable(sent.github),
     autoCompleteOnSubtasks: clearable(writable.autoCompleteOnSubtasks),
     blockedBy: clearable(writable.blockedBy),
     blockedReason: clearable(writable.blockedReason),
@@ -197,7 +215,10 @@ export const taskPatch = z
     expectedRevision: revision.optional(),
   })
   .meta({ id: 'TaskPatch' });
-export type TaskPatch = z.infer<typeof taskPatch>;
+export type TaskPatchRequest = z.infer<typeof taskPatch>;
+
+/** A patch whose steps have their ids. */
+export type TaskPatch = Omit<TaskPatchRequest, 'subtasks'> & Pick<Partial<Task>, 'subtasks'>;
 
 /** A comma-separated list of one enumeration. */
 const listOf = <T extends z.ZodType<string, string>>(item: T) =>
@@ -240,6 +261,8 @@ export const boardDiagnostic = z
     path: z.string(),
     code: z.enum(['unreadable', 'invalid', 'duplicate-id']),
     message: z.string(),
+    /** Of `duplicate-id`: the identity that several files claim. */
+    identity: z.string().optional(),
   })
   .meta({ id: 'BoardDiagnostic' });
 export type BoardDiagnostic = z.infer<typeof boardDiagnostic>;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { digest, revision, slug, text, timestamp } from './common';
 import { documentIssue } from './team-roster';
+import { serviceUrl } from './url';
 
 /** Something this workspace does for others, in words both sides agree on. */
 const offer = z.strictObject({
@@ -20,14 +21,7 @@ const shape = {
   name: text(100, 1),
   description: text(1000).optional(),
   /** Where the workspace is reached; without a user name, a password or a query. */
-  endpoint: z
-    .url({ protocol: /^https?$/ })
-    .max(2000)
-    .refine((value) => {
-      const { username, password, search, hash } = new URL(value);
-      return username === '' && password === '' && search === '' && hash === '';
-    }, 'must have no user name, password, query or fragment')
-    .optional(),
+  endpoint: serviceUrl.optional(),
   capabilities: z
     .array(offer)
     .max(200)

@@ -17,14 +17,13 @@ type Sources = Pick<ApiContext, 'board' | 'activity' | 'broadcasts'>;
  */
 export async function collectChanges(
   { board, activity, broadcasts }: Sources,
-  { since: asked, full, types }: ChangesQuery,
+  { since, full, types }: ChangesQuery,
   now: Date,
 ): Promise<Changes> {
-  const since = new Date(asked).toISOString();
   const wants = new Set(types);
   const tasks = wants.has('tasks') || wants.has('comments') ? changedTasks(board, since) : [];
   const told = wants.has('tasks') ? tasks : [];
-  const isNew = ({ createdAt }: Task): boolean => createdAt > since;
+  const isNew = ({ createdAt }: Task): boolean => isAfter(createdAt, since);
   const show = (task: Task) => (full ? task : taskSummary.parse(task));
   const created = told.filter(isNew);
   const updated = told.filter((task) => !isNew(task));
@@ -38,7 +37,7 @@ export async function collectChanges(
   const cut = <T>(list: T[]): T[] => list.slice(0, maxOfAKind);
   const count = (list: unknown[]): number => Math.min(list.length, maxOfAKind);
   return {
-    since: asked,
+    since,
     until: new Date(Math.max(Date.parse(since), now.getTime() - overlapMs)).toISOString(),
     changes: {
       tasks: { created: cut(created).map(show), updated: cut(updated).map(show) },
@@ -60,15 +59,18 @@ export async function collectChanges(
   };
 }
 
+/** Of instants: times in task files may be written by people, with any precision. */
+const isAfter = (time: string, since: string): boolean => Date.parse(time) > Date.parse(since);
+
 const changedTasks = (board: Sources['board'], since: string): Task[] =>
   everyTask(board)
     .map(({ task }) => task)
-    .filter(({ updatedAt }) => updatedAt > since)
+    .filter(({ updatedAt }) => isAfter(updatedAt, since))
     .sort((a, b) => (a.updatedAt < b.updatedAt ? -1 : 1));
 
 const commentsOf = (tasks: readonly Task[], since: string): Changes['changes']['comments'] =>
   tasks.flatMap(({ id, comments = [] }) =>
     comments
-      .filter(({ timestamp, updated }) => (updated ?? timestamp) > since)
+      .filter(({ timestamp, updated }) => isAfter(updated ?? timestamp, since))
       .map((comment) => ({ taskId: id, comment })),
   );

@@ -12,7 +12,7 @@ export interface Listing {
   bytes: Buffer;
   /** Weak entity tag of the body's content: every replica computes the same one. */
   tag: string;
-  /** How many files of the board are left out because they cannot be read as one task. */
+  /** How many identities are claimed by several files (specification 1, Errors, 3). */
   conflicts: number;
   link?: string;
   lastModified?: string;
@@ -62,7 +62,7 @@ function render(
   return {
     bytes,
     tag: `W/"tasks:${createHash('sha1').update(bytes).digest('base64url')}"`,
-    conflicts: diagnostics.length,
+    conflicts: new Set(diagnostics.flatMap(({ identity }) => identity ?? [])).size,
     ...(pagination && { link: linkHeader(path, asked, pagination) }),
     ...(newest && { lastModified: new Date(newest).toUTCString() }),
   };

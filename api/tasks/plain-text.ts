@@ -1,5 +1,6 @@
-import type { TaskCreate, TaskPatch } from '../../contracts/task';
+import type { Subtask, SubtaskInput } from '../../contracts/subtask';
 import { validationError } from '../../platform/errors/app-error';
+import { newItemId } from './items';
 
 /** A tag, a closing tag or a comment; `a < b` and `x <- y` are none. */
 const tag = /<(?:!--[^]*?-->|\/?[a-zA-Z][^<>]*>)/g;
@@ -24,21 +25,27 @@ export function plainField(text: string, path: string): string {
 }
 
 /**
- * The request with HTML tags removed from its titles. Descriptions are markdown and stay as they are: whoever renders
- * them must not trust them.
+ * The request with HTML tags removed from its titles, and with an id for each step that has none. Descriptions are
+ * markdown and stay as they are: whoever renders them must not trust them.
  *
  * @param path where in the body the request is, e.g. `updates.`
  * @throws AppError `VALIDATION_ERROR` 400 when nothing is left of a title
  */
-export function withPlainTitles<T extends TaskCreate | TaskPatch>(request: T, path = ''): T {
+export function withPlainTitles<T extends { title?: string | undefined; subtasks?: SubtaskInput[] | undefined }>(
+  { subtasks, ...request }: T,
+  path = '',
+): Omit<T, 'subtasks'> & { subtasks?: Subtask[] } {
   return {
     ...request,
     ...(request.title === undefined ? {} : { title: plainField(request.title, `${path}title`) }),
-    ...(request.subtasks && {
-      subtasks: request.subtasks.map((subtask, index) => ({
-        ...subtask,
+    ...(subtasks && {
+      subtasks: subtasks.map((subtask, index) => ({
+        ...withId(subtask),
         title: plainField(subtask.title, `${path}subtasks.${index}.title`),
       })),
     }),
   };
 }
+
+const withId = ({ id, ...subtask }: SubtaskInput): Subtask =>
+  id === undefined ? { created: new Date().toISOString(), ...subtask, id: newItemId('subtask') } : { ...subtask, id };

@@ -1,4 +1,4 @@
-import type { Task, TaskPatch } from '../../contracts/task';
+import type { Task, TaskPatchRequest } from '../../contracts/task';
 import type { HttpContext } from '../../platform/http/context';
 import type { TaskChange } from '../../stores/board-files/types';
 import { createCompletionGate, type GateContext } from '../ceremonies/completion-gate';
@@ -8,7 +8,7 @@ import { taskChange } from './change';
 import { withPlainTitles } from './plain-text';
 import { createTaskChanger, type TaskChangeRequest } from './task-changer';
 
-type PatchRequest = TaskChangeRequest & { body: TaskPatch };
+type PatchRequest = TaskChangeRequest & { body: TaskPatchRequest };
 
 /**
  * Patches a task for a person or an agent, wherever its route is: through every gate there is.

@@ -52,7 +52,7 @@ export function duplicateDiagnostics(index: TaskIndex): BoardDiagnostic[] {
     files.map(({ path }): BoardDiagnostic => {
       const others = files.filter((file) => file.path !== path).map((file) => file.path);
       const message = `The identity ${id} is also claimed by ${others.join(', ')}; keep one of them.`;
-      return { location: partsOf(path).location, path, code: 'duplicate-id', message };
+      return { location: partsOf(path).location, path, code: 'duplicate-id', message, identity: id };
     }),
   );
 }

@@ -1,3 +1,4 @@
+import { Client, Connection } from '@temporalio/client';
 import { readEnvironment } from '../../platform/config/env';
 import { createLog } from '../../platform/log/log';
 import { makeTempDir } from '../../platform/testing/temp-dir';
@@ -38,8 +39,23 @@ const parse = (text: string): unknown => {
   }
 };
 
-/** A whole API on a free port, with real stores and board files in a directory of its own. */
-export async function startTestApi(settings: Record<string, string> = {}): Promise<ApiUnderTest> {
+/** A whole API on a free port, with real stores and board files in a directory of its own; without what needs Temporal. */
+export const startTestApi = (settings: Record<string, string> = {}): Promise<ApiUnderTest> => start(settings);
+
+/** The same with the routes that need Temporal, which is not there: for their contracts, and what they do in the stores. */
+export async function startWholeTestApi(settings: Record<string, string> = {}): Promise<ApiUnderTest> {
+  const connection = Connection.lazy({ address: '127.0.0.1:1' });
+  const api = await start(settings, new Client({ connection }));
+  return {
+    ...api,
+    async close() {
+      await api.close();
+      await connection.close();
+    },
+  };
+}
+
+async function start(settings: Record<string, string>, client?: Client): Promise<ApiUnderTest> {
   const directory = await makeTempDir('api');
   const env = readEnvironment({
     BOARD_PORT: '0',
@@ -55,7 +71,7 @@ export async function startTestApi(settings: Record<string, string> = {}): Promi
     ...settings,
   });
   const log = createLog({ name: 'test-api', level: 'silent' });
-  const api = await startApi(env, log).catch(async (error: unknown) => {
+  const api = await startApi(env, log, client).catch(async (error: unknown) => {
     await directory.remove();
     throw error;
   });

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Task } from '../../contracts/task';
 import { eventually } from '../../platform/testing/eventually';
@@ -91,8 +91,28 @@ it('names files that cannot be read, keeps its shape and serves the rest', async
   await writeFile(broken, '---\nid: [\n---\n');
   await eventually(async () => {
     const { body, headers } = await board.call('GET', '/api/tasks');
-    expect(headers.get('X-Board-Task-Identity-Conflicts')).toBe('1');
+    expect(headers.get('X-Board-Task-Identity-Conflicts')).toBeNull();
     expect(body.tasks).toHaveLength(1);
     expect(body.meta.taskIdentityDiagnostics).toHaveLength(1);
+  });
+});
+
+it('counts identities that are claimed twice, not the files that claim them', async () => {
+  const github = { issueNumber: 7, repo: 'acme/atlas' };
+  const { id } = await create({ title: 'original', github });
+  const active = join(board.dataDir, 'tasks', 'active');
+  const name = (await readdir(active)).find((file) => file.startsWith(id)) ?? '';
+  const text = await readFile(join(active, name), 'utf8');
+  for (const copy of [1, 2]) await writeFile(join(active, `${id}-copy-${copy}.md`), text);
+  await eventually(async () => {
+    const { body, headers } = await board.call('GET', '/api/tasks');
+    expect(body.meta?.taskIdentityDiagnostics).toHaveLength(3);
+    expect(headers.get('X-Board-Task-Identity-Conflicts')).toBe('1');
+  });
+  const other = text.replace(/^id: .*$/m, 'id: task_20260101_other1');
+  await writeFile(join(active, 'task_20260101_other1-original.md'), other);
+  await eventually(async () => {
+    const { headers } = await board.call('GET', '/api/backlog');
+    expect(headers.get('X-Board-Task-Identity-Conflicts')).toBe('2');
   });
 });

@@ -17,6 +17,7 @@ export const signoffInput = z.strictObject({
   url: z
     .url({ protocol: /^https?$/ })
     .max(2_000)
+    .regex(/^\S*$/, 'must not contain spaces')
     .optional(),
   description: text(2_000, 0).optional(),
   source: text(200).optional(),

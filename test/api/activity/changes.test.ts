@@ -17,7 +17,7 @@ it('tells what was made and changed since', async () => {
   const { body: word } = await call('POST', '/broadcasts', { message: 'Stop' });
   const { body } = await changes(`since=${longAgo}`);
   expect(body).toMatchObject({
-    since: longAgo,
+    since: new Date(longAgo).toISOString(),
     changes: {
       tasks: { created: [{ id, title: 'A task', status: 'todo' }], updated: [] },
       comments: [{ taskId: id, comment: { text: 'hm' } }],

@@ -75,7 +75,7 @@ describe('GET /api/backlog', () => {
     await writeFile(join(board.dataDir, 'tasks', 'backlog', 'task_20260101_broken-x.md'), '---\nid: [\n---\n');
     await eventually(async () => {
       const { body, headers } = await board.call('GET', '/api/backlog');
-      expect(headers.get('X-Board-Task-Identity-Conflicts')).toBe('1');
+      expect(headers.get('X-Board-Task-Identity-Conflicts')).toBeNull();
       expect(body.meta.taskIdentityDiagnostics).toMatchObject([{ location: 'backlog', code: 'invalid' }]);
       expect(body.tasks).toEqual(expect.any(Array));
     });

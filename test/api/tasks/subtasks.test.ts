@@ -31,6 +31,43 @@ it('adds a subtask with its criteria and answers the task with it', async () => 
   expect(headers.get('X-Resource-Revision')).toBe('2');
 });
 
+describe('subtasks that come with their task', () => {
+  const id = expect.stringMatching(/^subtask_[0-9a-f]{12}$/);
+
+  it('may leave their ids to the service', async () => {
+    const created = await aTask({ subtasks: [{ title: 'one' }, { id: 'mine', title: 'two', completed: true }] });
+    expect(created.subtasks).toEqual([
+      { id, title: 'one', completed: false, created: expect.any(String) },
+      { id: 'mine', title: 'two', completed: true },
+    ]);
+    const patched = await board.call('PATCH', `/api/tasks/${created.id}`, {
+      body: { subtasks: [...created.subtasks, { title: 'three' }] },
+    });
+    expect(patched.body.subtasks).toMatchObject([...created.subtasks, { id, title: 'three' }]);
+    const bulk = { taskIds: [created.id], updates: { subtasks: [{ title: 'only' }] } };
+    expect((await board.call('POST', '/api/tasks/bulk-update', { body: bulk })).body.failed).toEqual([]);
+    expect((await board.call('GET', `/api/tasks/${created.id}`)).body.subtasks).toMatchObject([{ id, title: 'only' }]);
+    const planned = await board.call('POST', '/api/backlog', { body: { title: 'p', subtasks: [{ title: 'one' }] } });
+    expect(planned.body.subtasks).toMatchObject([{ id, title: 'one' }]);
+  });
+
+  it.each([
+    [
+      'two of one id',
+      [
+        { id: 'a', title: 'one' },
+        { id: 'a', title: 'two' },
+      ],
+      'subtasks',
+    ],
+    ['an unknown field', [{ title: 'one', done: true }], 'subtasks.0.done'],
+    ['an id that no path can hold', [{ id: 'x'.repeat(65), title: 'one' }], 'subtasks.0.id'],
+  ])('are refused with %s', async (_case, subtasks, path) => {
+    const refused = await board.call('POST', '/api/tasks', { body: { title: 'a', subtasks } });
+    expect([refused.status, refused.body.details.issues[0].path]).toEqual([400, path]);
+  });
+});
+
 it('changes and deletes one subtask, and keeps the others', async () => {
   const { id } = await aTask();
   const [first] = (await add(id, { title: 'one' }, { key: agentKey })).body.subtasks;
