@@ -23,6 +23,8 @@ import type { PhaseStore } from '../stores/phase-store';
 import type { TraceStore } from '../stores/trace-store';
 import type { WorktreeRecord, WorktreeStore } from '../stores/worktree-store';
 import { withHeartbeat } from '../platform/temporal/heartbeat';
+import type { ProofVerifier } from '../platform/temporal/proof-verifier';
+import { inventoryMessage, previewMessage, type Signed } from '../workflows/message-proofs';
 import { goesOnWith, snapshotOf } from './launch-snapshot';
 import { phaseAtLaunch } from './launch-phase';
 import { createPlannedPlaces, type PlannedPlace } from './planned-place';
@@ -42,6 +44,8 @@ export interface PrepareDependencies extends TrustDependencies {
   worktreeDir: string;
   limits: RunLimits;
   traces: Pick<TraceStore, 'record'>;
+  /** Verifies what names a program or a repository and does not come from the stores. */
+  proofs: ProofVerifier;
   now(): Date;
 }
 
@@ -138,12 +142,19 @@ export function createPrepareActivities(deps: PrepareDependencies) {
     },
 
     /** What the workspace of a task brings that agents take up by themselves; `null` for a task without a repository. */
-    async takeInventory(place: PlannedPlace): Promise<WorkspaceInventory | null | LaunchRefusal> {
+    async takeInventory({
+      proof,
+      ...place
+    }: PlannedPlace & Signed): Promise<WorkspaceInventory | null | LaunchRefusal> {
+      await deps.proofs.require(inventoryMessage(place), proof);
       return refusing(place, () => places.inventory(place));
     },
 
     /** The same compilation without an attempt; git is only read. */
-    async preview({ snapshot, hostId, ...where }: PreviewInput): Promise<LaunchPreview | LaunchRefusal> {
+    async preview({ proof, ...input }: PreviewInput & Signed): Promise<LaunchPreview | LaunchRefusal> {
+      // Before anything is done with it: the probe starts the program that it names.
+      await deps.proofs.require(previewMessage(input), proof);
+      const { snapshot, hostId, ...where } = input;
       const place = { ...where, taskId: snapshot.taskId };
       // None of them needs another, and somebody waits; the first that refuses, in the order of a start, is answered.
       const look = places.lookAt(place);

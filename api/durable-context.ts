@@ -1,4 +1,5 @@
 import type { Client } from '@temporalio/client';
+import type { MessageProofs } from '../platform/crypto/message-proof';
 import type { ApprovalStore } from '../stores/approval-store';
 import type { ApiContext, Area } from './context';
 import type { RunsContext } from './runs/context';
@@ -9,6 +10,8 @@ export interface DurableContext extends ApiContext {
   client: Client;
   /** Asks a host what somebody waits for. */
   ask: AskHost;
+  /** Proves to workers what callers have decided: Temporal proves nothing of a message. */
+  proofs: MessageProofs;
   runs: RunsContext;
   approvals: ApprovalStore;
   now: () => Date;

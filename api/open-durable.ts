@@ -1,5 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { createApprovalStore } from '../stores/approval-store';
+import { openMessageProofs } from '../stores/message-key-store';
 import { openAdmission } from './admission/open';
 import { openApprovals } from './approvals/open';
 import { openCheckpoints } from './checkpoints/open';
@@ -35,9 +36,10 @@ const durableAreas: OpenArea[] = [
 export async function openDurable(context: ApiContext, client: Client, closers: Closer[]): Promise<Area[]> {
   const { TEMPORAL_HTTP_ADDRESS: httpAddress, TEMPORAL_NAMESPACE: namespace } = context.env;
   const ask = createAskHost(httpAddress === undefined ? undefined : { httpAddress, namespace });
-  const runs = await openRuns(context, { client, ask });
+  const proofs = await openMessageProofs(context.database);
+  const runs = await openRuns(context, { client, ask, proofs });
   const approvals = await createApprovalStore(context.database);
-  const durable: DurableContext = { ...context, client, ask, runs, approvals, now: () => new Date() };
+  const durable: DurableContext = { ...context, client, ask, proofs, runs, approvals, now: () => new Date() };
   context.checks.temporal = temporalCheck(client);
   const areas = await Promise.all([...durableAreas.map((open) => open(durable)), openHooks(durable, closers)]);
   return [(routes) => runRoutes(routes, runs), ...areas];

@@ -1,4 +1,6 @@
-import { operation, service, serviceHandler } from 'nexus-rpc';
+import { HandlerError, operation, service, serviceHandler } from 'nexus-rpc';
+import { ApplicationFailure } from '@temporalio/common';
+import { messageUnproven } from '../platform/temporal/proof-verifier';
 import { hostService, type HostQuestions } from '../workflows/host-questions';
 
 /** What answers, for each question. */
@@ -13,6 +15,12 @@ const questions = service(hostService, { preview: asked<'preview'>(), inspect: a
 /** Answers what is asked of this host, with the functions that are its activities as well. */
 export const answerHostQuestions = (answers: Answers) =>
   serviceHandler(questions, {
-    preview: (_context, input) => answers.preview(input),
-    inspect: (_context, input) => answers.inspect(input),
+    preview: (_context, input) => answers.preview(input).catch(refuse),
+    inspect: (_context, input) => answers.inspect(input).catch(refuse),
   });
+
+/** What proves nothing is refused for good: Temporal would ask again whatever else fails. */
+function refuse(error: unknown): never {
+  if (!(error instanceof ApplicationFailure) || error.type !== messageUnproven) throw error;
+  throw new HandlerError('UNAUTHORIZED', error.message);
+}

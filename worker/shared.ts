@@ -7,14 +7,16 @@ import type { Environment } from '../platform/config/env';
 import type { Log } from '../platform/log/log';
 import { createAcpProvider } from '../providers/agents/acp/acp-provider';
 import { createProcessProvider } from '../providers/agents/process/process-provider';
+import { createProofVerifier, type ProofVerifier } from '../platform/temporal/proof-verifier';
 import type { AgentProvider } from '../providers/agents/provider';
 import { createProviderRegistry } from '../providers/agents/registry';
 import { createGit } from '../providers/git/git';
 import type { Board } from '../stores/board-files/board';
 import type { Database } from '../stores/collection';
+import { temporalOperator } from '../workflows/operator';
 import { agentRunId, commandUpdate, type CommandInput } from '../workflows/agent-run/messages';
 import { openAdmission } from './admission';
-import { openStores } from './stores';
+import { openStores, type WorkerStores } from './stores';
 
 export interface WorkerParts {
   env: Environment;
@@ -42,7 +44,18 @@ export async function openShared({ env, log, hostId, database, board, client, pr
   const now = () => new Date();
   const admission = await openAdmission({ database, env, client, hosts, settings: featureSettings, log });
   /** What nearly every activity works with. */
-  const usual = { attempts, activeRuns, admission, recoveries, worktrees, events, feed, log, now };
+  const usual = {
+    proofs: verifierOf(stores),
+    attempts,
+    activeRuns,
+    admission,
+    recoveries,
+    worktrees,
+    events,
+    feed,
+    log,
+    now,
+  };
 
   const dataDir = resolve(env.BOARD_DATA_DIR);
   const git = createGit({ log });
@@ -84,5 +97,18 @@ export async function openShared({ env, log, hostId, database, board, client, pr
     taskStatus: async (taskId: string) => (await board?.get(taskId))?.task.status,
   };
 }
+
+/** Verifies what comes through Temporal; what it refuses is in the audit log. */
+const verifierOf = ({ messageProofs, audit }: Pick<WorkerStores, 'messageProofs' | 'audit'>): ProofVerifier =>
+  createProofVerifier({
+    proofs: messageProofs,
+    onRefused: ({ purpose, subject, actor }, problem) =>
+      audit.record({
+        action: 'temporal-message.refuse',
+        actor: temporalOperator,
+        resource: subject.slice(0, 200),
+        details: { purpose, problem, claimedActor: actor },
+      }),
+  });
 
 export type SharedDependencies = Awaited<ReturnType<typeof openShared>>;

@@ -10,6 +10,7 @@ import { createBoard } from '../stores/board-files/board';
 import { openBoardHome } from '../stores/board-home';
 import { openDatabase } from '../stores/open';
 import { boardQueue, hostQueue } from '../workflows/queues';
+import { activityFence } from './activity-fence';
 import { createWorkerDependencies } from './deps';
 import { hostIdOf } from './host';
 import { answerHostQuestions } from './host-questions';
@@ -81,6 +82,7 @@ export async function startWorker(
     stickyQueueScheduleToStartTimeout: 2_000,
     shutdownGraceTime: 0,
     shutdownForceTime: env.BOARD_STOP_GRACE_MS + 10_000,
+    interceptors: { activity: [activityFence] },
   };
   const nexusServices = [answerHostQuestions(hostActivities)];
   const drainMs = env.BOARD_DRAIN_MS;

@@ -2,6 +2,7 @@ import type { Environment } from '../platform/config/env';
 import { createActiveRunStore } from '../stores/active-run-store';
 import { createAgentConfigStore } from '../stores/agent-config-store';
 import { createApprovalStore } from '../stores/approval-store';
+import { createAuditStore } from '../stores/audit-store';
 import { createAttemptStore } from '../stores/attempt-store';
 import { createCheckpointStore } from '../stores/checkpoint-store';
 import { createClaimStore } from '../stores/claim-store';
@@ -12,6 +13,7 @@ import { createFeedStore } from '../stores/feed-store';
 import { createHookExecutionStore, createHookStore } from '../stores/hook-store';
 import { createHostManifestStore } from '../stores/host-manifest-store';
 import { createHostStore } from '../stores/host-store';
+import { openMessageProofs } from '../stores/message-key-store';
 import { createOutputArtifactStore } from '../stores/output-artifact-store';
 import { createPhaseStore } from '../stores/phase-store';
 import { createProfileStore } from '../stores/profile-store';
@@ -43,6 +45,7 @@ export async function openStores(database: Database, env: Environment) {
     approvals: await createApprovalStore(database),
     attachments: await createAttachmentStore(database),
     attempts: await createAttemptStore(database),
+    audit: await createAuditStore(database),
     checkpoints: await createCheckpointStore(database),
     claims: await createClaimStore(database),
     commands: await createRunCommandStore(database),
@@ -53,6 +56,7 @@ export async function openStores(database: Database, env: Environment) {
     hookExecutions: await createHookExecutionStore(database),
     hosts: await createHostStore(database),
     manifests: await createHostManifestStore(database),
+    messageProofs: await openMessageProofs(database),
     outputArtifacts: await createOutputArtifactStore(database, { retentionMs: env.BOARD_ARTIFACT_RETENTION_MS }),
     phases: await createPhaseStore(database),
     recoveries: await createRecoveryStore(database),

@@ -1,4 +1,5 @@
 import type { PreviewInput } from '../activities/prepare';
+import type { Signed } from './message-proofs';
 import type { LaunchRefusal } from '../contracts/launch';
 import type { LaunchPreview } from '../contracts/launch-manifest';
 import type { WorktreeInspection } from '../contracts/worktree';
@@ -11,8 +12,8 @@ export const hostService = 'board.host';
  * that nothing is lost when an answer is; what changes something is a workflow.
  */
 export interface HostQuestions {
-  /** Compiles a launch without an attempt. */
-  preview: { input: PreviewInput; answer: LaunchPreview | LaunchRefusal };
+  /** Compiles a launch without an attempt, as the API has signed it. */
+  preview: { input: PreviewInput & Signed; answer: LaunchPreview | LaunchRefusal };
   /** Looks at the worktree of a task. */
   inspect: { input: { taskId: string }; answer: WorktreeInspection };
 }

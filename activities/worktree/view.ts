@@ -3,7 +3,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { EditorOpened, WorktreeInspection } from '../../contracts/worktree';
 import type { LaunchRefusal } from '../../contracts/launch';
+import type { ProofVerifier } from '../../platform/temporal/proof-verifier';
 import { refusal } from '../../runs/refusal';
+import { openEditorMessage, type Signed } from '../../workflows/message-proofs';
 import type { WorktreeHostDependencies } from './dependencies';
 import { inspect } from './inspection';
 import { noWorktree } from './refusals';
@@ -11,6 +13,7 @@ import { noWorktree } from './refusals';
 export interface WorktreeViewDependencies extends WorktreeHostDependencies {
   /** Program and arguments; `{path}` stands for the worktree. */
   editorCommand: readonly string[] | undefined;
+  proofs: ProofVerifier;
 }
 
 export function createWorktreeViewActivities(deps: WorktreeViewDependencies) {
@@ -23,7 +26,8 @@ export function createWorktreeViewActivities(deps: WorktreeViewDependencies) {
     },
 
     /** Starts the configured editor, without a shell; it goes on when this worker ends. */
-    async openEditor({ taskId }: { taskId: string }): Promise<EditorOpened | LaunchRefusal> {
+    async openEditor({ taskId, proof }: { taskId: string } & Signed): Promise<EditorOpened | LaunchRefusal> {
+      await deps.proofs.require(openEditorMessage({ taskId }), proof);
       const record = await deps.worktrees.get(taskId);
       if (record?.state !== 'ready') return noWorktree(taskId);
       const { path } = record;

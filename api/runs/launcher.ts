@@ -11,6 +11,7 @@ import type { CommandAnswer } from '../../contracts/agent-command';
 import type { LaunchOutcome, LaunchRefusal } from '../../contracts/launch';
 import type { RunRecovery } from '../../contracts/recovery';
 import type { LaunchPreview } from '../../contracts/launch-manifest';
+import { updateProofMs, type MessageProofs } from '../../platform/crypto/message-proof';
 import { AppError, conflict } from '../../platform/errors/app-error';
 import { NexusFailedError, NexusNotServedError } from '../../platform/temporal/ask-nexus';
 import {
@@ -25,15 +26,17 @@ import {
   type RunEnd,
 } from '../../workflows/agent-run/messages';
 import { cancelRecoveryUpdate, recoveryId } from '../../workflows/recovery/messages';
+import { previewMessage, type Signed } from '../../workflows/message-proofs';
 import { launchPreviewId } from '../../workflows/launch-preview/messages';
 import type { PreviewInput } from '../../activities/prepare';
 import { boardQueue, hostQueue } from '../../workflows/queues';
 import { searchAttributes } from '../../platform/temporal/search-attributes';
 import type { AskHost } from '../temporal/ask-host';
 import { withinDeadline } from '../temporal/deadline';
+import { withProof } from '../temporal/with-proof';
 
 /** The workflows behind run endpoints: what the API may start, tell and ask. */
-export function createRunLauncher(client: Client, ask: AskHost) {
+export function createRunLauncher(client: Client, ask: AskHost, proofs: Pick<MessageProofs, 'sign'>) {
   return {
     /**
      * Starts the attempt's workflow and answers what admission decided; started already, it answers the same.
@@ -77,8 +80,9 @@ export function createRunLauncher(client: Client, ask: AskHost) {
      *
      * @throws AppError 503 `PREVIEW_FAILED`, or `RUN_PENDING` when no worker answers in time
      */
-    async preview(input: PreviewInput): Promise<LaunchPreview | LaunchRefusal> {
-      const taskQueue = input.hostId === null ? boardQueue : hostQueue(input.hostId);
+    async preview(plan: PreviewInput): Promise<LaunchPreview | LaunchRefusal> {
+      const taskQueue = plan.hostId === null ? boardQueue : hostQueue(plan.hostId);
+      const input = withProof(proofs, plan, previewMessage(plan), updateProofMs);
       try {
         return await ask('preview', { taskQueue, input, withinMs: previewWithinMs });
       } catch (error) {
@@ -150,8 +154,8 @@ export type RunLauncher = ReturnType<typeof createRunLauncher>;
 /** How long a host may take to compile a preview, in milliseconds. */
 const previewWithinMs = 20_000;
 
-const previewInWorkflow = (client: Client, input: PreviewInput) =>
-  client.workflow.execute<(input: PreviewInput) => Promise<LaunchPreview | LaunchRefusal>>('launchPreview', {
+const previewInWorkflow = (client: Client, input: PreviewInput & Signed) =>
+  client.workflow.execute<(input: PreviewInput & Signed) => Promise<LaunchPreview | LaunchRefusal>>('launchPreview', {
     workflowId: launchPreviewId(randomUUID()),
     taskQueue: boardQueue,
     workflowExecutionTimeout: '30 seconds',

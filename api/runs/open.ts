@@ -1,4 +1,5 @@
 import type { Client } from '@temporalio/client';
+import type { MessageProofs } from '../../platform/crypto/message-proof';
 import { createClaimStore } from '../../stores/claim-store';
 import { createConversationStore } from '../../stores/conversation-store';
 import { createHostStore } from '../../stores/host-store';
@@ -15,7 +16,7 @@ import { createRunLauncher } from './launcher';
 /** Opens what the endpoints of runs and the live feed need, on the stores of this process. */
 export async function openRuns(
   context: ApiContext,
-  { client, ask }: { client: Client; ask: AskHost },
+  { client, ask, proofs }: { client: Client; ask: AskHost; proofs: MessageProofs },
 ): Promise<RunsContext> {
   const {
     env,
@@ -61,7 +62,7 @@ export async function openRuns(
     commands,
     conversations,
     events,
-    launcher: createRunLauncher(client, ask),
+    launcher: createRunLauncher(client, ask, proofs),
     settings: {
       timings: {
         runTimeoutMs: env.BOARD_RUN_TIMEOUT_MS,

@@ -4,14 +4,23 @@ import type { TrustContext } from './context';
 import { createTrustLauncher } from './launcher';
 import { trustRoutes } from './routes';
 
-export const openWorkspaceTrust: OpenArea = async ({ board, client, database, now, repositories, runs, traces }) => {
+export const openWorkspaceTrust: OpenArea = async ({
+  board,
+  client,
+  database,
+  now,
+  proofs,
+  repositories,
+  runs,
+  traces,
+}) => {
   const context: TrustContext = {
     board,
     repositories,
     worktrees: runs.worktrees,
     hosts: runs.hosts,
     trust: await createTrustStore(database),
-    launcher: createTrustLauncher(client),
+    launcher: createTrustLauncher(client, proofs),
     traces,
     now,
   };

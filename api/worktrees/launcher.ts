@@ -4,19 +4,23 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { EditorOpened, WorktreeInspection } from '../../contracts/worktree';
 import type { LaunchRefusal } from '../../contracts/launch';
 import type { WorktreeRequest } from '../../contracts/worktree-request';
+import { updateProofMs, type MessageProofs } from '../../platform/crypto/message-proof';
 import { AppError, conflict } from '../../platform/errors/app-error';
 import { NexusFailedError, NexusNotServedError } from '../../platform/temporal/ask-nexus';
 import { searchAttributes } from '../../platform/temporal/search-attributes';
+import { openEditorMessage } from '../../workflows/message-proofs';
 import { boardQueue, hostQueue } from '../../workflows/queues';
 import { operateUpdate, worktreeBusy, worktreeId, type WorktreeOutcome } from '../../workflows/worktree/messages';
 import { worktreeViewId, type WorktreePlace } from '../../workflows/worktree-view/messages';
 import { askAgain, endedMeanwhile } from '../temporal/ask-again';
 import type { AskHost } from '../temporal/ask-host';
 import { withinDeadline } from '../temporal/deadline';
+import { withProof } from '../temporal/with-proof';
 
 interface WorktreeLauncherOptions {
   client: Client;
   ask: AskHost;
+  proofs: Pick<MessageProofs, 'sign'>;
   heartbeatTimeoutMs: number;
 }
 
@@ -24,7 +28,7 @@ interface WorktreeLauncherOptions {
 const inspectWithinMs = 15_000;
 
 /** The workflows behind worktree endpoints. */
-export function createWorktreeLauncher({ client, ask, heartbeatTimeoutMs }: WorktreeLauncherOptions) {
+export function createWorktreeLauncher({ client, ask, proofs, heartbeatTimeoutMs }: WorktreeLauncherOptions) {
   const inspectInWorkflow = (places: WorktreePlace[]): Promise<(WorktreeInspection | null)[]> =>
     withinDeadline(client, pending, () =>
       client.workflow.execute<(input: { places: WorktreePlace[] }) => Promise<(WorktreeInspection | null)[]>>(
@@ -78,11 +82,11 @@ export function createWorktreeLauncher({ client, ask, heartbeatTimeoutMs }: Work
         throw error;
       }),
 
-    open: (place: WorktreePlace): Promise<EditorOpened | LaunchRefusal> =>
+    open: ({ taskId, hostId }: WorktreePlace): Promise<EditorOpened | LaunchRefusal> =>
       withinDeadline(client, pending, () =>
         client.workflow.execute<(place: WorktreePlace) => Promise<EditorOpened | LaunchRefusal>>('worktreeOpen', {
           ...viewing(),
-          args: [place],
+          args: [{ hostId, ...withProof(proofs, { taskId }, openEditorMessage({ taskId }), updateProofMs) }],
         }),
       ),
   };

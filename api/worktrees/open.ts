@@ -4,8 +4,13 @@ import type { WorktreesContext } from './context';
 import { createWorktreeLauncher } from './launcher';
 import { worktreeRoutes } from './routes';
 
-export const openWorktrees: OpenArea = async ({ board, client, ask, database, env, now }) => {
-  const launcher = createWorktreeLauncher({ client, ask, heartbeatTimeoutMs: env.BOARD_HEARTBEAT_TIMEOUT_MS });
+export const openWorktrees: OpenArea = async ({ board, client, ask, proofs, database, env, now }) => {
+  const launcher = createWorktreeLauncher({
+    client,
+    ask,
+    proofs,
+    heartbeatTimeoutMs: env.BOARD_HEARTBEAT_TIMEOUT_MS,
+  });
   const context: WorktreesContext = { board, worktrees: await createWorktreeStore(database), launcher, now };
   return (routes) => worktreeRoutes(routes, context);
 };

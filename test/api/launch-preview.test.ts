@@ -2,6 +2,7 @@ import { type Client } from '@temporalio/client';
 import { createRunLauncher } from '../../api/runs/launcher';
 import type { AskHost } from '../../api/temporal/ask-host';
 import type { PreviewInput } from '../../activities/prepare';
+import { someProofs } from '../support/proofs';
 import { NexusFailedError, NexusNotServedError } from '../../platform/temporal/ask-nexus';
 
 const input: PreviewInput = { snapshot: {} as PreviewInput['snapshot'], repository: null, git: null, hostId: null };
@@ -20,7 +21,7 @@ function launcherWhoseHosts(error: Error) {
   };
   const ask: AskHost = () => Promise.reject(error);
   // The launcher calls nothing else of a client for a preview.
-  return { launcher: createRunLauncher(client as unknown as Client, ask), started };
+  return { launcher: createRunLauncher(client as unknown as Client, ask, someProofs()), started };
 }
 
 test('where hosts cannot be asked, a workflow compiles the preview', async () => {

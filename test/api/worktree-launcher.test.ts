@@ -1,6 +1,7 @@
 import { WorkflowUpdateFailedError, type Client } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { createWorktreeLauncher } from '../../api/worktrees/launcher';
+import { someProofs } from '../support/proofs';
 
 /** A client whose updates come out as said, one after another. */
 function clientThat(...outcomes: (() => Promise<unknown>)[]): { client: Client; asked: () => number } {
@@ -16,7 +17,7 @@ const failed = (type: string) => () =>
 const ask = () => Promise.reject(new Error('No operation asks a host.'));
 const done = () => Promise.resolve({ status: 'done' });
 const operate = (client: Client) =>
-  createWorktreeLauncher({ client, ask, heartbeatTimeoutMs: 1_000 }).operate(
+  createWorktreeLauncher({ client, ask, proofs: someProofs(), heartbeatTimeoutMs: 1_000 }).operate(
     'task_20260101_a',
     { kind: 'create' },
     'test',

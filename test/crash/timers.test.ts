@@ -14,6 +14,7 @@ import { confinedAgent, inMs, readPhase, transitionOf } from '../support/phases'
 import { aRepository } from '../support/repository';
 import { setRunTime } from '../support/run-time';
 import { partEnvironment, startService, type Service } from '../support/service';
+import { proofsOf } from '../support/proofs';
 import { startWorkerProcess } from '../support/worker-process';
 import type { Launched } from './runs';
 
@@ -171,13 +172,14 @@ async function setTimers(client: Client): Promise<string[]> {
   const emergencyOverride = { justification: 'production is down', expiresAt };
   const wide = transitionOf(jailed.confined, 'implement', 'wide', { emergencyOverride });
   const requester = await aRequester(client, { dataDir: service.dataDir });
+  const proofs = await proofsOf({ BOARD_DATA_DIR: service.dataDir, MONGODB_URL: undefined });
   try {
     [queued, waiting.approval] = await Promise.all([
       launch('worker-bee'),
       requester.approvals.request(anApprovalRequest(waiting, { lifetimeMs: aheadMs })),
       call.ok('POST', `/api/agents/${jailed.taskId}/phase/transitions`, wide),
       // The least a caller may ask for is a minute.
-      createWorktreeLauncher({ client, ask: notAsked, heartbeatTimeoutMs: 2_000 }).operate(
+      createWorktreeLauncher({ client, ask: notAsked, proofs, heartbeatTimeoutMs: 2_000 }).operate(
         idle.taskId,
         { kind: 'create', leaseSeconds: aheadMs / 1_000 },
         'test',

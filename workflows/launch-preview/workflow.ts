@@ -2,10 +2,11 @@ import { proxyActivities } from '@temporalio/workflow';
 import type { LaunchRefusal } from '../../contracts/launch';
 import type { LaunchPreview } from '../../contracts/launch-manifest';
 import type { PrepareActivities, PreviewInput } from '../../activities/prepare';
+import type { Signed } from '../message-proofs';
 import { hostQueue } from '../queues';
 
 /** Compiles a launch on the host that would run it, without an attempt. Someone waits for it: two tries, no more. */
-export async function launchPreview(input: PreviewInput): Promise<LaunchPreview | LaunchRefusal> {
+export async function launchPreview(input: PreviewInput & Signed): Promise<LaunchPreview | LaunchRefusal> {
   const { preview } = proxyActivities<Pick<PrepareActivities, 'preview'>>({
     ...(input.hostId === null ? {} : { taskQueue: hostQueue(input.hostId) }),
     startToCloseTimeout: '20 seconds',

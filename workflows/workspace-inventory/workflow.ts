@@ -3,9 +3,10 @@ import type { PlannedPlace } from '../../activities/planned-place';
 import type { PrepareActivities } from '../../activities/prepare';
 import type { LaunchRefusal } from '../../contracts/launch';
 import type { WorkspaceInventory } from '../../contracts/workspace-trust';
+import type { Signed } from '../message-proofs';
 import { hostQueue } from '../queues';
 
-export interface WorkspaceInventoryInput extends PlannedPlace {
+export interface WorkspaceInventoryInput extends PlannedPlace, Signed {
   hostId: string | null;
 }
 

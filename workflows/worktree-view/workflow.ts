@@ -19,6 +19,6 @@ export async function worktreeInspection({
 }
 
 /** Opens the configured editor on the worktree, on its host. */
-export function worktreeOpen({ taskId, hostId }: WorktreePlace): Promise<EditorOpened | LaunchRefusal> {
-  return openOn(hostId).openEditor({ taskId });
+export function worktreeOpen({ taskId, hostId, proof }: WorktreePlace): Promise<EditorOpened | LaunchRefusal> {
+  return openOn(hostId).openEditor({ taskId, proof });
 }

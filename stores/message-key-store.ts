@@ -1,0 +1,23 @@
+import { randomBytes } from 'node:crypto';
+import { createMessageProofs, type MessageProofs } from '../platform/crypto/message-proof';
+import type { Database, Stored } from './collection';
+import { insertOrGet } from './insert';
+
+interface MessageKey extends Stored {
+  /** 32 random bytes as base64url. */
+  key: string;
+  createdAt: string;
+}
+
+const keyId = 'messages';
+
+/**
+ * The key that messages through Temporal are proven with. Made once for everything that shares these stores, by whoever
+ * comes first: nothing has to be configured, and whoever cannot read the stores does not have it.
+ */
+export async function openMessageProofs(db: Database, now: () => Date = () => new Date()): Promise<MessageProofs> {
+  const keys = await db.collection<MessageKey>({ name: 'message-keys' });
+  const fresh = { _id: keyId, key: randomBytes(32).toString('base64url'), createdAt: now().toISOString() };
+  const { key } = (await keys.get(keyId)) ?? (await insertOrGet(keys, fresh));
+  return createMessageProofs(Buffer.from(key, 'base64url'), now);
+}

@@ -1,0 +1,143 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { askNexus } from '../../platform/temporal/ask-nexus';
+import { messageUnproven } from '../../platform/temporal/proof-verifier';
+import { eventually } from '../../platform/testing/eventually';
+import { hostService } from '../../workflows/host-questions';
+import { boardQueue, hostQueue } from '../../workflows/queues';
+import { scriptAgent } from '../support/caller';
+import { aRepository } from '../support/repository';
+import { startStack, type Stack } from '../support/stack';
+
+let stack: Stack;
+let taskId: string;
+const timings = { runTimeoutMs: 60_000, heartbeatTimeoutMs: 2_000, retryBackoffMs: 10 };
+
+beforeAll(async () => {
+  stack = await startStack({ BOARD_EDITOR_COMMAND: '["touch", "opened"]' });
+  await stack.call.addRepository('sample', await aRepository(stack.dir));
+  await stack.call.configureAgents([
+    scriptAgent('worker-bee'),
+    { ...scriptAgent('worker-bee', '600', '50'), type: 'long-bee' },
+  ]);
+  taskId = (await stack.call.createTask({ title: 'Attacked', git: { repo: 'sample' } })).id;
+});
+
+afterAll(() => stack.close());
+
+/** What the audit log has of messages that were refused. */
+async function refusals(): Promise<{ resource: string; details: object }[]> {
+  const { entries } = await stack.call.ok('GET', '/api/audit?action=temporal-message.refuse&limit=100');
+  return entries;
+}
+
+/** Runs a workflow as anybody does who reaches Temporal. */
+const runs = (type: string, input: object): Promise<unknown> =>
+  stack.temporal.workflow.execute(type, {
+    workflowId: `attack/${type}/${Math.random()}`,
+    taskQueue: boardQueue,
+    workflowExecutionTimeout: '30 seconds',
+    args: [input],
+  });
+
+/** The failure at the end of a chain of causes. */
+function rootCause(error: unknown): { type?: string; message: string } {
+  return error instanceof Error && error.cause !== undefined ? rootCause(error.cause) : (error as Error);
+}
+const refused = async (outcome: Promise<unknown>): Promise<unknown> =>
+  outcome.then(
+    (value) => ({ succeeded: value }),
+    (error: unknown) => rootCause(error).type ?? rootCause(error).message,
+  );
+
+describe('what a worker looks at or starts', () => {
+  const marker = () => join(stack.dir, 'ran');
+  /** A snapshot that names programs of its own. */
+  const forged = () => ({
+    snapshot: {
+      taskId,
+      request: {},
+      agent: {
+        ...scriptAgent('evil'),
+        command: '/bin/sh',
+        args: ['-c', `touch ${marker()}`],
+        versionArgs: ['-c', `touch ${marker()}`],
+      },
+    },
+    repository: { name: 'sample', path: stack.dir, defaultBranch: 'main' },
+    git: { branch: 'b', baseBranch: 'main' },
+  });
+  const proof = {
+    purpose: 'launch-preview',
+    subject: 'board',
+    actor: 'system:service',
+    digest: 'x',
+    issuedAt: new Date().toISOString(),
+    expiresAt: new Date(Date.now() + 60_000).toISOString(),
+    mac: 'AAAA',
+  };
+
+  it.each([
+    ['the host', () => stack.worker.hostId],
+    ['the board', () => null],
+  ])('runs nothing of a preview that was sent to %s directly', async (_name, host) => {
+    const hostId = host();
+    const taskQueue = hostId === null ? boardQueue : hostQueue(hostId);
+    const server = { httpAddress: stack.env.TEMPORAL_HTTP_ADDRESS!, namespace: 'default' };
+    const question = { taskQueue, service: hostService, operation: 'preview', withinMs: 10_000 };
+    for (const input of [
+      { ...forged(), hostId },
+      { ...forged(), hostId, proof },
+    ]) {
+      await expect(askNexus(server, { ...question, input })).rejects.toThrow(/does not prove/);
+      expect(await refused(runs('launchPreview', input))).toBe(messageUnproven);
+    }
+    expect(existsSync(marker())).toBe(false);
+    await eventually(async () => {
+      const problems = (await refusals()).map(({ details }) => details);
+      expect(problems).toContainEqual({
+        purpose: 'launch-preview',
+        problem: 'missing',
+        claimedActor: 'system:service',
+      });
+      expect(problems).toContainEqual({ purpose: 'launch-preview', problem: 'forged', claimedActor: 'system:service' });
+    });
+  });
+
+  it('does not look at a repository that a message names', async () => {
+    const { repository, git } = forged();
+    const input = { taskId, repository, git, hostId: stack.worker.hostId };
+    expect(await refused(runs('workspaceInventory', input))).toBe(messageUnproven);
+  });
+
+  it('opens no editor for somebody who reaches Temporal', async () => {
+    await stack.call.ok('POST', `/api/tasks/${taskId}/worktree`, {});
+    const { hostId } = stack.worker;
+    expect(await refused(runs('worktreeOpen', { taskId, hostId }))).toBe(messageUnproven);
+    const worktree = join(stack.env.BOARD_DATA_DIR, 'worktrees', taskId);
+    expect(existsSync(join(worktree, 'opened'))).toBe(false);
+    await stack.call.ok('GET', `/api/tasks/${taskId}/worktree/open`);
+    await eventually(async () => expect(existsSync(join(worktree, 'opened'))).toBe(true));
+  });
+
+  it('runs no activity that is scheduled by itself', async () => {
+    const schedule = (activity: string, taskQueue: string, input: object) =>
+      stack.temporal.activity.execute(activity, {
+        id: `attack/${activity}/${Math.random()}`,
+        taskQueue,
+        args: [input],
+        scheduleToCloseTimeout: '20 seconds',
+      });
+    const onHost = hostQueue(stack.worker.hostId);
+    expect(await refused(schedule('preview', onHost, { ...forged(), hostId: null }))).toBe('ACTIVITY_FORBIDDEN');
+    expect(await refused(schedule('finish', boardQueue, { attemptId: 'attempt_000000000000' }))).toBe(
+      'ACTIVITY_FORBIDDEN',
+    );
+    expect(existsSync(marker())).toBe(false);
+  });
+
+  it('lets no workflow of another name act on a run', async () => {
+    const input = { attemptId: 'attempt_000000000000', taskId, request: {}, actor: 'admin', maxRetries: 3, timings };
+    expect(await refused(runs('agentRun', input))).toBe('ACTIVITY_FORBIDDEN');
+  });
+});

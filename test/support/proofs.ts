@@ -1,0 +1,20 @@
+import { randomBytes } from 'node:crypto';
+import type { Environment } from '../../platform/config/env';
+import { createMessageProofs, type MessageProofs } from '../../platform/crypto/message-proof';
+import { createLog } from '../../platform/log/log';
+import { openMessageProofs } from '../../stores/message-key-store';
+import { openDatabase } from '../../stores/open';
+
+/** Signs for nobody who verifies it. */
+export const someProofs = (): MessageProofs => createMessageProofs(randomBytes(32));
+
+/** Signs as the API on these stores does. */
+export async function proofsOf(env: Pick<Environment, 'MONGODB_URL' | 'BOARD_DATA_DIR'>): Promise<MessageProofs> {
+  const log = createLog({ name: 'test', level: 'silent' });
+  const database = await openDatabase({ mongoUrl: env.MONGODB_URL, dataDir: env.BOARD_DATA_DIR, log });
+  try {
+    return await openMessageProofs(database);
+  } finally {
+    await database.close();
+  }
+}

@@ -1,0 +1,108 @@
+import type { DeliveryActivities } from '../activities/commands';
+import type * as workflows from '../workflows';
+import { agentRunId } from '../workflows/agent-run/messages';
+import { executionTreeId } from '../workflows/execution-tree/messages';
+import { phaseExpansionId } from '../workflows/phase-expansion/messages';
+import { recoveryId } from '../workflows/recovery/messages';
+import { runApprovalId } from '../workflows/run-approval/messages';
+import { rewindPlanId, workspaceRewindId } from '../workflows/workspace-rewind/messages';
+import { worktreeId } from '../workflows/worktree/messages';
+import type { createBoardActivities } from './board-activities';
+import type { createHostActivities } from './host-activities';
+
+/** The fields by which inputs of activities are told apart. */
+type Ids = Partial<
+  Record<'attemptId' | 'taskId' | 'approvalId' | 'rootObjectiveId' | 'operationId' | 'rewindId', string>
+>;
+
+/** Who may schedule an activity. */
+export interface ActivityCaller {
+  workflows: readonly (keyof typeof workflows)[];
+  /** The workflow that an input is of; any of these workflows when absent. */
+  workflowId?: (input: Ids) => string;
+}
+
+type ActivityName =
+  | keyof ReturnType<typeof createBoardActivities>
+  | keyof Awaited<ReturnType<typeof createHostActivities>>
+  | keyof DeliveryActivities;
+
+const id = (value: string | undefined): string => value ?? '';
+
+const run: ActivityCaller = { workflows: ['agentRun'], workflowId: ({ attemptId }) => agentRunId(id(attemptId)) };
+const worktree: ActivityCaller = { workflows: ['worktree'], workflowId: ({ taskId }) => worktreeId(id(taskId)) };
+const approval: ActivityCaller = {
+  workflows: ['runApproval'],
+  workflowId: ({ approvalId }) => runApprovalId(id(approvalId)),
+};
+const recovery: ActivityCaller = { workflows: ['recovery'], workflowId: ({ attemptId }) => recoveryId(id(attemptId)) };
+const tree: ActivityCaller = {
+  workflows: ['executionTree'],
+  workflowId: ({ rootObjectiveId }) => executionTreeId(id(rootObjectiveId)),
+};
+const expansion: ActivityCaller = {
+  workflows: ['phaseExpansion'],
+  workflowId: ({ attemptId, operationId }) => phaseExpansionId(id(attemptId), id(operationId)),
+};
+const rewind: ActivityCaller = {
+  workflows: ['workspaceRewind'],
+  workflowId: ({ rewindId }) => workspaceRewindId(id(rewindId)),
+};
+const transition: ActivityCaller = { workflows: ['taskTransition'] };
+
+/** The workflows that schedule each activity; there is none that anybody may schedule by itself. */
+export const activityCallers: Readonly<Record<ActivityName, ActivityCaller>> = {
+  admit: run,
+  confirmDispatch: run,
+  prepare: run,
+  dispatch: run,
+  reattach: run,
+  reclaim: run,
+  observeEnd: run,
+  announceStart: run,
+  finish: run,
+  endOf: run,
+  abandon: run,
+  acceptCommand: run,
+  settleCommand: run,
+  supervisorQueue: run,
+  deliverCommand: run,
+  endAgent: run,
+  writeClaim: run,
+  announceApproval: approval,
+  decideApproval: approval,
+  closeApproval: approval,
+  beginRecovery: recovery,
+  cancelRecovery: recovery,
+  closeTree: tree,
+  drainTree: tree,
+  settleTree: tree,
+  beginExpansion: expansion,
+  endExpansion: expansion,
+  planRewind: { workflows: ['workspaceRewindPlan'], workflowId: ({ rewindId }) => rewindPlanId(id(rewindId)) },
+  beginRewind: rewind,
+  applyRewind: rewind,
+  tellAgent: rewind,
+  planWorktree: worktree,
+  beginWorktree: worktree,
+  createWorktree: worktree,
+  makeWorktree: worktree,
+  rebaseWorktree: worktree,
+  integrateBranch: worktree,
+  pushMerge: worktree,
+  finishMerge: worktree,
+  removeWorktree: worktree,
+  giveUp: worktree,
+  recordInterruption: worktree,
+  inspect: { workflows: ['worktree', 'worktreeInspection'] },
+  openEditor: { workflows: ['worktreeOpen'] },
+  preview: { workflows: ['launchPreview'] },
+  takeInventory: { workflows: ['workspaceInventory'] },
+  hooksFor: transition,
+  runHook: transition,
+  giveUpHook: transition,
+  reconcileRuns: { workflows: ['reconcile'] },
+  dispatchQueued: { workflows: ['admissionScheduler'] },
+  cleanUpOutput: { workflows: ['outputCleanup'] },
+  cleanUpAttachments: { workflows: ['attachmentCleanup'] },
+};
