@@ -44,20 +44,75 @@ export const hook = z
 export type Hook = z.infer<typeof hook>;
 export type HookFields = Omit<Hook, 'id' | 'createdAt' | 'updatedAt' | 'revision'>;
 
+/** One value, or a list of one: a hook is for one type, project and priority, or for any. */
+const single = <T extends z.ZodType>(value: T) =>
+  z.union([
+    value,
+    z
+      .array(value)
+      .max(1, 'a hook is for one of them, or for any')
+      .transform((list) => list[0]),
+  ]);
+
+/** How existing clients write the action and the filter of a hook (gaps 2). */
+const otherForm = {
+  action: z.union([hookAction, z.literal('webhook')], {
+    error: 'must be {type: "webhook", url}, or "webhook" with config.url: hooks have no other action',
+  }),
+  config: z.strictObject({ url: webUrl }),
+  taskTypeFilter: single(text(50, 1)).nullable(),
+  projectFilter: single(text(200, 1)).nullable(),
+  priorityFilter: single(taskPriority).nullable(),
+};
+
+const filterFields = ['taskTypeFilter', 'projectFilter', 'priorityFilter'] as const;
+
+const oneFilter = [
+  (body: { filter?: unknown } & { [K in (typeof filterFields)[number]]?: unknown }) =>
+    body.filter === undefined || filterFields.every((name) => body[name] === undefined),
+  {
+    path: ['filter'] as PropertyKey[],
+    message: 'is another form of taskTypeFilter, projectFilter and priorityFilter: use one of them',
+  },
+] as const;
+
+/** A hook. Existing clients send `action: "webhook"` with `config {url}`, and one field for each part of the filter. */
 export const hookCreate = z
   .strictObject({
     name: fields.name,
     event: fields.event,
-    filter: fields.filter.default({}),
-    action: fields.action,
+    ...z.object(otherForm).partial().shape,
+    filter: fields.filter.optional(),
+    action: otherForm.action,
     enabled: fields.enabled.default(true),
     order: fields.order.default(0),
   })
+  .refine(({ action, config }) => (action === 'webhook') === (config !== undefined), {
+    path: ['config'],
+    message: 'must be given with the action "webhook", and only with it',
+  })
+  .refine(...oneFilter)
   .meta({ id: 'HookCreate' });
+export type HookCreate = z.infer<typeof hookCreate>;
 
+/** As {@link hookCreate}; a filter in the form of existing clients changes its own part, and `null` removes that. */
 export const hookPatch = z
-  .strictObject({ ...z.object(fields).partial().shape, expectedRevision: revision.optional() })
+  .strictObject({
+    ...z.object(fields).partial().shape,
+    ...z.object(otherForm).partial().shape,
+    expectedRevision: revision.optional(),
+  })
+  .refine(({ action, config }) => action !== 'webhook' || config !== undefined, {
+    path: ['config'],
+    message: 'must be given with the action "webhook"',
+  })
+  .refine(({ action, config }) => config === undefined || typeof action !== 'object', {
+    path: ['config'],
+    message: 'is another form of the action: only one of them may be given',
+  })
+  .refine(...oneFilter)
   .meta({ id: 'HookPatch' });
+export type HookPatch = z.infer<typeof hookPatch>;
 
 export const hookQuery = z.strictObject({
   event: hookEvent.optional(),
@@ -112,11 +167,16 @@ export const executionQuery = z.strictObject({
   limit: z.coerce.number().int().min(1).max(500).default(50),
 });
 
-/** Fires the hooks of an event by hand, for a task as it is now. */
+/** Fires the hooks of an event by hand, for a task as it is now but for what is stated of it. */
 export const hookFire = z
   .strictObject({
     event: hookEvent,
     taskId,
+    taskTitle: text(200, 1).optional(),
+    taskType: text(50, 1).optional(),
+    project: text(200, 1).optional(),
+    priority: taskPriority.optional(),
+    agent: slug.optional(),
     previousStatus: taskStatus.optional(),
     newStatus: taskStatus.optional(),
   })

@@ -24,6 +24,7 @@ import type { HookExecutionStore, HookStore } from '../../stores/hook-store';
 import type { HookTimings } from '../../workflows/task-transition/messages';
 import { assertRevision, withRevision } from '../config/revisions';
 import { newItemId } from '../tasks/items';
+import { newHook, patchedHook } from './form';
 import { factsOf, startTransition } from './transitions';
 
 const tag = 'hooks';
@@ -84,7 +85,7 @@ export function hookRoutes(routes: Routes, context: HookRouteDependencies): void
       status: 201,
       audit: ({ body }, { id }) => ({ action: 'hook.create', resource: id, details: { event: body.event } }),
     },
-    async ({ body }, ctx) => withRevision(ctx, tag, await hooks.create(newItemId('hook'), body)),
+    async ({ body }, ctx) => withRevision(ctx, tag, await hooks.create(newItemId('hook'), newHook(body))),
   );
 
   routes.add(
@@ -110,7 +111,7 @@ export function hookRoutes(routes: Routes, context: HookRouteDependencies): void
       const changed = await hooks.change(id, (current) => {
         assertFound(current, 'hook', id);
         assertRevision(tag, current, expected);
-        return { ...fieldsOf(current), ...withoutUndefined(patch) };
+        return patchedHook(fieldsOf(current), patch);
       });
       return withRevision(ctx, tag, changed);
     },
@@ -144,15 +145,15 @@ export function hookRoutes(routes: Routes, context: HookRouteDependencies): void
       response: hookFired,
       errors: [404],
     },
-    async ({ body: { event, taskId, previousStatus, newStatus } }) => {
+    async ({ body: { event, taskId, newStatus, ...stated } }) => {
       const found = await board.get(taskId);
       assertFound(found, 'task', taskId);
       const happened: HookContext = {
         ...factsOf(found.task),
+        ...withoutUndefined(stated),
         event,
         taskId,
         location: found.location,
-        ...(previousStatus !== undefined && { previousStatus }),
         newStatus: newStatus ?? found.task.status,
         timestamp: new Date().toISOString(),
       };
