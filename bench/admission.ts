@@ -194,7 +194,7 @@ async function measureDecisions(database: Database): Promise<Row[]> {
 /** A service with `count` worker processes, and what ends all of it. */
 async function startFleet(dir: string, count: number, maxRuns: number) {
   const environment = { ...openService, BOARD_DRAIN_MS: '0', BOARD_MAX_RUNS: String(maxRuns) };
-  const service = await startAll({ environment, dataDir: dir, ports: { api: 0, temporalUi: 0 }, quiet: true });
+  const service = await startAll({ environment, dataDir: dir, ports: { api: 0 }, quiet: true });
   const parts = Array.from({ length: count - 1 }, (_, index) =>
     nodePart({
       name: `worker-${index + 2}`,

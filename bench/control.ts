@@ -161,7 +161,7 @@ async function startFloor(address: string): Promise<ChildProcess> {
 async function main(): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'runboard-bench-'));
   const environment = openService;
-  const ports = { api: 0, temporalUi: 0 };
+  const ports = { api: 0 };
   const service = await startAll({ environment, dataDir: join(directory, 'data'), ports, quiet: true });
   const worker = await startFloor(service.temporalAddress);
   const connection = await Connection.connect({ address: service.temporalAddress });

@@ -155,7 +155,7 @@ async function main(): Promise<void> {
   const service = await startAll({
     environment: { ...openService, BOARD_RUN_OUTPUT_LIMIT_BYTES: '1000000000' },
     dataDir: join(directory, 'data'),
-    ports: { api: 0, temporalUi: 0 },
+    ports: { api: 0 },
     quiet: true,
   });
   try {

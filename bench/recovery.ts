@@ -60,7 +60,7 @@ async function main(): Promise<void> {
       LOG_LEVEL: 'warn',
     },
     dataDir: join(dir, 'data'),
-    ports: { api: 0, temporalUi: 0 },
+    ports: { api: 0 },
     quiet: true,
     // Each death is to be the first in a row: later ones are waited after.
     restart: { healthyAfterMs: 1_000 },

@@ -180,7 +180,7 @@ async function main(): Promise<void> {
   const service = await startAll({
     environment,
     dataDir: join(directory, 'data'),
-    ports: { api: 0, temporalUi: 0 },
+    ports: { api: 0 },
     quiet: true,
   });
   try {

@@ -37,7 +37,7 @@ async function main(): Promise<void> {
       WORKFLOW_RUNS_PORT: '0',
     },
     dataDir: join(dir, 'data'),
-    ports: { api: 0, temporalUi: 0 },
+    ports: { api: 0 },
     services: ['workflowRuns'],
     quiet: true,
   });

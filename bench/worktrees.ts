@@ -113,7 +113,7 @@ async function main(): Promise<void> {
   const service = await startAll({
     environment: openService,
     dataDir: join(dir.path, 'data'),
-    ports: { api: 0, temporalUi: 0 },
+    ports: { api: 0 },
     quiet: true,
   });
   try {

@@ -17,7 +17,7 @@ export interface StartOptions {
   environment?: NodeJS.ProcessEnv;
   /** Instead of `BOARD_DATA_DIR`. */
   dataDir?: string;
-  /** Instead of `BOARD_PORT` and `TEMPORAL_UI_PORT`; 0 is a free one. */
+  /** Instead of `BOARD_PORT` and `TEMPORAL_UI_PORT`; 0 is a free one. Temporal has no UI unless one of the two names a port. */
   ports?: { api?: number; temporalUi?: number };
   /** The small services that run beside the board; none unless named. */
   services?: readonly SmallService[];
@@ -43,7 +43,7 @@ export const everySmallService = Object.keys(smallServices) as SmallService[];
 /** The whole service while it runs. */
 export interface RunningService {
   apiUrl: string;
-  /** Only for an embedded server: another one's is its operator's to know. */
+  /** Only for an embedded server that was asked for its UI: another one's is its operator's to know. */
   temporalUiUrl?: string;
   temporalAddress: string;
   /** Where each small service listens. */

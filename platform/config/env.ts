@@ -99,7 +99,7 @@ export const environment = z.object({
     .regex(/^[^\s/:]+:\d{1,5}$/, 'must be host:port')
     .optional(),
   TEMPORAL_NAMESPACE: z.string().min(1).default('default'),
-  TEMPORAL_UI_PORT: port(8233),
+  TEMPORAL_UI_PORT: z.coerce.number().int().min(0).max(65_535).optional(),
   WORKFLOW_RUNS_PORT: port(3002),
   /** Ed25519 public key that callers' tokens are verified with: PEM, or base64 of PEM. */
   WORKFLOW_RUNS_JWT_PUBLIC_KEY: z.string().min(1).optional(),

@@ -19,7 +19,8 @@ export interface Child {
 }
 
 export interface LaunchOptions {
-  environment?: NodeJS.ProcessEnv;
+  /** The whole environment of the program. */
+  environment: NodeJS.ProcessEnv;
   /** Where standard output and error go: to ours, or appended to a file. */
   output: 'inherit' | { file: string };
   /** Opens a message channel; its end tells the child that this process is gone. */
@@ -38,7 +39,7 @@ export async function launch(command: string, args: readonly string[], options: 
   try {
     const target = file?.fd ?? 'inherit';
     const stdio: StdioOptions = ['ignore', target, target, ...(channel ? (['ipc'] as const) : [])];
-    const child = spawn(command, args, { detached: true, stdio, env: environment ?? process.env });
+    const child = spawn(command, args, { detached: true, stdio, env: environment });
     const exited = new Promise<ProcessEnd>((resolve) => {
       child.once('exit', (code, signal) => resolve({ code, signal }));
     });

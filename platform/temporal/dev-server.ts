@@ -2,10 +2,12 @@ import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Log } from '../log/log';
 import { type Child, launch, type ProcessEnd } from '../processes/child';
+import { baseEnvironment } from '../processes/base-environment';
 import { claimPort } from '../processes/claim-port';
 import { tail } from '../processes/tail';
 import { awaitNamespace } from './await-namespace';
 import { devServerArguments } from './dev-server-arguments';
+import { privateUiAddress, type SocketAddress } from './private-ui-address';
 import { TemporalUnavailableError } from './unavailable-error';
 
 export interface DevServerOptions {
@@ -19,24 +21,24 @@ export interface DevServerOptions {
   port?: number;
   /** Port of the HTTP API; a free one for 0 or none. */
   httpPort?: number;
-  /** Port of the Temporal UI; a free one for 0 or none. */
-  uiPort?: number;
+  /** Whether it serves its UI, which checks nobody: at an address that no page can reach. */
+  ui?: boolean;
   /** What the server prints is appended here; beside the database file when not given. */
   logFile?: string;
   /** How long it may take until the namespace answers, in milliseconds. */
   startWithinMs?: number;
 }
 
-/** A running development server. It listens on 127.0.0.1 only. */
+/** A running development server. It listens on this machine only. */
 export interface DevServer {
   /** `host:port` of the gRPC API. */
   address: string;
-  /** `host:port` of the HTTP API. */
+  /** `host:port` of its HTTP API, of which Nexus operations are left: the rest refuses every caller. */
   httpAddress: string;
-  uiUrl: string;
+  /** Where its UI listens, if it has one: for a proxy that checks who calls. */
+  uiAddress?: SocketAddress;
   pid: number;
   port: number;
-  uiPort: number;
   /** SIGTERM, and SIGKILL after `graceMs` (10 s when not given). */
   stop(graceMs?: number): Promise<void>;
   exited: Promise<ProcessEnd>;
@@ -71,9 +73,9 @@ async function startOnce(options: DevServerOptions): Promise<DevServer> {
   // A server that is already there would answer in place of ours, which would end only later: look first.
   const port = await claimPort(options.port ?? 0, 'the port of Temporal');
   const httpPort = await claimPort(options.httpPort ?? 0, 'the HTTP port of Temporal');
-  const uiPort = await claimPort(options.uiPort ?? 0, 'TEMPORAL_UI_PORT');
-  await mkdir(dirname(dbFile), { recursive: true });
-  const child = await launchServer(binary, devServerArguments({ dbFile, namespace, port, httpPort, uiPort }), logFile);
+  const ui = options.ui ? await privateUiAddress() : undefined;
+  await mkdir(dirname(dbFile), { recursive: true, mode: 0o700 });
+  const child = await launchServer(binary, devServerArguments({ dbFile, namespace, port, httpPort, ui }), logFile);
   const address = `127.0.0.1:${port}`;
   const gone = new AbortController();
   void child.exited.then(() => gone.abort(new Error('The process ended.')));
@@ -90,13 +92,12 @@ async function startOnce(options: DevServerOptions): Promise<DevServer> {
   const { pid, exited } = child;
   log.info({ address, serverPid: pid, dbFile }, 'temporal development server is up');
   const stop = (graceMs = stopGraceMs) => child.stop(graceMs);
-  const httpAddress = `127.0.0.1:${httpPort}`;
-  return { address, httpAddress, uiUrl: `http://127.0.0.1:${uiPort}`, pid, port, uiPort, stop, exited };
+  return { address, httpAddress: `127.0.0.1:${httpPort}`, uiAddress: ui, pid, port, stop, exited };
 }
 
 async function launchServer(binary: string, args: string[], file: string): Promise<Child> {
   try {
-    return await launch(binary, args, { output: { file } });
+    return await launch(binary, args, { environment: baseEnvironment(process.env), output: { file } });
   } catch (cause) {
     throw new TemporalUnavailableError(`The Temporal CLI ${binary} could not be started: ${String(cause)}`, { cause });
   }

@@ -2,20 +2,22 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '../log/log';
 import type { ProcessEnd } from '../processes/child';
+import { claimPort } from '../processes/claim-port';
 import { endProcess } from '../processes/end-group';
 import { identify, isSameProcess, type ProcessIdentity } from '../processes/identity';
 import type { Part, RunningPart } from '../processes/part';
 import { awaitNamespace } from './await-namespace';
 import { startDevServer } from './dev-server';
 import { readRuntime, removeRuntime, writeRuntime, type TemporalRuntime } from './runtime-file';
+import { startUiProxy, type UiProxy } from './ui-proxy';
 
 export interface EmbeddedServerOptions {
   binary: string;
   /** Holds the database, the server's log and the file that says where it answers. */
   dataDir: string;
   namespace: string;
-  /** `TEMPORAL_UI_PORT`; a free one for 0. */
-  uiPort: number;
+  /** `TEMPORAL_UI_PORT`: where its UI is served, a free one for 0; there is no UI without it. */
+  uiPort?: number;
   log: Log;
 }
 
@@ -23,9 +25,10 @@ export interface EmbeddedServerOptions {
 export interface EmbeddedServer extends Part {
   /** `host:port`, known once it has started. */
   address(): string;
-  /** `host:port` of the HTTP API; one that an earlier version left running has none. */
+  /** `host:port` of the HTTP API, for Nexus operations. */
   httpAddress(): string | undefined;
-  uiUrl(): string;
+  /** Where its UI is served, if it was asked for. */
+  uiUrl(): string | undefined;
 }
 
 const answersWithinMs = 5_000;
@@ -33,17 +36,19 @@ const adoptedPollMs = 250;
 
 /**
  * The development server of one data directory. A server that a killed supervisor left behind is adopted when it still
- * answers, since two servers on one database would corrupt it, and ended when it does not.
+ * answers and is what would be started now, since two servers on one database would corrupt it, and ended otherwise.
  */
 export function embeddedServer(options: EmbeddedServerOptions): EmbeddedServer {
-  const { dataDir, namespace, log } = options;
-  let known: Pick<TemporalRuntime, 'address' | 'httpAddress' | 'uiUrl'> | undefined;
+  const { dataDir, namespace, uiPort, log } = options;
+  let known: Pick<TemporalRuntime, 'address' | 'httpAddress' | 'uiAddress'> | undefined;
+  let proxy: UiProxy | undefined;
   const started = () => {
     if (!known) throw new Error('The embedded Temporal server was not started yet.');
     return known;
   };
 
   const start = async (): Promise<RunningPart> => {
+    await serveUi();
     const previous = await readRuntime(dataDir);
     const running = (previous && (await takeOver(previous))) ?? (await startOwn());
     return {
@@ -51,23 +56,43 @@ export function embeddedServer(options: EmbeddedServerOptions): EmbeddedServer {
       stop: async (graceMs) => {
         await running.stop(graceMs);
         await removeRuntime(dataDir);
+        await proxy?.close();
+        proxy = undefined;
       },
     };
   };
 
+  /** Stays while the server is started again: the address of the UI does not change. */
+  const serveUi = async (): Promise<void> => {
+    if (uiPort === undefined || proxy) return;
+    const port = await claimPort(uiPort, 'TEMPORAL_UI_PORT');
+    proxy = await startUiProxy({ port, target: () => known?.uiAddress });
+  };
+
   const takeOver = async (previous: TemporalRuntime): Promise<RunningPart | undefined> => {
     if (!(await isSameProcess(previous))) return undefined;
-    const { pid, address, httpAddress, uiUrl } = previous;
-    try {
-      await awaitNamespace(address, namespace, { withinMs: answersWithinMs });
-    } catch (error) {
-      log.warn({ serverPid: pid, address, err: error }, 'ending a temporal server that does not answer');
+    const { pid, address, httpAddress, uiAddress } = previous;
+    const problem = await unusable(previous);
+    if (problem) {
+      log.warn({ serverPid: pid, address, ...problem }, 'ending a temporal server that cannot be used');
       await endProcess(previous, { graceMs: answersWithinMs });
       return undefined;
     }
     log.info({ serverPid: pid, address }, 'using the temporal server that already runs on the data directory');
-    known = { address, httpAddress, uiUrl };
+    known = { address, httpAddress, uiAddress };
     return { pid, exited: watchForEnd(previous), stop: (graceMs) => endProcess(previous, { graceMs }) };
+  };
+
+  /** Why a running server is not the one that would be started now. */
+  const unusable = async ({ address, uiAddress, httpApiClosed }: TemporalRuntime) => {
+    if (!httpApiClosed) return { reason: 'its HTTP API is open to everybody' };
+    if ((uiAddress !== undefined) !== (uiPort !== undefined)) return { reason: 'it was started for another UI' };
+    try {
+      await awaitNamespace(address, namespace, { withinMs: answersWithinMs });
+      return undefined;
+    } catch (err) {
+      return { reason: 'it does not answer', err };
+    }
   };
 
   const startOwn = async (): Promise<RunningPart> => {
@@ -79,21 +104,26 @@ export function embeddedServer(options: EmbeddedServerOptions): EmbeddedServer {
       log,
       port: portOf(known?.address),
       httpPort: portOf(known?.httpAddress),
-      uiPort: known ? Number(new URL(known.uiUrl).port) : options.uiPort,
+      ui: uiPort !== undefined,
     });
-    const { pid, address, httpAddress, uiUrl, exited } = server;
-    known = { address, httpAddress, uiUrl };
+    const { pid, address, httpAddress, uiAddress, exited } = server;
+    known = { address, httpAddress, uiAddress };
     const identity = await identify(pid);
-    if (identity) await writeRuntime(dataDir, { ...identity, address, httpAddress, uiUrl });
+    if (identity) await writeRuntime(dataDir, { ...identity, ...known, httpApiClosed: true });
     return { pid, exited, stop: (graceMs) => server.stop(graceMs) };
   };
 
   return {
     name: 'temporal',
-    start,
+    start: () =>
+      start().catch(async (error: unknown) => {
+        // Started again it may succeed later, at the same address; a first start that fails leaves nothing.
+        if (!known) await proxy?.close();
+        throw error;
+      }),
     address: () => started().address,
     httpAddress: () => started().httpAddress,
-    uiUrl: () => started().uiUrl,
+    uiUrl: () => proxy?.url,
   };
 }
 

@@ -9,7 +9,10 @@ const runtime = z.object({
   address: z.string(),
   // One that an earlier version left running has none.
   httpAddress: z.string().optional(),
-  uiUrl: z.string(),
+  /** Where its UI listens, if it has one. */
+  uiAddress: z.object({ host: z.string(), port: z.number().int() }).optional(),
+  /** Whether its HTTP API refuses callers; one that an earlier version left running may serve everybody. */
+  httpApiClosed: z.boolean().default(false),
 });
 
 /** The development server that uses a data directory: who it is, and where it answers. */
@@ -27,11 +30,11 @@ export async function readRuntime(dataDir: string): Promise<TemporalRuntime | un
 }
 
 /** Written beside and renamed: readers see the old or the new one. */
-export async function writeRuntime(dataDir: string, content: TemporalRuntime): Promise<void> {
+export async function writeRuntime(dataDir: string, content: z.input<typeof runtime>): Promise<void> {
   const file = runtimeFile(dataDir);
-  await mkdir(dirname(file), { recursive: true });
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   const draft = `${file}.${process.pid}`;
-  await writeFile(draft, `${JSON.stringify(content, null, 2)}\n`);
+  await writeFile(draft, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
   await rename(draft, file);
 }
 

@@ -35,7 +35,8 @@ async function main(): Promise<void> {
     service = await startAll({
       environment: { ...inherited, ...settings },
       dataDir: join(directory, 'data'),
-      ports: { api: 0, temporalUi: 0 },
+      // Nobody opens it while the demo runs by itself.
+      ports: { api: 0, ...(options.keep ? { temporalUi: 0 } : {}) },
       quiet: true,
       signal: interrupted.signal,
     });
@@ -150,7 +151,7 @@ async function summarise(
     ['Task file', join(board, file)],
     ['Events', `${service.apiUrl}/api/agents/${taskId}/attempts/${attempt.id}/events`],
     ['API', `${service.apiUrl}/api/openapi.json`],
-    ['Temporal UI', service.temporalUiUrl ?? service.temporalAddress],
+    service.temporalUiUrl ? ['Temporal UI', service.temporalUiUrl] : ['Temporal', service.temporalAddress],
   ]);
   if (!options.keep) terminal.line('\n  Stopping. Keep it running with: npm run demo -- --keep');
   if (status !== 'success') process.exitCode = 1;

@@ -8,7 +8,8 @@ import { claimPort, PortInUseError } from '../../platform/processes/claim-port';
 import { searchAttributes } from '../../platform/temporal/search-attributes';
 import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
 import { eventually } from '../../platform/testing/eventually';
-import { Client, Connection } from '@temporalio/client';
+import { Client, Connection, WorkflowNotFoundError } from '@temporalio/client';
+import { sendRequest } from '../support/http-request';
 
 const log = createLog({ name: 'test', level: 'silent' });
 const namespace = 'default';
@@ -18,9 +19,9 @@ describe('the development server', () => {
   let binary: string;
   const servers: DevServer[] = [];
 
-  const start = async (ports: { port?: number; uiPort?: number } = {}): Promise<DevServer> => {
+  const start = async (options: { port?: number; ui?: boolean } = {}): Promise<DevServer> => {
     const server = await startDevServer({
-      ...ports,
+      ...options,
       binary,
       dbFile: `${directory.path}/temporal.db`,
       namespace,
@@ -53,7 +54,7 @@ describe('the development server', () => {
     process.kill(first.pid, 'SIGKILL');
     expect(await first.exited).toEqual({ code: null, signal: 'SIGKILL' });
 
-    const second = await start({ port: first.port, uiPort: first.uiPort });
+    const second = await start({ port: first.port });
     expect(second.address).toBe(first.address);
     const after = await Connection.connect({ address: second.address });
     const client = new Client({ connection: after });
@@ -61,7 +62,7 @@ describe('the development server', () => {
       expect((await client.workflow.count('BoardTaskId = "task_1"')).count).toBe(1);
     });
     await after.close();
-    expect((await fetch(second.uiUrl)).status).toBe(200);
+    expect(second.uiAddress).toBeUndefined();
 
     await second.stop();
     await expect(claimPort(second.port, 'TEST_PORT')).resolves.toBe(second.port);
@@ -69,8 +70,41 @@ describe('the development server', () => {
 
   test('refuses a taken port by the name of its setting', async () => {
     const server = await start();
-    await expect(claimPort(server.uiPort, 'TEMPORAL_UI_PORT')).rejects.toThrow(PortInUseError);
-    await expect(claimPort(server.uiPort, 'TEMPORAL_UI_PORT')).rejects.toThrow(/TEMPORAL_UI_PORT/);
+    await expect(claimPort(server.port, 'TEST_PORT')).rejects.toThrow(PortInUseError);
+    await expect(claimPort(server.port, 'TEST_PORT')).rejects.toThrow(/TEST_PORT/);
+    await server.stop();
+  });
+
+  test('starts nothing for a page on the web or another user: its HTTP API refuses every host name', async () => {
+    const server = await start({ ui: true });
+    const { httpAddress, uiAddress } = server;
+    const body = '{"workflowType": {"name": "nobodyRunsThis"}, "taskQueue": {"name": "none"}}';
+    const url = `http://${httpAddress}/api/v1/namespaces/${namespace}/workflows/forged`;
+    const hosts = [httpAddress, 'localhost', `localhost:${httpAddress.split(':')[1]}`, 'attacker.example', '*'];
+    for (const host of [...hosts, '', 'no', 'no%20host%20has%20this%20name', 'no host has this name'])
+      for (const type of ['text/plain', 'application/json']) {
+        const { status } = await sendRequest({ url, method: 'POST', headers: { host, 'content-type': type }, body });
+        // A name with spaces is none that a request can have.
+        expect([host, status]).toEqual([host, host.includes(' ') ? 400 : 403]);
+      }
+    const connection = await Connection.connect({ address: server.address });
+    await expect(new Client({ connection }).workflow.getHandle('forged').describe()).rejects.toThrow(
+      WorkflowNotFoundError,
+    );
+    await connection.close();
+    const ui = await sendRequest({ url: `http://${uiAddress!.host}:${uiAddress!.port}/` });
+    expect([ui.status, ui.text.includes('<!doctype html>')]).toEqual([200, true]);
+    await server.stop();
+  });
+
+  test('tells nobody what it was not given: its environment has no settings, its command line no secret', async () => {
+    process.env.BOARD_ADMIN_KEY = 'a-secret-of-the-operator';
+    process.env.OTHER_SECRET = 'another-secret-of-the-operator';
+    const server = await start();
+    for (const file of ['environ', 'cmdline'])
+      expect(await readFile(`/proc/${server.pid}/${file}`, 'utf8')).not.toContain('of-the-operator');
+    delete process.env.BOARD_ADMIN_KEY;
+    delete process.env.OTHER_SECRET;
     await server.stop();
   });
 
@@ -88,7 +122,7 @@ exec '${binary}' "$@" --http-port ${taken}
     await writeFile(unlucky, script, { mode: 0o755 });
     const server = await startDevServer({ binary: unlucky, dbFile: `${directory.path}/unlucky.db`, namespace, log });
     servers.push(server);
-    expect((await fetch(`http://${server.httpAddress}/api/v1/namespaces/${namespace}`)).status).toBe(200);
+    expect((await fetch(`http://${server.httpAddress}/api/v1/namespaces/${namespace}`)).status).toBe(403);
     other.close();
   });
 

@@ -1,3 +1,5 @@
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { createLog } from '../../platform/log/log';
 import { identify } from '../../platform/processes/identity';
 import type { RunningPart } from '../../platform/processes/part';
@@ -20,12 +22,14 @@ describe('the embedded Temporal server', () => {
   let binary: string;
   const running: RunningPart[] = [];
 
-  const server = (): EmbeddedServer => embeddedServer({ binary, dataDir, namespace, uiPort: 0, log });
+  const server = (uiPort?: number): EmbeddedServer => embeddedServer({ binary, dataDir, namespace, uiPort, log });
   const started = async (part: EmbeddedServer): Promise<RunningPart> => {
     const run = await part.start();
     running.push(run);
     return run;
   };
+
+  const modeOf = async (path: string) => (await stat(join(dataDir, path))).mode & 0o777;
 
   beforeEach(async () => {
     binary = await findTemporalBinary();
@@ -39,28 +43,49 @@ describe('the embedded Temporal server', () => {
   });
 
   test('comes back at the same address after kill -9, under the supervisor', async () => {
-    const temporal = server();
+    const temporal = server(0);
     const supervision = await supervise([temporal], { log, backoff: { firstMs: 10, maxMs: 100 } });
     const address = temporal.address();
     const httpAddress = temporal.httpAddress();
+    const uiUrl = temporal.uiUrl();
+    expect((await fetch(uiUrl!)).status).toBe(200);
     expect(await discoverTemporal({ configured: undefined, dataDir })).toEqual({ address, httpAddress });
     const { temporal: pid } = supervision.pids();
     process.kill(pid!, 'SIGKILL');
     await eventually(() => expect(supervision.pids().temporal).not.toBe(pid));
-    expect([temporal.address(), temporal.httpAddress()]).toEqual([address, httpAddress]);
+    expect([temporal.address(), temporal.httpAddress(), temporal.uiUrl()]).toEqual([address, httpAddress, uiUrl]);
     await awaitNamespace(address, namespace, { withinMs: 120_000 });
+    await eventually(async () => expect((await fetch(uiUrl!)).status).toBe(200));
     await supervision.stop();
     expect(await readRuntime(dataDir)).toBeUndefined();
+    await expect(fetch(uiUrl!)).rejects.toThrow();
   });
 
   test('left behind by a killed supervisor is used again, watched and stopped', async () => {
     const orphan = await started(server());
+    const runtime = await readRuntime(dataDir);
+    expect(runtime).toMatchObject({ httpApiClosed: true });
+    expect(runtime).not.toHaveProperty('uiAddress');
+    expect([await modeOf('runtime'), await modeOf('runtime/temporal.json')]).toEqual([0o700, 0o600]);
     const heir = server();
     const adopted = await started(heir);
     expect(adopted.pid).toBe(orphan.pid);
     await adopted.stop(5_000);
     expect(await adopted.exited).toEqual({ code: null, signal: null });
     expect(await identify(orphan.pid)).toBeUndefined();
+  });
+
+  test('of an earlier version, whose HTTP API is open, or without the UI that is asked for, is replaced', async () => {
+    const orphan = await started(server());
+    const { httpApiClosed: _closed, ...earlier } = (await readRuntime(dataDir))!;
+    await writeRuntime(dataDir, earlier);
+    const replacement = await started(server());
+    expect(replacement.pid).not.toBe(orphan.pid);
+    expect(await identify(orphan.pid)).toBeUndefined();
+    const withUi = server(0);
+    const other = await started(withUi);
+    expect(other.pid).not.toBe(replacement.pid);
+    expect((await fetch(withUi.uiUrl()!)).status).toBe(200);
   });
 
   test('that does not answer is ended and replaced', async () => {
@@ -78,7 +103,7 @@ describe('the embedded Temporal server', () => {
       startTime: '1',
       bootId: '',
       address: '127.0.0.1:1',
-      uiUrl: 'http://127.0.0.1:2',
+      httpApiClosed: true,
     });
     const fresh = await started(server());
     expect(fresh.pid).not.toBe(process.pid);

@@ -50,7 +50,7 @@ async function startIn(dir: TempDir, settings: Record<string, string>, options: 
     const service = await startAll({
       environment: { ...inherited(), ...testSettings, LOG_LEVEL: 'info', ...settings },
       dataDir: join(dir.path, 'data'),
-      ports: { api: 0, temporalUi: 0 },
+      ports: { api: 0 },
       ...options,
       quiet: true,
     });
