@@ -3,8 +3,12 @@ import type { RunEventInput } from '../contracts/run-event';
 import type { ApprovalStatus, RunApproval } from '../contracts/run-approval';
 import type { ApprovalOutcome, ApprovalStore } from '../stores/approval-store';
 import type { AttemptStore } from '../stores/attempt-store';
+import type { AuditStore } from '../stores/audit-store';
 import type { FeedStore } from '../stores/feed-store';
 import type { RunEventStore } from '../stores/run-event-store';
+import type { ProofVerifier } from '../platform/temporal/proof-verifier';
+import { decideMessage } from '../workflows/message-proofs';
+import { temporalOperator } from '../workflows/operator';
 import type { Decided, DecideInput } from '../workflows/run-approval/messages';
 import { sourceOf } from './source';
 
@@ -16,7 +20,26 @@ export interface ApprovalDependencies {
   now(): Date;
 }
 
-export function createApprovalActivities(deps: ApprovalDependencies) {
+export interface ApprovalActivityDependencies extends ApprovalDependencies {
+  proofs: ProofVerifier;
+  audit: Pick<AuditStore, 'record'>;
+}
+
+/** A decision, and when the workflow accepted it, in milliseconds. */
+export interface DecisionInput {
+  approvalId: string;
+  decision: DecideInput;
+  acceptedAtMs?: number;
+}
+
+/** How a request ends without a decision, by who ends it. */
+const endings = new Map<string, ApprovalOutcome['decision']>([
+  ['system:expiry', 'expired'],
+  ['system:run-end', 'cancelled'],
+  [temporalOperator, 'cancelled'],
+]);
+
+export function createApprovalActivities(deps: ApprovalActivityDependencies) {
   return {
     /** Tells of a request once; repeated, it tells nothing more. Answers what its record says by now. */
     async announceApproval({ approvalId }: { approvalId: string }): Promise<{ status: ApprovalStatus }> {
@@ -27,12 +50,13 @@ export function createApprovalActivities(deps: ApprovalDependencies) {
     },
 
     /**
-     * Records a decision, if it is about exactly what is pending and in time, then tells of it. Repeated after it was
+     * Records a decision that the API has signed, if it is about exactly what is pending and in time, then tells of it. Repeated after it was
      * recorded, it tells again what nobody hears twice.
      */
-    async decideApproval({ approvalId, decision }: { approvalId: string; decision: DecideInput }): Promise<Decided> {
+    async decideApproval({ approvalId, decision, acceptedAtMs }: DecisionInput): Promise<Decided> {
+      await deps.proofs.require(decideMessage(approvalId, decision), decision.proof, acceptedAtMs);
       const at = deps.now().toISOString();
-      const { expectedRevision: revision, expectedActionHash: actionHash, ...outcome } = decision;
+      const { expectedRevision: revision, expectedActionHash: actionHash, proof: _proof, ...outcome } = decision;
       const changed = await deps.approvals.decide(approvalId, { revision, actionHash }, outcome, at);
       if (!changed) await deps.approvals.expireDue(at);
       const approval = changed ?? (await mustGet(approvalId));
@@ -41,7 +65,10 @@ export function createApprovalActivities(deps: ApprovalDependencies) {
       return { recorded: changed !== undefined || isOf(approval, decision), status: approval.status };
     },
 
-    /** Ends a request that nobody has decided, then tells of it. A decision that was first stands. */
+    /**
+     * Ends a request that nobody has decided, then tells of it. A decision that was first stands. What the request is said to
+     * have ended by is held against the stores: everything else is an operator's doing, who took it back.
+     */
     async closeApproval({
       approvalId,
       outcome,
@@ -49,10 +76,35 @@ export function createApprovalActivities(deps: ApprovalDependencies) {
       approvalId: string;
       outcome: ApprovalOutcome;
     }): Promise<{ status: ApprovalStatus }> {
-      const approval = await closeApproval(deps, approvalId, outcome);
+      const before = await mustGet(approvalId);
+      const actor = await enderOf(before, outcome);
+      const approval = await closeApproval(deps, approvalId, { decision: outcome.decision, actor });
+      if (before.status === 'pending' && actor === temporalOperator) {
+        await deps.audit.record({ action: 'run-approval.withdraw', actor, resource: approvalId });
+      }
       return { status: approval.status };
     },
   };
+
+  /** @throws ApplicationFailure for an ending that is a decision, or that is not due yet */
+  async function enderOf(approval: RunApproval, { decision, actor }: ApprovalOutcome): Promise<string> {
+    const { id: approvalId, attemptId, status, expiresAt } = approval;
+    if (endings.get(actor) !== decision) {
+      throw ApplicationFailure.nonRetryable(`Nobody but the API decides ${approvalId}.`, 'APPROVAL_ENDING_UNKNOWN');
+    }
+    const leftMs = Date.parse(expiresAt) - deps.now().getTime();
+    if (decision === 'expired' && status === 'pending' && leftMs > 0) {
+      throw ApplicationFailure.create({
+        type: 'APPROVAL_NOT_DUE',
+        message: `${approvalId} has not expired yet.`,
+        nextRetryDelay: Math.min(leftMs, 15_000),
+      });
+    }
+    if (actor !== 'system:run-end') return actor;
+    const attempt = await deps.attempts.get(attemptId);
+    const isOver = attempt?.completion !== undefined || attempt?.state === 'ended' || attempt?.state === 'refused';
+    return isOver || attempt === undefined ? actor : temporalOperator;
+  }
 
   async function mustGet(approvalId: string): Promise<RunApproval> {
     const approval = await deps.approvals.get(approvalId);

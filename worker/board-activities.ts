@@ -46,7 +46,7 @@ export function createBoardActivities(
     ...createCommandActivities({ ...onBoard, commands: stores.commands }),
     ...createOperatorActivities(claims),
     ...createCompletionActivities({ ...onBoard, claims, telemetry, withdrawApprovals }),
-    ...createApprovalActivities(onApprovals),
+    ...createApprovalActivities({ ...onApprovals, proofs: usual.proofs, audit: stores.audit }),
     ...recovery,
     ...createReconcileActivities({
       ...onBoard,

@@ -1,6 +1,6 @@
 import { HandlerError, operation, service, serviceHandler } from 'nexus-rpc';
 import { ApplicationFailure } from '@temporalio/common';
-import { messageUnproven } from '../platform/temporal/proof-verifier';
+import { messageUnproven } from '../platform/crypto/message-proof-shape';
 import { hostService, type HostQuestions } from '../workflows/host-questions';
 
 /** What answers, for each question. */

@@ -2,6 +2,7 @@ import type { PlannedPlace } from '../activities/planned-place';
 import type { PreviewInput } from '../activities/prepare';
 import type { ProvenMessage } from '../platform/crypto/message-proof';
 import type { MessageProof } from '../platform/crypto/message-proof-shape';
+import { runApprovalId, type DecideInput } from './run-approval/messages';
 
 /** A message with what proves who it is from: what reaches Temporal proves nothing by itself. */
 export interface Signed {
@@ -35,3 +36,7 @@ export const inventoryMessage = (place: PlannedPlace & Signed): ProvenMessage =>
 /** Starts the configured editor on a host. */
 export const openEditorMessage = (input: { taskId: string } & Signed): ProvenMessage =>
   provenMessage('open-editor', input.taskId, byService, input);
+
+/** What somebody decides about a request for approval. */
+export const decideMessage = (approvalId: string, decision: DecideInput): ProvenMessage =>
+  provenMessage('decide', runApprovalId(approvalId), decision.actor, decision);

@@ -2,7 +2,9 @@ import { WithStartWorkflowOperation, WorkflowUpdateFailedError, type Client } fr
 import { ApplicationFailure } from '@temporalio/common';
 import { runApprovalStart } from '../../approvals/approvals';
 import type { RunApproval } from '../../contracts/run-approval';
+import { updateProofMs, type MessageProofs } from '../../platform/crypto/message-proof';
 import { AppError } from '../../platform/errors/app-error';
+import { decideMessage } from '../../workflows/message-proofs';
 import {
   approvalActionChanged,
   approvalNotPending,
@@ -13,11 +15,12 @@ import {
 } from '../../workflows/run-approval/messages';
 import { askAgain } from '../temporal/ask-again';
 import { withinDeadline } from '../temporal/deadline';
+import { withProof } from '../temporal/with-proof';
 
 const refusals = [approvalActionChanged, approvalNotPending, approvalStale];
 
 /** The workflow behind each approval. */
-export function createApprovalLauncher(client: Client) {
+export function createApprovalLauncher(client: Client, proofs: Pick<MessageProofs, 'sign'>) {
   return {
     /**
      * Records a decision through the approval's workflow, which is started again should it be lost.
@@ -26,11 +29,12 @@ export function createApprovalLauncher(client: Client) {
      * @throws AppError 503 `APPROVAL_PENDING` when no worker answers in time
      */
     async decide(approval: RunApproval, decision: DecideInput): Promise<Decided | 'refused'> {
+      const signed = withProof(proofs, decision, decideMessage(approval.id, decision), updateProofMs);
       try {
         return await askAgain(() =>
           withinDeadline(client, pending, () =>
             client.workflow.executeUpdateWithStart(decideUpdate, {
-              args: [decision],
+              args: [signed],
               startWorkflowOperation: new WithStartWorkflowOperation('runApproval', runApprovalStart(approval)),
             }),
           ),

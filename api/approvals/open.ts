@@ -4,8 +4,8 @@ import type { ApprovalsContext } from './context';
 import { createApprovalLauncher } from './launcher';
 import { approvalRoutes } from './routes';
 
-export const openApprovals: OpenArea = async ({ approvals, client, database, now }) => {
+export const openApprovals: OpenArea = async ({ approvals, client, database, now, proofs }) => {
   const phases = await createPhaseStore(database);
-  const context: ApprovalsContext = { approvals, phases, launcher: createApprovalLauncher(client), now };
+  const context: ApprovalsContext = { approvals, phases, launcher: createApprovalLauncher(client, proofs), now };
   return (routes) => approvalRoutes(routes, context);
 };

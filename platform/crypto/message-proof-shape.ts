@@ -15,6 +15,9 @@ export interface MessageProof {
   mac: string;
 }
 
+/** The failure type that a message is refused with which does not prove who it is from. */
+export const messageUnproven = 'MESSAGE_UNPROVEN';
+
 const texts = ['purpose', 'subject', 'actor', 'digest', 'mac'] as const;
 const times = ['issuedAt', 'expiresAt'] as const;
 

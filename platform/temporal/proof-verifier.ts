@@ -1,9 +1,7 @@
 import { Context, type Info } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
+import { messageUnproven } from '../crypto/message-proof-shape';
 import { MessageProofError, type MessageProofs, type ProofProblem, type ProvenMessage } from '../crypto/message-proof';
-
-/** The failure type that a message is refused with which does not prove who it is from. */
-export const messageUnproven = 'MESSAGE_UNPROVEN';
 
 export interface ProofVerifierOptions {
   proofs: MessageProofs;

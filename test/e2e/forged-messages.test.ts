@@ -1,8 +1,14 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { askNexus } from '../../platform/temporal/ask-nexus';
-import { messageUnproven } from '../../platform/temporal/proof-verifier';
+import { messageUnproven } from '../../platform/crypto/message-proof-shape';
 import { eventually } from '../../platform/testing/eventually';
+import { withProof } from '../../api/temporal/with-proof';
+import { updateProofMs } from '../../platform/crypto/message-proof';
+import { decideMessage } from '../../workflows/message-proofs';
+import { runApprovalId, type DecideInput } from '../../workflows/run-approval/messages';
+import { anApprovalRequest, aRequester, aWaitingRun, type Requester } from '../support/approvals';
+import { proofsOf, someProofs } from '../support/proofs';
 import { hostService } from '../../workflows/host-questions';
 import { boardQueue, hostQueue } from '../../workflows/queues';
 import { scriptAgent } from '../support/caller';
@@ -19,6 +25,7 @@ beforeAll(async () => {
   await stack.call.configureAgents([
     scriptAgent('worker-bee'),
     { ...scriptAgent('worker-bee', '600', '50'), type: 'long-bee' },
+    { type: 'elsewhere', name: 'Elsewhere', provider: 'remote-callback' },
   ]);
   taskId = (await stack.call.createTask({ title: 'Attacked', git: { repo: 'sample' } })).id;
 });
@@ -139,5 +146,67 @@ describe('what a worker looks at or starts', () => {
   it('lets no workflow of another name act on a run', async () => {
     const input = { attemptId: 'attempt_000000000000', taskId, request: {}, actor: 'admin', maxRetries: 3, timings };
     expect(await refused(runs('agentRun', input))).toBe('ACTIVITY_FORBIDDEN');
+  });
+});
+
+/** An update as anybody sends it who reaches Temporal. */
+const update = (workflowId: string, name: string, input: object): Promise<unknown> =>
+  stack.temporal.workflow.getHandle(workflowId).executeUpdate(name, { args: [input] });
+
+/** When a proof was issued that has expired by now. */
+const longAgo = () => new Date(Date.now() - 2 * updateProofMs);
+
+describe('a decision about a request for approval', () => {
+  let requester: Requester;
+  let run: { taskId: string; attemptId: string };
+  beforeAll(async () => {
+    const { BOARD_DATA_DIR: dataDir, MONGODB_URL: mongoUrl } = stack.env;
+    requester = await aRequester(stack.temporal, { dataDir, mongoUrl });
+    run = await aWaitingRun(stack.call);
+  });
+  afterAll(() => requester.close());
+
+  it('is recorded only with the proof of the API for exactly this request', async () => {
+    const ask = (providerRequestId: string) =>
+      requester.approvals.request(anApprovalRequest(run, { providerRequestId }));
+    const [approval, other] = [await ask('request-1'), await ask('request-2')];
+    const decision: DecideInput = {
+      decision: 'approved',
+      expectedRevision: approval.revision,
+      expectedActionHash: approval.actionHash,
+      actor: 'admin',
+    };
+    const message = decideMessage(approval.id, decision);
+    const proofs = await proofsOf(stack.env);
+    const forgeries: [string, DecideInput][] = [
+      ['none', decision],
+      ['malformed', { ...decision, proof: { mac: 'x' } as never }],
+      ['of another key', withProof(someProofs(), decision, message, updateProofMs)],
+      ['expired', withProof(await proofsOf(stack.env, longAgo), decision, message, updateProofMs)],
+      ['for another request', withProof(proofs, decision, decideMessage(other.id, decision), updateProofMs)],
+      ['for another actor', { ...withProof(proofs, decision, message, updateProofMs), actor: 'agent:other' }],
+      ['for another decision', { ...withProof(proofs, decision, message, updateProofMs), decision: 'rejected' }],
+    ];
+    for (const [name, forged] of forgeries) {
+      expect([name, await refused(update(runApprovalId(approval.id), 'decide', forged))]).toEqual([
+        name,
+        messageUnproven,
+      ]);
+    }
+    expect(await requester.store.get(approval.id)).toEqual(approval);
+    const problems = (await refusals()).filter(({ resource }) => resource === runApprovalId(approval.id));
+    expect(problems.map(({ details }) => details)).toEqual(
+      ['wrong-body', 'wrong-actor', 'wrong-subject', 'expired', 'forged'].map((problem) =>
+        expect.objectContaining({ purpose: 'decide', problem }),
+      ),
+    );
+
+    const { decision: verdict, expectedRevision, expectedActionHash } = decision;
+    await stack.call.ok('POST', `/api/run-approvals/${approval.id}/decision`, {
+      decision: verdict,
+      expectedRevision,
+      expectedActionHash,
+    });
+    expect(await requester.store.get(approval.id)).toMatchObject({ status: 'approved', revision: 2 });
   });
 });

@@ -8,12 +8,15 @@ import { openDatabase } from '../../stores/open';
 /** Signs for nobody who verifies it. */
 export const someProofs = (): MessageProofs => createMessageProofs(randomBytes(32));
 
-/** Signs as the API on these stores does. */
-export async function proofsOf(env: Pick<Environment, 'MONGODB_URL' | 'BOARD_DATA_DIR'>): Promise<MessageProofs> {
+/** Signs as the API on these stores does, at whatever time it is there. */
+export async function proofsOf(
+  env: Pick<Environment, 'MONGODB_URL' | 'BOARD_DATA_DIR'>,
+  now?: () => Date,
+): Promise<MessageProofs> {
   const log = createLog({ name: 'test', level: 'silent' });
   const database = await openDatabase({ mongoUrl: env.MONGODB_URL, dataDir: env.BOARD_DATA_DIR, log });
   try {
-    return await openMessageProofs(database);
+    return await openMessageProofs(database, now);
   } finally {
     await database.close();
   }

@@ -1,6 +1,7 @@
 import { defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { SealedBox } from '../../platform/crypto/sealed-box';
 import type { ApprovalStatus } from '../../contracts/run-approval';
+import type { Signed } from '../message-proofs';
 
 /** One execution per approval: asking twice is one. */
 export const runApprovalId = (approvalId: string): string => `approval/${approvalId}`;
@@ -15,8 +16,8 @@ export interface RunApprovalInput {
   expiresAt: string;
 }
 
-/** A decision on exactly what was seen. */
-export interface DecideInput {
+/** A decision on exactly what was seen; its proof says that the API has it from the actor. */
+export interface DecideInput extends Signed {
   decision: 'approved' | 'rejected';
   expectedRevision: number;
   expectedActionHash: string;

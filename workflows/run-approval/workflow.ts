@@ -10,6 +10,7 @@ import {
 import type { ApprovalActivities } from '../../activities/approvals';
 import type { ApprovalStatus } from '../../contracts/run-approval';
 import { reject } from '../reject';
+import { requireProof, verified } from '../unproven';
 import { agentRunId, approvalChanged } from '../agent-run/messages';
 import {
   approvalActionChanged,
@@ -99,10 +100,12 @@ class ApprovalMessages {
 
   private async decide(decision: DecideInput): Promise<Decided> {
     this.deciding = true;
+    const acceptedAtMs = Date.now();
     try {
       // Nobody hears of the decision before the request.
       await condition(() => this.announced);
-      const decided = await records.decideApproval({ approvalId: this.input.approvalId, decision });
+      const { approvalId } = this.input;
+      const decided = await verified(records.decideApproval({ approvalId, decision, acceptedAtMs }));
       this.status = decided.status;
       return decided;
     } finally {
@@ -110,7 +113,9 @@ class ApprovalMessages {
     }
   }
 
-  private check({ expectedRevision, expectedActionHash }: DecideInput): void {
+  private check(decision: DecideInput): void {
+    requireProof(decision);
+    const { expectedRevision, expectedActionHash } = decision;
     if (this.over || this.deciding) reject(approvalNotPending, 'The request is no longer pending.');
     if (expectedActionHash !== this.input.actionHash)
       reject(approvalActionChanged, 'The request is for another action.');

@@ -1,0 +1,25 @@
+import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow';
+import { isMessageProof, messageUnproven } from '../platform/crypto/message-proof-shape';
+import type { Signed } from './message-proofs';
+import { reject } from './reject';
+
+/** Refuses a message without a proof before it becomes part of the history; what the proof is worth is found out after that. */
+export function requireProof({ proof }: Signed): void {
+  if (!isMessageProof(proof)) reject(messageUnproven, 'Only the API decides this: the message has no proof of it.');
+}
+
+/** Refuses what has a proof that is none; without any it is an operator's. */
+export function checkProof({ proof }: Signed): void {
+  if (proof !== undefined && !isMessageProof(proof)) reject(messageUnproven, 'The proof of the message is none.');
+}
+
+/** What a step answers that verifies a message first; a message that it refuses is refused as one. */
+export async function verified<T>(step: Promise<T>): Promise<T> {
+  try {
+    return await step;
+  } catch (error) {
+    const cause = error instanceof ActivityFailure ? error.cause : undefined;
+    if (cause instanceof ApplicationFailure && cause.type === messageUnproven) throw cause;
+    throw error;
+  }
+}
