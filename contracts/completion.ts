@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { presentedSecret } from './callback-secret';
 import { attemptId, digest, phase, text, timestamp } from './common';
 import { sideEffectKind } from './task';
 
@@ -69,6 +70,7 @@ export const completionCallback = z
   .strictObject({
     attemptId,
     providerRuntimeManifestDigest: digest.optional(),
+    callbackSecret: presentedSecret.optional(),
     success: z.boolean().optional(),
     status: completionStatus.optional(),
     summary: text(20_000).optional(),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { issuedCallback } from './callback-secret';
 import { attemptId, commitPolicy, phase, slug, taskId, timestamp } from './common';
 import { capabilityId } from './profile';
 
@@ -33,6 +34,8 @@ const started = z.object({
   startedAt: timestamp,
   providerRuntimeManifestDigest: z.string(),
   runLaunchManifestDigest: z.string(),
+  /** Only for an agent elsewhere, and only in the answer to its launch. */
+  callback: issuedCallback.optional(),
 });
 
 const queued = z.object({
@@ -44,6 +47,7 @@ const queued = z.object({
   enqueuedAt: timestamp,
   retryAfterMs: z.number().int(),
   limitingScopes: z.array(z.object({ scope: z.string(), scopeId: z.string() })),
+  callback: issuedCallback.optional(),
 });
 
 /** What an accepted start answers: running with its contract stored, or durably queued. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { presentedSecret } from './callback-secret';
 import { attemptId, slug, taskId, text, timestamp } from './common';
 import { moment } from './query';
 
@@ -151,6 +152,8 @@ export const tokenReport = z
     cost: money.optional(),
     model: text(200, 1).optional(),
     agent: slug.optional(),
+    /** Of an attempt elsewhere. */
+    callbackSecret: presentedSecret.optional(),
   })
   .meta({ id: 'TokenReport' });
 export type TokenReport = z.infer<typeof tokenReport>;

@@ -3,15 +3,19 @@ import { AppError, assertFound, conflict } from '../../platform/errors/app-error
 import { claimDigest, redactClaim, type TerminalClaim } from '../../runs/completion';
 import type { RunsContext } from './context';
 import { verifiedAttempt } from './attempt';
+import { assertReporter, type Reporter } from './callback-secret';
 
 /**
  * Takes the terminal report of an agent elsewhere (specification 2, Launch rule 7). The same report again succeeds
  * without change; another one is a conflict, however it arrives.
+ *
+ * @throws AppError 403 when the reporter does not prove that the attempt is its own
  */
 export async function completeRun(
   context: RunsContext,
   taskId: string,
   body: CompletionCallback,
+  reporter: Reporter,
 ): Promise<{ received: true }> {
   const { providerRuntimeManifestDigest } = body;
   const record = await verifiedAttempt(context, taskId, body.attemptId, { providerRuntimeManifestDigest });
@@ -22,6 +26,7 @@ export async function completeRun(
       'NOT_REMOTE_CALLBACK',
     );
   }
+  await assertReporter(context, record, reporter);
   const claim = claimOf(body);
   const identity = claimDigest(claim);
   if (!record.completion) {
@@ -45,6 +50,7 @@ export async function completeRun(
 function claimOf({
   attemptId: _attempt,
   providerRuntimeManifestDigest: _digest,
+  callbackSecret: _secret,
   success,
   status,
   summary,

@@ -1,4 +1,5 @@
 import type { AttemptStore } from '../../stores/attempt-store';
+import type { CallbackSecretStore } from '../../stores/callback-secret-store';
 import type { ClaimStore } from '../../stores/claim-store';
 import type { ConversationStore } from '../../stores/conversation-store';
 import type { HostStore } from '../../stores/host-store';
@@ -23,6 +24,7 @@ export interface RunsContext extends LaunchSources {
   attempts: AttemptStore;
   launches: LaunchStore;
   recoveries: RecoveryStore;
+  callbackSecrets: CallbackSecretStore;
   claims: ClaimStore;
   telemetry: TelemetryStore;
   commands: RunCommandStore;

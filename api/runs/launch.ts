@@ -16,6 +16,7 @@ import { planLaunch, type LaunchPlan } from '../../runs/launch-plan';
 import { refusalError } from '../../runs/refusal';
 import { loadLaunchSubject } from '../../stores/launch-subject';
 import { attemptOfTask } from './attempt';
+import { withCallback } from './callback-secret';
 import { tracedRefusal } from '../../stores/route-trace';
 import type { AgentRunInput } from '../../workflows/agent-run/messages';
 import type { RunsContext } from './context';
@@ -48,6 +49,17 @@ export async function launchRun(
 ): Promise<LaunchAnswer> {
   const { idempotencyKey: bodyKey, ...request } = body;
   const key = parseKey(caller.headerKey) ?? bodyKey;
+  const answer = await launchOnce(context, taskId, request, { ...caller, key }, conversation);
+  return withCallback(context, answer, { actor: caller.actor, launchKey: key });
+}
+
+async function launchOnce(
+  context: RunsContext,
+  taskId: string,
+  request: Omit<LaunchRequest, 'idempotencyKey'>,
+  { key, ...caller }: LaunchCaller & { key: string | undefined },
+  conversation: LaunchConversation | undefined,
+): Promise<LaunchAnswer> {
   const requestDigest = requestIdentity(taskId, request, conversation);
   const known = key === undefined ? undefined : await context.launches.find(taskId, key);
   if (known && known.requestDigest !== requestDigest) {

@@ -1,5 +1,6 @@
 import type { Client } from '@temporalio/client';
 import type { MessageProofs } from '../../platform/crypto/message-proof';
+import { createCallbackSecretStore } from '../../stores/callback-secret-store';
 import { createClaimStore } from '../../stores/claim-store';
 import { createConversationStore } from '../../stores/conversation-store';
 import { createHostStore } from '../../stores/host-store';
@@ -43,6 +44,7 @@ export async function openRuns(
     createRunCommandStore(database),
   ]);
   const conversations = await createConversationStore(database);
+  const callbackSecrets = await createCallbackSecretStore(database);
   return {
     board,
     routing,
@@ -58,6 +60,7 @@ export async function openRuns(
     attempts,
     launches,
     recoveries,
+    callbackSecrets,
     claims,
     commands,
     conversations,

@@ -3,7 +3,9 @@ import { tokenReport, tokenReportAnswer } from '../../contracts/telemetry';
 import { BytesAnswer } from '../../platform/http/answer';
 import type { Routes } from '../../platform/http/routes';
 import { runLogChunk, runLogHeader } from '../../runs/log';
+import { callbackSecretHeader } from '../../contracts/callback-secret';
 import { verifiedAttempt } from './attempt';
+import { secretOf } from './callback-secret';
 import type { RunsContext } from './context';
 import { ofAttempt, ofTask } from './parameters';
 import { reportTokens } from './tokens';
@@ -34,7 +36,11 @@ export function runReportRoutes(routes: Routes, context: RunsContext): void {
       status: 201,
       errors: [404, 409],
     },
-    ({ params, body, header }) => reportTokens(context, params.taskId, body, header('x-idempotency-key')),
+    ({ params, body, auth, header }) =>
+      reportTokens(context, params.taskId, body, header('x-idempotency-key'), {
+        auth,
+        secret: secretOf(body.callbackSecret, header(callbackSecretHeader)),
+      }),
   );
 
   routes.add(

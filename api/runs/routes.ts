@@ -1,3 +1,4 @@
+import { callbackSecretHeader } from '../../contracts/callback-secret';
 import { completionReceived, runStatus, stopAnswer, stopRequest } from '../../contracts/attempt';
 import { completionCallback } from '../../contracts/completion';
 import { launchAnswer, launchRequest } from '../../contracts/launch';
@@ -7,6 +8,7 @@ import { conflict } from '../../platform/errors/app-error';
 import type { Routes } from '../../platform/http/routes';
 import { attemptOfTask, verifiedAttempt } from './attempt';
 import { attemptRoutes } from './attempts';
+import { callbackSecretRoutes, secretOf } from './callback-secret';
 import { completeRun } from './complete';
 import type { RunsContext } from './context';
 import { launchRun, previewRun } from './launch';
@@ -22,6 +24,7 @@ const tag = 'runs';
 /** Launching, watching and ending the runs of a task. */
 export function runRoutes(routes: Routes, context: RunsContext): void {
   attemptRoutes(routes, context);
+  callbackSecretRoutes(routes, context);
   commandRoutes(routes, context);
   conversationRoutes(routes, context);
   recoveryRoutes(routes, context);
@@ -118,8 +121,17 @@ export function runRoutes(routes: Routes, context: RunsContext): void {
       body: completionCallback,
       response: completionReceived,
       errors: [404, 409, 503],
+      // Without the secret only an administrator succeeds.
+      audit: ({ body, header }) =>
+        (body.callbackSecret ?? header(callbackSecretHeader)) === undefined
+          ? { action: 'run.complete', resource: body.attemptId, details: { proof: 'admin:manage' } }
+          : undefined,
     },
-    ({ params, body }) => completeRun(context, params.taskId, body),
+    ({ params, body, auth, header }) =>
+      completeRun(context, params.taskId, body, {
+        auth,
+        secret: secretOf(body.callbackSecret, header(callbackSecretHeader)),
+      }),
   );
 
   routes.add(

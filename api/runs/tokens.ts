@@ -4,21 +4,24 @@ import type { TokenReport } from '../../contracts/telemetry';
 import { conflict, validationError } from '../../platform/errors/app-error';
 import { capabilityEvidence } from '../../runs/commands';
 import { verifiedAttempt } from './attempt';
+import { assertReporter, type Reporter } from './callback-secret';
 import type { RunsContext } from './context';
 
 /**
  * Counts what exactly this attempt has used (specification 2, Launch rule 6). Under the same idempotency key it is
  * counted once.
  *
- * @throws AppError 409 when the attempt has ended, is of another agent, or of a provider that reports no usage
+ * @throws AppError 403 when the attempt runs elsewhere and the reporter does not prove that it is its own; 409 when the attempt has ended, is of another agent, or of a provider that reports no usage
  */
 export async function reportTokens(
   context: RunsContext,
   taskId: string,
-  { attemptId, totalTokens, ...report }: TokenReport,
+  { attemptId, totalTokens, callbackSecret: _secret, ...report }: TokenReport,
   headerKey: string | undefined,
+  reporter: Reporter,
 ): Promise<{ recorded: true; eventId: string; totalTokens: number }> {
   const record = await verifiedAttempt(context, taskId, attemptId);
+  if (record.provider === 'remote-callback') await assertReporter(context, record, reporter);
   if (report.agent !== undefined && report.agent !== record.agent) {
     throw conflict(`The attempt is one of ${record.agent}.`, { attemptId, agent: record.agent }, 'AGENT_MISMATCH');
   }

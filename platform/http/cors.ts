@@ -22,7 +22,7 @@ const readableHeaders = [
   'X-Resource-Revision',
 ].join(', ');
 const sendableHeaders =
-  'Authorization, Content-Type, If-Match, If-None-Match, X-API-Key, X-API-Version, X-Idempotency-Key, X-Request-ID, X-Resource-Revision';
+  'Authorization, Content-Type, If-Match, If-None-Match, X-API-Key, X-API-Version, X-Board-Callback-Secret, X-Idempotency-Key, X-Request-ID, X-Resource-Revision';
 
 /**
  * What pages of a browser may do: pages of an allowed origin everything, other pages nothing. A write of a foreign page

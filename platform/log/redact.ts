@@ -14,6 +14,8 @@ const tokenShapes: readonly RegExp[] = [
   /\bA(?:KIA|SIA)[0-9A-Z]{16}\b/g,
   /\bAIza[A-Za-z0-9_-]{35}/g,
   /\bnpm_[A-Za-z0-9]{36}/g,
+  // Our own: callback secrets, and keys that follow the advice of the documentation.
+  /\brb[a-z]{1,6}_[A-Za-z0-9_-]{32,255}/g,
   /\beyJ[A-Za-z0-9_-]{8,4096}\.eyJ[A-Za-z0-9_-]{2,4096}\.[A-Za-z0-9_-]{8,1024}/g,
   /-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[^-]*(?:-----END [A-Z ]{0,40}PRIVATE KEY-----)?/g,
 ];
