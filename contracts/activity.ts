@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { taskId, text, timestamp } from './common';
-import { moment } from './query';
+import { listPage, moment } from './query';
 
 /** What may have happened. Those that no route makes yet are here for clients that know them. */
 export const activityType = z
@@ -54,7 +54,7 @@ export type Activity = z.infer<typeof activity>;
 
 export const activityQuery = z
   .strictObject({
-    limit: z.coerce.number().int().min(1).max(500).default(50),
+    ...listPage(50, 500),
     /** 0, or left out: the newest; 1 and so on: that page. */
     page: z.coerce.number().int().min(0).max(10_000).default(0),
     agent: text(100, 1).optional(),

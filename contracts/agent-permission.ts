@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { slug, taskId, text, timestamp } from './common';
 import { actionName, namePattern } from './name-pattern';
+import { listPage } from './query';
 
 /** How far an agent is trusted (specification 2, Agent permission levels). */
 export const agentLevel = z.enum(['intern', 'specialist', 'lead']);
@@ -94,7 +95,7 @@ export const permissionApprovalQuery = z
   .strictObject({
     agentId: slug.optional(),
     page: z.coerce.number().int().min(1).max(10_000).default(1),
-    limit: z.coerce.number().int().min(1).max(200).default(100),
+    ...listPage(100, 200),
   })
   .meta({ id: 'PermissionApprovalQuery' });
 export type PermissionApprovalQuery = z.output<typeof permissionApprovalQuery>;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { digest, timestamp } from './common';
-import { moment } from './query';
+import { listPage, moment, nextCursor } from './query';
 
 const month = z.string().regex(/^\d{4}-(0[1-9]|1[0-2])$/, 'must be a month such as 2026-11');
 
@@ -32,14 +32,16 @@ export const auditQuery = z
     resource: z.string().max(200).optional(),
     since: moment.optional(),
     until: moment.optional(),
-    /** Entries before this sequence: the way to the next page. */
+    /** Entries before this sequence. */
     before: z.coerce.number().int().min(1).optional(),
-    limit: z.coerce.number().int().min(1).max(1000).default(100),
+    ...listPage(100, 1000),
   })
   .meta({ id: 'AuditQuery' });
 export type AuditQuery = z.output<typeof auditQuery>;
 
-export const auditPage = z.object({ entries: z.array(auditEntry), count: z.number().int() }).meta({ id: 'AuditPage' });
+export const auditPage = z
+  .object({ entries: z.array(auditEntry), count: z.number().int(), nextCursor })
+  .meta({ id: 'AuditPage' });
 
 export const auditVerifyQuery = z.strictObject({ month: month.optional() });
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { text, timestamp } from './common';
-import { moment } from './query';
+import { listPage, moment } from './query';
 
 export const broadcastPriority = z.enum(['info', 'action-required', 'urgent']);
 
@@ -37,7 +37,7 @@ export const broadcastQuery = z
       .transform((value) => value === 'true'),
     agent: text(100, 1).optional(),
     priority: broadcastPriority.optional(),
-    limit: z.coerce.number().int().min(1).max(200).default(50),
+    ...listPage(50, 200),
   })
   .refine(({ unread, agent }) => !unread || agent !== undefined, {
     path: ['agent'],

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { slug, taskId, text, timestamp } from './common';
+import { listPage } from './query';
 import { enforcementMode } from './settings';
 import { webUrl } from './url';
 
@@ -94,7 +95,7 @@ export const ceremonyQuery = z
     status: ceremonyStatus.optional(),
     kind: ceremonyKind.optional(),
     taskId: taskId.optional(),
-    limit: z.coerce.number().int().min(1).max(500).default(100),
+    ...listPage(100, 500),
   })
   .meta({ id: 'CeremonyQuery' });
 export type CeremonyQuery = z.output<typeof ceremonyQuery>;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { taskId, text, timestamp } from './common';
+import { listPage, paging } from './query';
 
 export const chatId = z
   .string()
@@ -62,12 +63,11 @@ export const chatSent = z.object({ sessionId: chatId, message: chatMessage }).me
 
 export const chatSessionQuery = z.strictObject({
   taskId: taskId.optional(),
-  limit: z.coerce.number().int().min(1).max(200).default(50),
-  offset: z.coerce.number().int().min(0).max(1_000_000).default(0),
+  ...paging(50, 200),
 });
 
 /** The newest `limit` messages before a sequence; without one, the newest of all. */
 export const chatHistoryQuery = z.strictObject({
-  limit: z.coerce.number().int().min(1).max(500).default(100),
+  ...listPage(100, 500),
   before: z.coerce.number().int().min(1).optional(),
 });

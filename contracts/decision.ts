@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { exactlyOneOf, revision, slug, taskId, text, timestamp } from './common';
-import { moment } from './query';
+import { listPage, moment } from './query';
 
 /** A share, 0 to 1, which may be stated in percent as well: what is above 1 is percent. */
 const share = z
@@ -120,7 +120,7 @@ export const decisionQuery = z
     startTime: moment.optional(),
     endTime: moment.optional(),
     page: z.coerce.number().int().min(1).max(10_000).default(1),
-    limit: z.coerce.number().int().min(1).max(500).default(100),
+    ...listPage(100, 500),
   })
   .meta({ id: 'DecisionQuery' });
 export type DecisionQuery = z.output<typeof decisionQuery>;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { exactlyOneOf, slug, text, timestamp } from './common';
-import { flag, moment, paging } from './query';
+import { flag, moment, listPage } from './query';
 
 /**
  * What is watched of the runs of an agent: how many it begins a day, how long they take (milliseconds), what they cost, the
@@ -99,11 +99,12 @@ export const driftAlertQuery = z
     severity: driftSeverity.optional(),
     acknowledged: flag.optional(),
     since: moment.optional(),
-    limit: paging(50, 500).limit,
+    ...listPage(50, 500),
   })
   .meta({ id: 'DriftAlertQuery' });
 export type DriftAlertQuery = z.output<typeof driftAlertQuery>;
 
 export const driftBaselineQuery = z
-  .strictObject({ agent: slug.optional(), metric: driftMetric.optional() })
+  .strictObject({ agent: slug.optional(), metric: driftMetric.optional(), ...listPage(1000, 1000) })
   .meta({ id: 'DriftBaselineQuery' });
+export type DriftBaselineQuery = z.output<typeof driftBaselineQuery>;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { clearable, revision, slug, taskId, text, timestamp } from './common';
-import { paging } from './query';
+import { listPage, paging } from './query';
 
 /** Specification 1, Enumerations. */
 export const errorType = z.enum([
@@ -108,7 +108,7 @@ export type ErrorAnalysisQuery = z.output<typeof errorAnalysisQuery>;
 
 /** `q` is looked for whatever its case. */
 export const errorSearchQuery = z
-  .strictObject({ q: text(200, 1), limit: paging(20, 200).limit })
+  .strictObject({ q: text(200, 1), ...listPage(20, 200) })
   .meta({ id: 'ErrorSearchQuery' });
 
 const count = z.number().int();

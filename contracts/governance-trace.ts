@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { slug, taskId, timestamp } from './common';
-import { moment } from './query';
+import { listPage, moment } from './query';
 
 /** What was decided about. */
 export const traceKind = z.enum([
@@ -90,7 +90,7 @@ export const governanceTraceQuery = z
     actionType: slug.optional(),
     startTime: moment.optional(),
     endTime: moment.optional(),
-    limit: z.coerce.number().int().min(1).max(500).default(100),
+    ...listPage(100, 500),
   })
   .meta({ id: 'GovernanceTraceQuery' });
 export type GovernanceTraceQuery = z.infer<typeof governanceTraceQuery>;

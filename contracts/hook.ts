@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { revision, slug, taskId, text, timestamp } from './common';
+import { listPage } from './query';
 import { taskLocation, taskPriority, taskStatus } from './task';
 import { webUrl } from './url';
 
@@ -164,7 +165,7 @@ export type HookExecution = z.infer<typeof hookExecution>;
 export const executionQuery = z.strictObject({
   hookId: hookId.optional(),
   taskId: taskId.optional(),
-  limit: z.coerce.number().int().min(1).max(500).default(50),
+  ...listPage(50, 500),
 });
 
 /** Fires the hooks of an event by hand, for a task as it is now but for what is stated of it. */

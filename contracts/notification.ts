@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { taskId, text, timestamp } from './common';
+import { listPage, nextCursor } from './query';
 import { webUrl } from './url';
 
 const kind = z
@@ -58,7 +59,7 @@ export const notificationQuery = z
       .default('false')
       .transform((value) => value === 'true'),
     taskId: taskId.optional(),
-    limit: z.coerce.number().int().min(1).max(500).default(50),
+    ...listPage(50, 500),
   })
   .meta({ id: 'NotificationQuery' });
 export type NotificationQuery = z.output<typeof notificationQuery>;
@@ -67,6 +68,7 @@ export const pendingNotifications = z
   .object({
     count: z.number().int(),
     messages: z.array(z.object({ id: z.string(), type: z.string(), text: z.string(), timestamp })),
+    nextCursor,
   })
   .meta({ id: 'PendingNotifications' });
 

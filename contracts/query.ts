@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { cursor } from './cursor';
 
 /** A moment with any precision and zone, as stored timestamps are written, so that both compare as text. */
 export const moment = z.iso.datetime({ offset: true }).transform((value) => new Date(value).toISOString());
@@ -6,8 +7,17 @@ export const moment = z.iso.datetime({ offset: true }).transform((value) => new 
 /** `true` or `false` in a query. */
 export const flag = z.enum(['true', 'false']).transform((value) => value === 'true');
 
-/** One part of a list: how many, and how many to pass over. */
-export const paging = (limit: number, most: number) => ({
+/** One page of a list that is read by following its cursor. */
+export const listPage = (limit: number, most: number) => ({
   limit: z.coerce.number().int().min(1).max(most).default(limit),
+  cursor: cursor.optional(),
+});
+
+/** The same for a list that can also be read from a place further on: how many items to pass over. */
+export const paging = (limit: number, most: number) => ({
+  ...listPage(limit, most),
   offset: z.coerce.number().int().min(0).max(1_000_000).default(0),
 });
+
+/** Of a list that is an object: the `cursor` of what comes next; absent at its end. */
+export const nextCursor = z.string().optional();

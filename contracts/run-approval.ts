@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { attemptId, digest, slug, taskId, text, timestamp } from './common';
+import { listPage } from './query';
 
 export const approvalStatus = z.enum(['pending', 'approved', 'rejected', 'expired', 'cancelled']);
 export type ApprovalStatus = z.infer<typeof approvalStatus>;
@@ -97,7 +98,7 @@ export const runApprovalQuery = z
     attemptId: attemptId.optional(),
     agentId: slug.optional(),
     page: z.coerce.number().int().min(1).max(10_000).default(1),
-    limit: z.coerce.number().int().min(1).max(200).default(100),
+    ...listPage(100, 200),
   })
   .meta({ id: 'RunApprovalQuery' });
 export type RunApprovalQuery = z.infer<typeof runApprovalQuery>;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { attemptId, taskId, text, timestamp } from './common';
-import { moment } from './query';
+import { listPage, moment } from './query';
 
 export const mentionKind = z.enum(['user', 'agent', 'role', 'owner']);
 
@@ -77,11 +77,9 @@ export const squadMessageCreate = z
   .meta({ id: 'SquadMessageCreate' });
 export type SquadMessageCreate = z.output<typeof squadMessageCreate>;
 
-const limit = z.coerce.number().int().min(1).max(200).default(50);
-
 /** The newest `limit` messages, of one agent, after a time. */
 export const squadQuery = z.strictObject({
-  limit,
+  ...listPage(50, 200),
   agent: z.string().max(100).optional(),
   since: moment.optional(),
   includeSystem: z
@@ -91,7 +89,8 @@ export const squadQuery = z.strictObject({
 });
 export type SquadQuery = z.output<typeof squadQuery>;
 
-export const squadSearchQuery = z.strictObject({ q: text(200, 1), limit });
+export const squadSearchQuery = z.strictObject({ q: text(200, 1), ...listPage(50, 200) });
+export type SquadSearchQuery = z.output<typeof squadSearchQuery>;
 
 /** Where a text was found: never the whole message, and nothing that looks like a secret. */
 export const squadHit = z

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { agentState } from './agent-status';
 import { taskId, timestamp } from './common';
-import { moment } from './query';
+import { moment, paging } from './query';
 
 /** One change of the reported status. */
 export const statusChange = z
@@ -19,10 +19,7 @@ export const statusChange = z
   .meta({ id: 'StatusChange' });
 export type StatusChange = z.infer<typeof statusChange>;
 
-const paged = {
-  limit: z.coerce.number().int().min(1).max(1000).default(100),
-  offset: z.coerce.number().int().min(0).max(1_000_000).default(0),
-};
+const paged = paging(100, 1000);
 
 export const statusHistoryQuery = z.strictObject(paged);
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { presentedSecret } from './callback-secret';
 import { attemptId, slug, taskId, text, timestamp } from './common';
-import { moment } from './query';
+import { listPage, moment } from './query';
 
 /** Longest duration that is kept: seven days, in milliseconds. */
 export const maxDurationMs = 7 * 86_400_000;
@@ -111,7 +111,7 @@ export type TelemetryFilter = z.infer<typeof telemetryFilter>;
 
 /** Page by page, the newest first. */
 const paging = {
-  limit: z.coerce.number().int().min(1).max(1000).default(100),
+  ...listPage(100, 1000),
   page: z.coerce.number().int().min(1).max(1000).default(1),
 };
 export const telemetryQuery = z.strictObject({ ...filters, ...paging }).meta({ id: 'TelemetryQuery' });
@@ -120,7 +120,7 @@ export const taskTelemetryQuery = z.strictObject({ type: telemetryType.optional(
 export const telemetryExportQuery = z.strictObject({
   ...filters,
   format: z.enum(['csv', 'json']).default('json'),
-  limit: z.coerce.number().int().min(1).max(10_000).default(10_000),
+  ...listPage(10_000, 10_000),
 });
 
 export const telemetryStatus = z

@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { Filter } from 'mongodb';
 import { activityType, type Activity, type ActivityQuery, type ActivityType } from '../contracts/activity';
+import { offsetOfPage, type Page } from '../platform/lists/page';
 import type { Collection, Database, Stored } from './collection';
+import { findPage } from './find-page';
 
 type ActivityRecord = Stored & Omit<Activity, 'id'>;
 
@@ -20,7 +22,7 @@ const agentOf = (actor = ''): string | undefined => (actor.startsWith('agent:') 
 
 /** What was done on the board, and who did it (specification 1, Mount list). */
 export async function createActivityStore(db: Database, now: () => Date = () => new Date()) {
-  const newest = { timestamp: -1 } as const;
+  const newest = { timestamp: -1, _id: -1 } as const;
   const activities: Collection<ActivityRecord> = await db.collection<ActivityRecord>({
     name: 'activity',
     indexes: [
@@ -63,7 +65,7 @@ export async function createActivityStore(db: Database, now: () => Date = () => 
     },
 
     /** The newest first. */
-    async list({ limit, page, since, until, ...fields }: ActivityQuery): Promise<Activity[]> {
+    async list({ limit, cursor, page, since, until, ...fields }: ActivityQuery): Promise<Page<Activity>> {
       const given: [string, unknown][] = Object.entries(fields);
       const stated = given.filter(([, value]) => value !== undefined);
       const filter: Filter<ActivityRecord> = {
@@ -73,8 +75,8 @@ export async function createActivityStore(db: Database, now: () => Date = () => 
           ...(until === undefined ? {} : { $lte: new Date(until).toISOString() }),
         },
       };
-      const options = { sort: newest, limit, skip: Math.max(0, page - 1) * limit };
-      return (await activities.find(filter, options)).map(present);
+      const part = { limit, cursor, offset: offsetOfPage(page, limit) };
+      return (await findPage(activities, filter, { key: 'timestamp', direction: -1 }, part)).map(present);
     },
 
     filters: async () => ({ agents: await agents(), types: await types() }),

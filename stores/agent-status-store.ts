@@ -2,7 +2,9 @@ import { randomBytes } from 'node:crypto';
 import type { AgentStatusReport } from '../contracts/agent-status';
 import type { StatusChange } from '../contracts/status-history';
 import { conflict } from '../platform/errors/app-error';
+import type { Page, PageRequest } from '../platform/lists/page';
 import type { Database } from './collection';
+import { findPage } from './find-page';
 import { createSequencer, type Sequenced } from './sequencer';
 
 /** A change of the status, with the newest report that has the new one. */
@@ -29,7 +31,7 @@ export async function createAgentStatusStore(db: Database, now: () => Date = () 
     indexes: [
       { keys: { sequence: 1 }, unique: true },
       { keys: { listed: 1, sequence: -1 } },
-      { keys: { listed: 1, timestamp: -1 } },
+      { keys: { listed: 1, timestamp: -1, _id: -1 } },
     ],
     expire: { field: 'seenAt', afterSeconds: statusHistoryDays * 86_400 },
   });
@@ -80,15 +82,15 @@ export async function createAgentStatusStore(db: Database, now: () => Date = () 
     },
 
     /** The newest first. */
-    async history({ limit, offset }: { limit: number; offset: number }): Promise<StatusChange[]> {
-      const found = await records.find({ listed: true }, { sort: { sequence: -1 }, limit, skip: offset });
-      return found.map(present);
+    async history(part: PageRequest): Promise<Page<StatusChange>> {
+      const newestFirst = { key: 'sequence', direction: -1, unique: true } as const;
+      return (await findPage(records, { listed: true }, newestFirst, part)).map(present);
     },
 
     /** Changes from `start`, until before `end` (ISO times), the oldest first. */
-    async between(start: string, end: string, limit: number, offset = 0): Promise<StatusChange[]> {
+    async between(start: string, end: string, part: PageRequest): Promise<Page<StatusChange>> {
       const filter = { listed: true, timestamp: { $gte: start, $lt: end } };
-      return (await records.find(filter, { sort: { timestamp: 1 }, limit, skip: offset })).map(present);
+      return (await findPage(records, filter, { key: 'timestamp', direction: 1 }, part)).map(present);
     },
 
     /** The last change before a time. */

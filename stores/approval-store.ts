@@ -2,7 +2,9 @@ import type { Filter } from 'mongodb';
 import type { RunApproval, RunApprovalQuery } from '../contracts/run-approval';
 import { responseMarker } from '../contracts/run-approval';
 import type { SealedBox } from '../platform/crypto/sealed-box';
+import { offsetOfPage, type Page } from '../platform/lists/page';
 import type { Database } from './collection';
+import { findPage } from './find-page';
 import { inPages } from './in-pages';
 import { insertOrGet } from './insert';
 
@@ -31,7 +33,7 @@ export interface ExpectedApproval {
 
 /** Records of what needs somebody's approval (specification 2, run approvals). Kept for good: they say who allowed what. */
 export async function createApprovalStore(db: Database) {
-  const newest = { createdAt: -1 } as const;
+  const newest = { createdAt: -1, _id: -1 } as const;
   const approvals = await db.collection<ApprovalRecord>({
     name: 'run-approvals',
     indexes: [
@@ -124,13 +126,9 @@ export async function createApprovalStore(db: Database) {
     },
 
     /** One page, the newest first. */
-    async list({ page, limit, ...filter }: RunApprovalQuery): Promise<RunApproval[]> {
-      const found = await approvals.find(filter, {
-        sort: newest,
-        skip: (page - 1) * limit,
-        limit,
-      });
-      return found.map(present);
+    async list({ page, limit, cursor, ...filter }: RunApprovalQuery): Promise<Page<RunApproval>> {
+      const part = { limit, cursor, offset: offsetOfPage(page, limit) };
+      return (await findPage(approvals, filter, { key: 'createdAt', direction: -1 }, part)).map(present);
     },
 
     /** Pending approvals of an attempt. */

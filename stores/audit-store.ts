@@ -1,11 +1,13 @@
 import type { Filter } from 'mongodb';
 import type { AuditEntry, AuditQuery, AuditVerification } from '../contracts/audit';
 import { AppError } from '../platform/errors/app-error';
+import type { Page } from '../platform/lists/page';
 import { createRedactor } from '../platform/log/redact';
 import { redactJson } from '../platform/log/redact-json';
 import { digestOf } from '../runs/digest';
 import { verifyChain } from './audit-chain';
 import type { Database, Stored } from './collection';
+import { findPage } from './find-page';
 import { insertOnce } from './insert';
 
 /** What somebody did. Details may come from a caller: what looks like a secret is taken out. */
@@ -99,7 +101,7 @@ export async function createAuditStore(db: Database, now: () => Date = () => new
     },
 
     /** The newest first. */
-    async list({ action, actor, resource, since, until, before, limit }: AuditQuery): Promise<AuditEntry[]> {
+    async list({ action, actor, resource, since, until, before, ...part }: AuditQuery): Promise<Page<AuditEntry>> {
       const timestamp = { ...(since && { $gte: since }), ...(until && { $lte: until }) };
       const filter: Filter<AuditRecord> = {
         ...(action === undefined ? {} : { action }),
@@ -108,7 +110,7 @@ export async function createAuditStore(db: Database, now: () => Date = () => new
         sequence: before === undefined ? { $gte: 1 } : { $lt: before },
         ...(since === undefined && until === undefined ? {} : { timestamp }),
       };
-      return (await entries.find(filter, { sort: newest, limit })).map(entryOf);
+      return (await findPage(entries, filter, { key: 'sequence', direction: -1, unique: true }, part)).map(entryOf);
     },
 
     /** Computes the hashes of a month's entries anew, this month's unless another is named. */

@@ -1,6 +1,8 @@
 import type { Filter } from 'mongodb';
 import type { Broadcast, BroadcastQuery } from '../contracts/broadcast';
+import type { Page } from '../platform/lists/page';
 import type { Collection, Database, Stored } from './collection';
+import { findPage } from './find-page';
 
 type BroadcastRecord = Stored & Omit<Broadcast, 'id'>;
 
@@ -11,7 +13,7 @@ const present = ({ _id, ...record }: BroadcastRecord): Broadcast => ({ id: _id, 
 
 /** Words to all agents, and who has read them (specification 1, Mount list). */
 export async function createBroadcastStore(db: Database, now: () => Date = () => new Date()) {
-  const newest = { createdAt: -1 } as const;
+  const newest = { createdAt: -1, _id: -1 } as const;
   const broadcasts: Collection<BroadcastRecord> = await db.collection<BroadcastRecord>({
     name: 'broadcasts',
     indexes: [{ keys: newest }, { keys: { priority: 1, ...newest } }],
@@ -30,13 +32,13 @@ export async function createBroadcastStore(db: Database, now: () => Date = () =>
     },
 
     /** The newest first; with `unread`, those that `agent` has not read. */
-    async list({ since, unread, agent, priority, limit }: BroadcastQuery): Promise<Broadcast[]> {
+    async list({ since, unread, agent, priority, ...part }: BroadcastQuery): Promise<Page<Broadcast>> {
       const filter = {
         createdAt: { $gt: since === undefined ? '' : new Date(since).toISOString() },
         ...(priority === undefined ? {} : { priority }),
         ...(unread && { readBy: { $not: { $elemMatch: { agent } } } }),
       } as Filter<BroadcastRecord>;
-      return (await broadcasts.find(filter, { sort: newest, limit })).map(present);
+      return (await findPage(broadcasts, filter, { key: 'createdAt', direction: -1 }, part)).map(present);
     },
 
     /** Notes that somebody has read it, once; whether there is such a broadcast. */

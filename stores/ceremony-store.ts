@@ -1,12 +1,14 @@
 import type { Filter } from 'mongodb';
 import type { Ceremony, CeremonyQuery } from '../contracts/ceremony';
+import type { Page } from '../platform/lists/page';
 import type { Database, Stored } from './collection';
+import { findPage } from './find-page';
 import { insertOrGet } from './insert';
 
 type Document = Stored & Omit<Ceremony, 'id'>;
 
 const present = ({ _id, ...fields }: Document): Ceremony => ({ id: _id, ...fields });
-const newest = { createdAt: -1 } as const;
+const newest = { createdAt: -1, _id: -1 } as const;
 
 /** More than one task has; what is beyond is not looked at. */
 const mostOfTask = 1_000;
@@ -35,14 +37,14 @@ export async function createCeremonyStore(db: Database) {
     },
 
     /** The newest first. */
-    async list({ status, kind, taskId, limit }: CeremonyQuery): Promise<Ceremony[]> {
+    async list({ status, kind, taskId, ...part }: CeremonyQuery): Promise<Page<Ceremony>> {
       const filter: Filter<Document> = {
         ...(taskId === undefined ? {} : { 'target.taskId': taskId }),
         ...(status === undefined ? {} : { status }),
         ...(kind === undefined ? {} : { kind }),
         createdAt: { $gt: '' },
       };
-      return (await ceremonies.find(filter, { sort: newest, limit })).map(present);
+      return (await findPage(ceremonies, filter, { key: 'createdAt', direction: -1 }, part)).map(present);
     },
 
     /** Those of one task. */

@@ -1,10 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import type { ChatMessage, ChatSessionSummary } from '../contracts/chat';
+import { Page, type PageRequest } from '../platform/lists/page';
 import type { Database, Stored } from './collection';
+import { findPage } from './find-page';
 import { createSequencer, type Sequenced } from './sequencer';
 
 type SessionRecord = Stored & Omit<ChatSessionSummary, 'id'>;
 type MessageRecord = Sequenced & Omit<ChatMessage, 'id'> & { sessionId: string };
+
+const newestFirst = { key: 'sequence', direction: -1, unique: true } as const;
 
 const newId = (prefix: string): string => `${prefix}_${randomBytes(6).toString('hex')}`;
 
@@ -12,7 +16,7 @@ const newId = (prefix: string): string => `${prefix}_${randomBytes(6).toString('
 export async function createChatStore(db: Database, now: () => Date = () => new Date()) {
   const sessions = await db.collection<SessionRecord>({
     name: 'chat-sessions',
-    indexes: [{ keys: { updated: -1 } }, { keys: { taskId: 1, updated: -1 } }],
+    indexes: [{ keys: { updated: -1, _id: -1 } }, { keys: { taskId: 1, updated: -1, _id: -1 } }],
   });
   const messages = await db.collection<MessageRecord>({
     name: 'chat-messages',
@@ -34,10 +38,9 @@ export async function createChatStore(db: Database, now: () => Date = () => new 
     },
 
     /** The session that was last spoken in comes first. */
-    async list({ taskId, limit, offset }: { taskId?: string | undefined; limit: number; offset: number }) {
-      const options = { sort: { updated: -1 } as const, limit, skip: offset };
-      const found = await sessions.find(taskId === undefined ? { updated: { $gt: '' } } : { taskId }, options);
-      return found.map(presentSession);
+    async list({ taskId, ...part }: PageRequest & { taskId?: string | undefined }): Promise<Page<ChatSessionSummary>> {
+      const filter = taskId === undefined ? { updated: { $gt: '' } } : { taskId };
+      return (await findPage(sessions, filter, { key: 'updated', direction: -1 }, part)).map(presentSession);
     },
 
     /** Adds a message; `undefined` when there is no such session (any more). */
@@ -59,10 +62,14 @@ export async function createChatStore(db: Database, now: () => Date = () => new 
       return presentMessage(record);
     },
 
-    /** The newest messages before a sequence, the oldest of them first. */
-    async history(sessionId: string, limit: number, before = Number.MAX_SAFE_INTEGER): Promise<ChatMessage[]> {
+    /** The newest messages before a sequence, the oldest of them first; the next page holds older ones. */
+    async history(
+      sessionId: string,
+      { before = Number.MAX_SAFE_INTEGER, ...part }: PageRequest & { before?: number | undefined },
+    ): Promise<Page<ChatMessage>> {
       const filter = { sessionId, sequence: { $lt: before } };
-      return (await messages.find(filter, { sort: { sequence: -1 }, limit })).reverse().map(presentMessage);
+      const { items, next } = await findPage(messages, filter, newestFirst, part);
+      return new Page(items.reverse().map(presentMessage), next);
     },
 
     /** Deletes a session with all that was said in it; whether there was one. */

@@ -1,5 +1,7 @@
 import type { CostPrediction } from '../contracts/cost-prediction';
+import type { Page, PageRequest } from '../platform/lists/page';
 import type { Database, Stored } from './collection';
+import { findPage } from './find-page';
 
 export interface KeptPrediction {
   taskId: string;
@@ -15,13 +17,19 @@ export const comparedPredictions = 2_000;
 
 /** The last prediction for each task (specification 1, Registries and analysis). */
 export async function createCostPredictionStore(db: Database) {
-  const newest = { predictedAt: -1 } as const;
+  const newest = { predictedAt: -1, _id: -1 } as const;
   const records = await db.collection<PredictionRecord>({ name: 'cost-predictions', indexes: [{ keys: newest }] });
 
   return {
     /** A later prediction for the same task takes the place of an earlier one. */
     async keep({ taskId, ...prediction }: KeptPrediction): Promise<void> {
       await records.findOneAndUpdate({ _id: taskId }, { $set: prediction }, { upsert: true });
+    },
+
+    /** The newest first. */
+    async list(part: PageRequest): Promise<Page<KeptPrediction>> {
+      const found = await findPage(records, { predictedAt: { $gt: '' } }, { key: 'predictedAt', direction: -1 }, part);
+      return found.map(({ _id, ...prediction }) => ({ taskId: _id, ...prediction }));
     },
 
     /** The newest first, at most {@link comparedPredictions}. */

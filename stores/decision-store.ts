@@ -1,7 +1,9 @@
 import type { Filter } from 'mongodb';
 import type { Decision, DecisionQuery } from '../contracts/decision';
 import { AppError } from '../platform/errors/app-error';
+import { offsetOfPage, type Page } from '../platform/lists/page';
 import type { Database, Stored } from './collection';
+import { findPage } from './find-page';
 
 type Document = Stored & Omit<Decision, 'id'>;
 
@@ -19,7 +21,7 @@ const range = (min: number | string | undefined, max: number | string | undefine
 
 /** What agents have decided. */
 export async function createDecisionStore(db: Database) {
-  const newest = { createdAt: -1 } as const;
+  const newest = { createdAt: -1, _id: -1 } as const;
   const decisions = await db.collection<Document>({
     name: 'decisions',
     indexes: [{ keys: { agent: 1, ...newest } }, { keys: { taskId: 1, ...newest } }, { keys: newest }],
@@ -36,8 +38,8 @@ export async function createDecisionStore(db: Database) {
     },
 
     /** The newest first. Decisions without a risk have none that is within bounds. */
-    async list(query: DecisionQuery): Promise<Decision[]> {
-      const { agent, taskId, page, limit } = query;
+    async list(query: DecisionQuery): Promise<Page<Decision>> {
+      const { agent, taskId, page, limit, cursor } = query;
       const confidence = range(query.minConfidence, query.maxConfidence);
       const riskScore = range(query.minRisk, query.maxRisk);
       const filter: Filter<Document> = {
@@ -47,7 +49,8 @@ export async function createDecisionStore(db: Database) {
         ...(riskScore && { riskScore }),
         createdAt: range(query.startTime ?? '', query.endTime),
       } as Filter<Document>;
-      return (await decisions.find(filter, { sort: newest, skip: (page - 1) * limit, limit })).map(present);
+      const part = { limit, cursor, offset: offsetOfPage(page, limit) };
+      return (await findPage(decisions, filter, { key: 'createdAt', direction: -1 }, part)).map(present);
     },
 
     /** What a decision follows from, the first one at the beginning, and the decision itself. */

@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { Filter } from 'mongodb';
-import type { DriftAlert, DriftAlertQuery, DriftBaseline, DriftMetric } from '../contracts/drift';
+import type { DriftAlert, DriftAlertQuery, DriftBaseline, DriftBaselineQuery, DriftMetric } from '../contracts/drift';
 import { withoutUndefined } from '../platform/json/without-undefined';
+import type { Page } from '../platform/lists/page';
 import { between } from './between';
 import type { Database, Stored } from './collection';
+import { findPage } from './find-page';
 import { insertOrGet } from './insert';
 
 type AlertRecord = Stored & Omit<DriftAlert, 'id'>;
@@ -11,8 +13,6 @@ type BaselineRecord = Stored & DriftBaseline;
 
 /** As long as the telemetry that they follow from. */
 const keptSeconds = 90 * 86_400;
-/** Baselines that are listed, at most. */
-const maxListed = 1_000;
 
 const presentAlert = ({ _id, ...alert }: AlertRecord): DriftAlert => ({ id: _id, ...alert });
 const presentBaseline = ({ _id, ...baseline }: BaselineRecord): DriftBaseline => baseline;
@@ -20,7 +20,7 @@ const baselineId = (agent: string, metric: DriftMetric): string => `${agent}:${m
 
 /** What agents used to do, and when they did something else (specification 2, Policies and governance). */
 export async function createDriftStore(db: Database) {
-  const newest = { detectedAt: -1 } as const;
+  const newest = { detectedAt: -1, _id: -1 } as const;
   const alerts = await db.collection<AlertRecord>({
     name: 'drift-alerts',
     indexes: [
@@ -34,7 +34,11 @@ export async function createDriftStore(db: Database) {
   });
   const baselines = await db.collection<BaselineRecord>({
     name: 'drift-baselines',
-    indexes: [{ keys: { agent: 1, metric: 1 }, unique: true }, { keys: { metric: 1, agent: 1 } }],
+    indexes: [
+      { keys: { agent: 1, metric: 1 }, unique: true },
+      { keys: { agent: 1, _id: 1 } },
+      { keys: { metric: 1, agent: 1, _id: 1 } },
+    ],
   });
 
   return {
@@ -50,9 +54,11 @@ export async function createDriftStore(db: Database) {
     },
 
     /** The newest first. */
-    async alerts({ since, limit, ...equal }: DriftAlertQuery): Promise<DriftAlert[]> {
-      const filter = withoutUndefined({ ...equal, detectedAt: between(since ?? '') });
-      return (await alerts.find(filter as Filter<AlertRecord>, { sort: newest, limit })).map(presentAlert);
+    async alerts({ since, limit, cursor, ...equal }: DriftAlertQuery): Promise<Page<DriftAlert>> {
+      const filter = withoutUndefined({ ...equal, detectedAt: between(since ?? '') }) as Filter<AlertRecord>;
+      return (await findPage(alerts, filter, { key: 'detectedAt', direction: -1 }, { limit, cursor })).map(
+        presentAlert,
+      );
     },
 
     /** The first who acknowledges an alert stays the one; `undefined` when there is none. */
@@ -68,11 +74,11 @@ export async function createDriftStore(db: Database) {
       return found && presentAlert(found);
     },
 
-    /** By agent and metric, at most 1,000. */
-    async baselines(query: { agent?: string | undefined; metric?: DriftMetric | undefined }): Promise<DriftBaseline[]> {
-      const filter = withoutUndefined({ agent: query.agent ?? { $gt: '' }, metric: query.metric });
-      const sort = { agent: 1, metric: 1 } as const;
-      return (await baselines.find(filter as Filter<BaselineRecord>, { sort, limit: maxListed })).map(presentBaseline);
+    /** By agent and metric. */
+    async baselines({ agent, metric, ...part }: DriftBaselineQuery): Promise<Page<DriftBaseline>> {
+      // The id is the agent and the metric; every agent's is greater than the empty one.
+      const filter = withoutUndefined({ agent: agent ?? { $gt: '' }, metric }) as Filter<BaselineRecord>;
+      return (await findPage(baselines, filter, { key: 'agent', direction: 1 }, part)).map(presentBaseline);
     },
 
     /** What was worked out from the runs since `since`; a reset meanwhile stands. */

@@ -9,8 +9,11 @@ import {
 } from '../contracts/error-analysis';
 import { AppError } from '../platform/errors/app-error';
 import { withoutUndefined } from '../platform/json/without-undefined';
+import type { Page, PageRequest } from '../platform/lists/page';
+import { searchPage } from '../platform/lists/search';
 import type { Database, Stored } from './collection';
 import { StaleRevisionError } from './errors';
+import { findPage } from './find-page';
 import { insertOnce } from './insert';
 
 /** `occurrence` is 1, 2, 3 … for the same fingerprint. */
@@ -21,8 +24,10 @@ export type NewErrorAnalysis = Omit<ErrorAnalysis, 'isRepeat' | 'previousOccurre
   severity: (previousOccurrences: number) => ErrorAnalysis['severity'];
 };
 
-/** How many of the newest a search looks through. */
+/** How many errors one request of a search looks through. */
 export const searchedErrors = 2_000;
+
+const newestFirst = { key: 'analyzedAt', direction: -1 } as const;
 
 /** How many earlier ones of the same kind are looked at for the tasks they belong to. */
 const relatedLookedAt = 50;
@@ -40,7 +45,7 @@ const present = ({ _id, occurrence, ...analysis }: ErrorRecord): ErrorAnalysis =
 
 /** Errors that work ended in (specification 1, Registries and analysis). */
 export async function createErrorAnalysisStore(db: Database) {
-  const newest = { analyzedAt: -1 } as const;
+  const newest = { analyzedAt: -1, _id: -1 } as const;
   const records = await db.collection<ErrorRecord>({
     name: 'error-analyses',
     indexes: [
@@ -90,7 +95,7 @@ export async function createErrorAnalysisStore(db: Database) {
     },
 
     /** The newest first. */
-    async list({ taskId, agent, errorType, severity, limit, offset }: ErrorAnalysisQuery): Promise<ErrorAnalysis[]> {
+    async list({ taskId, agent, errorType, severity, ...part }: ErrorAnalysisQuery): Promise<Page<ErrorAnalysis>> {
       const filter = withoutUndefined({
         'context.taskId': taskId,
         'context.agent': agent,
@@ -98,12 +103,15 @@ export async function createErrorAnalysisStore(db: Database) {
         severity,
         ...all,
       }) as Filter<ErrorRecord>;
-      return (await records.find(filter, { sort: newest, limit, skip: offset })).map(present);
+      return (await findPage(records, filter, newestFirst, part)).map(present);
     },
 
-    /** The newest first, at most {@link searchedErrors}. */
-    async newest(): Promise<ErrorAnalysis[]> {
-      return (await records.find(all, { sort: newest, limit: searchedErrors })).map(present);
+    /** Those that `matches` finds, the newest first; one request looks through {@link searchedErrors}. */
+    search(matches: (analysis: ErrorAnalysis) => boolean, part: PageRequest): Promise<Page<ErrorAnalysis>> {
+      const read = async (of: PageRequest) => (await findPage(records, all, newestFirst, of)).map(present);
+      const hitOf = (analysis: ErrorAnalysis) => (matches(analysis) ? analysis : undefined);
+      const positionOf = ({ id, analyzedAt }: ErrorAnalysis) => ({ key: analyzedAt, id });
+      return searchPage({ read, hitOf, positionOf, most: searchedErrors }, part);
     },
 
     /**

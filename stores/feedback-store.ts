@@ -1,8 +1,10 @@
 import type { Filter } from 'mongodb';
 import type { Feedback, FeedbackAnalyticsQuery, FeedbackQuery } from '../contracts/feedback';
 import { withoutUndefined } from '../platform/json/without-undefined';
+import type { Page } from '../platform/lists/page';
 import { between } from './between';
 import type { Database, Stored } from './collection';
+import { findPage } from './find-page';
 
 type FeedbackRecord = Stored & Omit<Feedback, 'id'>;
 
@@ -13,7 +15,7 @@ const present = ({ _id, ...feedback }: FeedbackRecord): Feedback => ({ id: _id, 
 
 /** What people and agents think of work that was done (specification 1, Feedback). */
 export async function createFeedbackStore(db: Database) {
-  const newest = { createdAt: -1 } as const;
+  const newest = { createdAt: -1, _id: -1 } as const;
   const records = await db.collection<FeedbackRecord>({
     name: 'feedback',
     indexes: [
@@ -40,8 +42,9 @@ export async function createFeedbackStore(db: Database) {
     },
 
     /** The newest first. */
-    async list({ limit, offset, ...filter }: FeedbackQuery): Promise<Feedback[]> {
-      return (await records.find(filterOf(filter), { sort: newest, limit, skip: offset })).map(present);
+    async list({ limit, cursor, offset, ...filter }: FeedbackQuery): Promise<Page<Feedback>> {
+      const part = { limit, cursor, offset };
+      return (await findPage(records, filterOf(filter), { key: 'createdAt', direction: -1 }, part)).map(present);
     },
 
     /** What analytics are made of: the newest that match, at most {@link analysedFeedback}. */

@@ -1,6 +1,8 @@
 import type { HookExecution, HookFields } from '../contracts/hook';
+import type { Page, PageRequest } from '../platform/lists/page';
 import type { Database, Stored } from './collection';
 import { createConfiguredRecords } from './configured-records';
+import { findPage } from './find-page';
 
 /** Executions are kept for a month. */
 const keptSeconds = 30 * 86_400;
@@ -14,7 +16,7 @@ export type HookStore = Awaited<ReturnType<typeof createHookStore>>;
 
 /** What came of hooks: one record for each hook and change, whatever it took. */
 export async function createHookExecutionStore(db: Database) {
-  const newest = { executedAt: -1 } as const;
+  const newest = { executedAt: -1, _id: -1 } as const;
   const executions = await db.collection<ExecutionRecord>({
     name: 'hook-executions',
     indexes: [{ keys: newest }, { keys: { hookId: 1, ...newest } }, { keys: { taskId: 1, ...newest } }],
@@ -33,18 +35,15 @@ export async function createHookExecutionStore(db: Database) {
     async list({
       hookId,
       taskId,
-      limit,
-    }: {
-      hookId?: string;
-      taskId?: string;
-      limit: number;
-    }): Promise<HookExecution[]> {
+      ...part
+    }: PageRequest & { hookId?: string | undefined; taskId?: string | undefined }): Promise<Page<HookExecution>> {
       const filter = {
         ...(hookId !== undefined && { hookId }),
         ...(taskId !== undefined && { taskId }),
         executedAt: { $gt: '' },
       };
-      return (await executions.find(filter, { sort: newest, limit })).map(({ _id, ...rest }) => ({ id: _id, ...rest }));
+      const found = await findPage(executions, filter, { key: 'executedAt', direction: -1 }, part);
+      return found.map(({ _id, ...rest }) => ({ id: _id, ...rest }));
     },
   };
 }

@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { Filter } from 'mongodb';
 import type { Notification, NotificationQuery } from '../contracts/notification';
+import type { Page, PageRequest } from '../platform/lists/page';
 import type { Collection, Database, Stored } from './collection';
 import { DuplicateKeyError } from './errors';
+import { findPage } from './find-page';
 
 type NotificationRecord = Stored & Omit<Notification, 'id' | 'targetAgent'> & { targetAgent: string };
 
@@ -20,7 +22,7 @@ function present({ _id, targetAgent, ...record }: NotificationRecord): Notificat
 
 /** What somebody is to know, and whether it was delivered (specification 1, Mount list). */
 export async function createNotificationStore(db: Database, now: () => Date = () => new Date()) {
-  const newest = { createdAt: -1 } as const;
+  const newest = { createdAt: -1, _id: -1 } as const;
   const notifications: Collection<NotificationRecord> = await db.collection<NotificationRecord>({
     name: 'notifications',
     indexes: [
@@ -57,20 +59,20 @@ export async function createNotificationStore(db: Database, now: () => Date = ()
     },
 
     /** The newest first. */
-    async list({ agent, undelivered, taskId, limit }: NotificationQuery): Promise<Notification[]> {
+    async list({ agent, undelivered, taskId, ...part }: NotificationQuery): Promise<Page<Notification>> {
       const filter: Filter<NotificationRecord> = {
         ...everything,
         ...(agent === undefined ? {} : { targetAgent: agent }),
         ...(undelivered && { delivered: false }),
         ...(taskId === undefined ? {} : { taskId }),
       };
-      return (await notifications.find(filter, { sort: newest, limit })).map(present);
+      return (await findPage(notifications, filter, { key: 'createdAt', direction: -1 }, part)).map(present);
     },
 
     /** What nobody in particular is to know and was not sent yet, the oldest first. */
-    async pending(limit: number): Promise<Notification[]> {
+    async pending(part: PageRequest): Promise<Page<Notification>> {
       const filter = { targetAgent: operator, delivered: false };
-      return (await notifications.find(filter, { sort: { createdAt: 1 }, limit })).map(present);
+      return (await findPage(notifications, filter, { key: 'createdAt', direction: 1 }, part)).map(present);
     },
 
     /** How many of them were not delivered before. */

@@ -1,6 +1,8 @@
 import type { Filter } from 'mongodb';
 import type { PermissionApproval, PermissionApprovalQuery } from '../contracts/agent-permission';
+import { offsetOfPage, type Page } from '../platform/lists/page';
 import type { Database, Stored } from './collection';
+import { findPage } from './find-page';
 
 type Document = Stored & Omit<PermissionApproval, 'id'>;
 
@@ -8,7 +10,7 @@ const present = ({ _id, ...fields }: Document): PermissionApproval => ({ id: _id
 
 /** What agents have asked somebody to allow. */
 export async function createPermissionApprovalStore(db: Database) {
-  const oldest = { createdAt: 1 } as const;
+  const oldest = { createdAt: 1, _id: 1 } as const;
   const approvals = await db.collection<Document>({
     name: 'permission-approvals',
     indexes: [{ keys: { status: 1, ...oldest } }, { keys: { agentId: 1, status: 1, ...oldest } }],
@@ -25,9 +27,10 @@ export async function createPermissionApprovalStore(db: Database) {
     },
 
     /** Those that nobody has reviewed yet, the oldest first. */
-    async pending({ agentId, page, limit }: PermissionApprovalQuery): Promise<PermissionApproval[]> {
+    async pending({ agentId, page, limit, cursor }: PermissionApprovalQuery): Promise<Page<PermissionApproval>> {
       const filter: Filter<Document> = { status: 'pending', ...(agentId === undefined ? {} : { agentId }) };
-      return (await approvals.find(filter, { sort: oldest, skip: (page - 1) * limit, limit })).map(present);
+      const part = { limit, cursor, offset: offsetOfPage(page, limit) };
+      return (await findPage(approvals, filter, { key: 'createdAt', direction: 1 }, part)).map(present);
     },
 
     /** The approval as it is now; `undefined` when there is none, or somebody has reviewed it already. */

@@ -1,7 +1,9 @@
 import type { Filter } from 'mongodb';
 import type { Reflection, ReflectionQuery } from '../contracts/reflection';
 import { withoutUndefined } from '../platform/json/without-undefined';
+import type { Page } from '../platform/lists/page';
 import type { Database, Stored } from './collection';
+import { findPage } from './find-page';
 
 type ReflectionRecord = Stored & Omit<Reflection, 'id'> & { deleted: boolean };
 
@@ -16,7 +18,7 @@ const present = ({ _id, deleted: _deleted, ...reflection }: ReflectionRecord): R
 
 /** What was learnt and what was decided about it (specification 1, Reflection candidate). None is ever removed. */
 export async function createReflectionStore(db: Database) {
-  const newest = { createdAt: -1 } as const;
+  const newest = { createdAt: -1, _id: -1 } as const;
   const records = await db.collection<ReflectionRecord>({
     name: 'reflections',
     indexes: [
@@ -39,7 +41,7 @@ export async function createReflectionStore(db: Database) {
     },
 
     /** The newest first; deleted ones only when they are asked for. */
-    async list({ status, category, sourceKind, taskId, limit, offset }: ReflectionQuery): Promise<Reflection[]> {
+    async list({ status, category, sourceKind, taskId, ...part }: ReflectionQuery): Promise<Page<Reflection>> {
       const filter = withoutUndefined({
         'source.taskId': taskId,
         status,
@@ -47,7 +49,7 @@ export async function createReflectionStore(db: Database) {
         'source.kind': sourceKind,
         deleted: status === 'deleted',
       }) as Filter<ReflectionRecord>;
-      return (await records.find(filter, { sort: newest, limit, skip: offset })).map(present);
+      return (await findPage(records, filter, { key: 'createdAt', direction: -1 }, part)).map(present);
     },
 
     /** Decides about one that is in one of these states: of several who decide at once, one does. `undefined`: it is not. */

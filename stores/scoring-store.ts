@@ -1,8 +1,11 @@
+import type { Filter } from 'mongodb';
 import type { ScoringEvaluation, ScoringHistoryQuery, ScoringProfileFields } from '../contracts/scoring';
 import { withoutUndefined } from '../platform/json/without-undefined';
+import type { Page } from '../platform/lists/page';
 import { between } from './between';
 import type { Database, Stored } from './collection';
 import { createConfiguredRecords } from './configured-records';
+import { findPage } from './find-page';
 
 type EvaluationRecord = Stored & Omit<ScoringEvaluation, 'id'>;
 
@@ -13,7 +16,7 @@ const present = ({ _id, ...evaluation }: EvaluationRecord): ScoringEvaluation =>
 
 /** How work is scored, and how it was (specification 2, Policies and governance). */
 export async function createScoringStore(db: Database) {
-  const newest = { evaluatedAt: -1 } as const;
+  const newest = { evaluatedAt: -1, _id: -1 } as const;
   const evaluations = await db.collection<EvaluationRecord>({
     name: 'scoring-evaluations',
     indexes: [
@@ -33,14 +36,14 @@ export async function createScoringStore(db: Database) {
     },
 
     /** The newest first. */
-    async history({ since, until, limit, offset, ...equal }: ScoringHistoryQuery): Promise<ScoringEvaluation[]> {
-      const filter = withoutUndefined({ ...equal, evaluatedAt: between(since ?? '', until) });
-      const found = await evaluations.find(filter, {
-        sort: newest,
-        limit,
-        skip: offset,
-      });
-      return found.map(present);
+    async history(query: ScoringHistoryQuery): Promise<Page<ScoringEvaluation>> {
+      const { since, until, limit, cursor, offset, ...equal } = query;
+      const filter = withoutUndefined({
+        ...equal,
+        evaluatedAt: between(since ?? '', until),
+      }) as Filter<EvaluationRecord>;
+      const part = { limit, cursor, offset };
+      return (await findPage(evaluations, filter, { key: 'evaluatedAt', direction: -1 }, part)).map(present);
     },
   };
 }

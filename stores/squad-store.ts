@@ -1,7 +1,10 @@
 import type { Filter } from 'mongodb';
-import type { SquadHit, SquadMessage, SquadQuery, SquadUnread } from '../contracts/squad';
+import type { SquadHit, SquadMessage, SquadQuery, SquadSearchQuery, SquadUnread } from '../contracts/squad';
+import { Page, type PageRequest } from '../platform/lists/page';
+import { searchPage } from '../platform/lists/search';
 import { createRedactor } from '../platform/log/redact';
 import type { Database, Stored } from './collection';
+import { findPage } from './find-page';
 import { insertOnce } from './insert';
 import { createSequencer, type Sequenced } from './sequencer';
 import { snippetOf } from './snippet';
@@ -20,11 +23,11 @@ interface ReadPosition extends Stored {
 
 /** Reactions to one message. */
 export const maxReactions = 200;
-/** Messages of one thread that are answered. */
-const maxThread = 500;
-/** The newest messages that a search looks through, this many at a time. */
+/** Messages that one request of a search looks through. */
 const maxSearched = 5_000;
-const searchPage = 500;
+
+const newestFirst = { key: 'sequence', direction: -1, unique: true } as const;
+const oldestFirst = { ...newestFirst, direction: 1 } as const;
 
 /** What the squad says to each other, in one order over all processes (specification 1, Chat and squad). */
 export async function createSquadStore(db: Database, now: () => Date = () => new Date()) {
@@ -65,43 +68,42 @@ export async function createSquadStore(db: Database, now: () => Date = () => new
       return { id: _id, ...fields, replyCount: 0 };
     },
 
-    /** The newest ones, the oldest of them first. */
-    async list({ limit, agent, since, includeSystem }: SquadQuery): Promise<SquadMessage[]> {
+    /** The newest ones, the oldest of them first; the next page holds older ones. */
+    async list({ agent, since, includeSystem, ...part }: SquadQuery): Promise<Page<SquadMessage>> {
       const filter: Filter<SquadRecord> = {
         sequence: { $gte: 1 },
         ...(agent === undefined ? {} : { agent }),
         ...(includeSystem ? {} : { system: false }),
         ...(since === undefined ? {} : { timestamp: { $gt: new Date(since).toISOString() } }),
       };
-      const found = await messages.find(filter, { sort: { sequence: -1 }, limit });
-      return present(found.reverse());
+      const { items, next } = await findPage(messages, filter, newestFirst, part);
+      return new Page(await present(items.reverse()), next);
     },
 
-    /** The message that began a thread, and its answers in their order. */
-    async thread(rootId: string): Promise<SquadMessage[]> {
-      const root = await messages.get(rootId);
-      if (!root) return [];
-      const answers = await messages.find({ threadId: rootId }, { sort: { sequence: 1 }, limit: maxThread });
-      return present([root, ...answers]);
+    /** The message that began a thread, and its answers in their order; later pages hold answers only. */
+    async thread(rootId: string, part: PageRequest): Promise<Page<SquadMessage>> {
+      const root = part.cursor ? undefined : await messages.get(rootId);
+      // A limit of one leaves no room for an answer, and the answers begin after the root.
+      const limit = part.limit - (root ? 1 : 0);
+      const { items, next } = await findPage(messages, { threadId: rootId }, oldestFirst, { ...part, limit });
+      const shown = root ? [root, ...items] : items;
+      const begun = root && limit === 0 && (await messages.count({ threadId: rootId })) > 0;
+      return new Page(await present(shown), begun ? { key: root.sequence, id: root._id } : next);
     },
 
     /**
-     * Where a text is found among the newest messages, the newest first. It is looked for in what is left once secrets are
+     * Where a text is found among the messages, the newest first, 5,000 of them at a time. It is looked for in what is left once secrets are
      * taken out: whoever guesses at one learns nothing.
      */
-    async search(q: string, limit: number): Promise<SquadHit[]> {
-      const hits: SquadHit[] = [];
-      for (let looked = 0; looked < maxSearched && hits.length < limit; looked += searchPage) {
-        const options = { sort: { sequence: -1 } as const, limit: searchPage, skip: looked };
-        const page = await messages.find({ sequence: { $gte: 1 } }, options);
-        for (const { _id, agent, timestamp, threadId, message } of page) {
-          const snippet = snippetOf(redact(message), q);
-          if (snippet === undefined) continue;
-          hits.push({ id: _id, agent, timestamp, ...(threadId === undefined ? {} : { threadId }), snippet });
-        }
-        if (page.length < searchPage) break;
-      }
-      return hits.slice(0, limit);
+    search({ q, ...part }: SquadSearchQuery): Promise<Page<SquadHit>> {
+      const hitOf = ({ _id, agent, timestamp, threadId, message }: SquadRecord): SquadHit | undefined => {
+        const snippet = snippetOf(redact(message), q);
+        if (snippet === undefined) return undefined;
+        return { id: _id, agent, timestamp, ...(threadId === undefined ? {} : { threadId }), snippet };
+      };
+      const read = (of: PageRequest) => findPage(messages, { sequence: { $gte: 1 } }, newestFirst, of);
+      const positionOf = ({ _id, sequence }: SquadRecord) => ({ key: sequence, id: _id });
+      return searchPage({ read, hitOf, positionOf, most: maxSearched }, part);
     },
 
     /** What somebody has not read of what others said. */

@@ -1,10 +1,12 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Filter } from 'mongodb';
 import type { RunUsage, TelemetryEvent, TelemetryFilter } from '../contracts/telemetry';
+import type { Page, PageRequest } from '../platform/lists/page';
 import { createRedactor } from '../platform/log/redact';
 import { redactJson } from '../platform/log/redact-json';
 import type { Database, Stored } from './collection';
 import { DuplicateKeyError } from './errors';
+import { findPage } from './find-page';
 
 type Document = Stored & Omit<TelemetryEvent, 'id'>;
 
@@ -26,7 +28,7 @@ const present = ({ _id, ...event }: Document): TelemetryEvent => ({ id: _id, ...
 
 /** What runs and tasks report about themselves. */
 export async function createTelemetryStore(db: Database, now: () => Date = () => new Date()) {
-  const newest = { timestamp: -1 } as const;
+  const newest = { timestamp: -1, _id: -1 } as const;
   const events = await db.collection<Document>({
     name: 'telemetry-events',
     indexes: [
@@ -72,12 +74,8 @@ export async function createTelemetryStore(db: Database, now: () => Date = () =>
     },
 
     /** The newest first. */
-    async list(
-      filter: TelemetryFilter,
-      { limit, page = 1 }: { limit: number; page?: number },
-    ): Promise<TelemetryEvent[]> {
-      const options = { sort: newest, limit, skip: (page - 1) * limit };
-      return (await events.find(filterOf(filter), options)).map(present);
+    async list(filter: TelemetryFilter, part: PageRequest): Promise<Page<TelemetryEvent>> {
+      return (await findPage(events, filterOf(filter), { key: 'timestamp', direction: -1 }, part)).map(present);
     },
 
     count: (filter: TelemetryFilter): Promise<number> => events.count(filterOf(filter)),

@@ -5,6 +5,7 @@ import { createRedactor } from '../platform/log/redact';
 import { redactJson } from '../platform/log/redact-json';
 import type { Database, Stored } from './collection';
 import { DuplicateKeyError } from './errors';
+import { findPage } from './find-page';
 
 type TraceRecord = Stored & Omit<GovernanceTrace, 'id' | 'matchedRules'> & { raw: Record<string, unknown> };
 
@@ -27,7 +28,7 @@ const listed = ({ _id, raw: _raw, ...trace }: TraceRecord): GovernanceTrace => (
 
 /** Why decisions came out as they did. Nothing that looks like a secret is ever stored. */
 export async function createTraceStore(db: Database, now: () => Date = () => new Date()) {
-  const newest = { createdAt: -1 } as const;
+  const newest = { createdAt: -1, _id: -1 } as const;
   const traces = await db.collection<TraceRecord>({
     name: 'governance-traces',
     indexes: [
@@ -75,23 +76,16 @@ export async function createTraceStore(db: Database, now: () => Date = () => new
     },
 
     /** The newest first, without what the decisions looked at. */
-    async list({ kind, outcome, agent, taskId, actionType, startTime, endTime, limit }: GovernanceTraceQuery) {
+    async list({ kind, outcome, agent, taskId, actionType, startTime, endTime, ...part }: GovernanceTraceQuery) {
       const filter: Filter<TraceRecord> = {
         ...(kind === undefined ? {} : { kind }),
         ...(outcome === undefined ? {} : { outcome }),
         ...(agent === undefined ? {} : { 'subject.agentId': agent }),
         ...(taskId === undefined ? {} : { 'subject.taskId': taskId }),
         ...(actionType === undefined ? {} : { 'subject.actionType': actionType }),
-        ...(startTime === undefined && endTime === undefined
-          ? {}
-          : {
-              createdAt: {
-                ...(startTime === undefined ? {} : { $gte: startTime }),
-                ...(endTime === undefined ? {} : { $lte: endTime }),
-              },
-            }),
+        createdAt: { $gte: startTime ?? '', ...(endTime === undefined ? {} : { $lte: endTime }) },
       };
-      return (await traces.find(filter, { sort: newest, limit })).map(listed);
+      return (await findPage(traces, filter, { key: 'createdAt', direction: -1 }, part)).map(listed);
     },
 
     /** With what the decision looked at. */

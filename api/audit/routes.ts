@@ -16,8 +16,8 @@ export function auditRoutes(routes: Routes, { audit }: Pick<ApiContext, 'audit'>
       response: auditPage,
     },
     async ({ query }) => {
-      const entries = await audit.list(query);
-      return { entries, count: entries.length };
+      const page = await audit.list(query);
+      return page.answer({ entries: page.items, count: page.items.length });
     },
   );
 

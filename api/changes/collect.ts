@@ -30,8 +30,8 @@ export async function collectChanges(
   const comments = wants.has('comments') ? commentsOf(tasks, since) : [];
   const limit = maxOfAKind + 1;
   const [acts, words] = await Promise.all([
-    wants.has('activity') ? activity.list({ since, limit, page: 0 }) : [],
-    wants.has('broadcasts') ? broadcasts.list({ since, limit, unread: false }) : [],
+    wants.has('activity') ? activity.list({ since, limit, page: 0 }).then(({ items }) => items) : [],
+    wants.has('broadcasts') ? broadcasts.list({ since, limit, unread: false }).then(({ items }) => items) : [],
   ]);
   const lists = [created, updated, comments, acts, words];
   const cut = <T>(list: T[]): T[] => list.slice(0, maxOfAKind);

@@ -86,7 +86,10 @@ export function chatRoutes(routes: Routes, { chats, board, feed }: Pick<ApiConte
       params: byId,
       response: chatSession,
     },
-    async ({ params: { id } }) => ({ ...(await find(id)), messages: await chats.history(id, shownMessages) }),
+    async ({ params: { id } }) => ({
+      ...(await find(id)),
+      messages: (await chats.history(id, { limit: shownMessages })).items,
+    }),
   );
 
   routes.add(
@@ -101,7 +104,7 @@ export function chatRoutes(routes: Routes, { chats, board, feed }: Pick<ApiConte
     },
     async ({ params: { id }, query }) => {
       await find(id);
-      return chats.history(id, query.limit, query.before);
+      return chats.history(id, query);
     },
   );
 

@@ -29,7 +29,7 @@ export async function finishedTasks(
   { board, telemetry }: { board: Pick<Board, 'list'>; telemetry: Pick<TelemetryStore, 'list'> },
   except?: string,
 ): Promise<Finished[]> {
-  const [runs, tokens] = await Promise.all([
+  const [{ items: runs }, { items: tokens }] = await Promise.all([
     telemetry.list({ type: 'run.completed' }, { limit: lookedAt }),
     telemetry.list({ type: 'run.tokens' }, { limit: lookedAt }),
   ]);

@@ -9,6 +9,8 @@ import {
 import type { Task } from '../../contracts/task';
 import { assertFound } from '../../platform/errors/app-error';
 import type { Routes } from '../../platform/http/routes';
+import { searchPage } from '../../platform/lists/search';
+import { comparedPredictions } from '../../stores/cost-prediction-store';
 import type { ApiContext } from '../context';
 import { everyTask } from '../tasks/every-task';
 import { compareWithActual, statsOf } from './accuracy';
@@ -64,8 +66,18 @@ export function costPredictionRoutes(
       query: predictionAccuracyQuery,
       response: z.array(predictionAccuracy),
     },
-    async ({ query: { limit, offset } }) =>
-      compareWithActual(await costPredictions.newest(), tasksById()).slice(offset, offset + limit),
+    ({ query }) => {
+      const tasks = tasksById();
+      return searchPage(
+        {
+          read: (part) => costPredictions.list(part),
+          hitOf: (prediction) => compareWithActual([prediction], tasks)[0],
+          positionOf: ({ taskId, predictedAt }) => ({ key: predictedAt, id: taskId }),
+          most: comparedPredictions,
+        },
+        query,
+      );
+    },
   );
 
   routes.add(

@@ -28,10 +28,10 @@ const beyond = (since: string | undefined) => (event: { timestamp: string }) =>
  * The same runs looked at again change nothing.
  */
 export async function analyze({ drift, telemetry }: Deps, agent: string, now: Date): Promise<Analysis> {
-  const known = await drift.baselines({ agent });
+  const { items: known } = await drift.baselines({ agent, limit: driftMetric.options.length });
   const since = new Date(now.getTime() - lookedBack * 86_400_000).toISOString();
-  const events = (type: 'run.started' | 'run.completed' | 'run.tokens') =>
-    telemetry.list({ type, agent, since, until: now.toISOString() }, { limit: lookedAt });
+  const events = async (type: 'run.started' | 'run.completed' | 'run.tokens') =>
+    (await telemetry.list({ type, agent, since, until: now.toISOString() }, { limit: lookedAt })).items;
   const [started, completed, tokens] = await Promise.all([
     events('run.started'),
     events('run.completed'),

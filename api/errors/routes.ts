@@ -102,13 +102,13 @@ export function errorRoutes(routes: Routes, { errorAnalyses }: Pick<ApiContext, 
       ...read,
       path: '/errors/search',
       operationId: 'searchErrors',
-      summary: 'Search the newest errors for a text in message, cause, fix and tags',
+      summary: 'Search the errors for a text in message, cause, fix and tags, 2000 at a time, the newest first',
       query: errorSearchQuery,
       response: z.array(errorAnalysis),
     },
-    async ({ query: { q, limit } }) => {
+    ({ query: { q, ...part } }) => {
       const wanted = q.toLowerCase();
-      return (await errorAnalyses.newest()).filter((analysis) => mentions(wanted, analysis)).slice(0, limit);
+      return errorAnalyses.search((analysis) => mentions(wanted, analysis), part);
     },
   );
 

@@ -70,7 +70,7 @@ export function hookRoutes(routes: Routes, context: HookRouteDependencies): void
       query: executionQuery,
       response: z.array(hookExecution),
     },
-    ({ query }) => executions.list(withoutUndefined(query)),
+    ({ query }) => executions.list(query),
   );
 
   routes.add(

@@ -9,6 +9,7 @@ import {
   notificationsDone,
   pendingNotifications,
 } from '../../contracts/notification';
+import { listPage } from '../../contracts/query';
 import { assertFound } from '../../platform/errors/app-error';
 import { authorize } from '../../platform/http/authorize';
 import type { Routes } from '../../platform/http/routes';
@@ -21,7 +22,7 @@ const admin = { tag, permission: 'admin:manage' };
 const writes = { tag, method: 'post' as const, permission: 'comment:write' };
 
 /** What is handed over at a time to whoever sends it on. */
-const maxPending = 500;
+const pendingQuery = z.strictObject(listPage(500, 500));
 
 /** What agents and operators are to know (specification 1, Mount list). */
 export function notificationRoutes(routes: Routes, { notifications }: Pick<ApiContext, 'notifications'>): void {
@@ -72,17 +73,18 @@ export function notificationRoutes(routes: Routes, { notifications }: Pick<ApiCo
       path: '/notifications/pending',
       operationId: 'listPendingNotifications',
       summary: 'List what is for no agent and was not sent yet, the oldest first, for whoever sends it on',
+      query: pendingQuery,
       response: pendingNotifications,
     },
-    async () => {
-      const pending = await notifications.pending(maxPending);
-      const messages = pending.map(({ id, type, content, createdAt }) => ({
+    async ({ query }) => {
+      const page = await notifications.pending(query);
+      const messages = page.items.map(({ id, type, content, createdAt }) => ({
         id,
         type,
         text: content,
         timestamp: createdAt,
       }));
-      return { count: messages.length, messages };
+      return page.answer({ count: messages.length, messages });
     },
   );
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { listPage } from '../../contracts/query';
 import {
   squadActorQuery,
   squadHit,
@@ -21,6 +22,7 @@ import { newMessage } from './message';
 
 const tag = 'squad';
 const byId = z.strictObject({ messageId: z.string().max(64) });
+const threadQuery = z.strictObject(listPage(500, 500));
 const reads = { tag, method: 'get' as const, permission: 'task:read' };
 const writes = { tag, method: 'post' as const, permission: 'comment:write' };
 
@@ -92,11 +94,11 @@ export function squadRoutes(
       ...reads,
       path: '/chat/squad/search',
       operationId: 'searchSquadMessages',
-      summary: 'Search the newest 5000 squad messages; answers where a text stands, with secrets taken out',
+      summary: 'Search the squad messages, 5000 at a time; answers where a text stands, with secrets taken out',
       query: squadSearchQuery,
       response: z.array(squadHit),
     },
-    ({ query }) => squad.search(query.q, query.limit),
+    ({ query }) => squad.search(query),
   );
 
   routes.add(
@@ -135,13 +137,14 @@ export function squadRoutes(
       ...reads,
       path: '/chat/squad/:messageId/thread',
       operationId: 'readSquadThread',
-      summary: 'Read the thread a message is in: the message that began it and up to 500 answers',
+      summary: 'Read the thread a message is in: the message that began it and its answers, the oldest first',
       params: byId,
+      query: threadQuery,
       response: z.array(squadMessage),
     },
-    async ({ params }) => {
+    async ({ params, query }) => {
       const { _id, threadId } = await find(params.messageId);
-      return squad.thread(threadId ?? _id);
+      return squad.thread(threadId ?? _id, query);
     },
   );
 

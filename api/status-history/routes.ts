@@ -24,10 +24,10 @@ export function statusHistoryRoutes(routes: Routes, { agentStatus }: Pick<ApiCon
   async function dayOf(date: string): Promise<StatusDay> {
     const { start, end } = boundsOf(date);
     const [changes, before] = await Promise.all([
-      agentStatus.between(start, end, maxChanges),
+      agentStatus.between(start, end, { limit: maxChanges }),
       agentStatus.lastBefore(start),
     ]);
-    return summariseDay(date, changes, before, new Date());
+    return summariseDay(date, changes.items, before, new Date());
   }
 
   routes.add(
@@ -51,10 +51,10 @@ export function statusHistoryRoutes(routes: Routes, { agentStatus }: Pick<ApiCon
       query: statusRangeQuery,
       response: z.array(statusChange),
     },
-    ({ query: { startDate, endDate, limit, offset } }) => {
+    ({ query: { startDate, endDate, ...part } }) => {
       const start = isDate(startDate) ? boundsOf(startDate).start : new Date(startDate).toISOString();
       const end = isDate(endDate) ? boundsOf(endDate).end : new Date(Date.parse(endDate) + 1).toISOString();
-      return agentStatus.between(start, end, limit, offset);
+      return agentStatus.between(start, end, part);
     },
   );
 

@@ -14,6 +14,7 @@ import {
 } from '../../contracts/telemetry';
 import { BytesAnswer } from '../../platform/http/answer';
 import type { Routes } from '../../platform/http/routes';
+import { offsetOfPage } from '../../platform/lists/page';
 import { toCsv } from '../../runs/csv';
 import { telemetryRetentionDays } from '../../stores/telemetry-store';
 import type { ApiContext } from '../context';
@@ -61,7 +62,8 @@ export function telemetryRoutes(routes: Routes, { telemetry }: Pick<ApiContext, 
       query: telemetryQuery,
       response: z.array(telemetryEvent),
     },
-    ({ query: { limit, page, ...filter } }) => telemetry.list(filter, { limit, page }),
+    ({ query: { limit, cursor, page, ...filter } }) =>
+      telemetry.list(filter, { limit, cursor, offset: offsetOfPage(page, limit) }),
   );
 
   routes.add(
@@ -74,7 +76,8 @@ export function telemetryRoutes(routes: Routes, { telemetry }: Pick<ApiContext, 
       query: taskTelemetryQuery,
       response: z.array(telemetryEvent),
     },
-    ({ params, query: { limit, page, type } }) => telemetry.list({ taskId: params.taskId, type }, { limit, page }),
+    ({ params: { taskId: id }, query: { limit, cursor, page, type } }) =>
+      telemetry.list({ taskId: id, type }, { limit, cursor, offset: offsetOfPage(page, limit) }),
   );
 
   routes.add(
@@ -113,9 +116,9 @@ export function telemetryRoutes(routes: Routes, { telemetry }: Pick<ApiContext, 
       query: telemetryExportQuery,
       response: z.array(telemetryEvent),
     },
-    async ({ query: { format, limit, ...filter } }) => {
-      const events = await telemetry.list(filter, { limit });
-      return format === 'csv' ? csvOf(events) : events;
+    async ({ query: { format, limit, cursor, ...filter } }) => {
+      const events = await telemetry.list(filter, { limit, cursor });
+      return format === 'csv' ? csvOf(events.items) : events;
     },
   );
 }

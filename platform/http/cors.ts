@@ -14,6 +14,7 @@ const readableHeaders = [
   'X-Artifact-Media-Type',
   'X-Board-Task-Identity-Conflicts',
   'X-Has-More',
+  'X-Next-Cursor',
   'X-Next-Sequence',
   'X-RateLimit-Limit',
   'X-RateLimit-Remaining',

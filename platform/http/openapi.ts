@@ -51,6 +51,22 @@ function parameters(schema: z.ZodType | undefined, place: 'path' | 'query', comp
 
 const content = (schema: JsonSchema, type = 'application/json'): JsonSchema => ({ [type]: { schema } });
 
+/** What an answer says of the rest of its list. */
+const pageHeaders = {
+  Link: {
+    description: 'Where the list goes on, with rel="next" (RFC 8288); absent at its end.',
+    schema: { type: 'string' },
+  },
+  'X-Next-Cursor': {
+    description: 'The value of `cursor` for what comes next; absent at the end of the list.',
+    schema: { type: 'string' },
+  },
+};
+
+/** Whether the contract is of a list that is read by following its cursor. */
+export const isPaged = ({ query }: Pick<RouteContract, 'query'>): boolean =>
+  query instanceof z.ZodObject && 'cursor' in query.shape;
+
 function operation(contract: RouteContract, error: z.ZodType, components: Components): JsonSchema {
   const status = contract.status ?? 200;
   const empty = contract.response instanceof z.ZodUndefined;
@@ -61,6 +77,7 @@ function operation(contract: RouteContract, error: z.ZodType, components: Compon
   ]);
   const success = {
     description: STATUS_CODES[status] ?? '',
+    ...(isPaged(contract) ? { headers: pageHeaders } : {}),
     ...(empty ? {} : { content: content(components.reference({ schema: contract.response, direction: 'output' })) }),
   };
   return {

@@ -3,8 +3,10 @@ import type { z } from 'zod';
 import { BytesAnswer, RawJson, sendBytes, sendJson } from './answer';
 import type { AuthContext, Authenticate } from './auth';
 import { authorize } from './authorize';
+import type { Page, PagedBody } from '../lists/page';
 import { readJsonBody } from './body';
 import type { HttpContext, RequestState } from './context';
+import { assertCursor, listAnswer } from './list-answer';
 import { receiveForm, type UploadLimits } from './multipart';
 import { bySpecificity } from './specificity';
 import type { UploadFolder } from './upload-folder';
@@ -67,11 +69,18 @@ export interface RouteInput<P, Q, B> {
   header: (name: string) => string | undefined;
 }
 
-/** Answers with the body, with bytes that are serialised already, or (204, 304) with nothing. */
+/** A page of a list: of the list itself, or of an object around it, whose `nextCursor` is written with the answer. */
+export type PagedAnswer<R> = R extends (infer T)[]
+  ? Page<T>
+  : R extends object
+    ? PagedBody<Omit<R, 'nextCursor'>>
+    : never;
+
+/** Answers with the body, a page of a list, bytes that are serialised already, or (204, 304) with nothing. */
 export type RouteHandler<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R extends z.ZodType> = (
   input: RouteInput<z.output<P>, z.output<Q>, z.output<B>>,
   ctx: HttpContext,
-) => Promise<z.output<R> | RawJson | BytesAnswer | undefined>;
+) => Promise<z.output<R> | PagedAnswer<z.output<R>> | RawJson | BytesAnswer | undefined>;
 
 export interface RouteDependencies {
   authenticate: Authenticate;
@@ -152,12 +161,14 @@ async function answer({ contract, handle }: Entry, ctx: HttpContext, deps: Route
     contract.permission === 'public' ? (caller ?? stranger) : authorize(caller, contract.permission, ctx.method);
   const params = contract.params && parseOrRefuse(contract.params, (ctx as { params?: unknown }).params);
   const query = parseOrRefuse(contract.query ?? emptyQuery, ctx.query);
+  const list = { operationId: contract.operationId, params, query };
+  assertCursor(list);
   const header = (name: string): string | undefined => ctx.get(name) || undefined;
   const answerTo = async (sent?: unknown): Promise<unknown> => {
     const body = contract.body && parseOrRefuse(contract.body, sent);
     ctx.status = contract.status ?? 200;
     const input = { params, query, body, auth, requestId: ctx.state.requestId, header };
-    const result = await handle(input, ctx);
+    const result = listAnswer(ctx, list, await handle(input, ctx));
     const done = contract.audit?.(input, result);
     if (done) await deps.audit({ ...done, actor: auth.actor });
     return result;

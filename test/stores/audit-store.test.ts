@@ -36,7 +36,7 @@ async function written(count: number) {
 
 it('chains what is written, the newest first', async () => {
   const { audit } = await written(3);
-  const [third, second, first] = await audit.list(query);
+  const [third, second, first] = (await audit.list(query)).items;
   expect([first?.sequence, second?.sequence, third?.sequence]).toEqual([1, 2, 3]);
   expect(first?.previousHash).toBeUndefined();
   expect(second?.previousHash).toBe(first?.hash);
@@ -49,7 +49,7 @@ it('is one chain for writers in several processes', async () => {
   const stores = [await createAuditStore(database), await createAuditStore(other)];
   const numbers = Array.from({ length: 40 }, (_, number) => number);
   await Promise.all(numbers.map((number) => stores[number % 2]!.record(something(number))));
-  const entries = await stores[0]!.list(query);
+  const { items: entries } = await stores[0]!.list(query);
   expect(entries.map(({ sequence }) => sequence)).toEqual(numbers.map((number) => 40 - number));
   expect(entries.map(({ resource }) => resource).sort()).toEqual(numbers.map((number) => `task_${number}`).sort());
   expect(await stores[1]!.verify()).toMatchObject({ valid: true, entries: 40 });
@@ -83,7 +83,7 @@ it('tells of an entry that was written anew with a hash that fits it', async () 
   const forger = await createAuditStore(database, november);
   await forger.record(something(2));
   const raw = await database.collection<Stored & AuditEntry & { month: string }>({ name: 'audit', indexes: [] });
-  const [, first] = await audit.list(query);
+  const [, first] = (await audit.list(query)).items;
   await raw.deleteMany({ _id: '1' });
   const { hash: _hash, ...body } = { ...first!, actor: 'user:eve' };
   await raw.insert({ _id: '1', month: '2026-11', ...body, hash: digestOf(body) });
@@ -93,7 +93,7 @@ it('tells of an entry that was written anew with a hash that fits it', async () 
 it('takes an end that a crash left behind for what it is', async () => {
   const { audit } = await written(2);
   const heads = await database.collection<Stored & { sequence: number; hash: string }>({ name: 'audit-heads' });
-  const [, first] = await audit.list(query);
+  const [, first] = (await audit.list(query)).items;
   await heads.findOneAndUpdate({ _id: 'audit' }, { $set: { sequence: 1, hash: first!.hash } });
   expect(await audit.verify()).toMatchObject({ valid: true });
 });
@@ -101,7 +101,8 @@ it('takes an end that a crash left behind for what it is', async () => {
 it('finds by action, actor, resource and time, in pages', async () => {
   const { audit } = await written(5);
   await audit.record({ action: 'task.delete', actor: 'user:bob', resource: 'task_2' });
-  const found = async (filter: object) => (await audit.list({ ...query, ...filter })).map(({ sequence }) => sequence);
+  const found = async (filter: object) =>
+    (await audit.list({ ...query, ...filter })).items.map(({ sequence }) => sequence);
   expect(await found({ action: 'task.delete' })).toEqual([6]);
   expect(await found({ actor: 'user:ada', limit: 2 })).toEqual([5, 4]);
   expect(await found({ actor: 'user:ada', before: 4, limit: 2 })).toEqual([3, 2]);

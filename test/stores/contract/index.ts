@@ -7,6 +7,7 @@ import { lifecycleContract } from './lifecycle';
 import { logContract } from './log';
 import { managedListsContract } from './managed-lists';
 import { outputArtifactsContract } from './output-artifacts';
+import { pagesContract } from './pages';
 import { queriesContract } from './queries';
 import { saidContract } from './said';
 import { rateCountsContract } from './rate-counts';
@@ -17,6 +18,7 @@ export function storeContract(harness: StoreHarness): void {
   lifecycleContract(harness);
   documentsContract(harness);
   queriesContract(harness);
+  pagesContract(harness);
   updatesContract(harness);
   aggregationContract(harness);
   logContract(harness);

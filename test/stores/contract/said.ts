@@ -47,7 +47,7 @@ export function saidContract(harness: StoreHarness): void {
       const { id, agent } = await one.add(aMessage({ mentions: [{ target: 'ada', kind: 'agent' }] }));
       await other.add(aMessage({ agent, threadId: id, replyToId: id }));
       await Promise.all(Array.from({ length: 20 }, (_, n) => (n % 2 ? one : other).react(id, `agent-${n % 10}`, '+')));
-      const [root] = await one.thread(id);
+      const [root] = (await one.thread(id, { limit: 10 })).items;
       expect(root?.reactions.map(({ actor }) => actor).sort()).toEqual(
         Array.from({ length: 10 }, (_, n) => `agent-${n}`),
       );
@@ -66,7 +66,7 @@ export function saidContract(harness: StoreHarness): void {
       await Promise.all(Array.from({ length: 12 }, (_, n) => (n % 2 ? one : other).markRead(id, `agent-${n % 6}`)));
       expect((await one.get(id))?.readBy).toHaveLength(6);
       const unread = async (agent: string) =>
-        (await one.list({ unread: true, agent, limit: 200 })).some((word) => word.id === id);
+        (await one.list({ unread: true, agent, limit: 200 })).items.some((word) => word.id === id);
       expect(await unread('agent-1')).toBe(false);
       expect(await unread('agent-9')).toBe(true);
     });
@@ -90,7 +90,7 @@ export function saidContract(harness: StoreHarness): void {
           (n % 2 ? one : other).report({ status: states[n % 3] ?? 'idle', subAgentCount: n, activeAgents: [] }),
         ),
       );
-      const changes = await one.history({ limit: 100, offset: 0 });
+      const { items: changes } = await one.history({ limit: 100, offset: 0 });
       expect(changes.length).toBeGreaterThan(0);
       for (const [index, change] of changes.slice(0, -1).entries()) {
         expect(change.previousStatus).toBe(changes[index + 1]?.newStatus);

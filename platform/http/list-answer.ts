@@ -1,0 +1,77 @@
+import { createHash } from 'node:crypto';
+import type { Cursor } from '../../contracts/cursor';
+import { validationError } from '../errors/app-error';
+import { Page, PagedBody, type Position } from '../lists/page';
+import type { HttpContext } from './context';
+
+/** Query parameters that say which part of a list is asked for, and not which list. */
+const partParameters = new Set(['limit', 'cursor', 'offset', 'page']);
+
+type Query = Record<string, unknown>;
+
+const isCursor = (value: unknown): value is Cursor => typeof value === 'object' && value !== null && 'list' in value;
+
+/** Names a list with its filters in a few letters. */
+function listName(operationId: string, params: unknown, query: Query): string {
+  const filters = Object.entries(query).filter(([name, value]) => !partParameters.has(name) && value !== undefined);
+  filters.sort(([a], [b]) => (a < b ? -1 : 1));
+  const text = JSON.stringify([operationId, params ?? {}, filters]);
+  return createHash('sha256').update(text).digest('base64url').slice(0, 16);
+}
+
+/** The request of a list, as far as its pages need it. */
+export interface ListRequest {
+  operationId: string;
+  params: unknown;
+  /** As the contract has parsed it. */
+  query: unknown;
+}
+
+const queryOf = ({ query }: ListRequest): Query => query as Query;
+
+/**
+ * Refuses a cursor that another list has given, or that comes with another way to say where to go on.
+ *
+ * @throws AppError `VALIDATION_ERROR` 400 with the path `cursor`
+ */
+export function assertCursor(request: ListRequest): void {
+  const query = queryOf(request);
+  const { cursor, offset, page } = query;
+  if (!isCursor(cursor)) return;
+  const refuse = (message: string) => validationError([{ path: 'cursor', message, code: 'custom' }]);
+  if (cursor.list !== listName(request.operationId, request.params, query))
+    throw refuse('is of another list, or of this one with other filters');
+  if (Number(offset ?? 0) > 0 || Number(page ?? 0) > 1) throw refuse('cannot be combined with offset or page');
+}
+
+/** The same request for what comes after a position: the caller's own query with another cursor. */
+function nextTarget(ctx: HttpContext, cursor: string): string {
+  const search = new URLSearchParams(ctx.querystring);
+  search.delete('offset');
+  search.delete('page');
+  search.set('cursor', cursor);
+  return `${ctx.path}?${search.toString()}`;
+}
+
+/** Sets the headers that say how to go on (RFC 8288); answers the next cursor, none at the end. */
+function goOn(ctx: HttpContext, request: ListRequest, next: Position | undefined): string | undefined {
+  if (!next) return undefined;
+  const list = listName(request.operationId, request.params, queryOf(request));
+  const content: Cursor = { v: 1, list, key: next.key, id: next.id };
+  const cursor = Buffer.from(JSON.stringify(content)).toString('base64url');
+  ctx.set('X-Next-Cursor', cursor);
+  // A list in numbered pages names its neighbours itself.
+  if (!ctx.response.get('Link')) ctx.set('Link', `<${nextTarget(ctx, cursor)}>; rel="next"`);
+  return cursor;
+}
+
+/** What a handler has answered, as it is sent: pages with how to go on, anything else as it is. */
+export function listAnswer(ctx: HttpContext, request: ListRequest, result: unknown): unknown {
+  if (result instanceof Page) {
+    goOn(ctx, request, result.next);
+    return result.items;
+  }
+  if (!(result instanceof PagedBody)) return result;
+  const nextCursor = goOn(ctx, request, result.next);
+  return nextCursor === undefined ? result.body : { ...result.body, nextCursor };
+}

@@ -1,0 +1,98 @@
+import { startTestApi, type ApiUnderTest, type Reply } from './api-under-test';
+import { governedCases } from './lists/cases.governed';
+import { saidCases } from './lists/cases.said';
+import type { ListCase } from './lists/list-case';
+
+const cases: ListCase[] = [...saidCases, ...governedCases];
+
+let board: ApiUnderTest;
+beforeAll(async () => {
+  board = await startTestApi();
+});
+afterAll(() => board.close());
+
+const next = (reply: Reply): string | undefined => /<([^>]*)>; rel="next"/.exec(reply.headers.get('link') ?? '')?.[1];
+
+async function read(path: string): Promise<Reply> {
+  const reply = await board.call('GET', path);
+  if (reply.status !== 200) throw new Error(`GET ${path}: ${reply.status} ${JSON.stringify(reply.body)}`);
+  return reply;
+}
+
+describe.each(cases.map((each) => [each.operation, each] as const))('%s', (_operation, list) => {
+  const { idOf = ({ id }) => id, items, backwards = false } = list;
+  const idsOf = ({ body }: Reply): unknown[] => (items === undefined ? body : body[items]).map(idOf);
+  const withLimit = (path: string, limit: number) => `${path}${path.includes('?') ? '&' : '?'}limit=${limit}`;
+
+  it('is read to its end by following the cursor, every item once, while others add to it', async () => {
+    const owner = (await list.prepare?.(board)) ?? '';
+    const path = typeof list.path === 'string' ? list.path : list.path(owner);
+    for (let n = 1; n <= 5; n += 1) await list.add(board, n, owner);
+    const whole = await read(withLimit(path, 50));
+    const expected = idsOf(whole);
+    expect(expected.length).toBeGreaterThanOrEqual(5);
+    expect(new Set(expected).size).toBe(expected.length);
+    expect(next(whole)).toBeUndefined();
+    expect(whole.headers.get('x-next-cursor')).toBeNull();
+    expect(whole.body).not.toHaveProperty('nextCursor');
+
+    const seen: unknown[] = [];
+    for (let at: string | undefined = withLimit(path, 2), pages = 1; at !== undefined; pages += 1) {
+      const page: Reply = await read(at);
+      const ids = idsOf(page);
+      expect(ids.length).toBeLessThanOrEqual(2);
+      if (backwards) seen.unshift(...ids);
+      else seen.push(...ids);
+      at = next(page);
+      const cursor = page.headers.get('x-next-cursor');
+      if (at) expect(new URLSearchParams(at.split('?')[1]).get('cursor')).toBe(cursor);
+      else expect(cursor).toBeNull();
+      if (items !== undefined) expect(page.body.nextCursor ?? null).toBe(cursor);
+      if (pages === 1) await list.add(board, 6, owner);
+    }
+    expect(new Set(seen).size).toBe(seen.length);
+    expect(seen.filter((id) => expected.includes(id))).toEqual(expected);
+    expect(seen.length - expected.length).toBeLessThanOrEqual(1);
+  });
+});
+
+describe('a cursor', () => {
+  const refused = async (path: string) => {
+    const { status, body } = await board.call('GET', path);
+    return { status, code: body.code, path: body.details.issues[0].path };
+  };
+  const asRefused = { status: 400, code: 'VALIDATION_ERROR', path: 'cursor' };
+  const encode = (content: unknown) => Buffer.from(JSON.stringify(content)).toString('base64url');
+  let cursor: string;
+  beforeAll(async () => {
+    for (let n = 1; n <= 3; n += 1) await board.call('POST', '/api/broadcasts', { body: { message: `cursor ${n}` } });
+    cursor = (await read('/api/broadcasts?limit=1')).headers.get('x-next-cursor')!;
+  });
+
+  it('goes on with another limit', async () => {
+    expect((await read(`/api/broadcasts?limit=2&cursor=${cursor}`)).body).toHaveLength(2);
+  });
+
+  it.each([
+    ['nonsense', 'nonsense'],
+    ['nothing', ''],
+    ['of another version', encode({ v: 2, list: 'x', key: '', id: '' })],
+    ['with an operator for a key', encode({ v: 1, list: 'x', key: { $gt: '' }, id: '' })],
+    ['with more than it has', encode({ v: 1, list: 'x', key: '', id: '', more: 1 })],
+  ])('that is %s is refused by its path', async (_name, text) => {
+    expect(await refused(`/api/broadcasts?cursor=${text}`)).toEqual(asRefused);
+  });
+
+  it('of another list, or of the same one with other filters, is refused', async () => {
+    expect(await refused(`/api/decisions?cursor=${cursor}`)).toEqual(asRefused);
+    expect(await refused(`/api/broadcasts?priority=urgent&cursor=${cursor}`)).toEqual(asRefused);
+    expect(await refused(`/api/broadcasts?limit=1&cursor=${cursor}&cursor=${cursor}`)).toEqual(asRefused);
+  });
+
+  it('is refused together with an offset or a page', async () => {
+    const { headers } = await read('/api/feedback?limit=1');
+    const path = `/api/feedback?limit=1&cursor=${headers.get('x-next-cursor')}`;
+    expect(await refused(`${path}&offset=1`)).toEqual(asRefused);
+    expect((await read(`${path}&offset=0`)).body).toHaveLength(1);
+  });
+});

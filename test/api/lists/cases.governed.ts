@@ -1,0 +1,131 @@
+import { newItemId } from '../../../api/tasks/items';
+import { done, posting, type ListCase } from './list-case';
+
+const at = () => new Date().toISOString();
+
+const started = (taskId: string, agent: string) =>
+  posting('/api/telemetry/events', () => ({ type: 'run.started', taskId, agent }));
+
+const alert = {
+  agent: 'lister',
+  metric: 'cost',
+  baseline: 1,
+  current: 2,
+  deviation: 3,
+  threshold: 2,
+  severity: 'warning',
+} as const;
+
+/** What was decided, measured and found out. */
+export const governedCases: ListCase[] = [
+  {
+    operation: 'listGovernanceTraces',
+    path: '/api/governance/traces?kind=ceremony',
+    add: ({ api }, n) =>
+      api.context.traces.record({ kind: 'ceremony', outcome: 'allowed', title: `trace ${n}`, summary: 'listed' }),
+  },
+  {
+    operation: 'listAudit',
+    path: '/api/audit?action=list.test',
+    items: 'entries',
+    idOf: ({ sequence }) => sequence,
+    add: ({ api }, n) => api.context.audit.record({ action: 'list.test', actor: 'user:test', resource: `${n}` }),
+  },
+  {
+    operation: 'listDecisions',
+    path: '/api/decisions?agent=lister&minConfidence=0.1',
+    add: posting('/api/decisions', (n) => ({ decision: `way ${n}`, confidence: 0.5, agent: 'lister' })),
+  },
+  {
+    operation: 'listCeremonies',
+    path: '/api/ceremonies?status=pending',
+    add: posting('/api/ceremonies', (n) => ({ kind: 'design_review', title: `ceremony ${n}` })),
+  },
+  {
+    operation: 'listPermissionApprovals',
+    path: '/api/agents/permissions/approvals?agentId=lister',
+    add: ({ api }, n) =>
+      api.context.permissionApprovals.request({
+        id: newItemId('approval'),
+        agentId: 'lister',
+        action: `delete.${n}`,
+        status: 'pending',
+        requestedBy: 'agent:lister',
+        createdAt: at(),
+      }),
+  },
+  {
+    operation: 'listTelemetry',
+    path: '/api/telemetry/events?agent=lister',
+    add: started('task_20260101_list01', 'lister'),
+  },
+  {
+    operation: 'listTaskTelemetry',
+    path: '/api/telemetry/events/task/task_20260101_list02',
+    add: started('task_20260101_list02', 'other'),
+  },
+  {
+    operation: 'exportTelemetry',
+    path: '/api/telemetry/export?agent=exporter',
+    add: started('task_20260101_list03', 'exporter'),
+  },
+  {
+    operation: 'listErrors',
+    path: '/api/errors?agent=lister',
+    add: posting('/api/errors/submit', (n) => ({ errorMessage: `broke at ${n}`, agent: 'lister' })),
+  },
+  {
+    operation: 'searchErrors',
+    path: '/api/errors/search?q=needle',
+    add: posting('/api/errors/submit', (n) => ({ errorMessage: `${n % 2 ? 'a needle' : 'the needle'} broke` })),
+  },
+  {
+    operation: 'listReflections',
+    path: '/api/reflections?category=session',
+    add: posting('/api/reflections', (n) => ({
+      category: 'session',
+      promotionTarget: 'handbook',
+      confidence: 0.5,
+      source: { kind: 'error' },
+      summary: `learnt ${n}`,
+    })),
+  },
+  {
+    operation: 'listScores',
+    path: '/api/scoring/history?agent=lister',
+    add: ({ api }, n) =>
+      api.context.scoring.add({
+        id: newItemId('evaluation'),
+        profileId: 'scoring_0123456789ab',
+        profileRevision: 1,
+        score: 1 / n,
+        compositeMethod: 'weightedAverage',
+        scorerResults: [],
+        agent: 'lister',
+        evaluatedAt: at(),
+        evaluatedBy: 'user:test',
+      }),
+  },
+  {
+    operation: 'listDriftAlerts',
+    path: '/api/drift/alerts?agent=lister',
+    add: ({ api }, n) => api.context.drift.raise({ ...alert, detectedAt: at() }, `run ${n}`),
+  },
+  {
+    operation: 'listDriftBaselines',
+    path: '/api/drift/baselines?metric=cost',
+    idOf: ({ agent }) => agent,
+    add: (board, n) => done(board, 'POST', '/api/drift/baselines/reset', { agent: `agent-${n}`, metric: 'cost' }),
+  },
+  {
+    operation: 'listPredictionAccuracy',
+    path: '/api/cost-prediction/accuracy',
+    idOf: ({ taskId }) => taskId,
+    add: async (board, n) => {
+      const { id: taskId } = await done(board, 'POST', '/api/tasks', { title: `predicted ${n}` });
+      const { costPredictions, board: tasks } = board.api.context;
+      await costPredictions.keep({ taskId, predictedCost: 1, confidence: 'low', predictedAt: at() });
+      await tasks.update(taskId, () => ({ status: 'done', actualCost: 2 }), { actor: 'user:test' });
+    },
+  },
+];

@@ -1,0 +1,77 @@
+import { done, posting, type ListCase } from './list-case';
+
+/** What people and agents say and are told. */
+export const saidCases: ListCase[] = [
+  {
+    operation: 'listSquadMessages',
+    path: '/api/chat/squad?agent=admin',
+    add: posting('/api/chat/squad', (n) => ({ message: `word ${n}` })),
+    backwards: true,
+  },
+  {
+    operation: 'searchSquadMessages',
+    path: '/api/chat/squad/search?q=needle',
+    add: posting('/api/chat/squad', (n) => ({ message: `${n % 2 ? 'a needle' : 'a hay needle'} ${n}` })),
+  },
+  {
+    operation: 'readSquadThread',
+    prepare: async (board) => (await done(board, 'POST', '/api/chat/squad', { message: 'a thread begins' })).id,
+    path: (root) => `/api/chat/squad/${root}/thread`,
+    add: (board, n, root) => done(board, 'POST', '/api/chat/squad', { message: `answer ${n}`, replyToId: root }),
+  },
+  {
+    operation: 'listChatSessions',
+    path: '/api/chat/sessions',
+    add: posting('/api/chat/send', (n) => ({ message: `session ${n}` })),
+  },
+  {
+    operation: 'readChatHistory',
+    prepare: async (board) => (await done(board, 'POST', '/api/chat/send', { message: 'a session begins' })).sessionId,
+    path: (sessionId) => `/api/chat/sessions/${sessionId}/history`,
+    add: (board, n, sessionId) => done(board, 'POST', '/api/chat/send', { sessionId, message: `word ${n}` }),
+    backwards: true,
+  },
+  {
+    operation: 'listActivity',
+    path: '/api/activity?type=template_applied',
+    add: ({ api }, n) =>
+      api.context.activity.record([{ type: 'template_applied', taskId: `task_20260101_list${n}`, taskTitle: 'x' }]),
+  },
+  {
+    operation: 'listBroadcasts',
+    path: '/api/broadcasts?unread=true&agent=somebody',
+    add: posting('/api/broadcasts', (n) => ({ message: `broadcast ${n}` })),
+  },
+  {
+    operation: 'listNotifications',
+    path: '/api/notifications?agent=lister&undelivered=true',
+    add: ({ api }, n) =>
+      api.context.notifications.add({ type: 'info', content: `${n}`, fromAgent: 'test', targetAgent: 'lister' }),
+  },
+  {
+    operation: 'listPendingNotifications',
+    path: '/api/notifications/pending',
+    items: 'messages',
+    add: posting('/api/notifications', (n) => ({ message: `for whoever runs it ${n}` })),
+  },
+  {
+    operation: 'listFeedback',
+    path: '/api/feedback?agent=lister',
+    add: posting('/api/feedback', (n) => ({ content: `good ${n}`, agent: 'lister', sentiment: 'positive' })),
+  },
+  {
+    operation: 'listUnresolvedFeedback',
+    path: '/api/feedback/unresolved',
+    add: posting('/api/feedback', (n) => ({ content: `open ${n}`, agent: 'other', sentiment: 'neutral' })),
+  },
+  {
+    operation: 'listStatusHistory',
+    path: '/api/status-history',
+    add: (board, n) => done(board, 'POST', '/api/agent/status', { status: n % 2 ? 'working' : 'idle' }),
+  },
+  {
+    operation: 'listStatusHistoryRange',
+    path: '/api/status-history/range?startDate=2026-01-01&endDate=2099-01-01',
+    add: (board, n) => done(board, 'POST', '/api/agent/status', { status: n % 2 ? 'thinking' : 'error' }),
+  },
+];

@@ -1,0 +1,32 @@
+import type { ApiUnderTest, Reply } from '../api-under-test';
+
+/** A list that is read by following its cursor, and how it gets longer. */
+export interface ListCase {
+  /** The operation of the OpenAPI document. */
+  operation: string;
+  /** Done once before items are added; answers what the list belongs to, e.g. the id of a task. */
+  prepare?: (board: ApiUnderTest) => Promise<string>;
+  /** What is asked for; the query names filters only. */
+  path: string | ((owner: string) => string);
+  /** Adds one more item to the list; `n` is 1, 2, 3 … */
+  add: (board: ApiUnderTest, n: number, owner: string) => Promise<unknown>;
+  /** Where the items are in an answer that is an object. */
+  items?: string;
+  /** The newest page comes first, its items the oldest first. */
+  backwards?: boolean;
+  /** What tells an item from the others; its `id` unless said otherwise. */
+  idOf?: (item: Reply['body']) => unknown;
+}
+
+/** A call that must succeed; answers the body. */
+export async function done(board: ApiUnderTest, method: string, path: string, body?: unknown): Promise<Reply['body']> {
+  const reply = await board.call(method, path, body === undefined ? {} : { body });
+  if (reply.status >= 300) throw new Error(`${method} ${path}: ${reply.status} ${JSON.stringify(reply.body)}`);
+  return reply.body;
+}
+
+/** Adds by posting a body that `make` makes. */
+export const posting =
+  (path: string, make: (n: number) => unknown) =>
+  (board: ApiUnderTest, n: number): Promise<unknown> =>
+    done(board, 'POST', path, make(n));
