@@ -12,6 +12,7 @@ import { securityHeaders } from '../platform/http/security-headers';
 import { requestTimeout } from '../platform/http/timeout';
 import { unmatched } from '../platform/http/unmatched';
 import { coreAreas } from './areas';
+import { originRulesOf } from './authenticator';
 import type { ApiContext, Area } from './context';
 import { translateStoreError } from './store-errors';
 
@@ -33,11 +34,13 @@ export function createApp(context: ApiContext, areas: Area[] = []): ApiApp {
   const { env, log } = context;
   const production = env.NODE_ENV === 'production';
   const app = new Koa<RequestState>();
-  const router = new Router<RequestState>();
+  // One form of each path is served: another letter case is another path.
+  const router = new Router<RequestState>({ sensitive: true });
   const routes = createRoutes();
   for (const area of [...coreAreas, ...areas]) area(routes, context);
   routes.install(router, {
     authenticate: context.authenticate,
+    authFailures: context.authFailures,
     uploads: context.uploads,
     checkResponses: !production,
     audit: (done) => context.audit.record(done),
@@ -51,7 +54,7 @@ export function createApp(context: ApiContext, areas: Area[] = []): ApiApp {
   app.use(errorEnvelope(log, translateStoreError));
   app.use(normalisePath());
   app.use(apiVersion());
-  app.use(cors({ allowedOrigins: env.BOARD_ALLOWED_ORIGINS, allowLocalOrigins: !production }));
+  app.use(cors(originRulesOf(env)));
   app.use(
     rateLimit({
       limits: {

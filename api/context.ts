@@ -1,5 +1,6 @@
 import type { Environment } from '../platform/config/env';
 import type { Authenticate } from '../platform/http/auth';
+import type { AuthFailures } from '../platform/http/auth-failures';
 import type { Routes } from '../platform/http/routes';
 import type { UploadFolder } from '../platform/http/upload-folder';
 import type { Log } from '../platform/log/log';
@@ -93,6 +94,8 @@ export interface ApiContext {
   uploads: UploadFolder;
   /** Also for the WebSocket upgrade, which no route sees. */
   authenticate: Authenticate;
+  /** Of HTTP and of the WebSocket together. */
+  authFailures: AuthFailures;
   /** What readiness asks, by the name it is reported under. */
   checks: Record<string, HealthCheck>;
   /** When the process began to serve. */

@@ -44,6 +44,7 @@ import { createRateCountStore } from '../stores/rate-count-store';
 import { createPolicyStore } from '../stores/policy-store';
 import { createCeremonyStore } from '../stores/ceremony-store';
 import { createDecisionStore } from '../stores/decision-store';
+import { auditedAuthFailures } from './auth/failures';
 import { authenticatorOf } from './authenticator';
 import type { Closer } from './closers';
 import type { ApiContext } from './context';
@@ -63,6 +64,7 @@ export async function openContext(env: Environment, log: Log, closers: Closer[])
   const notifications = await createNotificationStore(database);
   const agents = await createAgentConfigStore(database);
   const profiles = await createProfileStore(database);
+  const audit = await createAuditStore(database);
   return {
     env,
     log,
@@ -88,7 +90,7 @@ export async function openContext(env: Environment, log: Log, closers: Closer[])
     }),
     workspaceCapabilities: await createWorkspaceCapabilityStore(database),
     traces: await createTraceStore(database),
-    audit: await createAuditStore(database),
+    audit,
     telemetry: await createTelemetryStore(database),
     feedback: await createFeedbackStore(database),
     errorAnalyses: await createErrorAnalysisStore(database),
@@ -111,6 +113,7 @@ export async function openContext(env: Environment, log: Log, closers: Closer[])
     taskCheckpoints: await createTaskCheckpointStore(database),
     uploads: await openUploadFolder(join(env.BOARD_DATA_DIR, 'uploads')),
     authenticate: authenticatorOf(env),
+    authFailures: auditedAuthFailures(env, audit, log),
     checks: { storage: storageCheck(database), memory: memoryCheck(), disk: diskCheck(env.BOARD_DATA_DIR) },
     startedAt: new Date(),
   };

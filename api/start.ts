@@ -3,6 +3,7 @@ import type { Environment } from '../platform/config/env';
 import { listen, type RunningServer } from '../platform/http/server';
 import type { Log } from '../platform/log/log';
 import { createApp, requestTimes } from './app';
+import { originRulesOf } from './authenticator';
 import { closeAll, type Closer } from './closers';
 import type { ApiContext } from './context';
 import type { FeedHub } from './feed/hub';
@@ -36,7 +37,7 @@ export async function startApi(env: Environment, log: Log, client?: Client): Pro
       port: env.BOARD_PORT,
       setting: 'BOARD_PORT',
       requestTimeoutMs: requestTimes.upload,
-      headersTimeoutMs: requestTimes.usual,
+      log,
     });
     closers.push(() => server.close());
     closers.push(watchable(server, hub, context));
@@ -48,15 +49,21 @@ export async function startApi(env: Environment, log: Log, client?: Client): Pro
 }
 
 /** Serves the feed on the API's port; the closer ends its connections before the server waits for them. */
-function watchable({ server }: RunningServer, hub: FeedHub, { env, authenticate, log }: ApiContext): Closer {
+function watchable(
+  { server }: RunningServer,
+  hub: FeedHub,
+  { env, authenticate, authFailures, log }: ApiContext,
+): Closer {
   const feed = serveFeed(server, {
     hub,
     authenticate,
+    authFailures,
     log,
     settings: {
       ...defaultFeedSettings,
-      allowedOrigins: env.BOARD_ALLOWED_ORIGINS,
-      allowLocalOrigins: env.NODE_ENV !== 'production',
+      ...originRulesOf(env),
+      maxWatchers: env.BOARD_MAX_WATCHERS,
+      maxWatchersPerAddress: env.BOARD_WATCHERS_PER_ADDRESS,
     },
   });
   return () => feed.close();

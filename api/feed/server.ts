@@ -1,68 +1,100 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer, type WebSocket } from 'ws';
-import type { Authenticate } from '../../platform/http/auth';
-import { isAllowedOrigin } from '../../platform/http/loopback';
+import { presentedKey, type AuthContext, type Authenticate } from '../../platform/http/auth';
+import type { AuthFailures } from '../../platform/http/auth-failures';
+import { isAllowedOrigin, type OriginRules } from '../../platform/http/loopback';
+import { rateLimited, standingHeaders } from '../../platform/http/rate-limit';
+import { boardRefusalBody, refuseSocket, type Refusal } from '../../platform/http/raw-refusal';
+import { checkRequest } from '../../platform/http/request-check';
 import type { Log } from '../../platform/log/log';
+import { WatcherCount, type WatcherLimits } from './admission';
 import { maxMessageBytes, obey } from './commands';
 import type { FeedHub } from './hub';
 import { Watcher, closeCodes } from './watcher';
 
-export interface FeedServerSettings {
-  /** Most watchers of this replica. */
-  maxConnections: number;
+export interface FeedServerSettings extends WatcherLimits, OriginRules {
   pingEveryMs: number;
   pongWithinMs: number;
   /** Messages a watcher may send in ten seconds. */
   maxMessages: number;
-  allowedOrigins: readonly string[];
-  /** Whether pages served from this machine may watch. */
-  allowLocalOrigins: boolean;
 }
 
-export const defaultFeedSettings = { maxConnections: 50, pingEveryMs: 30_000, pongWithinMs: 10_000, maxMessages: 30 };
+export const defaultFeedSettings = { pingEveryMs: 30_000, pongWithinMs: 10_000, maxMessages: 30 };
 
 const messageWindowMs = 10_000;
+/** How long a connection that is refused may take to close, in milliseconds. */
+const refusedCloseMs = 1_000;
+
+export interface FeedServerDependencies {
+  hub: FeedHub;
+  authenticate: Authenticate;
+  authFailures: AuthFailures;
+  settings: FeedServerSettings;
+  log: Log;
+}
+
+const notFound: Refusal = { status: 404, code: 'NOT_FOUND', message: 'There is no WebSocket at this path.' };
+const foreignPage: Refusal = {
+  status: 403,
+  code: 'CORS_REJECTED',
+  message: 'Pages of this origin may not call the service.',
+};
+const failed: Refusal = { status: 500, code: 'INTERNAL_ERROR', message: 'Something went wrong on our side.' };
+
+const refuse = (socket: Duplex, refusal: Refusal, headers?: Record<string, string>): void =>
+  refuseSocket(socket, refusal, boardRefusalBody, headers);
 
 /** Serves `/ws` on an HTTP server. */
-export function serveFeed(
-  server: Server,
-  {
-    hub,
-    authenticate,
-    settings,
-    log,
-  }: { hub: FeedHub; authenticate: Authenticate; settings: FeedServerSettings; log: Log },
-): { close(): Promise<void> } {
+export function serveFeed(server: Server, deps: FeedServerDependencies): { close(): Promise<void> } {
+  const { hub, authenticate, authFailures, settings, log } = deps;
   const sockets = new WebSocketServer({ noServer: true, maxPayload: maxMessageBytes, perMessageDeflate: false });
+  sockets.on('wsClientError', (error, socket) =>
+    refuse(socket, { status: 400, code: 'BAD_REQUEST', message: `This is no WebSocket handshake: ${error.message}.` }),
+  );
+  const watchers = new WatcherCount(settings);
 
-  const onUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    const url = new URL(request.url ?? '/', 'http://localhost');
-    if (url.pathname !== '/ws') {
-      reject(socket, 404, 'Not Found');
-      return;
+  const onUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
+    // Nothing else listens to a socket between its upgrade and the end of the handshake, or of a refusal.
+    socket.on('error', (err) => log.debug({ err }, 'upgrade failed'));
+    try {
+      handleUpgrade(request, socket, head);
+    } catch (err) {
+      log.error({ err }, 'upgrade failed');
+      refuse(socket, failed);
     }
-    // A browser always says which page asks; no Origin is no page.
-    const { origin } = request.headers;
-    if (origin !== undefined && !isAllowedOrigin(origin, settings)) {
-      reject(socket, 403, 'Forbidden');
-      return;
-    }
-    sockets.handleUpgrade(request, socket, head, (accepted) => admit(accepted, request, url));
   };
   server.on('upgrade', onUpgrade);
 
-  function admit(socket: WebSocket, request: IncomingMessage, url: URL): void {
-    socket.on('error', (error) => log.debug({ err: error }, 'a watcher failed'));
-    const auth = authenticate(
-      request.headers,
-      request.socket.remoteAddress,
-      url.searchParams.get('api_key') ?? undefined,
-    );
-    if (!auth) return socket.close(closeCodes.notAuthenticated, 'a valid api_key is required');
-    if (sockets.clients.size > settings.maxConnections) {
-      return socket.close(closeCodes.tryAgainLater, `at most ${settings.maxConnections} watchers`);
+  function handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    const malformed = checkRequest(request);
+    if (malformed) return refuse(socket, malformed);
+    const url = new URL(request.url ?? '/', 'http://localhost');
+    if (url.pathname !== '/ws') return refuse(socket, notFound);
+    // A browser always says which page asks; no Origin is no page.
+    const { origin } = request.headers;
+    if (origin !== undefined && !isAllowedOrigin(origin, settings)) return refuse(socket, foreignPage);
+    const queryKey = url.searchParams.get('api_key') ?? undefined;
+    const auth = authenticate(request.headers, request.socket, queryKey);
+    const { remoteAddress } = request.socket;
+    if (!auth) {
+      const presented = presentedKey(request.headers, queryKey) !== undefined;
+      const standing = authFailures.record(remoteAddress, { via: 'ws', presented });
+      if (!standing.allowed) {
+        const nowMs = Date.now();
+        return refuse(socket, rateLimited(standing, nowMs, 'failed authentications'), standingHeaders(standing, nowMs));
+      }
     }
+    sockets.handleUpgrade(request, socket, head, (accepted) => admit(accepted, auth, remoteAddress));
+  }
+
+  function admit(socket: WebSocket, auth: AuthContext | undefined, remoteAddress: string | undefined): void {
+    socket.on('error', (error) => log.debug({ err: error }, 'a watcher failed'));
+    // A page sees close codes, and nothing of a refused handshake.
+    if (!auth) return closeRefused(socket, closeCodes.notAuthenticated, 'a valid api_key is required');
+    const leave = watchers.admit(remoteAddress);
+    if (typeof leave === 'string') return closeRefused(socket, closeCodes.tryAgainLater, leave);
+    socket.on('close', leave);
     const watcher = new Watcher(socket, auth);
     const stopPinging = keepAlive(socket, watcher, settings);
     let messages = 0;
@@ -117,6 +149,8 @@ function keepAlive(socket: WebSocket, watcher: Watcher, settings: FeedServerSett
   };
 }
 
-function reject(socket: Duplex, status: number, reason: string): void {
-  socket.end(`HTTP/1.1 ${status} ${reason}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+/** Closes a connection that nobody watches with, whether or not its other side takes part in closing it. */
+function closeRefused(socket: WebSocket, code: number, reason: string): void {
+  socket.close(code, reason);
+  setTimeout(() => socket.terminate(), refusedCloseMs).unref();
 }

@@ -13,20 +13,8 @@ export const apiVersion = (): HttpMiddleware => (ctx, next) => {
   return next();
 };
 
-/**
- * Makes `/api/v1/…` another name of `/api/…`, once, before anything looks at the path, and refuses paths whose percent
- * encoding is broken.
- */
+/** Makes `/api/v1/…` another name of `/api/…`, once, before anything looks at the path. */
 export const normalisePath = (): HttpMiddleware => (ctx, next) => {
   if (/^\/api\/v1(?=[/?]|$)/.test(ctx.url)) ctx.url = `/api${ctx.url.slice('/api/v1'.length)}`;
-  if (ctx.path.includes('%')) assertDecodable(ctx.path);
   return next();
 };
-
-function assertDecodable(path: string): void {
-  try {
-    decodeURIComponent(path);
-  } catch {
-    throw new AppError('BAD_REQUEST', 400, 'The path is not correctly percent-encoded.');
-  }
-}

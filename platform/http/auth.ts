@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ApiKey, Role } from '../config/env';
-import { isLocalRequest } from './loopback';
+import { isDirectRequest, isLocalRequest, type Connection, type OriginRules } from './loopback';
 
 /** Who is calling and what they may do (specification 1, Authentication, rule 5). */
 export interface AuthContext {
@@ -24,8 +24,10 @@ export interface AuthContext {
 }
 
 export interface AuthSettings {
-  /** `false`: everybody is an administrator. */
+  /** `false`: everybody who calls this server directly, by its own name or address, is an administrator. */
   enabled: boolean;
+  /** Which pages may call where no key is asked for. */
+  origins: OriginRules;
   adminKey?: string;
   apiKeys: readonly ApiKey[];
   /** Role of callers on this machine that present no key; absent: they need one like everybody else. */
@@ -37,19 +39,19 @@ export interface AuthSettings {
  * Tells who sent a request (or a WebSocket upgrade) from what it carries; `undefined` when it carries no valid
  * credential. A wrong key is never made good by the bypass for local callers.
  *
- * @param remoteAddress address of the socket's other end; forwarding headers are not believed
+ * @param connection the request's; forwarding headers are not believed, they end what is given without a key
  * @param queryKey key from the query string, which only the WebSocket upgrade may use
  */
 export type Authenticate = (
   headers: IncomingHttpHeaders,
-  remoteAddress: string | undefined,
+  connection: Connection,
   queryKey?: string,
 ) => AuthContext | undefined;
 
 const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
 
 /** The key a request presents: a bearer token, else `X-API-Key`, else the query's. */
-function presentedKey(headers: IncomingHttpHeaders, queryKey: string | undefined): string | undefined {
+export function presentedKey(headers: IncomingHttpHeaders, queryKey?: string): string | undefined {
   const bearer = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1];
   const header = headers['x-api-key'];
   return bearer ?? (Array.isArray(header) ? header[0] : header) ?? queryKey;
@@ -89,10 +91,10 @@ export function createAuthenticator(settings: AuthSettings): Authenticate {
     return holder;
   };
 
-  return (headers, remoteAddress, queryKey) => {
-    if (open) return open;
+  return (headers, connection, queryKey) => {
+    if (open && isDirectRequest(headers, connection, settings.origins)) return open;
     const key = presentedKey(headers, queryKey);
     if (key !== undefined) return keyHolder(key);
-    return local && isLocalRequest(headers, remoteAddress) ? local : undefined;
+    return local && isLocalRequest(headers, connection) ? local : undefined;
   };
 }

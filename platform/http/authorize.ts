@@ -9,7 +9,12 @@ import { isReadMethod } from './context';
  */
 export function authorize(auth: AuthContext | undefined, permission: string, method: string): AuthContext {
   if (!auth) {
-    throw new AppError('AUTH_REQUIRED', 401, 'A valid key is required: send it as X-API-Key or as a bearer token.');
+    throw new AppError(
+      'AUTH_REQUIRED',
+      401,
+      'A valid key is required: send it as X-API-Key or as a bearer token. Where the service is set up to ask for none, ' +
+        'that is for direct requests to localhost or to its address, not for those of a proxy or of a page elsewhere.',
+    );
   }
   const standing = { required: [permission], currentRole: auth.role, currentPermissions: auth.permissions };
   if (auth.role === 'read-only' && !isReadMethod(method)) {

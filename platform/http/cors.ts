@@ -1,6 +1,6 @@
 import { AppError } from '../errors/app-error';
 import { isReadMethod, type HttpMiddleware } from './context';
-import { isAllowedOrigin, type OriginRules } from './loopback';
+import { isAllowedOrigin, isCrossSite, type OriginRules } from './loopback';
 
 const readableHeaders = [
   'Accept-Ranges',
@@ -25,19 +25,25 @@ const readableHeaders = [
 const sendableHeaders =
   'Authorization, Content-Type, If-Match, If-None-Match, X-API-Key, X-API-Version, X-Board-Callback-Secret, X-Idempotency-Key, X-Request-ID, X-Resource-Revision';
 
+const rejected = () => new AppError('CORS_REJECTED', 403, 'Pages of this origin may not call the service.');
+
 /**
- * What pages of a browser may do: pages of an allowed origin everything, other pages nothing. A write of a foreign page
- * is refused even though the browser would only hide its answer: it could ride on the bypass for local callers.
+ * What pages of a browser may do: pages of an allowed origin everything, other pages nothing. What a foreign page sends is
+ * refused even though the browser would only hide its answer: it could ride on the bypass for local callers, and reads
+ * may start programs too. A browser without `Sec-Fetch-Site` sends such reads without a trace; they have no key.
  */
 export const cors =
   (rules: OriginRules): HttpMiddleware =>
   (ctx, next) => {
     const origin = ctx.get('Origin');
-    if (!origin) return next();
+    if (!origin) {
+      if (isCrossSite(ctx.req.headers)) throw rejected();
+      return next();
+    }
     ctx.vary('Origin');
     if (!isAllowedOrigin(origin, rules)) {
-      if (isReadMethod(ctx.method)) return next();
-      throw new AppError('CORS_REJECTED', 403, 'Pages of this origin may not call the service.');
+      if (isReadMethod(ctx.method) && !isCrossSite(ctx.req.headers)) return next();
+      throw rejected();
     }
     ctx.set('Access-Control-Allow-Origin', origin);
     ctx.set('Access-Control-Expose-Headers', readableHeaders);

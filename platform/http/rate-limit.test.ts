@@ -1,5 +1,5 @@
 import { createFixedWindow } from './fixed-window';
-import { callerKey } from './rate-limit';
+import { addressKey } from './rate-limit';
 
 describe('a fixed window', () => {
   it('lets through the limit, then nothing until the window ends', () => {
@@ -29,5 +29,5 @@ describe('the key of a caller', () => {
     ['2001:db8::7', '2001:db8:0:0'],
     ['::1', '0:0:0:0'],
     [undefined, 'unknown'],
-  ])('of %s is %s', (address, key) => expect(callerKey(address)).toBe(key));
+  ])('of %s is %s', (address, key) => expect(addressKey(address)).toBe(key));
 });

@@ -1,7 +1,7 @@
 import { AppError } from '../errors/app-error';
 import { isReadMethod, isUpload, type HttpContext, type HttpMiddleware } from './context';
 import { createFixedWindow, type FixedWindow, type WindowStanding } from './fixed-window';
-import { isLoopbackAddress } from './loopback';
+import { isForwarded, isLoopbackAddress } from './loopback';
 
 /** Requests a minute and address; 0 turns a tier off. */
 export interface RateLimits {
@@ -20,9 +20,10 @@ export interface RateLimitOptions {
 
 const windowMs = 60_000;
 const maxKeys = 20_000;
+const probes = /^\/health(?:\/|$)/;
 
-/** One caller: an IPv4 address, or the /64 network that an IPv6 caller owns all addresses of. */
-export function callerKey(address: string | undefined): string {
+/** What an address is counted under: an IPv4 address, or the /64 network that an IPv6 caller owns all addresses of. */
+export function addressKey(address: string | undefined): string {
   if (address === undefined) return 'unknown';
   const plain = address.startsWith('::ffff:') ? address.slice('::ffff:'.length) : address;
   if (!plain.includes(':')) return plain;
@@ -43,7 +44,8 @@ const tightest = (standings: WindowStanding[]): WindowStanding | undefined =>
 
 /**
  * The tiers of the specification (Limits), counted per socket address in this process' memory: each replica allows the
- * whole limit. Probes of `/health` are not counted, or a busy service would be restarted for being busy.
+ * whole limit. Every path is counted, also one that nothing is at; but for probes of `/health`, or a busy service would
+ * be restarted for being busy.
  */
 export function rateLimit({ limits, localExempt, now = Date.now }: RateLimitOptions): HttpMiddleware {
   const tiers = new Map<keyof RateLimits, FixedWindow>();
@@ -51,10 +53,10 @@ export function rateLimit({ limits, localExempt, now = Date.now }: RateLimitOpti
     if (limits[tier] > 0) tiers.set(tier, createFixedWindow({ limit: limits[tier], windowMs, maxKeys, now }));
   }
   return (ctx, next) => {
-    if (tiers.size === 0 || !ctx.path.startsWith('/api')) return next();
+    if (tiers.size === 0 || probes.test(ctx.path)) return next();
     const address = ctx.req.socket.remoteAddress;
-    const key = callerKey(address);
-    const exempt = localExempt && isLoopbackAddress(address);
+    const key = addressKey(address);
+    const exempt = localExempt && isLoopbackAddress(address) && !isForwarded(ctx.req.headers);
     const windows = [exempt ? undefined : tiers.get('global'), tiers.get(tierOf(ctx))];
     const standing = tightest(windows.flatMap((window) => (window ? [window.hit(key)] : [])));
     if (standing) tellOrRefuse(ctx, standing, now());
@@ -75,16 +77,34 @@ export function routeLimit(limit: number, now: () => number = Date.now): (ctx: H
   };
 }
 
+/** The headers that report a limit, and when to come back to a caller who is beyond it. */
+export function standingHeaders(standing: WindowStanding, nowMs: number): Record<string, string> {
+  return {
+    'X-RateLimit-Limit': String(standing.limit),
+    'X-RateLimit-Remaining': String(standing.remaining),
+    'X-RateLimit-Reset': String(Math.ceil(standing.resetAtMs / 1000)),
+    ...(standing.allowed ? {} : { 'Retry-After': String(retryAfterSeconds(standing, nowMs)) }),
+  };
+}
+
+const retryAfterSeconds = ({ resetAtMs }: WindowStanding, nowMs: number): number =>
+  Math.max(1, Math.ceil((resetAtMs - nowMs) / 1000));
+
+/** The refusal of a caller who is beyond a limit. */
+export const rateLimited = (standing: WindowStanding, nowMs: number, what = 'requests'): AppError =>
+  new AppError('RATE_LIMITED', 429, `More than ${standing.limit} ${what} in a minute. Try again later.`, {
+    limit: standing.limit,
+    retryAfterSeconds: retryAfterSeconds(standing, nowMs),
+  });
+
+/** Reports the limit to the caller. @throws AppError 429 */
+export function refuseBeyond(ctx: HttpContext, standing: WindowStanding, what: string, nowMs = Date.now()): never {
+  ctx.set(standingHeaders(standing, nowMs));
+  throw rateLimited(standing, nowMs, what);
+}
+
 /** Tells the caller where they stand, and refuses one who is beyond it. */
 function tellOrRefuse(ctx: HttpContext, standing: WindowStanding, nowMs: number): void {
-  ctx.set('X-RateLimit-Limit', String(standing.limit));
-  ctx.set('X-RateLimit-Remaining', String(standing.remaining));
-  ctx.set('X-RateLimit-Reset', String(Math.ceil(standing.resetAtMs / 1000)));
-  if (standing.allowed) return;
-  const retryAfterSeconds = Math.max(1, Math.ceil((standing.resetAtMs - nowMs) / 1000));
-  ctx.set('Retry-After', String(retryAfterSeconds));
-  throw new AppError('RATE_LIMITED', 429, `More than ${standing.limit} requests in a minute. Try again later.`, {
-    limit: standing.limit,
-    retryAfterSeconds,
-  });
+  if (!standing.allowed) refuseBeyond(ctx, standing, 'requests', nowMs);
+  ctx.set(standingHeaders(standing, nowMs));
 }

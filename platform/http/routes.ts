@@ -1,7 +1,8 @@
 import type { Router } from '@koa/router';
 import type { z } from 'zod';
 import { BytesAnswer, RawJson, sendBytes, sendJson } from './answer';
-import type { AuthContext, Authenticate } from './auth';
+import { presentedKey, type AuthContext, type Authenticate } from './auth';
+import { recordHttpFailure, type AuthFailures } from './auth-failures';
 import { authorize } from './authorize';
 import type { Page, PagedBody } from '../lists/page';
 import { readJsonBody } from './body';
@@ -84,6 +85,7 @@ export type RouteHandler<P extends z.ZodType, Q extends z.ZodType, B extends z.Z
 
 export interface RouteDependencies {
   authenticate: Authenticate;
+  authFailures: AuthFailures;
   /** Where files are kept that come with requests; needed where a contract takes some. */
   uploads?: UploadFolder;
   /** Whether answers are checked against `response`: for development and tests. */
@@ -156,7 +158,12 @@ const stranger: AuthContext = {
 };
 
 async function answer({ contract, handle }: Entry, ctx: HttpContext, deps: RouteDependencies): Promise<void> {
-  const caller = deps.authenticate(ctx.req.headers, ctx.req.socket.remoteAddress);
+  const caller = deps.authenticate(ctx.req.headers, ctx.req.socket);
+  if (!caller) {
+    const presented = presentedKey(ctx.req.headers) !== undefined;
+    // A wrong key is one on a public route too, which would tell whether a guess was right.
+    if (presented || contract.permission !== 'public') recordHttpFailure(deps.authFailures, ctx, presented);
+  }
   const auth =
     contract.permission === 'public' ? (caller ?? stranger) : authorize(caller, contract.permission, ctx.method);
   const params = contract.params && parseOrRefuse(contract.params, (ctx as { params?: unknown }).params);

@@ -1,5 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Log } from '../log/log';
+import { guardSockets, type OpenResponses } from './guard-sockets';
+import { boardRefusalBody, refuseRequest, type RefusalBody } from './raw-refusal';
+import { checkRequest } from './request-check';
 
 /** The port is taken, or may not be listened on. */
 export class ListenError extends Error {
@@ -26,13 +30,20 @@ export interface ListenOptions {
   setting?: string;
   /** How long a caller may take to send its whole request. */
   requestTimeoutMs?: number;
-  /** How long it may take to send the headers of it; the same when absent. */
+  /** How long it may take to send the headers of it, counted from the connection's beginning. */
   headersTimeoutMs?: number;
   /** How long a connection without a request is kept; the default is Node's, 5 s. */
   keepAliveMs?: number;
+  /** The envelope of what is refused before the handler sees it; the board's by default. */
+  refusalBody?: RefusalBody;
+  log?: Log;
 }
 
 const defaultGraceMs = 10_000;
+/** Headers are sent at once by whoever means to send them. */
+const defaultHeadersTimeoutMs = 10_000;
+/** How often connections are looked through for those whose time is up. */
+const timeoutCheckMs = 5_000;
 
 type Address = Pick<ListenOptions, 'host' | 'port' | 'setting'>;
 
@@ -60,25 +71,73 @@ function bind(server: Server, address: Address): Promise<AddressInfo> {
 const urlOf = ({ address, family, port }: AddressInfo): string =>
   `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 
+type Handler = (request: IncomingMessage, response: ServerResponse) => unknown;
+
+/** Runs the handler; what it throws is answered and logged instead of ending the process. */
+function runGuarded(handler: Handler, format: RefusalBody, log: Log | undefined): Handler {
+  return (request, response) => {
+    const fail = (err: unknown): void => {
+      log?.error({ method: request.method, err }, 'request failed');
+      const message = 'Something went wrong on our side.';
+      if (response.headersSent) response.destroy();
+      else refuseRequest(response, { status: 500, code: 'INTERNAL_ERROR', message }, format);
+    };
+    try {
+      const refusal = checkRequest(request);
+      if (refusal) {
+        refuseRequest(response, refusal, format);
+        return;
+      }
+      const handled = handler(request, response);
+      if (handled instanceof Promise) handled.catch(fail);
+    } catch (error) {
+      fail(error);
+    }
+  };
+}
+
 /**
- * Serves `handler` over HTTP.
+ * Serves `handler` over HTTP. Requests without a well-formed target and `Host` are refused before it; the target it sees
+ * is in its one form (`canonicalTarget`). Nothing that a connection sends, or does, ends the process.
  *
  * @throws ListenError with what to do about it when the port cannot be had
  */
 export async function listen(
-  handler: (request: IncomingMessage, response: ServerResponse) => unknown,
-  { requestTimeoutMs = 30_000, headersTimeoutMs = requestTimeoutMs, keepAliveMs, ...wanted }: ListenOptions,
+  handler: Handler,
+  {
+    requestTimeoutMs = 30_000,
+    headersTimeoutMs = Math.min(defaultHeadersTimeoutMs, requestTimeoutMs),
+    keepAliveMs,
+    refusalBody = boardRefusalBody,
+    log,
+    ...wanted
+  }: ListenOptions,
 ): Promise<RunningServer> {
   let closing = false;
+  const open: OpenResponses = new WeakMap();
+  const guarded = runGuarded(handler, refusalBody, log);
   const server = createServer(
-    { requestTimeout: requestTimeoutMs, headersTimeout: headersTimeoutMs, keepAliveTimeout: keepAliveMs },
+    {
+      requestTimeout: requestTimeoutMs,
+      headersTimeout: headersTimeoutMs,
+      connectionsCheckingInterval: Math.min(timeoutCheckMs, headersTimeoutMs),
+      keepAliveTimeout: keepAliveMs,
+      // Refused by us, with an envelope.
+      requireHostHeader: false,
+    },
     (request, response) => {
       // A kept-alive connection would hold the server open after its last answer.
       if (closing) response.shouldKeepAlive = false;
-      response.once('close', () => closing && setImmediate(() => server.closeIdleConnections()));
-      handler(request, response);
+      const responses = open.get(request.socket) ?? new Set();
+      open.set(request.socket, responses.add(response));
+      response.once('close', () => {
+        responses.delete(response);
+        if (closing) setImmediate(() => server.closeIdleConnections());
+      });
+      guarded(request, response);
     },
   );
+  guardSockets(server, open, refusalBody, log);
   const address = await bind(server, wanted);
   return {
     url: urlOf(address),

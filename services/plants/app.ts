@@ -1,8 +1,11 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import Router from '@koa/router';
-import Koa from 'koa';
+import Koa, { type ParameterizedContext } from 'koa';
 import { koaBody } from 'koa-body';
 import type { z } from 'zod';
+import type { AuthFailures } from '../../platform/http/auth-failures';
+import type { RefusalBody } from '../../platform/http/raw-refusal';
+import { standingHeaders } from '../../platform/http/rate-limit';
 import type { Log } from '../../platform/log/log';
 import { parseExactJson, exactJson } from '../../platform/json/exact';
 import { InvalidUtf8Error, utf8Text } from '../../platform/json/utf8';
@@ -17,6 +20,7 @@ export interface PlantAppDependencies {
   /** Stores a plant and sees to its announcement; `false` when its number is taken. */
   create: (user: string, plant: NewPlant) => Promise<boolean>;
   log: Log;
+  authFailures: AuthFailures;
 }
 
 interface State {
@@ -28,7 +32,7 @@ export class PlantError extends Error {
   override readonly name = 'PlantError';
 
   constructor(
-    readonly status: 400 | 401 | 404 | 405 | 503,
+    readonly status: 400 | 401 | 404 | 405 | 429 | 503,
     message: string,
     options?: ErrorOptions,
   ) {
@@ -47,6 +51,12 @@ const readBody = koaBody({
   textLimit: bodyLimit,
   // One character per byte: a decoder would put others in the place of invalid ones.
   encoding: 'binary',
+});
+
+/** The envelope for what is refused before any middleware. */
+export const plantRefusalBody: RefusalBody = ({ status, message }) => ({
+  type: 'application/json; charset=utf-8',
+  body: exactJson({ error: status, message }),
 });
 
 /** The schema's value, or a 400 that says which field is wrong. */
@@ -69,10 +79,12 @@ function bodyOf(text: unknown): unknown {
 const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
 
 /** The API of the plant store (specification 3, A). */
-export function createPlantApp({ store, users, create, log }: PlantAppDependencies): Koa<State> {
+export function createPlantApp({ store, users, create, log, authFailures }: PlantAppDependencies): Koa<State> {
   const app = new Koa<State>();
   const known = users.map(({ user, token }) => ({ user, digest: sha256(token) }));
   const document = plantsOpenApi();
+
+  app.on('error', (error: unknown) => log.debug({ err: error }, 'connection ended early'));
 
   app.use(async (ctx, next) => {
     try {
@@ -86,7 +98,7 @@ export function createPlantApp({ store, users, create, log }: PlantAppDependenci
     }
   });
 
-  const open = new Router<State>();
+  const open = new Router<State>({ sensitive: true });
   open.get('/openapi.json', (ctx) => {
     ctx.body = document;
   });
@@ -94,7 +106,7 @@ export function createPlantApp({ store, users, create, log }: PlantAppDependenci
     ctx.body = { ok: true };
   });
 
-  const router = new Router<State>();
+  const router = new Router<State>({ sensitive: true });
   router.get('/plants', async (ctx) => {
     const { limit } = ctx.query;
     const found = await store.list(
@@ -122,7 +134,7 @@ export function createPlantApp({ store, users, create, log }: PlantAppDependenci
 
   app.use(open.routes());
   app.use(async (ctx, next) => {
-    ctx.state.user = userOf(ctx.get('authorization'));
+    ctx.state.user = authenticate(ctx);
     await next();
   });
   app.use(router.routes());
@@ -135,12 +147,23 @@ export function createPlantApp({ store, users, create, log }: PlantAppDependenci
   return app;
 
   /** Compares with every token, so that the time it takes says nothing about which one was close. */
-  function userOf(authorization: string): string {
+  function userOf(authorization: string): string | undefined {
     const digest = sha256(/^Bearer +(\S+) *$/i.exec(authorization)?.[1] ?? '');
     let user: string | undefined;
     for (const candidate of known) if (timingSafeEqual(digest, candidate.digest)) user ??= candidate.user;
-    if (user === undefined) throw new PlantError(401, 'A bearer token is needed.');
     return user;
+  }
+
+  /** Who calls. @throws PlantError 401, and 429 when its address has failed too often */
+  function authenticate(ctx: ParameterizedContext<State>): string {
+    const authorization = ctx.get('authorization');
+    const user = userOf(authorization);
+    if (user !== undefined) return user;
+    const { remoteAddress } = ctx.req.socket;
+    const standing = authFailures.record(remoteAddress, { via: 'http', presented: authorization !== '' });
+    if (standing.allowed) throw new PlantError(401, 'A bearer token is needed.');
+    ctx.set(standingHeaders(standing, Date.now()));
+    throw new PlantError(429, 'Too many failed authentications. Try again later.');
   }
 }
 

@@ -4,11 +4,12 @@ import { join } from 'node:path';
 import { WithStartWorkflowOperation, type Client } from '@temporalio/client';
 import { Worker, type NativeConnection, type WorkerOptions } from '@temporalio/worker';
 import type { Environment } from '../../platform/config/env';
+import { createAuthFailures } from '../../platform/http/auth-failures';
 import { listen } from '../../platform/http/server';
 import type { Log } from '../../platform/log/log';
 import { openDatabase } from '../../stores/open';
 import { createPlantActivities } from './activities';
-import { createPlantApp, PlantError } from './app';
+import { createPlantApp, PlantError, plantRefusalBody } from './app';
 import { createdUpdate, type DeliveryTimings, type PlantCreation } from './messages';
 import type { NewPlant } from './plant';
 import { createReceivers } from './receivers';
@@ -65,10 +66,20 @@ export async function startPlants(options: PlantsOptions): Promise<RunningPlants
   const ended = worker.run();
   const users = env.PLANTS_TOKENS;
   if (users.length === 0) log.warn('PLANTS_TOKENS is empty: every call of the plant store is refused');
+  const authFailures = createAuthFailures({
+    limit: env.RATE_LIMIT_AUTH_FAILURES,
+    report: (failure) => log.warn(failure, 'authentication failed'),
+  });
   const create = (user: string, plant: NewPlant): Promise<boolean> =>
     createDurably(client, taskQueue, { user, ...plant, id: String(plant.id), delivery });
-  const app = createPlantApp({ store, users, create, log });
-  const server = await listen(app.callback(), { host: env.BOARD_HOST, port: env.PLANTS_PORT, setting: 'PLANTS_PORT' });
+  const app = createPlantApp({ store, users, create, log, authFailures });
+  const server = await listen(app.callback(), {
+    host: env.BOARD_HOST,
+    port: env.PLANTS_PORT,
+    setting: 'PLANTS_PORT',
+    refusalBody: plantRefusalBody,
+    log,
+  });
   return {
     url: server.url,
     ended,

@@ -2,6 +2,7 @@ import { Router } from '@koa/router';
 import Koa from 'koa';
 import type { Environment } from '../../platform/config/env';
 import { accessLog } from '../../platform/http/access-log';
+import { createAuthFailures } from '../../platform/http/auth-failures';
 import type { RequestState } from '../../platform/http/context';
 import { requestId } from '../../platform/http/request-id';
 import { createRoutes, type Routes } from '../../platform/http/routes';
@@ -23,7 +24,7 @@ export function createWorkflowRunsApp(
   areas: readonly ((routes: Routes) => void)[],
 ): WorkflowRunsApp {
   const app = new Koa<RequestState>();
-  const router = new Router<RequestState>();
+  const router = new Router<RequestState>({ sensitive: true });
   const routes = createRoutes();
   discoveryRoutes(routes);
   for (const area of areas) area(routes);
@@ -32,6 +33,10 @@ export function createWorkflowRunsApp(
       publicKey: env.WORKFLOW_RUNS_JWT_PUBLIC_KEY,
       issuer: env.WORKFLOW_RUNS_JWT_ISSUER,
       users: env.WORKFLOW_RUNS_USERS,
+    }),
+    authFailures: createAuthFailures({
+      limit: env.RATE_LIMIT_AUTH_FAILURES,
+      report: (failure) => log.warn(failure, 'authentication failed'),
     }),
     checkResponses: env.NODE_ENV !== 'production',
     audit: () => Promise.resolve(),

@@ -11,6 +11,7 @@ import { createWorkflowRunsActivities } from './activities';
 import { createWorkflowRunsApp } from './app';
 import { areas, runAreas } from './areas';
 import type { WorkflowRunsContext } from './context';
+import { refusalDocument } from './http/errors';
 import { openModels } from './models/open';
 import { openRuns } from './runs/context';
 import { ensureDispatch } from './runs/schedule';
@@ -80,6 +81,8 @@ export async function startWorkflowRuns(options: WorkflowRunsOptions): Promise<R
     host: env.BOARD_HOST,
     port: env.WORKFLOW_RUNS_PORT,
     setting: 'WORKFLOW_RUNS_PORT',
+    refusalBody: refusalDocument,
+    log,
   });
   return {
     url: server.url,

@@ -66,6 +66,7 @@ async function start(settings: Record<string, string>, client?: Client): Promise
     RATE_LIMIT_READ: '0',
     RATE_LIMIT_WRITE: '0',
     RATE_LIMIT_UPLOAD: '0',
+    RATE_LIMIT_AUTH_FAILURES: '0',
     NODE_ENV: 'test',
     ...mongoSettings(),
     ...settings,

@@ -1,5 +1,13 @@
 import { adminKey, agentKey, readKey, startTestApi, type ApiUnderTest } from './api-under-test';
+import { eventually } from '../../platform/testing/eventually';
+import { TestWatcher } from '../support/watcher';
 import { rawRequest } from './raw-request';
+
+/** Rejects with the code that a watcher is closed with. */
+const closed = (watcher: TestWatcher): Promise<never> =>
+  eventually(() => expect(watcher.closed).toBeDefined()).then(() => {
+    throw new Error(`closed with ${watcher.closed?.code}`);
+  });
 
 let board: ApiUnderTest;
 const open = async (settings: Record<string, string> = {}) => (board = await startTestApi(settings));
@@ -100,6 +108,95 @@ describe('a role', () => {
   });
 });
 
+/** Requests that are not this machine's own, whatever the address of their socket. */
+const elsewhere: [string, Record<string, string>][] = [
+  ['came by another name', { Host: 'evil.example' }],
+  ['came by another name with our port', { Host: 'evil.example:3001' }],
+  ['came by another port', { Host: 'localhost:1' }],
+  ['was made by a foreign page', { Origin: 'https://evil.example' }],
+  ['was made by a page of another site', { 'Sec-Fetch-Site': 'cross-site' }],
+  ['was made by a page of another site, in an older browser', { Referer: 'https://evil.example/' }],
+  ...[
+    'X-Real-IP',
+    'Via',
+    'X-Forwarded-For',
+    'X-Forwarded-Host',
+    'X-Forwarded-Proto',
+    'CF-Connecting-IP',
+    'Forwarded',
+    'True-Client-IP',
+  ].map((name): [string, Record<string, string>] => [`came with ${name}`, { [name]: '127.0.0.1' }]),
+];
+
+describe('a service that asks nobody for a key', () => {
+  it('answers no request that comes from elsewhere', async () => {
+    await open({ BOARD_AUTH_ENABLED: 'false' });
+    for (const [name, headers] of elsewhere) {
+      const refused = await rawRequest(board.url, { path: '/api/tasks', headers });
+      expect([name, [401, 403].includes(refused.status)]).toEqual([name, true]);
+      await expect(TestWatcher.open(board.url, { headers }).then(closed)).rejects.toThrow(/403|4001/);
+    }
+  });
+
+  it('answers those of this machine, and takes a key from elsewhere', async () => {
+    await open({ BOARD_AUTH_ENABLED: 'false' });
+    const { port } = new URL(board.url);
+    for (const Host of [`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`]) {
+      expect((await rawRequest(board.url, { path: '/api/tasks', headers: { Host } })).status).toBe(200);
+    }
+    const Via = '1.1 proxy';
+    const byKey = await rawRequest(board.url, { path: '/api/auth/context', headers: { Via, 'X-API-Key': agentKey } });
+    expect(JSON.parse(byKey.text)).toMatchObject({ role: 'agent', authMethod: 'api-key' });
+    expect((await rawRequest(board.url, { path: '/health/live', headers: { Host: 'probe.example' } })).status).toBe(
+      200,
+    );
+  });
+});
+
+describe('pages of another site', () => {
+  it('get nothing from any route, whatever they send, unless their origin is allowed', async () => {
+    await open({ BOARD_ALLOWED_ORIGINS: 'https://ui.example' });
+    const site = { 'Sec-Fetch-Site': 'cross-site', 'X-API-Key': adminKey };
+    const read = (headers: Record<string, string>) => rawRequest(board.url, { path: '/api/tasks', headers });
+    expect((await read(site)).status).toBe(403);
+    expect((await read({ ...site, Origin: 'https://evil.example' })).status).toBe(403);
+    expect((await read({ ...site, Origin: 'https://ui.example' })).status).toBe(200);
+    expect((await read({ ...site, 'Sec-Fetch-Site': 'same-origin' })).status).toBe(200);
+  });
+});
+
+describe('failed authentications', () => {
+  const audited = async () => {
+    const { body } = await board.call('GET', '/api/audit?action=auth.failed');
+    return (body.entries as { resource: string; details: object }[]).map(({ resource, details }) => ({
+      resource,
+      details,
+    }));
+  };
+
+  it('are limited by address over HTTP and the WebSocket together, and audited once', async () => {
+    await open({ RATE_LIMIT_AUTH_FAILURES: '4' });
+    const guess = () => board.call('GET', '/api/tasks', { key: 'a guess' });
+    expect((await guess()).status).toBe(401);
+    expect((await board.call('GET', '/api/tasks', { key: null })).status).toBe(401);
+    expect((await board.call('GET', '/api/auth/status', { key: 'a guess' })).status).toBe(200);
+    await expect(closed(await TestWatcher.open(board.url, {}, '?api_key=guess'))).rejects.toThrow('4001');
+    const refused = await guess();
+    expect(refused.status).toBe(429);
+    expect(refused.body).toMatchObject({ code: 'RATE_LIMITED', details: { limit: 4 } });
+    expect(refused.headers.get('X-RateLimit-Limit')).toBe('4');
+    expect(refused.headers.get('X-RateLimit-Remaining')).toBe('0');
+    expect(Number(refused.headers.get('Retry-After'))).toBeGreaterThan(0);
+    await expect(TestWatcher.open(board.url, {}, '?api_key=guess')).rejects.toThrow('429');
+    // A right guess on an open route would be one too.
+    expect((await board.call('GET', '/api/auth/status', { key: 'a guess' })).status).toBe(429);
+    expect((await board.call('GET', '/api/auth/status', { key: null })).status).toBe(200);
+    expect((await board.call('GET', '/api/tasks')).status).toBe(200);
+    await eventually(async () => expect(await audited()).toHaveLength(1));
+    expect(await audited()).toEqual([{ resource: '127.0.0.1', details: { via: 'http', reason: 'wrong key' } }]);
+  });
+});
+
 describe('callers on this machine', () => {
   const bypass = { BOARD_AUTH_LOCALHOST_BYPASS: 'true', BOARD_AUTH_LOCALHOST_ROLE: 'agent' };
 
@@ -118,14 +215,12 @@ describe('callers on this machine', () => {
     expect((await board.call('POST', '/api/tasks', { key: null, body: { title: 'a' } })).status).toBe(403);
   });
 
-  it.each([
-    ['presents a wrong key', { 'X-API-Key': 'nothing' }],
-    ['was forwarded by a proxy', { 'X-Forwarded-For': '127.0.0.1' }],
-    ['came by another name', { Host: 'evil.example' }],
-    ['was made by a foreign page', { Origin: 'https://evil.example' }],
-  ])('do not count when the request %s', async (_case, headers: Record<string, string>) => {
+  it('do not count when they present a wrong key, nor when the request comes from elsewhere', async () => {
     await open(bypass);
-    expect((await rawRequest(board.url, { path: '/api/auth/context', headers })).status).toBe(401);
+    for (const [name, headers] of [...elsewhere, ['presents a wrong key', { 'X-API-Key': 'nothing' }] as const]) {
+      const refused = await rawRequest(board.url, { path: '/api/auth/context', headers: { ...headers } });
+      expect([name, [401, 403].includes(refused.status)]).toEqual([name, true]);
+    }
   });
 
   it('are nobody special in production', async () => {

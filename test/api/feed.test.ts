@@ -4,6 +4,7 @@ import { FeedHub } from '../../api/feed/hub';
 import { defaultFeedSettings, serveFeed, type FeedServerSettings } from '../../api/feed/server';
 import { rolePermissions } from '../../contracts/permissions';
 import { createAuthenticator } from '../../platform/http/auth';
+import { createAuthFailures, type AuthFailure } from '../../platform/http/auth-failures';
 import { createLog } from '../../platform/log/log';
 import { eventually } from '../../platform/testing/eventually';
 import { makeTempDir } from '../../platform/testing/temp-dir';
@@ -15,7 +16,9 @@ import { createChatStore } from '../../stores/chat-store';
 import { createFeedStore } from '../../stores/feed-store';
 import { openDatabase } from '../../stores/open';
 import { createRunEventStore } from '../../stores/run-event-store';
+import WebSocket from 'ws';
 import { TestWatcher } from '../support/watcher';
+import { rawBytes, resetAfter } from './raw-request';
 
 const log = createLog({ name: 'test', level: 'silent' });
 const keys = [
@@ -46,15 +49,20 @@ async function aFeed(settings: Partial<FeedServerSettings> = {}) {
   await hub.start();
   closers.push(() => hub.stop());
   const server = createServer();
-  const authenticate = createAuthenticator({ enabled: true, apiKeys: keys, rolePermissions });
+  const origins = { allowedOrigins: ['https://board.example'], allowLocalOrigins: false };
+  const authenticate = createAuthenticator({ enabled: true, apiKeys: keys, rolePermissions, origins });
+  const failures: AuthFailure[] = [];
+  const authFailures = createAuthFailures({ limit: 5, report: (failure) => failures.push(failure) });
   const served = serveFeed(server, {
     hub,
     authenticate,
+    authFailures,
     log,
     settings: {
       ...defaultFeedSettings,
-      allowedOrigins: ['https://board.example'],
-      allowLocalOrigins: false,
+      ...origins,
+      maxWatchers: 1_000,
+      maxWatchersPerAddress: 200,
       ...settings,
     },
   });
@@ -68,7 +76,7 @@ async function aFeed(settings: Partial<FeedServerSettings> = {}) {
     closers.push(async () => watcher.close());
     return watcher;
   };
-  return { url, open, board, attempts, events, feed };
+  return { url, open, board, attempts, events, feed, failures };
 }
 
 type Feed = Awaited<ReturnType<typeof aFeed>>;
@@ -90,6 +98,11 @@ async function anAttempt({ board, attempts, events }: Feed, count: number, id = 
   for (let n = 1; n <= count; n += 1) await append(n);
   return { taskId: task.id, attemptId: id, append, source };
 }
+
+const upgradeRequest = (target: string): string =>
+  `GET ${target} HTTP/1.1\r\nHost: board\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n` +
+  'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n';
+const upgradeReply = (url: string, target: string) => rawBytes(url, upgradeRequest(target));
 
 const closed = (watcher: TestWatcher) =>
   eventually(() => {
@@ -117,16 +130,70 @@ test.each([
   else await expect(opening).rejects.toThrow('403');
 });
 
-test('beyond the most watchers, the next one is told to come back later', async () => {
-  const feed = await aFeed({ maxConnections: 2 });
+test.each([
+  ['in all', { maxWatchers: 2 }],
+  ['of one address', { maxWatchersPerAddress: 2 }],
+])('beyond the most watchers %s, the next one is closed with 1013', async (_name, limits) => {
+  const feed = await aFeed(limits);
   const first = await feed.open();
   await feed.open();
-  await expect(closed(await feed.open())).resolves.toMatchObject({ code: 1013 });
+  await expect(closed(await feed.open())).resolves.toMatchObject({
+    code: 1013,
+    reason: expect.stringMatching(/at most 2 watchers/),
+  });
   first.close();
   await eventually(async () => {
     const next = await feed.open();
     await next.hears(({ type }) => type === 'connected', 500);
   });
+});
+
+test('connections without a key do not keep watchers out, and are ended whether they take part or not', async () => {
+  const feed = await aFeed({ maxWatchers: 1 });
+  const strangers = await Promise.all(Array.from({ length: 5 }, () => feed.open('')));
+  // Nothing that is sent to them is read, so that they never see the close frame.
+  for (const { socket } of strangers) socket.pause();
+  const watcher = await feed.open();
+  await watcher.hears(({ type }) => type === 'connected');
+  for (const { socket } of strangers) {
+    socket.resume();
+    await eventually(() => expect(socket.readyState).toBe(WebSocket.CLOSED));
+  }
+});
+
+test('failed authentications of an address are reported once and then refused with 429, valid keys are not', async () => {
+  const feed = await aFeed();
+  for (let n = 0; n < 5; n += 1)
+    await expect(closed(await feed.open('?api_key=wrong'))).resolves.toMatchObject({ code: 4001 });
+  const refused = await upgradeReply(feed.url, '/ws?api_key=wrong');
+  expect(refused).toMatch(/^HTTP\/1\.1 429 /);
+  expect(refused).toMatch(/\r\nX-RateLimit-Limit: 5\r\n/);
+  expect(refused).toMatch(/\r\nRetry-After: \d+\r\n/);
+  expect(refused).toContain('"code":"RATE_LIMITED"');
+  expect(feed.failures).toEqual([{ address: '127.0.0.1', via: 'ws', presented: true }]);
+  const watcher = await feed.open();
+  await watcher.hears(({ type }) => type === 'connected');
+});
+
+test.each([
+  ['/', 404],
+  ['/ws/../ws', 400],
+  ['//', 400],
+  ['/WS', 404],
+  ['*', 400],
+  ['http://[::1', 400],
+  ['http://elsewhere/ws', 400],
+])('an upgrade of %s is refused in the envelope', async (target, status) => {
+  const feed = await aFeed();
+  const refused = await upgradeReply(feed.url, target);
+  expect(refused).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+  expect(refused).toContain('"code":');
+});
+
+test('a refused upgrade that is reset ends nothing else', async () => {
+  const feed = await aFeed();
+  for (let n = 0; n < 20; n += 1) await resetAfter(feed.url, upgradeRequest('//'));
+  await expect(feed.open()).resolves.toBeDefined();
 });
 
 test('a watcher that does not answer pings is ended', async () => {

@@ -72,7 +72,7 @@ describe('when something is wrong', () => {
     const fail = (error: Error) => ({ ...board.api.context.repositories, list: () => Promise.reject(error) });
     const context = {
       ...board.api.context,
-      authenticate: () => board.api.context.authenticate({ 'x-api-key': key }, '::1'),
+      authenticate: () => board.api.context.authenticate({ 'x-api-key': key }, { remoteAddress: '::1' }),
     };
     const key = 'admin-key-of-this-test-0123456789abcdef';
     const away = await serve({ ...context, repositories: fail(new StoreUnavailableError('mongodb://user:pw@host')) });

@@ -1,4 +1,5 @@
 import { startTestApi, type ApiUnderTest } from './api-under-test';
+import { rawRequest } from './raw-request';
 
 let board: ApiUnderTest;
 afterEach(() => board.close());
@@ -40,4 +41,19 @@ it('exempts this machine from the global tier, but not in production', async () 
   board = await startTestApi({ RATE_LIMIT_GLOBAL: '1', NODE_ENV: 'production' });
   expect(await statuses(2, 'GET', '/api/tasks')).toEqual([200, 429]);
   expect(await statuses(3, 'GET', '/health/live')).toEqual([200, 200, 200]);
+});
+
+it('counts a path in whatever form it is written', async () => {
+  board = await startTestApi({ RATE_LIMIT_READ: '4' });
+  const forms = ['/API/tasks', '/%61pi/tasks', '/api/v1/tasks/', '/nowhere'];
+  for (const path of forms) expect((await rawRequest(board.url, { path })).status).not.toBe(429);
+  for (const path of [...forms, '/Api/Tasks', '/api/tasks'])
+    expect((await rawRequest(board.url, { path })).status).toBe(429);
+  expect((await rawRequest(board.url, { path: '//api/tasks' })).status).toBe(400);
+});
+
+it('does not exempt what a proxy on this machine forwards', async () => {
+  board = await startTestApi({ RATE_LIMIT_GLOBAL: '1' });
+  const forwarded = () => rawRequest(board.url, { path: '/api/tasks', headers: { 'X-Real-IP': '203.0.113.9' } });
+  expect([(await forwarded()).status, (await forwarded()).status]).toEqual([401, 429]);
 });

@@ -48,3 +48,15 @@ export function rawBytes(url: string, bytes: string): Promise<string> {
     socket.on('close', () => resolve(received));
   });
 }
+
+/** Writes bytes to a socket and resets the connection at once, without reading what comes back. */
+export function resetAfter(url: string, bytes: string | Buffer): Promise<void> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve) => {
+    const socket = connect({ host: hostname, port: Number(port) }, () => {
+      socket.write(bytes, () => socket.resetAndDestroy());
+    });
+    socket.on('error', () => undefined);
+    socket.on('close', () => resolve());
+  });
+}

@@ -131,8 +131,8 @@ describe('ids', () => {
     }
   });
 
-  it('that leave the path are not found', async () => {
-    expect((await send({ path: '/api/tasks/../../../etc/passwd' })).status).toBe(404);
+  it('that leave the path are refused', async () => {
+    expect((await send({ path: '/api/tasks/../../../etc/passwd' })).status).toBe(400);
   });
 });
 
@@ -146,6 +146,22 @@ describe('paths and methods', () => {
       expect(missing.headers['content-type']).toContain('application/json');
     },
   );
+
+  it.each(['//', '//api/tasks', '/api//tasks', '/api/tasks//', '/api/./tasks', '/api/%2e%2e/tasks', '*'])(
+    '%s is 400 in the envelope',
+    async (path) => {
+      const refused = await send({ path });
+      expect([refused.status, refused.body.code]).toEqual([400, 'BAD_REQUEST']);
+    },
+  );
+
+  it.each(['/API/tasks', '/api/TASKS', '/Health'])('%s is another path in another letter case: 404', async (path) => {
+    expect((await send({ path })).status).toBe(404);
+  });
+
+  it.each(['/api/tasks/', '/%61pi/tasks', '/api/v1/t%61sks'])('%s is the same as /api/tasks', async (path) => {
+    expect((await send({ path })).body).toEqual((await send({ path: '/api/tasks' })).body);
+  });
 
   it('a method a path does not take is 405 and says which it takes', async () => {
     const refused = await send({ method: 'PUT', path: '/api/tasks' });
@@ -252,9 +268,22 @@ describe('connections', () => {
       'with a length and chunks',
       'POST /api/tasks HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
     ],
+    ['with two hosts', 'GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n'],
+    ['without a host', 'GET / HTTP/1.1\r\n\r\n'],
+    ['with a host that is none', 'GET / HTTP/1.1\r\nHost: a/b\r\n\r\n'],
+    ['to a port beyond all', 'GET / HTTP/1.1\r\nHost: a:99999\r\n\r\n'],
+    ['that ask for a tunnel', 'CONNECT example.org:443 HTTP/1.1\r\nHost: example.org:443\r\n\r\n'],
+    ['to another server', 'GET http://elsewhere/api/tasks HTTP/1.1\r\nHost: a\r\n\r\n'],
+    ['that expect something', 'GET / HTTP/1.1\r\nHost: a\r\nExpect: wonders\r\n\r\n'],
     ['with headers of 20 KiB', `GET / HTTP/1.1\r\nHost: a\r\nX: ${'a'.repeat(20_480)}\r\n\r\n`],
   ])('%s end with a refusal', async (_case, bytes) => {
-    expect(await rawBytes(board.url, bytes)).toMatch(/^HTTP\/1\.1 4\d\d /);
+    const reply = await rawBytes(board.url, bytes);
+    expect(reply).toMatch(/^HTTP\/1\.1 4\d\d /);
+    expect(JSON.parse(reply.slice(reply.indexOf('\r\n\r\n')))).toEqual({
+      error: expect.any(String),
+      code: expect.any(String),
+      details: {},
+    });
     expect((await board.call('GET', '/health')).status).toBe(200);
   });
 });

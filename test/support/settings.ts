@@ -9,4 +9,5 @@ export const testSettings = {
   RATE_LIMIT_WRITE: '0',
   RATE_LIMIT_UPLOAD: '0',
   RATE_LIMIT_ARTIFACTS: '0',
+  RATE_LIMIT_AUTH_FAILURES: '0',
 };

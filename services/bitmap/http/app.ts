@@ -75,7 +75,7 @@ function middleware({ log, isAllowed, ...context }: ServerContext & { log: Log; 
     await next();
     if (ctx.status === 405) ctx.body = '';
   });
-  const router = new Router();
+  const router = new Router({ sensitive: true });
   for (const routes of [queryRoutes, schemaRoutes, importRoutes, earlierRoutes, serverRoutes]) routes(router, context);
   app.use(router.routes());
   app.use(router.allowedMethods());

@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import { z } from 'zod';
 import { AppError } from '../../../platform/errors/app-error';
 import type { HttpContext, HttpMiddleware } from '../../../platform/http/context';
+import type { RefusalBody } from '../../../platform/http/raw-refusal';
 import type { Log } from '../../../platform/log/log';
 import { StoreUnavailableError } from '../../../stores/errors';
 
@@ -36,11 +37,19 @@ export const errorsAsDocument =
       ctx.set('Cache-Control', 'no-store');
       if (status === 401) ctx.set('WWW-Authenticate', 'Bearer');
       if (status === 503) ctx.set('Retry-After', '1');
-      ctx.body = {
-        errors: details.map((detail) => ({ status: String(status), title: STATUS_CODES[status] ?? 'Error', detail })),
-      };
+      ctx.body = documentOf(status, details);
     }
   };
+
+const documentOf = (status: number, details: readonly string[]): z.output<typeof errorDocument> => ({
+  errors: details.map((detail) => ({ status: String(status), title: STATUS_CODES[status] ?? 'Error', detail })),
+});
+
+/** The same envelope for what is refused before any middleware. */
+export const refusalDocument: RefusalBody = ({ status, message }) => ({
+  type: 'application/json; charset=utf-8',
+  body: JSON.stringify(documentOf(status, [message])),
+});
 
 function refusalOf(error: unknown, ctx: HttpContext, log: Log): Refusal {
   if (error instanceof StoreUnavailableError)
