@@ -2,6 +2,7 @@ import type { CompletionResult } from '../contracts/completion';
 import type { Task } from '../contracts/task';
 import { AppError } from '../platform/errors/app-error';
 import type { Log } from '../platform/log/log';
+import { isCeremonyRequired } from '../runs/ceremonies/completion-gate';
 import { taskStatusAfter } from '../runs/completion';
 import { statusEffects } from '../runs/status-effects';
 import type { AttemptRecord } from '../stores/attempt-store';
@@ -26,19 +27,23 @@ export function applyStart(deps: TaskDependencies, record: AttemptRecord): Promi
   });
 }
 
-/** Puts the result on the task, exactly once: a task that shows this completion already is left as it is. */
-export function applyCompletion(
+/**
+ * Puts the result on the task, exactly once: a task that shows this completion already is left as it is. One that would be
+ * done before its ceremonies were held is blocked until they are.
+ */
+export async function applyCompletion(
   deps: TaskDependencies,
   record: AttemptRecord,
   completion: CompletionResult,
   actualCost: number,
 ): Promise<void> {
-  return apply(deps, record, (task) => {
+  const outcome = (blockedBy?: AppError) => (task: Task) => {
     if (task.attempt?.completionDigest === completion.digest) return undefined;
-    const status = taskStatusAfter(completion.status);
+    const status = blockedBy ? 'blocked' : taskStatusAfter(completion.status);
     return {
       status,
       ...statusEffects(status, task),
+      ...(blockedBy ? { blockedReason: prerequisite(blockedBy) } : {}),
       ...(actualCost > 0 ? { actualCost } : {}),
       attempt: {
         ...(task.attempt?.id === record._id ? task.attempt : {}),
@@ -51,9 +56,21 @@ export function applyCompletion(
         summary: completion.summary.slice(0, 2000),
         completionDigest: completion.digest,
       },
-    };
-  });
+    } satisfies Partial<Task>;
+  };
+  try {
+    await apply(deps, record, outcome());
+  } catch (error) {
+    if (!isCeremonyRequired(error)) throw error;
+    await apply(deps, record, outcome(error));
+  }
 }
+
+/** Why a task is blocked whose run has succeeded. */
+const prerequisite = ({ message }: AppError): Task['blockedReason'] => ({
+  category: 'prerequisite',
+  note: message.slice(0, 1000),
+});
 
 /** Thrown out of an update to leave the task as it is. */
 class NothingToChange extends Error {}
@@ -61,6 +78,8 @@ class NothingToChange extends Error {}
 /**
  * Changes the task under its lock. A task that is gone, moved or unreadable keeps nothing from ending: the result is
  * in the attempt, and the reason is logged.
+ *
+ * @throws AppError 400 when the task would be done before its ceremonies were held
  */
 async function apply(
   { board, log }: TaskDependencies,
@@ -79,6 +98,7 @@ async function apply(
     );
   } catch (error) {
     if (error instanceof NothingToChange) return;
+    if (isCeremonyRequired(error)) throw error;
     if (!(error instanceof AppError) || error.status === 503) throw error;
     log.warn(
       { taskId: record.taskId, attemptId: record._id, code: error.code },

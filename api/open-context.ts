@@ -9,6 +9,8 @@ import { createAgentStatusStore } from '../stores/agent-status-store';
 import { createAttachmentStore } from '../stores/attachment-store';
 import { createAttemptStore } from '../stores/attempt-store';
 import { createAuditStore } from '../stores/audit-store';
+import { createCompletionGate } from '../runs/ceremonies/completion-gate';
+import { gatedBoard } from '../runs/ceremonies/gated-board';
 import { createBoard } from '../stores/board-files/board';
 import { recordedBoard } from '../stores/board-files/recorded-board';
 import { createBroadcastStore } from '../stores/broadcast-store';
@@ -65,10 +67,14 @@ export async function openContext(env: Environment, log: Log, closers: Closer[])
   const agents = await createAgentConfigStore(database);
   const profiles = await createProfileStore(database);
   const audit = await createAuditStore(database);
+  const settings = await createSettingsStore(database, env);
+  const traces = await createTraceStore(database);
+  const ceremonies = await createCeremonyStore(database);
+  const governed = gatedBoard(files, createCompletionGate({ ceremonies, traces, settings }));
   return {
     env,
     log,
-    board: recordedBoard(files, createChangeRecorder({ activity, notifications })),
+    board: recordedBoard(governed, createChangeRecorder({ activity, notifications })),
     database,
     activity,
     notifications,
@@ -89,7 +95,7 @@ export async function openContext(env: Environment, log: Log, closers: Closer[])
       maxRetries: env.BOARD_RUN_RETRIES,
     }),
     workspaceCapabilities: await createWorkspaceCapabilityStore(database),
-    traces: await createTraceStore(database),
+    traces,
     audit,
     telemetry: await createTelemetryStore(database),
     feedback: await createFeedbackStore(database),
@@ -100,12 +106,12 @@ export async function openContext(env: Environment, log: Log, closers: Closer[])
     scoring: await createScoringStore(database),
     drift: await createDriftStore(database),
     costPredictions: await createCostPredictionStore(database),
-    settings: await createSettingsStore(database, env),
+    settings,
     profiles,
     sandboxes: await createSandboxStore(database),
     toolPolicies: await createToolPolicyStore(database),
     decisions: await createDecisionStore(database),
-    ceremonies: await createCeremonyStore(database),
+    ceremonies,
     policies: await createPolicyStore(database),
     rates: await createRateCountStore(database),
     agentPermissions: await createAgentPermissionStore(database),

@@ -3,6 +3,8 @@ import { createDeliveryActivities } from '../activities/commands';
 import { AgentStops } from '../activities/agent-stops';
 import { LiveAgents } from '../activities/live-agents';
 import type { AgentConfig } from '../contracts/agent-config';
+import { createCompletionGate } from '../runs/ceremonies/completion-gate';
+import { gatedBoard } from '../runs/ceremonies/gated-board';
 import { workerQueue } from '../workflows/queues';
 import { createBoardActivities } from './board-activities';
 import { createHostActivities } from './host-activities';
@@ -13,6 +15,8 @@ export async function createWorkerDependencies(parts: WorkerParts) {
   const { env, log, hostId, board, client, leaving, stopping } = parts;
   const shared = await openShared(parts);
   const { stores, usual, probing, approvals } = shared;
+  const { ceremonies, traces, featureSettings: settings } = stores;
+  const completionGate = createCompletionGate({ ceremonies, traces, settings });
   const live = new LiveAgents();
   const stops = new AgentStops();
   const queue = workerQueue(hostId, randomUUID());
@@ -33,7 +37,7 @@ export async function createWorkerDependencies(parts: WorkerParts) {
     /** This process's own queue, and what is done on it. */
     queue,
     workerActivities: createDeliveryActivities({ ...usual, commands: stores.commands, live, stops }),
-    boardActivities: board && createBoardActivities(shared, { env, client, board }),
+    boardActivities: board && createBoardActivities(shared, { env, client, board: gatedBoard(board, completionGate) }),
     hostActivities: await createHostActivities(shared, { env, client, leaving, stopping, live, stops, queue }),
   };
 }

@@ -27,6 +27,7 @@ import { createSandboxStore } from '../stores/sandbox-store';
 import { createSettingsStore } from '../stores/settings-store';
 import { createTaskCheckpointStore } from '../stores/task-checkpoint-store';
 import { createTelemetryStore } from '../stores/telemetry-store';
+import { createCeremonyStore } from '../stores/ceremony-store';
 import { createTraceStore } from '../stores/trace-store';
 import { createTrustStore } from '../stores/trust-store';
 import { createWatchdogStore } from '../stores/watchdog-store';
@@ -71,6 +72,7 @@ export async function openStores(database: Database, env: Environment) {
     taskCheckpoints: await createTaskCheckpointStore(database),
     telemetry: await createTelemetryStore(database),
     traces: await createTraceStore(database),
+    ceremonies: await createCeremonyStore(database),
     trust: await createTrustStore(database),
     watchdog: await createWatchdogStore(database),
     worktrees: await createWorktreeStore(database),

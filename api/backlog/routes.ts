@@ -6,7 +6,6 @@ import { task, taskList, taskPatch, type Task, type TaskLocation } from '../../c
 import { notFound } from '../../platform/errors/app-error';
 import { answersNotModified } from '../../platform/http/answer';
 import type { Routes } from '../../platform/http/routes';
-import type { GateContext } from '../ceremonies/completion-gate';
 import type { ApiContext } from '../context';
 import { inBulk } from '../tasks/in-bulk';
 import { answerListing, createListing } from '../tasks/listing';
@@ -25,7 +24,7 @@ function assertInBacklog({ id }: Task, location: TaskLocation): void {
 }
 
 /** Tasks that are not begun: kept apart from the board until they are promoted. */
-export function backlogRoutes(routes: Routes, context: Pick<ApiContext, 'board'> & GateContext): void {
+export function backlogRoutes(routes: Routes, context: Pick<ApiContext, 'board'>): void {
   const { board } = context;
   const listing = createListing(board, { location: 'backlog', path: '/api/backlog' });
   const patchTask = createTaskPatcher(context);

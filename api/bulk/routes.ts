@@ -1,6 +1,5 @@
 import { bulkUpdate, bulkUpdated, reordered, taskOrder } from '../../contracts/bulk';
 import type { Routes } from '../../platform/http/routes';
-import { createCompletionGate, type GateContext } from '../ceremonies/completion-gate';
 import type { ApiContext } from '../context';
 import { taskChange } from '../tasks/change';
 import { inBulk } from '../tasks/in-bulk';
@@ -11,9 +10,7 @@ import { reorder } from './reorder';
 const changes = { tag: 'bulk', method: 'post' as const, permission: 'task:write', errors: [409] };
 
 /** Changes of many tasks at once: each task is one step of its own, the whole is none. */
-export function bulkRoutes(routes: Routes, { board, ...governed }: Pick<ApiContext, 'board'> & GateContext): void {
-  const completionGate = createCompletionGate(governed);
-
+export function bulkRoutes(routes: Routes, { board }: Pick<ApiContext, 'board'>): void {
   routes.add(
     {
       ...changes,
@@ -41,12 +38,13 @@ export function bulkRoutes(routes: Routes, { board, ...governed }: Pick<ApiConte
     async ({ body, auth }) => {
       const patch = body.updates ? withPlainTitles(body.updates, 'updates.') : { status: body.status };
       const { done, failed } = await inBulk(body.taskIds ?? body.ids ?? [], (id) =>
-        completionGate(
+        board.update(
+          id,
           (current, location) => {
             assertNotArchived(current, location);
             return taskChange(patch, current);
           },
-          (change) => board.update(id, change, { actor: auth.actor }),
+          { actor: auth.actor },
         ),
       );
       return { updated: done, count: done.length, failed };

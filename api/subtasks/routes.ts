@@ -3,12 +3,11 @@ import { taskId } from '../../contracts/common';
 import { criterionToggle, subtaskCreate, subtaskPatch, type Subtask } from '../../contracts/subtask';
 import { task, type Task } from '../../contracts/task';
 import type { Routes } from '../../platform/http/routes';
-import { createCompletionGate, type GateContext } from '../ceremonies/completion-gate';
 import type { ApiContext } from '../context';
 import { taskChange } from '../tasks/change';
 import { newItemId, withItemChanged, withoutItem } from '../tasks/items';
 import { plainField } from '../tasks/plain-text';
-import { createTaskChanger, type ChangeTask } from '../tasks/task-changer';
+import { createTaskChanger } from '../tasks/task-changer';
 import { withCriteria, withCriterionToggled } from './criteria';
 
 const ofTask = z.strictObject({ taskId });
@@ -25,12 +24,8 @@ const plainCriteria = (criteria: string[]): string[] =>
   criteria.map((criterion, index) => plainField(criterion, `acceptanceCriteria.${index}`));
 
 /** The steps of a task (specification 1, Verification, comments, subtasks, …). Every change answers the task. */
-export function subtaskRoutes(routes: Routes, { board, ...governed }: Pick<ApiContext, 'board'> & GateContext): void {
-  const makeChange = createTaskChanger(board);
-  const completionGate = createCompletionGate(governed);
-  /** The last subtask that is completed may complete the task, which may have to wait for a ceremony. */
-  const changeTask: ChangeTask = (request, ctx, change) =>
-    completionGate(change, (guarded) => makeChange(request, ctx, guarded));
+export function subtaskRoutes(routes: Routes, { board }: Pick<ApiContext, 'board'>): void {
+  const changeTask = createTaskChanger(board);
   /** Through `taskChange`, which knows what the last completed subtask does to its task. */
   const changed = (current: Task, id: string, change: (before: Subtask) => Subtask): Partial<Task> =>
     taskChange({ subtasks: withItemChanged(current.subtasks, id, 'subtask', change) }, current);

@@ -4,7 +4,6 @@ import { task, taskCounts, taskCreate, taskList, taskPatch, taskQuery } from '..
 import { assertFound } from '../../platform/errors/app-error';
 import { answersNotModified } from '../../platform/http/answer';
 import type { Routes } from '../../platform/http/routes';
-import type { GateContext } from '../ceremonies/completion-gate';
 import type { ApiContext } from '../context';
 import { answerListing, createListing } from './listing';
 import { assertNotRunning } from './places';
@@ -17,7 +16,7 @@ const tag = 'tasks';
 const byId = z.strictObject({ taskId });
 
 /** Tasks of the board: list, count, create, read, change, delete. */
-export function taskRoutes(routes: Routes, context: Pick<ApiContext, 'board'> & GateContext): void {
+export function taskRoutes(routes: Routes, context: Pick<ApiContext, 'board'>): void {
   const { board } = context;
   const listing = createListing(board);
   const patchTask = createTaskPatcher(context);

@@ -1,7 +1,6 @@
 import type { Task, TaskPatchRequest } from '../../contracts/task';
 import type { HttpContext } from '../../platform/http/context';
 import type { TaskChange } from '../../stores/board-files/types';
-import { createCompletionGate, type GateContext } from '../ceremonies/completion-gate';
 import type { ApiContext } from '../context';
 import { createBeginGate } from '../dependencies/begin-gate';
 import { taskChange } from './change';
@@ -21,20 +20,16 @@ export type PatchTask = (
   assertPlace?: (...of: Parameters<TaskChange>) => void,
 ) => Promise<Task>;
 
-export function createTaskPatcher({ board, ...governed }: Pick<ApiContext, 'board'> & GateContext): PatchTask {
+export function createTaskPatcher({ board }: Pick<ApiContext, 'board'>): PatchTask {
   const changeTask = createTaskChanger(board);
   const beginGate = createBeginGate(board);
-  const completionGate = createCompletionGate(governed);
   return async (request, ctx, assertPlace) => {
     const patch = withPlainTitles(request.body);
     const assertMayBegin = await beginGate(request.params.taskId, patch.status);
-    return completionGate(
-      (current, location) => {
-        assertPlace?.(current, location);
-        assertMayBegin(current);
-        return taskChange(patch, current);
-      },
-      (change) => changeTask(request, ctx, change),
-    );
+    return changeTask(request, ctx, (current, location) => {
+      assertPlace?.(current, location);
+      assertMayBegin(current);
+      return taskChange(patch, current);
+    });
   };
 }

@@ -67,6 +67,29 @@ test('claims that hold are verified against git and the worktree', async () => {
   expect(task).toMatchObject({ status: 'done', attempt: { result: 'success', completionDigest: completion.digest } });
 });
 
+test('a run whose task waits for a blocking ceremony succeeds, and leaves the task blocked until it was held', async () => {
+  const enforce = (ceremonyDesignReview: string) =>
+    stack.call.ok('PATCH', '/api/settings/features', { enforcement: { ceremonyDesignReview } });
+  await enforce('block');
+  try {
+    const { completion, task } = await completed({ files: { 'b.txt': 'b' }, commit: 'Work', result: result({}) });
+    expect(completion).toMatchObject({ status: 'success' });
+    expect(task).toMatchObject({
+      status: 'blocked',
+      blockedReason: { category: 'prerequisite', note: expect.stringContaining('design_review') },
+      attempt: { result: 'success', status: 'complete', completionDigest: completion.digest },
+    });
+    const [ceremony] = await stack.call.ok('GET', `/api/ceremonies?taskId=${task.id}&status=pending`);
+    const artifacts = [{ kind: 'decision-packet', body: 'As it is.' }];
+    await stack.call.ok('POST', `/api/ceremonies/${ceremony.id}/complete`, { artifacts });
+    const done = await stack.call.ok('PATCH', `/api/tasks/${task.id}`, { status: 'done' });
+    expect(done).toMatchObject({ status: 'done' });
+    expect(done).not.toHaveProperty('blockedReason');
+  } finally {
+    await enforce('off');
+  }
+});
+
 test('an agent that lies about its work is found out', async () => {
   const { completion, task } = await completed({
     files: { 'src/a.txt': 'a' },

@@ -139,13 +139,13 @@ describe('a task that is to be done', () => {
     const { id } = await aTask();
     const patch = (body: object) => board.call('PATCH', `/api/tasks/${id}`, { body });
     expect(await patch({ status: 'in-progress' })).toMatchObject({ status: 200 });
-    expect(await finish((await aTask({ priority: 'low' })).id)).toMatchObject({ status: 200 });
+    expect(await finish((await aTask({ type: 'research' })).id)).toMatchObject({ status: 200 });
     expect(await finish('task_20260101_nobody')).toMatchObject({ status: 404 });
   });
 
   it('waits for a ceremony that somebody wants to be held', async () => {
     await enforce('block');
-    const { id } = await aTask({ priority: 'low' });
+    const { id } = await aTask({ type: 'research' });
     const wanted = await call('POST', '', { body: { kind: 'design_review', target: { taskId: id } } });
     expect(await finish(id)).toMatchObject({
       status: 400,
@@ -169,7 +169,7 @@ describe('a task that is to be done', () => {
 
   it('is held back among many at once, and lets the others go', async () => {
     await enforce('block');
-    const [risky, harmless] = [await aTask(), await aTask({ priority: 'low' })];
+    const [risky, harmless] = [await aTask(), await aTask({ type: 'research' })];
     const body = { taskIds: [risky.id, harmless.id], updates: { status: 'done' } };
     expect((await board.call('POST', '/api/tasks/bulk-update', { body })).body).toMatchObject({
       updated: [harmless.id],
@@ -197,5 +197,114 @@ describe('a task that is to be done', () => {
     const [{ id: ceremony }] = await ofTask(id);
     await call('POST', `/${ceremony}/complete`, { body: packet });
     expect(await complete()).toMatchObject({ status: 200, body: { status: 'done' } });
+  });
+});
+
+describe('a blocking ceremony', () => {
+  beforeEach(() => enforce('block'));
+  afterAll(() => enforce('off'));
+
+  const statusOf = async (id: string) => (await board.call('GET', `/api/tasks/${id}`)).body.status;
+  const patch = (id: string, body: object) => board.call('PATCH', `/api/tasks/${id}`, { body });
+  const open = [{ id: 'a', title: 'one', completed: false }];
+  const completed = [{ id: 'a', title: 'one', completed: true }];
+
+  /** Every way on which a task becomes `done`: each answers what it was answered last. */
+  const ways: Record<string, (id: string) => Promise<{ status: number; body: { failed?: unknown[] } }>> = {
+    'a change': (id) => finish(id),
+    'a change of the priority with it': (id) => finish(id, { priority: 'low' }),
+    'a lower priority before': async (id) => {
+      await patch(id, { priority: 'low' });
+      return finish(id);
+    },
+    'a change of the type with it': (id) => finish(id, { type: 'content' }),
+    'another type before': async (id) => {
+      expect(await patch(id, { type: 'content' })).toMatchObject({ status: 200 });
+      return finish(id);
+    },
+    'a change of many tasks': (id) =>
+      board.call('POST', '/api/tasks/bulk-update', { body: { ids: [id], status: 'done' } }),
+    'another type of many tasks before': async (id) => {
+      await board.call('POST', '/api/tasks/bulk-update', { body: { ids: [id], updates: { type: 'content' } } });
+      return finish(id);
+    },
+    'the last subtask': async (id) => {
+      await patch(id, { subtasks: open, autoCompleteOnSubtasks: true });
+      return board.call('PATCH', `/api/tasks/${id}/subtasks/a`, { body: { completed: true } });
+    },
+    'the last subtask in a change': async (id) => {
+      await patch(id, { subtasks: open, autoCompleteOnSubtasks: true });
+      return patch(id, { subtasks: completed });
+    },
+    'archive and restore': async (id) => {
+      expect(await board.call('POST', `/api/tasks/${id}/archive`)).toMatchObject({ status: 200 });
+      return board.call('POST', `/api/tasks/${id}/restore`);
+    },
+    'archive of many and restore': async (id) => {
+      await board.call('POST', '/api/tasks/bulk-archive-by-ids', { body: { ids: [id] } });
+      return board.call('POST', `/api/tasks/${id}/restore`);
+    },
+    'deletion and restore': async (id) => {
+      expect(await board.call('DELETE', `/api/tasks/${id}`)).toMatchObject({ status: 204 });
+      return board.call('POST', `/api/tasks/${id}/restore`);
+    },
+    'the backlog': async (id) => {
+      await board.call('POST', `/api/tasks/${id}/demote`);
+      return board.call('PATCH', `/api/backlog/${id}`, { body: { status: 'done' } });
+    },
+    'the backlog and back': async (id) => {
+      await board.call('POST', `/api/tasks/${id}/demote`);
+      await board.call('POST', `/api/backlog/${id}/promote`);
+      return finish(id);
+    },
+  };
+
+  it.each(Object.keys(ways))('holds on the way of %s', async (way) => {
+    for (const priority of ['low', 'medium', 'high', 'critical']) {
+      const { id } = await aTask({ priority });
+      const { status, body } = await ways[way]!(id);
+      expect([priority, status, body.failed?.length ?? 1]).toEqual([priority, body.failed ? 200 : 400, 1]);
+      expect(await statusOf(id)).not.toBe('done');
+      const [opened] = await ofTask(id);
+      await call('POST', `/${opened.id}/complete`, { body: packet });
+      const restored = await board.call('POST', `/api/tasks/${id}/restore`);
+      expect([200, 409]).toContain(restored.status);
+      expect(await finish(id)).toMatchObject({ status: 200, body: { status: 'done' } });
+    }
+  });
+
+  it('holds when a task is created as done', async () => {
+    const body = { title: 'Done already', status: 'done' };
+    expect(await board.call('POST', '/api/tasks', { body })).toMatchObject({
+      status: 400,
+      body: {
+        details: {
+          code: 'CEREMONY_REQUIRED',
+          ceremonies: [{ kind: 'design_review', requiredArtifacts: ['decision-packet'] }],
+          issues: [{ path: 'status' }],
+        },
+      },
+    });
+    const others = await board.call('POST', '/api/tasks', { body: { ...body, type: 'research' } });
+    expect(others).toMatchObject({ status: 201, body: { status: 'done' } });
+    await enforce('warn');
+    const warned = await board.call('POST', '/api/tasks', { body });
+    expect(warned).toMatchObject({ status: 201, body: { status: 'done' } });
+    expect(await ofTask(warned.body.id)).toMatchObject([{ status: 'pending', enforcementMode: 'warn' }]);
+    expect(await tracesOf(warned.body.id)).toMatchObject([{ outcome: 'warned' }]);
+  });
+
+  it('lets a task that was done before be restored, and a done task be changed', async () => {
+    await enforce('off');
+    const { id } = await aTask();
+    await finish(id);
+    await board.call('POST', `/api/tasks/${id}/archive`);
+    await enforce('block');
+    expect(await board.call('POST', `/api/tasks/${id}/restore`)).toMatchObject({
+      status: 200,
+      body: { status: 'done' },
+    });
+    expect(await patch(id, { type: 'content' })).toMatchObject({ status: 200 });
+    expect(await ofTask(id)).toEqual([]);
   });
 });

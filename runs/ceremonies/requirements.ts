@@ -10,8 +10,11 @@ export interface Unmet {
   ceremony: Ceremony;
 }
 
+/** What a task has to be to need a ceremony; a new one has no id yet, and no attempt. */
+export type Subject = Pick<Task, 'id' | 'type' | 'attempt'>;
+
 /** Types of tasks whose design others have to live with. */
-const designed = new Set(['code', 'feature', 'bug', 'refactor', 'automation']);
+const designed = new Set(['code', 'feature', 'bug', 'refactor', 'automation', 'system']);
 
 /** What makes a task need a ceremony of a kind of itself, and what it then has to bring. */
 interface Trigger {
@@ -19,11 +22,11 @@ interface Trigger {
   title: string;
   requiredArtifacts: CeremonyCreate['requiredArtifacts'];
   /** Why the task needs it; `undefined` when it does not. */
-  reason(task: Task): string | undefined;
+  reason: (task: Subject) => string | undefined;
   /** Whether a completed one is about what the task needs it for. */
-  covers(ceremony: Ceremony, task: Task): boolean;
+  covers(ceremony: Ceremony, task: Subject): boolean;
   /** What a task may need another one for. */
-  occasion(task: Task): string;
+  occasion(task: Subject): string;
 }
 
 const triggers: Record<CeremonyKind, Trigger> = {
@@ -31,10 +34,7 @@ const triggers: Record<CeremonyKind, Trigger> = {
     setting: 'ceremonyDesignReview',
     title: 'Design review',
     requiredArtifacts: ['decision-packet'],
-    reason: ({ type, priority }) =>
-      designed.has(type) && (priority === 'high' || priority === 'critical')
-        ? `A task of type ${type} with ${priority} priority has its design reviewed.`
-        : undefined,
+    reason: ({ type }) => (designed.has(type) ? `A task of type ${type} has its design reviewed.` : undefined),
     covers: () => true,
     occasion: () => '',
   },
@@ -56,11 +56,17 @@ const triggers: Record<CeremonyKind, Trigger> = {
 const stricter = (a: EnforcementMode, b: EnforcementMode) => (a === 'block' || b === 'block' ? 'block' : 'warn');
 
 /** The same for the same occasion, in every process. */
-const idOf = (kind: CeremonyKind, task: Task): string =>
+const idOf = (kind: CeremonyKind, task: Subject): string =>
   `ceremony_${createHash('sha256')
     .update(`${kind}\n${task.id}\n${triggers[kind].occasion(task)}`)
     .digest('hex')
     .slice(0, 12)}`;
+
+/** The kinds that a task needs of itself, whatever was held. */
+export const neededKinds = (task: Subject, enforcement: Features['enforcement']): CeremonyKind[] =>
+  (Object.entries(triggers) as [CeremonyKind, Trigger][])
+    .filter(([, { setting, reason }]) => enforcement[setting] !== 'off' && reason(task) !== undefined)
+    .map(([kind]) => kind);
 
 /** Whether any ceremony is enforced at all. */
 export const isEnforced = (enforcement: Features['enforcement']): boolean =>
@@ -75,7 +81,7 @@ export const isEnforced = (enforcement: Features['enforcement']): boolean =>
  * @param held the ceremonies of the task
  */
 export function unmetCeremonies(
-  task: Task,
+  task: Subject,
   held: readonly Ceremony[],
   enforcement: Features['enforcement'],
   now: Date,

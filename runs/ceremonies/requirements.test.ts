@@ -35,7 +35,8 @@ const unmet = (task: Task, held: Ceremony[], enforcement = modes('block', 'block
 it.each([
   ['code', 'critical', true],
   ['feature', 'high', true],
-  ['code', 'medium', false],
+  ['code', 'medium', true],
+  ['bug', 'low', true],
   ['research', 'critical', false],
   ['content', 'high', false],
 ])('reviews the design of a task of type %s with %s priority: %s', (type, priority, needed) => {
@@ -50,7 +51,9 @@ it.each([
   ['success', false],
   [undefined, false],
 ])('looks back at a last attempt that ended as %p: %s', (result, needed) => {
-  expect(unmet(aTask({ attempt: { ...attempt, result } }), [])).toEqual(needed ? ['failure_retrospective block'] : []);
+  expect(unmet(aTask({ type: 'research', attempt: { ...attempt, result } }), [])).toEqual(
+    needed ? ['failure_retrospective block'] : [],
+  );
 });
 
 it('asks for nothing that is off', () => {
@@ -63,7 +66,9 @@ it('asks for a pending one whatever the task, in the stricter mode', () => {
   expect(unmet(aTask(), [aCeremony()], modes('block'))).toEqual(['design_review block']);
   expect(unmet(aTask(), [aCeremony({ enforcementMode: 'block' })], modes('warn'))).toEqual(['design_review block']);
   expect(unmet(aTask(), [aCeremony()], modes('warn'))).toEqual(['design_review warn']);
-  expect(unmet(aTask(), [aCeremony({ status: 'cancelled' })], modes('block'))).toEqual([]);
+  const other = aTask({ type: 'research' });
+  expect(unmet(other, [aCeremony()], modes('block'))).toEqual(['design_review block']);
+  expect(unmet(other, [aCeremony({ status: 'cancelled' })], modes('block'))).toEqual([]);
 });
 
 it('is content with a design review that was completed', () => {
@@ -73,7 +78,7 @@ it('is content with a design review that was completed', () => {
 });
 
 it('is content with a retrospective of the last attempt only', () => {
-  const task = aTask({ attempt: { ...attempt, result: 'failed' } });
+  const task = aTask({ type: 'research', attempt: { ...attempt, result: 'failed' } });
   const held = (fields: Partial<Ceremony>) =>
     aCeremony({ kind: 'failure_retrospective', status: 'completed', completedAt: at(6), ...fields });
   expect(unmet(task, [held({})])).toEqual([]);
