@@ -42,8 +42,14 @@ const parse = (text: string): unknown => {
 /** A whole API on a free port, with real stores and board files in a directory of its own; without what needs Temporal. */
 export const startTestApi = (settings: Record<string, string> = {}): Promise<ApiUnderTest> => start(settings);
 
-/** The same with the routes that need Temporal, which is not there: for their contracts, and what they do in the stores. */
-export async function startWholeTestApi(settings: Record<string, string> = {}): Promise<ApiUnderTest> {
+/**
+ * The same with the routes that need Temporal.
+ *
+ * @param client of a Temporal server; without one there is none, and the routes are there for their contracts and for what
+ *   they do in the stores
+ */
+export async function startWholeTestApi(settings: Record<string, string> = {}, client?: Client): Promise<ApiUnderTest> {
+  if (client) return start(settings, client);
   const connection = Connection.lazy({ address: '127.0.0.1:1' });
   const api = await start(settings, new Client({ connection }));
   return {

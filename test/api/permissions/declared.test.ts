@@ -1,0 +1,145 @@
+import { permission, rolePermissions, type Permission, type Role } from '../../../contracts/permissions';
+import type { OpenApiDocument } from '../../../platform/http/openapi';
+import { startWholeTestApi, type ApiUnderTest } from '../api-under-test';
+import { expectedAnswer } from './expected-answer';
+import { operationsOf, type Operation } from './operations';
+
+let board: ApiUnderTest;
+let operations: Operation[];
+beforeAll(async () => {
+  board = await startWholeTestApi();
+  operations = operationsOf((await board.call('GET', '/api/openapi.json')).body as OpenApiDocument);
+});
+afterAll(() => board.close());
+
+const writes = () => operations.filter(({ method }) => method !== 'GET');
+const namesOf = (some: Operation[]) => some.map(({ name }) => name).sort();
+
+/** Operations that only answer a question, with a body. They change nothing, and need what reading the answer needs. */
+const questions = [
+  'POST /api/agents/hosts/preview',
+  'POST /api/agents/permissions/check',
+  'POST /api/agents/route',
+  'POST /api/config/team-roster/preview-route',
+  'POST /api/config/team-roster/validate',
+  'POST /api/policies/evaluate',
+  'POST /api/scoring/evaluate',
+  'POST /api/tool-policies/{role}/validate',
+  'POST /api/watcher-policies/evaluate',
+  'POST /api/workspace-capabilities/manifest/validate',
+];
+
+/** What only administrators may do, by name: what widens an agent's power, decides for people, or removes a record. */
+const administrative = [
+  'DELETE /api/activity',
+  'DELETE /api/notifications',
+  'DELETE /api/status-history',
+  'GET /api/audit',
+  'GET /api/audit/verify',
+  'GET /api/notifications/pending',
+  'PATCH /api/agents/permissions/{id}',
+  'POST /api/admission/queue/{id}/cancel',
+  'POST /api/admission/tree/{rootObjectiveId}/cancel',
+  'POST /api/admission/tree/{rootObjectiveId}/resume',
+  'POST /api/agents/permissions',
+  'POST /api/agents/permissions/approvals/{id}',
+  'POST /api/agents/{taskId}/workspace-trust/decisions',
+  'POST /api/agents/{taskId}/workspace-trust/revoke',
+  'POST /api/notifications',
+  'POST /api/notifications/mark-sent',
+  'POST /api/run-approvals/{approvalId}/decision',
+  'POST /api/tasks/{taskId}/worktree/adopt',
+  'PUT /api/agents/permissions/{id}/level',
+  'PUT /api/agents/routing',
+];
+
+/** Writes by where they are; the first row that a path matches says which permission it must declare. */
+const byPath: [RegExp, Permission][] = [
+  // Which programs run, on which repositories, with which instructions, and who is told of it.
+  [/^\/api\/(config|settings|hooks|shared-resources|workspace-capabilities)(\/|$)/, 'settings:write'],
+  [/^\/api\/(projects|sprints|task-types|templates|doc-freshness|scoring)(\/|$)/, 'settings:write'],
+  // What agents may do.
+  [/^\/api\/(policies|tool-policies|sandbox-policies)(\/|$)/, 'policy:write'],
+  // Starting, stopping and overriding agents.
+  [/^\/api\/agents\/\{taskId\}\/(start|stop|launch-preview|watchdog\/.*)$/, 'agent:write'],
+  [/^\/api\/agents\/\{taskId\}\/conversation\/(resume|follow-up|fork)$/, 'agent:write'],
+  [/^\/api\/(ceremonies|reflections)(\/|$)/, 'workflow:write'],
+  [/^\/api\/workflows\//, 'workflow:execute'],
+  [/^\/api\/(telemetry|agent\/status|errors|drift|agents\/register)(\/|$)/, 'telemetry:write'],
+  [/\/comments(\/|$)|^\/api\/(chat|broadcasts|notifications|feedback)(\/|$)/, 'comment:write'],
+  [/^\/api\/(tasks|backlog|agents|decisions|cost-prediction)(\/|$)/, 'task:write'],
+];
+
+describe('every operation', () => {
+  it('declares a permission that exists, or is open and on this list', () => {
+    const exists = (declared: string | undefined) => permission.options.includes(declared as Permission);
+    expect(namesOf(operations.filter((operation) => !exists(operation.permission)))).toEqual([
+      'GET /api/auth/status',
+      'GET /api/health',
+      'GET /api/openapi.json',
+      'GET /health',
+      'GET /health/live',
+      'GET /health/ready',
+    ]);
+  });
+
+  it('that only administrators may do is on the list of these', () => {
+    expect(namesOf(operations.filter((operation) => operation.permission === 'admin:manage'))).toEqual(administrative);
+  });
+
+  it('that writes declares what its place asks for', () => {
+    const asked = (template: string) => byPath.find(([pattern]) => pattern.test(template))?.[1];
+    const others = writes().filter(({ name }) => !questions.includes(name) && !administrative.includes(name));
+    expect(
+      others.filter((one) => one.permission !== asked(one.template)).map((one) => [one.name, one.permission]),
+    ).toEqual([]);
+  });
+
+  it('that reads declares no permission to write, but for the one that starts a program', () => {
+    const reads = operations.filter(
+      ({ method, permission: declared }) => method === 'GET' && /:(write|execute)$/.test(declared ?? ''),
+    );
+    expect(namesOf(reads)).toEqual(['GET /api/tasks/{taskId}/worktree/open']);
+  });
+
+  it('that is a question declares no permission to write', () => {
+    const asked = operations.filter(({ name }) => questions.includes(name));
+    expect(namesOf(asked)).toEqual(questions);
+    expect(asked.filter(({ permission: declared }) => !declared?.endsWith(':read'))).toEqual([]);
+  });
+});
+
+describe('the role', () => {
+  const permitted = (role: Role) => operations.filter((operation) => expectedAnswer(operation, role) === 'permitted');
+
+  it('admin may do everything', () => {
+    expect(rolePermissions.admin).toEqual(permission.options);
+    expect(permitted('admin')).toHaveLength(operations.length);
+  });
+
+  it('read-only may read everything but what is for administrators, and write nothing', () => {
+    expect(rolePermissions['read-only'].filter((one) => !one.endsWith(':read'))).toEqual([]);
+    const withheld = operations.filter((one) => one.method === 'GET' && !permitted('read-only').includes(one));
+    expect(namesOf(withheld)).toEqual([
+      'GET /api/audit',
+      'GET /api/audit/verify',
+      'GET /api/notifications/pending',
+      'GET /api/tasks/{taskId}/worktree/open',
+    ]);
+    expect(permitted('read-only').filter(({ method }) => method !== 'GET')).toEqual([]);
+  });
+
+  it.each(['tasks', 'backlog', 'time', 'comments', 'subtasks', 'observations', 'chat', 'squad', 'telemetry'])(
+    'agent may do everything to %s',
+    (tag) => {
+      const ofTag = operations.filter((operation) => operation.tag === tag);
+      expect(ofTag).not.toEqual([]);
+      expect(namesOf(ofTag.filter((operation) => !permitted('agent').includes(operation)))).toEqual([]);
+    },
+  );
+
+  it('agent may configure nothing, decide nothing and start no agents', () => {
+    const beyond: Permission[] = ['settings:write', 'policy:write', 'workflow:write', 'agent:write', 'backup:write'];
+    expect(rolePermissions.agent.filter((one) => [...beyond, 'backup:read', 'admin:manage'].includes(one))).toEqual([]);
+  });
+});

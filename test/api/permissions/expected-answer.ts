@@ -1,0 +1,20 @@
+import { rolePermissions, type Permission, type Role } from '../../../contracts/permissions';
+import type { Operation } from './operations';
+
+/** What a caller must be answered: a refusal with its code, or anything that is neither a refusal nor a failure. */
+export type ExpectedAnswer =
+  { status: 401; code: 'AUTH_REQUIRED' } | { status: 403; code: 'WRITE_FORBIDDEN' | 'FORBIDDEN' } | 'permitted';
+
+/** What permission some requests of an operation need besides the one that is declared, and which requests those are. */
+export const furtherPermissions: Record<string, { permission: Permission; needed: string }> = {
+  'GET /api/notifications': { permission: 'admin:manage', needed: 'for the notifications of all agents' },
+  'DELETE /api/agents/register/{id}': { permission: 'agent:write', needed: 'for an agent other than the caller' },
+};
+
+/** @param role what the caller's credential proves; undefined: nothing */
+export function expectedAnswer({ method, permission }: Operation, role: Role | undefined): ExpectedAnswer {
+  if (permission === undefined) return 'permitted';
+  if (role === undefined) return { status: 401, code: 'AUTH_REQUIRED' };
+  if (role === 'read-only' && method !== 'GET') return { status: 403, code: 'WRITE_FORBIDDEN' };
+  return rolePermissions[role].includes(permission as Permission) ? 'permitted' : { status: 403, code: 'FORBIDDEN' };
+}

@@ -1,0 +1,141 @@
+import { isDeepStrictEqual } from 'node:util';
+import { rolePermissions, type Role } from '../../../contracts/permissions';
+import type { OpenApiDocument } from '../../../platform/http/openapi';
+import { closeCodes } from '../../../api/feed/watcher';
+import { eventually } from '../../../platform/testing/eventually';
+import { testTemporal, type TestTemporal } from '../../support/temporal';
+import { TestWatcher } from '../../support/watcher';
+import { adminKey, agentKey, readKey, startWholeTestApi, type ApiUnderTest } from '../api-under-test';
+import { connectionTo, type Reply } from './connection';
+import { expectedAnswer, furtherPermissions } from './expected-answer';
+import { operationsOf, requestOf, type Operation } from './operations';
+import { whatIsStored } from './what-is-stored';
+
+/** A caller, and the role that what it presents proves. */
+interface Credential {
+  name: string;
+  headers: Record<string, string>;
+  role: Role | undefined;
+}
+
+const elsewhere = { Host: 'board.attacker.example' };
+
+const boards: { settings: Record<string, string>; title: string; credentials: Credential[] }[] = [
+  {
+    title: 'with keys',
+    settings: {},
+    credentials: [
+      { name: 'no key', headers: {}, role: undefined },
+      { name: 'a wrong key', headers: { 'X-API-Key': `${adminKey}x` }, role: undefined },
+      { name: 'a wrong bearer token', headers: { Authorization: 'Bearer nothing' }, role: undefined },
+      { name: 'a read-only key', headers: { 'X-API-Key': readKey }, role: 'read-only' },
+      { name: 'an agent key', headers: { 'X-API-Key': agentKey }, role: 'agent' },
+      { name: 'the administrator’s key', headers: { Authorization: `Bearer ${adminKey}` }, role: 'admin' },
+    ],
+  },
+  {
+    title: 'with the bypass for local callers',
+    settings: { BOARD_AUTH_LOCALHOST_BYPASS: 'true', BOARD_AUTH_LOCALHOST_ROLE: 'admin' },
+    credentials: [
+      { name: 'another Host', headers: elsewhere, role: undefined },
+      { name: 'a proxy in between', headers: { 'X-Forwarded-For': '127.0.0.1' }, role: undefined },
+      { name: 'a wrong key', headers: { 'X-API-Key': 'nothing' }, role: undefined },
+      { name: 'a read-only key', headers: { 'X-API-Key': readKey }, role: 'read-only' },
+      { name: 'nothing but the Host of this machine', headers: {}, role: 'admin' },
+    ],
+  },
+  {
+    title: 'without authentication',
+    settings: { BOARD_AUTH_ENABLED: 'false' },
+    credentials: [{ name: 'nothing but the Host of this machine', headers: {}, role: 'admin' }],
+  },
+];
+
+let temporal: TestTemporal;
+beforeAll(async () => {
+  temporal = await testTemporal();
+});
+afterAll(() => temporal.close());
+
+const pending = (): never => {
+  throw new Error('neither closed nor subscribed yet');
+};
+
+interface Refusal {
+  error?: unknown;
+  code?: unknown;
+  details?: { required?: unknown };
+}
+
+/** What is wrong with an answer; undefined when it is as it must be. */
+function mismatch(operation: Operation, role: Role | undefined, { status, body }: Reply): string | undefined {
+  const expected = expectedAnswer(operation, role);
+  const actual = `${operation.name}: ${status} ${JSON.stringify(body).slice(0, 200)}`;
+  const { error, code, details } = (body ?? {}) as Refusal;
+  if (expected !== 'permitted') {
+    const isEnvelope = typeof error === 'string' && typeof details === 'object';
+    return status === expected.status && code === expected.code && isEnvelope ? undefined : actual;
+  }
+  const further = furtherPermissions[operation.name]?.permission;
+  if (status === 403 && further !== undefined && role !== undefined && !rolePermissions[role].includes(further))
+    return isDeepStrictEqual(details?.required, [further]) ? undefined : actual;
+  return status === 401 || status === 403 || status >= 500 ? actual : undefined;
+}
+
+describe.each(boards)('an API $title', ({ settings, credentials }) => {
+  let board: ApiUnderTest;
+  let document: OpenApiDocument;
+  let operations: Operation[];
+  let taskId: string;
+
+  beforeAll(async () => {
+    board = await startWholeTestApi({ ...settings, RATE_LIMIT_ARTIFACTS: '0' }, temporal.client);
+    document = (await board.call('GET', '/api/openapi.json')).body as OpenApiDocument;
+    operations = operationsOf(document);
+    taskId = (await board.call('POST', '/api/tasks', { body: { title: 'Kept' } })).body.id as string;
+  });
+  afterAll(() => board.close());
+
+  /** Operations on worktrees wait for a worker, and there is none: for these the id is malformed. */
+  const idsFor = ({ template }: Operation) => ({ taskId: template.includes('/worktree') ? 'not a task' : taskId });
+
+  /** Calls each of these operations as this caller. */
+  async function callAll(caller: Credential, called: Operation[]): Promise<(string | undefined)[]> {
+    const connection = connectionTo(board.url, caller.headers);
+    const mismatches: (string | undefined)[] = [];
+    for (const operation of called) {
+      const reply = await connection.send(requestOf(operation, document, idsFor(operation)));
+      mismatches.push(mismatch(operation, caller.role, reply));
+    }
+    connection.close();
+    return mismatches.filter((text) => text !== undefined);
+  }
+
+  it('describes every operation', () => {
+    expect(operations.length).toBeGreaterThanOrEqual(340);
+  });
+
+  it.each(credentials)('refuses $name whatever it may not do, and changes nothing', async (caller) => {
+    const refused = operations.filter((operation) => expectedAnswer(operation, caller.role) !== 'permitted');
+    const before = await whatIsStored(board.api.context.env);
+    expect(await callAll(caller, refused)).toEqual([]);
+    expect(await whatIsStored(board.api.context.env)).toEqual(before);
+  });
+
+  it.each(credentials)('answers $name whatever it may do', async (caller) => {
+    const permitted = operations.filter((operation) => expectedAnswer(operation, caller.role) === 'permitted');
+    // What deletes comes last: there is something to do for everything before.
+    const inOrder = [...permitted].sort((a, b) => Number(a.method === 'DELETE') - Number(b.method === 'DELETE'));
+    expect(await callAll(caller, inOrder)).toEqual([]);
+  });
+
+  it.each(credentials)('lets $name watch if it may read tasks, and nobody else', async (caller) => {
+    const watcher = await TestWatcher.open(board.url, { headers: caller.headers });
+    watcher.say({ type: 'subscribe:tasks' });
+    const outcome = await eventually(
+      () => watcher.closed?.code ?? watcher.of('tasks:subscribed')[0]?.type ?? pending(),
+    );
+    watcher.close();
+    expect(outcome).toBe(caller.role === undefined ? closeCodes.notAuthenticated : 'tasks:subscribed');
+  });
+});
