@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { createApp, type ApiApp } from '../../api/app';
 import { runRoutes } from '../../api/runs/routes';
 import type { RunsContext } from '../../api/runs/context';
-import { permission } from '../../contracts/permissions';
 import type { OpenApiDocument } from '../../platform/http/openapi';
 import { startTestApi, type ApiUnderTest } from './api-under-test';
 
@@ -80,45 +79,6 @@ it('tells what a task is made of and what is sent for one apart', () => {
 
 describe('every route', () => {
   const each = () => app.routes.contracts;
-
-  it('needs a permission that exists, or says that it is public', () => {
-    const known: string[] = [...permission.options, 'public'];
-    expect(each().filter((contract) => !known.includes(contract.permission))).toEqual([]);
-  });
-
-  it('is public only when it is on this list', () => {
-    const open = each().flatMap((contract) => (contract.permission === 'public' ? [contract.operationId] : []));
-    expect(open.sort()).toEqual([
-      'getAuthStatus',
-      'getHealth',
-      'getLiveness',
-      'getOpenApi',
-      'getReadiness',
-      'getServiceHealth',
-    ]);
-  });
-
-  /** Questions that take a body. */
-  const questions = [
-    'previewHosts',
-    'previewTeamRoster',
-    'routeWork',
-    'scoreWork',
-    'validateTeamRoster',
-    'validateWorkspaceManifest',
-    'validateTool',
-    'evaluateWatcherPolicy',
-    'evaluatePolicies',
-    'checkAgentPermission',
-  ];
-
-  it('that writes needs more than reading, and the other way round', () => {
-    for (const { method, permission: needed, operationId } of each()) {
-      if (questions.includes(operationId)) continue;
-      if (method === 'get') expect([operationId, needed]).not.toEqual([operationId, expect.stringMatching(/:write$/)]);
-      else expect([operationId, needed]).toEqual([operationId, expect.stringMatching(/:(write|execute|manage)$/)]);
-    }
-  });
 
   it('refuses unknown fields of its query and its body', () => {
     const loose = each().flatMap(({ query, body, operationId, mount, path }) => {

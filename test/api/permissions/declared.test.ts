@@ -61,7 +61,7 @@ const byPath: [RegExp, Permission][] = [
   // What agents may do.
   [/^\/api\/(policies|tool-policies|sandbox-policies)(\/|$)/, 'policy:write'],
   // Starting, stopping and overriding agents.
-  [/^\/api\/agents\/\{taskId\}\/(start|stop|launch-preview|watchdog\/.*)$/, 'agent:write'],
+  [/^\/api\/agents\/\{taskId\}\/(start|stop|launch-preview|watchdog\/.*|.*\/callback-secret)$/, 'agent:write'],
   [/^\/api\/agents\/\{taskId\}\/conversation\/(resume|follow-up|fork)$/, 'agent:write'],
   [/^\/api\/(ceremonies|reflections)(\/|$)/, 'workflow:write'],
   [/^\/api\/workflows\//, 'workflow:execute'],
