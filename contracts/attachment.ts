@@ -30,6 +30,8 @@ export const attachment = z
     mimeType: z.string().max(200),
     size: z.number().int().min(0),
     hasText: z.boolean().default(false),
+    /** Why its text could not be extracted: it takes more than is allowed, or cannot be read. */
+    textProblem: z.enum(['limit', 'unreadable']).optional(),
     sha256: digest.optional(),
     uploaded: timestamp.optional(),
     uploadedBy: z.string().optional(),
@@ -49,5 +51,5 @@ export type RejectedFile = z.infer<typeof rejectedFile>;
 
 /** The text of an attachment, cut at 200,000 characters; `null` when none could be read from it. */
 export const attachmentText = z
-  .object({ attachmentId, text: z.string().nullable(), hasText: z.boolean() })
+  .object({ attachmentId, text: z.string().nullable(), hasText: z.boolean(), problem: z.string().optional() })
   .meta({ id: 'AttachmentText' });

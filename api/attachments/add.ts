@@ -86,7 +86,7 @@ async function keepFile(
   if (problem !== undefined) return refuse(problem);
   try {
     const look = { path: file.path, extension, maxTextLength: attachmentLimits.textLength };
-    const { mimeType, text } = await examine(look);
+    const { mimeType, text, problem } = await examine(look, actor);
     const id = newItemId('att');
     const sha256 = await attachments.add({ id, taskId, content: await readFile(file.path), text });
     const kept: Attachment = {
@@ -96,6 +96,7 @@ async function keepFile(
       mimeType,
       size: file.bytes,
       hasText: text !== undefined,
+      ...(problem === undefined ? {} : { textProblem: problem }),
       sha256,
       uploaded: new Date().toISOString(),
       uploadedBy: actor,

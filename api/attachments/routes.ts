@@ -34,6 +34,11 @@ const upload = {
   totalBytes: attachmentLimits.taskBytes + formBytes,
 };
 
+const textProblems = {
+  limit: 'The text could not be extracted: limit. It takes more memory or time than is allowed.',
+  unreadable: 'The text could not be extracted: the file cannot be read.',
+} as const;
+
 /** Files that belong to a task (specification 1, Verification, …, attachments). */
 export function attachmentRoutes(
   routes: Routes,
@@ -134,9 +139,10 @@ export function attachmentRoutes(
       errors: [409],
     },
     async ({ params }) => {
-      const { id } = await findAttachment(params);
+      const { id, textProblem } = await findAttachment(params);
       const text = (await store.text(id)) ?? null;
-      return { attachmentId: id, text, hasText: text !== null };
+      const problem = text === null && textProblem ? { problem: textProblems[textProblem] } : {};
+      return { attachmentId: id, text, hasText: text !== null, ...problem };
     },
   );
 

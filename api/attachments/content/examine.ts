@@ -1,7 +1,7 @@
-import { Worker } from 'node:worker_threads';
-import { bulkhead } from 'cockatiel';
-import { compiledScript } from '../../../platform/processes/compiled-script';
-import type { Finding, Look } from './messages';
+import type { ChildProcess } from 'node:child_process';
+import { createFairQueue } from './fair-queue';
+import { startLimited } from './limited-process';
+import type { Finding, Look, TextProblem } from './messages';
 import { FileRefused } from './refused';
 
 /** What a file turned out to be. */
@@ -9,60 +9,87 @@ export interface Examined {
   mimeType: string;
   /** `undefined` when there is none, or none that can be read. */
   text: string | undefined;
+  /** Why no text could be read, where there may be some. */
+  problem?: TextProblem;
 }
 
-/** @throws FileRefused when the file may not be attached */
-export type Examine = (file: Look) => Promise<Examined>;
+/**
+ * @param caller whose file it is: each has a queue of its own
+ * @throws FileRefused when the file may not be attached
+ */
+export type Examine = (file: Look, caller: string) => Promise<Examined>;
 
 export interface ExamineOptions {
   /** How many files are looked at at a time; the others wait. */
-  threads?: number;
+  processes?: number;
   /** How long a file may be looked at, in milliseconds. */
   withinMs?: number;
-  startThread?: (file: Look) => Worker;
+  startProcess?: (file: Look) => ChildProcess;
 }
 
-const script = compiledScript(__dirname, 'thread.js');
-
-/** What a parser says about a file is nobody's: its output is taken and forgotten. */
-const startLimited = (file: Look): Worker =>
-  new Worker(script, {
-    workerData: file,
-    stdout: true,
-    stderr: true,
-    env: {},
-    execArgv: [],
-    resourceLimits: { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 32, stackSizeMb: 4 },
-  });
-
-/** Looks at files, each in a thread of its own that is ended when it takes too long or too much. */
+/** Looks at files, each in a process of its own that is killed when it takes too long or too much. */
 export function createExamine(options: ExamineOptions = {}): Examine {
-  const { threads = 2, withinMs = 5_000, startThread = startLimited } = options;
-  const turns = bulkhead(threads, Number.MAX_SAFE_INTEGER);
-  return (file) => turns.execute(() => lookAt(startThread(file), withinMs));
+  const { processes = 2, withinMs = 5_000, startProcess = startLimited } = options;
+  const queue = createFairQueue(processes);
+  return (file, caller) => queue.run(caller, () => lookAt(startProcess(file), withinMs));
 }
 
-/** What a thread has found by the time it ends: nothing it does not get to takes back what it has said. */
-function lookAt(thread: Worker, withinMs: number): Promise<Examined> {
+/** What a process has found by the time it ends: nothing it does not get to takes back what it has said. */
+function lookAt(child: ChildProcess, withinMs: number): Promise<Examined> {
   return new Promise((resolve, reject) => {
     let mimeType: string | undefined;
     let text: string | undefined;
+    let problem: TextProblem | undefined;
     let refusal = 'The content cannot be examined.';
-    const timer = setTimeout(() => void thread.terminate(), withinMs);
-    thread
-      .on('message', (finding: Finding) => {
-        if (finding.kind === 'accepted') mimeType = finding.mimeType;
-        else if (finding.kind === 'text') text = finding.text;
-        else refusal = finding.reason;
-      })
-      // A parser that fails, or takes too much memory: the thread ends with it.
-      .on('error', () => undefined)
-      .on('exit', () => {
-        clearTimeout(timer);
-        if (mimeType === undefined) reject(new FileRefused(refusal));
-        else resolve({ mimeType, text });
-      });
-    thread.stdout.resume();
-    thread.stderr.resume();
+    const timer = setTimeout(() => {
+      problem = 'limit';
+      endGroup(child);
+    }, withinMs);
+    child.on('message', (finding: Finding) => {
+      if (finding.kind === 'accepted') mimeType = finding.mimeType;
+      else if (finding.kind === 'text') text = finding.text;
+      else if (finding.kind === 'no-text') problem = finding.problem;
+      else refusal = finding.reason;
+    });
+    void endOf(child).then(({ code, signal }) => {
+      clearTimeout(timer);
+      if (mimeType === undefined) return reject(new FileRefused(refusal));
+      const why = problem ?? ending(code, signal);
+      resolve({ mimeType, text, ...(text === undefined && why !== undefined ? { problem: why } : {}) });
+    });
   });
+}
+
+/** Resolves once the process has ended, or was never there, and everything it has said was heard. */
+function endOf(child: ChildProcess): Promise<{ code: number | null; signal: NodeJS.Signals | null }> {
+  const silent = new Promise<void>((resolve) => {
+    child.once('disconnect', resolve);
+    if (!child.connected) resolve();
+  });
+  const ended = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve) => {
+    child.once('exit', (code, signal) => resolve({ code, signal }));
+    child.on('error', () => {
+      if (child.pid === undefined) resolve({ code: 1, signal: null });
+    });
+  });
+  return Promise.all([ended, child.pid === undefined ? undefined : silent]).then(([end]) => end);
+}
+
+/** What the end of a process says: one that is out of memory, or of time, ends by a signal. */
+function ending(code: number | null, signal: NodeJS.Signals | null): TextProblem | undefined {
+  if (signal !== null || (code !== null && code >= firstSignal)) return 'limit';
+  return code === 0 ? undefined : 'unreadable';
+}
+
+/** Node aborts with 128 and more where it cannot signal itself. */
+const firstSignal = 128;
+
+/** Ends it with what a parser may have been made to start. */
+function endGroup({ pid }: ChildProcess): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // There is nobody left.
+  }
 }

@@ -1,4 +1,4 @@
-/** What a thread is to look at. */
+/** What a process is to look at. */
 export interface Look {
   path: string;
   /** Lower case, without the dot. */
@@ -6,6 +6,12 @@ export interface Look {
   maxTextLength: number;
 }
 
-/** What it says: first whether the file may be attached, then its text, if it finds any. */
+/** Why there is no text: reading it takes more than is allowed, or its parser fails. */
+export type TextProblem = 'limit' | 'unreadable';
+
+/** What it says: first whether the file may be attached, then its text, if it finds any, or why not. */
 export type Finding =
-  { kind: 'accepted'; mimeType: string } | { kind: 'refused'; reason: string } | { kind: 'text'; text: string };
+  | { kind: 'accepted'; mimeType: string }
+  | { kind: 'refused'; reason: string }
+  | { kind: 'text'; text: string }
+  | { kind: 'no-text'; problem: TextProblem };

@@ -1,5 +1,6 @@
 import { unzipSync, type UnzipFileInfo } from 'fflate';
 import { SaxesParser } from 'saxes';
+import { TooLarge } from './too-large';
 
 /** Where the text of each kind is, and in which elements. */
 const layouts: Readonly<Record<string, { parts: RegExp; text: string; breaks: readonly string[] }>> = {
@@ -18,7 +19,7 @@ const numberIn = (name: string): number => Number(/\d+/.exec(name)?.[0] ?? 0);
  * The text of an office document: what its paragraphs, cells or slides say, a line each.
  *
  * @param maxLength where to stop, in UTF-16 units
- * @throws Error when it is damaged, or unpacks to more than it may
+ * @throws TooLarge when it unpacks to more than it may; another error when it is damaged
  */
 export function officeText(content: Buffer, extension: string, maxLength: number): string {
   const layout = layouts[extension];
@@ -30,7 +31,7 @@ export function officeText(content: Buffer, extension: string, maxLength: number
     // Unpacking ends at the size that the archive states.
     bytes += originalSize;
     parts += 1;
-    if (bytes > maxUnpackedBytes || parts > maxParts) throw new Error('It unpacks to more than is read.');
+    if (bytes > maxUnpackedBytes || parts > maxParts) throw new TooLarge('It unpacks to more than is read.');
     return true;
   };
   const files = Object.entries(unzipSync(content, { filter: wanted }));

@@ -5,6 +5,7 @@ import type { Task } from '../../../contracts/task';
 import { eventually } from '../../../platform/testing/eventually';
 import { adminKey, startTestApi, type ApiUnderTest } from '../api-under-test';
 import { rawRequest } from '../raw-request';
+import { deflatedPdf } from './bombs';
 import { docx, gif, pdf, send, zipped, type Sent } from './forms';
 
 let board: ApiUnderTest;
@@ -79,7 +80,29 @@ describe('a file that is two things', () => {
     const whole = docx('text');
     const types = { '[Content_Types].xml': await contentTypes(whole) };
     const { status, body } = await send(board, id, [{ name: 'a.docx', content: zipped({ ...types, ...parts }) }]);
-    expect([status, body.attachments?.[0]?.hasText]).toEqual([201, false]);
+    const problem = parts['word/document.xml'] instanceof Buffer ? 'limit' : 'unreadable';
+    expect([status, body.attachments?.[0]]).toEqual([
+      201,
+      expect.objectContaining({ hasText: false, textProblem: problem }),
+    ]);
+  });
+
+  it('has no text when it is a kilobyte that unpacks to half a gigabyte, and costs the service no memory', async () => {
+    const { id } = await aTask();
+    const before = process.memoryUsage().rss;
+    let grown = 0;
+    const watch = setInterval(() => (grown = Math.max(grown, process.memoryUsage().rss - before)), 10);
+    const { status, body } = await send(board, id, [{ name: 'a.pdf', content: deflatedPdf(512) }]);
+    clearInterval(watch);
+    const [sent] = body.attachments;
+    expect([status, sent]).toEqual([201, expect.objectContaining({ hasText: false, textProblem: 'limit' })]);
+    expect(grown).toBeLessThan(150 * mebibyte);
+    expect((await board.call('GET', `/api/tasks/${id}/attachments/${sent.id}/text`)).body).toEqual({
+      attachmentId: sent.id,
+      text: null,
+      hasText: false,
+      problem: expect.stringContaining('The text could not be extracted: limit.'),
+    });
   });
 
   async function contentTypes(document: Buffer): Promise<Uint8Array> {

@@ -1,9 +1,8 @@
 /**
- * A thread that looks at one file. What is in it is hostile: whatever it makes the parsers do ends with the thread,
- * which has limits of time and memory (`examine.ts`).
+ * A process that looks at one file. What is in it is hostile: whatever it makes the parsers do ends with the process,
+ * which has limits of time and memory (`limited-process.ts`).
  */
 import { readFileSync } from 'node:fs';
-import { parentPort, workerData } from 'node:worker_threads';
 import { fileTypeFromBuffer } from 'file-type';
 import { fileTypeOf, type FileType } from './file-types';
 import type { Finding, Look } from './messages';
@@ -11,10 +10,11 @@ import { officeText } from './office';
 import { pdfText } from './pdf';
 import { readPlainText } from './plain-text';
 import { FileRefused } from './refused';
+import { TooLarge } from './too-large';
 import { wellFormed } from '../../../stores/board-files/plain';
 
-const { path, extension, maxTextLength } = workerData as Look;
-const say = (finding: Finding): void => parentPort?.postMessage(finding);
+const { path, extension, maxTextLength } = JSON.parse(process.argv[2] ?? '{}') as Look;
+const say = (finding: Finding): void => void process.send?.(finding);
 
 async function assertMagic(content: Buffer, { magic }: FileType): Promise<void> {
   const found = await fileTypeFromBuffer(content);
@@ -28,6 +28,11 @@ async function textOf(content: Buffer, type: FileType): Promise<string | undefin
   return type.mimeType.includes('openxmlformats') ? officeText(content, extension, maxTextLength) : undefined;
 }
 
+/** What is thrown where memory that is asked for is not there, or not allowed. */
+const isLimit = (error: unknown): boolean =>
+  error instanceof TooLarge ||
+  (error instanceof RangeError && /allocation|array length|buffer|stack/i.test(error.message));
+
 async function look(): Promise<void> {
   const type = fileTypeOf(extension);
   if (!type) throw new FileRefused('Files of this type may not be attached.');
@@ -35,11 +40,22 @@ async function look(): Promise<void> {
   const plain = type.known === 'by-extension' ? readPlainText(content, type.mimeType) : undefined;
   if (plain === undefined) await assertMagic(content, type);
   say({ kind: 'accepted', mimeType: type.mimeType });
-  const text = plain ?? (await textOf(content, type));
-  if (text?.trim()) say({ kind: 'text', text: wellFormed(text.slice(0, maxTextLength)) });
+  try {
+    const text = plain ?? (await textOf(content, type));
+    if (text?.trim()) say({ kind: 'text', text: wellFormed(text.slice(0, maxTextLength)) });
+  } catch (error) {
+    say({ kind: 'no-text', problem: isLimit(error) ? 'limit' : 'unreadable' });
+  }
 }
 
-look().catch((error: unknown) => {
-  if (!(error instanceof FileRefused)) throw error;
-  say({ kind: 'refused', reason: error.message });
-});
+look()
+  .catch((error: unknown) => {
+    if (!(error instanceof FileRefused)) throw error;
+    say({ kind: 'refused', reason: error.message });
+  })
+  .finally(() => {
+    // What is said before this is delivered before it.
+    if (process.connected) process.disconnect();
+  });
+// Whoever asked is gone: nobody waits for the rest.
+process.once('disconnect', () => process.exit());
