@@ -1,4 +1,5 @@
 import { EnvironmentError } from '../platform/config/env';
+import { createLog } from '../platform/log/log';
 import { PortInUseError } from '../platform/processes/claim-port';
 import { DataDirectoryInUseError } from '../platform/processes/data-directory';
 import { configurationErrorExitCode } from '../platform/processes/part';
@@ -50,6 +51,14 @@ async function main(): Promise<number> {
   console.log(describe(service));
   return service.ended;
 }
+
+/** The parts end with this process, in order: each of them notices that its supervisor is gone. */
+function fail(error: unknown): void {
+  createLog({ name: 'start', level: 'fatal' }).fatal({ err: error }, 'the supervisor failed');
+  process.exit(1);
+}
+process.on('uncaughtException', fail);
+process.on('unhandledRejection', fail);
 
 void main().then((code) => {
   process.exitCode = code;

@@ -5,7 +5,7 @@ describe('the target of a request', () => {
     ['/', '/'],
     ['/api/tasks', '/api/tasks'],
     ['/api/tasks?status=a//b&x=%zz', '/api/tasks?status=a//b&x=%zz'],
-    ['/api/tasks/', '/api/tasks'],
+    ['/api/tasks/', '/api/tasks/'],
     ['/%61pi/t%61sks', '/api/tasks'],
     ['/api/a%2fb%C3%bc', '/api/a%2Fb%C3%BC'],
     ['/API/Tasks', '/API/Tasks'],

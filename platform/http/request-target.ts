@@ -18,7 +18,7 @@ function isDecodable(path: string): boolean {
   }
 }
 
-/** The path in its one form, without a slash at its end; `undefined` when it is malformed or could be read in two ways. */
+/** The path in its one form; `undefined` when it is malformed or could be read in two ways. */
 function canonicalPath(path: string): string | undefined {
   if (plainPath.test(path) || path === '/') return path;
   if (!path.startsWith('/') || /[^\x21-\x7e]|\\/.test(path) || !isDecodable(path)) return undefined;
@@ -26,7 +26,7 @@ function canonicalPath(path: string): string | undefined {
   const segments = canonical.slice(1).split('/');
   if (segments.at(-1) === '') segments.pop();
   if (segments.some((segment) => segment === '' || segment === '.' || segment === '..')) return undefined;
-  return `/${segments.join('/')}`;
+  return canonical;
 }
 
 /**

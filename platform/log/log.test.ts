@@ -29,3 +29,21 @@ test('secrets never reach a line, at the top or below', () => {
   expect(written.join('')).not.toContain(secret);
   expect(withoutCredentials(`mongodb://user:${secret}@host/db`)).toBe('mongodb://[REDACTED]@host/db');
 });
+
+test('secrets in errors never reach a line, be they in the message, the stack, a field or a cause', () => {
+  const secret = 'hunter2hunter2';
+  const cause = Object.assign(new Error(`mongodb://user:${secret}@host`), { count: 1n });
+  const error = Object.assign(new Error(`GET /ws?api_key=${secret}`, { cause }), {
+    code: 'EPIPE',
+    request: { headers: { authorization: `Bearer ${secret}${secret}` } },
+  });
+  const written = lines((log) => {
+    log.fatal({ err: error }, 'uncaught exception');
+    log.fatal({ err: cause }, 'uncaught exception');
+    log.fatal({ err: `api_key=${secret}` }, 'unhandled rejection');
+  });
+  expect(written.join('')).not.toContain(secret);
+  expect(JSON.parse(written[0] ?? '')).toMatchObject({
+    err: { type: 'Error', code: 'EPIPE', stack: expect.stringContaining('log.test') },
+  });
+});

@@ -1,4 +1,6 @@
 import pino from 'pino';
+import { createRedactor } from './redact';
+import { redactJson } from './redact-json';
 
 export type Log = pino.Logger;
 
@@ -20,12 +22,29 @@ const secretFields = [
   'MONGODB_URL',
 ];
 
+const redact = createRedactor();
+const errorBounds = { bytes: 65_536, depth: 6, items: 64 };
+
+/** An error's message, stack and fields, without what looks like a secret: a URL, or what a caller sent, may hold one. */
+function errorFields(error: unknown): unknown {
+  if (!(error instanceof Error)) return typeof error === 'string' ? redact(error) : error;
+  const { type, message, stack, ...rest } = pino.stdSerializers.err(error);
+  const texts = { type, message: redact(message), stack: redact(stack) };
+  try {
+    return { ...texts, ...redactJson(rest, redact, errorBounds).value };
+  } catch {
+    // A field that is no JSON: what matters is there without it.
+    return texts;
+  }
+}
+
 /** Builds the logger of one process: one JSON object a line on standard output, secrets redacted. */
 export function createLog(options: { name: string; level: string }, destination?: pino.DestinationStream): Log {
   const settings: pino.LoggerOptions = {
     name: options.name,
     level: options.level,
     timestamp: pino.stdTimeFunctions.isoTime,
+    serializers: { err: errorFields },
     formatters: { level: (label) => ({ level: label }) },
     redact: { paths: secretFields.flatMap((field) => [`["${field}"]`, `*["${field}"]`]), censor: '[REDACTED]' },
   };

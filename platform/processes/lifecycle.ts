@@ -14,6 +14,11 @@ export interface ShutdownOptions {
   log: Log;
   /** Lets go of everything: stops taking work, finishes what it has, closes connections. */
   close: () => Promise<void>;
+  /**
+   * What is closed after an error that nobody caught, when that is less than everything: what is in memory may be wrong
+   * then, and must not be written anywhere.
+   */
+  drain?: () => Promise<void>;
   /** Interrupted (Ctrl-C) once more while it closes: cuts short what `close` waits for. */
   hurry?: () => void;
   /** After this many milliseconds the process ends without waiting for `close`. */
@@ -22,39 +27,50 @@ export interface ShutdownOptions {
 
 const askingSignals = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 
+/** How long a process may drain whose state may be wrong, in milliseconds. */
+const drainAfterErrorMs = 5_000;
+
 /**
  * Decides how this process ends; called once by each entry point. Asked to end by a signal, or left behind by its
- * supervisor, it closes and exits with 0. An error that nobody caught is logged and the process exits with 1 at once:
- * what it holds may be wrong, and its supervisor starts it again.
+ * supervisor, it closes and exits with 0. After an error that nobody caught it logs the error, closes within five seconds
+ * and exits with 1: what it holds may be wrong, and its supervisor starts it again.
  */
-export function endInOrder({ log, close, hurry, withinMs }: ShutdownOptions): void {
+export function endInOrder({ log, close, drain = close, hurry, withinMs }: ShutdownOptions): void {
   let endingSince: number | undefined;
-  const end = async (reason: string): Promise<void> => {
-    if (endingSince !== undefined) {
-      // A terminal's Ctrl-C may arrive twice, from the terminal and from whoever started us: that is one request.
-      if (reason === 'SIGINT' && performance.now() - endingSince > 1_000) hurry?.();
-      return;
-    }
+  const end = async (
+    reason: string,
+    closing: () => Promise<void>,
+    limitMs: number,
+    exitCode: number,
+  ): Promise<void> => {
     endingSince = performance.now();
     log.info({ reason }, 'ending');
     try {
-      const closed = close().then(() => true);
-      const inTime = await Promise.race([closed, delay(withinMs, false)]);
-      if (!inTime) log.error({ withinMs }, 'did not close in time');
-      process.exit(inTime ? 0 : 1);
+      const closed = closing().then(() => true);
+      const inTime = await Promise.race([closed, delay(limitMs, false)]);
+      if (!inTime) log.error({ withinMs: limitMs }, 'did not close in time');
+      process.exit(inTime ? exitCode : 1);
     } catch (error) {
       log.error({ err: error }, 'closing failed');
       process.exit(1);
     }
   };
+  const endOnRequest = (reason: string): void => {
+    if (endingSince === undefined) return void end(reason, close, withinMs, 0);
+    // A terminal's Ctrl-C may arrive twice, from the terminal and from whoever started us: that is one request.
+    if (reason === 'SIGINT' && performance.now() - endingSince > 1_000) hurry?.();
+  };
   const fail = (kind: string) => (error: unknown) => {
     log.fatal({ err: error }, kind);
-    process.exit(1);
+    // While it ends already, for whatever reason, there is nothing more to do in order.
+    if (endingSince !== undefined) process.exit(1);
+    hurry?.();
+    void end(kind, drain, Math.min(withinMs, drainAfterErrorMs), 1);
   };
-  for (const signal of askingSignals) process.on(signal, () => void end(signal));
-  process.once('disconnect', () => void end('the supervisor is gone'));
+  for (const signal of askingSignals) process.on(signal, () => endOnRequest(signal));
+  process.once('disconnect', () => endOnRequest('the supervisor is gone'));
   // It may have gone before anybody listened. A process without a supervisor has no `send`.
-  if (process.send && !process.connected) void end('the supervisor is gone');
-  process.once('uncaughtException', fail('uncaught exception'));
-  process.once('unhandledRejection', fail('unhandled rejection'));
+  if (process.send && !process.connected) endOnRequest('the supervisor is gone');
+  process.on('uncaughtException', fail('uncaught exception'));
+  process.on('unhandledRejection', fail('unhandled rejection'));
 }

@@ -17,7 +17,12 @@ async function main(): Promise<void> {
   const env = environmentOrExit();
   const log = createLog({ name: 'bitmap', level: env.LOG_LEVEL });
   let server: RunningBitmapServer | undefined;
-  endInOrder({ log, withinMs: closeWithinMs, close: async () => server?.close() });
+  endInOrder({
+    log,
+    withinMs: closeWithinMs,
+    close: async () => server?.close(),
+    drain: async () => server?.drain(),
+  });
   try {
     server = await startBitmapServer({
       ...bitmapSettings(env),

@@ -10,6 +10,8 @@ export interface BitmapSettings {
   /** Absolute. */
   directory: string;
   token?: string;
+  /** Failed authentications a minute and address that are answered as such; 0: all of them. */
+  maxAuthFailures: number;
   bodyLimit: number;
   /** How many threads count what takes long. */
   threads: number;
@@ -31,6 +33,7 @@ export function bitmapSettings(env: Environment): BitmapSettings {
     port: env.BITMAP_PORT,
     directory: join(resolve(env.BOARD_DATA_DIR), 'bitmap'),
     token,
+    maxAuthFailures: env.RATE_LIMIT_AUTH_FAILURES,
     bodyLimit: env.BITMAP_BODY_LIMIT_BYTES,
     threads: env.BITMAP_THREADS ?? availableParallelism(),
   };

@@ -1,8 +1,11 @@
 import { claimDataDirectory } from '../../platform/processes/data-directory';
+import { createAuthFailures } from '../../platform/http/auth-failures';
 import { listen } from '../../platform/http/server';
 import type { Log } from '../../platform/log/log';
 import { createApp } from './http/app';
+import { createGate } from './http/gate';
 import { Metrics } from './http/metrics';
+import { bitmapRefusalBody } from './http/reply';
 import type { BitmapSettings } from './settings';
 import { Store } from './storage/store';
 import { Threads, type ThreadOptions } from './threads/threads';
@@ -10,7 +13,9 @@ import { Threads, type ThreadOptions } from './threads/threads';
 export interface RunningBitmapServer {
   url: string;
   port: number;
-  /** Lets requests finish, writes snapshots, closes. */
+  /** Lets requests finish, and takes no more of them: nothing is written but what they do. */
+  drain(): Promise<void>;
+  /** Drains, writes snapshots, closes. */
   close(): Promise<void>;
 }
 
@@ -28,6 +33,9 @@ export interface StartBitmapOptions extends BitmapSettings {
  */
 const keepAliveMs = 75_000;
 
+/** How long running requests may take once the server ends, in milliseconds. */
+const drainMs = 5_000;
+
 /**
  * Recovers the data and serves it.
  *
@@ -39,19 +47,27 @@ export async function startBitmapServer(options: StartBitmapOptions): Promise<Ru
   const release = await claimDataDirectory(directory);
   try {
     const store = await Store.open({ directory, logger: log, onFailure, checkpointBytes });
-    const app = createApp({ log, token, store, bodyLimit, threads, metrics: new Metrics() });
+    const authFailures = createAuthFailures({
+      limit: options.maxAuthFailures,
+      report: (failure) => log.warn(failure, 'authentication failed'),
+    });
+    const gate = createGate(token, authFailures);
+    const app = createApp({ log, gate, store, bodyLimit, threads, metrics: new Metrics() });
     const server = await listen(app, {
       host,
       port,
       setting: 'BITMAP_PORT',
       requestTimeoutMs: 300_000,
       keepAliveMs,
+      refusalBody: bitmapRefusalBody,
+      log,
     });
     return {
       url: server.url,
       port: server.port,
+      drain: () => server.close(drainMs),
       close: async () => {
-        await server.close(5_000);
+        await server.close(drainMs);
         await threads?.close();
         await store.close();
         await release();

@@ -128,6 +128,26 @@ describe('the supervisor', () => {
     expect(readFileSync(output(), 'utf8')).toContain('did not close in time');
   });
 
+  test.each([
+    ['exception', ''],
+    ['rejection', ''],
+    ['exception', 'too slow'],
+  ])('starts a part again that ends itself over an uncaught %s, closing %s', async (kind, closing) => {
+    const failing = part('failing', { PART_ERROR: kind, PART_CLOSING: closing });
+    supervision = await supervise([failing], { log, backoff, graceMs: 200 });
+    await eventually(() =>
+      expect(told()).toEqual([
+        'failing started',
+        'failing asked',
+        ...(closing ? [] : ['failing ended']),
+        'failing started',
+      ]),
+    );
+    const printed = readFileSync(output(), 'utf8');
+    expect(printed).toMatch(/"level":"fatal".*uncaught exception|"level":"fatal".*unhandled rejection/);
+    expect(printed).not.toContain('secret-of-the-part');
+  });
+
   test('ends everything with exit code 2 when a part finds its configuration wrong', async () => {
     const parts = [part('worker'), part('api', { PART_EXIT_CODE: '2' })];
     supervision = await supervise(parts, { log, backoff });

@@ -2,9 +2,9 @@ import type { RequestListener } from 'node:http';
 import Router from '@koa/router';
 import Koa, { type Middleware } from 'koa';
 import type { Log } from '../../../platform/log/log';
-import { bearerCheck, type BearerCheck } from './bearer';
 import type { ServerContext } from './context';
 import { earlierRoutes } from './earlier-routes';
+import type { Gate } from './gate';
 import { importRoutes } from './import-routes';
 import { queryRoutes } from './query-routes';
 import { quickQueries } from './quick-queries';
@@ -14,18 +14,14 @@ import { serverRoutes } from './server-routes';
 
 export interface AppOptions extends ServerContext {
   log: Log;
-  /** Callers must present it as a bearer token; absent: everybody may do everything. */
-  token?: string;
+  gate: Gate;
 }
 
-/** Probes need no token. */
-const openPaths = new Set(['/health']);
-
-function authenticate(isAllowed: BearerCheck): Middleware {
+function admission(gate: Gate): Middleware {
   return (ctx, next) => {
-    if (openPaths.has(ctx.path) || isAllowed(ctx.get('Authorization'))) return next();
-    ctx.set('WWW-Authenticate', 'Bearer');
-    throw new Refusal(401, 'a bearer token is required', 'error');
+    const refusal = gate(ctx.req);
+    if (refusal) throw refusal;
+    return next();
   };
 }
 
@@ -41,21 +37,21 @@ function errors(log: Log): Middleware {
       ctx.body = body;
       ctx.type = type;
       ctx.status = status;
+      if (error instanceof Refusal) ctx.set(error.headers);
     }
   };
 }
 
 /** The server's HTTP interface, both revisions. Plain queries, which are most of all requests, pass by the middleware. */
-export function createApp({ log, token, ...context }: AppOptions): RequestListener {
-  const isAllowed = bearerCheck(token);
-  const quick = quickQueries({ ...context, log, isAllowed });
-  const rest = middleware({ log, isAllowed, ...context }).callback();
+export function createApp({ log, gate, ...context }: AppOptions): RequestListener {
+  const quick = quickQueries({ ...context, log, gate });
+  const rest = middleware({ log, gate, ...context }).callback();
   return (request, response) => {
     if (!quick(request, response)) void rest(request, response);
   };
 }
 
-function middleware({ log, isAllowed, ...context }: ServerContext & { log: Log; isAllowed: BearerCheck }): Koa {
+function middleware({ log, gate, ...context }: AppOptions): Koa {
   const app = new Koa();
   app.silent = true;
   app.on('error', (error: NodeJS.ErrnoException) => {
@@ -70,7 +66,7 @@ function middleware({ log, isAllowed, ...context }: ServerContext & { log: Log; 
     context.metrics.observe(ctx.method, String(route), ctx.status, (performance.now() - started) / 1000);
   });
   app.use(errors(log));
-  app.use(authenticate(isAllowed));
+  app.use(admission(gate));
   app.use(async (ctx, next) => {
     await next();
     if (ctx.status === 405) ctx.body = '';

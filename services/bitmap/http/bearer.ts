@@ -5,9 +5,8 @@ export type BearerCheck = (header: string | undefined) => boolean;
 
 const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
 
-/** @param token what callers must present as a bearer token; absent: everybody may do everything */
-export function bearerCheck(token: string | undefined): BearerCheck {
-  if (token === undefined) return () => true;
+/** @param token what callers must present as a bearer token */
+export function bearerCheck(token: string): BearerCheck {
   const wanted = sha256(token);
   return (header) => {
     const given = /^Bearer +(\S+) *$/i.exec(header ?? '')?.[1];

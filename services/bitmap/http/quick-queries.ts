@@ -3,10 +3,10 @@ import { pipeline } from 'node:stream';
 import type { Log } from '../../../platform/log/log';
 import { isLarge } from '../answers/json';
 import type { Answer } from '../query/result';
-import type { BearerCheck } from './bearer';
 import { queryText } from './body';
 import { findIndex, type ServerContext } from './context';
 import { answerStream, answerText, executeOrRefuse } from './query-routes';
+import type { Gate } from './gate';
 import { internalError, jsonType, Refusal, refusalReply, type WireReply } from './reply';
 
 const queryPath = /^\/index\/([a-z0-9_-]+)\/query$/;
@@ -27,7 +27,7 @@ function plainQuery({ method, url = '', headers }: IncomingMessage, bodyLimit: n
 
 export interface QuickQueryOptions extends ServerContext {
   log: Log;
-  isAllowed: BearerCheck;
+  gate: Gate;
 }
 
 /**
@@ -39,10 +39,15 @@ export interface QuickQueryOptions extends ServerContext {
 export function quickQueries(
   options: QuickQueryOptions,
 ): (request: IncomingMessage, response: ServerResponse) => boolean {
-  const { bodyLimit, isAllowed } = options;
+  const { bodyLimit, gate } = options;
   return (request, response) => {
     const index = plainQuery(request, bodyLimit);
-    if (index === undefined || !isAllowed(request.headers.authorization)) return false;
+    if (index === undefined) return false;
+    const refusal = gate(request);
+    if (refusal) {
+      refuse(response, refusal);
+      return true;
+    }
     const started = performance.now();
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -86,11 +91,16 @@ async function answer(
 /** The caller may have gone away while its write was made durable. */
 const isGone = ({ destroyed, socket }: ServerResponse): boolean => destroyed || socket?.writable !== true;
 
-function send(response: ServerResponse, { status, type, body }: WireReply): void {
+function send(response: ServerResponse, { status, type, body }: WireReply, headers?: Record<string, string>): void {
   if (isGone(response)) return;
-  response.writeHead(status, STATUS_CODES[status], { 'Content-Type': type, 'Content-Length': Buffer.byteLength(body) });
+  const length = Buffer.byteLength(body);
+  response.writeHead(status, STATUS_CODES[status], { ...headers, 'Content-Type': type, 'Content-Length': length });
   response.end(body);
 }
+
+/** Nobody reads the body of a request that is refused before it: the connection ends. */
+const refuse = (response: ServerResponse, refusal: Refusal): void =>
+  send(response, refusalReply(refusal), { ...refusal.headers, Connection: 'close' });
 
 function sendAnswer(response: ServerResponse, answer: Answer, log: Log): void {
   if (!isLarge(answer)) return send(response, { status: 200, type: jsonType, body: answerText(answer) });

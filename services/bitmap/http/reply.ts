@@ -1,5 +1,6 @@
 import type { Context } from 'koa';
 import { errorResponse } from '../answers/messages';
+import type { RefusalBody } from '../../../platform/http/raw-refusal';
 import { exactJson } from '../../../platform/json/exact';
 
 /** A refusal with its status; the body is a plain text, unless a kind below says otherwise. */
@@ -14,6 +15,7 @@ export class Refusal extends Error {
      * management calls; `protobuf`: an import or query answer that holds only its error.
      */
     readonly form: 'text' | 'error' | 'envelope' | 'protobuf' = 'text',
+    readonly headers: Record<string, string> = {},
   ) {
     super(message);
   }
@@ -30,6 +32,12 @@ export interface WireReply {
   type: string;
   body: string | Buffer;
 }
+
+/** The envelope for what is refused before any route. */
+export const bitmapRefusalBody: RefusalBody = ({ message }) => ({
+  type: jsonType,
+  body: `${exactJson({ error: message })}\n`,
+});
 
 /** How a refusal is answered, in its form. */
 export function refusalReply({ status, message, form }: Refusal): WireReply {

@@ -77,9 +77,11 @@ it('callers that go away in the middle harm nobody', async () => {
     await once(socket, 'close');
   };
   const body = 'Set(5, gone=1)';
-  await send('POST /index/q/query HTTP/1.1\r\nHost: x\r\nContent-Length: 50\r\n\r\nSet(4, ');
+  await send(`POST /index/q/query HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Length: 50\r\n\r\nSet(4, `);
   for (let time = 0; time < 20; time += 1) {
-    await send(`POST /index/q/query HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
+    await send(
+      `POST /index/q/query HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    );
   }
   await eventually(async () => expect(await server.query('q', 'Count(Row(gone=1))')).toBe('{"results":[1]}'));
 });

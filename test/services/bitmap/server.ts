@@ -31,6 +31,7 @@ export async function serverUnderTest(options: Partial<StartBitmapOptions> = {})
       directory: directory.path,
       bodyLimit: 4_194_304,
       threads: 0,
+      maxAuthFailures: 0,
       log: createLog({ name: 'bitmap', level: 'silent' }),
       onFailure: (error) => {
         throw error;
