@@ -1,7 +1,9 @@
 import type { Client } from '@temporalio/client';
 import type { Environment } from '../platform/config/env';
+import { secretValues } from '../platform/config/secret-values';
 import { listen, type RunningServer } from '../platform/http/server';
 import type { Log } from '../platform/log/log';
+import { hideOwnSecrets } from '../platform/log/own-secrets';
 import { createApp, requestTimes } from './app';
 import { originRulesOf } from './authenticator';
 import { closeAll, type Closer } from './closers';
@@ -28,6 +30,7 @@ export interface RunningApi {
  */
 export async function startApi(env: Environment, log: Log, client?: Client): Promise<RunningApi> {
   const closers: Closer[] = [];
+  hideOwnSecrets(secretValues(env));
   try {
     const context = await openContext(env, log, closers);
     const hub = await openHub(context, closers);

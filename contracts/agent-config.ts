@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { slug, text } from './common';
+import { withheldBecause } from './withheld-variables';
 
 /** Provider families this release can execute. */
 export const agentProvider = z.enum(['process', 'acp', 'remote-callback']);
@@ -10,7 +11,11 @@ const environmentKey = z
   .string()
   .max(128)
   .regex(/^[A-Za-z_][A-Za-z0-9_]*$/)
-  .refine((name) => !name.startsWith('BOARD_'), 'BOARD_ names are set by the service');
+  .superRefine((name, context) => {
+    const reason = withheldBecause(name);
+    if (reason !== undefined)
+      context.addIssue({ code: 'custom', message: `${name} ${reason}; agents are not given it` });
+  });
 
 /** The families whose agents are started here, without a shell: they need a `command`. */
 const started: readonly AgentProvider[] = ['process', 'acp'];

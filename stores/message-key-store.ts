@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { createMessageProofs, type MessageProofs } from '../platform/crypto/message-proof';
+import { hideOwnSecrets } from '../platform/log/own-secrets';
 import type { Database, Stored } from './collection';
 import { insertOrGet } from './insert';
 
@@ -19,5 +20,6 @@ export async function openMessageProofs(db: Database, now: () => Date = () => ne
   const keys = await db.collection<MessageKey>({ name: 'message-keys' });
   const fresh = { _id: keyId, key: randomBytes(32).toString('base64url'), createdAt: now().toISOString() };
   const { key } = (await keys.get(keyId)) ?? (await insertOrGet(keys, fresh));
+  hideOwnSecrets([key]);
   return createMessageProofs(Buffer.from(key, 'base64url'), now);
 }

@@ -2,7 +2,9 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Environment } from '../platform/config/env';
+import { secretValues } from '../platform/config/secret-values';
 import type { Log } from '../platform/log/log';
+import { hideOwnSecrets } from '../platform/log/own-secrets';
 import { connectClient, connectWorker } from '../platform/temporal/connect';
 import { discoverTemporal } from '../platform/temporal/discover';
 import { ensureSearchAttributes } from '../platform/temporal/ensure-search-attributes';
@@ -51,6 +53,7 @@ export async function startWorker(
   signal?: AbortSignal,
 ): Promise<RunningWorker> {
   installRuntime(log);
+  hideOwnSecrets(secretValues(env));
   const dataDir = env.BOARD_DATA_DIR;
   const { address } = await discoverTemporal({ configured: env.TEMPORAL_ADDRESS, dataDir, signal });
   const target = { address, namespace: env.TEMPORAL_NAMESPACE, log, ...(signal ? { signal } : {}) };

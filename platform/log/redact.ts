@@ -1,3 +1,5 @@
+import { ownSecrets } from './own-secrets';
+
 /** What stands where a secret stood. */
 export const redactedMark = '[REDACTED]';
 
@@ -37,18 +39,20 @@ export const isSecretName = (name: string): boolean => secretName.test(name);
 export type Redactor = (text: string) => string;
 
 /**
- * Builds a redactor for the given secret values and the common shapes of tokens.
+ * Builds a redactor for the given secret values, those of this process, and the common shapes of tokens.
  *
  * @param secrets values to hide wherever they occur; a value of several lines is hidden line by line, one shorter than
  *   six characters not at all
  */
 export function createRedactor(secrets: readonly string[] = []): Redactor {
-  const values = [...new Set(secrets.flatMap((secret) => [secret, ...secret.split(/\r?\n/)]))]
-    .filter((value) => value.trim().length >= shortestSecret)
-    // The longest first: a value that contains another one is hidden whole.
-    .sort((a, b) => b.length - a.length);
+  let own = ownSecrets();
+  let values = hiddenValues([...secrets, ...own]);
   return (text) => {
     if (text.length < shortestSecret) return text;
+    if (own !== ownSecrets()) {
+      own = ownSecrets();
+      values = hiddenValues([...secrets, ...own]);
+    }
     let clean = text;
     for (const value of values) clean = clean.replaceAll(value, redactedMark);
     for (const shape of tokenShapes) clean = clean.replace(shape, redactedMark);
@@ -56,6 +60,12 @@ export function createRedactor(secrets: readonly string[] = []): Redactor {
     return clean;
   };
 }
+
+const hiddenValues = (secrets: readonly string[]): string[] =>
+  [...new Set(secrets.flatMap((secret) => [secret, ...secret.split(/\r?\n/)]))]
+    .filter((value) => value.trim().length >= shortestSecret)
+    // The longest first: a value that contains another one is hidden whole.
+    .sort((a, b) => b.length - a.length);
 
 const keyBegins = /-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----/;
 const keyEnds = /-----END [A-Z ]{0,40}PRIVATE KEY-----/;

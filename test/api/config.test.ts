@@ -48,6 +48,12 @@ describe('agents', () => {
       'agents.0.environmentKeys.0',
     ],
     [
+      'a variable that loads code',
+      [agent('a', { environmentKeys: ['MODEL_KEY', 'NODE_OPTIONS'] })],
+      '0.environmentKeys.1',
+      'NODE_OPTIONS changes what programs load or run; agents are not given it',
+    ],
+    [
       'an agent to go on with that speaks the protocol over its pipes',
       { agents: [agent('a', { provider: 'acp', reattach: true })] },
       'agents.0.reattach',

@@ -93,7 +93,7 @@ describe('a process agent', () => {
       directory,
       'env | cut -d= -f1 | sort; echo "key: $MODEL_KEY"; echo "$MODEL_KEY" >&2',
     );
-    dispatch.agent.environmentKeys = ['MODEL_KEY', 'ABSENT_KEY', 'MONGODB_URL'];
+    dispatch.agent.environmentKeys = ['MODEL_KEY', 'ABSENT_KEY'];
     const sink = new RecordingSink();
     await withSecrets.run(dispatch, sink, never);
 
@@ -102,6 +102,20 @@ describe('a process agent', () => {
     expect(names).toEqual([...own, 'HOME', 'MODEL_KEY', 'PATH', 'TERM', 'key: [REDACTED]']);
     expect(sink.text('stream.stderr')).toEqual(['[REDACTED]']);
   });
+
+  it.each(['MONGODB_URL', 'BOARD_ADMIN_KEY', 'NODE_OPTIONS', 'GIT_SSH_COMMAND'])(
+    'is not started, nor found to be there, with %s',
+    async (name) => {
+      const given = createProcessProvider({
+        environment: { PATH: process.env.PATH, [name]: 'a value of the service' },
+      });
+      const dispatch = await aDispatch(directory, 'env');
+      dispatch.agent.environmentKeys = [name];
+      const outcome = await given.run(dispatch, new RecordingSink(), never);
+      expect(outcome).toMatchObject({ ended: 'spawn-failed', error: expect.stringContaining(`variable ${name}`) });
+      expect(await given.probe(dispatch.agent)).toMatchObject({ ok: false });
+    },
+  );
 
   it('is told about before it is given anything', async () => {
     const dispatch = await aDispatch(directory, 'echo early; read -r line; echo late');

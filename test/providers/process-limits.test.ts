@@ -1,4 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
+import { hideOwnSecrets } from '../../platform/log/own-secrets';
 import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
 import { createProcessProvider } from '../../providers/agents/process/process-provider';
 import type { AgentAnswer, AgentQuestion } from '../../providers/agents/question';
@@ -152,6 +153,30 @@ describe('the output of an agent', () => {
       'last line without end',
     ]);
     expect(sink.kinds().filter((kind) => kind === 'provider.unknown')).toHaveLength(2);
+  });
+
+  it('holds no secrets of the service, in events, artifacts, questions and the result', async () => {
+    const secret = 'the-password-of-the-database';
+    hideOwnSecrets([secret]);
+    const dispatch = await aDispatch(
+      directory,
+      `echo "found ${secret}"; echo "found ${secret}" >&2; echo "${secret}" > leak.txt
+       echo '{"type":"artifact","path":"leak.txt"}'
+       echo '{"type":"approval","action":"send ${secret}","actionClass":"tool","details":{"${secret}":"${secret}"}}'
+       echo '{"type":"result","status":"success","summary":"${secret}"}'`,
+    );
+    const asked: AgentQuestion[] = [];
+    const sink = Object.assign(new RecordingSink(), {
+      decide: async (question: AgentQuestion): Promise<AgentAnswer> => {
+        asked.push(question);
+        return { decision: 'rejected', decidedBy: 'test' };
+      },
+    });
+    const outcome = await provider.run(dispatch, sink, never);
+    expect(outcome.result).toEqual({ status: 'success', summary: '[REDACTED]' });
+    expect(asked).toEqual([expect.objectContaining({ action: 'send [REDACTED]' })]);
+    expect(sink.events.find(({ captured }) => captured)?.captured?.body.toString()).toBe('[REDACTED]\n');
+    expect(JSON.stringify([sink.events, asked, outcome])).not.toContain(secret);
   });
 
   it('holds no secrets: known values and shapes, also in JSON and across the cut of a long line', async () => {

@@ -20,7 +20,8 @@ const graceMs = 500;
 
 /** Starts the agent, shakes hands and ends it: what it says it can do is what the manifest says. */
 export async function probeAcp(agent: AgentConfig, environment: NodeJS.ProcessEnv): Promise<ProviderProbe> {
-  const { variables, secrets } = agentEnvironment(environment, agent.environmentKeys);
+  const { variables, secrets, refused } = agentEnvironment(environment, agent.environmentKeys);
+  if (refused.length > 0) return { ok: false, diagnostics: refused };
   const command = findCommand(agent.command ?? '', variables.PATH ?? '');
   if ('problem' in command) return { ok: false, diagnostics: [command.problem] };
   // Not in a worktree: an agent that cannot wait to work finds nothing there.

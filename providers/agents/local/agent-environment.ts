@@ -1,13 +1,14 @@
+import { withheldBecause } from '../../../contracts/withheld-variables';
+
 /** What every program needs to find its files, its user and its language; nothing in it is the service's own. */
 const inherited = /^(?:PATH|HOME|USER|LOGNAME|SHELL|TMPDIR|TZ|LANG|LC_[A-Z]+)$/;
-
-/** Settings of the service that no agent gets, whatever its configuration asks for. */
-const withheld = /^(?:BOARD_|TEMPORAL_|MONGODB_)/;
 
 export interface AgentEnvironment {
   variables: Record<string, string>;
   /** Values that were passed on by name: they are credentials more often than not, and hidden in what is recorded. */
   secrets: string[];
+  /** Why the agent is not started with what its configuration asks for: sentences for a person. */
+  refused: string[];
 }
 
 /**
@@ -24,10 +25,14 @@ export function agentEnvironment(
 ): AgentEnvironment {
   const given = Object.entries(source).filter((entry): entry is [string, string] => entry[1] !== undefined);
   const common = given.filter(([name]) => inherited.test(name));
-  const named = given.filter(([name]) => keys.includes(name) && !withheld.test(name));
+  const named = given.filter(([name]) => keys.includes(name) && withheldBecause(name) === undefined);
   return {
     // Agents write to pipes; one that believes in a terminal fills its lines with colours and cursor movements.
     variables: { ...Object.fromEntries(common), TERM: 'dumb', ...Object.fromEntries(named), ...own },
+    refused: keys.flatMap((name) => {
+      const reason = withheldBecause(name);
+      return reason === undefined ? [] : [`The environment variable ${name} ${reason}; agents are not given it.`];
+    }),
     secrets: named.filter(([name]) => !inherited.test(name)).map(([, value]) => value),
   };
 }

@@ -34,7 +34,8 @@ export async function launchLocal(
   over: AbortSignal,
 ): Promise<LaunchedAgent | { problem: string }> {
   const { agent, attemptId, taskId, transportDir, worktreePath, spoolDir } = dispatch;
-  const { variables, secrets } = agentEnvironment(source, agent.environmentKeys);
+  const { variables, secrets, refused } = agentEnvironment(source, agent.environmentKeys);
+  if (refused.length > 0) return { problem: refused.join(' ') };
   const command = findCommand(agent.command ?? '', variables.PATH ?? '');
   if ('problem' in command) return command;
   // The system reports a missing working directory as if the command were missing.

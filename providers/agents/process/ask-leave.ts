@@ -84,9 +84,11 @@ export class LeaveAsker {
 
   /** A question is shown and kept: what the agent was given as a secret is no part of it. */
   private clean(question: AgentQuestion): AgentQuestion {
-    return JSON.parse(JSON.stringify(question), (_, value: unknown) =>
-      typeof value === 'string' ? this.redact(value) : value,
-    ) as AgentQuestion;
+    return JSON.parse(JSON.stringify(question), (_, value: unknown) => {
+      if (typeof value === 'string') return this.redact(value);
+      if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+      return Object.fromEntries(Object.entries(value).map(([name, item]) => [this.redact(name), item]));
+    }) as AgentQuestion;
   }
 
   private async ask(question: AgentQuestion, decide: NonNullable<AgentSink['decide']>): Promise<void> {

@@ -28,7 +28,8 @@ export function createProcessProvider({
 
 async function probe(agent: AgentConfig, environment: NodeJS.ProcessEnv): Promise<ProviderProbe> {
   const given = agentEnvironment(environment, agent.environmentKeys);
-  const { variables } = given;
+  const { variables, refused } = given;
+  if (refused.length > 0) return { ok: false, diagnostics: refused };
   const command = findCommand(agent.command ?? '', variables.PATH ?? '');
   const missing = agent.environmentKeys.filter((key) => variables[key] === undefined);
   const notes = missing.map((key) => `The environment variable ${key} is not set on this host.`);
