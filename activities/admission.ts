@@ -1,4 +1,8 @@
+import { ApplicationFailure } from '@temporalio/common';
+import { messageUnproven } from '../platform/crypto/message-proof-shape';
+import type { ProofVerifier } from '../platform/temporal/proof-verifier';
 import type { AgentRunInput } from '../workflows/agent-run/messages';
+import { launchMessage } from '../workflows/message-proofs';
 import type { LaunchOutcome, LaunchRefusal } from '../contracts/launch';
 import { planLaunch, type LaunchPlan } from '../runs/launch-plan';
 import { refusal } from '../runs/refusal';
@@ -17,6 +21,7 @@ import { decideCapacity } from './admission-control/decide';
 import type { AdmissionControl } from './admission-control/dependencies';
 import { requestOf } from './admission-control/request';
 import { plannedFields } from './launch-snapshot';
+import { storedLaunch, type StoredLaunch } from './stored-launch';
 import { sourceOf } from './source';
 import { releaseLease } from './worktree/lease';
 
@@ -30,6 +35,7 @@ export interface AdmissionDependencies extends LaunchSources {
   worktrees: WorktreeStore;
   conversations: Pick<ConversationStore, 'get'>;
   events: RunEventStore;
+  proofs: ProofVerifier;
   now(): Date;
 }
 
@@ -53,11 +59,17 @@ export function createAdmissionActivities(deps: AdmissionDependencies) {
      * Decides one launch: takes the task, reserves capacity in one atomic step, or queues, or refuses. Every step
      * finds what an earlier try of it left, so that repeating it decides nothing twice.
      */
-    async admit(input: AgentRunInput): Promise<Admitted> {
+    async admit(message: AgentRunInput): Promise<Admitted> {
       const decidedAt = deps.now().toISOString();
-      const existing = await deps.attempts.get(input.attemptId);
-      const record = existing ?? (await recordAttempt(input, decidedAt));
-      if ('status' in record) return { provider: '', agent: '', phase: '', hostId: null, decidedAt, launch: record };
+      const input = await provenLaunch(message);
+      const record =
+        'status' in input
+          ? input
+          : ((await deps.attempts.get(input.attemptId)) ?? (await recordAttempt(input, decidedAt)));
+      if ('status' in input || 'status' in record) {
+        const launch = record as LaunchRefusal;
+        return { provider: '', agent: '', phase: '', hostId: null, decidedAt, launch };
+      }
       const { provider, agent, phase, hostId } = record;
       const { agents } = await deps.admission.settings.current();
       const timeoutMs = agents.timeoutMinutes * 60_000;
@@ -93,6 +105,24 @@ export function createAdmissionActivities(deps: AdmissionDependencies) {
     confirmDispatch: ({ attemptId }: { attemptId: string }): Promise<Turn> => confirmDispatch(deps, attemptId),
   };
 
+  /**
+   * What is launched, by the signature of the API or, for what follows an attempt and for one that was found without its
+   * workflow, by the stores; the message itself proves nothing.
+   */
+  async function provenLaunch(message: AgentRunInput): Promise<StoredLaunch | LaunchRefusal> {
+    const { proof, ...input } = message;
+    const stored =
+      proof === undefined ? await storedLaunch({ ...deps, requests: deps.admission.requests }, input) : undefined;
+    if (stored) return stored;
+    try {
+      await deps.proofs.require(launchMessage(input), proof);
+      return input;
+    } catch (error) {
+      if (!(error instanceof ApplicationFailure) || error.type !== messageUnproven) throw error;
+      return refusal(messageUnproven, 409, error.message, { attemptId: input.attemptId });
+    }
+  }
+
   /** Gives back what the launch took before capacity refused it. */
   async function refuse(record: AttemptRecord, launch: LaunchOutcome, decidedAt: string): Promise<LaunchOutcome> {
     await releaseLease(deps, record.taskId, record._id, undefined);
@@ -113,7 +143,7 @@ export function createAdmissionActivities(deps: AdmissionDependencies) {
   }
 
   /** Says that a recovery was launched, or why it may not be: it was cancelled at the last moment. */
-  async function followsNothing({ retry }: AgentRunInput, at: string): Promise<LaunchRefusal | undefined> {
+  async function followsNothing({ retry }: StoredLaunch, at: string): Promise<LaunchRefusal | undefined> {
     if (!retry) return undefined;
     const { parentAttemptId } = retry;
     const launched = await deps.recoveries.move(parentAttemptId, ['scheduled', 'launching'], { state: 'launched' }, at);
@@ -123,7 +153,7 @@ export function createAdmissionActivities(deps: AdmissionDependencies) {
   }
 
   /** Runs the readiness gate against what is true now and stores the attempt, or returns the refusal. */
-  async function recordAttempt(input: AgentRunInput, createdAt: string): Promise<AttemptRecord | LaunchRefusal> {
+  async function recordAttempt(input: StoredLaunch, createdAt: string): Promise<AttemptRecord | LaunchRefusal> {
     const subject = await loadLaunchSubject(deps, input.taskId, input.request);
     if (!subject) return refusal('NOT_FOUND', 404, `No task has the id ${input.taskId}.`, { taskId: input.taskId });
     const plan = planLaunch(subject, { maxRetries: input.maxRetries });
@@ -163,7 +193,7 @@ async function conversationFields(
   };
 }
 
-function newRecord(input: AgentRunInput, createdAt: string, plan: LaunchPlan, hostId: string | null): AttemptRecord {
+function newRecord(input: StoredLaunch, createdAt: string, plan: LaunchPlan, hostId: string | null): AttemptRecord {
   const parentAttemptId = input.retry?.parentAttemptId ?? input.request.parentAttemptId;
   return {
     ...plannedFields(plan),

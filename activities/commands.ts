@@ -1,8 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { CommandAnswer } from '../contracts/agent-command';
+import type { AgentCommandType, CommandAnswer } from '../contracts/agent-command';
 import { activeAttemptStates } from '../contracts/attempt';
 import { agentCommand, capabilityEvidence, commandCapability, commandEvent } from '../runs/commands';
 import { contractMismatch } from '../runs/integrity';
+import { phaseNotice, type PhaseNotice } from '../runs/phases/notice';
+import type { AuditStore } from '../stores/audit-store';
+import type { PhaseStore } from '../stores/phase-store';
+import { temporalOperator } from '../workflows/operator';
 import type { AttemptRecord, AttemptStore } from '../stores/attempt-store';
 import type { RunCommand, RunCommandStore } from '../stores/run-command-store';
 import type { RunEventStore } from '../stores/run-event-store';
@@ -19,6 +23,18 @@ export interface CommandDependencies {
   now(): Date;
 }
 
+export interface CommandActivityDependencies extends CommandDependencies {
+  phases: Pick<PhaseStore, 'get'>;
+  audit: Pick<AuditStore, 'record'>;
+}
+
+/** What an operator may send a run without the API: nothing that lasts longer than the run. */
+const operatorCommands: readonly AgentCommandType[] = ['message', 'steer', 'interrupt', 'compact'];
+
+/** Who tells an agent what it may do now, and the id of that command. */
+const phaseActor = 'system:phase';
+const phaseCommandId = /^phase-(\d+)$/;
+
 /** A command by its identity, which everything else is found by. */
 export interface CommandRef {
   attemptId: string;
@@ -26,17 +42,21 @@ export interface CommandRef {
 }
 
 /** What follows on an accepted command: delivery on a worker's own queue, or an outcome that stands already. */
-export type Accepted = { deliverOn: string } | { outcome: CommandAnswer } | { refusal: CommandRefusal };
+export type Accepted = ({ deliverOn: string } | { outcome: CommandAnswer } | { refusal: CommandRefusal }) & {
+  /** Who it is from. */
+  from?: string;
+};
 
 /** How long a command waits for a run that is about to be dispatched, in milliseconds. */
 const dispatchWithinMs = 3_000;
 /** Likewise for the end of a run, whose workflow does nothing else meanwhile; in milliseconds. */
 const supervisedWithinMs = 250;
 
-export function createCommandActivities(deps: CommandDependencies) {
+export function createCommandActivities(deps: CommandActivityDependencies) {
   return {
     /**
-     * Checks a command against the attempt as it is now and writes it down. A message to a provider that cannot be
+     * Checks a command against the attempt as it is now, and writes down an operator's; who any other one is from is in the
+     * stores. A message to a provider that cannot be
      * spoken to is only recorded.
      */
     async acceptCommand(input: CommandInput & { commandId: string }): Promise<Accepted> {
@@ -45,19 +65,20 @@ export function createCommandActivities(deps: CommandDependencies) {
       const refusal = refusalOf(record, input);
       if (refusal) return { refusal };
       const command = await written(input, record);
-      if (!command) return { refusal: { code: 'INVALID_COMMAND', message: 'The command has no words.', details: {} } };
+      if ('refusal' in command) return command;
+      const from = command.actor;
       if (command.type !== input.type) {
         return {
           refusal: { code: 'COMMAND_CONFLICT', message: 'The command id belongs to another command.', details: {} },
         };
       }
-      if (isSettled(command)) return { outcome: await tell(deps, record, command) };
+      if (isSettled(command)) return { from, outcome: await tell(deps, record, command) };
       const evidence = evidenceOf(record, input.type);
-      if (!evidence.usable) return { outcome: await settle(deps, record, command, evidence.reason) };
+      if (!evidence.usable) return { from, outcome: await settle(deps, record, command, evidence.reason) };
       const queue = supervisorQueueOf(record);
       return queue === undefined
-        ? { outcome: await settle(deps, record, command, 'agent-lost') }
-        : { deliverOn: queue };
+        ? { from, outcome: await settle(deps, record, command, 'agent-lost') }
+        : { from, deliverOn: queue };
     },
 
     /**
@@ -71,6 +92,15 @@ export function createCommandActivities(deps: CommandDependencies) {
       return settle(deps, record, command, command.state === 'delivering' ? 'outcome-unknown' : 'agent-lost');
     },
 
+    /** A change of what a run may do, as the stores have it; `null` when there is none of this number. */
+    phaseNotice: async ({
+      attemptId,
+      sequence,
+    }: {
+      attemptId: string;
+      sequence: number;
+    }): Promise<PhaseNotice | null> => (await noticeOf(attemptId, sequence)) ?? null,
+
     /** The queue of the worker process that supervises the agent, or is about to; `null` when none does. */
     async supervisorQueue({ attemptId }: { attemptId: string }): Promise<string | null> {
       const record = await dispatched(deps, attemptId, supervisedWithinMs);
@@ -78,27 +108,40 @@ export function createCommandActivities(deps: CommandDependencies) {
     },
   };
 
-  /** The command as it was written down first, by whoever sent it or here; nothing without its words. */
+  /** The command as it was written down by whoever sent it; what nobody has written down is an operator's. */
   async function written(
-    { commandId, type, message, actor, sentBy = actor }: CommandInput & { commandId: string },
+    { commandId, type, message, actor: claimedActor }: CommandInput & { commandId: string },
     { _id: attemptId, taskId }: AttemptRecord,
-  ): Promise<RunCommand | undefined> {
+  ): Promise<RunCommand | { refusal: CommandRefusal }> {
     const known = await deps.commands.get(attemptId, commandId);
     if (known) return known;
+    const command = { commandId, attemptId, taskId, type, createdAt: deps.now().toISOString() };
+    const announced = phaseCommandId.exec(commandId)?.[1];
+    if (announced !== undefined) {
+      const notice = await noticeOf(attemptId, Number(announced));
+      if (!notice || type !== 'message') return refused('INVALID_COMMAND', 'No change of the phase has this id.');
+      return deps.commands.request({ ...command, message: notice.message, actor: phaseActor, sentBy: phaseActor });
+    }
+    if (!operatorCommands.includes(type)) {
+      return refused('OPERATOR_FORBIDDEN', `An operator may not send ${type}: send it to the API.`);
+    }
     const worded = type === 'message' || type === 'steer';
-    if (worded && message === undefined) return undefined;
-    return deps.commands.request({
-      commandId,
-      attemptId,
-      taskId,
-      type,
-      ...(message === undefined ? {} : { message }),
-      actor,
-      sentBy,
-      createdAt: deps.now().toISOString(),
-    });
+    if (worded && message === undefined) return refused('INVALID_COMMAND', 'The command has no words.');
+    const details = { type, commandId, claimedActor };
+    await deps.audit.record({ action: 'run.command', actor: temporalOperator, resource: attemptId, details });
+    const words = message === undefined ? {} : { message };
+    return deps.commands.request({ ...command, ...words, actor: temporalOperator, sentBy: temporalOperator });
+  }
+
+  async function noticeOf(attemptId: string, sequence: number): Promise<PhaseNotice | undefined> {
+    const entry = (await deps.phases.get(attemptId))?.history.find((each) => each.sequence === sequence);
+    return entry && phaseNotice(entry);
   }
 }
+
+const refused = (code: string, message: string): { refusal: CommandRefusal } => ({
+  refusal: { code, message, details: {} },
+});
 
 export type CommandActivities = ReturnType<typeof createCommandActivities>;
 

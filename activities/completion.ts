@@ -6,7 +6,10 @@ import type { ReleaseReason } from '../contracts/admission';
 import type { CompletionResult } from '../contracts/completion';
 import type { LaunchRefusal } from '../contracts/launch';
 import type { RunEventInput, RunEventKind } from '../contracts/run-event';
+import { MessageProofError, type MessageProofs } from '../platform/crypto/message-proof';
 import type { Log } from '../platform/log/log';
+import { stoppedByMessage } from '../workflows/message-proofs';
+import { temporalOperator } from '../workflows/operator';
 import { usableCommands } from '../runs/commands';
 import { compileCompletion, lostClaim, stoppedClaim, type TerminalClaim } from '../runs/completion';
 import type { ActiveRunStore } from '../stores/active-run-store';
@@ -39,6 +42,7 @@ export interface CompletionDependencies {
   feed: FeedStore;
   /** Takes back what the attempt has asked approval for. */
   withdrawApprovals(attemptId: string): Promise<void>;
+  messageProofs: Pick<MessageProofs, 'verify'>;
   log: Log;
   now(): Date;
 }
@@ -89,7 +93,7 @@ export function createCompletionActivities(deps: CompletionDependencies) {
       const retry = await scheduleRecovery(
         { ...deps, requests: deps.admission.requests },
         { record, completion, ending: input.ending },
-        input,
+        { ...input, maxRetries: record.maxRetries },
       );
       await apply(record, completion);
       await release(record, releaseReason(completion), completion.summary, retry?.attemptId);
@@ -161,12 +165,23 @@ export function createCompletionActivities(deps: CompletionDependencies) {
         return { ...claim, harness: { ...claim.harness, ...record.observed } };
       }
       case 'stop':
-        return stoppedClaim(record, ending.actor);
+        return stoppedClaim(record, provenStopper(record._id, ending));
       case 'lost':
         return lostClaim(record, ending);
       case 'agent':
       case 'timeout':
         throw new Error(`The agent of ${record._id} ended without a recorded claim.`);
+    }
+  }
+
+  /** Who stopped the run; whoever it is said to be without a proof, an operator. */
+  function provenStopper(attemptId: string, { actor, proof }: Extract<Ending, { by: 'stop' }>): string {
+    try {
+      deps.messageProofs.verify(stoppedByMessage(attemptId, actor), proof);
+      return actor;
+    } catch (error) {
+      if (!(error instanceof MessageProofError)) throw error;
+      return temporalOperator;
     }
   }
 

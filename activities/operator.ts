@@ -1,21 +1,55 @@
+import { startProofMs, type MessageProofs } from '../platform/crypto/message-proof';
+import type { MessageProof } from '../platform/crypto/message-proof-shape';
+import type { ProofVerifier } from '../platform/temporal/proof-verifier';
 import { claimDigest, redactClaim, type TerminalClaim } from '../runs/completion';
 import type { ClaimStore } from '../stores/claim-store';
-import type { OperatorCompletion } from '../workflows/agent-run/messages';
+import type { AuditStore } from '../stores/audit-store';
+import type { OperatorCompletion, StopInput } from '../workflows/agent-run/messages';
+import { stopMessage, stoppedByMessage } from '../workflows/message-proofs';
+import { temporalOperator } from '../workflows/operator';
 
-/** What operators say by hand is kept where everything of its kind is. */
-export function createOperatorActivities(claims: ClaimStore) {
+export interface OperatorDependencies {
+  claims: Pick<ClaimStore, 'put'>;
+  audit: Pick<AuditStore, 'record'>;
+  proofs: ProofVerifier;
+  messageProofs: Pick<MessageProofs, 'sign'>;
+}
+
+/** What operators say by hand is kept where everything of its kind is, as theirs and nobody else's. */
+export function createOperatorActivities({ claims, audit, proofs, messageProofs }: OperatorDependencies) {
   return {
+    /**
+     * Who stops a run: the caller for whom the API has signed the message, or an operator when nobody has, who is written
+     * down. What is proven now is proven to whoever records the end, however much later that is.
+     */
+    async attributeStop({
+      acceptedAtMs,
+      proof,
+      ...stop
+    }: StopInput & { acceptedAtMs: number }): Promise<{ actor: string; proof?: MessageProof }> {
+      const { attemptId, actor } = stop;
+      if (proof === undefined) {
+        const details = { attemptId, claimedActor: actor };
+        await audit.record({ action: 'run.stop', actor: temporalOperator, resource: attemptId, details });
+        return { actor: temporalOperator };
+      }
+      await proofs.require(stopMessage(stop), proof, acceptedAtMs);
+      return { actor, proof: messageProofs.sign(stoppedByMessage(attemptId, actor), startProofMs) };
+    },
+
     /** Keeps an operator's word for the end of a remote run; saying it again is the same claim. Answers its digest. */
     async writeClaim({ attemptId, status, summary, actor }: OperatorCompletion): Promise<string> {
       const claim = redactClaim<TerminalClaim>({
         terminalSource: 'operator-interruption',
         status,
-        summary: `${summary} (reported by ${actor})`,
+        summary: `${summary} (reported by ${temporalOperator}, as "${actor}")`,
         claims: {},
         harness: { ended: 'callback' },
       });
       const digest = claimDigest(claim);
       await claims.put(attemptId, digest, claim);
+      const details = { status, claimedActor: actor };
+      await audit.record({ action: 'run.complete', actor: temporalOperator, resource: attemptId, details });
       return digest;
     },
   };

@@ -6,7 +6,8 @@ import type { AgentRunInput, FoundRun, RunTimings } from '../workflows/agent-run
 import type { RecoveryInput } from '../workflows/recovery/messages';
 import type { AdmissionControl } from './admission-control/dependencies';
 import { withHeartbeat } from '../platform/temporal/heartbeat';
-import type { RecoveryActivities } from './recovery';
+import type { RecoveryCancel } from './recovery';
+import { launchAfter, launchOf } from './stored-launch';
 import { isAtWorkElsewhere } from './watch-remote';
 
 /** What Temporal knows of a workflow: it goes on, somebody ended it (or it ended), or it was never heard of. */
@@ -26,7 +27,7 @@ export interface ReconcileRunsDependencies {
   recoveries: Pick<RecoveryStore, 'get' | 'unfinished'>;
   admission: Pick<AdmissionControl, 'requests' | 'queue' | 'wakeScheduler'>;
   workflows: RunWorkflows;
-  cancelRecovery: RecoveryActivities['cancelRecovery'];
+  cancelRecovery: RecoveryCancel;
   /** Watches these attempts, whose agents are at work elsewhere. */
   watchRemote(attempts: readonly AttemptRecord[]): Promise<void>;
   timings: RunTimings;
@@ -74,7 +75,7 @@ export function createReconcileActivities(deps: ReconcileRunsDependencies, pageS
     const record = await deps.attempts.get(attemptId);
     if (!record || record.state === 'ended' || record.state === 'refused') return false;
     const found = foundRun(record, whereabouts);
-    await deps.workflows.takeUpRun({ ...(await inputOf(record)), found });
+    await deps.workflows.takeUpRun({ ...(await launchOf(deps.admission, record)), timings: deps.timings, found });
     deps.log.warn({ attemptId, state: record.state, whereabouts, next: found.next }, 'a run without a workflow');
     return true;
   }
@@ -89,60 +90,17 @@ export function createReconcileActivities(deps: ReconcileRunsDependencies, pageS
     if (await deps.attempts.get(nextAttemptId)) return false;
     if (whereabouts === 'closed') {
       // Somebody ended it, in the place of cancelling it.
-      await deps.cancelRecovery({ attemptId, actor: 'system:reconcile' });
+      await deps.cancelRecovery(attemptId, 'system:reconcile');
     } else {
       const backoffMs = Math.max(0, Date.parse(recovery.notBefore) - deps.now().getTime());
       await deps.workflows.takeUpRecovery({
         attemptId,
-        next: await nextOf(parent, recovery, nextAttemptId),
+        next: { ...(await launchAfter(deps.admission, parent, recovery, nextAttemptId)), timings: deps.timings },
         backoffMs,
       });
     }
     deps.log.warn({ attemptId, nextAttemptId, whereabouts }, 'a recovery without a workflow');
     return true;
-  }
-
-  /** What the attempt was launched with, as far as it is needed from here on. */
-  async function inputOf(record: AttemptRecord): Promise<AgentRunInput> {
-    const { _id: attemptId, rootAttemptId, parentAttemptId, retryNumber, conversation } = record;
-    const request = await deps.admission.requests.get(attemptId);
-    return {
-      attemptId,
-      taskId: record.taskId,
-      request: record.request,
-      actor: record.createdBy,
-      timings: deps.timings,
-      maxRetries: record.maxRetries,
-      ...(request ? { workspaceId: request.workspaceId } : {}),
-      ...(conversation
-        ? {
-            conversation: {
-              // The words are kept under the id of the first attempt that was launched with them.
-              documentId: retryNumber > 0 ? rootAttemptId : attemptId,
-              edge: conversation.edge,
-              sourceAttemptId: conversation.sourceAttemptId,
-            },
-          }
-        : {}),
-      ...(retryNumber > 0 && parentAttemptId !== undefined
-        ? { retry: { parentAttemptId, rootAttemptId, retryNumber } }
-        : {}),
-    };
-  }
-
-  async function nextOf(parent: AttemptRecord, recovery: RunRecovery, attemptId: string): Promise<AgentRunInput> {
-    const input = await inputOf(parent);
-    const agent = recovery.action === 'fallback' ? recovery.route?.agent : undefined;
-    return {
-      ...input,
-      attemptId,
-      ...(agent === undefined ? {} : { request: { ...input.request, agent } }),
-      retry: {
-        parentAttemptId: parent._id,
-        rootAttemptId: parent.rootAttemptId,
-        retryNumber: parent.retryNumber + 1,
-      },
-    };
   }
 }
 

@@ -1,5 +1,6 @@
 import type { CompletionResult } from '../contracts/completion';
 import type { RunRecovery } from '../contracts/recovery';
+import type { ProofVerifier } from '../platform/temporal/proof-verifier';
 import { workflowOf } from '../runs/admission/request';
 import { classifyFailure, remainingSideEffects } from '../runs/recovery/classify';
 import { decideRecovery, type Decision } from '../runs/recovery/decide';
@@ -7,9 +8,13 @@ import { textDigest } from '../runs/digest';
 import type { ActiveRunStore } from '../stores/active-run-store';
 import type { AdmissionRequestStore } from '../stores/admission-request-store';
 import type { AttemptRecord, AttemptStore } from '../stores/attempt-store';
+import type { AuditStore } from '../stores/audit-store';
 import type { RecoveryStore } from '../stores/recovery-store';
 import type { WorktreeStore } from '../stores/worktree-store';
 import type { Ending } from '../workflows/agent-run/ending';
+import { cancelRecoveryMessage } from '../workflows/message-proofs';
+import { temporalOperator } from '../workflows/operator';
+import type { CancelRecoveryInput } from '../workflows/recovery/messages';
 import { releaseLease } from './worktree/lease';
 
 export interface RetryPlan {
@@ -129,7 +134,30 @@ export interface RecoveryDependencies {
   now(): Date;
 }
 
-export function createRecoveryActivities(deps: RecoveryDependencies) {
+/** Cancels what has not been launched yet, and gives the task and its worktree back. @returns the recovery as it is now */
+export async function cancelRecovery(
+  deps: RecoveryDependencies,
+  attemptId: string,
+  actor: string,
+): Promise<RunRecovery | null> {
+  const fields = { action: 'cancelled', state: 'cancelled', cancelledBy: actor } as const;
+  await deps.recoveries.move(attemptId, ['scheduled', 'launching'], fields, deps.now().toISOString());
+  const recovery = await deps.recoveries.get(attemptId);
+  if (recovery?.state === 'cancelled' && recovery.nextAttemptId !== undefined) {
+    await releaseLease(deps, recovery.taskId, recovery.nextAttemptId, undefined);
+    await deps.activeRuns.release(recovery.taskId, recovery.nextAttemptId);
+  }
+  return recovery ?? null;
+}
+
+export type RecoveryCancel = (attemptId: string, actor: string) => Promise<RunRecovery | null>;
+
+export interface RecoveryActivityDependencies extends RecoveryDependencies {
+  proofs: ProofVerifier;
+  audit: Pick<AuditStore, 'record'>;
+}
+
+export function createRecoveryActivities(deps: RecoveryActivityDependencies) {
   return {
     /** Begins the launch of the attempt that follows; `false` when the recovery was cancelled before. */
     async beginRecovery({ attemptId }: { attemptId: string }): Promise<boolean> {
@@ -139,19 +167,20 @@ export function createRecoveryActivities(deps: RecoveryDependencies) {
     },
 
     /**
-     * Cancels what has not been launched yet, and gives the task and its worktree back.
+     * Cancels what has not been launched yet, for the caller for whom the API has signed it; without a proof it is an
+     * operator's, as the cancel of the workflow is.
      *
      * @returns the recovery as it is now: `cancelled`, or why it could not be
      */
-    async cancelRecovery({ attemptId, actor }: { attemptId: string; actor: string }): Promise<RunRecovery | null> {
-      const fields = { action: 'cancelled', state: 'cancelled', cancelledBy: actor } as const;
-      await deps.recoveries.move(attemptId, ['scheduled', 'launching'], fields, at());
-      const recovery = await deps.recoveries.get(attemptId);
-      if (recovery?.state === 'cancelled' && recovery.nextAttemptId !== undefined) {
-        await releaseLease(deps, recovery.taskId, recovery.nextAttemptId, undefined);
-        await deps.activeRuns.release(recovery.taskId, recovery.nextAttemptId);
+    async cancelRecovery({ proof, ...cancel }: CancelRecoveryInput): Promise<RunRecovery | null> {
+      const { attemptId, actor } = cancel;
+      if (proof === undefined) {
+        const details = { claimedActor: actor };
+        await deps.audit.record({ action: 'recovery.cancel', actor: temporalOperator, resource: attemptId, details });
+        return cancelRecovery(deps, attemptId, temporalOperator);
       }
-      return recovery ?? null;
+      await deps.proofs.require(cancelRecoveryMessage(cancel), proof);
+      return cancelRecovery(deps, attemptId, actor);
     },
   };
 

@@ -66,6 +66,8 @@ export const activityCallers: Readonly<Record<ActivityName, ActivityCaller>> = {
   acceptCommand: run,
   settleCommand: run,
   supervisorQueue: run,
+  phaseNotice: run,
+  attributeStop: run,
   deliverCommand: run,
   endAgent: run,
   writeClaim: run,

@@ -1,6 +1,7 @@
 import { WorkflowNotFoundError, WorkflowUpdateFailedError, WorkflowUpdateStage, type Client } from '@temporalio/client';
 import type { AdmissionControl } from '../activities/admission-control/dependencies';
 import type { Environment } from '../platform/config/env';
+import { updateProofMs, type MessageProofs } from '../platform/crypto/message-proof';
 import type { Log } from '../platform/log/log';
 import type { PhaseNotice } from '../runs/phases/notice';
 import { createAdmissionRequestStore } from '../stores/admission-request-store';
@@ -14,6 +15,7 @@ import { createTreeStore } from '../stores/tree-store';
 import { reportTreeControl } from '../stores/tree-telemetry';
 import { look, schedulerId } from '../workflows/admission-scheduler/messages';
 import { agentRunId, capacityReserved, phaseChanged, stopUpdate } from '../workflows/agent-run/messages';
+import { stopMessage } from '../workflows/message-proofs';
 import { boardQueue } from '../workflows/queues';
 
 export interface AdmissionParts {
@@ -57,7 +59,7 @@ export async function openAdmission({ database, env, client, hosts, log, ...give
 }
 
 /** What is said to runs. */
-export const runSignals = (client: Client) => ({
+export const runSignals = (client: Client, proofs: Pick<MessageProofs, 'sign'>) => ({
   /** Tells a queued run to look at its entry; false when its workflow is over. */
   async signalCapacity(attemptId: string): Promise<boolean> {
     try {
@@ -80,9 +82,11 @@ export const runSignals = (client: Client) => ({
 
   /** Asks a run to stop without waiting for its end; false when its workflow is over. */
   async requestStop(attemptId: string, actor: string): Promise<boolean> {
+    const stop = { attemptId, actor };
+    const proof = proofs.sign(stopMessage(stop), updateProofMs);
     try {
       await client.workflow.getHandle(agentRunId(attemptId)).startUpdate(stopUpdate, {
-        args: [{ attemptId, actor }],
+        args: [{ ...stop, proof }],
         waitForStage: WorkflowUpdateStage.ACCEPTED,
         updateId: 'stop-requested',
       });

@@ -9,7 +9,7 @@ import { createOperatorActivities } from '../activities/operator';
 import { createOutputArtifactActivities } from '../activities/output-artifacts';
 import { createPhaseActivities } from '../activities/phases';
 import { createReconcileActivities } from '../activities/reconcile-runs';
-import { createRecoveryActivities } from '../activities/recovery';
+import { cancelRecovery, createRecoveryActivities } from '../activities/recovery';
 import { createRewindMessageActivities } from '../activities/rewind';
 import { createSchedulerActivities } from '../activities/scheduler';
 import { createTreeActivities } from '../activities/tree';
@@ -33,8 +33,8 @@ export function createBoardActivities(
   const { attempts, events, feed, log, now } = usual;
   const { claims, telemetry, outputArtifacts, phases, rewinds, watchdog } = stores;
   const onBoard = { ...usual, board };
-  const signals = runSignals(client);
-  const recovery = createRecoveryActivities(usual);
+  const signals = runSignals(client, stores.messageProofs);
+  const recovery = createRecoveryActivities({ ...usual, audit: stores.audit });
   const onApprovals = { approvals: stores.approvals, attempts, events, feed, now };
   const withdrawApprovals = (attemptId: string) =>
     approvals.cancelOf(attemptId, (approvalId) =>
@@ -43,15 +43,21 @@ export function createBoardActivities(
   return {
     ...prepare,
     ...createAdmissionActivities({ ...stores, ...onBoard }),
-    ...createCommandActivities({ ...onBoard, commands: stores.commands }),
-    ...createOperatorActivities(claims),
-    ...createCompletionActivities({ ...onBoard, claims, telemetry, withdrawApprovals }),
+    ...createCommandActivities({ ...onBoard, commands: stores.commands, phases, audit: stores.audit }),
+    ...createOperatorActivities({ ...stores, ...usual }),
+    ...createCompletionActivities({
+      ...onBoard,
+      claims,
+      telemetry,
+      withdrawApprovals,
+      messageProofs: stores.messageProofs,
+    }),
     ...createApprovalActivities({ ...onApprovals, proofs: usual.proofs, audit: stores.audit }),
     ...recovery,
     ...createReconcileActivities({
       ...onBoard,
       workflows: runWorkflows(client),
-      cancelRecovery: (input) => recovery.cancelRecovery(input),
+      cancelRecovery: (attemptId, actor) => cancelRecovery(usual, attemptId, actor),
       watchRemote: watchRemoteRuns({ ...onBoard, watchdog, command, taskStatus }),
       timings: {
         runTimeoutMs: env.BOARD_RUN_TIMEOUT_MS,

@@ -89,11 +89,16 @@ export async function openShared({ env, log, hostId, database, board, client, pr
       worktreeDir,
       limits,
     }),
-    /** Says something to a run. */
-    command: (said: CommandInput & { commandId: string }) =>
-      client.workflow
-        .getHandle(agentRunId(said.attemptId))
-        .executeUpdate(commandUpdate, { args: [said], updateId: said.commandId }),
+    /** Says something to a run: what is said, and by whom, is in the stores before. */
+    command: async ({ message, actor, sentBy = actor, ...ref }: CommandInput & { commandId: string }) => {
+      const { attemptId, commandId } = ref;
+      const taskId = (await attempts.get(attemptId))?.taskId ?? '';
+      const words = message === undefined ? {} : { message };
+      await stores.commands.request({ ...ref, taskId, ...words, actor, sentBy, createdAt: now().toISOString() });
+      return client.workflow
+        .getHandle(agentRunId(attemptId))
+        .executeUpdate(commandUpdate, { args: [{ ...ref, actor }], updateId: commandId });
+    },
     taskStatus: async (taskId: string) => (await board?.get(taskId))?.task.status,
   };
 }

@@ -2,6 +2,8 @@ import type { PlannedPlace } from '../activities/planned-place';
 import type { PreviewInput } from '../activities/prepare';
 import type { ProvenMessage } from '../platform/crypto/message-proof';
 import type { MessageProof } from '../platform/crypto/message-proof-shape';
+import { agentRunId, type AgentRunInput, type StopInput } from './agent-run/messages';
+import { recoveryId, type CancelRecoveryInput } from './recovery/messages';
 import { runApprovalId, type DecideInput } from './run-approval/messages';
 
 /** A message with what proves who it is from: what reaches Temporal proves nothing by itself. */
@@ -18,12 +20,10 @@ const byService = 'system:service';
  * @param purpose what may be done with it
  * @param subject the workflow or the record it is about
  */
-const provenMessage = (
-  purpose: string,
-  subject: string,
-  actor: string,
-  { proof: _proof, ...body }: Signed & object,
-): ProvenMessage => ({ purpose, subject, actor, body });
+function provenMessage(purpose: string, subject: string, actor: string, message: object): ProvenMessage {
+  const { proof: _proof, ...body } = message as Signed & object;
+  return { purpose, subject, actor, body };
+}
 
 /** What a preview compiles names the program that a probe starts, and the repository that git reads. */
 export const previewMessage = (input: PreviewInput & Signed): ProvenMessage =>
@@ -40,3 +40,17 @@ export const openEditorMessage = (input: { taskId: string } & Signed): ProvenMes
 /** What somebody decides about a request for approval. */
 export const decideMessage = (approvalId: string, decision: DecideInput): ProvenMessage =>
   provenMessage('decide', runApprovalId(approvalId), decision.actor, decision);
+
+/** What is launched, and who launches it. */
+export const launchMessage = (input: AgentRunInput): ProvenMessage =>
+  provenMessage('launch', agentRunId(input.attemptId), input.actor, input);
+
+export const stopMessage = (input: StopInput): ProvenMessage =>
+  provenMessage('stop', agentRunId(input.attemptId), input.actor, input);
+
+/** Who a run was stopped by, as the worker signs it that has verified the request. */
+export const stoppedByMessage = (attemptId: string, actor: string): ProvenMessage =>
+  provenMessage('stopped-by', agentRunId(attemptId), actor, { attemptId, actor });
+
+export const cancelRecoveryMessage = (input: CancelRecoveryInput): ProvenMessage =>
+  provenMessage('cancel-recovery', recoveryId(input.attemptId), input.actor, input);

@@ -1,4 +1,4 @@
-import type { AgentRunInput } from '../../workflows/agent-run/messages';
+import type { StoredLaunch } from '../stored-launch';
 import type { LaunchOrigin } from '../../contracts/admission';
 import { localWorkspace } from '../../contracts/common';
 import type { LaunchRefusal } from '../../contracts/launch';
@@ -20,7 +20,7 @@ interface RequestDependencies extends Pick<AdmissionStores, 'requests' | 'settin
  */
 export async function requestOf(
   deps: RequestDependencies,
-  input: AgentRunInput,
+  input: StoredLaunch,
   record: AttemptRecord,
   requestedAt: string,
 ): Promise<AdmissionRequest | LaunchRefusal> {
@@ -65,7 +65,7 @@ export async function requestOf(
  */
 async function originOf(
   { attempts, requests }: Pick<RequestDependencies, 'attempts' | 'requests'>,
-  { origin, retry, request }: AgentRunInput,
+  { origin, retry, request }: StoredLaunch,
   { taskId }: AttemptRecord,
 ): Promise<LaunchOrigin> {
   if (retry) {

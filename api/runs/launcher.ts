@@ -11,7 +11,7 @@ import type { CommandAnswer } from '../../contracts/agent-command';
 import type { LaunchOutcome, LaunchRefusal } from '../../contracts/launch';
 import type { RunRecovery } from '../../contracts/recovery';
 import type { LaunchPreview } from '../../contracts/launch-manifest';
-import { updateProofMs, type MessageProofs } from '../../platform/crypto/message-proof';
+import { startProofMs, updateProofMs, type MessageProofs } from '../../platform/crypto/message-proof';
 import { AppError, conflict } from '../../platform/errors/app-error';
 import { NexusFailedError, NexusNotServedError } from '../../platform/temporal/ask-nexus';
 import {
@@ -24,9 +24,16 @@ import {
   type AgentRunInput,
   type CommandInput,
   type RunEnd,
+  type StopInput,
 } from '../../workflows/agent-run/messages';
-import { cancelRecoveryUpdate, recoveryId } from '../../workflows/recovery/messages';
-import { previewMessage, type Signed } from '../../workflows/message-proofs';
+import { cancelRecoveryUpdate, recoveryId, type CancelRecoveryInput } from '../../workflows/recovery/messages';
+import {
+  cancelRecoveryMessage,
+  launchMessage,
+  previewMessage,
+  stopMessage,
+  type Signed,
+} from '../../workflows/message-proofs';
 import { launchPreviewId } from '../../workflows/launch-preview/messages';
 import type { PreviewInput } from '../../activities/prepare';
 import { boardQueue, hostQueue } from '../../workflows/queues';
@@ -44,7 +51,8 @@ export function createRunLauncher(client: Client, ask: AskHost, proofs: Pick<Mes
      *
      * @throws AppError 503 `RUN_PENDING` when no worker answers in time: the launch is kept and will be decided
      */
-    async launch(input: AgentRunInput, workspaceId: string): Promise<LaunchOutcome | undefined> {
+    async launch(launch: AgentRunInput, workspaceId: string): Promise<LaunchOutcome | undefined> {
+      const input = withProof(proofs, launch, launchMessage(launch), startProofMs);
       // Made anew for each try: one is good for one call.
       const start = () =>
         new WithStartWorkflowOperation('agentRun', {
@@ -94,10 +102,13 @@ export function createRunLauncher(client: Client, ask: AskHost, proofs: Pick<Mes
     },
 
     /** Answers once the end of the run is recorded; `undefined` when its workflow is over. */
-    stop: (attemptId: string, actor: string): Promise<RunEnd | undefined> =>
-      unlessOver(client, () =>
-        client.workflow.getHandle(agentRunId(attemptId)).executeUpdate(stopUpdate, { args: [{ attemptId, actor }] }),
-      ),
+    stop: (attemptId: string, actor: string): Promise<RunEnd | undefined> => {
+      const stop = { attemptId, actor };
+      const args: [StopInput] = [withProof(proofs, stop, stopMessage(stop), updateProofMs)];
+      return unlessOver(client, () =>
+        client.workflow.getHandle(agentRunId(attemptId)).executeUpdate(stopUpdate, { args }),
+      );
+    },
 
     /**
      * Answers what became of the command; `undefined` when the run's workflow is over.
@@ -126,10 +137,12 @@ export function createRunLauncher(client: Client, ask: AskHost, proofs: Pick<Mes
           attemptId,
           retryAfterMs: 1_000,
         });
+      const cancel = { attemptId, actor };
+      const args: [CancelRecoveryInput] = [withProof(proofs, cancel, cancelRecoveryMessage(cancel), updateProofMs)];
       try {
         const handle = client.workflow.getHandle(recoveryId(attemptId));
         const answer = await withinDeadline(client, unattended, () =>
-          handle.executeUpdate(cancelRecoveryUpdate, { args: [{ attemptId, actor }] }),
+          handle.executeUpdate(cancelRecoveryUpdate, { args }),
         );
         if (answer) return answer;
       } catch (error) {

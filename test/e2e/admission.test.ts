@@ -198,11 +198,7 @@ test('a launch whose agent was configured anew while it waited is over before an
 describe('execution trees', () => {
   const child = async (parentAttemptId: string, edge: TreeEdge = 'child-agent') => {
     const task = await aTask();
-    return launchFrom(
-      stack.temporal,
-      { source: 'child-agent', edge, parentAttemptId },
-      { taskId: task.id, request: {} },
-    );
+    return launchFrom(stack, { source: 'child-agent', edge, parentAttemptId }, { taskId: task.id, request: {} });
   };
 
   /** A child that runs; a resumed tree may take a moment. */
@@ -353,7 +349,7 @@ test('every source of launches holds a reservation that names it', async () => {
           };
     const run = await eventually(async () => {
       const task = await aTask();
-      const answer = await launchFrom(stack.temporal, origin, { taskId: task.id, request: {} });
+      const answer = await launchFrom(stack, origin, { taskId: task.id, request: {} });
       expect(answer.status).toBe('running');
       return answer as { taskId: string; attemptId: string };
     });

@@ -5,6 +5,10 @@ import type { Database } from '../../stores/collection';
 import { createLaunchStore, type LaunchStore } from '../../stores/launch-store';
 import { openDatabase } from '../../stores/open';
 import { WithStartWorkflowOperation } from '@temporalio/client';
+import { withProof } from '../../api/temporal/with-proof';
+import { startProofMs } from '../../platform/crypto/message-proof';
+import { launchMessage } from '../../workflows/message-proofs';
+import { proofsOf } from '../support/proofs';
 import { agentRunId, launchUpdate, launchUpdateId, type AgentRunInput } from '../../workflows/agent-run/messages';
 import { boardQueue } from '../../workflows/queues';
 import { Caller, scriptAgent } from '../support/caller';
@@ -122,16 +126,12 @@ describe('a launch whose api died before it answered', () => {
     return attemptId;
   };
 
-  const run = (attemptId: string, taskId: string, request: object) => ({
-    workflowId: agentRunId(attemptId),
-    taskQueue: boardQueue,
-    args: [
-      {
-        ...{ attemptId, taskId, request, actor: 'test', maxRetries: 0 },
-        timings: { runTimeoutMs: 60_000, heartbeatTimeoutMs: 2_000, retryBackoffMs: 10 },
-      },
-    ] as [AgentRunInput],
-  });
+  const run = async (attemptId: string, taskId: string, request: object) => {
+    const timings = { runTimeoutMs: 60_000, heartbeatTimeoutMs: 2_000, retryBackoffMs: 10 };
+    const input: AgentRunInput = { attemptId, taskId, request, actor: 'test', maxRetries: 0, timings };
+    const signed = withProof(await proofsOf(stack.env), input, launchMessage(input), startProofMs);
+    return { workflowId: agentRunId(attemptId), taskQueue: boardQueue, args: [signed] as [AgentRunInput] };
+  };
 
   test('goes on as the attempt it was', async () => {
     const task = await aTask();
@@ -143,7 +143,7 @@ describe('a launch whose api died before it answered', () => {
     const task = await aTask();
     const first = await stack.call.start(task.id, remote);
     const attemptId = await claimed(task.id, 'died-after-the-refusal', remote);
-    await stack.temporal.workflow.execute('agentRun', run(attemptId, task.id, remote));
+    await stack.temporal.workflow.execute('agentRun', await run(attemptId, task.id, remote));
     const start = () => stack.call.post(`/api/agents/${task.id}/start`, remote, header('died-after-the-refusal'));
     const answer = await start();
     expect(answer).toMatchObject({
@@ -158,7 +158,7 @@ describe('a launch whose api died before it answered', () => {
     const attemptId = await claimed(task.id, 'died-after-an-early-no', {});
     // Admission finds nobody of that name, whatever the caller's own check had found.
     const startWorkflowOperation = new WithStartWorkflowOperation('agentRun', {
-      ...run(attemptId, task.id, { agent: 'nobody' }),
+      ...(await run(attemptId, task.id, { agent: 'nobody' })),
       workflowIdConflictPolicy: 'FAIL',
     });
     await stack.temporal.workflow.executeUpdateWithStart(launchUpdate, {

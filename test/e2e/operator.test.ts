@@ -33,6 +33,12 @@ async function details(handle: WorkflowHandle): Promise<string> {
   return metadata.currentDetails ?? '';
 }
 
+/** What the audit log has of an attempt. */
+const audited = async (action: string, attemptId: string) =>
+  (await stack.call.ok('GET', `/api/audit?action=${action}&resource=${attemptId}`)).entries;
+/** Whatever name an operator gives who is not proven to have it. */
+const byOperator = { actor: 'operator:temporal', details: expect.objectContaining({ claimedActor: 'olivia' }) };
+
 /** An update as somebody types it: a name and JSON. */
 const update = (handle: WorkflowHandle, name: string, argument: object) =>
   handle.executeUpdate(name, { args: [argument] });
@@ -56,9 +62,13 @@ test('a run shows task, agent, provider and state, and can be found by them', as
   expect(end).toMatchObject({ attemptId, status: 'interrupted' });
   const after = await details(handle);
   expect(after).toContain('**interrupted**');
-  expect(after).toContain('- olivia asked to stop it.\n- Stopped by olivia; the run is interrupted.');
+  expect(after).toContain(
+    '- operator:temporal asked to stop it.\n- Stopped by operator:temporal; the run is interrupted.',
+  );
   const { attempt } = await stack.call.ended(taskId);
   expect(attempt.completion).toMatchObject({ status: 'interrupted', terminalSource: 'operator-interruption' });
+  expect(JSON.stringify(attempt.completion)).not.toContain('olivia');
+  expect(await audited('run.stop', attemptId)).toMatchObject([byOperator]);
 });
 
 test('an operator steers a run with the same checks as the API', async () => {
@@ -67,7 +77,13 @@ test('an operator steers a run with the same checks as the API', async () => {
     const answer = await update(handle, 'command', { attemptId, type: 'steer', message: 'Be brief.', actor: 'olivia' });
     expect(answer).toMatchObject({ delivered: true });
   });
-  expect(await details(handle)).toContain('olivia sent it a command: steer.');
+  expect(await details(handle)).toContain('operator:temporal sent it a command: steer.');
+  for (const type of ['archive', 'close']) {
+    const forbidden = update(handle, 'command', { attemptId, type, actor: 'olivia' });
+    await expect(forbidden).rejects.toMatchObject({
+      cause: { type: expect.stringMatching(/CAPABILITY_UNSUPPORTED|OPERATOR_FORBIDDEN/) },
+    });
+  }
   const wrong: [object, RegExp][] = [
     [{ attemptId: 'attempt_000000000000', type: 'steer', message: 'x', actor: 'olivia' }, /This run is/],
     [{ attemptId, type: 'dance', actor: 'olivia' }, /type is one of/],
@@ -79,6 +95,9 @@ test('an operator steers a run with the same checks as the API', async () => {
       cause: { message: expect.stringMatching(reason) },
     });
   }
+  expect(await audited('run.command', attemptId)).toContainEqual(expect.objectContaining(byOperator));
+  const command = (await stack.call.events(taskId, attemptId)).find(({ payload }) => payload.message === 'Be brief.');
+  expect(command ?? {}).not.toMatchObject({ payload: { actor: 'olivia' } });
   await update(handle, 'stop', { attemptId, actor: 'olivia' });
   await stack.call.ended(taskId);
 });
@@ -101,10 +120,11 @@ test('an operator completes a run whose agent elsewhere cannot report any more',
   const { attempt } = await stack.call.ended(taskId);
   expect(attempt.completion).toMatchObject({
     status: 'blocked',
-    summary: 'The machine is gone. (reported by olivia)',
+    summary: 'The machine is gone. (reported by operator:temporal, as "olivia")',
     terminalSource: 'operator-interruption',
   });
-  expect(await details(handle)).toContain('olivia says that it ended: blocked.');
+  expect(await audited('run.complete', attemptId)).toMatchObject([byOperator]);
+  expect(await details(handle)).toContain('An operator (operator:temporal) says that it ended: blocked.');
 });
 
 test('an operator cannot complete a run whose agent is a process here', async () => {

@@ -31,7 +31,7 @@ async function launchStep(workflow: WorkflowBinding, retryBackoffMs: number) {
   const { id: taskId } = await stack.call.createTask({ title: 'A step', git: { repo: 'sample' } });
   const origin: LaunchOrigin = { source: 'workflow', edge: 'root', workflow };
   const timings = { runTimeoutMs: 60_000, heartbeatTimeoutMs: 2_000, retryBackoffMs };
-  const launch = await launchFrom(stack.temporal, origin, { taskId, request: {}, maxRetries: 1, timings });
+  const launch = await launchFrom(stack, origin, { taskId, request: {}, maxRetries: 1, timings });
   expect(launch).toMatchObject({ status: 'running', agent: 'limited' });
   return { taskId, attemptId: 'attemptId' in launch ? launch.attemptId : '' };
 }

@@ -1,13 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { WithStartWorkflowOperation, type Client } from '@temporalio/client';
+import { WithStartWorkflowOperation } from '@temporalio/client';
 import type { LaunchOrigin } from '../../contracts/admission';
+import { withProof } from '../../api/temporal/with-proof';
 import type { LaunchOutcome } from '../../contracts/launch';
+import { startProofMs } from '../../platform/crypto/message-proof';
 import { agentRunId, launchUpdate, launchUpdateId, type AgentRunInput } from '../../workflows/agent-run/messages';
+import { launchMessage } from '../../workflows/message-proofs';
 import { boardQueue } from '../../workflows/queues';
+import { proofsOf } from './proofs';
+import type { Stack } from './stack';
 
-/** Launches a run as parts of the service do that are no callers of its API: with an origin of its own. */
+/** Launches a run as parts of the service do that are no callers of its API: with an origin of its own, signed like theirs. */
 export async function launchFrom(
-  temporal: Client,
+  { temporal, env }: Pick<Stack, 'temporal' | 'env'>,
   origin: LaunchOrigin,
   input: Pick<AgentRunInput, 'taskId' | 'request'> & Partial<AgentRunInput>,
 ): Promise<LaunchOutcome> {
@@ -26,7 +31,7 @@ export async function launchFrom(
       workflowId: agentRunId(args.attemptId),
       taskQueue: boardQueue,
       workflowIdConflictPolicy: 'USE_EXISTING',
-      args: [args],
+      args: [withProof(await proofsOf(env), args, launchMessage(args), startProofMs)],
     }),
   });
 }

@@ -6,6 +6,7 @@ import { Context } from '@temporalio/activity';
 import type { AdmissionActivities, Admitted } from '../../activities/admission';
 import type { CompletionActivities, FinishInput } from '../../activities/completion';
 import type { DispatchActivities } from '../../activities/dispatch';
+import type { OperatorActivities } from '../../activities/operator';
 import type { PrepareActivities } from '../../activities/prepare';
 import type { RecoveryActivities } from '../../activities/recovery';
 import type { LaunchAnswer, LaunchRefusal } from '../../contracts/launch';
@@ -31,6 +32,7 @@ type Activities = AdmissionActivities &
   RecoveryActivities &
   Pick<CompletionActivities, 'announceStart' | 'finish' | 'abandon'> &
   Pick<PrepareActivities, 'prepare'> &
+  Pick<OperatorActivities, 'attributeStop'> &
   DispatchActivities;
 
 let temporal: TestTemporal;
@@ -102,6 +104,7 @@ async function withRun(
     abandon: async () => ({ endedAt: new Date().toISOString() }),
     beginRecovery: async () => true,
     cancelRecovery: async () => null,
+    attributeStop: async ({ actor }) => ({ actor }),
     ...activities,
     finish: async (finish) => {
       finished.push(finish);

@@ -61,10 +61,11 @@ export function acceptCommands(
   setHandler(
     commandUpdate,
     async (command) => {
-      run.story.tell(`${command.actor} sent it a command: ${command.type}.`);
       const commandId = command.commandId ?? currentUpdateInfo()?.id ?? reject(invalidCommand, 'It has no id.');
       // An operator's cancel of the workflow is a stop: what is being said is still settled.
-      return CancellationScope.nonCancellable(() => inTurn(() => carryOut({ ...command, commandId }, timings)));
+      return CancellationScope.nonCancellable(() =>
+        inTurn(() => carryOut({ ...command, commandId }, timings, run.story)),
+      );
     },
     {
       validator: (command: CommandInput) => {
@@ -84,10 +85,16 @@ export function acceptCommands(
   return (command) => inTurn(() => carryOut(command, timings));
 }
 
-async function carryOut(command: CommandInput & { commandId: string }, timings: RunTimings): Promise<CommandAnswer> {
+async function carryOut(
+  command: CommandInput & { commandId: string },
+  timings: RunTimings,
+  story?: Pick<RunStory, 'tell'>,
+): Promise<CommandAnswer> {
   const { attemptId, commandId } = command;
   const accepted = await commands.acceptCommand(command);
   if ('refusal' in accepted) refuse(accepted.refusal);
+  // Histories of earlier versions do not say who it was from.
+  story?.tell(`${accepted.from ?? command.actor} sent it a command: ${command.type}.`);
   if ('outcome' in accepted) return accepted.outcome;
   try {
     return await deliveryOn(accepted.deliverOn, timings).deliverCommand({ attemptId, commandId });

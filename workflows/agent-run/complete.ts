@@ -27,7 +27,7 @@ export async function complete(input: AgentRunInput, run: RunMessages, ending: E
 }
 
 /** Leaves what follows to a workflow of its own, which can be cancelled while it waits. */
-async function followUp({ found: _found, ...input }: AgentRunInput, retry: Retry): Promise<void> {
+async function followUp({ found: _found, proof: _proof, ...input }: AgentRunInput, retry: Retry): Promise<void> {
   const next: AgentRunInput = {
     ...input,
     attemptId: retry.attemptId,

@@ -1,8 +1,11 @@
+import type { MessageProof } from '../../platform/crypto/message-proof-shape';
+
 /** How the run came to its end, as the workflow saw it; the records behind it are in the stores. */
 export type Ending =
   | { by: 'agent' }
   | { by: 'callback'; claimDigest: string }
-  | { by: 'stop'; actor: string }
+  /** `proof`: of a worker, that it was asked for by the actor; an operator's stop has none. */
+  | { by: 'stop'; actor: string; proof?: MessageProof | undefined }
   /** It ran longer than `agents.timeoutMinutes` said when it was launched. */
   | { by: 'timeout'; afterMs: number; hostReclaimed?: boolean }
   | { by: 'lost'; reason: string; hostReclaimed: boolean };

@@ -6,6 +6,7 @@ import type { LaunchOrigin } from '../../contracts/admission';
 import type { ConversationEdge } from '../../contracts/conversation';
 import type { PhaseNotice } from '../../runs/phases/notice';
 import type { LaunchOutcome, LaunchRequest } from '../../contracts/launch';
+import type { Signed } from '../message-proofs';
 
 /** The business id of an attempt's workflow: starting it twice is one run. */
 export const agentRunId = (attemptId: string): string => `run/${attemptId}`;
@@ -20,7 +21,8 @@ export interface RunTimings {
   retryBackoffMs: number;
 }
 
-export interface AgentRunInput {
+/** A launch by a caller of the API is signed; every other one is read from the stores, whatever this says of it. */
+export interface AgentRunInput extends Signed {
   attemptId: string;
   taskId: string;
   request: LaunchRequest;
@@ -56,7 +58,8 @@ export interface FoundRun {
   launch?: LaunchOutcome;
 }
 
-export interface StopInput {
+/** Signed by the API for its caller; without a proof it is an operator's, whatever name it claims. */
+export interface StopInput extends Signed {
   attemptId: string;
   actor: string;
 }
@@ -74,7 +77,10 @@ export interface OperatorCompletion {
   actor: string;
 }
 
-/** A command to the agent of a run; also what an operator gives for it in the Temporal UI. */
+/**
+ * A command to the agent of a run. One of a caller of the API is in the stores before it is sent, with who it is from; any
+ * other one is an operator's.
+ */
 export interface CommandInput {
   attemptId: string;
   type: AgentCommandType;

@@ -1,6 +1,7 @@
-import { CancellationScope, condition, setHandler, upsertSearchAttributes } from '@temporalio/workflow';
+import { CancellationScope, condition, patched, setHandler, upsertSearchAttributes } from '@temporalio/workflow';
 import type { AgentCommandType } from '../../contracts/agent-command';
 import { searchAttributes } from '../../platform/temporal/search-attributes';
+import { commands } from './activities';
 import { phaseChanged, type CommandInput } from './messages';
 import type { RunStory } from './story';
 
@@ -21,11 +22,17 @@ export function followPhases(
   run: PhasedRun,
   say: (command: CommandInput & { commandId: string }) => Promise<unknown>,
 ): void {
-  let told = 0;
-  setHandler(phaseChanged, ({ phase, sequence, message }) =>
+  let last = 0;
+  setHandler(phaseChanged, (told) =>
     CancellationScope.nonCancellable(async () => {
-      if (sequence <= told) return;
-      told = sequence;
+      // Anybody may send a signal: what it says of the change is what the stores say.
+      const notice = patched('stored-phases')
+        ? await commands.phaseNotice({ attemptId: run.attemptId, ...told })
+        : told;
+      if (!notice) return;
+      const { phase, sequence, message } = notice;
+      if (sequence <= last) return;
+      last = sequence;
       upsertSearchAttributes([{ key: searchAttributes.phase, value: phase }]);
       run.story.know('phase', phase);
       run.story.tell(`It is in the phase ${phase} now.`);

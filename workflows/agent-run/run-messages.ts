@@ -1,7 +1,9 @@
-import { CancellationScope, allHandlersFinished, condition, setHandler } from '@temporalio/workflow';
+import { CancellationScope, allHandlersFinished, condition, setHandler, patched } from '@temporalio/workflow';
 import type { AgentCommandType } from '../../contracts/agent-command';
 import type { LaunchOutcome } from '../../contracts/launch';
+import type { MessageProof } from '../../platform/crypto/message-proof-shape';
 import { reject } from '../reject';
+import { checkProof, verified } from '../unproven';
 import { operator } from './activities';
 import type { CommandedRun } from './commands';
 import { timeout, type Ending } from './ending';
@@ -29,7 +31,7 @@ export class RunMessages implements CommandedRun {
   started: LaunchOutcome | undefined;
   takes: readonly AgentCommandType[] | undefined;
   launch: LaunchOutcome | undefined;
-  stop: { actor: string } | undefined;
+  stop: { actor: string; proof?: MessageProof | undefined } | undefined;
   timedOutAfterMs: number | undefined;
   claimDigest: string | undefined;
   end: RunEnd | undefined;
@@ -50,15 +52,17 @@ export class RunMessages implements CommandedRun {
     });
     setHandler(
       stopUpdate,
-      async ({ actor }) => {
-        this.stop ??= { actor };
-        this.story.tell(`${actor} asked to stop it.`);
+      async (asked) => {
+        const stop = await this.stopOf(asked);
+        this.stop ??= stop;
+        this.story.tell(`${stop.actor} asked to stop it.`);
         await lasting(() => this.end !== undefined);
         return this.end ?? reject(runEnded, 'The run has ended.');
       },
       {
-        validator: ({ attemptId }: StopInput) => {
-          this.checkAttempt(attemptId);
+        validator: (asked: StopInput) => {
+          checkProof(asked);
+          this.checkAttempt(asked.attemptId);
           if (this.end) reject(runEnded, 'The run has ended.');
         },
       },
@@ -95,7 +99,7 @@ export class RunMessages implements CommandedRun {
 
   /** Why it ends before its agent does, if it does. */
   cutShort(): Ending | undefined {
-    if (this.stop) return { by: 'stop', actor: this.stop.actor };
+    if (this.stop) return { by: 'stop', ...this.stop };
     return this.timedOutAfterMs === undefined ? undefined : timeout(this.timedOutAfterMs);
   }
 
@@ -110,9 +114,16 @@ export class RunMessages implements CommandedRun {
     return end;
   }
 
+  /** Who asks for the end, as far as that is proven; an operator's cancel of the workflow ends nobody's question. */
+  private async stopOf(asked: StopInput): Promise<{ actor: string; proof?: MessageProof | undefined }> {
+    if (!patched('proven-stop')) return { actor: asked.actor };
+    const acceptedAtMs = Date.now();
+    return CancellationScope.nonCancellable(() => verified(operator.attributeStop({ ...asked, acceptedAtMs })));
+  }
+
   /** Keeps what an operator says of the end in the stores, where every claim is. */
   private async writeClaim(given: OperatorCompletion): Promise<string> {
-    this.story.tell(`${given.actor} says that it ended: ${given.status}.`);
+    this.story.tell(`An operator (operator:temporal) says that it ended: ${given.status}.`);
     return CancellationScope.nonCancellable(() => operator.writeClaim(given));
   }
 

@@ -76,7 +76,7 @@ async function launched(input: AgentRunInput, run: RunMessages): Promise<RunEnd>
     const over = await awaitTurn(run);
     if (over) return abandon(run, over);
   }
-  if (run.stop !== undefined) return complete(input, run, { by: 'stop', actor: run.stop.actor });
+  if (run.stop !== undefined) return complete(input, run, { by: 'stop', ...run.stop });
 
   const launch = await prepare(input, admitted.hostId);
   if (launch.status === 'refused') {

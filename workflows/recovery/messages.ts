@@ -1,6 +1,7 @@
 import { defineUpdate } from '@temporalio/workflow';
 import type { RunRecovery } from '../../contracts/recovery';
 import type { AgentRunInput } from '../agent-run/messages';
+import type { Signed } from '../message-proofs';
 
 /** One execution per attempt that failed. */
 export const recoveryId = (attemptId: string): string => `recovery/${attemptId}`;
@@ -13,7 +14,8 @@ export interface RecoveryInput {
   backoffMs: number;
 }
 
-export interface CancelRecoveryInput {
+/** Signed by the API. */
+export interface CancelRecoveryInput extends Signed {
   attemptId: string;
   actor: string;
 }

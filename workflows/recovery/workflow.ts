@@ -14,6 +14,7 @@ import type { RecoveryActivities } from '../../activities/recovery';
 import type { RunRecovery } from '../../contracts/recovery';
 import { searchAttributes } from '../../platform/temporal/search-attributes';
 import { reject } from '../reject';
+import { requireProof, verified } from '../unproven';
 import { agentRunId, staleAttempt } from '../agent-run/messages';
 import { agentRun } from '../agent-run/workflow';
 import { cancelRecoveryUpdate, type CancelRecoveryInput, type RecoveryInput } from './messages';
@@ -30,20 +31,21 @@ const records = proxyActivities<RecoveryActivities>({
  */
 export async function recovery(input: RecoveryInput): Promise<void> {
   const state = { cancelled: false };
-  const cancel = async (actor: string): Promise<RunRecovery | null> => {
-    const answer = await records.cancelRecovery({ attemptId: input.attemptId, actor });
+  const cancel = async (asked: Omit<CancelRecoveryInput, 'attemptId'>): Promise<RunRecovery | null> => {
+    const answer = await verified(records.cancelRecovery({ ...asked, attemptId: input.attemptId }));
     if (answer?.state === 'cancelled') state.cancelled = true;
     return answer;
   };
-  setHandler(cancelRecoveryUpdate, ({ actor }) => CancellationScope.nonCancellable(() => cancel(actor)), {
-    validator: ({ attemptId }: CancelRecoveryInput) => {
-      if (attemptId === input.attemptId) return;
+  setHandler(cancelRecoveryUpdate, (asked) => CancellationScope.nonCancellable(() => cancel(asked)), {
+    validator: (asked: CancelRecoveryInput) => {
+      requireProof(asked);
+      if (asked.attemptId === input.attemptId) return;
       reject(staleAttempt, `This recovery is of ${input.attemptId}.`);
     },
   });
   // An operator's "cancel" in the Temporal UI is a cancellation like any other.
   CancellationScope.current().cancelRequested.catch(() => {
-    void CancellationScope.nonCancellable(() => cancel('operator:temporal'));
+    void CancellationScope.nonCancellable(() => cancel({ actor: 'operator:temporal' }));
   });
   return CancellationScope.nonCancellable(async () => {
     setCurrentDetails(`Launches ${input.next.attemptId} in ${input.backoffMs} ms.`);
