@@ -12,6 +12,8 @@ export function translateStoreError(error: unknown): AppError | undefined {
       resourceType: error.collection,
       resourceId: error.id,
       expectedRevision: error.expectedRevision,
+      currentRevision: error.current.revision,
+      current: error.current.shown,
     });
   }
   return undefined;

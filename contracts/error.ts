@@ -4,6 +4,8 @@ import { z } from 'zod';
 export const errorBody = z
   .object({
     error: z.string(),
+    /** The sentence again, where it is a conflict. */
+    message: z.string().optional(),
     code: z.string().optional(),
     details: z.record(z.string(), z.unknown()),
   })

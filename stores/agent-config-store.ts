@@ -1,5 +1,6 @@
 import type { AgentConfig } from '../contracts/agent-config';
 import { AppError } from '../platform/errors/app-error';
+import { isSameJson } from '../platform/json/same';
 import type { Collection, Database } from './collection';
 import { StaleRevisionError } from './errors';
 import { insertOnce } from './insert';
@@ -70,9 +71,13 @@ export async function createAgentConfigStore(db: Database): Promise<AgentConfigS
     for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
       const current = await load();
       if (expectedRevision !== undefined && expectedRevision !== current.revision) {
-        throw new StaleRevisionError('settings', 'agents', expectedRevision);
+        const { revision } = current;
+        throw new StaleRevisionError('settings', 'agents', expectedRevision, { revision, shown: present(current) });
       }
-      const written = await replaceAt(settings, current, next(current));
+      const changed = next(current);
+      const { agents, chosenDefault } = current;
+      if (current.revision > 0 && isSameJson(changed, { agents, chosenDefault })) return present(current);
+      const written = await replaceAt(settings, current, changed);
       if (written) return present(written);
     }
     throw new AppError('CONFLICT', 409, 'Too many changes of the configured agents at once. Try again.');

@@ -1,5 +1,6 @@
 import type { Collection, Database, Stored } from './collection';
-import { StaleRevisionError } from './errors';
+import { isSameJson } from '../platform/json/same';
+import { StaleRevisionError, type CurrentRecord } from './errors';
 import { insertOnce } from './insert';
 
 /** What every configured record is answered with beside its own fields. */
@@ -36,10 +37,12 @@ export async function createConfiguredRecords<F extends object>(db: Database, na
       const current = await records.get(id);
       const revision = current?.revision ?? 0;
       if (expectedRevision !== undefined && expectedRevision !== revision) break;
+      // A write that changes nothing is no version of its own.
+      if (current && isSameJson(current.fields, fields)) return present(current);
       const next = { _id: id, fields, revision: revision + 1, createdAt: current?.createdAt ?? updatedAt, updatedAt };
       if (await replaces(next)) return present(next);
     }
-    throw new StaleRevisionError(name, id, expectedRevision ?? 0);
+    throw new StaleRevisionError(name, id, expectedRevision ?? 0, currentOf(await records.get(id)));
   }
 
   /** Whether `next` stands now: nobody else has written since the revision before it was read. */
@@ -93,11 +96,15 @@ export async function createConfiguredRecords<F extends object>(db: Database, na
     async remove(id: string, expectedRevision?: number): Promise<boolean> {
       const one = expectedRevision === undefined ? { _id: id } : at(id, expectedRevision);
       if ((await records.deleteMany(one)) > 0) return true;
-      if (expectedRevision === undefined || !(await records.get(id))) return false;
-      throw new StaleRevisionError(name, id, expectedRevision);
+      const current = expectedRevision === undefined ? undefined : await records.get(id);
+      if (expectedRevision === undefined || !current) return false;
+      throw new StaleRevisionError(name, id, expectedRevision, currentOf(current));
     },
   };
 }
+
+const currentOf = <F extends object>(found: Document<F> | undefined): CurrentRecord =>
+  found ? { revision: found.revision, shown: present(found) } : { revision: 0, shown: null };
 
 const present = <F extends object>({ _id, fields, revision, createdAt, updatedAt }: Document<F>): F & Recorded => ({
   ...fields,

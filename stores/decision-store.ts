@@ -2,6 +2,7 @@ import type { Filter } from 'mongodb';
 import type { Decision, DecisionQuery } from '../contracts/decision';
 import { AppError } from '../platform/errors/app-error';
 import { offsetOfPage, type Page } from '../platform/lists/page';
+import { isSameJson } from '../platform/json/same';
 import type { Database, Stored } from './collection';
 import { findPage } from './find-page';
 
@@ -77,6 +78,8 @@ export async function createDecisionStore(db: Database) {
       for (let attempt = 0; attempt < maxTries; attempt += 1) {
         const current = await decisions.get(id);
         if (!current) return undefined;
+        const next = { ...present(current), ...change(present(current)) };
+        if (isSameJson(next, present(current))) return present(current);
         const changed = await decisions.findOneAndUpdate(
           { _id: id, revision: current.revision },
           { $set: { ...change(present(current)), updatedAt }, $inc: { revision: 1 } },

@@ -11,6 +11,7 @@ import { AppError } from '../platform/errors/app-error';
 import { withoutUndefined } from '../platform/json/without-undefined';
 import type { Page, PageRequest } from '../platform/lists/page';
 import { searchPage } from '../platform/lists/search';
+import { isSameJson } from '../platform/json/same';
 import type { Database, Stored } from './collection';
 import { StaleRevisionError } from './errors';
 import { findPage } from './find-page';
@@ -121,6 +122,9 @@ export async function createErrorAnalysisStore(db: Database) {
      */
     async change(id: string, patch: ErrorAnalysisPatch, expected?: number): Promise<ErrorAnalysis | undefined> {
       const { chosenFix, ...fields } = patch;
+      const before = await records.get(id);
+      const isCurrent = expected === undefined || before?.revision === expected;
+      if (before && isCurrent && isSameJson({ ...before, ...patch }, before)) return present(before);
       const changed = await records.findOneAndUpdate(
         { _id: id, ...(expected === undefined ? {} : { revision: expected }) },
         {
@@ -129,8 +133,11 @@ export async function createErrorAnalysisStore(db: Database) {
           $inc: { revision: 1 },
         },
       );
-      if (!changed && expected !== undefined && (await records.get(id)))
-        throw new StaleRevisionError('error-analyses', id, expected);
+      const current = changed || expected === undefined ? undefined : await records.get(id);
+      if (current && expected !== undefined) {
+        const { revision } = current;
+        throw new StaleRevisionError('error-analyses', id, expected, { revision, shown: present(current) });
+      }
       return changed && present(changed);
     },
 

@@ -27,6 +27,14 @@ export class StoreUnavailableError extends Error {
   override readonly name = 'StoreUnavailableError';
 }
 
+/** A record as it is now, for the writer that is refused. */
+export interface CurrentRecord {
+  /** 0 where there is none. */
+  revision: number;
+  /** As callers know it; `null` where there is none. */
+  shown: unknown;
+}
+
 /** The `revision` a writer expected is no longer the current one. */
 export class StaleRevisionError extends Error {
   override readonly name = 'StaleRevisionError';
@@ -35,6 +43,7 @@ export class StaleRevisionError extends Error {
     readonly collection: string,
     readonly id: string,
     readonly expectedRevision: number,
+    readonly current: CurrentRecord,
   ) {
     super(`${collection}/${id} is no longer at revision ${expectedRevision}.`);
   }

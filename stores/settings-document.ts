@@ -1,4 +1,5 @@
 import { AppError } from '../platform/errors/app-error';
+import { isSameJson } from '../platform/json/same';
 import type { Collection, Database, Stored } from './collection';
 import { StaleRevisionError } from './errors';
 import { insertOnce } from './insert';
@@ -46,10 +47,12 @@ export async function openSettingsDocument<T>(db: Database, id: string): Promise
     },
     async replace(value, expectedRevision) {
       for (let attempt = 0; attempt < maxTries; attempt += 1) {
-        const revision = (await settings.get(id))?.revision ?? 0;
+        const current = await settings.get(id);
+        const revision = current?.revision ?? 0;
         if (expectedRevision !== undefined && expectedRevision !== revision) {
-          throw new StaleRevisionError('settings', id, expectedRevision);
+          throw new StaleRevisionError('settings', id, expectedRevision, { revision, shown: current?.value ?? null });
         }
+        if (current && isSameJson(current.value, value)) return { value, revision };
         if (await write(value, revision)) return { value, revision: revision + 1 };
       }
       throw new AppError('CONFLICT', 409, 'Too many changes of this setting at once. Try again.');

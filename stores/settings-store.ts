@@ -1,5 +1,6 @@
 import type { Features, FeaturesPatch } from '../contracts/settings';
 import { AppError } from '../platform/errors/app-error';
+import { isSameJson } from '../platform/json/same';
 import type { Database } from './collection';
 import { StaleRevisionError } from './errors';
 import { insertOnce } from './insert';
@@ -138,9 +139,12 @@ export async function createSettingsStore(db: Database, env: SettingsEnvironment
       for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
         const seen = await load();
         if (expectedRevision !== undefined && expectedRevision !== (seen?.revision ?? 0)) {
-          throw new StaleRevisionError('settings', 'features', expectedRevision);
+          const { features: shown, revision } = present(seen);
+          throw new StaleRevisionError('settings', 'features', expectedRevision, { revision, shown });
         }
-        const written = await write(seen, merge(seen?.set ?? {}, part));
+        const set = merge(seen?.set ?? {}, part);
+        if (seen && isSameJson(seen.set, set)) return present(seen);
+        const written = await write(seen, set);
         cached = undefined;
         if (written) return present(written);
       }

@@ -77,12 +77,9 @@ export function commentRoutes(routes: Routes, { board }: Pick<ApiContext, 'board
       const stamps = { updated: new Date().toISOString(), updatedBy: request.auth.actor };
       const text = plainField(request.body.text, 'text');
       return changeTask(request, ctx, ({ comments }) => ({
-        comments: withItemChanged(comments, request.params.commentId, 'comment', (before) => ({
-          ...before,
-          ...stamps,
-          text,
-          revision: before.revision + 1,
-        })),
+        comments: withItemChanged(comments, request.params.commentId, 'comment', (before) =>
+          before.text === text ? before : { ...before, ...stamps, text, revision: before.revision + 1 },
+        ),
       }));
     },
   );

@@ -6,6 +6,7 @@ import {
   type ManagedItemPatch,
 } from '../../contracts/managed-list';
 import { assertFound, conflict, validationError } from '../../platform/errors/app-error';
+import { isSameJson } from '../../platform/json/same';
 import { withoutUndefined } from '../../platform/json/without-undefined';
 import { slugOf } from '../../stores/board-files/slug';
 import { assertRevision } from '../config/revisions';
@@ -66,6 +67,7 @@ export function withChanged(
   assertRevision(resource, current, expectedRevision);
   const others = items.filter((item) => item !== current);
   if (patch.label !== undefined) assertUnused(others, patch.label, { resource });
+  if (isSameJson({ ...current, ...patch }, current)) return [...items];
   const changed = { ...current, ...patch, revision: current.revision + 1, updated: at };
   return items.map((item) => (item === current ? withoutUndefined(changed) : item));
 }

@@ -46,8 +46,9 @@ export function sandboxRoutes(routes: Routes, { sandboxes }: Pick<ApiContext, 's
       try {
         return withRevision(ctx, type, await sandboxes.create(id, fields));
       } catch (error) {
-        if (error instanceof StaleRevisionError) throw conflict(`A sandbox preset has the id ${id}.`, { id });
-        throw error;
+        if (!(error instanceof StaleRevisionError)) throw error;
+        const current = await sandboxes.get(id);
+        throw conflict(`A sandbox preset has the id ${id}.`, { resourceType: type, resourceId: id, id, current });
       }
     },
   );

@@ -13,6 +13,23 @@ function setRefusalHeaders(ctx: HttpContext, error: AppError): void {
   ctx.set('Retry-After', String(typeof retryAfterMs === 'number' ? Math.ceil(retryAfterMs / 1000) : 1));
 }
 
+const revisionOf = (current: unknown): number | undefined =>
+  typeof current === 'object' && current !== null && 'revision' in current && typeof current.revision === 'number'
+    ? current.revision
+    : undefined;
+
+/** `{error, code, details}`; a conflict has its sentence as `message` too, and the revision of what it shows. */
+function bodyOf({ message, code, details, status }: AppError) {
+  if (status !== 409) return { error: message, code, details };
+  const currentRevision = details.currentRevision ?? revisionOf(details.current);
+  return {
+    error: message,
+    message,
+    code,
+    details: { ...details, ...(currentRevision !== undefined && { currentRevision }) },
+  };
+}
+
 /**
  * The only place that turns an error into an answer (specification 1, Errors): `{error, code, details}`. What nobody
  * expected leaves as a bare 500 with the request's id and is logged, once, with its stack.
@@ -30,7 +47,7 @@ export const errorEnvelope =
       if (refusal) {
         setRefusalHeaders(ctx, refusal);
         ctx.status = refusal.status;
-        ctx.body = { error: refusal.message, code: refusal.code, details: refusal.details };
+        ctx.body = bodyOf(refusal);
         return;
       }
       const { requestId } = ctx.state;

@@ -4,9 +4,9 @@ import { brokenFileError, type TaskFile } from './board-file';
 import { FileChangedError } from './durable-file';
 import type { Follower, FollowerDeps } from './follower';
 import { assertUniqueIdentity } from './identity';
-import { fileNameOf, partsOf, taskPath } from './layout';
+import { fileNameOf, partsOf, taskPath, type TaskPath } from './layout';
 import { loadTask } from './load-task';
-import { acceptable, assertRevision, nextVersion } from './next-version';
+import { acceptable, assertRevision, isSameTask, nextVersion, withCurrentTask } from './next-version';
 import { createPlacing, destination } from './placing';
 import { isTaskId, newTaskId } from './task-id';
 import type { Board, Writer } from './types';
@@ -73,11 +73,11 @@ export function createMutations(deps: MutationDeps): Pick<Board, 'create' | 'upd
           ...(step.moves && { destination: (file: TaskFile) => destination(file, file.task, step.to) }),
         };
         const { file, source } = await loadTask(deps, id, loading, held);
-        assertRevision(file.task, step.writer.expectedRevision);
-        const task = step.next(file.task, partsOf(file.path).location);
-        const path = destination(file, task, step.to);
-        assertUniqueIdentity(index, step.operation, task, path);
-        if (step.moves) await placing.assertFree(file, path);
+        const { task, path } = await plan(file, step).catch((error: unknown) => {
+          throw withCurrentTask(error, file.task);
+        });
+        // A change that changes nothing is no version of its own.
+        if (path === file.path && isSameTask(task, file.task)) return file;
         const seen = { signature: file.signature, source };
         const written = await writeTask({ dir, path: file.path, task, seen, held }).catch(unlessFileChanged);
         if (written) return step.moves ? placing.relocate(written, path, held) : placing.place(written, path);
@@ -87,6 +87,16 @@ export function createMutations(deps: MutationDeps): Pick<Board, 'create' | 'upd
         resourceId: id,
       });
     });
+  }
+
+  /** The next version of a task and its file. @throws AppError for what refuses the step */
+  async function plan(file: TaskFile, step: Step): Promise<{ task: Task; path: TaskPath }> {
+    assertRevision(file.task, step.writer.expectedRevision);
+    const task = step.next(file.task, partsOf(file.path).location);
+    const path = destination(file, task, step.to);
+    assertUniqueIdentity(index, step.operation, task, path);
+    if (step.moves) await placing.assertFree(file, path);
+    return { task, path };
   }
 
   return {

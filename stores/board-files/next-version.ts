@@ -1,5 +1,6 @@
 import type { Task } from '../../contracts/task';
 import { AppError, validationError } from '../../platform/errors/app-error';
+import { isSameJson } from '../../platform/json/same';
 import { plain } from './plain';
 import { TaskDocumentError, validTask } from './task-document';
 import type { Writer } from './types';
@@ -9,6 +10,19 @@ export function nextVersion(current: Task, change: Partial<Task>, writer: Writer
   const { id, createdAt, createdBy, revision } = current;
   const stamps = { updatedAt: now.toISOString(), updatedBy: writer.actor, revision: revision + 1 };
   return acceptable({ ...current, ...change, id, createdAt, createdBy, ...stamps });
+}
+
+/** Whether two versions of a task differ in their stamps only. */
+export const isSameTask = (a: Task, b: Task): boolean => isSameJson(withoutStamps(a), withoutStamps(b));
+
+const withoutStamps = ({ updatedAt: _at, updatedBy: _by, revision: _revision, ...fields }: Task) => fields;
+
+/** A conflict that a change of the task ran into, with the task as it is. */
+export function withCurrentTask(error: unknown, current: Task): unknown {
+  if (!(error instanceof AppError) || error.status !== 409 || 'current' in error.details) return error;
+  const { id: resourceId, revision: currentRevision } = current;
+  const details = { resourceType: 'task', resourceId, ...error.details, currentRevision, current };
+  return new AppError(error.code, 409, error.message, details);
 }
 
 /** What the contract makes of `raw`. @throws AppError 400 with the fields it refuses */

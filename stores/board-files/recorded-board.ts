@@ -36,7 +36,8 @@ export function recordedBoard(board: Board, record: (change: RecordedChange) => 
     async update(id, change, writer) {
       const { seen, noted } = noting(change);
       const after = await board.update(id, noted, writer);
-      await record({ operation: 'update', actor: writer.actor, before: seen.task, after });
+      const changed = after.revision !== seen.task?.revision;
+      if (changed) await record({ operation: 'update', actor: writer.actor, before: seen.task, after });
       return after;
     },
     async move(id, to, change, mover) {

@@ -65,7 +65,7 @@ describe('profiles', () => {
   test('are forgotten only from the revision that was seen, if one is stated', async () => {
     const forget = (headers: Record<string, string>) => api.call('DELETE', '/api/config/profiles/kept', { headers });
     await api.call('PUT', '/api/config/profiles/kept', { body: profile });
-    await api.call('PUT', '/api/config/profiles/kept', { body: profile });
+    await api.call('PUT', '/api/config/profiles/kept', { body: { ...profile, name: 'More careful' } });
     expect(await forget({ 'If-Match': '"profiles:kept:1"' })).toMatchObject({
       status: 409,
       body: { code: 'CONFLICT', details: { resourceId: 'kept', expectedRevision: 1 } },

@@ -33,6 +33,7 @@ it('is set as a whole, sealed with its digest, at a revision', async () => {
   expect([set.status, set.body]).toMatchObject([200, manifest]);
   expect((await call('GET', '/manifest')).body).toEqual(set.body);
   expect((await call('PUT', '/manifest', set.body)).body).toEqual(set.body);
+  await call('PUT', '/manifest', { ...manifest, name: 'South' });
   const stale = await board.call('PUT', `${base}/manifest`, {
     body: manifest,
     headers: { 'X-Resource-Revision': '1' },

@@ -78,7 +78,7 @@ describe('update', () => {
     const created = await board.create({ title: 'a' }, { actor });
     const task = await board.update(
       created.id,
-      () => ({ id: 'TASK-9', revision: 99, createdAt: 'x', createdBy: 'y' }),
+      () => ({ title: 'b', id: 'TASK-9', revision: 99, createdAt: 'x', createdBy: 'y' }),
       {
         actor,
       },
