@@ -18,7 +18,14 @@ interface Credential {
   role: Role | undefined;
 }
 
-const elsewhere = { Host: 'board.attacker.example' };
+/** Callers that reach this machine, but not as themselves. */
+const indirect: Credential[] = [
+  { name: 'another Host', headers: { Host: 'board.attacker.example' }, role: undefined },
+  { name: 'a Host of this machine at another port', headers: { Host: 'localhost:1' }, role: undefined },
+  { name: 'a proxy in between', headers: { 'X-Forwarded-For': '127.0.0.1' }, role: undefined },
+  { name: 'a proxy that adds its own header', headers: { 'CF-Connecting-IP': '127.0.0.1' }, role: undefined },
+];
+const direct: Credential = { name: 'nothing but the Host of this machine', headers: {}, role: 'admin' };
 
 const boards: { settings: Record<string, string>; title: string; credentials: Credential[] }[] = [
   {
@@ -37,17 +44,16 @@ const boards: { settings: Record<string, string>; title: string; credentials: Cr
     title: 'with the bypass for local callers',
     settings: { BOARD_AUTH_LOCALHOST_BYPASS: 'true', BOARD_AUTH_LOCALHOST_ROLE: 'admin' },
     credentials: [
-      { name: 'another Host', headers: elsewhere, role: undefined },
-      { name: 'a proxy in between', headers: { 'X-Forwarded-For': '127.0.0.1' }, role: undefined },
+      ...indirect,
       { name: 'a wrong key', headers: { 'X-API-Key': 'nothing' }, role: undefined },
       { name: 'a read-only key', headers: { 'X-API-Key': readKey }, role: 'read-only' },
-      { name: 'nothing but the Host of this machine', headers: {}, role: 'admin' },
+      direct,
     ],
   },
   {
     title: 'without authentication',
     settings: { BOARD_AUTH_ENABLED: 'false' },
-    credentials: [{ name: 'nothing but the Host of this machine', headers: {}, role: 'admin' }],
+    credentials: [...indirect, direct],
   },
 ];
 
@@ -115,11 +121,17 @@ describe.each(boards)('an API $title', ({ settings, credentials }) => {
     expect(operations.length).toBeGreaterThanOrEqual(340);
   });
 
+  it('notices what is changed', async () => {
+    const before = await whatIsStored(board.api.context);
+    await board.call('PATCH', `/api/tasks/${taskId}`, { body: { description: 'changed' } });
+    expect(await whatIsStored(board.api.context)).not.toEqual(before);
+  });
+
   it.each(credentials)('refuses $name whatever it may not do, and changes nothing', async (caller) => {
     const refused = operations.filter((operation) => expectedAnswer(operation, caller.role) !== 'permitted');
-    const before = await whatIsStored(board.api.context.env);
+    const before = await whatIsStored(board.api.context);
     expect(await callAll(caller, refused)).toEqual([]);
-    expect(await whatIsStored(board.api.context.env)).toEqual(before);
+    expect(await whatIsStored(board.api.context)).toEqual(before);
   });
 
   it.each(credentials)('answers $name whatever it may do', async (caller) => {
@@ -127,6 +139,17 @@ describe.each(boards)('an API $title', ({ settings, credentials }) => {
     // What deletes comes last: there is something to do for everything before.
     const inOrder = [...permitted].sort((a, b) => Number(a.method === 'DELETE') - Number(b.method === 'DELETE'));
     expect(await callAll(caller, inOrder)).toEqual([]);
+  });
+
+  it.each(credentials)('refuses pages elsewhere whatever they ask for with $name', async (caller) => {
+    const connection = connectionTo(board.url, { ...caller.headers, 'Sec-Fetch-Site': 'cross-site' });
+    const answered: string[] = [];
+    for (const operation of operations) {
+      const { status, body } = await connection.send(requestOf(operation, document, idsFor(operation)));
+      if (status !== 403 || (body as Refusal).code !== 'CORS_REJECTED') answered.push(`${operation.name}: ${status}`);
+    }
+    connection.close();
+    expect(answered).toEqual([]);
   });
 
   it.each(credentials)('lets $name watch if it may read tasks, and nobody else', async (caller) => {

@@ -3,7 +3,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import Database from 'libsql';
 import { MongoClient } from 'mongodb';
-import type { Environment } from '../../../platform/config/env';
+import type { ApiContext } from '../../../api/context';
+import type { AuditStore } from '../../../stores/audit-store';
 
 const digest = (content: string | Buffer): string => createHash('sha256').update(content).digest('hex');
 
@@ -45,12 +46,21 @@ async function files(directory: string): Promise<Record<string, string>> {
   );
 }
 
+const auditTables = new Set(['audit', 'audit-heads']);
+
+/** The last action in the audit log. That authentications fail is written there too, once a minute, and is no action. */
+async function lastAction(audit: AuditStore): Promise<string> {
+  const { items } = await audit.list({ limit: 1000 });
+  return items.find(({ action }) => action !== 'auth.failed')?.hash ?? 'none';
+}
+
 /**
  * A digest of every table (or collection) and of every file of a data directory: two that are equal say that nothing has
  * been changed between them.
  */
-export async function whatIsStored(env: Environment): Promise<Record<string, string>> {
+export async function whatIsStored({ env, audit }: Pick<ApiContext, 'env' | 'audit'>): Promise<Record<string, string>> {
   const { MONGODB_URL: mongoUrl, BOARD_DATA_DIR: dataDir } = env;
   const stored = mongoUrl === undefined ? tables(join(dataDir, 'runboard.sqlite')) : await mongoCollections(mongoUrl);
-  return { ...stored, ...(await files(dataDir)) };
+  const withoutAudit = Object.entries(stored).filter(([name]) => !auditTables.has(name));
+  return { ...Object.fromEntries(withoutAudit), lastAction: await lastAction(audit), ...(await files(dataDir)) };
 }
