@@ -129,6 +129,19 @@ test('each user has plants of their own', async () => {
   expect((await call('GET', '/plants', undefined, 'the-token-of-ben-0000000')).body).toHaveLength(1);
 });
 
+test('failed authentications are limited by address, valid tokens are not', async () => {
+  await start({ RATE_LIMIT_AUTH_FAILURES: '2' });
+  expect(await call('GET', '/plants', undefined, 'wrong')).toMatchObject({ status: 401 });
+  expect(await call('GET', '/nowhere', undefined, 'wrong')).toMatchObject({ status: 401 });
+  const refused = await fetch(`${plants!.url}/plants`);
+  expect(refused.status).toBe(429);
+  expect(await refused.json()).toEqual({ error: 429, message: expect.any(String) });
+  expect(refused.headers.get('X-RateLimit-Limit')).toBe('2');
+  expect(Number(refused.headers.get('Retry-After'))).toBeGreaterThan(0);
+  expect(await call('GET', '/plants')).toMatchObject({ status: 200 });
+  expect((await fetch(`${plants!.url}/health`)).status).toBe(200);
+});
+
 describe('what a client gets wrong', () => {
   beforeEach(() => start());
 

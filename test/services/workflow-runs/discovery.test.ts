@@ -70,3 +70,21 @@ it('says in its own way that there is nothing at a path', async () => {
     body: { errors: [{ status: '404', title: 'Not Found' }] },
   });
 });
+
+it('limits failed authentications by address, and no valid tokens', async () => {
+  const limited = await startServiceUnderTest({ RATE_LIMIT_AUTH_FAILURES: '2' });
+  try {
+    for (const token of [null, 'nonsense']) {
+      expect((await limited.call('GET', '/user', undefined, token)).status).toBe(401);
+    }
+    const refused = await fetch(`${limited.service.url}/user`);
+    expect(refused.status).toBe(429);
+    expect(await refused.json()).toMatchObject({ errors: [{ status: '429', title: 'Too Many Requests' }] });
+    expect(refused.headers.get('X-RateLimit-Limit')).toBe('2');
+    expect(Number(refused.headers.get('Retry-After'))).toBeGreaterThan(0);
+    expect((await limited.call('GET', '/user')).status).toBe(200);
+    expect((await limited.call('GET', '/health', undefined, null)).status).toBe(200);
+  } finally {
+    await limited.close();
+  }
+});
