@@ -1,4 +1,4 @@
-import type { Environment } from '../platform/config/env';
+import type { ApiEnvironment } from '../platform/config/part-settings';
 import type { Authenticate } from '../platform/http/auth';
 import type { AuthFailures } from '../platform/http/auth-failures';
 import type { Routes } from '../platform/http/routes';
@@ -47,7 +47,7 @@ import type { HealthCheck } from './health/checks';
 
 /** What routes receive. Built once per process (`api/start.ts`); areas with more needs take a context of their own. */
 export interface ApiContext {
-  env: Environment;
+  env: ApiEnvironment;
   log: Log;
   /** Writes down who changed what (`activity`) as it changes it. */
   board: Board;

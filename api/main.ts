@@ -1,10 +1,12 @@
 import { Client, Connection } from '@temporalio/client';
-import { environmentOrExit } from '../platform/config/env';
+import { environmentOrExit, orExit } from '../platform/config/process-environment';
 import { ListenError } from '../platform/http/server';
 import { createLog } from '../platform/log/log';
 import { announceReady, endInOrder } from '../platform/processes/lifecycle';
+import { makeFilesPrivate } from '../platform/processes/operator-umask';
 import { configurationErrorExitCode } from '../platform/processes/part';
 import { discoverTemporal } from '../platform/temporal/discover';
+import { temporalSecurity } from '../platform/temporal/security';
 import { BoardElsewhereError } from '../stores/board-home';
 import { startApi, type RunningApi } from './start';
 
@@ -12,7 +14,9 @@ import { startApi, type RunningApi } from './start';
 const closeWithinMs = 15_000;
 
 async function main(): Promise<void> {
-  const env = environmentOrExit();
+  makeFilesPrivate();
+  const env = environmentOrExit('api');
+  const security = orExit(() => temporalSecurity(env));
   const log = createLog({ name: 'api', level: env.LOG_LEVEL });
   const starting = new AbortController();
   let api: RunningApi | undefined;
@@ -28,7 +32,7 @@ async function main(): Promise<void> {
     const { BOARD_DATA_DIR: dataDir, TEMPORAL_ADDRESS: configured, TEMPORAL_HTTP_ADDRESS: configuredHttp } = env;
     const found = await discoverTemporal({ configured, configuredHttp, dataDir, signal: starting.signal });
     // Connects with the first call and again after every loss: the board is served while Temporal is away.
-    const connection = Connection.lazy({ address: found.address });
+    const connection = Connection.lazy({ address: found.address, ...security });
     const settings = { ...env, TEMPORAL_HTTP_ADDRESS: found.httpAddress };
     api = await startApi(settings, log, new Client({ connection, namespace: env.TEMPORAL_NAMESPACE }));
   } catch (error) {

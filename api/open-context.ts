@@ -1,8 +1,8 @@
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Environment } from '../platform/config/env';
+import type { ApiEnvironment } from '../platform/config/part-settings';
 import { openUploadFolder } from '../platform/http/upload-folder';
 import type { Log } from '../platform/log/log';
+import { openDataDirectory } from '../platform/processes/data-directory';
 import { createActivityStore } from '../stores/activity-store';
 import { createAgentConfigStore } from '../stores/agent-config-store';
 import { createAgentStatusStore } from '../stores/agent-status-store';
@@ -54,8 +54,8 @@ import { createChangeRecorder } from './activity/recorder';
 import { diskCheck, memoryCheck, storageCheck } from './health/checks';
 
 /** Opens the stores and the board; what was opened is left to the closers, also when a later part cannot be. */
-export async function openContext(env: Environment, log: Log, closers: Closer[]): Promise<ApiContext> {
-  await mkdir(env.BOARD_DATA_DIR, { recursive: true });
+export async function openContext(env: ApiEnvironment, log: Log, closers: Closer[]): Promise<ApiContext> {
+  await openDataDirectory(env.BOARD_DATA_DIR, log);
   const database = await openDatabase({ mongoUrl: env.MONGODB_URL, dataDir: env.BOARD_DATA_DIR, log });
   closers.push(() => database.close());
   const home = await openBoardHome(database, { dataDir: env.BOARD_DATA_DIR, shared: env.MONGODB_URL !== undefined });

@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import type { Environment } from '../platform/config/env';
+import type { ApiEnvironment } from '../platform/config/part-settings';
 import { secretValues } from '../platform/config/secret-values';
 import { listen, type RunningServer } from '../platform/http/server';
 import type { Log } from '../platform/log/log';
@@ -28,7 +28,7 @@ export interface RunningApi {
  * @param client of the Temporal server; without one there are no runs
  * @throws ListenError when the port cannot be had; nothing stays open
  */
-export async function startApi(env: Environment, log: Log, client?: Client): Promise<RunningApi> {
+export async function startApi(env: ApiEnvironment, log: Log, client?: Client): Promise<RunningApi> {
   const closers: Closer[] = [];
   hideOwnSecrets(secretValues(env));
   try {

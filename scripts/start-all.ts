@@ -3,6 +3,8 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pino from 'pino';
 import { readEnvironment, type Environment } from '../platform/config/env';
+import { environmentOfPart } from '../platform/config/part-settings';
+import { withSecretFiles } from '../platform/config/secret-files';
 import { createLog, type Log } from '../platform/log/log';
 import { claimPort } from '../platform/processes/claim-port';
 import { claimDataDirectory } from '../platform/processes/data-directory';
@@ -31,11 +33,11 @@ export interface StartOptions {
   readyWithinMs?: number;
 }
 
-/** What runs beside the board: the setting with its port, and its folder. */
+/** What runs beside the board: the setting with its port, and its part, which is its folder. */
 const smallServices = {
-  bitmap: { port: 'BITMAP_PORT', folder: 'services/bitmap' },
-  plants: { port: 'PLANTS_PORT', folder: 'services/plants' },
-  workflowRuns: { port: 'WORKFLOW_RUNS_PORT', folder: 'services/workflow-runs' },
+  bitmap: { port: 'BITMAP_PORT', part: 'bitmap' },
+  plants: { port: 'PLANTS_PORT', part: 'plants' },
+  workflowRuns: { port: 'WORKFLOW_RUNS_PORT', part: 'workflow-runs' },
 } as const;
 export type SmallService = keyof typeof smallServices;
 export const everySmallService = Object.keys(smallServices) as SmallService[];
@@ -93,8 +95,10 @@ export async function startAll(options: StartOptions = {}): Promise<RunningServi
           log,
         });
     const temporalAddress = () => settings.TEMPORAL_ADDRESS ?? temporal?.address() ?? '';
+    // Files of secrets are read here, once: a part is handed what it needs of them.
+    const { environment: filled } = withSecretFiles(given);
     const environment = () => ({
-      ...given,
+      ...filled,
       BOARD_DRAIN_MS: String(drainMs(given, settings)),
       BOARD_DATA_DIR: dataDir,
       BOARD_PORT: String(apiPort),
@@ -102,10 +106,19 @@ export async function startAll(options: StartOptions = {}): Promise<RunningServi
       TEMPORAL_ADDRESS: temporalAddress(),
       TEMPORAL_HTTP_ADDRESS: settings.TEMPORAL_HTTP_ADDRESS ?? temporal?.httpAddress(),
     });
-    const folders = [...servicePorts.keys()].map((name) => [name, smallServices[name].folder] as const);
-    const programs = ([['worker', 'worker'], ['api', 'api'], ...folders] as const).map(([name, folder]) => {
+    const services = [...servicePorts.keys()].map((name) => {
+      const { part } = smallServices[name];
+      return { name, part, folder: `services/${part}` } as const;
+    });
+    const board = (['worker', 'api'] as const).map((name) => ({ name, part: name, folder: name }) as const);
+    const programs = [...board, ...services].map(({ name, part, folder }) => {
       const file = logFile?.(name);
-      return nodePart({ name, script: entryPoint(folder), environment, output: file ? { file } : 'inherit' });
+      return nodePart({
+        name,
+        script: entryPoint(folder),
+        environment: () => environmentOfPart(part, environment()),
+        output: file ? { file } : 'inherit',
+      });
     });
     const parts = [...(temporal ? [temporal] : []), ...programs];
     const supervision = await supervise(parts, {

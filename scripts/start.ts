@@ -2,6 +2,7 @@ import { EnvironmentError } from '../platform/config/env';
 import { createLog } from '../platform/log/log';
 import { PortInUseError } from '../platform/processes/claim-port';
 import { DataDirectoryInUseError } from '../platform/processes/data-directory';
+import { makeFilesPrivate } from '../platform/processes/operator-umask';
 import { configurationErrorExitCode } from '../platform/processes/part';
 import { TemporalUnavailableError } from '../platform/temporal/unavailable-error';
 import { everySmallService, PartNotReadyError, startAll, type RunningService } from './start-all';
@@ -31,6 +32,7 @@ function describe({ apiUrl, temporalUiUrl, temporalAddress, serviceUrls, dataDir
 
 /** Runs the whole service until it is asked to stop. */
 async function main(): Promise<number> {
+  makeFilesPrivate();
   const stopping = new AbortController();
   let service: RunningService | undefined;
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {

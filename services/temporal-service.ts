@@ -1,17 +1,22 @@
 import type { Client } from '@temporalio/client';
 import type { NativeConnection, WorkerOptions } from '@temporalio/worker';
-import { environmentOrExit, type Environment } from '../platform/config/env';
+import { environmentOrExit, orExit } from '../platform/config/process-environment';
+import type { PartEnvironment } from '../platform/config/part-settings';
 import { ListenError } from '../platform/http/server';
 import { createLog, type Log } from '../platform/log/log';
 import { announceReady, endInOrder } from '../platform/processes/lifecycle';
+import { makeFilesPrivate } from '../platform/processes/operator-umask';
 import { configurationErrorExitCode } from '../platform/processes/part';
 import { connectClient, connectWorker } from '../platform/temporal/connect';
 import { discoverTemporal } from '../platform/temporal/discover';
+import { temporalSecurity } from '../platform/temporal/security';
 import { installRuntime } from '../platform/temporal/runtime';
+
+type ServiceName = 'plants' | 'workflow-runs';
 
 /** What a small service with workflows is started with. */
 export interface ServiceParts {
-  env: Environment;
+  env: PartEnvironment<ServiceName>;
   log: Log;
   client: Client;
   connection: NativeConnection;
@@ -26,8 +31,8 @@ export interface RunningTemporalService {
 }
 
 export interface TemporalServiceOptions {
-  /** Its name in the log. */
-  name: string;
+  /** Its name in the log, and the part whose settings it reads. */
+  name: ServiceName;
   /** The bundle that `npm run build` leaves beside the compiled code. */
   codePath: string;
   start: (parts: ServiceParts) => Promise<RunningTemporalService>;
@@ -40,8 +45,10 @@ const closeWithinMs = 15_000;
 
 /** The life of a process that is one small service with workflows: found Temporal, served, ended in order. */
 export async function runTemporalService(options: TemporalServiceOptions): Promise<void> {
+  makeFilesPrivate();
   const { name, codePath, start, isMisconfigured = () => false } = options;
-  const env = environmentOrExit();
+  const env = environmentOrExit(name);
+  const security = orExit(() => temporalSecurity(env));
   const log = createLog({ name, level: env.LOG_LEVEL });
   const starting = new AbortController();
   let close: () => Promise<void> = () => Promise.resolve();
@@ -56,7 +63,7 @@ export async function runTemporalService(options: TemporalServiceOptions): Promi
   installRuntime(log);
   const { BOARD_DATA_DIR: dataDir, TEMPORAL_ADDRESS: configured, TEMPORAL_NAMESPACE: namespace } = env;
   const { address } = await discoverTemporal({ configured, dataDir, signal: starting.signal });
-  const target = { address, namespace, log, signal: starting.signal };
+  const target = { address, namespace, security, log, signal: starting.signal };
   const connection = await connectWorker(target);
   const client = await connectClient(target);
   let service: RunningTemporalService;

@@ -1,6 +1,6 @@
 import { WorkflowNotFoundError, WorkflowUpdateFailedError, WorkflowUpdateStage, type Client } from '@temporalio/client';
 import type { AdmissionControl } from '../activities/admission-control/dependencies';
-import type { Environment } from '../platform/config/env';
+import type { WorkerEnvironment } from '../platform/config/part-settings';
 import { updateProofMs, type MessageProofs } from '../platform/crypto/message-proof';
 import type { Log } from '../platform/log/log';
 import type { PhaseNotice } from '../runs/phases/notice';
@@ -20,7 +20,7 @@ import { boardQueue } from '../workflows/queues';
 
 export interface AdmissionParts {
   database: Database;
-  env: Environment;
+  env: WorkerEnvironment;
   client: Client;
   hosts: HostStore;
   settings?: SettingsStore;

@@ -15,7 +15,7 @@ import { createSchedulerActivities } from '../activities/scheduler';
 import { createTreeActivities } from '../activities/tree';
 import { watchRemoteRuns } from '../activities/watch-remote';
 import { createWorktreePlanActivities } from '../activities/worktree/plan';
-import type { Environment } from '../platform/config/env';
+import type { WorkerEnvironment } from '../platform/config/part-settings';
 import { createWebhookSender } from '../platform/http/webhook';
 import type { Board } from '../stores/board-files/board';
 import { runSignals } from './admission';
@@ -28,7 +28,7 @@ const webhookTimeoutMs = 10_000;
 /** What is done on the board's queue: whatever needs the stores and the task files, and no host in particular. */
 export function createBoardActivities(
   { stores, usual, approvals, prepare, command, taskStatus }: SharedDependencies,
-  { env, client, board }: { env: Environment; client: Client; board: Board },
+  { env, client, board }: { env: WorkerEnvironment; client: Client; board: Board },
 ) {
   const { attempts, events, feed, log, now } = usual;
   const { claims, telemetry, outputArtifacts, phases, rewinds, watchdog } = stores;

@@ -11,13 +11,13 @@ import { createBeginWorktreeActivities } from '../activities/worktree/begin';
 import { createNewWorktreeActivities } from '../activities/worktree/create';
 import { createWorktreeStepActivities } from '../activities/worktree/steps';
 import { createWorktreeViewActivities } from '../activities/worktree/view';
-import type { Environment } from '../platform/config/env';
+import type { WorkerEnvironment } from '../platform/config/part-settings';
 import { identify, type ProcessIdentity } from '../platform/processes/identity';
 import { agentRunId } from '../workflows/agent-run/messages';
 import type { SharedDependencies } from './shared';
 
 export interface HostParts {
-  env: Environment;
+  env: WorkerEnvironment;
   client: Client;
   leaving: AbortSignal;
   stopping: AbortSignal;

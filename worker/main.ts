@@ -1,14 +1,18 @@
 import { join } from 'node:path';
-import { environmentOrExit } from '../platform/config/env';
+import { environmentOrExit, orExit } from '../platform/config/process-environment';
 import { createLog } from '../platform/log/log';
 import { announceReady, endInOrder } from '../platform/processes/lifecycle';
+import { makeFilesPrivate } from '../platform/processes/operator-umask';
+import { temporalSecurity } from '../platform/temporal/security';
 import { startWorker, type RunningWorker } from './start';
 
 /** The bundle that `npm run build` leaves beside the compiled code. */
 const codePath = join(__dirname, '..', 'workflow-bundle.js');
 
 async function main(): Promise<void> {
-  const env = environmentOrExit();
+  makeFilesPrivate();
+  const env = environmentOrExit('worker');
+  orExit(() => temporalSecurity(env));
   const log = createLog({ name: 'worker', level: env.LOG_LEVEL });
   const starting = new AbortController();
   const started: { worker?: RunningWorker } = {};

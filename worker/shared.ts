@@ -3,7 +3,7 @@ import type { Client } from '@temporalio/client';
 import { createPrepareActivities } from '../activities/prepare';
 import { createAgentProbing } from '../activities/probing';
 import { createApprovals } from '../approvals/approvals';
-import type { Environment } from '../platform/config/env';
+import type { WorkerEnvironment } from '../platform/config/part-settings';
 import type { Log } from '../platform/log/log';
 import { createAcpProvider } from '../providers/agents/acp/acp-provider';
 import { createProcessProvider } from '../providers/agents/process/process-provider';
@@ -19,7 +19,7 @@ import { openAdmission } from './admission';
 import { openStores, type WorkerStores } from './stores';
 
 export interface WorkerParts {
-  env: Environment;
+  env: WorkerEnvironment;
   log: Log;
   hostId: string;
   database: Database;

@@ -1,12 +1,14 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Worker, type WorkerOptions } from '@temporalio/worker';
-import type { Environment } from '../platform/config/env';
-import { secretValues } from '../platform/config/secret-values';
+import type { WorkerEnvironment } from '../platform/config/part-settings';
 import type { Log } from '../platform/log/log';
+import { openDataDirectory } from '../platform/processes/data-directory';
+import { secretValues } from '../platform/config/secret-values';
 import { hideOwnSecrets } from '../platform/log/own-secrets';
 import { connectClient, connectWorker } from '../platform/temporal/connect';
 import { discoverTemporal } from '../platform/temporal/discover';
+import { temporalSecurity } from '../platform/temporal/security';
 import { ensureSearchAttributes } from '../platform/temporal/ensure-search-attributes';
 import { createBoard } from '../stores/board-files/board';
 import { openBoardHome } from '../stores/board-home';
@@ -47,7 +49,7 @@ export type WorkerCode = Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath'>
 
 /** Starts the workers of this process: on the board's queue, on its host's, and on its own. */
 export async function startWorker(
-  env: Environment,
+  env: WorkerEnvironment,
   log: Log,
   { providers, ...workflows }: WorkerCode,
   signal?: AbortSignal,
@@ -55,8 +57,10 @@ export async function startWorker(
   installRuntime(log);
   hideOwnSecrets(secretValues(env));
   const dataDir = env.BOARD_DATA_DIR;
+  await openDataDirectory(dataDir, log);
   const { address } = await discoverTemporal({ configured: env.TEMPORAL_ADDRESS, dataDir, signal });
-  const target = { address, namespace: env.TEMPORAL_NAMESPACE, log, ...(signal ? { signal } : {}) };
+  const security = temporalSecurity(env);
+  const target = { address, namespace: env.TEMPORAL_NAMESPACE, security, log, ...(signal ? { signal } : {}) };
   const connection = await connectWorker(target);
   const client = await connectClient(target);
   await ensureSearchAttributes(client.connection, env.TEMPORAL_NAMESPACE, { log });

@@ -1,4 +1,4 @@
-import type { Environment } from '../platform/config/env';
+import type { WorkerEnvironment } from '../platform/config/part-settings';
 import { createActiveRunStore } from '../stores/active-run-store';
 import { createAgentConfigStore } from '../stores/agent-config-store';
 import { createApprovalStore } from '../stores/approval-store';
@@ -34,7 +34,7 @@ import { createWatchdogStore } from '../stores/watchdog-store';
 import { createWorktreeStore } from '../stores/worktree-store';
 
 /** Opens every kind of record that the activities of a worker read and write. */
-export async function openStores(database: Database, env: Environment) {
+export async function openStores(database: Database, env: WorkerEnvironment) {
   const feed = await createFeedStore(database);
   const agents = await createAgentConfigStore(database);
   const profiles = await createProfileStore(database);

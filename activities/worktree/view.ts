@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { EditorOpened, WorktreeInspection } from '../../contracts/worktree';
 import type { LaunchRefusal } from '../../contracts/launch';
+import { asOperator } from '../../platform/processes/operator-umask';
 import type { ProofVerifier } from '../../platform/temporal/proof-verifier';
 import { refusal } from '../../runs/refusal';
 import { openEditorMessage, type Signed } from '../../workflows/message-proofs';
@@ -38,7 +39,7 @@ export function createWorktreeViewActivities(deps: WorktreeViewDependencies) {
         return refusal('EDITOR_NOT_CONFIGURED', 409, message, { taskId, path });
       }
       try {
-        const editor = spawn(program, args, { cwd: path, detached: true, stdio: 'ignore' });
+        const editor = asOperator(() => spawn(program, args, { cwd: path, detached: true, stdio: 'ignore' }));
         await once(editor, 'spawn');
         editor.unref();
         return { taskId, path, hostId: deps.hostId, command, pid: editor.pid ?? 0 };

@@ -1,10 +1,10 @@
-import type { Environment } from '../../platform/config/env';
+import type { ApiEnvironment } from '../../platform/config/part-settings';
 import { createAuthFailures, type AuthFailures } from '../../platform/http/auth-failures';
 import type { Log } from '../../platform/log/log';
 import type { AuditStore } from '../../stores/audit-store';
 
 /** Failed authentications of this replica: counted by address, and in the audit log once a minute and address. */
-export const auditedAuthFailures = (env: Environment, audit: AuditStore, log: Log): AuthFailures =>
+export const auditedAuthFailures = (env: ApiEnvironment, audit: AuditStore, log: Log): AuthFailures =>
   createAuthFailures({
     limit: env.RATE_LIMIT_AUTH_FAILURES,
     report: ({ address, via, presented }) => {

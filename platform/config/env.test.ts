@@ -1,5 +1,9 @@
 import { readFileSync } from 'node:fs';
+import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeTempDir, type TempDir } from '../testing/temp-dir';
+import { environmentOfPart, partSettings, type PartName } from './part-settings';
+import { secretSettings } from './secret-files';
 import { EnvironmentError, environment, readEnvironment } from './env';
 
 const adminKey = 'the-key-of-the-administrator';
@@ -81,4 +85,87 @@ test('the table in the README names every setting with its default', () => {
     const value = defaults[name];
     if (shown.startsWith('`')) expect([name, shown]).toEqual([name, `\`${String(value)}\``]);
   }
+});
+
+describe('a secret in a file', () => {
+  let dir: TempDir;
+  const file = async (content: string, mode: number): Promise<string> => {
+    const path = join(dir.path, `secret-${mode}-${content.length}`);
+    await writeFile(path, content);
+    await chmod(path, mode);
+    return path;
+  };
+
+  beforeAll(async () => {
+    dir = await makeTempDir('secrets');
+  });
+  afterAll(() => dir.remove());
+
+  const key = 'the-administrator-s-key-of-this-test';
+
+  it.each(secretSettings)('is read for %s', async (setting) => {
+    const values: Partial<Record<string, string>> = {
+      BOARD_API_KEYS: 'ci:a-long-key-of-the-pipeline:agent',
+      PLANTS_TOKENS: 'anna:a-long-token-of-anna-for-plants',
+      MONGODB_URL: 'mongodb://board@h/board',
+    };
+    const given = { [`${setting}_FILE`]: await file(`${values[setting] ?? key}\n`, 0o600) };
+    const inEnvironment = { [setting]: values[setting] ?? key };
+    const besides = setting === 'BOARD_ADMIN_KEY' ? {} : sound;
+    expect(readEnvironment({ ...besides, ...given })).toEqual(readEnvironment({ ...besides, ...inEnvironment }));
+  });
+
+  it('is refused when others can read it, when it is empty or absent, and beside the setting itself', async () => {
+    for (const mode of [0o640, 0o604, 0o644, 0o620]) {
+      const path = await file(key, mode);
+      expect(() => readEnvironment({ BOARD_ADMIN_KEY_FILE: path })).toThrow(/BOARD_ADMIN_KEY_FILE: .*chmod 600/);
+    }
+    const empty = await file('', 0o600);
+    expect(() => readEnvironment({ ...sound, BITMAP_TOKEN_FILE: empty })).toThrow('is empty');
+    expect(() => readEnvironment({ ...sound, BITMAP_TOKEN_FILE: join(dir.path, 'none') })).toThrow('(ENOENT)');
+    const path = await file(key, 0o400);
+    const both = { BOARD_ADMIN_KEY: 'another-key-of-the-administrator', BOARD_ADMIN_KEY_FILE: path };
+    expect(() => readEnvironment(both)).toThrow('keep one of the two');
+    expect(() => readEnvironment(both)).not.toThrow(key);
+  });
+
+  it('has the password of the database, which goes into its URL', async () => {
+    const password = await file('p@ss/word', 0o600);
+    const url = 'mongodb://board@a:27017,b:27017/board?replicaSet=board';
+    const { MONGODB_URL } = readEnvironment({ ...sound, MONGODB_URL: url, MONGODB_PASSWORD_FILE: password });
+    expect(MONGODB_URL).toBe('mongodb://board:p%40ss%2Fword@a:27017,b:27017/board?replicaSet=board');
+  });
+});
+
+describe('the environment of a part', () => {
+  const every = Object.fromEntries(Object.keys(environment.shape).map((name) => [name, `value of ${name}`]));
+  const source = { ...every, PATH: '/bin', MODEL_KEY: 'key of an agent' };
+  const parts = Object.keys(partSettings) as PartName[];
+
+  it.each(parts)('of %s has the settings that it reads, and no others', (part) => {
+    const given = Object.keys(environmentOfPart(part, source)).filter((name) => name in environment.shape);
+    expect(given.filter((name) => name !== 'NODE_ENV').sort()).toEqual(
+      [...partSettings[part]].filter((name) => name !== 'NODE_ENV').sort(),
+    );
+  });
+
+  it('has no secret that the part does not use', () => {
+    const secrets = (part: PartName) => secretSettings.filter((name) => name in environmentOfPart(part, source));
+    const shared = ['MONGODB_URL', 'MONGODB_PASSWORD', 'TEMPORAL_API_KEY'];
+    expect(secrets('api')).toEqual(['BOARD_ADMIN_KEY', 'BOARD_API_KEYS', ...shared]);
+    expect(secrets('worker')).toEqual(['BOARD_WEBHOOK_SECRET', ...shared]);
+    expect(secrets('bitmap')).toEqual(['BITMAP_TOKEN']);
+    expect(secrets('plants')).toEqual([...shared, 'PLANTS_TOKENS', 'PLANTS_WEBHOOK_SECRET']);
+    expect(secrets('workflow-runs')).toEqual(shared);
+  });
+
+  it('has the keys of agents and models only where they are used', () => {
+    expect(parts.filter((part) => 'MODEL_KEY' in environmentOfPart(part, source))).toEqual(['worker', 'workflow-runs']);
+    expect(parts.filter((part) => !('PATH' in environmentOfPart(part, source)))).toEqual([]);
+  });
+
+  it('is every setting of ours together, but for what the supervisor reads', () => {
+    const read = new Set<string>(Object.values(partSettings).flat());
+    expect(Object.keys(environment.shape).filter((name) => !read.has(name))).toEqual(['TEMPORAL_UI_PORT']);
+  });
 });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { withSecretFiles } from './secret-files';
 import { apiKeys, callerKey, roles, sharedKeyProblems, userTokens } from './api-keys';
 
 export { roles, type ApiKey, type Role } from './api-keys';
@@ -90,6 +91,8 @@ export const environment = z.object({
     .string()
     .regex(/^mongodb(\+srv)?:\/\//, 'must start with mongodb:// or mongodb+srv://')
     .optional(),
+  /** The password of the user that `MONGODB_URL` names, where it is not part of it. */
+  MONGODB_PASSWORD: z.string().min(1).optional(),
   TEMPORAL_ADDRESS: z
     .string()
     .regex(/^[^\s/:]+:\d{1,5}$/, 'must be host:port')
@@ -99,6 +102,12 @@ export const environment = z.object({
     .regex(/^[^\s/:]+:\d{1,5}$/, 'must be host:port')
     .optional(),
   TEMPORAL_NAMESPACE: z.string().min(1).default('default'),
+  TEMPORAL_API_KEY: z.string().min(1).optional(),
+  TEMPORAL_TLS: flag(false),
+  TEMPORAL_TLS_CA_FILE: z.string().min(1).optional(),
+  TEMPORAL_TLS_CERT_FILE: z.string().min(1).optional(),
+  TEMPORAL_TLS_KEY_FILE: z.string().min(1).optional(),
+  TEMPORAL_TLS_SERVER_NAME: z.string().min(1).optional(),
   TEMPORAL_UI_PORT: z.coerce.number().int().min(0).max(65_535).optional(),
   WORKFLOW_RUNS_PORT: port(3002),
   /** Ed25519 public key that callers' tokens are verified with: PEM, or base64 of PEM. */
@@ -146,38 +155,43 @@ export class EnvironmentError extends Error {
 
 /**
  * Validates the environment once, at start. Empty values count as absent; unknown `BOARD_*` names are problems, so
- * that a misspelt setting is not silently ignored.
+ * that a misspelt setting is not silently ignored. Secrets may be given as files (`<NAME>_FILE`).
  *
+ * @param names the settings that are read; the others are left at their defaults, whatever is set
  * @throws EnvironmentError listing every problem
  */
-export function readEnvironment(source: NodeJS.ProcessEnv): Environment {
-  const given = Object.fromEntries(Object.entries(source).filter(([, value]) => value !== undefined && value !== ''));
-  const unknown = Object.keys(given).filter((name) => name.startsWith('BOARD_') && !(name in environment.shape));
-  const parsed = environment.safeParse(given);
+export function readEnvironment(source: NodeJS.ProcessEnv, names = everySetting): Environment {
+  const { environment: filled, problems: fileProblems } = withSecretFiles(source, names);
+  const set = Object.entries(filled).filter(([, value]) => value !== undefined && value !== '');
+  const unknown = set.map(([name]) => name).filter((name) => name.startsWith('BOARD_') && !(name in environment.shape));
+  const parsed = environment.safeParse(Object.fromEntries(set.filter(([name]) => names.includes(name))));
   const problems = [
+    ...fileProblems,
     ...(parsed.success ? [] : parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`)),
     ...unknown.map((name) => `${name}: unknown setting`),
     ...(parsed.success ? sharedKeyProblems(parsed.data) : []),
   ];
   if (
     parsed.success &&
+    names.includes('BOARD_ADMIN_KEY') &&
     parsed.data.BOARD_AUTH_ENABLED &&
     !parsed.data.BOARD_ADMIN_KEY &&
     !parsed.data.BOARD_AUTH_LOCALHOST_BYPASS
   ) {
     problems.push('BOARD_ADMIN_KEY: required while BOARD_AUTH_ENABLED is true (or set BOARD_AUTH_ENABLED=false)');
   }
-  if (!parsed.success || problems.length > 0) throw new EnvironmentError(problems);
-  return parsed.data;
+  if (!parsed.success || problems.length > 0) throw new EnvironmentError([...new Set(problems)]);
+  return { ...parsed.data, MONGODB_URL: withPassword(parsed.data) };
 }
 
-/** Reads the process environment, or prints every problem and exits with code 2. */
-export function environmentOrExit(): Environment {
-  try {
-    return readEnvironment(process.env);
-  } catch (error) {
-    if (!(error instanceof EnvironmentError)) throw error;
-    process.stderr.write(`${error.message}\n`);
-    process.exit(2);
-  }
+const everySetting: readonly string[] = Object.keys(environment.shape);
+
+/** The URL with the password that is given beside it. */
+function withPassword({ MONGODB_URL: url, MONGODB_PASSWORD: password }: z.infer<typeof environment>) {
+  if (url === undefined || password === undefined) return url;
+  // Hosts may be several, separated by commas, which no URL parser takes.
+  return url.replace(
+    /^(mongodb(?:\+srv)?:\/\/[^:@/]+)@/,
+    (_all, user: string) => `${user}:${encodeURIComponent(password)}@`,
+  );
 }

@@ -7,6 +7,8 @@ type Secrets = Pick<
   | 'BOARD_WEBHOOK_SECRET'
   | 'BITMAP_TOKEN'
   | 'MONGODB_URL'
+  | 'MONGODB_PASSWORD'
+  | 'TEMPORAL_API_KEY'
   | 'PLANTS_TOKENS'
   | 'PLANTS_WEBHOOK_SECRET'
 >;
@@ -14,7 +16,14 @@ type Secrets = Pick<
 /** Every secret among the settings of a process, as it may turn up in a text. */
 export function secretValues(env: Partial<Secrets>): string[] {
   const { BOARD_API_KEYS: keys = [], PLANTS_TOKENS: tokens = [], MONGODB_URL: url, ...rest } = env;
-  const single = [rest.BOARD_ADMIN_KEY, rest.BOARD_WEBHOOK_SECRET, rest.BITMAP_TOKEN, rest.PLANTS_WEBHOOK_SECRET];
+  const single = [
+    rest.BOARD_ADMIN_KEY,
+    rest.BOARD_WEBHOOK_SECRET,
+    rest.BITMAP_TOKEN,
+    rest.PLANTS_WEBHOOK_SECRET,
+    rest.MONGODB_PASSWORD,
+    rest.TEMPORAL_API_KEY,
+  ];
   const listed = [...keys.map(({ key }) => key), ...tokens.map(({ token }) => token)];
   return [...single.filter((value) => value !== undefined), ...listed, ...passwordIn(url)];
 }

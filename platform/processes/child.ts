@@ -1,7 +1,9 @@
 import { spawn, type ChildProcess, type StdioOptions } from 'node:child_process';
 import { mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import type { Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
+import { environmentDescriptor } from './handed-environment';
 
 /** How a process ended: one of the two is null; both are for a process that is not our child. */
 export interface ProcessEnd {
@@ -25,6 +27,8 @@ export interface LaunchOptions {
   output: 'inherit' | { file: string };
   /** Opens a message channel; its end tells the child that this process is gone. */
   channel?: boolean;
+  /** With a channel: what the child reads from `environmentDescriptor`. */
+  handed?: string;
 }
 
 /**
@@ -34,11 +38,17 @@ export interface LaunchOptions {
  * @throws Error from the system, e.g. with code ENOENT
  */
 export async function launch(command: string, args: readonly string[], options: LaunchOptions): Promise<Child> {
-  const { environment, output, channel = false } = options;
+  const { environment, output, channel = false, handed } = options;
   const file = output === 'inherit' ? undefined : await openForAppend(output.file);
   try {
     const target = file?.fd ?? 'inherit';
-    const stdio: StdioOptions = ['ignore', target, target, ...(channel ? (['ipc'] as const) : [])];
+    const stdio: StdioOptions = [
+      'ignore',
+      target,
+      target,
+      ...(channel ? (['ipc'] as const) : []),
+      ...(handed === undefined ? [] : (['pipe'] as const)),
+    ];
     const child = spawn(command, args, { detached: true, stdio, env: environment });
     const exited = new Promise<ProcessEnd>((resolve) => {
       child.once('exit', (code, signal) => resolve({ code, signal }));
@@ -46,15 +56,23 @@ export async function launch(command: string, args: readonly string[], options: 
     const pid = await new Promise<number>((resolve, reject) => {
       child.once('spawn', () => resolve(child.pid as number)).once('error', reject);
     });
+    if (handed !== undefined) give(child, handed);
     return { pid, process: child, exited, stop: (graceMs) => stop(child, exited, graceMs) };
   } finally {
     await file?.close();
   }
 }
 
+/** A child that ends before it has read everything says why by its exit code. */
+function give(child: ChildProcess, handed: string): void {
+  const pipe = child.stdio[environmentDescriptor] as Writable;
+  pipe.on('error', () => undefined);
+  pipe.end(handed);
+}
+
 async function openForAppend(file: string) {
-  await mkdir(dirname(file), { recursive: true });
-  return open(file, 'a');
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  return open(file, 'a', 0o600);
 }
 
 async function stop(child: ChildProcess, exited: Promise<unknown>, graceMs: number): Promise<void> {

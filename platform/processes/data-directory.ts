@@ -1,6 +1,7 @@
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, lstat, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import type { Log } from '../log/log';
 import { identify, isSameProcess } from './identity';
 
 const owner = z.object({ pid: z.number().int(), startTime: z.string(), bootId: z.string() });
@@ -14,6 +15,48 @@ export class DataDirectoryInUseError extends Error {
   }
 }
 
+/** What anybody but the owner may do. */
+const others = 0o077;
+
+/** Holds what agents work on: their directories are behind closed ones, and the modes of their files are the agents'. */
+const worktrees = 'worktrees';
+
+/**
+ * Makes the data directory, for its user alone. One that others could enter, as earlier versions made it, is closed with
+ * everything in it; what belongs to another user, and stays open, is warned of.
+ */
+export async function openDataDirectory(dataDir: string, log?: Log): Promise<void> {
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  const { mode } = await lstat(dataDir);
+  if ((mode & others) === 0) return;
+  // The directory itself comes last: a start that was interrupted is done again.
+  const open = [...(await closeContents(dataDir)), ...(await close(dataDir, mode))];
+  if (open.length > 0)
+    log?.warn({ open: open.slice(0, 10), count: open.length }, 'files of the data directory are open to other users');
+}
+
+async function closeContents(directory: string): Promise<string[]> {
+  const open: string[] = [];
+  for (const entry of await readdir(directory, { withFileTypes: true }).catch(() => [])) {
+    if (entry.isSymbolicLink()) continue;
+    const path = join(directory, entry.name);
+    // Somebody else may be done with a file meanwhile.
+    const { mode } = (await lstat(path).catch(() => undefined)) ?? { mode: 0 };
+    if (entry.isDirectory() && entry.name !== worktrees) open.push(...(await closeContents(path)));
+    if ((mode & others) !== 0) open.push(...(await close(path, mode)));
+  }
+  return open;
+}
+
+async function close(path: string, mode: number): Promise<string[]> {
+  try {
+    await chmod(path, mode & 0o7700);
+    return [];
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENOENT' ? [] : [path];
+  }
+}
+
 /**
  * Makes the data directory and marks it as supervised by this process, so that a second supervisor does not adopt, and
  * later stop, the embedded server of the first. The mark of a process that has ended does not count.
@@ -23,12 +66,13 @@ export class DataDirectoryInUseError extends Error {
  */
 export async function claimDataDirectory(dataDir: string): Promise<() => Promise<void>> {
   const file = join(dataDir, 'runtime', 'supervisor.json');
-  await mkdir(join(dataDir, 'runtime'), { recursive: true });
+  await openDataDirectory(dataDir);
+  await mkdir(join(dataDir, 'runtime'), { recursive: true, mode: 0o700 });
   const self = JSON.stringify(await identify(process.pid));
   for (;;) {
     try {
       // Fails when it exists: of two supervisors at once, one makes it.
-      await writeFile(file, self, { flag: 'wx' });
+      await writeFile(file, self, { flag: 'wx', mode: 0o600 });
       return () => rm(file, { force: true });
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;

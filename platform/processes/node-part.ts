@@ -1,5 +1,7 @@
 import { launch, type LaunchOptions } from './child';
+import { handOver } from './handed-environment';
 import { readyMessage } from './lifecycle';
+import { umaskEnvironment } from './operator-umask';
 import type { Part } from './part';
 
 export interface NodePart extends Part {
@@ -11,7 +13,7 @@ export interface NodePartOptions {
   name: string;
   /** Absolute path of the compiled entry point. */
   script: string;
-  /** Asked at each start: other parts may only be known by then. */
+  /** The whole environment of the process, of which `/proc` shows only what no secret is. Asked at each start: other parts may only be known by then. */
   environment: () => NodeJS.ProcessEnv;
   output: LaunchOptions['output'];
 }
@@ -27,10 +29,12 @@ export function nodePart({ name, script, environment, output }: NodePartOptions)
     isReady: () => readyAt !== undefined,
     start: async () => {
       readyAt = undefined;
+      const { initial, handed } = handOver(environment());
       const child = await launch(process.execPath, ['--enable-source-maps', script], {
-        environment: environment(),
+        environment: { ...initial, ...umaskEnvironment() },
         output,
         channel: true,
+        handed,
       });
       child.process.on('message', (message) => {
         if (message === readyMessage) readyAt = performance.now();

@@ -1,4 +1,5 @@
 /** The process behind `programRunner`: runs what it is asked to and ends with the process that asked. */
+import { useOperatorUmask } from './operator-umask';
 import { runProgram, type Program, type ProgramEnd } from './program';
 
 export interface ProgramRequest {
@@ -10,6 +11,8 @@ export interface ProgramAnswer {
   id: number;
   end: ProgramEnd;
 }
+
+useOperatorUmask();
 
 process.on('message', ({ id, program }: ProgramRequest) => {
   void runProgram(program).then((end) => process.send?.({ id, end } satisfies ProgramAnswer));

@@ -1,5 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { extname, join } from 'node:path';
+import { baseEnvironment } from './base-environment';
+import { umaskEnvironment } from './operator-umask';
 import { runProgram, type Program, type ProgramEnd } from './program';
 import type { ProgramAnswer, ProgramRequest } from './program-helper';
 
@@ -25,7 +27,12 @@ export function programRunner(): RunProgram {
   let ids = 0;
 
   const start = (): ChildProcess => {
-    const child = fork(join(__dirname, 'program-helper.js'), { serialization: 'advanced', execArgv: [] });
+    const child = fork(join(__dirname, 'program-helper.js'), {
+      serialization: 'advanced',
+      execArgv: [],
+      // Programs are given an environment each; whatever else this process knows is none of the helper's.
+      env: { ...baseEnvironment(process.env), ...umaskEnvironment() },
+    });
     child.on('message', ({ id, end }: ProgramAnswer) => settle(id, end));
     child.once('error', () => forget(child));
     child.once('exit', () => forget(child));

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
+import type { TemporalSecurity } from './security';
 
 /** Reconnects fast: a local server answers some hundred milliseconds after its port opens. */
 const impatientChannel = { 'grpc.initial_reconnect_backoff_ms': 50, 'grpc.max_reconnect_backoff_ms': 200 };
@@ -9,16 +10,17 @@ const impatientChannel = { 'grpc.initial_reconnect_backoff_ms': 50, 'grpc.max_re
  * its namespaces can be used, so that neither is worth waiting for.
  *
  * @param options.withinMs bound in milliseconds; 0 asks once
+ * @param options.security where the server asks who connects
  * @param options.signal ends the wait early, with its reason
  * @throws Error with the last failure as its cause when time is up
  */
 export async function awaitNamespace(
   address: string,
   namespace: string,
-  { withinMs, signal }: { withinMs: number; signal?: AbortSignal },
+  { withinMs, signal, security }: { withinMs: number; signal?: AbortSignal; security?: TemporalSecurity },
 ): Promise<void> {
   // Without the interceptors that retry: this loop does, and a call must fail as soon as it can.
-  const connection = Connection.lazy({ address, channelArgs: impatientChannel, interceptors: [] });
+  const connection = Connection.lazy({ address, ...security, channelArgs: impatientChannel, interceptors: [] });
   const deadline = performance.now() + withinMs;
   try {
     for (;;) {

@@ -4,12 +4,15 @@ import { NativeConnection } from '@temporalio/worker';
 import type { Log } from '../log/log';
 import { backoffMs } from '../processes/backoff';
 import { awaitNamespace } from './await-namespace';
+import type { TemporalSecurity } from './security';
 import { TemporalUnavailableError } from './unavailable-error';
 
 export interface ConnectOptions {
   /** `host:port` of the frontend. */
   address: string;
   namespace: string;
+  /** Where the server asks who connects. */
+  security?: TemporalSecurity;
   log: Log;
   /** Ends the attempts, with its reason. */
   signal?: AbortSignal;
@@ -25,9 +28,9 @@ const backoff = { firstMs: 250, maxMs: 10_000 };
  * @throws TemporalUnavailableError after `withinMs`; the signal's reason when it is aborted
  */
 export function connectClient(options: ConnectOptions): Promise<Client> {
-  const { address, namespace } = options;
+  const { address, namespace, security } = options;
   return untilConnected(options, async () => {
-    const connection = await Connection.connect({ address });
+    const connection = await Connection.connect({ address, ...security });
     return new Client({ connection, namespace });
   });
 }
@@ -39,17 +42,17 @@ export function connectClient(options: ConnectOptions): Promise<Client> {
  * @throws TemporalUnavailableError after `withinMs`; the signal's reason when it is aborted
  */
 export function connectWorker(options: ConnectOptions): Promise<NativeConnection> {
-  return untilConnected(options, () => NativeConnection.connect({ address: options.address }));
+  return untilConnected(options, () => NativeConnection.connect({ address: options.address, ...options.security }));
 }
 
 /** Tries, says what failed, and tries again with growing pauses: a server that starts after us is the normal case. */
 async function untilConnected<T>(options: ConnectOptions, connect: () => Promise<T>): Promise<T> {
-  const { address, namespace, log, signal, withinMs = Infinity } = options;
+  const { address, namespace, security, log, signal, withinMs = Infinity } = options;
   const deadline = performance.now() + withinMs;
   for (let failures = 1; ; failures += 1) {
     signal?.throwIfAborted();
     try {
-      await awaitNamespace(address, namespace, { withinMs: 0, signal });
+      await awaitNamespace(address, namespace, { withinMs: 0, signal, security });
       const connected = await connect();
       log.info({ address, namespace }, 'connected to temporal');
       return connected;

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { asOperator } from '../../platform/processes/operator-umask';
 import { configured, hardening, transferEnvironment } from './git-environment';
 import { GitError } from './git-error';
 import type { GitRunner } from './run-git';
@@ -61,13 +62,15 @@ export function createTransfer(git: GitRunner, options: { timeoutMs: number; sta
     const stallSeconds = Math.ceil(options.stallMs / 1_000);
     const settings = configured([...hardening, ...plainTransfers, ...config, `http.lowSpeedTime=${stallSeconds}`]);
     return new Promise<TransferAnswer>((resolve, reject) => {
-      const child = spawn('git', [...settings, ...args], {
-        cwd,
-        env: transferEnvironment(cwd, sshCommand.exitCode === 0),
-        stdio: ['ignore', 'pipe', 'pipe'],
-        // A session of its own has no terminal, and can be ended as a whole.
-        detached: true,
-      });
+      const child = asOperator(() =>
+        spawn('git', [...settings, ...args], {
+          cwd,
+          env: transferEnvironment(cwd, sshCommand.exitCode === 0),
+          stdio: ['ignore', 'pipe', 'pipe'],
+          // A session of its own has no terminal, and can be ended as a whole.
+          detached: true,
+        }),
+      );
       let ended: string | undefined;
       const end = (reason: string): void => {
         ended ??= reason;

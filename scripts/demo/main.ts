@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { RunEvent } from '../../contracts/run-event';
+import { makeFilesPrivate } from '../../platform/processes/operator-umask';
 import { startAll, type RunningService } from '../start-all';
 import { createRepository, exampleAgent, git, sampleTask } from './sample';
 import { Terminal } from './terminal';
@@ -22,6 +23,7 @@ const inherited = Object.fromEntries(
 );
 
 async function main(): Promise<void> {
+  makeFilesPrivate();
   const directory = await mkdtemp(join(tmpdir(), 'runboard-demo-'));
   const interrupted = new AbortController();
   let service: RunningService | undefined;

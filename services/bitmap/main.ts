@@ -1,8 +1,9 @@
-import { environmentOrExit } from '../../platform/config/env';
+import { environmentOrExit } from '../../platform/config/process-environment';
 import { ListenError } from '../../platform/http/server';
 import { createLog } from '../../platform/log/log';
 import { DataDirectoryInUseError } from '../../platform/processes/data-directory';
 import { announceReady, endInOrder } from '../../platform/processes/lifecycle';
+import { makeFilesPrivate } from '../../platform/processes/operator-umask';
 import { configurationErrorExitCode } from '../../platform/processes/part';
 import { bitmapSettings } from './settings';
 import { startBitmapServer, type RunningBitmapServer } from './start';
@@ -14,7 +15,8 @@ const closeWithinMs = 20_000;
 const lasting = [ListenError, DataDirectoryInUseError];
 
 async function main(): Promise<void> {
-  const env = environmentOrExit();
+  makeFilesPrivate();
+  const env = environmentOrExit('bitmap');
   const log = createLog({ name: 'bitmap', level: env.LOG_LEVEL });
   let server: RunningBitmapServer | undefined;
   endInOrder({

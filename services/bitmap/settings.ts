@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
-import type { Environment } from '../../platform/config/env';
+import type { PartEnvironment } from '../../platform/config/part-settings';
 
 export interface BitmapSettings {
   host: string;
@@ -25,7 +25,7 @@ const isLoopback = (host: string): boolean =>
  *
  * Without a token it is served to this machine only, whatever address the board listens on.
  */
-export function bitmapSettings(env: Environment): BitmapSettings {
+export function bitmapSettings(env: PartEnvironment<'bitmap'>): BitmapSettings {
   const { BITMAP_TOKEN: token } = env;
   const host = token !== undefined || isLoopback(env.BOARD_HOST) ? env.BOARD_HOST : '127.0.0.1';
   return {

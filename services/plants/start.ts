@@ -3,10 +3,11 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { WithStartWorkflowOperation, type Client } from '@temporalio/client';
 import { Worker, type NativeConnection, type WorkerOptions } from '@temporalio/worker';
-import type { Environment } from '../../platform/config/env';
+import type { PartEnvironment } from '../../platform/config/part-settings';
 import { createAuthFailures } from '../../platform/http/auth-failures';
 import { listen } from '../../platform/http/server';
 import type { Log } from '../../platform/log/log';
+import { openDataDirectory } from '../../platform/processes/data-directory';
 import { openDatabase } from '../../stores/open';
 import { createPlantActivities } from './activities';
 import { createPlantApp, PlantError, plantRefusalBody } from './app';
@@ -26,7 +27,7 @@ const receiverTimeoutMs = 10_000;
 const createWithinMs = 10_000;
 
 export interface PlantsOptions {
-  env: Environment;
+  env: PartEnvironment<'plants'>;
   log: Log;
   client: Client;
   connection: NativeConnection;
@@ -47,7 +48,8 @@ export interface RunningPlants {
 export async function startPlants(options: PlantsOptions): Promise<RunningPlants> {
   const { env, log, client, connection, delivery = usualDelivery, taskQueue = plantsQueue } = options;
   const dataDir = join(env.BOARD_DATA_DIR, 'plants');
-  await mkdir(dataDir, { recursive: true });
+  await openDataDirectory(env.BOARD_DATA_DIR, log);
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const database = await openDatabase({ mongoUrl: env.MONGODB_URL, dataDir, log });
   const store = await createPlantStore(database);
   const receivers = createReceivers({

@@ -1,6 +1,6 @@
 import { Router } from '@koa/router';
 import Koa from 'koa';
-import type { Environment } from '../../platform/config/env';
+import type { PartEnvironment } from '../../platform/config/part-settings';
 import { accessLog } from '../../platform/http/access-log';
 import { createAuthFailures } from '../../platform/http/auth-failures';
 import type { RequestState } from '../../platform/http/context';
@@ -20,7 +20,7 @@ export interface WorkflowRunsApp {
 
 /** Puts the API of the service together: what every request goes through, and its areas. */
 export function createWorkflowRunsApp(
-  { env, log }: { env: Environment; log: Log },
+  { env, log }: { env: PartEnvironment<'workflow-runs'>; log: Log },
   areas: readonly ((routes: Routes) => void)[],
 ): WorkflowRunsApp {
   const app = new Koa<RequestState>();

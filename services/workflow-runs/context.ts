@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import type { Environment } from '../../platform/config/env';
+import type { PartEnvironment } from '../../platform/config/part-settings';
 import type { Routes } from '../../platform/http/routes';
 import type { Log } from '../../platform/log/log';
 import type { Database } from '../../stores/collection';
@@ -9,7 +9,7 @@ import type { SessionStore } from './sessions/store';
 
 /** What the areas of this service share. Built once per process (`start.ts`). */
 export interface WorkflowRunsContext {
-  env: Environment;
+  env: PartEnvironment<'workflow-runs'>;
   log: Log;
   database: Database;
   client: Client;

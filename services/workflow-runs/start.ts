@@ -2,10 +2,11 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
 import { Worker, type NativeConnection, type WorkerOptions } from '@temporalio/worker';
-import type { Environment } from '../../platform/config/env';
+import type { PartEnvironment } from '../../platform/config/part-settings';
 import type { Routes } from '../../platform/http/routes';
 import { listen } from '../../platform/http/server';
 import type { Log } from '../../platform/log/log';
+import { openDataDirectory } from '../../platform/processes/data-directory';
 import { openDatabase } from '../../stores/open';
 import { createWorkflowRunsActivities } from './activities';
 import { createWorkflowRunsApp } from './app';
@@ -21,7 +22,7 @@ import { createSessionStore } from './sessions/store';
 const usualQueue = 'workflow-runs';
 
 export interface WorkflowRunsOptions {
-  env: Environment;
+  env: PartEnvironment<'workflow-runs'>;
   log: Log;
   client: Client;
   connection: NativeConnection;
@@ -41,7 +42,8 @@ export interface RunningWorkflowRuns {
 export async function startWorkflowRuns(options: WorkflowRunsOptions): Promise<RunningWorkflowRuns> {
   const { env, log, client, connection, taskQueue = usualQueue, now = () => new Date() } = options;
   const dataDir = join(env.BOARD_DATA_DIR, 'workflow-runs');
-  await mkdir(dataDir, { recursive: true });
+  await openDataDirectory(env.BOARD_DATA_DIR, log);
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
   // A catalog that cannot be used is told before anything else is opened.
   const models = await openModels(env, log);
   const database = await openDatabase({ mongoUrl: env.MONGODB_URL, dataDir, log });

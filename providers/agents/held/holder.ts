@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { constants } from 'node:os';
 import { identifyChild, type ProcessIdentity } from '../../../platform/processes/identity';
+import { asOperator } from '../../../platform/processes/operator-umask';
 import type { SpawnRequest } from '../local/spawn-agent';
 import { readIfThere, type HeldExit, type Spool } from './spool';
 
@@ -36,12 +37,9 @@ export interface Holder {
 
 /** @throws the system's error when it cannot be started */
 export async function startHolder(spool: Spool, { path, args, cwd, env }: SpawnRequest): Promise<Holder> {
-  const child = spawn('/bin/sh', ['-c', script, spool.path, path, ...args], {
-    cwd,
-    env,
-    detached: true,
-    stdio: 'ignore',
-  });
+  const child = asOperator(() =>
+    spawn('/bin/sh', ['-c', script, spool.path, path, ...args], { cwd, env, detached: true, stdio: 'ignore' }),
+  );
   const identity = child.pid === undefined ? undefined : identifyChild(child.pid);
   if (identity === undefined) {
     const [error] = (await once(child, 'error')) as [Error];

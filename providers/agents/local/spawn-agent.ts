@@ -2,6 +2,7 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
 import { findGroup, identifyChild, type ProcessIdentity } from '../../../platform/processes/identity';
+import { asOperator } from '../../../platform/processes/operator-umask';
 import type { Delivery } from '../provider';
 import { deliver } from './deliver';
 
@@ -37,7 +38,9 @@ export interface SpawnRequest {
  * @throws the system's error when it cannot be started
  */
 export async function spawnAgent({ path, args, cwd, env }: SpawnRequest): Promise<SpawnedAgent> {
-  const child: AgentProcess = spawn(path, args, { cwd, env, detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
+  const child: AgentProcess = asOperator(() =>
+    spawn(path, args, { cwd, env, detached: true, stdio: ['pipe', 'pipe', 'pipe'] }),
+  );
   // Read in the same turn: an agent that ends at once has not been reaped yet.
   const identity = child.pid === undefined ? undefined : identifyChild(child.pid);
   const exited = once(child, 'exit').then(([exitCode, signal]) => ({

@@ -1,4 +1,4 @@
-import type { Environment } from '../../../platform/config/env';
+import type { PartEnvironment } from '../../../platform/config/part-settings';
 import type { Log } from '../../../platform/log/log';
 import { dryRunCatalog, readCatalog } from './catalog';
 import { createModels, type Models } from './models';
@@ -9,7 +9,7 @@ import { createModels, type Models } from './models';
  *
  * @throws CatalogError with all that is wrong with the catalog's file
  */
-export async function openModels(env: Environment, log: Log): Promise<Models> {
+export async function openModels(env: PartEnvironment<'workflow-runs'>, log: Log): Promise<Models> {
   const { WORKFLOW_RUNS_MODELS: path, WORKFLOW_RUNS_DRY_RUN: dryRun } = env;
   const catalog = path === undefined ? dryRunCatalog : await readCatalog(path);
   const keyOf = (name: string): string | undefined => process.env[name];

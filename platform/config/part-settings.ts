@@ -1,0 +1,130 @@
+import { isSystemVariable } from '../processes/base-environment';
+import { environment, type Environment } from './env';
+
+const everyPart = ['BOARD_DATA_DIR', 'LOG_LEVEL', 'NODE_ENV'] as const;
+const stores = ['MONGODB_URL', 'MONGODB_PASSWORD'] as const;
+const temporal = [
+  'TEMPORAL_ADDRESS',
+  'TEMPORAL_HTTP_ADDRESS',
+  'TEMPORAL_NAMESPACE',
+  'TEMPORAL_API_KEY',
+  'TEMPORAL_TLS',
+  'TEMPORAL_TLS_CA_FILE',
+  'TEMPORAL_TLS_CERT_FILE',
+  'TEMPORAL_TLS_KEY_FILE',
+  'TEMPORAL_TLS_SERVER_NAME',
+] as const;
+/** How runs are made, which the API decides and workers do. */
+const runs = [
+  'BOARD_MAX_RUNS',
+  'BOARD_RUN_RETRIES',
+  'BOARD_RETRY_BACKOFF_MS',
+  'BOARD_RUN_TIMEOUT_MS',
+  'BOARD_ARTIFACT_RETENTION_MS',
+  'BOARD_HEARTBEAT_TIMEOUT_MS',
+] as const;
+
+/**
+ * The settings that each part reads. It is given no others: a secret that it has no use for cannot get out of it. Parts
+ * have no other type of environment, so that one that reads a further setting does not compile until it is named here.
+ */
+export const partSettings = {
+  api: [
+    ...everyPart,
+    ...stores,
+    ...temporal,
+    ...runs,
+    'BOARD_HOST',
+    'BOARD_PORT',
+    'BOARD_AUTH_ENABLED',
+    'BOARD_AUTH_LOCALHOST_BYPASS',
+    'BOARD_AUTH_LOCALHOST_ROLE',
+    'BOARD_ADMIN_KEY',
+    'BOARD_API_KEYS',
+    'BOARD_ALLOWED_ORIGINS',
+    'BOARD_MAX_WATCHERS',
+    'BOARD_WATCHERS_PER_ADDRESS',
+    'RATE_LIMIT_AUTH_FAILURES',
+    'RATE_LIMIT_GLOBAL',
+    'RATE_LIMIT_READ',
+    'RATE_LIMIT_WRITE',
+    'RATE_LIMIT_UPLOAD',
+    'RATE_LIMIT_ARTIFACTS',
+  ],
+  worker: [
+    ...everyPart,
+    ...stores,
+    ...temporal,
+    ...runs,
+    'BOARD_HOST_ID',
+    'BOARD_EDITOR_COMMAND',
+    'BOARD_RUN_OUTPUT_LIMIT_BYTES',
+    'BOARD_STOP_GRACE_MS',
+    'BOARD_DRAIN_MS',
+    'BOARD_CHECKPOINT_INTERVAL_MS',
+    'BOARD_WORKER_CONCURRENCY',
+    // Hooks are told by an activity.
+    'BOARD_WEBHOOK_SECRET',
+    'BOARD_WEBHOOK_ALLOW_PRIVATE',
+  ],
+  bitmap: [
+    ...everyPart,
+    'BOARD_HOST',
+    'RATE_LIMIT_AUTH_FAILURES',
+    'BITMAP_PORT',
+    'BITMAP_TOKEN',
+    'BITMAP_BODY_LIMIT_BYTES',
+    'BITMAP_THREADS',
+  ],
+  plants: [
+    ...everyPart,
+    ...stores,
+    ...temporal,
+    'BOARD_HOST',
+    'RATE_LIMIT_AUTH_FAILURES',
+    'PLANTS_PORT',
+    'PLANTS_TOKENS',
+    'PLANTS_WEBHOOK_URLS',
+    'PLANTS_WEBHOOK_SECRET',
+    'PLANTS_WEBHOOK_ALLOW_PRIVATE',
+  ],
+  'workflow-runs': [
+    ...everyPart,
+    ...stores,
+    ...temporal,
+    'BOARD_HOST',
+    'RATE_LIMIT_AUTH_FAILURES',
+    'WORKFLOW_RUNS_PORT',
+    'WORKFLOW_RUNS_JWT_PUBLIC_KEY',
+    'WORKFLOW_RUNS_JWT_ISSUER',
+    'WORKFLOW_RUNS_USERS',
+    'WORKFLOW_RUNS_CONCURRENCY',
+    'WORKFLOW_RUNS_MODELS',
+    'WORKFLOW_RUNS_DRY_RUN',
+    'WORKFLOW_RUNS_MODEL_TEST_MS',
+    'WORKFLOW_RUNS_PING_MS',
+  ],
+} as const satisfies Record<string, readonly (keyof Environment)[]>;
+
+export type PartName = keyof typeof partSettings;
+
+/** The settings of one part. */
+export type PartEnvironment<Part extends PartName> = Pick<Environment, (typeof partSettings)[Part][number]>;
+export type ApiEnvironment = PartEnvironment<'api'>;
+export type WorkerEnvironment = PartEnvironment<'worker'>;
+
+/**
+ * Parts that read variables whose names are data: the keys of agents (`environmentKeys`) and of model providers
+ * (`api_key_env`). They get every variable that is no setting of ours.
+ */
+const readsOtherVariables: ReadonlySet<PartName> = new Set(['worker', 'workflow-runs']);
+
+/** Of an environment what a part is started with: what it needs to run at all, the settings that it reads, nothing else. */
+export function environmentOfPart(part: PartName, source: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const own: ReadonlySet<string> = new Set(partSettings[part]);
+  const isGiven = (name: string): boolean => {
+    if (own.has(name) || isSystemVariable(name)) return true;
+    return readsOtherVariables.has(part) && !(name in environment.shape);
+  };
+  return Object.fromEntries(Object.entries(source).filter(([name]) => isGiven(name)));
+}

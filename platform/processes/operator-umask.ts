@@ -1,0 +1,39 @@
+/** Hands the operator's umask to processes of ours, which are started with our own. */
+const umaskVariable = 'RUNBOARD_UMASK';
+const ownUmask = 0o077;
+
+let operators: number | undefined;
+
+/** Whatever this process and its children make from now on is its user's alone. Called first by every entry point. */
+export function makeFilesPrivate(): void {
+  const before = process.umask(ownUmask);
+  const given = process.env[umaskVariable];
+  Reflect.deleteProperty(process.env, umaskVariable);
+  operators = given === undefined ? before : Number.parseInt(given, 8);
+}
+
+/** For the environment of a process of ours. */
+export const umaskEnvironment = (): NodeJS.ProcessEnv =>
+  operators === undefined ? {} : { [umaskVariable]: operators.toString(8) };
+
+/** For a process of ours that starts nothing but programs that work on the operator's repositories. */
+export function useOperatorUmask(): void {
+  const given = process.env[umaskVariable];
+  if (given !== undefined) process.umask(Number.parseInt(given, 8));
+}
+
+/**
+ * Starts a program that works on the operator's repositories with the operator's umask, as if the operator had started it:
+ * with ours, whoever shares a repository could not read what is added to it.
+ *
+ * @param start starts it before it returns
+ */
+export function asOperator<T>(start: () => T): T {
+  if (operators === undefined) return start();
+  const own = process.umask(operators);
+  try {
+    return start();
+  } finally {
+    process.umask(own);
+  }
+}
