@@ -22,7 +22,7 @@ export type OpenResponses = WeakMap<Duplex, Set<ServerResponse>>;
 
 /**
  * Listens to everything that a connection can do besides sending well-formed requests, so that none of it is an error
- * that nobody caught: resets at any moment, also after an upgrade, bytes that are no HTTP, tunnels, failed accepts.
+ * that nobody caught: resets at any moment, also after an upgrade, bytes that are no HTTP, tunnels.
  */
 export function guardSockets(server: Server, open: OpenResponses, format: RefusalBody, log?: Log): void {
   const refused = new WeakSet<Duplex>();
@@ -40,5 +40,4 @@ export function guardSockets(server: Server, open: OpenResponses, format: Refusa
   });
   server.on('connect', (_request: IncomingMessage, socket: Duplex) => refuseSocket(socket, noTunnels, format));
   server.on('checkExpectation', (_request, response) => refuseRequest(response, noExpectation, format));
-  server.on('error', (err) => log?.error({ err }, 'connection could not be accepted'));
 }

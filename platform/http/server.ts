@@ -139,6 +139,8 @@ export async function listen(
   );
   guardSockets(server, open, refusalBody, log);
   const address = await bind(server, wanted);
+  // From here on it is about single connections that could not be accepted.
+  server.on('error', (err) => log?.error({ err }, 'connection could not be accepted'));
   return {
     url: urlOf(address),
     port: address.port,

@@ -58,6 +58,8 @@ export async function startBitmapServer(options: StartBitmapOptions): Promise<Ru
       port,
       setting: 'BITMAP_PORT',
       requestTimeoutMs: 300_000,
+      // Headers that have come may wait as long before they are read.
+      headersTimeoutMs: keepAliveMs,
       keepAliveMs,
       refusalBody: bitmapRefusalBody,
       log,

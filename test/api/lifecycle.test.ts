@@ -7,6 +7,7 @@ import { requestTimeout } from '../../platform/http/timeout';
 import { createLog } from '../../platform/log/log';
 import { eventually } from '../../platform/testing/eventually';
 import { startTestApi } from './api-under-test';
+import { rawBytes } from './raw-request';
 
 const log = createLog({ name: 'test-http', level: 'silent' });
 const local = { host: '127.0.0.1', port: 0 };
@@ -78,6 +79,33 @@ describe('closing', () => {
     });
     await server.close(50);
     expect(await stuck).toBe('cut off');
+  });
+});
+
+describe('a connection', () => {
+  it.each([
+    ['nothing', ''],
+    ['half of its headers', 'GET / HTTP/1.1\r\nHost: a\r\n'],
+    ['half of a handshake', 'GET /ws HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n'],
+  ])('that sends %s is ended when its time is up', async (_case, bytes) => {
+    const server = await listen((_request, response) => response.end(), { ...local, headersTimeoutMs: 100 });
+    expect(await rawBytes(server.url, bytes)).toMatch(/^HTTP\/1\.1 408 [^]*"code":"REQUEST_TIMEOUT"/);
+    await server.close();
+  });
+
+  it('whose handler throws, or fails later, gets 500 and the server goes on', async () => {
+    const server = await listen(({ url }) => {
+      if (url === '/later') return Promise.reject(new Error('secret'));
+      throw new Error('secret');
+    }, local);
+    for (const path of ['/', '/later', '/']) {
+      const reply = await fetch(server.url + path);
+      expect([reply.status, await reply.json()]).toEqual([
+        500,
+        { error: expect.any(String), code: 'INTERNAL_ERROR', details: {} },
+      ]);
+    }
+    await server.close();
   });
 });
 
