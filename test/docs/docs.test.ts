@@ -7,7 +7,7 @@ const under = (folder: string): string[] =>
   readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.md'))
     .map((name) => join(folder, name));
-const pages = ['README.md', 'CHANGELOG.md', ...under('docs'), ...under('examples')];
+const pages = ['README.md', 'CHANGELOG.md', 'SECURITY.md', ...under('docs'), ...under('examples')];
 const read = (page: string): string => readFileSync(join(root, page), 'utf8');
 
 const withoutCode = (text: string): string => text.replace(/```[^]*?```/g, '');
@@ -51,4 +51,16 @@ describe.each(pages)('%s', (page) => {
 it('every page is reachable from the README', () => {
   const linked = new Set(linksOf('README.md').map((target) => target.split('#')[0]));
   expect(under('docs').filter((page) => !linked.has(page))).toEqual([]);
+});
+
+it('the tests that the page on security quotes are there', () => {
+  const page = read('docs/security.md');
+  const files = new Map([...page.matchAll(/^\[([\w-]+)\]: \.\.\/(\S+)$/gm)].map(([, name, file]) => [name, file]));
+  const references = [...page.matchAll(/(?:"([^"]+)" )?\[([\w-]+)\](?![(:\[])/g)];
+  const missing = references.filter(([, title = '', name]) => {
+    const file = files.get(name);
+    return file === undefined || !existsSync(join(root, file)) || !read(file).includes(title);
+  });
+  expect(missing.map(([text]) => text)).toEqual([]);
+  expect(references.length).toBeGreaterThan(40);
 });
