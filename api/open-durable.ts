@@ -1,6 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { createApprovalStore } from '../stores/approval-store';
 import { openMessageProofs } from '../stores/message-key-store';
+import { temporalSecurity } from '../platform/temporal/security';
 import { openAdmission } from './admission/open';
 import { openApprovals } from './approvals/open';
 import { openCheckpoints } from './checkpoints/open';
@@ -35,7 +36,8 @@ const durableAreas: OpenArea[] = [
 /** Opens the runs of tasks with all that belongs to them. */
 export async function openDurable(context: ApiContext, client: Client, closers: Closer[]): Promise<Area[]> {
   const { TEMPORAL_HTTP_ADDRESS: httpAddress, TEMPORAL_NAMESPACE: namespace } = context.env;
-  const ask = createAskHost(httpAddress === undefined ? undefined : { httpAddress, namespace });
+  const security = temporalSecurity(context.env);
+  const ask = createAskHost(httpAddress === undefined ? undefined : { httpAddress, namespace, security });
   const proofs = await openMessageProofs(context.database);
   const runs = await openRuns(context, { client, ask, proofs });
   const approvals = await createApprovalStore(context.database);

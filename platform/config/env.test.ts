@@ -129,6 +129,16 @@ describe('a secret in a file', () => {
     expect(() => readEnvironment(both)).not.toThrow(key);
   });
 
+  it('may be a credential of systemd, which its group seems to read', async () => {
+    const path = await file(`${key}.`, 0o440);
+    expect(() => readEnvironment({ BOARD_ADMIN_KEY_FILE: path })).toThrow('chmod 600');
+    process.env.CREDENTIALS_DIRECTORY = dir.path;
+    expect(readEnvironment({ BOARD_ADMIN_KEY_FILE: path }).BOARD_ADMIN_KEY).toBe(`${key}.`);
+    const open = await file(`${key}..`, 0o444);
+    expect(() => readEnvironment({ BOARD_ADMIN_KEY_FILE: open })).toThrow('chmod 600');
+    delete process.env.CREDENTIALS_DIRECTORY;
+  });
+
   it('has the password of the database, which goes into its URL', async () => {
     const password = await file('p@ss/word', 0o600);
     const url = 'mongodb://board@a:27017,b:27017/board?replicaSet=board';

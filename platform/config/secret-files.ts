@@ -1,4 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 
 /**
  * Settings that are secrets. Each may be given as the path of a file instead, `<NAME>_FILE`, and is removed from the
@@ -54,7 +55,7 @@ export function withSecretFiles(
 export function readSecretFile(path: string): { content: string } | { problem: string } {
   try {
     const { mode } = statSync(path);
-    if ((mode & 0o077) !== 0) {
+    if ((mode & (isCredential(path) ? 0o007 : 0o077)) !== 0) {
       const octal = (mode & 0o777).toString(8).padStart(4, '0');
       return { problem: `${path} has the mode ${octal}: others than its owner can use it (chmod 600)` };
     }
@@ -63,4 +64,10 @@ export function readSecretFile(path: string): { content: string } | { problem: s
   } catch (error) {
     return { problem: `${path} cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown error'})` };
   }
+}
+
+/** systemd lets a service's user read its credentials by an access list, which shows as a right of the group. */
+function isCredential(path: string): boolean {
+  const { CREDENTIALS_DIRECTORY: directory } = process.env;
+  return directory !== undefined && directory !== '' && dirname(resolve(path)) === resolve(directory);
 }

@@ -1,10 +1,14 @@
 import { randomUUID } from 'node:crypto';
+import { httpsPost } from './https-post';
+import type { TemporalSecurity } from './security';
 
 /** Which Temporal server is asked. */
 export interface NexusServer {
   /** `host:port` of its HTTP API. */
   httpAddress: string;
   namespace: string;
+  /** Where the server asks who connects. */
+  security?: TemporalSecurity;
 }
 
 /** One Nexus operation that is answered at once, by whoever polls the task queue. */
@@ -53,8 +57,7 @@ const graceMs = 2_000;
  */
 export async function askNexus<Answer>(server: NexusServer, question: NexusQuestion): Promise<Answer> {
   const { withinMs, input } = question;
-  const response = await send(server, question, {
-    method: 'POST',
+  const { status, text } = await send(server, question, {
     headers: {
       'content-type': 'application/json',
       'nexus-request-id': randomUUID(),
@@ -64,20 +67,30 @@ export async function askNexus<Answer>(server: NexusServer, question: NexusQuest
     signal: AbortSignal.timeout(withinMs + graceMs),
   });
   // The answer of a service of ours, whose contract both sides are compiled against.
-  if (response.status === 200) return (await response.json()) as Answer;
-  const said = (await response.text()).slice(0, 500);
-  if (notServed.includes(response.status)) throw new NexusNotServedError(said);
-  throw new NexusFailedError(response.status, said);
+  if (status === 200) return JSON.parse(text) as Answer;
+  const said = text.slice(0, 500);
+  if (notServed.includes(status)) throw new NexusNotServedError(said);
+  throw new NexusFailedError(status, said);
 }
 
-async function send({ httpAddress, namespace }: NexusServer, question: NexusQuestion, init: RequestInit) {
+interface Posted {
+  headers: Record<string, string>;
+  body: string;
+  signal: AbortSignal;
+}
+
+async function send({ httpAddress, namespace, security }: NexusServer, question: NexusQuestion, posted: Posted) {
   const { taskQueue, service, operation } = question;
   const [inNamespace, onQueue, ofService, named] = [namespace, taskQueue, service, operation].map(encodeURIComponent);
   const path = `namespaces/${inNamespace}/task-queues/${onQueue}/nexus-services/${ofService}/${named}`;
   try {
-    return await fetch(`http://${httpAddress}/${path}`, init);
+    const { tls, apiKey } = security ?? {};
+    const headers = { ...posted.headers, ...(apiKey && { authorization: `Bearer ${apiKey}` }) };
+    if (tls) return await httpsPost(`https://${httpAddress}/${path}`, { ...posted, headers, tls });
+    const response = await fetch(`http://${httpAddress}/${path}`, { ...posted, headers, method: 'POST' });
+    return { status: response.status, text: await response.text() };
   } catch (cause) {
-    if (cause instanceof DOMException) throw new NexusFailedError(upstreamTimeout, cause.message);
+    if (posted.signal.aborted) throw new NexusFailedError(upstreamTimeout, String(cause));
     throw new NexusNotServedError(`Nothing answers at ${httpAddress}.`, { cause });
   }
 }
