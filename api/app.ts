@@ -14,6 +14,7 @@ import { unmatched } from '../platform/http/unmatched';
 import { coreAreas } from './areas';
 import { originRulesOf } from './authenticator';
 import type { ApiContext, Area } from './context';
+import type { SwitchableFeature } from '../contracts/settings';
 import { translateStoreError } from './store-errors';
 
 /** How long a request may take before its caller is told so, in milliseconds. */
@@ -43,6 +44,7 @@ export function createApp(context: ApiContext, areas: Area[] = []): ApiApp {
     authFailures: context.authFailures,
     uploads: context.uploads,
     checkResponses: !production,
+    isTurnedOn: async (setting) => (await context.settings.current())[setting as SwitchableFeature],
     audit: (done) => context.audit.record(done),
   });
 

@@ -91,8 +91,11 @@ export type WatcherSettings = z.infer<typeof watcherSettings>;
 /** Every feature setting (specification 1, `/api/settings/features`). */
 export const features = z
   .strictObject({
+    /** For clients: the service has no pages of its own. */
     darkMode: z.boolean(),
+    /** `false` refuses everything under `/api/chat/squad`; what was said stays. */
     squadChat: z.boolean(),
+    /** `false` refuses reported telemetry, drift and statistics; what runs report for their budgets is still counted. */
     analyticsEnabled: z.boolean(),
     enforcement: z.strictObject({
       ceremonyDesignReview: enforcementMode,
@@ -109,6 +112,9 @@ export const features = z
   })
   .meta({ id: 'FeatureSettings' });
 export type Features = z.infer<typeof features>;
+
+/** Settings that turn routes off; the others change what routes and runs do. */
+export type SwitchableFeature = 'squadChat' | 'analyticsEnabled';
 
 /** Any part of an object of settings; what is left out stays as it is. */
 export type DeepPartial<T> = T extends object ? { [K in keyof T]?: DeepPartial<T[K]> | undefined } : T;

@@ -7,6 +7,7 @@ import {
   predictionStats,
 } from '../../contracts/cost-prediction';
 import type { Task } from '../../contracts/task';
+import type { SwitchableFeature } from '../../contracts/settings';
 import { assertFound } from '../../platform/errors/app-error';
 import type { Routes } from '../../platform/http/routes';
 import { searchPage } from '../../platform/lists/search';
@@ -61,6 +62,7 @@ export function costPredictionRoutes(
     {
       ...read,
       path: '/cost-prediction/accuracy',
+      setting: 'analyticsEnabled' satisfies SwitchableFeature,
       operationId: 'listPredictionAccuracy',
       summary: 'Compare predictions with what the tasks cost in the end, the newest first',
       query: predictionAccuracyQuery,
@@ -84,6 +86,7 @@ export function costPredictionRoutes(
     {
       ...read,
       path: '/cost-prediction/accuracy/stats',
+      setting: 'analyticsEnabled' satisfies SwitchableFeature,
       operationId: 'getPredictionStats',
       summary: 'How good predictions were on the whole',
       response: predictionStats,

@@ -11,14 +11,16 @@ import {
   driftReset,
   driftSummary,
 } from '../../contracts/drift';
+import type { SwitchableFeature } from '../../contracts/settings';
 import { assertFound } from '../../platform/errors/app-error';
 import type { Routes } from '../../platform/http/routes';
 import type { ApiContext } from '../context';
 import { analyze } from './analyze';
 
 const tag = 'drift';
-const read = { method: 'get' as const, tag, permission: 'telemetry:read' };
-const write = { method: 'post' as const, tag, permission: 'telemetry:write' };
+const setting: SwitchableFeature = 'analyticsEnabled';
+const read = { method: 'get' as const, tag, setting, permission: 'telemetry:read' };
+const write = { method: 'post' as const, tag, setting, permission: 'telemetry:write' };
 
 /** One of the two names is there: the contract says so. */
 const agentOf = ({ agent, agentId }: { agent?: string | undefined; agentId?: string | undefined }): string =>

@@ -9,6 +9,7 @@ import {
   errorSubmission,
   type ErrorAnalysis,
 } from '../../contracts/error-analysis';
+import type { SwitchableFeature } from '../../contracts/settings';
 import { assertFound } from '../../platform/errors/app-error';
 import type { Routes } from '../../platform/http/routes';
 import { withoutUndefined } from '../../platform/json/without-undefined';
@@ -90,6 +91,7 @@ export function errorRoutes(routes: Routes, { errorAnalyses }: Pick<ApiContext, 
     {
       ...read,
       path: '/errors/stats',
+      setting: 'analyticsEnabled' satisfies SwitchableFeature,
       operationId: 'getErrorStats',
       summary: 'Count the errors by type and severity',
       response: errorStats,

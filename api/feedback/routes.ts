@@ -12,6 +12,7 @@ import {
   type FeedbackCreate,
   type Sentiment,
 } from '../../contracts/feedback';
+import type { SwitchableFeature } from '../../contracts/settings';
 import { assertFound, notFound } from '../../platform/errors/app-error';
 import type { Routes } from '../../platform/http/routes';
 import type { ApiContext } from '../context';
@@ -83,6 +84,7 @@ export function feedbackRoutes(routes: Routes, { feedback: store }: Pick<ApiCont
     {
       ...read,
       path: '/feedback/analytics',
+      setting: 'analyticsEnabled' satisfies SwitchableFeature,
       operationId: 'getFeedbackAnalytics',
       summary: 'What the feedback on an agent, or on all, says taken together',
       query: feedbackAnalyticsQuery,

@@ -13,6 +13,7 @@ import {
   squadUnread,
   type SquadMessage,
 } from '../../contracts/squad';
+import type { SwitchableFeature } from '../../contracts/settings';
 import { assertFound, conflict } from '../../platform/errors/app-error';
 import type { Routes } from '../../platform/http/routes';
 import { maxReactions, type SquadRecord } from '../../stores/squad-store';
@@ -23,8 +24,9 @@ import { newMessage } from './message';
 const tag = 'squad';
 const byId = z.strictObject({ messageId: z.string().max(64) });
 const threadQuery = z.strictObject(listPage(500, 500));
-const reads = { tag, method: 'get' as const, permission: 'task:read' };
-const writes = { tag, method: 'post' as const, permission: 'comment:write' };
+const setting: SwitchableFeature = 'squadChat';
+const reads = { tag, setting, method: 'get' as const, permission: 'task:read' };
+const writes = { tag, setting, method: 'post' as const, permission: 'comment:write' };
 
 /** What people and agents say to each other (specification 1, Chat and squad). */
 export function squadRoutes(

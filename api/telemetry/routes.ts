@@ -12,6 +12,7 @@ import {
   telemetryStatus,
   type TelemetryEvent,
 } from '../../contracts/telemetry';
+import type { SwitchableFeature } from '../../contracts/settings';
 import { BytesAnswer } from '../../platform/http/answer';
 import type { Routes } from '../../platform/http/routes';
 import { offsetOfPage } from '../../platform/lists/page';
@@ -20,11 +21,16 @@ import { telemetryRetentionDays } from '../../stores/telemetry-store';
 import type { ApiContext } from '../context';
 
 const tag = 'telemetry';
-const read = { method: 'get' as const, tag, permission: 'telemetry:read' };
-const write = { method: 'post' as const, tag, permission: 'telemetry:write', status: 201 as const };
+const setting: SwitchableFeature = 'analyticsEnabled';
+const status = { method: 'get' as const, tag, permission: 'telemetry:read' };
+const read = { ...status, setting };
+const write = { method: 'post' as const, tag, setting, permission: 'telemetry:write', status: 201 as const };
 
 /** What runs and tasks report about themselves (specification 1, Telemetry and health). */
-export function telemetryRoutes(routes: Routes, { telemetry }: Pick<ApiContext, 'telemetry'>): void {
+export function telemetryRoutes(
+  routes: Routes,
+  { telemetry, settings }: Pick<ApiContext, 'telemetry' | 'settings'>,
+): void {
   routes.add(
     {
       ...write,
@@ -82,7 +88,7 @@ export function telemetryRoutes(routes: Routes, { telemetry }: Pick<ApiContext, 
 
   routes.add(
     {
-      ...read,
+      ...status,
       path: '/telemetry/status',
       operationId: 'getTelemetryStatus',
       summary: 'Read what is kept, for how long, and how much of it there is',
@@ -91,7 +97,8 @@ export function telemetryRoutes(routes: Routes, { telemetry }: Pick<ApiContext, 
     async () => {
       const { byType, latest } = await telemetry.summary();
       const total = Object.values(byType).reduce((sum, count) => sum + count, 0);
-      return { enabled: true, retentionDays: telemetryRetentionDays, total, byType, latest };
+      const { analyticsEnabled: enabled } = await settings.current();
+      return { enabled, retentionDays: telemetryRetentionDays, total, byType, latest };
     },
   );
 

@@ -1,5 +1,6 @@
 import type { Router } from '@koa/router';
 import type { z } from 'zod';
+import { AppError } from '../errors/app-error';
 import { BytesAnswer, RawJson, sendBytes, sendJson } from './answer';
 import { presentedKey, type AuthContext, type Authenticate } from './auth';
 import { recordHttpFailure, type AuthFailures } from './auth-failures';
@@ -33,6 +34,8 @@ export interface RouteContract<
   tag: string;
   /** A permission the caller needs, or `public` for everybody. */
   permission: string;
+  /** The feature setting that turns the route off when it is `false`. */
+  setting?: string;
   params?: P;
   query?: Q;
   body?: B;
@@ -90,6 +93,8 @@ export interface RouteDependencies {
   uploads?: UploadFolder;
   /** Whether answers are checked against `response`: for development and tests. */
   checkResponses: boolean;
+  /** Whether a feature setting that turns routes off lets them be; all are on when absent. */
+  isTurnedOn?: (setting: string) => Promise<boolean>;
   /** Writes an entry of the audit log. */
   audit: (done: AuditedAction & { actor: string }) => Promise<unknown>;
 }
@@ -166,6 +171,7 @@ async function answer({ contract, handle }: Entry, ctx: HttpContext, deps: Route
   }
   const auth =
     contract.permission === 'public' ? (caller ?? stranger) : authorize(caller, contract.permission, ctx.method);
+  await assertTurnedOn(contract, deps);
   const params = contract.params && parseOrRefuse(contract.params, (ctx as { params?: unknown }).params);
   const query = parseOrRefuse(contract.query ?? emptyQuery, ctx.query);
   const list = { operationId: contract.operationId, params, query };
@@ -191,6 +197,13 @@ async function answer({ contract, handle }: Entry, ctx: HttpContext, deps: Route
   }
   if (deps.checkResponses && !(result instanceof RawJson)) assertAnswer(contract, result);
   sendJson(ctx, result);
+}
+
+/** @throws AppError 403 when the route is turned off by a setting */
+async function assertTurnedOn({ setting }: RouteContract, { isTurnedOn }: RouteDependencies): Promise<void> {
+  if (setting === undefined || !isTurnedOn || (await isTurnedOn(setting))) return;
+  const message = `This is turned off: the feature setting ${setting} is false.`;
+  throw new AppError('FEATURE_DISABLED', 403, message, { setting });
 }
 
 function assertAnswer(contract: RouteContract, result: unknown): void {
