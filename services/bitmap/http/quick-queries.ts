@@ -98,9 +98,8 @@ function send(response: ServerResponse, { status, type, body }: WireReply, heade
   response.end(body);
 }
 
-/** Nobody reads the body of a request that is refused before it: the connection ends. */
 const refuse = (response: ServerResponse, refusal: Refusal): void =>
-  send(response, refusalReply(refusal), { ...refusal.headers, Connection: 'close' });
+  send(response, refusalReply(refusal), refusal.headers);
 
 function sendAnswer(response: ServerResponse, answer: Answer, log: Log): void {
   if (!isLarge(answer)) return send(response, { status: 200, type: jsonType, body: answerText(answer) });
