@@ -8,6 +8,7 @@ import { gatedBoard } from '../runs/ceremonies/gated-board';
 import { workerQueue } from '../workflows/queues';
 import { createBoardActivities } from './board-activities';
 import { createHostActivities } from './host-activities';
+import { answerHostQuestions } from './host-questions';
 import { openShared, type WorkerParts } from './shared';
 
 /** Builds every store, provider and activity of a worker process: the only place where they meet. */
@@ -20,6 +21,7 @@ export async function createWorkerDependencies(parts: WorkerParts) {
   const live = new LiveAgents();
   const stops = new AgentStops();
   const queue = workerQueue(hostId, randomUUID());
+  const hostActivities = await createHostActivities(shared, { env, client, leaving, stopping, live, stops, queue });
   return {
     hosts: stores.hosts,
     worktrees: stores.worktrees,
@@ -38,6 +40,7 @@ export async function createWorkerDependencies(parts: WorkerParts) {
     queue,
     workerActivities: createDeliveryActivities({ ...usual, commands: stores.commands, live, stops }),
     boardActivities: board && createBoardActivities(shared, { env, client, board: gatedBoard(board, completionGate) }),
-    hostActivities: await createHostActivities(shared, { env, client, leaving, stopping, live, stops, queue }),
+    hostActivities,
+    hostQuestions: answerHostQuestions(hostActivities, usual.proofs),
   };
 }

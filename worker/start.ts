@@ -17,7 +17,6 @@ import { boardQueue, hostQueue } from '../workflows/queues';
 import { activityFence } from './activity-fence';
 import { createWorkerDependencies } from './deps';
 import { hostIdOf } from './host';
-import { answerHostQuestions } from './host-questions';
 import { reconcileWorktrees } from './reconcile';
 import type { WorkerParts } from './shared';
 import { startUpkeep } from './upkeep';
@@ -76,7 +75,7 @@ export async function startWorker(
   const stopping = new AbortController();
   const ending = { leaving: leaving.signal, stopping: stopping.signal };
   const parts = { env, log, hostId, database, board, client, ...ending, providers };
-  const { hosts, probing, worktrees, approvals, admission, attempts, queue, ...activities } =
+  const { hosts, probing, worktrees, approvals, admission, attempts, queue, hostQuestions, ...activities } =
     await createWorkerDependencies(parts);
   const { boardActivities, hostActivities, workerActivities } = activities;
 
@@ -91,7 +90,7 @@ export async function startWorker(
     shutdownForceTime: env.BOARD_STOP_GRACE_MS + 10_000,
     interceptors: { activity: [activityFence] },
   };
-  const nexusServices = [answerHostQuestions(hostActivities)];
+  const nexusServices = [hostQuestions];
   const drainMs = env.BOARD_DRAIN_MS;
   const [onHost, ...others] = await Promise.all([
     Worker.create({

@@ -15,5 +15,5 @@ export interface HostQuestions {
   /** Compiles a launch without an attempt, as the API has signed it. */
   preview: { input: PreviewInput & Signed; answer: LaunchPreview | LaunchRefusal };
   /** Looks at the worktree of a task. */
-  inspect: { input: { taskId: string }; answer: WorktreeInspection };
+  inspect: { input: { taskId: string } & Signed; answer: WorktreeInspection };
 }

@@ -33,6 +33,10 @@ export const previewMessage = (input: PreviewInput & Signed): ProvenMessage =>
 export const inventoryMessage = (place: PlannedPlace & Signed): ProvenMessage =>
   provenMessage('workspace-inventory', place.taskId, byService, place);
 
+/** Shows what is in a worktree. */
+export const inspectMessage = (input: { taskId: string } & Signed): ProvenMessage =>
+  provenMessage('inspect', input.taskId, byService, input);
+
 /** Starts the configured editor on a host. */
 export const openEditorMessage = (input: { taskId: string } & Signed): ProvenMessage =>
   provenMessage('open-editor', input.taskId, byService, input);

@@ -8,7 +8,7 @@ import { updateProofMs, type MessageProofs } from '../../platform/crypto/message
 import { AppError, conflict } from '../../platform/errors/app-error';
 import { NexusFailedError, NexusNotServedError } from '../../platform/temporal/ask-nexus';
 import { searchAttributes } from '../../platform/temporal/search-attributes';
-import { openEditorMessage } from '../../workflows/message-proofs';
+import { inspectMessage, openEditorMessage } from '../../workflows/message-proofs';
 import { boardQueue, hostQueue } from '../../workflows/queues';
 import { operateUpdate, worktreeBusy, worktreeId, type WorktreeOutcome } from '../../workflows/worktree/messages';
 import { worktreeViewId, type WorktreePlace } from '../../workflows/worktree-view/messages';
@@ -39,7 +39,8 @@ export function createWorktreeLauncher({ client, ask, proofs, heartbeatTimeoutMs
 
   const inspectOne = async ({ taskId, hostId }: WorktreePlace): Promise<WorktreeInspection | null> => {
     try {
-      return await ask('inspect', { taskQueue: hostQueue(hostId), input: { taskId }, withinMs: inspectWithinMs });
+      const input = withProof(proofs, { taskId }, inspectMessage({ taskId }), updateProofMs);
+      return await ask('inspect', { taskQueue: hostQueue(hostId), input, withinMs: inspectWithinMs });
     } catch (error) {
       if (error instanceof NexusFailedError) return null;
       throw error;

@@ -1,6 +1,10 @@
 import { startApi, type RunningApi } from '../../api/start';
 import { createLog } from '../../platform/log/log';
+import { askNexus } from '../../platform/temporal/ask-nexus';
+import { hostService } from '../../workflows/host-questions';
+import { hostQueue } from '../../workflows/queues';
 import { Caller, scriptAgent, type Answer } from '../support/caller';
+import { sendRequest } from '../support/http-request';
 import { aRepository } from '../support/repository';
 import { startStack, type Stack } from '../support/stack';
 
@@ -40,4 +44,34 @@ test('what a host is asked is answered alike with and without the HTTP API of Te
   const again = await slow.ok('GET', `/api/tasks/${id}/worktree`);
   expect(lookedAt(again)).toEqual(lookedAt(worktree));
   expect(await slow.ok('GET', '/api/tasks/worktrees/cleanup-preview')).toEqual(expired);
+});
+
+test('a host answers nobody but the API: not a page on the web, and nobody else who reaches the HTTP API of Temporal', async () => {
+  const before = [await started('launchPreview'), await started('worktreeInspection')];
+  const { id } = await stack.call.createTask({ title: 'Spied on', git: { repo: 'sample' } });
+  await stack.call.ok('POST', `/api/tasks/${id}/worktree`, {});
+  const { TEMPORAL_HTTP_ADDRESS: httpAddress = '', TEMPORAL_NAMESPACE: namespace } = stack.env;
+  const server = { httpAddress, namespace };
+  const queue = hostQueue(stack.worker.hostId);
+  const inputs = { inspect: { taskId: id }, preview: { taskId: id, snapshot: {} } };
+  for (const [question, input] of Object.entries(inputs)) {
+    const asked = askNexus(server, {
+      taskQueue: queue,
+      service: hostService,
+      operation: question,
+      input,
+      withinMs: 10_000,
+    });
+    await expect(asked).rejects.toMatchObject({ status: 403, unanswered: false });
+    const path = `namespaces/default/task-queues/${encodeURIComponent(queue)}/nexus-services/${hostService}/${question}`;
+    for (const host of [httpAddress, 'localhost', 'attacker.example'])
+      for (const type of ['text/plain', 'application/json']) {
+        const headers = { host, 'content-type': type, origin: 'https://attacker.example' };
+        const url = `http://${httpAddress}/${path}`;
+        const { status, text } = await sendRequest({ url, method: 'POST', headers, body: JSON.stringify(input) });
+        expect([question, type, status >= 400]).toEqual([question, type, true]);
+        expect(text).not.toContain('worktree');
+      }
+  }
+  expect([await started('launchPreview'), await started('worktreeInspection')]).toEqual(before);
 });
