@@ -43,7 +43,7 @@ export async function reportEnd(
   }
   if (record.startedAt !== undefined) await reportCompleted(deps, record, completion);
   await deps.attempts.recordUsage(record._id, await deps.telemetry.usageOf(record._id));
-  const attempts = await deps.attempts.list(record.taskId, maxAttempts);
+  const { items: attempts } = await deps.attempts.list(record.taskId, { limit: maxAttempts });
   return attempts.reduce((total, { usage }) => (usage ? addUsage(total, usage) : total), noUsage).cost;
 }
 

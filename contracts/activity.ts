@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { taskId, text, timestamp } from './common';
-import { listPage, moment } from './query';
+import { listPage, moment, nextCursor } from './query';
 
 /** What may have happened. Those that no route makes yet are here for clients that know them. */
 export const activityType = z
@@ -68,5 +68,5 @@ export type ActivityQuery = z.output<typeof activityQuery>;
 
 /** What there is to filter by. */
 export const activityFilters = z
-  .object({ agents: z.array(z.string()), types: z.array(activityType) })
+  .object({ agents: z.array(z.string()), types: z.array(activityType), nextCursor })
   .meta({ id: 'ActivityFilters' });

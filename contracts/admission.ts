@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { attemptId, text, timestamp } from './common';
 import { idempotencyKey } from './launch';
+import { listPage, nextCursor } from './query';
 
 /** Where a launch comes from. Every one of them passes through admission; a test goes through this list. */
 export const launchSource = z.enum([
@@ -146,12 +147,12 @@ export const reservationQuery = z.strictObject({
   nodeId: identifier,
   parentNodeId: identifier,
   state: several(reservationState),
-  limit: z.coerce.number().int().min(1).max(1_000).default(100),
+  ...listPage(100, 1_000),
 });
 export type ReservationQuery = z.output<typeof reservationQuery>;
 
 export const reservationList = z
-  .object({ generatedAt: timestamp, reservations: z.array(reservation) })
+  .object({ generatedAt: timestamp, reservations: z.array(reservation), nextCursor })
   .meta({ id: 'AdmissionReservationList' });
 
 export const queueQuery = z.strictObject({
@@ -165,7 +166,7 @@ export const queueQuery = z.strictObject({
   minAgeMs: z.coerce.number().int().min(0).optional(),
   maxAgeMs: z.coerce.number().int().min(0).optional(),
   page: z.coerce.number().int().min(1).max(1_000).default(1),
-  limit: z.coerce.number().int().min(1).max(200).default(50),
+  ...listPage(50, 200),
 });
 export type QueueQuery = z.output<typeof queueQuery>;
 
@@ -234,6 +235,7 @@ export const queueList = z
       snapshotTruncated: z.boolean(),
     }),
     entries: z.array(queueEntry),
+    nextCursor,
   })
   .meta({ id: 'AdmissionQueueList' });
 
@@ -290,7 +292,7 @@ export const treeControl = z
   .meta({ id: 'ExecutionTreeControl' });
 export type TreeControl = z.infer<typeof treeControl>;
 
-export const treeQuery = z.strictObject({ limit: z.coerce.number().int().min(1).max(200).default(50) });
+export const treeQuery = z.strictObject(listPage(50, 200));
 
 /** The summary of one tree: what it has used, what it holds, and what keeps it from growing. */
 export const treeSummary = z
@@ -313,6 +315,7 @@ export const treeSummary = z
         blocksNextLaunch: z.boolean(),
       }),
     ),
+    nextCursor,
     contributors: z.array(
       z.object({
         nodeId: z.string(),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { slug, taskId, text, timestamp } from './common';
+import { listPage } from './query';
 import { capability, providerRuntimeManifest } from './run-contract';
 
 /** What a registered agent says it can do, for people; runtime evidence is in its manifest only. */
@@ -103,6 +104,7 @@ export type RegisteredAgent = z.infer<typeof registeredAgent>;
 export const registryQuery = z.strictObject({
   status: z.enum(['online', 'busy', 'idle', 'offline']).optional(),
   capability: text(100, 1).optional(),
+  ...listPage(1000, 1000),
 });
 
 export const registryStats = z

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { digest, slug, timestamp } from './common';
+import { nextCursor } from './query';
 
 /** What a host can say for one configured agent (`GET /api/config/agent-support`); nothing of its environment. */
 export const agentSupportRow = z
@@ -30,4 +31,4 @@ export const agentSupportRow = z
   .meta({ id: 'AgentSupportRow' });
 export type AgentSupportRow = z.infer<typeof agentSupportRow>;
 
-export const agentSupport = z.object({ agents: z.array(agentSupportRow) }).meta({ id: 'AgentSupport' });
+export const agentSupport = z.object({ agents: z.array(agentSupportRow), nextCursor }).meta({ id: 'AgentSupport' });

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { bulkFailure } from './bulk';
 import { taskId, text } from './common';
+import { listPage } from './query';
 import { task } from './task';
 
 export const sprintName = text(200, 1);
@@ -23,7 +24,7 @@ export const restoredTask = task.extend({ restoreMetadata }).meta({ id: 'Restore
 /** A page of suggestions. */
 export const suggestionQuery = z.strictObject({
   page: z.coerce.number().int().min(1).max(100_000).default(1),
-  limit: z.coerce.number().int().min(1).max(100).default(50),
+  ...listPage(50, 100),
 });
 
 /** A sprint whose active tasks are all done. `tasks` are the first 100 of them, `taskCount` counts all. */

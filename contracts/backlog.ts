@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { bulkFailure } from './bulk';
 import { taskId } from './common';
+import { listPage } from './query';
 import { taskCreate, taskQuery, type TaskQuery } from './task';
 
 /** A list of the backlog always has pages. */
@@ -10,7 +11,7 @@ export const backlogQuery = z
     type: taskQuery.shape.type,
     search: taskQuery.shape.q,
     page: z.coerce.number().int().min(1).max(100_000).default(1),
-    limit: z.coerce.number().int().min(1).max(1000).default(100),
+    ...listPage(100, 1000),
   })
   .meta({ id: 'BacklogQuery' });
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { exactlyOneOf, revision, taskId } from './common';
+import { nextCursor } from './query';
 import { task, taskStatus, type Task } from './task';
 
 /**
@@ -24,7 +25,9 @@ export const dependencyCreate = z
 export type DependencyCreate = z.infer<typeof dependencyCreate>;
 
 /** The tasks a task waits for, and those that wait for it, wherever they are. */
-export const dependencies = z.object({ depends_on: z.array(task), blocks: z.array(task) }).meta({ id: 'Dependencies' });
+export const dependencies = z
+  .object({ depends_on: z.array(task), blocks: z.array(task), nextCursor })
+  .meta({ id: 'Dependencies' });
 
 export interface DependencyNode {
   task: Task;

@@ -121,6 +121,7 @@ export const hookQuery = z.strictObject({
     .enum(['true', 'false'])
     .transform((value) => value === 'true')
     .optional(),
+  ...listPage(1000, 1000),
 });
 
 /** What happened to a task, as hooks are told. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { taskId, text, timestamp } from './common';
-import { paging } from './query';
+import { nextCursor, paging } from './query';
 
 /** What was learnt with one task (gaps 10.18). */
 export const lesson = z
@@ -41,8 +41,11 @@ export const lessonList = z
   .object({
     data: z.array(lesson),
     pagination: z.object({ total: count, limit: count, offset: count, hasMore: z.boolean() }),
+    nextCursor,
   })
   .meta({ id: 'LessonList' });
 export type LessonList = z.infer<typeof lessonList>;
 
-export const lessonTags = z.object({ data: z.array(z.object({ tag: z.string(), count })) }).meta({ id: 'LessonTags' });
+export const lessonTags = z
+  .object({ data: z.array(z.object({ tag: z.string(), count })), nextCursor })
+  .meta({ id: 'LessonTags' });

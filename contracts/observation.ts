@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { revision, taskId, text, timestamp } from './common';
+import { nextCursor, paging } from './query';
 
 export const observationType = z.enum(['decision', 'blocker', 'insight', 'context']);
 const score = z.number().int().min(1).max(10);
@@ -35,8 +36,7 @@ export const observationQuery = z
     q: z.string().max(200).optional(),
     type: observationType.optional(),
     agent: z.string().max(100).optional(),
-    limit: z.coerce.number().int().min(1).max(200).default(50),
-    offset: z.coerce.number().int().min(0).max(1_000_000).default(0),
+    ...paging(50, 200),
   })
   .meta({ id: 'ObservationQuery' });
 export type ObservationQuery = z.infer<typeof observationQuery>;
@@ -48,5 +48,5 @@ export type FoundObservation = z.infer<typeof foundObservation>;
 
 /** One part of what was found; `total` counts all of it. */
 export const observationSearch = z
-  .object({ results: z.array(foundObservation), total: z.number().int() })
+  .object({ results: z.array(foundObservation), total: z.number().int(), nextCursor })
   .meta({ id: 'ObservationSearch' });

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { attemptId, digest, phase, taskId, text, timestamp } from './common';
+import { listPage, nextCursor } from './query';
 import { approvalId, runApproval } from './run-approval';
 
 /** What authority is about. */
@@ -98,12 +99,13 @@ export const phaseSnapshot = z
     emergency: z.object({ operationId: z.string(), expiresAt: timestamp }).nullable(),
     /** The newest last. */
     history: z.array(phaseTransition),
+    nextCursor,
   })
   .meta({ id: 'PhaseSnapshot' });
 export type PhaseSnapshot = z.infer<typeof phaseSnapshot>;
 
 export const phaseQuery = z
-  .strictObject({ attemptId: attemptId.optional(), limit: z.coerce.number().int().min(1).max(200).default(50) })
+  .strictObject({ attemptId: attemptId.optional(), ...listPage(50, 200) })
   .meta({ id: 'PhaseQuery' });
 
 /**

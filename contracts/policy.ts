@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { agentLevel } from './agent-permission';
 import { revision, slug, text, timestamp } from './common';
 import { actionName, namePattern } from './name-pattern';
+import { listPage } from './query';
 
 /** What a policy makes of an action, from the mildest to the strictest. */
 export const policyDecision = z.enum(['allow', 'warn', 'require-approval', 'block']);
@@ -141,6 +142,7 @@ export const policyQuery = z
       .enum(['true', 'false'])
       .transform((value) => value === 'true')
       .optional(),
+    ...listPage(500, 500),
   })
   .meta({ id: 'PolicyQuery' });
 

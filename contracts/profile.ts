@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { slug, text, timestamp } from './common';
+import { nextCursor } from './query';
 
 /** Longest text of one section that an agent is given, in characters (specification 2, Limits). */
 export const sectionLimit = 20_000;
@@ -50,4 +51,4 @@ export type Profile = z.infer<typeof profile>;
 export const profileWrite = z.strictObject(fields).meta({ id: 'ProfileWrite' });
 export type ProfileWrite = z.infer<typeof profileWrite>;
 
-export const profileList = z.object({ profiles: z.array(profile) }).meta({ id: 'ProfileList' });
+export const profileList = z.object({ profiles: z.array(profile), nextCursor }).meta({ id: 'ProfileList' });

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { slug, text } from './common';
+import { nextCursor } from './query';
 
 /** A configured repository: an absolute path of a git repository on `hostId` (any live worker host when absent). */
 export const repository = z
@@ -22,4 +23,4 @@ export const repositoryPatch = repository
   .extend({ defaultBranch: text(200, 1) })
   .partial()
   .meta({ id: 'RepositoryPatch' });
-export const repositoryList = z.object({ repos: z.array(repository) }).meta({ id: 'RepositoryList' });
+export const repositoryList = z.object({ repos: z.array(repository), nextCursor }).meta({ id: 'RepositoryList' });

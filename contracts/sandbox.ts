@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { slug, text, timestamp } from './common';
 import { capabilityId } from './profile';
+import { nextCursor } from './query';
 
 /** A path relative to the worktree, or an absolute one; never one that climbs. */
 const path = text(1024, 1).refine((value) => !value.split('/').includes('..'), 'must not contain ..');
@@ -81,4 +82,6 @@ export const sandboxPresetCreate = z
   .meta({ id: 'SandboxPresetCreate' });
 export type SandboxPresetCreate = z.infer<typeof sandboxPresetCreate>;
 
-export const sandboxPresetList = z.object({ presets: z.array(sandboxPreset) }).meta({ id: 'SandboxPresetList' });
+export const sandboxPresetList = z
+  .object({ presets: z.array(sandboxPreset), nextCursor })
+  .meta({ id: 'SandboxPresetList' });

@@ -2,8 +2,10 @@ import { z } from 'zod';
 import { attachment } from './attachment';
 import { comment } from './comment';
 import { attemptId, clearable, commitPolicy, digest, revision, slug, taskId, text, timestamp } from './common';
+import { cursor } from './cursor';
 import { deliverable } from './deliverable';
 import { observation } from './observation';
+import { nextCursor } from './query';
 import { subtask, subtaskInputs } from './subtask';
 import { taskCheckpointMark } from './task-checkpoint';
 import { verificationStep } from './verification-step';
@@ -233,7 +235,7 @@ const listOf = <T extends z.ZodType<string, string>>(item: T) =>
     )
     .pipe(z.array(item).min(1));
 
-/** `limit` or `page` turns paging on; without them every matching task is answered, to at most 10,000. */
+/** `limit` or `page` turns numbered pages on; without them every matching task is answered, 10,000 at a time. */
 export const taskQuery = z
   .strictObject({
     status: listOf(taskStatus).optional(),
@@ -246,6 +248,7 @@ export const taskQuery = z
     q: z.string().max(200).optional(),
     page: z.coerce.number().int().min(1).max(100_000).optional(),
     limit: z.coerce.number().int().min(1).max(1000).optional(),
+    cursor: cursor.optional(),
   })
   .meta({ id: 'TaskQuery' });
 export type TaskQuery = z.infer<typeof taskQuery>;
@@ -271,6 +274,7 @@ export const taskList = z
   .object({
     tasks: z.array(task),
     pagination: pagination.optional(),
+    nextCursor,
     meta: z.object({ taskIdentityDiagnostics: z.array(boardDiagnostic) }).optional(),
   })
   .meta({ id: 'TaskList' });

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { exactlyOneOf, revision, text, timestamp } from './common';
+import { nextCursor } from './query';
 
 /**
  * A stretch of time somebody worked on a task. One without `endTime` is running and has no duration yet. `duration` is
@@ -53,6 +54,7 @@ export const timeSummary = z
   .object({
     byProject: z.array(z.object({ project: z.string(), totalSeconds: z.number().int(), taskCount: z.number().int() })),
     total: z.number().int(),
+    nextCursor,
   })
   .meta({ id: 'TimeSummary' });
 export type TimeSummary = z.infer<typeof timeSummary>;

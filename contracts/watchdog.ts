@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { attemptId, digest, taskId, text, timestamp } from './common';
+import { listPage, nextCursor } from './query';
 
 export const watchdogDetector = z.enum([
   'identical-repetition',
@@ -122,10 +123,11 @@ export const watchdogInspection = z
     findings: z.array(watchdogFinding),
     actions: z.array(watchdogAction),
     overrides: z.array(watchdogOverride),
+    nextCursor,
   })
   .meta({ id: 'WatchdogInspection' });
 
-export const watchdogQuery = z.strictObject({ attemptId }).meta({ id: 'WatchdogQuery' });
+export const watchdogQuery = z.strictObject({ attemptId, ...listPage(100, 500) }).meta({ id: 'WatchdogQuery' });
 
 export const watchdogOverrideRequest = z
   .strictObject({ attemptId, resolution: watchdogResolution, reason: text(2_000, 1) })

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { digest, revision, slug, text, timestamp } from './common';
+import { nextCursor } from './query';
 import { documentIssue } from './team-roster';
 import { serviceUrl } from './url';
 
@@ -49,7 +50,9 @@ export const trustedWorkspace = z
   .meta({ id: 'TrustedWorkspace' });
 export type TrustedWorkspace = z.infer<typeof trustedWorkspace>;
 
-export const trustedWorkspaces = z.object({ workspaces: z.array(trustedWorkspace) }).meta({ id: 'TrustedWorkspaces' });
+export const trustedWorkspaces = z
+  .object({ workspaces: z.array(trustedWorkspace), nextCursor })
+  .meta({ id: 'TrustedWorkspaces' });
 
 export const workspaceValidation = z
   .object({ valid: z.boolean(), manifest: workspaceManifest.nullable(), issues: z.array(documentIssue) })

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { attemptId, objectName, taskId, timestamp } from './common';
+import { listPage, nextCursor } from './query';
 
 export const checkpointId = z
   .string()
@@ -60,11 +61,11 @@ export const checkpointQuery = z
   .strictObject({
     attemptId,
     afterNumber: z.coerce.number().int().min(0).default(0),
-    limit: z.coerce.number().int().min(1).max(100).default(50),
+    ...listPage(50, 100),
   })
   .meta({ id: 'WorkspaceCheckpointQuery' });
 
 /** `GET /api/agents/:taskId/workspace/checkpoints`: the oldest first. */
 export const checkpointPage = z
-  .object({ taskId, attemptId, checkpoints: z.array(workspaceCheckpoint), hasMore: z.boolean() })
+  .object({ taskId, attemptId, checkpoints: z.array(workspaceCheckpoint), hasMore: z.boolean(), nextCursor })
   .meta({ id: 'WorkspaceCheckpointPage' });

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { digest, objectName, slug, taskId, text, timestamp } from './common';
+import { listPage, nextCursor } from './query';
 
 /** What a file of a workspace does to an agent that finds it there. */
 export const trustEntryKind = z.enum(['instructions', 'configuration', 'tools', 'hooks']);
@@ -69,11 +70,12 @@ export const workspaceTrust = z
     decision: trustDecision.nullable(),
     /** Decisions about this repository, the newest first. */
     history: z.array(trustDecision),
+    nextCursor,
   })
   .meta({ id: 'WorkspaceTrust' });
 export type WorkspaceTrust = z.infer<typeof workspaceTrust>;
 
-export const trustQuery = z.strictObject({ limit: z.coerce.number().int().min(1).max(200).default(50) });
+export const trustQuery = z.strictObject(listPage(50, 200));
 
 const reason = text(1_000, 1);
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { objectName, text } from './common';
+import { listPage } from './query';
 
 export const worktreeCreate = z
   .strictObject({
@@ -49,7 +50,7 @@ export type WorktreeRemoval = z.infer<typeof worktreeRemoval>;
 export const cleanupQuery = z
   .strictObject({
     page: z.coerce.number().int().min(1).max(100_000).default(1),
-    limit: z.coerce.number().int().min(1).max(50).default(20),
+    ...listPage(20, 50),
   })
   .meta({ id: 'WorktreeCleanupQuery' });
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { attemptId, objectName, revision, slug, taskId, timestamp } from './common';
+import { nextCursor } from './query';
 import { pagination } from './task';
 
 /**
@@ -197,7 +198,7 @@ export const worktreeStatus = z
 export type WorktreeStatus = z.infer<typeof worktreeStatus>;
 
 export const cleanupPreviewPage = z
-  .object({ candidates: z.array(cleanupPreview), pagination })
+  .object({ candidates: z.array(cleanupPreview), pagination, nextCursor })
   .meta({ id: 'WorktreeCleanupPreviewPage' });
 
 export const editorOpened = z

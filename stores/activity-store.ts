@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Filter } from 'mongodb';
 import { activityType, type Activity, type ActivityQuery, type ActivityType } from '../contracts/activity';
-import { offsetOfPage, type Page } from '../platform/lists/page';
+import { offsetOfPage, pageFrom, type Page, type PageRequest } from '../platform/lists/page';
 import type { Collection, Database, Stored } from './collection';
 import { findPage } from './find-page';
 
@@ -11,9 +11,6 @@ export type NewActivity = Omit<Activity, 'id' | 'timestamp' | 'agent'>;
 
 /** How long it is kept, in days. */
 export const activityRetentionDays = 90;
-
-/** Agents that are offered to filter by. */
-const maxAgents = 500;
 
 const present = ({ _id, ...record }: ActivityRecord): Activity => ({ id: _id, ...record });
 
@@ -35,15 +32,15 @@ export async function createActivityStore(db: Database, now: () => Date = () => 
   });
 
   /** The agents there are, by jumping from one to the next in the index. */
-  async function agents(): Promise<string[]> {
+  async function agents({ limit, cursor }: PageRequest): Promise<Page<string>> {
     const found: string[] = [];
-    for (let after = ''; found.length < maxAgents;) {
+    for (let after = cursor?.id ?? ''; found.length <= limit;) {
       const [next] = await activities.find({ agent: { $gt: after } }, { sort: { agent: 1 }, limit: 1 });
       if (next?.agent === undefined) break;
       after = next.agent;
       found.push(after);
     }
-    return found;
+    return pageFrom(found, limit, (agent) => ({ key: agent, id: agent }));
   }
 
   async function types(): Promise<ActivityType[]> {
@@ -79,7 +76,11 @@ export async function createActivityStore(db: Database, now: () => Date = () => 
       return (await findPage(activities, filter, { key: 'timestamp', direction: -1 }, part)).map(present);
     },
 
-    filters: async () => ({ agents: await agents(), types: await types() }),
+    /** What there is to filter by: one page of the agents, and all types. */
+    async filters(part: PageRequest) {
+      const page = await agents(part);
+      return page.answer({ agents: page.items, types: await types() });
+    },
 
     clear: (): Promise<number> => activities.deleteMany({ timestamp: { $gt: '' } }),
   };

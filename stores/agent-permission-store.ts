@@ -34,7 +34,7 @@ export async function createAgentPermissionStore(db: Database) {
   return {
     get: async (agentId: string): Promise<AgentPermission> => of(agentId, await records.get(agentId)),
 
-    /** Those that somebody has set, by agent; at most 1,000. */
+    /** Those that somebody has set, by agent. */
     list: async (): Promise<AgentPermission[]> => (await records.list()).map(present),
 
     /** @throws StaleRevisionError when somebody has set the agent's already */

@@ -2,6 +2,7 @@ import type { RegisteredAgent } from '../contracts/agent-registry';
 import { AppError } from '../platform/errors/app-error';
 import { presentRegistration, type Registration } from '../runs/registry/registration';
 import type { Database, Stored } from './collection';
+import { inPages } from './in-pages';
 import { insertOnce } from './insert';
 
 type RegistrationRecord = Stored & { revision: number; lastHeartbeat: string; registration: Registration };
@@ -84,11 +85,11 @@ export async function createAgentRegistryStore(
       return found && present(found);
     },
 
-    /** The last heard of first, at most 1,000. */
+    /** All of them, by id. */
     async list(): Promise<RegisteredAgent[]> {
-      return (await agents.find({ lastHeartbeat: { $gt: '' } }, { sort: { lastHeartbeat: -1 }, limit: maxListed })).map(
-        present,
-      );
+      const all: RegisteredAgent[] = [];
+      for await (const record of inPages(agents, {})) all.push(present(record));
+      return all;
     },
 
     /** Those with a heartbeat that is recent enough to count. */

@@ -11,7 +11,9 @@ import type { SandboxPreset } from '../contracts/sandbox';
 import type { Objective, RecordedTransport, ResolvedCommitPolicy, Selection } from '../runs/contract';
 import type { TerminalClaim } from '../runs/completion';
 import type { Around } from '../runs/completion/outside';
+import type { Page, PageRequest } from '../platform/lists/page';
 import type { Collection, Database } from './collection';
+import { findPage } from './find-page';
 import { inPages } from './in-pages';
 import { insertOrGet } from './insert';
 
@@ -74,7 +76,7 @@ export async function createAttemptStore(db: Database) {
   const attempts: Collection<AttemptRecord> = await db.collection({
     name: 'attempts',
     indexes: [
-      { keys: { taskId: 1, createdAt: -1 } },
+      { keys: { taskId: 1, createdAt: -1, _id: -1 } },
       { keys: { state: 1, createdAt: -1 } },
       { keys: { state: 1, _id: 1 } },
       { keys: { rootAttemptId: 1 } },
@@ -97,10 +99,12 @@ export async function createAttemptStore(db: Database) {
     },
 
     /** The newest first; with `before`, those made before that moment. */
-    list: (taskId: string, limit: number, before?: string) =>
-      attempts.find(
+    list: (taskId: string, part: PageRequest, before?: string): Promise<Page<AttemptRecord>> =>
+      findPage(
+        attempts,
         { taskId, ...(before === undefined ? {} : { createdAt: { $lt: before } }) },
-        { sort: { createdAt: -1 }, limit },
+        { key: 'createdAt', direction: -1 },
+        part,
       ),
 
     /**

@@ -1,5 +1,7 @@
 import type { WorkspaceCheckpoint } from '../contracts/workspace-checkpoint';
+import type { Page, PageRequest } from '../platform/lists/page';
 import type { Database } from './collection';
+import { findPage } from './find-page';
 import { insertOnce } from './insert';
 
 type CheckpointRecord = Omit<WorkspaceCheckpoint, 'id'> & { _id: string };
@@ -24,6 +26,12 @@ export async function createCheckpointStore(db: Database) {
     async latest(attemptId: string): Promise<WorkspaceCheckpoint | undefined> {
       const [found] = await checkpoints.find({ attemptId }, { sort: { number: -1 }, limit: 1 });
       return found && present(found);
+    },
+
+    /** One page after a number, the oldest first. */
+    async page(attemptId: string, afterNumber: number, part: PageRequest): Promise<Page<WorkspaceCheckpoint>> {
+      const filter = { attemptId, number: { $gt: afterNumber } };
+      return (await findPage(checkpoints, filter, { key: 'number', direction: 1, unique: true }, part)).map(present);
     },
 
     /** The oldest first. */

@@ -1,6 +1,7 @@
 import type { Collection, Database, Stored } from './collection';
 import { isSameJson } from '../platform/json/same';
 import { StaleRevisionError, type CurrentRecord } from './errors';
+import { inPages } from './in-pages';
 import { insertOnce } from './insert';
 
 /** What every configured record is answered with beside its own fields. */
@@ -20,9 +21,6 @@ export function ownFields<F extends object>(record: F & Recorded): Omit<F, keyof
 interface Document<F> extends Stored, Omit<Recorded, 'id'> {
   fields: F;
 }
-
-/** The most records that are listed. */
-const maxListed = 1_000;
 
 /** Writers of one record do not stay in each other's way for longer than this. */
 const maxTries = 50;
@@ -61,10 +59,11 @@ export async function createConfiguredRecords<F extends object>(db: Database, na
       return found && present(found);
     },
 
-    /** By id, at most 1,000. A query without a filter would be refused as unindexed; every id is greater than none. */
+    /** All of them, by id. */
     async list(): Promise<(F & Recorded)[]> {
-      const everything = { _id: { $gt: '' } } as never;
-      return (await records.find(everything, { sort: { _id: 1 }, limit: maxListed })).map(present);
+      const all: (F & Recorded)[] = [];
+      for await (const record of inPages(records, {})) all.push(present(record));
+      return all;
     },
 
     /** Makes the record or writes over it. @throws StaleRevisionError when it is at another revision than expected */

@@ -1,5 +1,6 @@
 import type { Capacity } from '../contracts/admission';
 import type { Database } from './collection';
+import { inPages } from './in-pages';
 
 /** One worker process as its host announces it. */
 export interface WorkerAnnouncement {
@@ -37,9 +38,17 @@ export async function createHostStore(db: Database, now: () => Date = () => new 
     return live.reduce((sum, { capacity }) => sum + capacity.runs, 0);
   };
   const takesWork = (host: HostRecord): boolean => host.seenAt >= since() && runsOf(host) !== 0;
+  const everyLive = async (): Promise<HostRecord[]> => {
+    const all: HostRecord[] = [];
+    for await (const host of inPages(hosts, { seenAt: { $gte: since() } })) all.push(host);
+    return all;
+  };
   const live = () => hosts.find({ seenAt: { $gte: since() } }, { sort: { seenAt: -1 }, limit: mostHosts });
 
   return {
+    /** Every live host, by id. */
+    everyLive,
+
     /** Says that a host is live, and nothing about what it can do. */
     announce: (id: string, hostname: string) =>
       hosts.findOneAndUpdate({ _id: id }, { $set: { hostname, seenAt: now().toISOString() } }, { upsert: true }),

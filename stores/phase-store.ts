@@ -1,5 +1,7 @@
 import type { Phase } from '../contracts/common';
 import type { PhaseEvidence, PhaseSnapshot, PhaseTransition } from '../contracts/phase';
+import type { PagedBody, PageRequest } from '../platform/lists/page';
+import { slicePage } from '../platform/lists/slice';
 import { compare } from '../runs/phases/authority';
 import { authorityOf } from '../runs/phases/evidence';
 import { restoredFrom, type PhaseState } from '../runs/phases/transition';
@@ -109,8 +111,14 @@ function ending(
 
 const presentTransition = ({ requestDigest: _digest, ...transition }: StoredTransition): PhaseTransition => transition;
 
-/** The record as callers see it, with the newest `limit` changes. */
-export const presentPhase = (record: PhaseRecord, limit: number): PhaseSnapshot => ({
+/** The record as callers see it, with the newest changes, the oldest of them first; the next page holds older ones. */
+export function presentPhase(record: PhaseRecord, part: PageRequest): PagedBody<PhaseSnapshot> {
+  const positionOf = ({ sequence, operationId }: StoredTransition) => ({ key: sequence, id: operationId });
+  const page = slicePage(record.history, part, positionOf, { direction: -1 });
+  return page.answer({ ...snapshotOf(record), history: page.items.reverse().map(presentTransition) });
+}
+
+const snapshotOf = (record: PhaseRecord): Omit<PhaseSnapshot, 'history'> => ({
   schemaVersion: 'phase-snapshot/v1',
   taskId: record.taskId,
   attemptId: record._id,
@@ -119,5 +127,4 @@ export const presentPhase = (record: PhaseRecord, limit: number): PhaseSnapshot 
   manifestDigest: record.manifestDigest,
   sequence: record.sequence,
   emergency: record.emergency && { operationId: record.emergency.operationId, expiresAt: record.emergency.expiresAt },
-  history: record.history.slice(-limit).map(presentTransition),
 });

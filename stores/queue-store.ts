@@ -1,7 +1,10 @@
 import type { EvaluatedPolicy, LaunchSource, QueueState, SelectionEvidence } from '../contracts/admission';
 import { lineOf } from '../runs/admission/line';
 import type { AdmissionRequest } from '../runs/admission/request';
+import type { Page, PageRequest } from '../platform/lists/page';
+import { slicePage } from '../platform/lists/slice';
 import type { Collection, Database } from './collection';
+import { findPage } from './find-page';
 import { DuplicateKeyError } from './errors';
 import { recentCount } from './recent-count';
 import { lineIndexes, lineUp, queueLines, waitingStates } from './queue-lines';
@@ -55,11 +58,11 @@ export async function createQueueStore(db: Database) {
     indexes: [
       ...lineIndexes,
       { keys: { state: 1, priority: -1, enqueuedAt: 1 } },
-      { keys: { state: 1, enqueuedAt: 1 } },
+      { keys: { state: 1, enqueuedAt: 1, _id: 1 } },
       { keys: { state: 1, leaseExpiresAt: 1 } },
       { keys: { state: 1, limitingKey: 1 } },
-      { keys: { workspaceId: 1, state: 1 } },
-      { keys: { rootObjectiveId: 1, state: 1 } },
+      { keys: { workspaceId: 1, state: 1, enqueuedAt: 1, _id: 1 } },
+      { keys: { rootObjectiveId: 1, state: 1, enqueuedAt: 1, _id: 1 } },
       { keys: { cancelRequestedAt: 1 } },
     ],
     expire: { field: 'endedAt', afterSeconds: retentionSeconds },
@@ -175,7 +178,7 @@ export async function createQueueStore(db: Database) {
       entries.findOneAndUpdate({ _id: id, state: 'leased', leaseExpiresAt: from }, { $set: { leaseExpiresAt: to } }),
 
     /** Entries in the order in which they were enqueued, by what an index can narrow; open ones unless states are named. */
-    async list(filter: QueueFilter, limit: number): Promise<QueueRecord[]> {
+    async list(filter: QueueFilter, part: PageRequest): Promise<Page<QueueRecord>> {
       const { workspaceId, rootObjectiveId, nodeId, sources, states = openStates, priority } = filter;
       const enqueuedAt = {
         ...(filter.enqueuedBefore === undefined ? {} : { $lte: filter.enqueuedBefore }),
@@ -189,15 +192,14 @@ export async function createQueueStore(db: Database) {
         ...(priority === undefined ? {} : { priority }),
         ...(Object.keys(enqueuedAt).length === 0 ? {} : { enqueuedAt }),
       };
-      const lists = await Promise.all(
-        [...new Set(states)].map((state) => entries.find({ ...narrowed, state }, { sort: { enqueuedAt: 1 }, limit })),
+      // An index has one state after the other: one more than a page of each holds the page of all of them.
+      const ofEach = { ...part, limit: part.limit + 1 };
+      const order = { key: 'enqueuedAt', direction: 1 } as const;
+      const pages = await Promise.all(
+        [...new Set(states)].map((state) => findPage(entries, { ...narrowed, state }, order, ofEach)),
       );
-      return lists
-        .flat()
-        .sort((a, b) =>
-          a.enqueuedAt === b.enqueuedAt ? (a._id < b._id ? -1 : 1) : a.enqueuedAt < b.enqueuedAt ? -1 : 1,
-        )
-        .slice(0, limit);
+      const found = pages.flatMap(({ items }) => items);
+      return slicePage(found, { limit: part.limit }, ({ enqueuedAt: key, _id: id }) => ({ key, id }));
     },
 
     openOfTree: (rootObjectiveId: string, limit: number) => entries.find({ rootObjectiveId, ...open }, { limit }),

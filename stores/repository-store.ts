@@ -1,13 +1,14 @@
 import type { z } from 'zod';
 import type { Repository, repositoryPatch } from '../contracts/repository';
 import type { Database, Stored } from './collection';
+import { inPages } from './in-pages';
 
 export type RepositoryPatch = z.infer<typeof repositoryPatch>;
 
 type RepositoryDocument = Stored & Omit<Repository, 'name'>;
 
 export interface RepositoryStore {
-  /** By name, at most 1,000. */
+  /** All of them, by name. */
   list(): Promise<Repository[]>;
   find(name: string): Promise<Repository | undefined>;
   /** @throws DuplicateKeyError when the name is taken */
@@ -17,8 +18,6 @@ export interface RepositoryStore {
   /** Whether there was one. */
   remove(name: string): Promise<boolean>;
 }
-
-const maxListed = 1000;
 
 const present = ({ _id, ...rest }: RepositoryDocument): Repository => ({ name: _id, ...rest });
 
@@ -32,9 +31,9 @@ export async function createRepositoryStore(db: Database): Promise<RepositorySto
   return {
     find,
     async list() {
-      // Every id is greater than the empty one; a query without a filter would be refused as unindexed.
-      const documents = await repositories.find({ _id: { $gt: '' } }, { sort: { _id: 1 }, limit: maxListed });
-      return documents.map(present);
+      const all: Repository[] = [];
+      for await (const document of inPages(repositories, {})) all.push(present(document));
+      return all;
     },
     async add(repository) {
       const { name, ...rest } = repository;

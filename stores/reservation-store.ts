@@ -1,8 +1,11 @@
 import type { Capacity, EvaluatedPolicy, ReleaseReason } from '../contracts/admission';
 import { evaluated, hostKey, nothing, scopesOf, type Policy, type Usage } from '../runs/admission/capacity';
 import type { AdmissionRequest } from '../runs/admission/request';
+import type { Page, PageRequest } from '../platform/lists/page';
+import { slicePage } from '../platform/lists/slice';
 import { createCapacityLedger, type Holder } from './capacity-ledger';
 import type { Collection, Database } from './collection';
+import { findPage } from './find-page';
 import { inPages } from './in-pages';
 import { insertOnce } from './insert';
 
@@ -68,6 +71,7 @@ const filterable = [
 const retentionSeconds = 90 * 86_400;
 /** How often a reservation is tried while others change the same. */
 const tries = 20;
+const newest = { key: 'createdAt', direction: -1 } as const;
 /** How many documents one sweep takes up. */
 const batch = 500;
 /** How long a holder may be without its document before that is taken for the trace of a crash, in milliseconds. */
@@ -79,12 +83,12 @@ export async function createReservationStore(db: Database) {
   const reservations: Collection<ReservationRecord> = await db.collection({
     name: 'admission-reservations',
     indexes: [
-      { keys: { createdAt: -1 } },
-      { keys: { state: 1, createdAt: -1 } },
+      { keys: { createdAt: -1, _id: -1 } },
+      { keys: { state: 1, createdAt: -1, _id: -1 } },
       { keys: { state: 1, leaseExpiresAt: 1 } },
       { keys: { state: 1, hostKey: 1 } },
       { keys: { state: 1, _id: 1 } },
-      ...filterable.map((path) => ({ keys: { [path]: 1, createdAt: -1 } as const })),
+      ...filterable.map((path) => ({ keys: { [path]: 1, createdAt: -1, _id: -1 } as const })),
     ],
     expire: { field: 'endedAt', afterSeconds: retentionSeconds },
   });
@@ -264,19 +268,21 @@ export async function createReservationStore(db: Database) {
     },
 
     /** The newest first. */
-    async list({ states, ...filter }: ReservationFilter, limit: number): Promise<ReservationRecord[]> {
+    async list({ states, ...filter }: ReservationFilter, part: PageRequest): Promise<Page<ReservationRecord>> {
       const narrowed = Object.fromEntries(
         Object.entries<string | undefined>(filter).filter(([, value]) => value !== undefined),
       );
-      const options = { sort: { createdAt: -1 as const }, limit };
       if (states === undefined || Object.keys(narrowed).length > 0) {
-        return reservations.find(states ? { ...narrowed, state: { $in: states } } : narrowed, options);
+        return findPage(reservations, states ? { ...narrowed, state: { $in: states } } : narrowed, newest, part);
       }
-      const lists = await Promise.all([...new Set(states)].map((state) => reservations.find({ state }, options)));
-      return lists
-        .flat()
-        .sort((a, b) => (a.createdAt < b.createdAt ? 1 : -1))
-        .slice(0, limit);
+      // An index has one state after the other: one more than a page of each holds the page of all of them.
+      const ofEach = { ...part, limit: part.limit + 1 };
+      const pages = await Promise.all(
+        [...new Set(states)].map((state) => findPage(reservations, { state }, newest, ofEach)),
+      );
+      const positionOf = ({ _id, createdAt }: ReservationRecord) => ({ key: createdAt, id: _id });
+      const found = pages.flatMap(({ items }) => items);
+      return slicePage(found, { limit: part.limit }, positionOf, { direction: -1 });
     },
 
     active: (pageSize: number) => inPages(reservations, { state: 'active' }, pageSize),

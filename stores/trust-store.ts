@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { TrustDecision } from '../contracts/workspace-trust';
+import type { Page, PageRequest } from '../platform/lists/page';
 import type { Database } from './collection';
+import { findPage } from './find-page';
 import { insertOnce } from './insert';
 
 type DecisionRecord = Omit<TrustDecision, 'id'> & { _id: string };
@@ -12,7 +14,7 @@ export async function createTrustStore(db: Database) {
     name: 'workspace-trust-decisions',
     indexes: [
       { keys: { repository: 1, inventoryDigest: 1, sequence: -1 }, unique: true },
-      { keys: { repository: 1, decidedAt: -1 } },
+      { keys: { repository: 1, decidedAt: -1, _id: -1 } },
     ],
   });
 
@@ -24,8 +26,8 @@ export async function createTrustStore(db: Database) {
     },
 
     /** The newest first. */
-    async history(repository: string, limit: number): Promise<TrustDecision[]> {
-      return (await decisions.find({ repository }, { sort: { decidedAt: -1 }, limit })).map(present);
+    async history(repository: string, part: PageRequest): Promise<Page<TrustDecision>> {
+      return (await findPage(decisions, { repository }, { key: 'decidedAt', direction: -1 }, part)).map(present);
     },
 
     /** Adds a decision after exactly `previous`; `undefined` when somebody else has decided meanwhile. */

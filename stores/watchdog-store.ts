@@ -1,5 +1,7 @@
 import type { WatchdogAction, WatchdogFinding, WatchdogOverride } from '../contracts/watchdog';
+import type { PageRequest } from '../platform/lists/page';
 import type { Database } from './collection';
+import { findPage } from './find-page';
 import { insertOnce } from './insert';
 
 type FindingRecord = Omit<WatchdogFinding, 'id'> & { _id: string };
@@ -7,18 +9,15 @@ type ActionRecord = Omit<WatchdogAction, 'id'> & { _id: string };
 /** One per finding: whoever is first decides. */
 type OverrideRecord = WatchdogOverride & { _id: string };
 
-/** More than a run can have. */
-const listed = 500;
-
 /** What the watchdog found, what was done about it, and what people decided. Records are kept for good. */
 export async function createWatchdogStore(db: Database) {
-  const ofAttempt = [{ keys: { attemptId: 1, createdAt: 1 } as const }];
+  const ofAttempt = [{ keys: { attemptId: 1, createdAt: 1, _id: 1 } as const }];
   const [findings, actions, overrides] = await Promise.all([
     db.collection<FindingRecord>({ name: 'watchdog-findings', indexes: ofAttempt }),
     db.collection<ActionRecord>({ name: 'watchdog-actions', indexes: ofAttempt }),
     db.collection<OverrideRecord>({ name: 'watchdog-overrides', indexes: ofAttempt }),
   ]);
-  const oldest = { sort: { createdAt: 1 }, limit: listed } as const;
+  const oldest = { sort: { createdAt: 1, _id: 1 } } as const;
 
   return {
     /** Writes a finding and its action, each once. `true` when the action was not there before. */
@@ -56,18 +55,24 @@ export async function createWatchdogStore(db: Database) {
       return this.overrideOf(id);
     },
 
-    /** Everything about one attempt, the oldest first. */
-    async inspect(attemptId: string) {
-      const [found, done, decided] = await Promise.all([
-        findings.find({ attemptId }, oldest),
-        actions.find({ attemptId }, oldest),
-        overrides.find({ attemptId }, oldest),
-      ]);
-      return {
-        findings: found.map(presentFinding),
-        actions: done.map(({ _id, ...action }): WatchdogAction => ({ id: _id, ...action })),
+    /** One page of the findings of an attempt, the oldest first, with what was done and decided about each. */
+    async inspect(attemptId: string, part: PageRequest) {
+      const page = await findPage(findings, { attemptId }, { key: 'createdAt', direction: 1 }, part);
+      const about = { attemptId, findingId: { $in: page.items.map(({ _id }) => _id) } };
+      const [done, decided] = await Promise.all([actions.find(about, oldest), overrides.find(about, oldest)]);
+      return page.answer({
+        findings: page.items.map(presentFinding),
+        actions: done.map(presentAction),
         overrides: decided.map(presentOverride),
-      };
+      });
+    },
+
+    /** What was done about one finding. */
+    async actionsOf({
+      attemptId,
+      id: findingId,
+    }: Pick<WatchdogFinding, 'attemptId' | 'id'>): Promise<WatchdogAction[]> {
+      return (await actions.find({ attemptId, findingId }, oldest)).map(presentAction);
     },
   };
 }
@@ -75,4 +80,5 @@ export async function createWatchdogStore(db: Database) {
 export type WatchdogStore = Awaited<ReturnType<typeof createWatchdogStore>>;
 
 const presentFinding = ({ _id, ...finding }: FindingRecord): WatchdogFinding => ({ id: _id, ...finding });
+const presentAction = ({ _id, ...action }: ActionRecord): WatchdogAction => ({ id: _id, ...action });
 const presentOverride = ({ _id, ...override }: OverrideRecord): WatchdogOverride => override;

@@ -24,7 +24,7 @@ export async function createWorkspaceCapabilityStore(db: Database) {
   ]);
   return {
     manifest,
-    /** By id, at most 1,000. */
+    /** All of them, by id. */
     listTrusted: async (): Promise<TrustedWorkspace[]> => (await trusted.list()).map(present),
     /** Trusts the workspace, or what it says now. */
     trust: async (peer: WorkspaceManifest, trustedBy: string): Promise<TrustedWorkspace> =>

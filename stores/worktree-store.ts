@@ -1,7 +1,9 @@
 import type { Filter } from 'mongodb';
 import { unsettledStates, type WorktreeManifest } from '../contracts/worktree';
+import type { Page, PageRequest } from '../platform/lists/page';
 import type { Database } from './collection';
 import { DuplicateKeyError } from './errors';
+import { findPage } from './find-page';
 import { inPages } from './in-pages';
 
 /** The manifest of a task's worktree. Its id is the task's, so that two creations are one. */
@@ -23,7 +25,7 @@ export async function createWorktreeStore(db: Database) {
     indexes: [
       { keys: { allocation: 1 }, unique: true },
       { keys: { state: 1, _id: 1 } },
-      { keys: { 'lease.expiresAt': 1 } },
+      { keys: { 'lease.expiresAt': 1, _id: 1 } },
       { keys: { repository: 1, updatedAt: -1 } },
     ],
   });
@@ -74,8 +76,8 @@ export async function createWorktreeStore(db: Database) {
     },
 
     /** Worktrees whose lease has ended before `before`, the oldest first. */
-    expired: (before: string, skip: number, limit: number) =>
-      worktrees.find(expired(before), { sort: { 'lease.expiresAt': 1 }, skip, limit }),
+    expired: (before: string, part: PageRequest): Promise<Page<WorktreeRecord>> =>
+      findPage(worktrees, expired(before), { key: 'lease.expiresAt', direction: 1 }, part),
 
     countExpired: (before: string) => worktrees.count(expired(before)),
   };

@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import { activity as activityEntry, activityFilters, activityQuery } from '../../contracts/activity';
+import { listPage } from '../../contracts/query';
 import type { Routes } from '../../platform/http/routes';
 import type { ApiContext } from '../context';
 
+const filterQuery = z.strictObject(listPage(500, 500));
 const read = { tag: 'activity', method: 'get' as const, permission: 'telemetry:read' };
 
 /** What was done on the board, and who did it (specification 1, Mount list). */
@@ -25,9 +27,10 @@ export function activityRoutes(routes: Routes, { activity }: Pick<ApiContext, 'a
       path: '/activity/filters',
       operationId: 'listActivityFilters',
       summary: 'List the agents and the types there are to filter by',
+      query: filterQuery,
       response: activityFilters,
     },
-    () => activity.filters(),
+    ({ query }) => activity.filters(query),
   );
 
   routes.add(

@@ -1,19 +1,24 @@
 import type { z } from 'zod';
 import type { ControlRequest, QueueQuery, queueInspection, queueList } from '../../contracts/admission';
 import { assertFound, conflict } from '../../platform/errors/app-error';
+import { offsetOfPage, Page } from '../../platform/lists/page';
 import { textDigest } from '../../runs/digest';
+import type { QueueRecord } from '../../stores/queue-store';
 import type { AdmissionContext } from './context';
 import { presentEntry } from './present';
 
 /** How much of the queue one answer looks at. */
 const snapshotLimit = 1_000;
 
-/** One page of the queue, out of a snapshot of at most 1,000 entries. */
-export async function listQueue(context: AdmissionContext, query: QueueQuery): Promise<z.output<typeof queueList>> {
+/** One page of the queue, out of a snapshot of at most 1,000 entries; the next page may begin another one. */
+export async function listQueue(
+  context: AdmissionContext,
+  query: QueueQuery,
+): Promise<{ list: z.output<typeof queueList>; page: Page<QueueRecord> }> {
   const now = context.now();
   const { admission } = (await context.settings.read()).features;
   const before = (ageMs: number) => new Date(now.getTime() - ageMs).toISOString();
-  const found = await context.queue.list(
+  const snapshot = await context.queue.list(
     {
       workspaceId: query.workspaceId,
       rootObjectiveId: query.rootObjectiveId,
@@ -24,20 +29,22 @@ export async function listQueue(context: AdmissionContext, query: QueueQuery): P
       enqueuedBefore: query.minAgeMs === undefined ? undefined : before(query.minAgeMs),
       enqueuedAfter: query.maxAgeMs === undefined ? undefined : before(query.maxAgeMs),
     },
-    snapshotLimit + 1,
+    { limit: snapshotLimit, cursor: query.cursor },
   );
   const { limitingScope } = query;
-  const matching = found
-    .slice(0, snapshotLimit)
-    .filter(
-      ({ limitingPolicies }) => !limitingScope || limitingPolicies.some(({ scope }) => limitingScope.includes(scope)),
-    );
-  const from = (query.page - 1) * query.limit;
+  const matching = snapshot.items.filter(
+    ({ limitingPolicies }) => !limitingScope || limitingPolicies.some(({ scope }) => limitingScope.includes(scope)),
+  );
+  const from = offsetOfPage(query.page, query.limit);
+  const shown = matching.slice(from, from + query.limit);
+  const last = shown.at(-1);
+  const hasMore = last !== undefined && from + query.limit < matching.length;
+  const next = hasMore ? { key: last.enqueuedAt, id: last._id } : snapshot.next;
   const { globalLimit, perWorkspaceLimit } = admission.queue;
-  return {
-    schemaVersion: 'admission-queue-list/v1',
+  const list = {
+    schemaVersion: 'admission-queue-list/v1' as const,
     generatedAt: now.toISOString(),
-    conditional: true,
+    conditional: true as const,
     depth: {
       global: { current: await context.queue.depth(), limit: globalLimit },
       workspaces: (await context.queue.depths()).map((each) => ({ ...each, limit: perWorkspaceLimit })),
@@ -46,11 +53,12 @@ export async function listQueue(context: AdmissionContext, query: QueueQuery): P
       page: query.page,
       limit: query.limit,
       total: matching.length,
-      hasMore: from + query.limit < matching.length,
-      snapshotTruncated: found.length > snapshotLimit,
+      hasMore,
+      snapshotTruncated: snapshot.next !== undefined,
     },
-    entries: matching.slice(from, from + query.limit).map((entry) => presentEntry(entry, admission, now)),
+    entries: shown.map((entry) => presentEntry(entry, admission, now)),
   };
+  return { list, page: new Page(shown, next) };
 }
 
 /** One entry, also after its end. @throws AppError 404 */

@@ -52,10 +52,15 @@ export function admissionRoutes(routes: Routes, context: AdmissionContext): void
       status: 200,
     },
     async ({ query }, ctx) => {
-      const { state: states, hostId, limit, ...filter } = query;
-      const found = await context.reservations.list({ ...filter, hostKey: hostFilter(hostId), states }, limit);
-      const reservations = found.map(presentReservation);
-      return conditional(ctx, { generatedAt: context.now().toISOString(), reservations }, reservations);
+      const { state: states, hostId, limit, cursor, ...filter } = query;
+      const narrowed = { ...filter, hostKey: hostFilter(hostId), states };
+      const page = (await context.reservations.list(narrowed, { limit, cursor })).map(presentReservation);
+      const reservations = page.items;
+      const answer = conditional(ctx, { generatedAt: context.now().toISOString(), reservations }, [
+        reservations,
+        page.next,
+      ]);
+      return answer && page.answer(answer);
     },
   );
 
@@ -71,14 +76,15 @@ export function admissionRoutes(routes: Routes, context: AdmissionContext): void
       response: queueList,
     },
     async ({ query }, ctx) => {
-      const list = await listQueue(context, query);
+      const { list, page } = await listQueue(context, query);
       const seen = list.entries.map(({ id, revision, effectivePriority, readiness }) => [
         id,
         revision,
         effectivePriority,
         readiness,
       ]);
-      return conditional(ctx, list, { query, seen, depth: list.depth, pagination: list.pagination });
+      const answer = conditional(ctx, list, { query, seen, depth: list.depth, pagination: list.pagination });
+      return answer && page.answer(answer);
     },
   );
 
@@ -136,9 +142,10 @@ export function admissionRoutes(routes: Routes, context: AdmissionContext): void
       errors: [404],
     },
     async ({ params, query }, ctx) => {
-      const summary = await summarise(context, params.rootObjectiveId, query.limit);
+      const { summary, page } = await summarise(context, params.rootObjectiveId, query);
       const { generatedAt: _at, ...version } = summary;
-      return conditional(ctx, summary, version);
+      const answer = conditional(ctx, summary, version);
+      return answer && page.answer(answer);
     },
   );
 

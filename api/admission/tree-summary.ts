@@ -1,6 +1,8 @@
 import type { Capacity, TreeSummary } from '../../contracts/admission';
 import type { AdmissionSettings } from '../../contracts/settings';
 import { assertFound } from '../../platform/errors/app-error';
+import type { Page, PageRequest } from '../../platform/lists/page';
+import { slicePage } from '../../platform/lists/slice';
 import { isExhausted } from '../../runs/admission/budget';
 import { nothing, plus, policiesOf, type Policy } from '../../runs/admission/capacity';
 import type { ReservationRecord } from '../../stores/reservation-store';
@@ -8,16 +10,22 @@ import type { TreeRecord } from '../../stores/tree-store';
 import { budgetsOfTree } from '../../stores/tree-telemetry';
 import type { AdmissionContext } from './context';
 
+type Contributor = TreeSummary['contributors'][number];
+
 /** How many nodes a summary counts together. */
 const mostNodes = 1_000;
 
 /** What a tree has used, what it holds, and what keeps it from growing. @throws AppError 404 */
-export async function summarise(context: AdmissionContext, id: string, limit: number): Promise<TreeSummary> {
+export async function summarise(
+  context: AdmissionContext,
+  id: string,
+  part: PageRequest,
+): Promise<{ summary: TreeSummary; page: Page<Contributor> }> {
   const tree = await context.trees.get(id);
   assertFound(tree, 'execution tree', id);
   const { admission } = (await context.settings.read()).features;
-  const [reservations, queued, usage, policies, budgets] = await Promise.all([
-    context.reservations.list({ rootObjectiveId: id }, mostNodes),
+  const [{ items: reservations, next: more }, queued, usage, policies, budgets] = await Promise.all([
+    context.reservations.list({ rootObjectiveId: id }, { limit: mostNodes }),
     context.queue.openOfTree(id, mostNodes),
     context.reservations.usage(),
     policiesOfTree(context, admission, tree),
@@ -26,7 +34,8 @@ export async function summarise(context: AdmissionContext, id: string, limit: nu
   const active = reservations.filter(({ state }) => state === 'active');
   const reserved = sum(active.map(({ requested }) => requested));
   const contributors = contributorsOf(tree, reservations, new Set(queued.map(({ _id }) => _id)));
-  return {
+  const page = slicePage(contributors, part, ({ nodeId }) => ({ key: tree.nodes[nodeId]?.at ?? '', id: nodeId }));
+  const summary: TreeSummary = {
     schemaVersion: 'execution-tree-summary/v1',
     rootObjectiveId: id,
     workspaceId: tree.workspaceId,
@@ -55,11 +64,12 @@ export async function summarise(context: AdmissionContext, id: string, limit: nu
         blocksNextLaunch: isExhausted(use),
       })),
     ],
-    contributors: contributors.slice(0, limit),
+    contributors: page.items,
     contributorCount: contributors.length,
-    truncated: contributors.length > limit || reservations.length === mostNodes,
+    truncated: page.next !== undefined || more !== undefined,
     generatedAt: context.now().toISOString(),
   };
+  return { summary, page };
 }
 
 /** The ceilings of the tree's root. */
@@ -92,25 +102,19 @@ function controlOf(tree: TreeRecord, control: NonNullable<TreeRecord['control']>
   };
 }
 
-function contributorsOf(
-  { nodes }: TreeRecord,
-  reservations: ReservationRecord[],
-  queued: Set<string>,
-): TreeSummary['contributors'] {
+function contributorsOf({ nodes }: TreeRecord, reservations: ReservationRecord[], queued: Set<string>): Contributor[] {
   const held = new Map(reservations.map((record) => [record._id, record]));
-  return Object.entries(nodes)
-    .sort(([, a], [, b]) => (a.at < b.at ? -1 : 1))
-    .map(([nodeId, { parent, edge, depth, source }]) => {
-      const record = held.get(nodeId);
-      return {
-        nodeId,
-        parentNodeId: parent,
-        edge,
-        depth,
-        source,
-        state: queued.has(nodeId) ? ('queued' as const) : (record?.state ?? ('registered' as const)),
-        committed: record?.committed ?? nothing,
-        reserved: record?.state === 'active' ? record.requested : nothing,
-      };
-    });
+  return Object.entries(nodes).map(([nodeId, { parent, edge, depth, source }]) => {
+    const record = held.get(nodeId);
+    return {
+      nodeId,
+      parentNodeId: parent,
+      edge,
+      depth,
+      source,
+      state: queued.has(nodeId) ? ('queued' as const) : (record?.state ?? ('registered' as const)),
+      committed: record?.committed ?? nothing,
+      reserved: record?.state === 'active' ? record.requested : nothing,
+    };
+  });
 }

@@ -22,7 +22,7 @@ export async function resumeTree(
   limit: number,
 ): Promise<TreeSummary> {
   const { tree, keyHash } = await addressed(context, id, idempotencyKey);
-  if (wasSaid(tree, keyHash, 'resume')) return summarise(context, id, limit);
+  if (wasSaid(tree, keyHash, 'resume')) return (await summarise(context, id, { limit })).summary;
   if (tree.state === 'paused') {
     const signals = await unsafeSignals(context, tree);
     if (signals.length > 0) {
@@ -34,7 +34,7 @@ export async function resumeTree(
       );
     }
     const note = { action: 'resume' as const, actor, reason, at: context.now().toISOString(), keyHash };
-    if (await context.trees.resume(id, note)) return summarise(context, id, limit);
+    if (await context.trees.resume(id, note)) return (await summarise(context, id, { limit })).summary;
   }
   const state = (await context.trees.get(id))?.state;
   const code = state === 'cancelled' ? 'EXECUTION_TREE_CANCELLED' : 'EXECUTION_TREE_NOT_PAUSED';
@@ -53,7 +53,7 @@ export async function cancelTree(
   const done = wasSaid(tree, keyHash, 'cancel') || tree.state === 'cancelled';
   // Cancelled and not yet at its end, it is told again: its workflow may have been lost.
   if (!done || !tree.drained) await context.launcher.cancelTree({ rootObjectiveId: id, actor, reason, keyHash });
-  return summarise(context, id, limit);
+  return (await summarise(context, id, { limit })).summary;
 }
 
 /** The tree that something is said to, and what its key is remembered by. @throws AppError 404 */

@@ -10,9 +10,11 @@ import {
   type AgentPermissionFields,
 } from '../../contracts/agent-permission';
 import { slug } from '../../contracts/common';
+import { listPage } from '../../contracts/query';
 import { assertFound, conflict } from '../../platform/errors/app-error';
 import type { HttpContext } from '../../platform/http/context';
 import type { Routes } from '../../platform/http/routes';
+import { slicePage } from '../../platform/lists/slice';
 import { withoutUndefined } from '../../platform/json/without-undefined';
 import { capabilitiesOf } from '../../stores/agent-permission-store';
 import { StaleRevisionError } from '../../stores/errors';
@@ -23,6 +25,7 @@ import { decidePermission } from './decide';
 const tag = 'agent-permissions';
 const resource = 'agent permission';
 const byId = z.strictObject({ id: slug });
+const agentPermissionQuery = z.strictObject(listPage(1000, 1000));
 const write = { tag, permission: 'admin:manage', response: agentPermission, errors: [409] };
 
 /** As many as one list answers. */
@@ -67,9 +70,11 @@ export function agentPermissionRoutes(
       summary: 'List what agents may do whose permissions somebody has set',
       tag,
       permission: 'agent:read',
+      query: agentPermissionQuery,
       response: z.array(agentPermission),
     },
-    () => agentPermissions.list(),
+    async ({ query }) =>
+      slicePage(await agentPermissions.list(), query, ({ agentId }) => ({ key: agentId, id: agentId })),
   );
 
   routes.add(

@@ -13,6 +13,8 @@ import { taskSelection } from '../../contracts/bulk';
 import { taskId } from '../../contracts/common';
 import { taskList, taskQuery } from '../../contracts/task';
 import type { Routes } from '../../platform/http/routes';
+import { offsetOfPage } from '../../platform/lists/page';
+import { slicePage } from '../../platform/lists/slice';
 import type { ApiContext } from '../context';
 import { everyTask } from '../tasks/every-task';
 import { inBulk } from '../tasks/in-bulk';
@@ -29,7 +31,11 @@ const changes = { tag, method: 'post' as const, permission: 'task:write', errors
 
 /** Tasks that are over: put away, listed, brought back (specification 1, "States and transitions"). */
 export function archiveRoutes(routes: Routes, { board }: Pick<ApiContext, 'board'>): void {
-  const listing = createListing(board, { location: 'archive', path: '/api/tasks/archived' });
+  const listing = createListing(board, {
+    location: 'archive',
+    path: '/api/tasks/archived',
+    operationId: 'listArchivedTasks',
+  });
 
   routes.add(
     {
@@ -56,9 +62,10 @@ export function archiveRoutes(routes: Routes, { board }: Pick<ApiContext, 'board
       query: suggestionQuery,
       response: z.array(archiveSuggestion),
     },
-    async ({ query: { page, limit } }) => {
+    async ({ query: { page, limit, cursor } }) => {
       const active = everyTask(board, ['active']).map((one) => one.task);
-      return finishedSprints(active).slice((page - 1) * limit, page * limit);
+      const part = { limit, cursor, offset: offsetOfPage(page, limit) };
+      return slicePage(finishedSprints(active), part, ({ sprint }) => ({ key: sprint, id: sprint }));
     },
   );
 

@@ -26,15 +26,15 @@ export function checkpointRoutes(routes: Routes, context: CheckpointsContext): v
       response: checkpointPage,
       errors: [404],
     },
-    async ({ params, query: { attemptId, afterNumber, limit } }) => {
+    async ({ params, query: { attemptId, afterNumber, ...part } }) => {
       const record = await attemptOfTask(context, params.taskId, attemptId);
-      const found = await context.checkpoints.list(record._id, afterNumber, limit + 1);
-      return {
+      const page = await context.checkpoints.page(record._id, afterNumber, part);
+      return page.answer({
         taskId: record.taskId,
         attemptId: record._id,
-        checkpoints: found.slice(0, limit),
-        hasMore: found.length > limit,
-      };
+        checkpoints: page.items,
+        hasMore: page.next !== undefined,
+      });
     },
   );
 }

@@ -1,10 +1,15 @@
+import { z } from 'zod';
 import { agentSupport } from '../../contracts/agent-support';
+import { listPage } from '../../contracts/query';
 import type { Routes } from '../../platform/http/routes';
+import { slicePage } from '../../platform/lists/slice';
 import { supportRow } from '../../runs/agent-support';
 import { digestOf } from '../../runs/digest';
 import { createHostManifestStore } from '../../stores/host-manifest-store';
 import { createHostStore } from '../../stores/host-store';
 import type { ApiContext } from '../context';
+
+const supportQuery = z.strictObject(listPage(1000, 1000));
 
 /** What live hosts know of the configured agents: found or not, their version, and what is wrong. */
 export function agentSupportRoutes(
@@ -22,11 +27,12 @@ export function agentSupportRoutes(
       summary: 'Read what hosts know of the configured agents',
       tag: 'config',
       permission: 'settings:read',
+      query: supportQuery,
       response: agentSupport,
     },
-    async () => {
+    async ({ query }) => {
       const [hosts, manifests] = await opening;
-      const [{ agents: configured }, live] = await Promise.all([agents.read(), hosts.live()]);
+      const [{ agents: configured }, live] = await Promise.all([agents.read(), hosts.everyLive()]);
       const found = await manifests.of(live.map(({ _id }) => _id));
       const rows = configured.flatMap((agent) => {
         const digest = digestOf(agent);
@@ -35,7 +41,8 @@ export function agentSupportRoutes(
         );
         return evidence.length > 0 ? evidence.map((one) => supportRow(agent, one)) : [supportRow(agent, undefined)];
       });
-      return { agents: rows };
+      const page = slicePage(rows, query, ({ agentType, hostId }) => ({ key: agentType, id: hostId ?? '' }));
+      return page.answer({ agents: page.items });
     },
   );
 }

@@ -1,14 +1,17 @@
 import { z } from 'zod';
 import { slug } from '../../contracts/common';
 import { profile, profileList, profileWrite } from '../../contracts/profile';
+import { listPage } from '../../contracts/query';
 import { assertFound, notFound } from '../../platform/errors/app-error';
 import type { HttpContext } from '../../platform/http/context';
 import type { Routes } from '../../platform/http/routes';
+import { slicePage } from '../../platform/lists/slice';
 import type { ApiContext } from '../context';
 import { statedRevision, withRevision } from './revisions';
 
 const tag = 'config';
 const byId = z.strictObject({ id: slug });
+const listQuery = z.strictObject(listPage(1000, 1000));
 
 /** Ways to run an agent, which launches name with `profileId`. */
 export function profileRoutes(routes: Routes, { profiles }: Pick<ApiContext, 'profiles'>): void {
@@ -20,9 +23,13 @@ export function profileRoutes(routes: Routes, { profiles }: Pick<ApiContext, 'pr
       summary: 'List the profiles',
       tag,
       permission: 'settings:read',
+      query: listQuery,
       response: profileList,
     },
-    async () => ({ profiles: await profiles.list() }),
+    async ({ query }) => {
+      const page = slicePage(await profiles.list(), query, ({ id }) => ({ key: id, id }));
+      return page.answer({ profiles: page.items });
+    },
   );
 
   routes.add(

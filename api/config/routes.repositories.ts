@@ -1,12 +1,15 @@
 import { z } from 'zod';
 import { slug } from '../../contracts/common';
+import { listPage } from '../../contracts/query';
 import { repository, repositoryList, repositoryPatch } from '../../contracts/repository';
 import { assertFound, notFound } from '../../platform/errors/app-error';
 import type { Routes } from '../../platform/http/routes';
+import { slicePage } from '../../platform/lists/slice';
 import type { ApiContext } from '../context';
 
 const tag = 'config';
 const byName = z.strictObject({ name: slug });
+const listQuery = z.strictObject(listPage(1000, 1000));
 
 /** The git repositories tasks may name. */
 export function repositoryRoutes(routes: Routes, { repositories }: Pick<ApiContext, 'repositories'>): void {
@@ -18,9 +21,13 @@ export function repositoryRoutes(routes: Routes, { repositories }: Pick<ApiConte
       summary: 'List the configured repositories',
       tag,
       permission: 'settings:read',
+      query: listQuery,
       response: repositoryList,
     },
-    async () => ({ repos: await repositories.list() }),
+    async ({ query }) => {
+      const page = slicePage(await repositories.list(), query, ({ name }) => ({ key: name, id: name }));
+      return page.answer({ repos: page.items });
+    },
   );
 
   routes.add(

@@ -7,9 +7,11 @@ import {
   dependencyGraph,
   type DependencyCreate,
 } from '../../contracts/dependency';
+import { listPage } from '../../contracts/query';
 import { task, type Task } from '../../contracts/task';
 import { assertFound } from '../../platform/errors/app-error';
 import type { Routes } from '../../platform/http/routes';
+import { slicePage } from '../../platform/lists/slice';
 import type { ApiContext } from '../context';
 import { setTaskHeaders } from '../tasks/present';
 import { writerOf } from '../tasks/task-changer';
@@ -22,8 +24,11 @@ const ofTask = z.strictObject({ taskId });
 const reads = { tag, method: 'get' as const, permission: 'task:read', params: ofTask, errors: [409] };
 const changes = { tag, permission: 'task:write', response: task, errors: [409] };
 
-/** Most tasks that are answered as waiting for one. */
-const maxListed = 1000;
+const dependencyQuery = z.strictObject(listPage(1000, 1000));
+
+/** One list of both sides: first the tasks that are waited for, then those that wait. */
+const [awaited, waiting] = [1, 2] as const;
+type Side = typeof awaited | typeof waiting;
 
 /** Which task of a request waits for which, and the field of the body that says so. */
 function dependencyOf(id: string, body: DependencyCreate): { dependency: Dependency; field: string } {
@@ -49,17 +54,18 @@ export function dependencyRoutes(routes: Routes, { board }: Pick<ApiContext, 'bo
       path: '/tasks/:taskId/dependencies',
       operationId: 'listDependencies',
       summary: 'List the tasks that a task waits for and those that wait for it',
+      query: dependencyQuery,
       response: dependencies,
     },
-    async ({ params }) => {
+    async ({ params, query }) => {
       const { id } = await readTask(params.taskId);
       const found = graph();
-      const tasks = (ids: string[]): Task[] =>
-        ids
-          .map((other) => found.find(other))
-          .filter((other) => other !== undefined)
-          .slice(0, maxListed);
-      return { depends_on: tasks(found.upstream(id)), blocks: tasks(found.downstream(id)) };
+      const related = (ids: string[], key: Side) =>
+        ids.map((other) => found.find(other)).flatMap((other) => (other ? [{ key, task: other }] : []));
+      const all = [...related(found.upstream(id), awaited), ...related(found.downstream(id), waiting)];
+      const page = slicePage(all, query, ({ key, task: { id: other } }) => ({ key, id: other }));
+      const on = (side: Side): Task[] => page.items.filter(({ key }) => key === side).map((one) => one.task);
+      return page.answer({ depends_on: on(awaited), blocks: on(waiting) });
     },
   );
 

@@ -8,6 +8,7 @@ import {
 } from '../../contracts/tracked-document';
 import { assertFound, notFound } from '../../platform/errors/app-error';
 import type { Routes } from '../../platform/http/routes';
+import { slicePage } from '../../platform/lists/slice';
 import { ownFields } from '../../stores/configured-records';
 import type { ApiContext } from '../context';
 import { alertIdOf, alertOf, documentOfAlert } from './freshness';
@@ -21,8 +22,7 @@ const read = { method: 'get' as const, tag, permission: 'settings:read' };
  */
 export function freshnessAlertRoutes(routes: Routes, { trackedDocuments }: Pick<ApiContext, 'trackedDocuments'>): void {
   async function alerts(now: Date): Promise<FreshnessAlert[]> {
-    const found = (await trackedDocuments.list()).flatMap((record) => alertOf(record, now) ?? []);
-    return found.sort((a, b) => a.staleSince.localeCompare(b.staleSince) || a.id.localeCompare(b.id));
+    return (await trackedDocuments.list()).flatMap((record) => alertOf(record, now) ?? []);
   }
 
   routes.add(
@@ -34,14 +34,14 @@ export function freshnessAlertRoutes(routes: Routes, { trackedDocuments }: Pick<
       query: freshnessAlertQuery,
       response: z.array(freshnessAlert),
     },
-    async ({ query: { severity, acknowledged, limit, offset } }) =>
-      (await alerts(new Date()))
-        .filter(
-          (one) =>
-            (severity === undefined || one.severity === severity) &&
-            (acknowledged === undefined || one.acknowledged === acknowledged),
-        )
-        .slice(offset, offset + limit),
+    async ({ query: { severity, acknowledged, ...part } }) => {
+      const found = (await alerts(new Date())).filter(
+        (one) =>
+          (severity === undefined || one.severity === severity) &&
+          (acknowledged === undefined || one.acknowledged === acknowledged),
+      );
+      return slicePage(found, part, ({ staleSince, id }) => ({ key: staleSince, id }));
+    },
   );
 
   routes.add(

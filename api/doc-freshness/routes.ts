@@ -12,6 +12,7 @@ import {
 import { assertFound, conflict, notFound, validationError } from '../../platform/errors/app-error';
 import { expectedRevision, statedRevisions } from '../../platform/http/precondition';
 import type { Routes } from '../../platform/http/routes';
+import { slicePage } from '../../platform/lists/slice';
 import { withoutUndefined } from '../../platform/json/without-undefined';
 import { ownFields } from '../../stores/configured-records';
 import { assertRevision, withRevision } from '../config/revisions';
@@ -61,18 +62,16 @@ export function docFreshnessRoutes(routes: Routes, context: Pick<ApiContext, 'tr
       query: trackedDocumentQuery,
       response: z.array(trackedDocument),
     },
-    async ({ query: { project, type, stale, limit, offset } }) => {
+    async ({ query: { project, type, stale, ...part } }) => {
       const now = new Date();
       const all = (await trackedDocuments.list()).map((record) => present(record, now));
-      return all
-        .filter(
-          (one) =>
-            (project === undefined || one.project === project) &&
-            (type === undefined || one.type === type) &&
-            (stale === undefined || one.stale === stale),
-        )
-        .sort((a, b) => a.reviewedAt.localeCompare(b.reviewedAt) || a.id.localeCompare(b.id))
-        .slice(offset, offset + limit);
+      const found = all.filter(
+        (one) =>
+          (project === undefined || one.project === project) &&
+          (type === undefined || one.type === type) &&
+          (stale === undefined || one.stale === stale),
+      );
+      return slicePage(found, part, ({ reviewedAt, id }) => ({ key: reviewedAt, id }));
     },
   );
 

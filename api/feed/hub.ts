@@ -112,7 +112,7 @@ export class FeedHub {
 
   /** Attempts of the same task that came after one, oldest first: its retries, for a watcher that was away. */
   private async laterAttempts(record: { _id: string; taskId: string; createdAt: string }): Promise<string[]> {
-    const recent = await this.context.attempts.list(record.taskId, 20);
+    const { items: recent } = await this.context.attempts.list(record.taskId, { limit: 20 });
     return recent
       .filter((other) => other.createdAt > record.createdAt)
       .map((other) => other._id)

@@ -18,6 +18,7 @@ import { assertFound } from '../../platform/errors/app-error';
 import { expectedRevision, statedRevisions } from '../../platform/http/precondition';
 import type { Routes } from '../../platform/http/routes';
 import { withoutUndefined } from '../../platform/json/without-undefined';
+import { slicePage } from '../../platform/lists/slice';
 import { hookFits } from '../../runs/hook-events';
 import type { Board } from '../../stores/board-files/types';
 import type { HookExecutionStore, HookStore } from '../../stores/hook-store';
@@ -54,10 +55,12 @@ export function hookRoutes(routes: Routes, context: HookRouteDependencies): void
       query: hookQuery,
       response: z.array(hook),
     },
-    async ({ query: { event, enabled } }) =>
-      (await hooks.list()).filter(
+    async ({ query: { event, enabled, ...part } }) => {
+      const found = (await hooks.list()).filter(
         (each) => (event === undefined || each.event === event) && (enabled === undefined || each.enabled === enabled),
-      ),
+      );
+      return slicePage(found, part, ({ id }) => ({ key: id, id }));
+    },
   );
 
   routes.add(

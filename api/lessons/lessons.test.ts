@@ -21,12 +21,13 @@ const lessons = lessonsOf([
   task('TASK-4', { lessonsLearned: ' \n' }),
 ]);
 const page = { limit: 50, offset: 0 };
-const found = (query: object) => selectLessons(lessons, { ...page, ...query }).data.map(({ taskId }) => taskId);
+const found = (query: object) => selectLessons(lessons, { ...page, ...query }).body.data.map(({ taskId }) => taskId);
 
 it('are those of the tasks that have some, the last changed first', () => {
   expect(found({})).toEqual(['TASK-2', 'TASK-1']);
-  expect(lessons[1]).toMatchObject({ taskTitle: 'Task TASK-1', completedAt: '2026-11-20T00:00:00.000Z' });
-  expect(lessons[0]).not.toHaveProperty('completedAt');
+  const [second, first] = lessons.map(({ lesson }) => lesson);
+  expect(second).toMatchObject({ taskTitle: 'Task TASK-1', completedAt: '2026-11-20T00:00:00.000Z' });
+  expect(first).not.toHaveProperty('completedAt');
 });
 
 it.each([
@@ -42,8 +43,8 @@ it.each([
 
 it('come in parts that say whether there are more', () => {
   const part = selectLessons(lessons, { limit: 1, offset: 0 });
-  expect(part.pagination).toEqual({ total: 2, limit: 1, offset: 0, hasMore: true });
-  expect(selectLessons(lessons, { limit: 1, offset: 1 }).pagination.hasMore).toBe(false);
+  expect(part.body.pagination).toEqual({ total: 2, limit: 1, offset: 0, hasMore: true });
+  expect(selectLessons(lessons, { limit: 1, offset: 1 }).body.pagination.hasMore).toBe(false);
 });
 
 it('have tags that are counted by task', () => {

@@ -1,12 +1,20 @@
 import type { Lesson, LessonList, LessonQuery } from '../../contracts/lesson';
 import type { Task } from '../../contracts/task';
+import type { PagedBody } from '../../platform/lists/page';
+import { slicePage } from '../../platform/lists/slice';
 
-/** What the tasks have learnt, the last changed first. */
-export function lessonsOf(tasks: readonly Task[]): Lesson[] {
+/** A lesson, and when its task was last changed. */
+export interface Learnt {
+  lesson: Lesson;
+  updatedAt: string;
+}
+
+/** What the tasks have learnt. */
+export function lessonsOf(tasks: readonly Task[]): Learnt[] {
   const learnt = tasks.filter(({ lessonsLearned }) => lessonsLearned !== undefined && lessonsLearned.trim() !== '');
-  return [...learnt]
-    .sort((a, b) => b.updatedAt.localeCompare(a.updatedAt) || a.id.localeCompare(b.id))
-    .map(({ id, title, project, sprint, lessonsLearned = '', lessonTags = [], status, updatedAt }) => ({
+  return learnt.map(({ id, title, project, sprint, lessonsLearned = '', lessonTags = [], status, updatedAt }) => ({
+    updatedAt,
+    lesson: {
       taskId: id,
       taskTitle: title,
       ...(project === undefined ? {} : { project }),
@@ -14,28 +22,36 @@ export function lessonsOf(tasks: readonly Task[]): Lesson[] {
       lessonsLearned,
       lessonTags,
       ...(status === 'done' && { completedAt: updatedAt }),
-    }));
+    },
+  }));
 }
 
-/** The lessons that a query asks for, one part of them (gaps 10.18). */
-export function selectLessons(lessons: readonly Lesson[], query: LessonQuery): LessonList {
+/** The lessons that a query asks for, the last changed first, one part of them (gaps 10.18). */
+export function selectLessons(
+  learnt: readonly Learnt[],
+  query: LessonQuery,
+): PagedBody<Omit<LessonList, 'nextCursor'>> {
   const { project, sprint, tag: tags = [], limit, offset } = query;
   const search = query.search?.toLowerCase();
-  const found = lessons.filter(
-    (one) =>
+  const found = learnt.filter(
+    ({ lesson: one }) =>
       (project === undefined || one.project === project) &&
       (sprint === undefined || one.sprint === sprint) &&
       tags.every((tag) => one.lessonTags.includes(tag)) &&
       (search === undefined || `${one.taskTitle}\n${one.lessonsLearned}`.toLowerCase().includes(search)),
   );
-  const data = found.slice(offset, offset + limit);
-  return { data, pagination: { total: found.length, limit, offset, hasMore: offset + data.length < found.length } };
+  const page = slicePage(found, query, ({ updatedAt, lesson }) => ({ key: updatedAt, id: lesson.taskId }), {
+    direction: -1,
+  });
+  const data = page.items.map(({ lesson }) => lesson);
+  const hasMore = page.next !== undefined;
+  return page.answer({ data, pagination: { total: found.length, limit, offset, hasMore } });
 }
 
 /** How many tasks have each tag, the most frequent first. */
-export function countTags(lessons: readonly Lesson[]): { tag: string; count: number }[] {
+export function countTags(learnt: readonly Learnt[]): { tag: string; count: number }[] {
   const counts = new Map<string, number>();
-  for (const tag of lessons.flatMap(({ lessonTags }) => [...new Set(lessonTags)]))
+  for (const tag of learnt.flatMap(({ lesson: { lessonTags } }) => [...new Set(lessonTags)]))
     counts.set(tag, (counts.get(tag) ?? 0) + 1);
   return [...counts]
     .map(([tag, count]) => ({ tag, count }))

@@ -1,5 +1,8 @@
+import { z } from 'zod';
 import { lessonList, lessonQuery, lessonTags } from '../../contracts/lesson';
+import { listPage } from '../../contracts/query';
 import type { Routes } from '../../platform/http/routes';
+import { slicePage } from '../../platform/lists/slice';
 import type { ApiContext } from '../context';
 import { everyTask } from '../tasks/every-task';
 import { countTags, lessonsOf, selectLessons } from './lessons';
@@ -7,8 +10,7 @@ import { countTags, lessonsOf, selectLessons } from './lessons';
 const tag = 'lessons';
 const read = { method: 'get' as const, tag, permission: 'task:read' };
 
-/** Tags that are named, at most. */
-const mostTags = 1_000;
+const tagQuery = z.strictObject(listPage(1000, 1000));
 
 /** What was learnt with active and archived tasks (specification 1, Mount list; gaps 10.18). */
 export function lessonRoutes(routes: Routes, { board }: Pick<ApiContext, 'board'>): void {
@@ -32,8 +34,12 @@ export function lessonRoutes(routes: Routes, { board }: Pick<ApiContext, 'board'
       path: '/lessons/tags',
       operationId: 'listLessonTags',
       summary: 'List the tags of lessons, the most frequent first',
+      query: tagQuery,
       response: lessonTags,
     },
-    async () => ({ data: countTags(lessons()).slice(0, mostTags) }),
+    async ({ query }) => {
+      const page = slicePage(countTags(lessons()), query, ({ count, tag: id }) => ({ key: -count, id }));
+      return page.answer({ data: page.items });
+    },
   );
 }

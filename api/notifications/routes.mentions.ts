@@ -1,15 +1,18 @@
 import { z } from 'zod';
 import { taskId } from '../../contracts/common';
 import { mentionText, notification, taskSubscription } from '../../contracts/notification';
+import { listPage } from '../../contracts/query';
 import type { Task } from '../../contracts/task';
 import { assertFound } from '../../platform/errors/app-error';
 import type { Routes } from '../../platform/http/routes';
+import { slicePage } from '../../platform/lists/slice';
 import type { ApiContext } from '../context';
 import { plainField } from '../tasks/plain-text';
 import { mentionsIn } from './mentions';
 import { subscriptionsOf } from './subscriptions';
 
 const tag = 'notifications';
+const subscriptionQuery = z.strictObject(listPage(1000, 1000));
 
 /** Who hears of a task, and texts that call somebody (specification 1, Mount list). */
 export function mentionRoutes(
@@ -31,10 +34,12 @@ export function mentionRoutes(
       summary: 'List who has to do with a task: is assigned, has commented or was mentioned',
       permission: 'agent:read',
       params: z.strictObject({ taskId }),
+      query: subscriptionQuery,
       response: z.array(taskSubscription),
       errors: [409],
     },
-    async ({ params }) => subscriptionsOf(await find(params.taskId)),
+    async ({ params, query }) =>
+      slicePage(subscriptionsOf(await find(params.taskId)), query, ({ agent }) => ({ key: agent, id: agent })),
   );
 
   routes.add(

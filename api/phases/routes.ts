@@ -28,7 +28,7 @@ export function phaseRoutes(routes: Routes, context: PhasesContext): void {
     },
     async ({ params, query }) => {
       const attempt = await chosenAttempt(context, params.taskId, query.attemptId);
-      return presentPhase(await currentPhase(context, attempt._id), query.limit);
+      return presentPhase(await currentPhase(context, attempt._id), query);
     },
   );
 

@@ -90,7 +90,10 @@ function repeated(
   throw conflict('This operationId has made another change.', { transition }, 'PHASE_OPERATION_REUSED');
 }
 
-const stale = (state: PhaseRecord) => ({ current: presentPhase(state, shown) });
+/** The snapshot with its newest changes. */
+const shownPhase = (record: PhaseRecord) => presentPhase(record, { limit: shown }).body;
+
+const stale = (state: PhaseRecord) => ({ current: shownPhase(state) });
 
 function assertExpected(state: PhaseRecord, body: PhaseTransitionRequest): void {
   const from = body.fromEvidence?.digest ?? body.expectedPhaseEvidenceDigest;
@@ -155,7 +158,7 @@ async function applied(
     status: 'applied',
     comparison: transition.comparison,
     transition,
-    snapshot: presentPhase(record, shown),
+    snapshot: shownPhase(record),
   };
 }
 

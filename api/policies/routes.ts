@@ -13,6 +13,7 @@ import {
 } from '../../contracts/policy';
 import type { HttpContext } from '../../platform/http/context';
 import type { Routes } from '../../platform/http/routes';
+import { slicePage } from '../../platform/lists/slice';
 import type { Recorded } from '../../stores/configured-records';
 import { withRevision } from '../config/revisions';
 import type { ApiContext } from '../context';
@@ -56,16 +57,15 @@ export function policyRoutes(
       query: policyQuery,
       response: z.array(policy),
     },
-    async ({ query: { agent, project, enabled } }) => {
+    async ({ query: { agent, project, enabled, ...part } }) => {
       const level = agent === undefined ? undefined : (await agentPermissions.get(agent)).level;
-      return (await policies.list())
-        .filter(
-          ({ scope, enabled: isEnabled }) =>
-            (enabled === undefined || enabled === isEnabled) &&
-            (agent === undefined || isAboutAgent(scope, { agent, level })) &&
-            (project === undefined || isAboutProject(scope, { project })),
-        )
-        .map(present);
+      const found = (await policies.list()).filter(
+        ({ scope, enabled: isEnabled }) =>
+          (enabled === undefined || enabled === isEnabled) &&
+          (agent === undefined || isAboutAgent(scope, { agent, level })) &&
+          (project === undefined || isAboutProject(scope, { project })),
+      );
+      return slicePage(found, part, ({ id }) => ({ key: id, id })).map(present);
     },
   );
 

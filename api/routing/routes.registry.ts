@@ -10,15 +10,22 @@ import {
   type RegisteredAgent,
 } from '../../contracts/agent-registry';
 import { text } from '../../contracts/common';
+import { listPage } from '../../contracts/query';
 import { assertFound, notFound, validationError } from '../../platform/errors/app-error';
 import type { AuthContext } from '../../platform/http/auth';
 import type { Routes } from '../../platform/http/routes';
+import type { Page, PageRequest } from '../../platform/lists/page';
+import { slicePage } from '../../platform/lists/slice';
 import { secretIssues } from '../../runs/registry/manifest';
 import { assertMayWriteEvidence, heartbeat, register, type RegistryCaller } from '../../runs/registry/registration';
 import type { RoutingContext } from './context';
 
 const tag = 'registry';
 const byId = z.strictObject({ id: registryId });
+const byCapabilityQuery = z.strictObject(listPage(1000, 1000));
+
+const lastHeardFirst = (agents: RegisteredAgent[], part: PageRequest): Page<RegisteredAgent> =>
+  slicePage(agents, part, ({ lastHeartbeat, id }) => ({ key: lastHeartbeat, id }), { direction: -1 });
 
 /** Agents that announce themselves, and how they are. */
 export function registryRoutes(routes: Routes, { routing: { registry } }: Pick<RoutingContext, 'routing'>): void {
@@ -103,11 +110,13 @@ export function registryRoutes(routes: Routes, { routing: { registry } }: Pick<R
       query: registryQuery,
       response: z.array(registeredAgent),
     },
-    async ({ query: { status, capability } }) =>
-      (await registry.list()).filter(
+    async ({ query: { status, capability, ...part } }) => {
+      const found = (await registry.list()).filter(
         (agent) =>
           (status === undefined || agent.status === status) && (capability === undefined || can(agent, capability)),
-      ),
+      );
+      return lastHeardFirst(found, part);
+    },
   );
 
   routes.add(
@@ -151,9 +160,13 @@ export function registryRoutes(routes: Routes, { routing: { registry } }: Pick<R
       tag,
       permission: 'agent:read',
       params: z.strictObject({ capability: text(100, 1) }),
+      query: byCapabilityQuery,
       response: z.array(registeredAgent),
     },
-    async ({ params }) => (await registry.list()).filter((agent) => can(agent, params.capability)),
+    async ({ params, query }) => {
+      const found = (await registry.list()).filter((agent) => can(agent, params.capability));
+      return lastHeardFirst(found, query);
+    },
   );
 
   routes.add(

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { timestamp } from '../../contracts/common';
+import { listPage, nextCursor } from '../../contracts/query';
 import {
   hostPreview,
   hostPreviewRequest,
@@ -11,6 +12,7 @@ import {
 } from '../../contracts/routing';
 import { validationError, type FieldIssue } from '../../platform/errors/app-error';
 import type { Routes } from '../../platform/http/routes';
+import { slicePage } from '../../platform/lists/slice';
 import type { ApiContext } from '../context';
 import { setRevision, settingPrecondition } from '../settings-answer';
 import { previewHosts, routeWork } from './route';
@@ -19,8 +21,9 @@ import { rosterRoutes } from './routes.roster';
 
 const tag = 'routing';
 
+const hostQuery = z.strictObject(listPage(1000, 1000));
 const hostList = z
-  .object({ hosts: z.array(z.object({ hostId: z.string(), hostname: z.string(), seenAt: timestamp })) })
+  .object({ hosts: z.array(z.object({ hostId: z.string(), hostname: z.string(), seenAt: timestamp })), nextCursor })
   .meta({ id: 'HostList' });
 
 /** Which agent takes which work. */
@@ -91,11 +94,15 @@ export function routingRoutes(routes: Routes, context: ApiContext): void {
       summary: 'List the hosts with a live worker',
       tag,
       permission: 'agent:read',
+      query: hostQuery,
       response: hostList,
     },
-    async () => ({
-      hosts: (await routing.hosts.live()).map(({ _id: hostId, hostname, seenAt }) => ({ hostId, hostname, seenAt })),
-    }),
+    async ({ query }) => {
+      const page = slicePage(await routing.hosts.everyLive(), query, ({ _id: id }) => ({ key: id, id }));
+      return page.answer({
+        hosts: page.items.map(({ _id: hostId, hostname, seenAt }) => ({ hostId, hostname, seenAt })),
+      });
+    },
   );
 
   routes.add(

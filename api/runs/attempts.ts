@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { attempt } from '../../contracts/attempt';
 import { timestamp } from '../../contracts/common';
+import { listPage, nextCursor } from '../../contracts/query';
 import { assertFound } from '../../platform/errors/app-error';
 import type { Routes } from '../../platform/http/routes';
 import { presentAttempt } from '../../stores/attempt-store';
@@ -8,13 +9,13 @@ import type { RunsContext } from './context';
 import { ofTask } from './parameters';
 
 const attemptQuery = z.strictObject({
-  limit: z.coerce.number().int().min(1).max(200).default(50),
+  ...listPage(50, 200),
   /** Only attempts made before this moment: the `createdAt` of the last one of the page before. */
   before: timestamp.optional(),
 });
 
 const attemptPage = z
-  .object({ attempts: z.array(attempt), nextBefore: timestamp.nullable() })
+  .object({ attempts: z.array(attempt), nextBefore: timestamp.nullable(), nextCursor })
   .meta({ id: 'AttemptPage' });
 
 /** The history of a task's runs. */
@@ -31,12 +32,12 @@ export function attemptRoutes(routes: Routes, { attempts, board }: RunsContext):
       query: attemptQuery,
       response: attemptPage,
     },
-    async ({ params: { taskId }, query: { limit, before } }) => {
-      const records = await attempts.list(taskId, limit + 1, before);
-      if (records.length === 0) assertFound(await board.get(taskId), 'task', taskId);
-      const page = records.slice(0, limit);
-      const more = records.length > limit;
-      return { attempts: page.map(presentAttempt), nextBefore: more ? (page.at(-1)?.createdAt ?? null) : null };
+    async ({ params: { taskId }, query: { before, ...part } }) => {
+      const page = await attempts.list(taskId, part, before);
+      const { items, next } = page;
+      if (items.length === 0) assertFound(await board.get(taskId), 'task', taskId);
+      const nextBefore = next ? (items.at(-1)?.createdAt ?? null) : null;
+      return page.answer({ attempts: items.map(presentAttempt), nextBefore });
     },
   );
 }

@@ -1,15 +1,18 @@
 import { z } from 'zod';
 import { slug } from '../../contracts/common';
+import { listPage } from '../../contracts/query';
 import { sandboxPreset, sandboxPresetCreate, sandboxPresetList, sandboxPresetUpdate } from '../../contracts/sandbox';
 import { assertFound, conflict, notFound, validationError } from '../../platform/errors/app-error';
 import type { HttpContext } from '../../platform/http/context';
 import type { Routes } from '../../platform/http/routes';
+import { slicePage } from '../../platform/lists/slice';
 import { StaleRevisionError } from '../../stores/errors';
 import { statedRevision, withRevision } from '../config/revisions';
 import type { ApiContext } from '../context';
 
 const tag = 'sandbox';
 const byId = z.strictObject({ id: slug });
+const listQuery = z.strictObject(listPage(1000, 1000));
 const type = 'sandbox-presets';
 
 /** What runs may reach, as presets that launches name with `sandboxPresetId` (specification 2, Policies). */
@@ -22,9 +25,13 @@ export function sandboxRoutes(routes: Routes, { sandboxes }: Pick<ApiContext, 's
       summary: 'List the sandbox presets',
       tag,
       permission: 'policy:read',
+      query: listQuery,
       response: sandboxPresetList,
     },
-    async () => ({ presets: await sandboxes.list() }),
+    async ({ query }) => {
+      const page = slicePage(await sandboxes.list(), query, ({ id }) => ({ key: id, id }));
+      return page.answer({ presets: page.items });
+    },
   );
 
   routes.add(

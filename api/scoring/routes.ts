@@ -16,6 +16,7 @@ import type { Routes } from '../../platform/http/routes';
 import { withoutUndefined } from '../../platform/json/without-undefined';
 import { ownFields } from '../../stores/configured-records';
 import { assertRevision, statedRevision, withRevision } from '../config/revisions';
+import { byName, slicePage } from '../../platform/lists/slice';
 import type { ApiContext } from '../context';
 import { newItemId } from '../tasks/items';
 import { plainField } from '../tasks/plain-text';
@@ -69,11 +70,8 @@ export function scoringRoutes(routes: Routes, { scoring }: Pick<ApiContext, 'sco
       query: scoringProfileQuery,
       response: z.array(scoringProfile),
     },
-    async ({ query: { limit, offset } }) => {
-      const all = await profiles.list();
-      all.sort((a, b) => a.name.localeCompare(b.name) || a.id.localeCompare(b.id));
-      return all.slice(offset, offset + limit);
-    },
+    async ({ query }) =>
+      slicePage(await profiles.list(), query, ({ name, id }) => ({ key: name, id }), { compareKeys: byName }),
   );
 
   routes.add(

@@ -15,6 +15,7 @@ import { assertFound, conflict, notFound } from '../../platform/errors/app-error
 import type { HttpContext } from '../../platform/http/context';
 import { expectedRevision, statedRevisions } from '../../platform/http/precondition';
 import type { Routes } from '../../platform/http/routes';
+import { slicePage } from '../../platform/lists/slice';
 import { ownFields } from '../../stores/configured-records';
 import { assertRevision, withRevision } from '../config/revisions';
 import type { ApiContext } from '../context';
@@ -85,8 +86,7 @@ export function sharedResourceRoutes(routes: Routes, { sharedResources }: Pick<A
     },
     async ({ query }) => {
       const all = (await sharedResources.list()).filter((one) => isAsked(one, query));
-      all.sort((a, b) => b.updatedAt.localeCompare(a.updatedAt) || a.id.localeCompare(b.id));
-      return all.slice(query.offset, query.offset + query.limit);
+      return slicePage(all, query, ({ updatedAt, id }) => ({ key: updatedAt, id }), { direction: -1 });
     },
   );
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Task, TaskLocation, TaskQuery } from '../../contracts/task';
 import { answersNotModified, RawJson } from '../../platform/http/answer';
 import type { HttpContext } from '../../platform/http/context';
+import { cursorAfter, setNextHeaders } from '../../platform/http/list-answer';
 import { createLru, type Lru } from '../../platform/http/lru';
 import type { Board } from '../../stores/board-files/types';
 import { linkHeader, paginationOf } from './pages';
@@ -14,7 +15,9 @@ export interface Listing {
   tag: string;
   /** How many identities are claimed by several files (specification 1, Errors, 3). */
   conflicts: number;
+  /** To the neighbours of a numbered page. */
   link?: string;
+  nextCursor?: string;
   lastModified?: string;
 }
 
@@ -34,28 +37,32 @@ function serialise(task: Task): Buffer {
   return bytes;
 }
 
-/** Where the listed tasks are, and under which path they are listed. */
+/** Where the listed tasks are, and under which path and operation they are listed. */
 export interface Place {
   location: TaskLocation;
   path: string;
+  operationId: string;
 }
 
-const activeTasks: Place = { location: 'active', path: '/api/tasks' };
+const activeTasks: Place = { location: 'active', path: '/api/tasks', operationId: 'listTasks' };
 
 /** A query, and how the caller spelt it where that differs. */
-type Asked = Record<string, string | number | string[] | undefined>;
+type Asked = Omit<TaskQuery, 'q'> & { q?: string | undefined; search?: string | undefined };
 
 function render(
   board: Pick<Board, 'list' | 'diagnostics'>,
-  { location, path }: Place,
+  { location, path, operationId }: Place,
   query: TaskQuery,
   asked: Asked,
 ): Listing {
-  const { tasks, total } = board.list(query, location);
+  const { tasks, total, next } = board.list(query, location);
   const diagnostics = board.diagnostics();
-  const pagination = paginationOf(query, total);
+  // Whoever goes on by a cursor is on no numbered page.
+  const pagination = query.cursor ? undefined : paginationOf(query, total);
+  const nextCursor = next && cursorAfter({ operationId, params: undefined, query: asked }, next);
+  const { cursor: _cursor, ...filters } = asked;
   const meta = diagnostics.length > 0 ? { taskIdentityDiagnostics: diagnostics } : undefined;
-  const rest = JSON.stringify({ pagination, meta }).slice(1);
+  const rest = JSON.stringify({ pagination, nextCursor, meta }).slice(1);
   const items = tasks.flatMap((task, index) => (index === 0 ? [serialise(task)] : [comma, serialise(task)]));
   const bytes = Buffer.concat([Buffer.from('{"tasks":['), ...items, Buffer.from(rest === '}' ? ']}' : `],${rest}`)]);
   const newest = tasks.reduce((latest, { updatedAt }) => (updatedAt > latest ? updatedAt : latest), '');
@@ -63,7 +70,8 @@ function render(
     bytes,
     tag: `W/"tasks:${createHash('sha1').update(bytes).digest('base64url')}"`,
     conflicts: new Set(diagnostics.flatMap(({ identity }) => identity ?? [])).size,
-    ...(pagination && { link: linkHeader(path, asked, pagination) }),
+    ...(pagination && { link: linkHeader(path, filters, pagination) }),
+    ...(nextCursor !== undefined && { nextCursor }),
     ...(newest && { lastModified: new Date(newest).toUTCString() }),
   };
 }
@@ -98,6 +106,7 @@ export function createListing(
 /** Answers a list with its headers; `undefined` for a caller that has it already (304). */
 export function answerListing(ctx: HttpContext, list: Listing): RawJson | undefined {
   if (list.link) ctx.set('Link', list.link);
+  if (list.nextCursor !== undefined) setNextHeaders(ctx, list.nextCursor);
   if (list.lastModified) ctx.set('Last-Modified', list.lastModified);
   if (list.conflicts > 0) ctx.set('X-Board-Task-Identity-Conflicts', String(list.conflicts));
   return answersNotModified(ctx, list.tag) ? undefined : new RawJson(list.bytes);

@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import { taskId } from '../../contracts/common';
+import { listPage } from '../../contracts/query';
 import { task } from '../../contracts/task';
 import { timeEntryCreate, timeSummary } from '../../contracts/time-tracking';
 import type { Routes } from '../../platform/http/routes';
+import { slicePage } from '../../platform/lists/slice';
 import type { ApiContext } from '../context';
 import { everyTask } from '../tasks/every-task';
 import { newItemId } from '../tasks/items';
@@ -13,6 +15,7 @@ import { noted, started, stopped, withoutEntry } from './tracking';
 
 const tag = 'time';
 const ofTask = z.strictObject({ taskId });
+const summaryQuery = z.strictObject(listPage(1000, 1000));
 const changes = { tag, permission: 'task:write', response: task, errors: [409] };
 
 /** Time spent on tasks (specification 1, Time tracking). Every change answers the task. */
@@ -27,9 +30,18 @@ export function timeRoutes(routes: Routes, { board }: Pick<ApiContext, 'board'>)
       summary: 'Add up the time of all tasks, in the backlog and the archive too, by project',
       tag,
       permission: 'task:read',
+      query: summaryQuery,
       response: timeSummary,
     },
-    async () => timeByProject(everyTask(board).map((one) => one.task)),
+    async ({ query }) => {
+      const { byProject, total } = timeByProject(everyTask(board).map((one) => one.task));
+      const positionOf = ({ project, totalSeconds }: (typeof byProject)[number]) => ({
+        key: -totalSeconds,
+        id: project,
+      });
+      const page = slicePage(byProject, query, positionOf);
+      return page.answer({ byProject: page.items, total });
+    },
   );
 
   routes.add(

@@ -4,9 +4,6 @@ import { trackedSeconds } from './tracking';
 
 const noProject = '(No Project)';
 
-/** Most projects of one answer. */
-const maxProjects = 1000;
-
 /** Adds up the time of tasks by their project; tasks without time do not count. */
 export function timeByProject(tasks: Iterable<Task>): TimeSummary {
   const byProject = new Map<string, { totalSeconds: number; taskCount: number }>();
@@ -21,5 +18,5 @@ export function timeByProject(tasks: Iterable<Task>): TimeSummary {
   const sorted = [...byProject]
     .map(([project, sums]) => ({ project, ...sums }))
     .sort((a, b) => b.totalSeconds - a.totalSeconds || (a.project < b.project ? -1 : 1));
-  return { byProject: sorted.slice(0, maxProjects), total };
+  return { byProject: sorted, total };
 }

@@ -119,11 +119,9 @@ async function carryOut(
 }
 
 /** Whether the agent was told to pause because of this finding, and has to be told to go on. */
-async function isPaused({ watchdog }: WatchdogContext, { id, attemptId }: WatchdogFinding): Promise<boolean> {
-  const { actions } = await watchdog.inspect(attemptId);
-  return actions.some(
-    ({ findingId, action, state }) => findingId === id && action === 'pause' && state === 'completed',
-  );
+async function isPaused({ watchdog }: WatchdogContext, finding: WatchdogFinding): Promise<boolean> {
+  const actions = await watchdog.actionsOf(finding);
+  return actions.some(({ action, state }) => action === 'pause' && state === 'completed');
 }
 
 async function resumed(

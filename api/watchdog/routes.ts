@@ -8,6 +8,7 @@ import {
   watchdogQuery,
 } from '../../contracts/watchdog';
 import type { Routes } from '../../platform/http/routes';
+import { PagedBody } from '../../platform/lists/page';
 import { attemptOfTask } from '../runs/attempt';
 import type { WatchdogContext } from './context';
 import { overrideFinding } from './override';
@@ -27,9 +28,10 @@ export function watchdogRoutes(routes: Routes, context: WatchdogContext): void {
       response: watchdogInspection,
       errors: [404],
     },
-    async ({ params, query }) => {
-      const record = await attemptOfTask(context, params.taskId, query.attemptId);
-      return { taskId: record.taskId, attemptId: record._id, ...(await context.watchdog.inspect(record._id)) };
+    async ({ params, query: { attemptId, ...part } }) => {
+      const record = await attemptOfTask(context, params.taskId, attemptId);
+      const { body, next } = await context.watchdog.inspect(record._id, part);
+      return new PagedBody({ taskId: record.taskId, attemptId: record._id, ...body }, next);
     },
   );
 

@@ -1,25 +1,34 @@
 import { z } from 'zod';
 import { slug } from '../../contracts/common';
+import { listPage } from '../../contracts/query';
 import { trustedWorkspace, trustedWorkspaces, workspaceManifestInput } from '../../contracts/workspace-capabilities';
 import { conflict, notFound } from '../../platform/errors/app-error';
 import type { Routes } from '../../platform/http/routes';
+import type { PageRequest } from '../../platform/lists/page';
+import { slicePage } from '../../platform/lists/slice';
 import type { ApiContext } from '../context';
 import { checkedManifest } from './checked';
 import { localManifest, manifestRoutes } from './routes.manifest';
 
 const tag = 'workspace-capabilities';
+const listQuery = z.strictObject(listPage(1000, 1000));
 
 /** What this workspace says it can do, and whose word it takes. */
 export function workspaceCapabilityRoutes(routes: Routes, context: Pick<ApiContext, 'workspaceCapabilities'>): void {
   const { workspaceCapabilities } = context;
   manifestRoutes(routes, context);
 
-  const list = async () => ({ workspaces: await workspaceCapabilities.listTrusted() });
+  const list = async ({ query }: { query: PageRequest }) => {
+    const trusted = await workspaceCapabilities.listTrusted();
+    const page = slicePage(trusted, query, ({ workspaceId: id }) => ({ key: id, id }));
+    return page.answer({ workspaces: page.items });
+  };
   const listing = {
     method: 'get',
     summary: 'List the workspaces whose word is taken',
     tag,
     permission: 'workspace:read',
+    query: listQuery,
     response: trustedWorkspaces,
   } as const;
   routes.add({ ...listing, path: '/workspace-capabilities/trusted', operationId: 'listTrustedWorkspaces' }, list);

@@ -1,7 +1,8 @@
 import type { Repository } from '../../contracts/repository';
 import type { Task } from '../../contracts/task';
-import type { WorkspaceInventory, WorkspaceTrust } from '../../contracts/workspace-trust';
+import type { TrustDecision, WorkspaceInventory, WorkspaceTrust } from '../../contracts/workspace-trust';
 import { assertFound } from '../../platform/errors/app-error';
+import { Page, type PagedBody, type PageRequest } from '../../platform/lists/page';
 import { gitTargetOf } from '../../runs/contract';
 import { refusalError } from '../../runs/refusal';
 import { trustStateOf } from '../../runs/workspace/trust';
@@ -44,17 +45,22 @@ export async function workspaceOf(context: TrustContext, taskId: string): Promis
 }
 
 /** How far the workspace of a task is trusted, and how it came to that. */
-export async function readTrust(context: TrustContext, taskId: string, limit: number): Promise<WorkspaceTrust> {
+export async function readTrust(
+  context: TrustContext,
+  taskId: string,
+  part: PageRequest,
+): Promise<PagedBody<WorkspaceTrust>> {
   const { repository, inventory } = await workspaceOf(context, taskId);
   const name = repository?.name ?? null;
   const decision = name !== null && inventory ? await context.trust.latest(name, inventory.digest) : undefined;
-  return {
-    schemaVersion: 'workspace-trust/v1',
+  const history = name === null ? new Page<TrustDecision>([], undefined) : await context.trust.history(name, part);
+  return history.answer({
+    schemaVersion: 'workspace-trust/v1' as const,
     taskId,
     repository: name,
     state: name === null ? 'not-required' : trustStateOf(inventory, decision),
     inventory,
     decision: decision ?? null,
-    history: name === null ? [] : await context.trust.history(name, limit),
-  };
+    history: history.items,
+  });
 }

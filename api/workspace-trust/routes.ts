@@ -30,7 +30,7 @@ export function trustRoutes(routes: Routes, context: TrustContext): void {
       response: workspaceTrust,
       errors: [404, 409, 503],
     },
-    ({ params, query }) => readTrust(context, params.taskId, query.limit),
+    ({ params, query }) => readTrust(context, params.taskId, query),
   );
 
   routes.add(

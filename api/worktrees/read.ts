@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { cleanupPreviewPage, WorktreeStatus } from '../../contracts/worktree';
 import type { WorktreeRequest } from '../../contracts/worktree-request';
 import { AppError, assertFound } from '../../platform/errors/app-error';
+import { offsetOfPage, type PagedBody, type PageRequest } from '../../platform/lists/page';
 import { refusalError } from '../../runs/refusal';
 import type { WorktreeRecord } from '../../stores/worktree-store';
 import type { WorktreesContext } from './context';
@@ -40,19 +41,20 @@ export async function operate(
 /** Worktrees whose lease is over, a page of them with what a removal of each would meet. */
 export async function expiredWorktrees(
   context: WorktreesContext,
-  { page, limit }: { page: number; limit: number },
-): Promise<z.infer<typeof cleanupPreviewPage>> {
+  { page, limit, cursor }: PageRequest & { page: number },
+): Promise<PagedBody<Omit<z.infer<typeof cleanupPreviewPage>, 'nextCursor'>>> {
   const { worktrees, launcher } = context;
   const now = context.now();
   const before = now.toISOString();
-  const [records, total] = await Promise.all([
-    worktrees.expired(before, (page - 1) * limit, limit),
+  const [expired, total] = await Promise.all([
+    worktrees.expired(before, { limit, cursor, offset: offsetOfPage(page, limit) }),
     worktrees.countExpired(before),
   ]);
+  const records = expired.items;
   const places = records.map(({ _id: taskId, hostId }) => ({ taskId, hostId }));
   const inspections = places.length === 0 ? [] : await launcher.inspect(places);
-  return {
+  return expired.answer({
     candidates: records.map((record, index) => presentCleanup(record, inspections[index], now)),
     pagination: { page, limit, total, totalPages: Math.ceil(total / limit) },
-  };
+  });
 }

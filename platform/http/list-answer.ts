@@ -53,15 +53,24 @@ function nextTarget(ctx: HttpContext, cursor: string): string {
   return `${ctx.path}?${search.toString()}`;
 }
 
-/** Sets the headers that say how to go on (RFC 8288); answers the next cursor, none at the end. */
+/** The cursor with which a list goes on after a position, opaque to callers. */
+export function cursorAfter(request: ListRequest, { key, id }: Position): string {
+  const list = listName(request.operationId, request.params, queryOf(request));
+  const content: Cursor = { v: 1, list, key, id };
+  return Buffer.from(JSON.stringify(content)).toString('base64url');
+}
+
+/** Sets the headers that say how to go on (RFC 8288). A list in numbered pages names its neighbours itself. */
+export function setNextHeaders(ctx: HttpContext, cursor: string): void {
+  ctx.set('X-Next-Cursor', cursor);
+  if (!ctx.response.get('Link')) ctx.set('Link', `<${nextTarget(ctx, cursor)}>; rel="next"`);
+}
+
+/** Says in the headers how to go on; answers the next cursor, none at the end. */
 function goOn(ctx: HttpContext, request: ListRequest, next: Position | undefined): string | undefined {
   if (!next) return undefined;
-  const list = listName(request.operationId, request.params, queryOf(request));
-  const content: Cursor = { v: 1, list, key: next.key, id: next.id };
-  const cursor = Buffer.from(JSON.stringify(content)).toString('base64url');
-  ctx.set('X-Next-Cursor', cursor);
-  // A list in numbered pages names its neighbours itself.
-  if (!ctx.response.get('Link')) ctx.set('Link', `<${nextTarget(ctx, cursor)}>; rel="next"`);
+  const cursor = cursorAfter(request, next);
+  setNextHeaders(ctx, cursor);
   return cursor;
 }
 

@@ -1,17 +1,36 @@
 import type { Task, TaskQuery } from '../../contracts/task';
+import type { Position } from '../../platform/lists/page';
 
 /** Most tasks of one answer, and the page size when only a page is asked for. */
 const maxListed = 10_000;
 const defaultLimit = 50;
 
+/** Part of a list of tasks. */
+export interface SelectedTasks {
+  tasks: Task[];
+  /** How many match in all parts. */
+  total: number;
+  /** Where the list goes on; absent at its end. */
+  next?: Position;
+}
+
 /** Which of the sorted `tasks` a query asks for, and how many match it in all pages. */
-export function selectTasks(tasks: readonly Task[], query: TaskQuery): { tasks: Task[]; total: number } {
+export function selectTasks(tasks: readonly Task[], query: TaskQuery): SelectedTasks {
   const matches = matcher(query);
   const found = matches ? tasks.filter(matches) : tasks;
   const paged = query.page !== undefined || query.limit !== undefined;
   const limit = paged ? (query.limit ?? defaultLimit) : maxListed;
-  const start = ((query.page ?? 1) - 1) * limit;
-  return { tasks: found.slice(start, start + limit), total: found.length };
+  const start = query.cursor ? placeAfter(found, query.cursor) : ((query.page ?? 1) - 1) * limit;
+  const selected = found.slice(start, start + limit);
+  const last = selected.at(-1);
+  const goesOn = last !== undefined && start + limit < found.length;
+  return { tasks: selected, total: found.length, ...(goesOn && { next: { key: last.updatedAt, id: last.id } }) };
+}
+
+/** Index of the first task that comes after a position in the order of lists. */
+function placeAfter(tasks: readonly Task[], { key, id }: Position): number {
+  const place = tasks.findIndex((task) => task.updatedAt < String(key) || (task.updatedAt === key && task.id > id));
+  return place === -1 ? tasks.length : place;
 }
 
 const listFields = ['status', 'priority', 'type'] as const;

@@ -1,5 +1,6 @@
 import type { BoardDiagnostic, Task, TaskCreate, TaskLocation, TaskQuery } from '../../contracts/task';
 import type { Log } from '../../platform/log/log';
+import type { SelectedTasks } from './query';
 
 export interface BoardOptions {
   /** The board directory; made with `active/`, `backlog/` and `archive/` when missing. */
@@ -74,7 +75,7 @@ export interface Board {
   /** As the file is now, also when another process or a hand changed it. @throws AppError 409 when it cannot be read */
   get(id: string): Promise<BoardTask | undefined>;
   /** From memory, newest `updatedAt` first, then by id; at most 10,000, or one page. `total` counts every match. */
-  list(query: TaskQuery, location?: TaskLocation): { tasks: Task[]; total: number };
+  list(query: TaskQuery, location?: TaskLocation): SelectedTasks;
   /** Active tasks per status, plus `backlog` and `archived`. */
   counts(): Record<string, number>;
   /** Replaces the fields that `change` returns; `change` runs under the lock with the newest task. */

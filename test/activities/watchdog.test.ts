@@ -62,7 +62,7 @@ async function aProcess(database: Database) {
     await watch.appended(said, await events.append(sourceOf(record), said));
   };
   const found = async () => {
-    const { findings, actions } = await watchdog.inspect(record._id);
+    const { findings, actions } = (await watchdog.inspect(record._id, { limit: 500 })).body;
     expect(actions).toHaveLength(findings.length);
     return findings.map(({ detector, confidence, evidence }) => [detector, confidence, evidence.elapsedMs]);
   };

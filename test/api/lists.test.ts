@@ -1,13 +1,18 @@
-import { startTestApi, type ApiUnderTest, type Reply } from './api-under-test';
+import { startWholeTestApi, type ApiUnderTest, type Reply } from './api-under-test';
+import { bounded, byPlace, ofHosts, ofOneThing, summaries } from './lists/bounded';
+import { boardCases } from './lists/cases.board';
+import { configuredCases } from './lists/cases.configured';
 import { governedCases } from './lists/cases.governed';
+import { runCases } from './lists/cases.runs';
 import { saidCases } from './lists/cases.said';
 import type { ListCase } from './lists/list-case';
+import { listOperations } from './lists/operations';
 
-const cases: ListCase[] = [...saidCases, ...governedCases];
+const cases: ListCase[] = [...boardCases, ...saidCases, ...governedCases, ...configuredCases, ...runCases];
 
 let board: ApiUnderTest;
 beforeAll(async () => {
-  board = await startTestApi();
+  board = await startWholeTestApi();
 });
 afterAll(() => board.close());
 
@@ -43,16 +48,47 @@ describe.each(cases.map((each) => [each.operation, each] as const))('%s', (_oper
       expect(ids.length).toBeLessThanOrEqual(2);
       if (backwards) seen.unshift(...ids);
       else seen.push(...ids);
-      at = next(page);
-      const cursor = page.headers.get('x-next-cursor');
-      if (at) expect(new URLSearchParams(at.split('?')[1]).get('cursor')).toBe(cursor);
-      else expect(cursor).toBeNull();
+      const cursor: string | null = page.headers.get('x-next-cursor');
+      const link = next(page);
+      if (list.numbered) at = cursor === null ? undefined : `${withLimit(path, 2)}&cursor=${cursor}`;
+      else at = link;
+      const linked = new URLSearchParams(link?.split('?')[1]).get('cursor');
+      // The first of numbered pages links to the second by its number.
+      if (!list.numbered || pages > 1) expect(linked).toBe(cursor);
       if (items !== undefined) expect(page.body.nextCursor ?? null).toBe(cursor);
       if (pages === 1) await list.add(board, 6, owner);
     }
     expect(new Set(seen).size).toBe(seen.length);
     expect(seen.filter((id) => expected.includes(id))).toEqual(expected);
     expect(seen.length - expected.length).toBeLessThanOrEqual(1);
+  });
+});
+
+describe('every operation that answers a list', () => {
+  const operations = async () => listOperations((await read('/api/openapi.json')).body);
+  const paged = new Set([...cases.map(({ operation }) => operation), ...ofHosts]);
+  const placed = [...paged, ...Object.keys(bounded), ...ofOneThing, ...Object.keys(summaries), ...Object.keys(byPlace)];
+
+  it('is read by a cursor, or is bounded by a rule, in exactly one of these tables', async () => {
+    const ids = (await operations()).map(({ operationId }) => operationId);
+    expect(ids.filter((id) => !placed.includes(id))).toEqual([]);
+    expect(placed.filter((id) => !ids.includes(id))).toEqual([]);
+    expect(placed.filter((id, index) => placed.indexOf(id) !== index)).toEqual([]);
+  });
+
+  it('names its parameters and says how to go on', async () => {
+    for (const { operationId, query, headers, namesCursor, isArray } of await operations()) {
+      if (!paged.has(operationId)) continue;
+      expect([operationId, query]).toEqual([operationId, expect.arrayContaining(['limit', 'cursor'])]);
+      expect([operationId, headers]).toEqual([operationId, ['Link', 'X-Next-Cursor']]);
+      expect([operationId, namesCursor]).toEqual([operationId, !isArray]);
+    }
+  });
+
+  it('that goes on by a place has its parameter, and whoever sums up a list names one that has all of it', async () => {
+    const found = new Map((await operations()).map((each) => [each.operationId, each]));
+    for (const [id, parameter] of Object.entries(byPlace)) expect(found.get(id)?.query).toContain(parameter);
+    for (const list of Object.values(summaries)) expect([list, paged.has(list)]).toEqual([list, true]);
   });
 });
 

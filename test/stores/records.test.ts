@@ -5,7 +5,8 @@ import type { Database } from '../../stores/collection';
 import { DuplicateKeyError } from '../../stores/errors';
 import { insertOnce, insertOrGet } from '../../stores/insert';
 import { openSqlite } from '../../stores/sqlite/database';
-import { createWorktreeStore, type WorktreeRecord } from '../../stores/worktree-store';
+import { createWorktreeStore } from '../../stores/worktree-store';
+import { aWorktree } from '../support/worktrees';
 
 let directory: TempDir;
 let database: Database;
@@ -51,30 +52,6 @@ describe('a document that is inserted again', () => {
 
 describe('unfinished operations of worktrees', () => {
   const at = (minute: number) => `2026-11-21T00:0${minute}:00.000Z`;
-  const aWorktree = (taskId: string, fields: Partial<WorktreeRecord>): WorktreeRecord => ({
-    _id: taskId,
-    allocation: `host:/${taskId}`,
-    schemaVersion: 'worktree-manifest/v1',
-    manifestId: taskId,
-    taskId,
-    repository: 'shop',
-    repositoryPath: '/shop',
-    hostId: 'host',
-    path: `/${taskId}`,
-    branch: `board/${taskId}`,
-    base: { branch: 'main', remote: null, sha: 'a'.repeat(40), source: 'local', fetchedAt: null },
-    remoteFingerprint: null,
-    lease: { leaseId: 'lease', ownerAttemptId: null, seconds: 60, expiresAt: at(9) },
-    state: 'merging',
-    operation: null,
-    recoverable: null,
-    history: [],
-    createdAt: at(0),
-    updatedAt: at(0),
-    revision: 1,
-    ...fields,
-  });
-
   it('are found behind any number of others, of which some stand still with an error', async () => {
     const worktrees = await createWorktreeStore(database);
     const recoverable = { code: 'CONFLICT', message: 'It conflicts.', path: '/', at: at(0) };

@@ -14,6 +14,8 @@ export interface ListCase {
   items?: string;
   /** The newest page comes first, its items the oldest first. */
   backwards?: boolean;
+  /** Pages that were asked for without a cursor have numbers, and link to each other by them. */
+  numbered?: boolean;
   /** What tells an item from the others; its `id` unless said otherwise. */
   idOf?: (item: Reply['body']) => unknown;
 }

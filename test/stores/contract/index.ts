@@ -10,6 +10,7 @@ import { outputArtifactsContract } from './output-artifacts';
 import { pagesContract } from './pages';
 import { queriesContract } from './queries';
 import { saidContract } from './said';
+import { runListsContract } from './run-lists';
 import { rateCountsContract } from './rate-counts';
 import { updatesContract } from './updates';
 
@@ -28,4 +29,5 @@ export function storeContract(harness: StoreHarness): void {
   managedListsContract(harness);
   saidContract(harness);
   rateCountsContract(harness);
+  runListsContract(harness);
 }

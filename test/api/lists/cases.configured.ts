@@ -1,0 +1,120 @@
+import type { ApiUnderTest } from '../api-under-test';
+import { done, posting, type ListCase } from './list-case';
+
+const agent = (capability: string) => (board: ApiUnderTest, n: number) =>
+  done(board, 'POST', '/api/agents/register', {
+    id: `${capability}-${n}`,
+    name: `Agent ${n}`,
+    capabilities: [{ name: capability }],
+  });
+
+const workspace = (name: string) => (board: ApiUnderTest, n: number) =>
+  done(board, 'POST', '/api/workspace-capabilities/trusted', {
+    workspaceId: `${name}-${n}`,
+    name,
+    capabilities: [],
+  });
+
+/** What people configure and programs announce. */
+export const configuredCases: ListCase[] = [
+  {
+    operation: 'listAgentPermissions',
+    path: '/api/agents/permissions',
+    idOf: ({ agentId }) => agentId,
+    add: ({ api }, n) => api.context.agentPermissions.create(`permitted-${n}`, {}),
+  },
+  {
+    operation: 'listProfiles',
+    path: '/api/config/profiles',
+    items: 'profiles',
+    add: (board, n) =>
+      done(board, 'PUT', `/api/config/profiles/listed-${n}`, { name: `Profile ${n}`, agent: 'example' }),
+  },
+  {
+    operation: 'listRepositories',
+    path: '/api/config/repos',
+    items: 'repos',
+    idOf: ({ name }) => name,
+    add: ({ api, dataDir }, n) =>
+      api.context.repositories.add({ name: `listed-${n}`, path: dataDir, defaultBranch: 'main' }),
+  },
+  {
+    operation: 'listSandboxPresets',
+    path: '/api/sandbox-policies',
+    items: 'presets',
+    add: posting('/api/sandbox-policies', (n) => ({ id: `listed-${n}`, name: `Preset ${n}` })),
+  },
+  {
+    operation: 'listPolicies',
+    path: '/api/policies?enabled=false',
+    add: posting('/api/policies', (n) => ({
+      type: 'block-action-type',
+      name: `Policy ${n}`,
+      enabled: false,
+      responseAction: 'block',
+      config: { actionTypes: ['merge'] },
+    })),
+  },
+  {
+    operation: 'listRegisteredAgents',
+    path: '/api/agents/register?capability=listing',
+    add: agent('listing'),
+  },
+  {
+    operation: 'listAgentsByCapability',
+    path: '/api/agents/register/capabilities/counting',
+    add: agent('counting'),
+  },
+  {
+    operation: 'listTrustedWorkspaces',
+    path: '/api/workspace-capabilities/trusted',
+    items: 'workspaces',
+    idOf: ({ workspaceId }) => workspaceId,
+    add: workspace('peer'),
+  },
+  {
+    operation: 'listTrustedManifests',
+    path: '/api/workspace-capabilities/manifest/trusted',
+    items: 'workspaces',
+    idOf: ({ workspaceId }) => workspaceId,
+    add: workspace('other'),
+  },
+  {
+    operation: 'listScoringProfiles',
+    path: '/api/scoring/profiles',
+    add: posting('/api/scoring/profiles', (n) => ({
+      name: `${n % 2 ? 'profile' : 'Profile'} ${n}`,
+      compositeMethod: 'minimum',
+      scorers: [{ id: 'tests', type: 'KeywordContains', name: 'tests', weight: 1, keywords: ['test'] }],
+    })),
+  },
+  {
+    operation: 'listSharedResources',
+    path: '/api/shared-resources?tag=listed',
+    add: posting('/api/shared-resources', (n) => ({
+      name: `Resource ${n}`,
+      type: 'prompt',
+      content: 'shared',
+      tags: ['listed'],
+      projectIds: [],
+    })),
+  },
+  {
+    operation: 'listTrackedDocuments',
+    path: '/api/doc-freshness?project=list-documents',
+    add: posting('/api/doc-freshness', (n) => {
+      return { path: `docs/${n}.md`, type: 'runbook', maxAgeDays: 30, project: 'list-documents' };
+    }),
+  },
+  {
+    operation: 'listFreshnessAlerts',
+    path: '/api/doc-freshness/alerts',
+    add: ({ api }, n) =>
+      api.context.trackedDocuments.create(`document_00000000000${n}`, {
+        path: `old/${n}.md`,
+        type: 'runbook',
+        maxAgeDays: 1,
+        reviewedAt: `2026-01-0${n}T00:00:00.000Z`,
+      }),
+  },
+];

@@ -1,0 +1,288 @@
+import { phaseDimension } from '../../../contracts/phase';
+import { watchdogConfidence, watchdogDetector } from '../../../contracts/watchdog';
+import type { Stored } from '../../../stores/collection';
+import { createApprovalStore } from '../../../stores/approval-store';
+import { createCheckpointStore } from '../../../stores/checkpoint-store';
+import { createHostStore } from '../../../stores/host-store';
+import { createQueueStore } from '../../../stores/queue-store';
+import { createReservationStore } from '../../../stores/reservation-store';
+import { createTreeStore } from '../../../stores/tree-store';
+import { createHookExecutionStore } from '../../../stores/hook-store';
+import { sampleRequest } from '../../../runs/admission/sample-request';
+import { newApproval } from '../../../runs/approvals/record';
+import { anApprovalRequest } from '../../support/approvals';
+import type { ApiUnderTest } from '../api-under-test';
+import { done, posting, type ListCase } from './list-case';
+
+const taskId = 'task_20260101_lister';
+const at = (n = 0) => new Date(Date.UTC(2026, 0, 1, 0, 0, n)).toISOString();
+const attemptId = (n: number) => `attempt_list00000${n}`;
+const object = 'a'.repeat(40);
+
+/** Puts a record where its store looks for it, without what only a running workflow needs. */
+async function put(board: ApiUnderTest, name: string, record: Stored & Record<string, unknown>): Promise<void> {
+  await (await board.api.context.database.collection<Stored>({ name })).insert(record);
+}
+
+const putAttempt = (board: ApiUnderTest, n: number) =>
+  put(board, 'attempts', {
+    _id: attemptId(n),
+    schemaVersion: 'attempt/v1',
+    taskId,
+    rootAttemptId: attemptId(n),
+    retryNumber: 0,
+    agent: 'example',
+    provider: 'process',
+    phase: 'implement',
+    commitPolicy: 'allowed',
+    state: 'ended',
+    revision: 1,
+    hostId: null,
+    // Two at a time were made in the same millisecond.
+    createdAt: at(Math.floor(n / 2)),
+    createdBy: 'user:test',
+  });
+
+const digest = `sha256:${'0'.repeat(64)}`;
+const evidence = {
+  schemaVersion: 'phase-capability-evidence/v1',
+  phase: 'implement',
+  mode: 'legacy',
+  dimensions: Object.fromEntries(
+    phaseDimension.options.map((name) => [name, { scopes: [], approval: [], enforcement: 'enforced', limitedBy: [] }]),
+  ),
+  digest,
+} as const;
+const transition = {
+  kind: 'transition',
+  comparison: 'same',
+  fromEvidenceDigest: digest,
+  evidence,
+  reason: 'to list it',
+  actor: 'user:test',
+  at: at(),
+};
+
+const finding = {
+  schemaVersion: 'progress-watchdog-finding/v1',
+  taskId,
+  attemptId: 'attempt_watchdog0001',
+  turnId: null,
+  detector: watchdogDetector.options[0],
+  confidence: watchdogConfidence.options[0],
+  summary: 'It goes in circles.',
+  recommendedAction: 'warn',
+  evidence: { observed: 3, threshold: 3, unit: 'repetitions', fromSequence: 1, toSequence: 9, fingerprint: digest },
+  createdAt: at(),
+};
+
+const attemptOfCheckpoints = 'attempt_checkpoints1';
+
+/** What runs leave behind, and what waits for them. */
+export const runCases: ListCase[] = [
+  { operation: 'listAttempts', path: `/api/agents/${taskId}/attempts`, items: 'attempts', add: putAttempt },
+  {
+    operation: 'listWorkspaceCheckpoints',
+    path: `/api/agents/${taskId}/workspace/checkpoints?attemptId=${attemptOfCheckpoints}`,
+    items: 'checkpoints',
+    prepare: async (board) => {
+      await put(board, 'attempts', { _id: attemptOfCheckpoints, taskId, createdAt: at(), state: 'ended' });
+      return '';
+    },
+    add: async ({ api }, n) =>
+      (await createCheckpointStore(api.context.database)).add({
+        schemaVersion: 'workspace-checkpoint/v1',
+        id: `checkpoint_list00000_${n}`,
+        taskId,
+        attemptId: attemptOfCheckpoints,
+        number: n,
+        parentId: null,
+        turn: null,
+        sequence: n,
+        ref: 'refs/board/x',
+        commit: object,
+        tree: object,
+        indexTree: object,
+        headSha: object,
+        branch: null,
+        changes: [],
+        truncated: false,
+        createdAt: at(),
+      }),
+  },
+  {
+    operation: 'getRunWatchdog',
+    path: `/api/agents/${taskId}/watchdog?attemptId=attempt_watchdog0001`,
+    items: 'findings',
+    prepare: async (board) => {
+      await put(board, 'attempts', { _id: 'attempt_watchdog0001', taskId, createdAt: at(), state: 'ended' });
+      return '';
+    },
+    add: (board, n) =>
+      put(board, 'watchdog-findings', { ...finding, _id: `watchdog_0000000${n}-00000000-00000000-00000000` }),
+  },
+  {
+    operation: 'getAgentSupport',
+    path: '/api/config/agent-support',
+    items: 'agents',
+    idOf: ({ agentType }) => agentType,
+    add: (board, n) => {
+      const agents = Array.from({ length: n }, (_, index) => {
+        return { type: `agent-${index}`, name: `Agent ${index}`, provider: 'process', command: 'node', args: [] };
+      });
+      return done(board, 'PUT', '/api/config/agents', { agents });
+    },
+  },
+  ...['', 'state=active&state=released&', 'taskId=task-listed&state=active&'].map((filter): ListCase => {
+    return {
+      operation: 'listReservations',
+      path: `/api/admission?${filter}`.slice(0, -1),
+      items: 'reservations',
+      add: async ({ api }, n) => {
+        const request = sampleRequest(`attempt_reserved${10 + filter.length}${n}`, {
+          taskId: 'task-listed',
+          requestedAt: at(),
+        });
+        const store = await createReservationStore(api.context.database);
+        await store.reserve(request, [], new Date(), 60_000);
+      },
+    };
+  }),
+  {
+    operation: 'listAdmissionQueue',
+    path: '/api/admission/queue?state=queued&state=requeued',
+    items: 'entries',
+    add: async ({ api }, n) => {
+      const store = await createQueueStore(api.context.database);
+      const request = sampleRequest(attemptId(100 + n));
+      await store.enqueue({ ...request, enqueuedAt: at(), limitingKey: null, limitingPolicies: [] });
+    },
+  },
+  {
+    operation: 'getExecutionTree',
+    path: '/api/admission/tree/root-listed',
+    items: 'contributors',
+    idOf: ({ nodeId }) => nodeId,
+    prepare: async ({ api }) => {
+      await (await createTreeStore(api.context.database)).open(sampleRequest('root-listed'));
+      return '';
+    },
+    add: async ({ api }, n) => {
+      const node = {
+        edge: 'child-agent',
+        rootObjectiveId: 'root-listed',
+        parentNodeId: 'root-listed',
+        depth: 1,
+      } as const;
+      await (await createTreeStore(api.context.database)).register(sampleRequest(`node-${n}`, node), 100);
+    },
+  },
+  {
+    operation: 'listRunApprovals',
+    path: '/api/run-approvals?status=pending',
+    add: async ({ api }, n) => {
+      const request = anApprovalRequest({ taskId, attemptId: attemptId(1) }, { providerRequestId: `request-${n}` });
+      await (await createApprovalStore(api.context.database)).open(newApproval(request, new Date()));
+    },
+  },
+  {
+    operation: 'getRunPhase',
+    path: `/api/agents/${taskId}/phase?attemptId=attempt_phases00001`,
+    items: 'history',
+    idOf: ({ sequence }) => sequence,
+    backwards: true,
+    prepare: async (board) => {
+      await put(board, 'attempts', { _id: 'attempt_phases00001', taskId, createdAt: at(), state: 'ended' });
+      return '';
+    },
+    add: async ({ api }, n) => {
+      const phases = await api.context.database.collection<Stored & { history: unknown[] }>({ name: 'run-phases' });
+      const entry = { ...transition, sequence: n, operationId: `operation-${n}` };
+      const known = {
+        taskId,
+        launchPhase: 'implement',
+        evidence,
+        manifestDigest: digest,
+        sequence: n,
+        emergency: null,
+      };
+      await phases.findOneAndUpdate(
+        { _id: 'attempt_phases00001' },
+        { $set: known, $push: { history: entry } },
+        { upsert: true },
+      );
+    },
+  },
+  {
+    operation: 'listHosts',
+    path: '/api/agents/hosts',
+    items: 'hosts',
+    idOf: ({ hostId }) => hostId,
+    add: async ({ api }, n) => (await createHostStore(api.context.database)).announce(`host-${n}`, 'machine'),
+  },
+  {
+    operation: 'listHooks',
+    path: '/api/hooks?event=task.created',
+    add: posting('/api/hooks', (n) => {
+      return {
+        name: `Hook ${n}`,
+        event: 'task.created',
+        action: 'webhook',
+        config: { url: `https://example.org/${n}` },
+      };
+    }),
+  },
+  {
+    operation: 'listHookExecutions',
+    path: `/api/hooks/executions?taskId=${taskId}`,
+    add: async ({ api }, n) =>
+      (await createHookExecutionStore(api.context.database)).note({
+        id: `execution-${n}`,
+        hookId: 'hook_0123456789ab',
+        hookName: 'Hook',
+        event: 'task.created',
+        taskId,
+        action: 'webhook',
+        state: 'delivered',
+        success: true,
+        attempts: 1,
+        durationMs: 1,
+        executedAt: at(),
+      }),
+  },
+  {
+    operation: 'listTaskSubscriptions',
+    prepare: async (board) => (await done(board, 'POST', '/api/tasks', { title: 'talked about' })).id,
+    path: (id) => `/api/notifications/subscriptions/${id}`,
+    idOf: ({ agent }) => agent,
+    add: (board, n, id) => done(board, 'POST', `/api/tasks/${id}/comments`, { author: `author-${n}`, text: 'yes' }),
+  },
+  {
+    operation: 'listActivityFilters',
+    path: '/api/activity/filters',
+    items: 'agents',
+    idOf: (agent) => agent,
+    add: ({ api }, n) =>
+      api.context.activity.record([{ type: 'agent_event', taskId, taskTitle: 'x', actor: `agent:filtered-${n}` }]),
+  },
+  {
+    operation: 'summariseTime',
+    path: '/api/tasks/time/summary',
+    items: 'byProject',
+    idOf: ({ project }) => project,
+    add: async (board, n) => {
+      const { id } = await done(board, 'POST', '/api/tasks', { title: 'timed', project: `timed-${n}` });
+      await done(board, 'POST', `/api/tasks/${id}/time/entry`, { duration: 60 * n });
+    },
+  },
+  {
+    operation: 'listDependencies',
+    prepare: async (board) => (await done(board, 'POST', '/api/tasks', { title: 'waited for' })).id,
+    path: (id) => `/api/tasks/${id}/dependencies`,
+    items: 'blocks',
+    add: async (board, _n, id) => {
+      const waiting = await done(board, 'POST', '/api/tasks', { title: 'waits' });
+      await done(board, 'POST', `/api/tasks/${waiting.id}/dependencies`, { depends_on: id });
+    },
+  },
+];
