@@ -19,6 +19,7 @@ import {
   type ReattachRefusal,
 } from '../providers/agents/provider';
 import type { ProviderRegistry } from '../providers/agents/registry';
+import type { AgentAccess, AgentPlace } from '../providers/agents/user/agent-access';
 import type { Git } from '../providers/git/git';
 import { renderRecorded } from '../runs/contract';
 import { startedAgent } from '../runs/workspace/trust';
@@ -53,6 +54,8 @@ export interface DispatchDependencies
   /** Asks people what the agent of an attempt wants leave for. */
   decider(record: AttemptRecord): AgentDecider;
   outputArtifacts: OutputArtifactStore;
+  /** Hands worktrees to the user agents run as; absent when that is this process's. */
+  agentAccess?: AgentAccess | undefined;
   /** Directory for the documents agents are given. */
   transportDir: string;
   /** Directory for agents that outlive their workers: one directory for each attempt. */
@@ -207,12 +210,24 @@ export function createDispatchActivities(deps: DispatchDependencies) {
       decide: deps.decider(record),
     };
     try {
-      return await speakable(record._id, () => run(dispatch, sink));
+      return await speakable(record._id, () => inItsHands(record, () => run(dispatch, sink)));
     } catch (error) {
       throw error instanceof AgentLeftError ? workerShutDown() : error;
     } finally {
       await checkpoints.ended();
       await watch.ended();
+    }
+  }
+
+  /** The worktree belongs to the user of the agent while that works in it, and only then. */
+  async function inItsHands<T>(record: AttemptRecord, work: () => Promise<T>): Promise<T> {
+    const place = placeOf(record);
+    if (!deps.agentAccess || !place) return work();
+    try {
+      await deps.agentAccess.give(place);
+      return await work();
+    } finally {
+      await deps.agentAccess.take(place);
     }
   }
 
@@ -223,6 +238,8 @@ export function createDispatchActivities(deps: DispatchDependencies) {
     const ended = await providerOf(record).endOrphans(attemptId, identity, deps.limits.stopGraceMs);
     if (ended.length > 0) deps.log.warn({ attemptId, ended }, 'ended the processes of a lost run');
     await forget(record);
+    const place = placeOf(record);
+    if (place) await deps.agentAccess?.take(place);
 
     const workspace = record.taskEnvelope?.workspace;
     if (!workspace || !record.baseline) return;
@@ -289,6 +306,12 @@ export function createDispatchActivities(deps: DispatchDependencies) {
     if (outcome.ended === 'spawn-failed') return evidence;
     return { ...evidence, ...(await observeWorktree(deps, record, outcome.result ?? {})) };
   }
+}
+
+/** Where an agent works, as it was recorded before it did. */
+function placeOf({ taskEnvelope, baseline }: AttemptRecord): AgentPlace | undefined {
+  const worktreePath = taskEnvelope?.workspace?.path;
+  return worktreePath === undefined || !baseline ? undefined : { worktreePath, gitDir: baseline.gitDir };
 }
 
 /** Repeated where that is allowed: the next worker goes on. */

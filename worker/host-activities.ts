@@ -29,7 +29,18 @@ export interface HostParts {
 
 /** What is done on the queue of a host: whatever needs its disk, its worktrees or its processes. */
 export async function createHostActivities(
-  { stores, onHost, prepare, limits, providers, probing, approvals, command, taskStatus }: SharedDependencies,
+  {
+    stores,
+    onHost,
+    prepare,
+    limits,
+    agentAccess,
+    providers,
+    probing,
+    approvals,
+    command,
+    taskStatus,
+  }: SharedDependencies,
   { env, client, leaving, stopping, live, stops, queue }: HostParts,
 ) {
   const { claims, checkpoints, rewinds, outputArtifacts, watchdog } = stores;
@@ -59,6 +70,7 @@ export async function createHostActivities(
       lateWordMs: 1_000,
       command,
       taskStatus,
+      agentAccess,
       transportDir: resolve(env.BOARD_DATA_DIR, 'envelopes'),
       agentsDir: resolve(env.BOARD_DATA_DIR, 'agents'),
       limits,

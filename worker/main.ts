@@ -4,6 +4,7 @@ import { createLog } from '../platform/log/log';
 import { announceReady, endInOrder } from '../platform/processes/lifecycle';
 import { makeFilesPrivate } from '../platform/processes/operator-umask';
 import { temporalSecurity } from '../platform/temporal/security';
+import { AgentUserError } from '../providers/agents/user/agent-user';
 import { startWorker, type RunningWorker } from './start';
 
 /** The bundle that `npm run build` leaves beside the compiled code. */
@@ -25,7 +26,13 @@ async function main(): Promise<void> {
     },
     hurry: () => started.worker?.hurry(),
   });
-  const worker = await startWorker(env, log, { workflowBundle: { codePath } }, starting.signal);
+  const worker = await startWorker(env, log, { workflowBundle: { codePath } }, starting.signal).catch(
+    (error: unknown) => {
+      if (!(error instanceof AgentUserError)) throw error;
+      process.stderr.write(`${error.message}\n`);
+      process.exit(2);
+    },
+  );
   started.worker = worker;
   announceReady();
   await worker.ended;

@@ -10,6 +10,8 @@ import { createProcessProvider } from '../providers/agents/process/process-provi
 import { createProofVerifier, type ProofVerifier } from '../platform/temporal/proof-verifier';
 import type { AgentProvider } from '../providers/agents/provider';
 import { createProviderRegistry } from '../providers/agents/registry';
+import { createAgentAccess } from '../providers/agents/user/agent-access';
+import { findAgentUser, type AgentUser } from '../providers/agents/user/agent-user';
 import { createGit } from '../providers/git/git';
 import type { Board } from '../stores/board-files/board';
 import type { Database } from '../stores/collection';
@@ -35,7 +37,10 @@ export interface WorkerParts {
 }
 
 /** Every family of agents that runs on a host. */
-const localProviders = (): AgentProvider[] => [createProcessProvider(), createAcpProvider()];
+const localProviders = (user: AgentUser | undefined): AgentProvider[] => [
+  createProcessProvider({ user }),
+  createAcpProvider({ user }),
+];
 
 /** Opens what the activities of the board's queue and those of the host's have in common. */
 export async function openShared({ env, log, hostId, database, board, client, providers: families }: WorkerParts) {
@@ -58,14 +63,15 @@ export async function openShared({ env, log, hostId, database, board, client, pr
   };
 
   const dataDir = resolve(env.BOARD_DATA_DIR);
-  const git = createGit({ log });
+  const agentUser = env.BOARD_AGENT_USER === undefined ? undefined : findAgentUser(env.BOARD_AGENT_USER);
+  const git = createGit({ log, othersWork: agentUser !== undefined });
   const worktreeDir = join(dataDir, 'worktrees');
   const limits = {
     runTimeoutMs: env.BOARD_RUN_TIMEOUT_MS,
     outputLimitBytes: env.BOARD_RUN_OUTPUT_LIMIT_BYTES,
     stopGraceMs: env.BOARD_STOP_GRACE_MS,
   };
-  const providers = createProviderRegistry(families ?? localProviders());
+  const providers = createProviderRegistry(families ?? localProviders(agentUser));
   const probing = createAgentProbing({ providers, manifests: stores.manifests, hostId, now });
 
   return {
@@ -74,6 +80,7 @@ export async function openShared({ env, log, hostId, database, board, client, pr
     /** What nearly every activity of the host works with. */
     onHost: { ...usual, git, hostId, worktreeDir, integrationDir: join(dataDir, 'integrations') },
     limits,
+    agentAccess: agentUser && createAgentAccess(agentUser, dataDir),
     providers,
     probing,
     approvals: createApprovals({ approvals: stores.approvals, attempts, feed, client, now }),

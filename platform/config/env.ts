@@ -66,6 +66,11 @@ export const environment = z.object({
   BOARD_AUTH_LOCALHOST_ROLE: z.enum(roles).default('read-only'),
   BOARD_ADMIN_KEY: callerKey.optional(),
   BOARD_API_KEYS: apiKeys,
+  /** Name or number of the user that agents run as, instead of the worker's. */
+  BOARD_AGENT_USER: z
+    .string()
+    .regex(/^[a-z_][a-z0-9_.-]{0,31}\$?$|^\d{1,9}$/i, 'must be the name or number of a user')
+    .optional(),
   BOARD_ALLOWED_ORIGINS: names,
   BOARD_MAX_WATCHERS: z.coerce.number().int().min(1).max(100_000).default(1_000),
   BOARD_WATCHERS_PER_ADDRESS: z.coerce.number().int().min(1).max(100_000).default(200),

@@ -56,6 +56,7 @@ export const partSettings = {
     ...stores,
     ...temporal,
     ...runs,
+    'BOARD_AGENT_USER',
     'BOARD_HOST_ID',
     'BOARD_EDITOR_COMMAND',
     'BOARD_RUN_OUTPUT_LIMIT_BYTES',

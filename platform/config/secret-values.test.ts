@@ -11,12 +11,13 @@ const env = readEnvironment({
   MONGODB_URL: 'mongodb://board:p%40ss%2Fword-1@a:27017,b:27017/board',
   PLANTS_TOKENS: 'anna:a-long-token-of-anna-for-plants',
   PLANTS_WEBHOOK_SECRET: 'a-secret-of-plants-webhooks',
+  TEMPORAL_API_KEY: 'a-key-of-the-temporal-cloud',
 });
 
 test('secrets of the process are hidden by every redactor, also by one that was made before', () => {
   const before = createRedactor(['another value']);
   const secrets = secretValues(env);
-  expect(secrets).toHaveLength(9);
+  expect(secrets).toHaveLength(10);
   const text = `${secrets.join(' | ')} and another value, a word`;
   expect(before(text)).toContain('a-long-key-of-the-pipeline');
   hideOwnSecrets(secrets);

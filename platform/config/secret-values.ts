@@ -1,31 +1,26 @@
 import type { Environment } from './env';
 
-type Secrets = Pick<
-  Environment,
-  | 'BOARD_ADMIN_KEY'
-  | 'BOARD_API_KEYS'
-  | 'BOARD_WEBHOOK_SECRET'
-  | 'BITMAP_TOKEN'
-  | 'MONGODB_URL'
-  | 'MONGODB_PASSWORD'
-  | 'TEMPORAL_API_KEY'
-  | 'PLANTS_TOKENS'
-  | 'PLANTS_WEBHOOK_SECRET'
->;
+const single = [
+  'BOARD_ADMIN_KEY',
+  'BOARD_WEBHOOK_SECRET',
+  'BITMAP_TOKEN',
+  'MONGODB_PASSWORD',
+  'PLANTS_WEBHOOK_SECRET',
+  'TEMPORAL_API_KEY',
+] as const;
+
+type Secrets = Pick<Environment, (typeof single)[number] | 'BOARD_API_KEYS' | 'MONGODB_URL' | 'PLANTS_TOKENS'>;
 
 /** Every secret among the settings of a process, as it may turn up in a text. */
 export function secretValues(env: Partial<Secrets>): string[] {
-  const { BOARD_API_KEYS: keys = [], PLANTS_TOKENS: tokens = [], MONGODB_URL: url, ...rest } = env;
-  const single = [
-    rest.BOARD_ADMIN_KEY,
-    rest.BOARD_WEBHOOK_SECRET,
-    rest.BITMAP_TOKEN,
-    rest.PLANTS_WEBHOOK_SECRET,
-    rest.MONGODB_PASSWORD,
-    rest.TEMPORAL_API_KEY,
+  const { BOARD_API_KEYS: keys = [], PLANTS_TOKENS: tokens = [] } = env;
+  const values = single.map((name) => env[name]).filter((value) => value !== undefined);
+  return [
+    ...values,
+    ...keys.map(({ key }) => key),
+    ...tokens.map(({ token }) => token),
+    ...passwordIn(env.MONGODB_URL),
   ];
-  const listed = [...keys.map(({ key }) => key), ...tokens.map(({ token }) => token)];
-  return [...single.filter((value) => value !== undefined), ...listed, ...passwordIn(url)];
 }
 
 /** The password of a database's URL, as it stands there and as it is; hosts may be several, which no URL parser takes. */

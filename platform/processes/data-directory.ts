@@ -17,6 +17,8 @@ export class DataDirectoryInUseError extends Error {
 
 /** What anybody but the owner may do. */
 const others = 0o077;
+/** The same, but for passing through, which the group of agents may that run as another user. */
+const beyondPassing = 0o067;
 
 /** Holds what agents work on: their directories are behind closed ones, and the modes of their files are the agents'. */
 const worktrees = 'worktrees';
@@ -28,7 +30,7 @@ const worktrees = 'worktrees';
 export async function openDataDirectory(dataDir: string, log?: Log): Promise<void> {
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const { mode } = await lstat(dataDir);
-  if ((mode & others) === 0) return;
+  if ((mode & beyondPassing) === 0) return;
   // The directory itself comes last: a start that was interrupted is done again.
   const open = [...(await closeContents(dataDir)), ...(await close(dataDir, mode))];
   if (open.length > 0)

@@ -68,6 +68,7 @@ export interface GitOptions {
   lockWaitMs?: number;
   transferTimeoutMs?: number;
   transferStallMs?: number;
+  othersWork?: boolean;
 }
 
 /**
@@ -77,6 +78,7 @@ export interface GitOptions {
  * @param options.lockWaitMs how long a lock of another git process is waited for
  * @param options.transferTimeoutMs the longest one exchange with a remote may take
  * @param options.transferStallMs the longest a remote may be silent meanwhile
+ * @param options.othersWork whether worktrees may belong to another user, who agents run as
  */
 export function createGit({
   log,
@@ -84,8 +86,9 @@ export function createGit({
   lockWaitMs = 3_000,
   transferTimeoutMs = 300_000,
   transferStallMs = 30_000,
+  othersWork = false,
 }: GitOptions = {}): Git {
-  const git = createGitRunner({ timeoutMs, lockWaitMs, log });
+  const git = createGitRunner({ timeoutMs, lockWaitMs, log, othersWork });
   const transfer = createTransfer(git, { timeoutMs: transferTimeoutMs, stallMs: transferStallMs });
   const tracked = trackedInstructions(git);
   return {

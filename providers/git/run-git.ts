@@ -89,16 +89,29 @@ function failureOf(args: readonly string[], { failure, stderr }: ProgramEnd, tim
   }
 }
 
+export interface GitRunnerOptions {
+  /** The longest one git command may take. */
+  timeoutMs: number;
+  /** How long a lock of another git process is waited for. */
+  lockWaitMs: number;
+  log?: Log | undefined;
+  /** Whether worktrees may belong to another user, who agents run as: git refuses to touch those otherwise. */
+  othersWork?: boolean;
+}
+
 /**
  * Builds the one way git is run here: without a shell, with bounded time and output, unaffected by hooks and by the
  * caller's environment. A lock held by another git process is waited for.
  */
-export function createGitRunner(options: { timeoutMs: number; lockWaitMs: number; log?: Log | undefined }): GitRunner {
+export function createGitRunner(options: GitRunnerOptions): GitRunner {
   const runProgram = programRunner();
+  /** Exactly the directory that we have chosen to work in, and no other. */
+  const trusting = (command: GitCommand): GitCommand =>
+    options.othersWork ? { ...command, config: [...(command.config ?? []), `safe.directory=${command.cwd}`] } : command;
   const run = async (args: readonly string[], command: GitCommand): Promise<GitAnswer> => {
     const deadline = performance.now() + options.lockWaitMs;
     for (let pauseMs = 10; ; pauseMs = Math.min(pauseMs * 2, 250)) {
-      const outcome = await execute(runProgram, args, command, command.timeoutMs ?? options.timeoutMs);
+      const outcome = await execute(runProgram, args, trusting(command), command.timeoutMs ?? options.timeoutMs);
       if ('answer' in outcome) return outcome.answer;
       const { code, message } = outcome.failure;
       if (code !== 'locked' || performance.now() >= deadline) throw new GitError(code, message);

@@ -1,4 +1,5 @@
 import type { AgentConfig } from '../../../contracts/agent-config';
+import type { AgentHost } from '../local/agent-environment';
 import { fingerprintOf } from '../local/fingerprint';
 import { endAttempt } from '../local/end-attempt';
 import { runLocal, type Channel } from '../local/run-local';
@@ -8,9 +9,7 @@ import { converse } from './converse';
 import { policyDecider, type PermissionDecider } from './permission';
 import { probeAcp } from './probe';
 
-export interface AcpOptions {
-  /** What agents may be given variables from. */
-  environment?: NodeJS.ProcessEnv;
+export interface AcpOptions extends Partial<AgentHost> {
   /** Who decides what an agent may do when it asks; its configuration when absent. */
   deciderOf?: (agent: AgentConfig, channel: Channel) => PermissionDecider;
 }
@@ -18,14 +17,16 @@ export interface AcpOptions {
 /** Runs agents that speak the Agent Client Protocol over their standard streams (docs/agents.md). */
 export function createAcpProvider({
   environment = process.env,
+  user,
   deciderOf = configuredDecider,
 }: AcpOptions = {}): AgentProvider {
+  const host = { environment, user };
   return {
     family: 'acp',
-    fingerprint: (agent) => Promise.resolve(fingerprintOf(agent, environment)),
-    probe: (agent) => probeAcp(agent, environment),
+    fingerprint: (agent) => Promise.resolve(fingerprintOf(agent, host)),
+    probe: (agent) => probeAcp(agent, host),
     run: (dispatch, sink, signal) =>
-      runLocal(dispatch, sink, signal, environment, (channel) =>
+      runLocal(dispatch, sink, signal, host, (channel) =>
         converse(channel, dispatch, deciderOf(dispatch.agent, channel)),
       ),
     endOrphans: (attemptId, identity, graceMs) => endAttempt(attemptId, identity ? [identity] : [], graceMs),

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { chown, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { InitializeResponse } from '@agentclientprotocol/sdk';
@@ -7,7 +7,7 @@ import { errorMessage } from '../../../platform/errors/app-error';
 import { createRedactor } from '../../../platform/log/redact';
 import { findGroup } from '../../../platform/processes/identity';
 import { endProcess } from '../../../platform/processes/end-group';
-import { agentEnvironment } from '../local/agent-environment';
+import { agentEnvironment, type AgentHost } from '../local/agent-environment';
 import { findCommand } from '../local/find-command';
 import { pump } from '../local/pump';
 import { spawnAgent, type SpawnedAgent } from '../local/spawn-agent';
@@ -19,15 +19,17 @@ import { handshake, handshakeMs } from './handshake';
 const graceMs = 500;
 
 /** Starts the agent, shakes hands and ends it: what it says it can do is what the manifest says. */
-export async function probeAcp(agent: AgentConfig, environment: NodeJS.ProcessEnv): Promise<ProviderProbe> {
-  const { variables, secrets, refused } = agentEnvironment(environment, agent.environmentKeys);
+export async function probeAcp(agent: AgentConfig, host: AgentHost): Promise<ProviderProbe> {
+  const { variables, secrets, refused } = agentEnvironment(host, agent.environmentKeys);
   if (refused.length > 0) return { ok: false, diagnostics: refused };
   const command = findCommand(agent.command ?? '', variables.PATH ?? '');
   if ('problem' in command) return { ok: false, diagnostics: [command.problem] };
   // Not in a worktree: an agent that cannot wait to work finds nothing there.
   const cwd = await mkdtemp(join(tmpdir(), 'agent-probe-'));
   try {
-    const spawned = await spawnAgent({ path: command.path, args: agent.args, cwd, env: variables });
+    const { user } = host;
+    if (user) await chown(cwd, user.uid, user.gid);
+    const spawned = await spawnAgent({ path: command.path, args: agent.args, cwd, env: variables, user });
     try {
       const answer = await introduced(spawned);
       return {

@@ -1,7 +1,16 @@
+import { userEnvironment, type AgentUser } from '../user/agent-user';
 import { withheldBecause } from '../../../contracts/withheld-variables';
 
 /** What every program needs to find its files, its user and its language; nothing in it is the service's own. */
 const inherited = /^(?:PATH|HOME|USER|LOGNAME|SHELL|TMPDIR|TZ|LANG|LC_[A-Z]+)$/;
+
+/** Where agents are started from: what they may be given variables of, and who they run as. */
+export interface AgentHost {
+  /** The environment of this process. */
+  environment: NodeJS.ProcessEnv;
+  /** This process's user when absent. */
+  user?: AgentUser | undefined;
+}
 
 export interface AgentEnvironment {
   variables: Record<string, string>;
@@ -14,21 +23,22 @@ export interface AgentEnvironment {
 /**
  * The environment of an agent: an allow-list of common variables, the ones its configuration names, and its own.
  *
- * @param source the environment of this process
+ * @param host where it is started
  * @param keys names from the agent's configuration; absent ones are left out
  * @param own `BOARD_*` variables that tell the agent its task
  */
 export function agentEnvironment(
-  source: NodeJS.ProcessEnv,
+  { environment: source, user }: AgentHost,
   keys: readonly string[],
   own: Record<string, string> = {},
 ): AgentEnvironment {
   const given = Object.entries(source).filter((entry): entry is [string, string] => entry[1] !== undefined);
-  const common = given.filter(([name]) => inherited.test(name));
+  const inheritedOnes = Object.fromEntries(given.filter(([name]) => inherited.test(name)));
+  const common = user ? userEnvironment(inheritedOnes, user) : inheritedOnes;
   const named = given.filter(([name]) => keys.includes(name) && withheldBecause(name) === undefined);
   return {
     // Agents write to pipes; one that believes in a terminal fills its lines with colours and cursor movements.
-    variables: { ...Object.fromEntries(common), TERM: 'dumb', ...Object.fromEntries(named), ...own },
+    variables: { ...common, TERM: 'dumb', ...Object.fromEntries(named), ...own },
     refused: keys.flatMap((name) => {
       const reason = withheldBecause(name);
       return reason === undefined ? [] : [`The environment variable ${name} ${reason}; agents are not given it.`];

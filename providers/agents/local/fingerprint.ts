@@ -2,21 +2,21 @@ import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import type { AgentConfig } from '../../../contracts/agent-config';
-import { agentEnvironment } from './agent-environment';
+import { agentEnvironment, type AgentHost } from './agent-environment';
 import { findCommand } from './find-command';
 
 /**
  * A short name of the build of an agent: of its executable and the files its arguments name, by path, size and time of
  * change. Another one means that what was found out about it does not count any more.
  */
-export function fingerprintOf(agent: AgentConfig, environment: NodeJS.ProcessEnv): string {
-  const { variables } = agentEnvironment(environment, agent.environmentKeys);
+export function fingerprintOf(agent: AgentConfig, host: AgentHost): string {
+  const { variables } = agentEnvironment(host, agent.environmentKeys);
   const command = findCommand(agent.command ?? '', variables.PATH ?? '');
   const paths = ['path' in command ? command.path : '', ...agent.args.filter((argument) => isAbsolute(argument))];
   const described = paths.map(describe);
   const keys = agent.environmentKeys.map((key) => `${key}:${variables[key] === undefined ? 'absent' : 'set'}`);
   return createHash('sha256')
-    .update([...described, ...keys].join('\n'))
+    .update([...described, ...keys, ...(host.user ? [`user:${host.user.uid}`] : [])].join('\n'))
     .digest('hex')
     .slice(0, 16);
 }

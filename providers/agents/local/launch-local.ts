@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { errorMessage } from '../../../platform/errors/app-error';
 import type { AgentDispatch, FoundAgent, ReattachRefusal } from '../provider';
-import { agentEnvironment } from './agent-environment';
+import { agentEnvironment, type AgentHost } from './agent-environment';
 import { attemptVariable } from './end-attempt';
 import { findCommand } from './find-command';
 import { findHeld } from '../held/find-held';
@@ -25,16 +25,16 @@ export interface LaunchedAgent {
 /**
  * Starts the agent's process with its task on disk, or says why that is impossible.
  *
- * @param source the environment of this process
+ * @param host where it is started
  * @param over aborted when nothing is left that could write to the agent's streams
  */
 export async function launchLocal(
   dispatch: AgentDispatch,
-  source: NodeJS.ProcessEnv,
+  host: AgentHost,
   over: AbortSignal,
 ): Promise<LaunchedAgent | { problem: string }> {
   const { agent, attemptId, taskId, transportDir, worktreePath, spoolDir } = dispatch;
-  const { variables, secrets, refused } = agentEnvironment(source, agent.environmentKeys);
+  const { variables, secrets, refused } = agentEnvironment(host, agent.environmentKeys);
   if (refused.length > 0) return { problem: refused.join(' ') };
   const command = findCommand(agent.command ?? '', variables.PATH ?? '');
   if ('problem' in command) return command;
@@ -43,7 +43,7 @@ export async function launchLocal(
   if (!directory?.isDirectory()) return { problem: `The worktree ${worktreePath} is not a directory.` };
 
   const json = JSON.stringify(dispatch.transport);
-  const transport = await writeTransport(transportDir, attemptId, json);
+  const transport = await writeTransport(transportDir, attemptId, json, host.user);
   try {
     const env = {
       ...variables,
@@ -51,7 +51,7 @@ export async function launchLocal(
       [attemptVariable]: attemptId,
       BOARD_TASK_ENVELOPE: transport.path,
     };
-    const request = { path: command.path, args: agent.args, cwd: worktreePath, env };
+    const request = { path: command.path, args: agent.args, cwd: worktreePath, env, user: host.user };
     const spawned =
       spoolDir === undefined
         ? await spawnAgent(request)
@@ -69,17 +69,17 @@ const spoolLimit = ({ outputLimitBytes }: AgentDispatch): number => outputLimitB
 /**
  * Goes on with an agent that another worker of this host has started, or says why that is impossible.
  *
- * @param source the environment of this process, which has to hold what the agent was given
+ * @param host whose environment has to hold what the agent was given
  */
 export async function takeUpLocal(
   dispatch: AgentDispatch,
   { process: identity, recorded }: FoundAgent,
-  source: NodeJS.ProcessEnv,
+  host: AgentHost,
   over: AbortSignal,
 ): Promise<LaunchedAgent | { refused: ReattachRefusal }> {
   const { agent, attemptId, transportDir, spoolDir } = dispatch;
   if (spoolDir === undefined) return { refused: 'adapter-reattach-unsupported' };
-  const { secrets } = agentEnvironment(source, agent.environmentKeys);
+  const { secrets } = agentEnvironment(host, agent.environmentKeys);
   const json = JSON.stringify(dispatch.transport);
   const limitBytes = spoolLimit(dispatch);
   const found = await findHeld({ attemptId, spoolDir, identity, json, secrets, over, limitBytes });

@@ -10,6 +10,7 @@ import {
   type ReattachRefusal,
 } from '../provider';
 import { createCaptureFile } from '../capture-file';
+import type { AgentHost } from './agent-environment';
 import { Ender } from './ender';
 import { EventBatcher } from './event-batcher';
 import { launchLocal, takeUpLocal, type LaunchedAgent } from './launch-local';
@@ -54,19 +55,19 @@ const isAborted = (signal: AbortSignal): boolean => signal.aborted;
 /**
  * Runs one agent that is a process of this host to its end: see `AgentProvider.run`.
  *
- * @param source the environment of this process
+ * @param host where it is started
  * @param converse how the agent is spoken to
  */
 export async function runLocal(
   dispatch: AgentDispatch,
   sink: AgentSink,
   signal: AbortSignal,
-  source: NodeJS.ProcessEnv,
+  host: AgentHost,
   converse: (channel: Channel) => Conversation,
 ): Promise<AgentOutcome> {
   if (isAborted(signal)) return withoutProcess('stopped');
   const writersGone = new AbortController();
-  const launched = await launchLocal(dispatch, source, writersGone.signal);
+  const launched = await launchLocal(dispatch, host, writersGone.signal);
   if ('problem' in launched) return withoutProcess('spawn-failed', launched.problem);
   return follow({ dispatch, sink, signal, launched, ranMs: 0, writersGone, converse });
 }
@@ -77,11 +78,11 @@ export async function reattachLocal(
   found: FoundAgent,
   sink: AgentSink,
   signal: AbortSignal,
-  source: NodeJS.ProcessEnv,
+  host: AgentHost,
   converse: (channel: Channel) => Conversation,
 ): Promise<AgentOutcome | { refused: ReattachRefusal }> {
   const writersGone = new AbortController();
-  const launched = await takeUpLocal(dispatch, found, source, writersGone.signal);
+  const launched = await takeUpLocal(dispatch, found, host, writersGone.signal);
   if ('refused' in launched) return launched;
   return follow({ dispatch, sink, signal, launched, ranMs: found.ranMs, writersGone, converse });
 }

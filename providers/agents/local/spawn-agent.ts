@@ -4,6 +4,7 @@ import type { Readable, Writable } from 'node:stream';
 import { findGroup, identifyChild, type ProcessIdentity } from '../../../platform/processes/identity';
 import { asOperator } from '../../../platform/processes/operator-umask';
 import type { Delivery } from '../provider';
+import { asUser, type AgentUser } from '../user/agent-user';
 import { deliver } from './deliver';
 
 type AgentProcess = ChildProcessByStdio<Writable, Readable, Readable>;
@@ -29,6 +30,8 @@ export interface SpawnRequest {
   args: readonly string[];
   cwd: string;
   env: Record<string, string>;
+  /** Who it runs as; this process's user when absent. */
+  user?: AgentUser | undefined;
 }
 
 /**
@@ -37,7 +40,9 @@ export interface SpawnRequest {
  *
  * @throws the system's error when it cannot be started
  */
-export async function spawnAgent({ path, args, cwd, env }: SpawnRequest): Promise<SpawnedAgent> {
+export async function spawnAgent(request: SpawnRequest): Promise<SpawnedAgent> {
+  const { cwd, env, user } = request;
+  const { path, args } = user ? asUser(user, request) : request;
   const child: AgentProcess = asOperator(() =>
     spawn(path, args, { cwd, env, detached: true, stdio: ['pipe', 'pipe', 'pipe'] }),
   );

@@ -1,6 +1,6 @@
 import type { AgentConfig } from '../../../contracts/agent-config';
 import type { AgentProvider, ProviderProbe } from '../provider';
-import { agentEnvironment } from '../local/agent-environment';
+import { agentEnvironment, type AgentHost } from '../local/agent-environment';
 import { fingerprintOf } from '../local/fingerprint';
 import { endAttempt } from '../local/end-attempt';
 import { findCommand } from '../local/find-command';
@@ -12,39 +12,42 @@ import { askVersion } from './version';
  * Runs command-line agents that speak the process protocol (docs/agents.md).
  *
  * @param options.environment what agents may be given variables from
+ * @param options.user who agents run as; the user of this process when absent
  */
-export function createProcessProvider({
-  environment = process.env,
-}: { environment?: NodeJS.ProcessEnv } = {}): AgentProvider {
+export function createProcessProvider({ environment = process.env, user }: Partial<AgentHost> = {}): AgentProvider {
+  const host = { environment, user };
   return {
     family: 'process',
-    fingerprint: (agent) => Promise.resolve(fingerprintOf(agent, environment)),
-    probe: (agent) => probe(agent, environment),
-    run: (dispatch, sink, signal) => runLocal(dispatch, sink, signal, environment, converse),
-    reattach: (dispatch, found, sink, signal) => reattachLocal(dispatch, found, sink, signal, environment, converse),
+    fingerprint: (agent) => Promise.resolve(fingerprintOf(agent, host)),
+    probe: (agent) => probe(agent, host),
+    run: (dispatch, sink, signal) => runLocal(dispatch, sink, signal, host, converse),
+    reattach: (dispatch, found, sink, signal) => reattachLocal(dispatch, found, sink, signal, host, converse),
     endOrphans: (attemptId, identity, graceMs) => endAttempt(attemptId, identity ? [identity] : [], graceMs),
   };
 }
 
-async function probe(agent: AgentConfig, environment: NodeJS.ProcessEnv): Promise<ProviderProbe> {
-  const given = agentEnvironment(environment, agent.environmentKeys);
+async function probe(agent: AgentConfig, host: AgentHost): Promise<ProviderProbe> {
+  const given = agentEnvironment(host, agent.environmentKeys);
   const { variables, refused } = given;
   if (refused.length > 0) return { ok: false, diagnostics: refused };
   const command = findCommand(agent.command ?? '', variables.PATH ?? '');
   const missing = agent.environmentKeys.filter((key) => variables[key] === undefined);
   const notes = missing.map((key) => `The environment variable ${key} is not set on this host.`);
   if ('problem' in command) return { ok: false, diagnostics: [command.problem, ...notes] };
-  const found = [`Found ${command.path}.`, ...notes, ...(outlives(agent) === false ? [notHere] : [])];
-  const capabilities = outlives(agent) === true ? { capabilities: ['run.reattach'] } : {};
+  const found = [`Found ${command.path}.`, ...notes, ...(outlives(agent, host) === false ? [notHere] : [])];
+  const capabilities = outlives(agent, host) === true ? { capabilities: ['run.reattach'] } : {};
   if (agent.versionArgs === undefined) return { ok: true, ...capabilities, diagnostics: found };
-  const said = await askVersion(command.path, agent.versionArgs, given);
+  const said = await askVersion(command.path, agent.versionArgs, given, host.user);
   return 'version' in said
     ? { ok: true, version: said.version, ...capabilities, diagnostics: found }
     : { ok: true, ...capabilities, diagnostics: [...found, said.problem] };
 }
 
-/** Whether the agent can be re-attached: where processes show their environment, so that it is known to be that one. */
-const outlives = ({ reattach }: AgentConfig): boolean | undefined =>
-  reattach === true ? process.platform === 'linux' : undefined;
+/**
+ * Whether the agent can be re-attached: where processes show their environment, so that it is known to be that one. Streams
+ * in files of another user would be files that user can exchange for links while we work with them.
+ */
+const outlives = ({ reattach }: AgentConfig, { user }: AgentHost): boolean | undefined =>
+  reattach === true ? process.platform === 'linux' && user === undefined : undefined;
 
-const notHere = 'It is not re-attached on this host: that takes Linux.';
+const notHere = 'It is not re-attached on this host: that takes Linux, and agents that run as the user of the worker.';

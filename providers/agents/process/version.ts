@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { chown, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -8,6 +8,7 @@ import { findGroup } from '../../../platform/processes/identity';
 import type { AgentEnvironment } from '../local/agent-environment';
 import type { Line } from '../local/line-splitter';
 import { pump } from '../local/pump';
+import type { AgentUser } from '../user/agent-user';
 import { spawnAgent, type SpawnedAgent } from '../local/spawn-agent';
 
 /** The longest an agent may take to say its version, and to end when asked to, in milliseconds. */
@@ -26,10 +27,12 @@ export async function askVersion(
   path: string,
   args: readonly string[],
   { variables, secrets }: AgentEnvironment,
+  user?: AgentUser,
 ): Promise<SaidVersion> {
   const cwd = await mkdtemp(join(tmpdir(), 'agent-version-'));
   try {
-    const spawned = await spawnAgent({ path, args, cwd, env: variables });
+    if (user) await chown(cwd, user.uid, user.gid);
+    const spawned = await spawnAgent({ path, args, cwd, env: variables, user });
     try {
       spawned.stdin.end();
       const answer = firstLine(spawned);
