@@ -66,9 +66,11 @@ export const ceremony = z
   .object({
     id: ceremonyId,
     ...fields,
+    // As it is stored: what was taken before is answered, whatever the rules for URLs are now.
+    target: target.extend({ prUrl: z.string().optional(), ciUrl: z.string().optional() }),
     status: ceremonyStatus,
     artifacts: z.array(artifact),
-    actionItems: z.array(actionItem),
+    actionItems: z.array(actionItem.extend({ issueUrl: z.string().optional() })),
     createdAt: timestamp,
     updatedAt: timestamp,
     completedAt: timestamp.optional(),

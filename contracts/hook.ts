@@ -39,8 +39,11 @@ const fields = {
   order: z.number().int().min(0).max(10_000),
 };
 
+/** As it is stored: what was taken before is answered, whatever the rules for URLs are now. */
+const storedAction = z.object({ type: z.literal('webhook'), url: z.string() });
+
 export const hook = z
-  .object({ ...fields, id: hookId, createdAt: timestamp, updatedAt: timestamp, revision })
+  .object({ ...fields, action: storedAction, id: hookId, createdAt: timestamp, updatedAt: timestamp, revision })
   .meta({ id: 'Hook' });
 export type Hook = z.infer<typeof hook>;
 export type HookFields = Omit<Hook, 'id' | 'createdAt' | 'updatedAt' | 'revision'>;

@@ -96,6 +96,26 @@ export function createCompletionGate({ ceremonies, traces, settings }: GateConte
     });
   }
 
+  /** Of a task that was not created: it has no id, and its ceremonies were not opened. */
+  const traceOfNew = (needed: readonly Ceremony[], enforcement: Features['enforcement']): Promise<string> =>
+    traces.record({
+      kind: 'ceremony',
+      outcome: 'blocked',
+      title: 'Creation of a task as done: blocked',
+      summary: `${needed.map(({ kind }) => kind).join(', ')}: cannot have been completed yet.`,
+      remediation: 'Create the task with another status, and complete it after its ceremonies.',
+      subject: { actionType: 'task.create' },
+      evaluatedRules: needed.map(({ kind, reason }) => ({
+        id: kind,
+        label: kind,
+        type: 'ceremony',
+        status: 'matched',
+        outcome: 'blocked',
+        message: reason,
+      })),
+      raw: { enforcement },
+    });
+
   return {
     async change(change, apply) {
       const { enforcement } = await settings.current();
@@ -131,7 +151,7 @@ export function createCompletionGate({ ceremonies, traces, settings }: GateConte
       const planned: Subject = { id: '', type: input.type ?? 'code' };
       const unmet = unmetCeremonies(planned, [], enforcement, new Date());
       const blocking = unmet.filter(({ mode }) => mode === 'block').map(({ ceremony }) => ceremony);
-      if (blocking.length > 0) throw createdTooEarly(blocking);
+      if (blocking.length > 0) throw createdTooEarly(blocking, await traceOfNew(blocking, enforcement));
       const created = await create();
       await consider([created], created);
       return created;
@@ -157,11 +177,11 @@ function ceremonyRequired(blocking: readonly Ceremony[], traceId: string): AppEr
   return new AppError('VALIDATION_ERROR', 400, message, details);
 }
 
-function createdTooEarly(blocking: readonly Ceremony[]): AppError {
+function createdTooEarly(blocking: readonly Ceremony[], traceId: string): AppError {
   const needed = blocking.map(({ kind, reason, requiredArtifacts }) => ({ kind, reason, requiredArtifacts }));
   const names = needed.map(({ kind }) => kind).join(', ');
   const message = `A new task cannot be done yet: ${names} must be completed first. Create it with another status.`;
-  const details = { code: 'CEREMONY_REQUIRED', ceremonies: needed, issues: issuesOf(message) };
+  const details = { code: 'CEREMONY_REQUIRED', ceremonies: needed, traceId, issues: issuesOf(message) };
   return new AppError('VALIDATION_ERROR', 400, message, details);
 }
 

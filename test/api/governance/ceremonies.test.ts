@@ -281,6 +281,7 @@ describe('a blocking ceremony', () => {
         details: {
           code: 'CEREMONY_REQUIRED',
           ceremonies: [{ kind: 'design_review', requiredArtifacts: ['decision-packet'] }],
+          traceId: expect.stringMatching(/^trace_/),
           issues: [{ path: 'status' }],
         },
       },
