@@ -1,5 +1,5 @@
 import { AppError } from '../errors/app-error';
-import { isReadMethod, type HttpMiddleware } from './context';
+import type { HttpMiddleware } from './context';
 import { isAllowedOrigin, isCrossSite, type OriginRules } from './loopback';
 
 const readableHeaders = [
@@ -30,7 +30,7 @@ const rejected = () => new AppError('CORS_REJECTED', 403, 'Pages of this origin 
 /**
  * What pages of a browser may do: pages of an allowed origin everything, other pages nothing. What a foreign page sends is
  * refused even though the browser would only hide its answer: it could ride on the bypass for local callers, and reads
- * may start programs too. A browser without `Sec-Fetch-Site` sends such reads without a trace; they have no key.
+ * may start programs too. A read with neither header is one of a program, or of an old browser's page, which has no key.
  */
 export const cors =
   (rules: OriginRules): HttpMiddleware =>
@@ -41,10 +41,7 @@ export const cors =
       return next();
     }
     ctx.vary('Origin');
-    if (!isAllowedOrigin(origin, rules)) {
-      if (isReadMethod(ctx.method) && !isCrossSite(ctx.req.headers)) return next();
-      throw rejected();
-    }
+    if (!isAllowedOrigin(origin, rules)) throw rejected();
     ctx.set('Access-Control-Allow-Origin', origin);
     ctx.set('Access-Control-Expose-Headers', readableHeaders);
     if (ctx.method === 'OPTIONS' && ctx.get('Access-Control-Request-Method')) {
