@@ -1,27 +1,34 @@
 import { ApplicationFailure } from '@temporalio/common';
-import type { Hook, HookContext } from '../contracts/hook';
+import type { Hook } from '../contracts/hook';
 import type { WebhookSender } from '../platform/http/webhook';
+import type { ProofVerifier } from '../platform/temporal/proof-verifier';
 import { hookFits } from '../runs/hook-events';
 import type { HookExecutionStore, HookStore } from '../stores/hook-store';
+import { transitionMessage } from '../workflows/message-proofs';
+import type { TaskTransitionInput } from '../workflows/task-transition/messages';
 
 export interface HookActivityDependencies {
   hooks: HookStore;
   executions: HookExecutionStore;
   webhooks: WebhookSender;
+  proofs: ProofVerifier;
   now: () => Date;
 }
 
-export interface HookRun {
+/** Something that happened to a task, as the API has signed it. */
+export type Transition = Pick<TaskTransitionInput, 'id' | 'context' | 'proof'>;
+
+export interface HookRun extends Transition {
   /** One for each hook and change; receivers know repetitions by it. */
   executionId: string;
   hookId: string;
-  context: HookContext;
 }
 
-export function createHookActivities({ hooks, executions, webhooks, now }: HookActivityDependencies) {
+export function createHookActivities({ hooks, executions, webhooks, proofs, now }: HookActivityDependencies) {
   return {
     /** The hooks that are to be run for something that happened, in their order. */
-    async hooksFor(context: HookContext): Promise<Pick<Hook, 'id' | 'name'>[]> {
+    async hooksFor({ id: transitionId, context, proof }: Transition): Promise<Pick<Hook, 'id' | 'name'>[]> {
+      await proofs.require(transitionMessage({ id: transitionId, context }), proof);
       const fitting = (await hooks.list()).filter((hook) => hookFits(hook, context));
       return fitting.sort((a, b) => a.order - b.order).map(({ id, name }) => ({ id, name }));
     },
@@ -31,7 +38,9 @@ export function createHookActivities({ hooks, executions, webhooks, now }: HookA
      *
      * @throws ApplicationFailure to be tried again, or not when it would be of no use
      */
-    async runHook({ executionId, hookId, context }: HookRun): Promise<void> {
+    async runHook({ id, hookId, context, proof }: HookRun): Promise<void> {
+      await proofs.require(transitionMessage({ id, context }), proof);
+      const executionId = `${id}/${hookId}`;
       const hook = await hooks.get(hookId);
       if (!hook?.enabled) return;
       const at = now();

@@ -4,11 +4,13 @@ import type { WorkspaceRewind } from '../contracts/workspace-rewind';
 import { GitError } from '../providers/git/git-error';
 import type { Git } from '../providers/git/git';
 import { checkpointIdOf } from '../runs/checkpoints/attribution';
+import type { ProofVerifier } from '../platform/temporal/proof-verifier';
 import { ownersOf, planRewind } from '../runs/checkpoints/rewind-plan';
 import type { AttemptRecord, AttemptStore } from '../stores/attempt-store';
 import type { CheckpointStore } from '../stores/checkpoint-store';
 import type { RewindStore } from '../stores/rewind-store';
 import type { RunEventStore } from '../stores/run-event-store';
+import { rewindMessage, rewindPlanMessage } from '../workflows/message-proofs';
 import type { CommandInput } from '../workflows/agent-run/messages';
 import type {
   RewindCommitInput,
@@ -25,6 +27,7 @@ export interface RewindDependencies {
   checkpoints: CheckpointStore;
   rewinds: RewindStore;
   events: Pick<RunEventStore, 'append'>;
+  proofs: ProofVerifier;
   git: Pick<Git, 'previewRewind' | 'rewindWorkspace' | 'captureCheckpoint' | 'diffTrees'>;
   now(): Date;
 }
@@ -41,8 +44,9 @@ type Commit = Omit<RewindCommitInput, 'hostId'>;
 export function createRewindActivities(deps: RewindDependencies) {
   return {
     /** Plans a rewind from the worktree as it is and writes the plan down, once: done already, that plan stands. */
-    planRewind: (input: RewindPlanInput): Promise<RewindOutcome> =>
+    planRewind: ({ proof, ...input }: RewindPlanInput): Promise<RewindOutcome> =>
       unlessUnfinished(async () => {
+        await deps.proofs.require(rewindPlanMessage(input), proof);
         const known = await deps.rewinds.get(input.rewindId);
         if (known) return { status: 'planned' };
         const record = await mustGet(input.attemptId);
@@ -115,8 +119,9 @@ export function createRewindActivities(deps: RewindDependencies) {
       }),
 
     /** Looks whether everything is exactly as it was planned; from then on the rewind is brought to its end. */
-    beginRewind: ({ rewindId, attemptId }: Commit): Promise<RewindOutcome> =>
+    beginRewind: ({ rewindId, attemptId, proof }: Commit): Promise<RewindOutcome> =>
       unlessUnfinished(async () => {
+        await deps.proofs.require(rewindMessage({ rewindId, attemptId }), proof);
         const rewind = await mustFind(rewindId);
         if (rewind.state !== 'planned') return { status: 'committed' };
         const record = await mustGet(attemptId);
@@ -145,6 +150,7 @@ export function createRewindActivities(deps: RewindDependencies) {
         const rewind = await mustFind(rewindId);
         if (rewind.state === 'committed') return { status: 'committed' };
         if (rewind.state === 'failed') return failed(rewind.error);
+        if (rewind.state === 'planned') return refused('REWIND_NOT_BEGUN', 'The rewind has not been begun.', {});
         const record = await mustGet(attemptId);
         // A run that was lost meanwhile had its worktree put back to where it began: there is nothing to go back from.
         if (record.reclaimed || record.completion) return abandon(rewindId, 'The run has ended meanwhile.');
@@ -263,7 +269,7 @@ export function createRewindMessageActivities(deps: RewindMessageDependencies) {
     /** Tells the agent, once, that its conversation goes on from the earlier turn; whether it heard is recorded. */
     async tellAgent({ rewindId, attemptId }: Commit): Promise<void> {
       const rewind = await deps.rewinds.get(rewindId);
-      if (!rewind || rewind.thread) return;
+      if (rewind?.state !== 'committed' || rewind.thread) return;
       const { delivered, reason } = await deps.command({
         attemptId,
         commandId: rewindId,

@@ -1,6 +1,8 @@
 import type { Log } from '../platform/log/log';
+import type { ProofVerifier } from '../platform/temporal/proof-verifier';
 import type { AttemptStore } from '../stores/attempt-store';
 import type { TreeCancelInput } from '../workflows/execution-tree/messages';
+import { treeCancelMessage } from '../workflows/message-proofs';
 import type { AdmissionControl } from './admission-control/dependencies';
 
 export interface TreeDependencies {
@@ -8,6 +10,7 @@ export interface TreeDependencies {
   attempts: Pick<AttemptStore, 'get'>;
   /** Asks a run to stop without waiting for its end; false when that run is over. */
   requestStop(attemptId: string, actor: string): Promise<boolean>;
+  proofs: ProofVerifier;
   log: Log;
   now(): Date;
 }
@@ -24,7 +27,9 @@ export function createTreeActivities(deps: TreeDependencies) {
   const { trees, queue } = deps.admission;
   return {
     /** From here on nothing is launched in the tree. Repeating it changes nothing. */
-    async closeTree({ rootObjectiveId, actor, reason, keyHash }: TreeCancelInput): Promise<void> {
+    async closeTree({ proof, ...cancel }: TreeCancelInput): Promise<void> {
+      await deps.proofs.require(treeCancelMessage(cancel), proof);
+      const { rootObjectiveId, actor, reason, keyHash } = cancel;
       await trees.cancel(rootObjectiveId, {
         action: 'cancel',
         actor,
@@ -38,16 +43,19 @@ export function createTreeActivities(deps: TreeDependencies) {
      * Tells every node that has not ended to do so. A node is only told when its record says that it is one of this tree;
      * one that was registered and has no record yet is waited for: its launch finds the tree closed, or is told next time.
      */
-    async drainTree({ rootObjectiveId, actor, keyHash, reason }: TreeCancelInput): Promise<Drained> {
+    async drainTree({ rootObjectiveId }: Pick<TreeCancelInput, 'rootObjectiveId'>): Promise<Drained> {
       const tree = await trees.get(rootObjectiveId);
       const drained: Drained = { queued: 0, interrupted: 0, remaining: 0 };
-      for (const nodeId of Object.keys(tree?.nodes ?? {})) {
+      // Who cancelled it, and why, is what the stores say.
+      if (tree?.state !== 'cancelled' || !tree.control) return drained;
+      const { actor, reason, keyHash } = tree.control;
+      for (const nodeId of Object.keys(tree.nodes)) {
         const record = await deps.attempts.get(nodeId);
         const isOver = !record || record.state === 'ended' || record.state === 'refused';
         if (isOver) continue;
         drained.remaining += 1;
         const at = deps.now().toISOString();
-        if (await queue.cancel(nodeId, { keyHash, reason, actor, at })) drained.queued += 1;
+        if (await queue.cancel(nodeId, { keyHash: keyHash ?? '', reason, actor, at })) drained.queued += 1;
         else if (record.state === 'running' || record.state === 'dispatched') drained.interrupted += 1;
         await deps.requestStop(nodeId, actor);
       }
@@ -59,7 +67,7 @@ export function createTreeActivities(deps: TreeDependencies) {
       rootObjectiveId,
       queued,
       interrupted,
-    }: TreeCancelInput & Omit<Drained, 'remaining'>): Promise<void> {
+    }: Pick<TreeCancelInput, 'rootObjectiveId'> & Omit<Drained, 'remaining'>): Promise<void> {
       await trees.drained(rootObjectiveId, { at: deps.now().toISOString(), queued, interrupted });
       deps.log.info({ rootObjectiveId, queued, interrupted }, 'a cancelled execution tree has ended');
     },

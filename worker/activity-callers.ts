@@ -86,6 +86,7 @@ export const activityCallers: Readonly<Record<ActivityName, ActivityCaller>> = {
   applyRewind: rewind,
   tellAgent: rewind,
   planWorktree: worktree,
+  verifyOperation: worktree,
   beginWorktree: worktree,
   createWorktree: worktree,
   makeWorktree: worktree,

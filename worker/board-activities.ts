@@ -66,14 +66,26 @@ export function createBoardActivities(
       },
     }),
     ...createSchedulerActivities({ ...onBoard, ...signals }),
-    ...createPhaseActivities({ phases, now, tell: (attemptId, notice) => signals.tellPhase(attemptId, notice) }),
+    ...createPhaseActivities({
+      phases,
+      proofs: usual.proofs,
+      audit: stores.audit,
+      now,
+      tell: (attemptId, notice) => signals.tellPhase(attemptId, notice),
+    }),
     ...createTreeActivities({ ...onBoard, ...signals }),
     ...createRewindMessageActivities({ rewinds, command, now }),
-    ...createWorktreePlanActivities({ ...onBoard, repositories: stores.repositories, hosts: stores.hosts }),
+    ...createWorktreePlanActivities({
+      ...onBoard,
+      messageProofs: stores.messageProofs,
+      repositories: stores.repositories,
+      hosts: stores.hosts,
+    }),
     ...createOutputArtifactActivities({ outputArtifacts, attempts, log }),
     ...createHookActivities({
       hooks: stores.hooks,
       executions: stores.hookExecutions,
+      proofs: usual.proofs,
       webhooks: createWebhookSender({
         secret: env.BOARD_WEBHOOK_SECRET,
         allowPrivate: env.BOARD_WEBHOOK_ALLOW_PRIVATE,

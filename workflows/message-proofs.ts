@@ -2,8 +2,19 @@ import type { PlannedPlace } from '../activities/planned-place';
 import type { PreviewInput } from '../activities/prepare';
 import type { ProvenMessage } from '../platform/crypto/message-proof';
 import type { MessageProof } from '../platform/crypto/message-proof-shape';
+import type { Beginning } from '../activities/worktree/beginning';
 import { agentRunId, type AgentRunInput, type StopInput } from './agent-run/messages';
 import { recoveryId, type CancelRecoveryInput } from './recovery/messages';
+import { executionTreeId, type TreeCancelInput } from './execution-tree/messages';
+import { phaseExpansionId, type PhaseExpansionInput } from './phase-expansion/messages';
+import { taskTransitionId, type TaskTransitionInput } from './task-transition/messages';
+import {
+  rewindPlanId,
+  workspaceRewindId,
+  type RewindCommitInput,
+  type RewindPlanInput,
+} from './workspace-rewind/messages';
+import { worktreeId, type AskedFor } from './worktree/messages';
 import { runApprovalId, type DecideInput } from './run-approval/messages';
 
 /** A message with what proves who it is from: what reaches Temporal proves nothing by itself. */
@@ -58,3 +69,34 @@ export const stoppedByMessage = (attemptId: string, actor: string): ProvenMessag
 
 export const cancelRecoveryMessage = (input: CancelRecoveryInput): ProvenMessage =>
   provenMessage('cancel-recovery', recoveryId(input.attemptId), input.actor, input);
+
+/** An operation on the worktree of a task, whether it is asked of a workflow or starts one. */
+export const operateMessage = (taskId: string, { request, actor }: AskedFor): ProvenMessage =>
+  provenMessage('operate-worktree', worktreeId(taskId), actor, { request, actor });
+
+/** What an operation is to do and where, as the worker signs it that has planned it. */
+export const worktreePlanMessage = ({
+  taskId,
+  actor,
+  request,
+  target,
+}: Omit<Beginning, 'operationId'>): ProvenMessage =>
+  provenMessage('worktree-plan', worktreeId(taskId), actor, { taskId, actor, request, target });
+
+export const treeCancelMessage = (input: TreeCancelInput): ProvenMessage =>
+  provenMessage('cancel-tree', executionTreeId(input.rootObjectiveId), input.actor, input);
+
+/** More authority for a run in an emergency. */
+export const expansionMessage = (input: PhaseExpansionInput): ProvenMessage =>
+  provenMessage('expand-phase', phaseExpansionId(input.attemptId, input.operationId), input.change.entry.actor, input);
+
+export const rewindPlanMessage = (input: RewindPlanInput): ProvenMessage =>
+  provenMessage('plan-rewind', rewindPlanId(input.rewindId), input.actor, input);
+
+/** A rewind that was approved; by whom is in the record of its approval. */
+export const rewindMessage = ({ rewindId, attemptId }: Omit<RewindCommitInput, 'hostId'>): ProvenMessage =>
+  provenMessage('rewind', workspaceRewindId(rewindId), byService, { rewindId, attemptId });
+
+/** What hooks are told, which receivers take for the board's word. */
+export const transitionMessage = ({ id, context }: Pick<TaskTransitionInput, 'id' | 'context'>): ProvenMessage =>
+  provenMessage('task-transition', taskTransitionId(id), byService, { id, context });

@@ -1,6 +1,7 @@
 import { unsettledStates } from '../../contracts/worktree';
 import type { WorktreeRecord } from '../../stores/worktree-store';
 import { withHeartbeat } from '../../platform/temporal/heartbeat';
+import { worktreePlanMessage } from '../../workflows/message-proofs';
 import { inTurn } from '../in-turn';
 import { beginAdopt } from './begin-adopt';
 import { beginCleanup } from './begin-cleanup';
@@ -20,6 +21,7 @@ export function createBeginWorktreeActivities(deps: WorktreeHostDependencies) {
      * Repeated, it finds what it has written.
      */
     async beginWorktree(beginning: Beginning): Promise<Begun> {
+      await deps.proofs.require(worktreePlanMessage(beginning), beginning.proof);
       try {
         return await withHeartbeat(() => inTurn(`worktree/${beginning.taskId}`, () => unlessBegun(beginning)));
       } catch (error) {

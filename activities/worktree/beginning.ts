@@ -2,10 +2,11 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { LaunchRefusal } from '../../contracts/launch';
 import type { WorktreeState } from '../../contracts/worktree';
 import type { WorktreeRequest } from '../../contracts/worktree-request';
+import type { Signed } from '../../workflows/message-proofs';
 import type { WorktreeTarget } from './plan';
 
-/** An operation as it is asked for, under the id it is known by from now on. */
-export interface Beginning {
+/** An operation as it was planned, which its proof says, under the id it is known by from now on. */
+export interface Beginning extends Signed {
   taskId: string;
   operationId: string;
   actor: string;

@@ -1,4 +1,5 @@
 import type { Log } from '../../platform/log/log';
+import type { ProofVerifier } from '../../platform/temporal/proof-verifier';
 import type { Git } from '../../providers/git/git';
 import type { ActiveRunStore } from '../../stores/active-run-store';
 import type { WorktreeStore } from '../../stores/worktree-store';
@@ -13,6 +14,8 @@ export interface WorktreeHostDependencies {
   worktreeDir: string;
   /** Directory of the detached worktrees merges are made in. */
   integrationDir: string;
+  /** Verifies that an operation is one that was planned: it names a repository. */
+  proofs: ProofVerifier;
   log: Log;
   now(): Date;
 }

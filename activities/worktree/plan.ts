@@ -1,13 +1,20 @@
+import { ApplicationFailure } from '@temporalio/common';
 import type { LaunchRefusal } from '../../contracts/launch';
 import type { Repository } from '../../contracts/repository';
 import type { Task } from '../../contracts/task';
 import { unsettledStates, type WorktreeOperationKind, type WorktreeState } from '../../contracts/worktree';
 import { gitTargetOf } from '../../runs/contract';
+import { startProofMs, type MessageProofs } from '../../platform/crypto/message-proof';
+import { messageUnproven, type MessageProof } from '../../platform/crypto/message-proof-shape';
+import type { ProofVerifier } from '../../platform/temporal/proof-verifier';
 import { refusal } from '../../runs/refusal';
+import type { AttemptStore } from '../../stores/attempt-store';
 import type { Board } from '../../stores/board-files/board';
 import type { HostStore } from '../../stores/host-store';
 import type { RepositoryStore } from '../../stores/repository-store';
 import type { WorktreeStore } from '../../stores/worktree-store';
+import { operateMessage, worktreePlanMessage } from '../../workflows/message-proofs';
+import type { AskedFor } from '../../workflows/worktree/messages';
 import { noWorktree } from './refusals';
 
 export interface WorktreePlanDependencies {
@@ -15,6 +22,9 @@ export interface WorktreePlanDependencies {
   repositories: RepositoryStore;
   hosts: HostStore;
   worktrees: WorktreeStore;
+  attempts: Pick<AttemptStore, 'get'>;
+  proofs: ProofVerifier;
+  messageProofs: Pick<MessageProofs, 'sign'>;
   now(): Date;
 }
 
@@ -31,6 +41,19 @@ export interface WorktreePlan {
   unfinished: Unfinished | null;
   /** What to make, when there is nothing yet. */
   target: WorktreeTarget | null;
+  /** That this is to be done, for the host that does it. */
+  proof?: MessageProof;
+}
+
+export interface PlanInput {
+  taskId: string;
+  kind: WorktreeOperationKind | null;
+  /** The host a new worktree is wanted on. */
+  hostId?: string;
+  /** What is to be done. Nothing is, besides finishing what was written down, when absent. */
+  asked?: AskedFor;
+  /** When that was accepted, in milliseconds. */
+  acceptedAtMs?: number;
 }
 
 /** What a new worktree is of. */
@@ -42,36 +65,36 @@ export interface WorktreeTarget {
   legacyPath?: string;
 }
 
+interface VerifyInput {
+  taskId: string;
+  asked: AskedFor;
+  acceptedAtMs?: number | undefined;
+}
+
 export function createWorktreePlanActivities(deps: WorktreePlanDependencies) {
+  const { messageProofs } = deps;
   return {
-    /** Where an operation happens, and what has to be finished before it. */
-    async planWorktree({
-      taskId,
-      kind,
-      hostId,
-    }: {
-      taskId: string;
-      kind: WorktreeOperationKind | null;
-      /** The host a new worktree is wanted on. */
-      hostId?: string;
-    }): Promise<WorktreePlan | LaunchRefusal> {
-      const record = await deps.worktrees.get(taskId);
-      if (record?.operation && unsettledStates.includes(record.state)) {
-        const { id, kind: unfinished } = record.operation;
-        return {
-          hostId: record.hostId,
-          unfinished: { operationId: id, kind: unfinished, state: record.state },
-          target: null,
-        };
+    /**
+     * Where an operation happens, and what has to be finished before it. An operation is what the API has signed, or the new
+     * worktree of a run that goes on.
+     */
+    async planWorktree({ asked, acceptedAtMs, ...input }: PlanInput): Promise<WorktreePlan | LaunchRefusal> {
+      if (!asked) return planOf(input);
+      try {
+        await verify({ taskId: input.taskId, asked, acceptedAtMs });
+      } catch (error) {
+        if (!(error instanceof ApplicationFailure) || error.type !== messageUnproven) throw error;
+        return refusal(messageUnproven, 409, error.message, { taskId: input.taskId });
       }
-      const makes = kind === 'create' || kind === 'adopt';
-      if (record && (record.state === 'ready' || !makes))
-        return { hostId: record.hostId, unfinished: null, target: null };
-      const found = await deps.board.get(taskId);
-      if (!found) return refusal('NOT_FOUND', 404, `No task has the id ${taskId}.`, { taskId });
-      if (!makes) return noWorktree(taskId, found.task.git?.worktreePath);
-      return place(found.task, record && record.state !== 'removed' ? record.hostId : hostId);
+      const plan = await planOf(input);
+      if ('status' in plan || plan.unfinished) return plan;
+      const { request, actor } = asked;
+      const planned = worktreePlanMessage({ taskId: input.taskId, request, actor, target: plan.target });
+      return { ...plan, proof: messageProofs.sign(planned, startProofMs) };
     },
+
+    /** Refuses an operation that proves nothing, before the workflow that it is asked of takes it for its own. */
+    verifyOperation: verify,
 
     /** Writes down why an operation stands still, so that people see it and anybody can take it up again. */
     async recordInterruption({
@@ -99,6 +122,43 @@ export function createWorktreePlanActivities(deps: WorktreePlanDependencies) {
       );
     },
   };
+
+  async function planOf({
+    taskId,
+    kind,
+    hostId,
+  }: Pick<PlanInput, 'taskId' | 'kind' | 'hostId'>): Promise<WorktreePlan | LaunchRefusal> {
+    const record = await deps.worktrees.get(taskId);
+    if (record?.operation && unsettledStates.includes(record.state)) {
+      const { id, kind: unfinished } = record.operation;
+      return {
+        hostId: record.hostId,
+        unfinished: { operationId: id, kind: unfinished, state: record.state },
+        target: null,
+      };
+    }
+    const makes = kind === 'create' || kind === 'adopt';
+    if (record && (record.state === 'ready' || !makes))
+      return { hostId: record.hostId, unfinished: null, target: null };
+    const found = await deps.board.get(taskId);
+    if (!found) return refusal('NOT_FOUND', 404, `No task has the id ${taskId}.`, { taskId });
+    if (!makes) return noWorktree(taskId, found.task.git?.worktreePath);
+    return place(found.task, record && record.state !== 'removed' ? record.hostId : hostId);
+  }
+
+  /** @throws ApplicationFailure `MESSAGE_UNPROVEN` */
+  async function verify({ taskId, asked, acceptedAtMs }: VerifyInput): Promise<void> {
+    if (asked.proof === undefined && (await isOfRun(taskId, asked))) return;
+    await deps.proofs.require(operateMessage(taskId, asked), asked.proof, acceptedAtMs);
+  }
+
+  /** A run that goes on makes the worktree of its own task, if there is none, and nothing else. */
+  async function isOfRun(taskId: string, { request, actor }: AskedFor): Promise<boolean> {
+    const attemptId = /^run:(.+)$/.exec(actor)?.[1];
+    if (attemptId === undefined || JSON.stringify(request) !== '{"kind":"create"}') return false;
+    const attempt = await deps.attempts.get(attemptId);
+    return attempt?.taskId === taskId && attempt.state !== 'ended' && attempt.state !== 'refused';
+  }
 
   async function place(task: Task, wantedHostId: string | undefined): Promise<WorktreePlan | LaunchRefusal> {
     const { id, git } = task;

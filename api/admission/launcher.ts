@@ -1,4 +1,5 @@
 import { WithStartWorkflowOperation, type Client } from '@temporalio/client';
+import { startProofMs, type MessageProofs } from '../../platform/crypto/message-proof';
 import { AppError } from '../../platform/errors/app-error';
 import { searchAttributes } from '../../platform/temporal/search-attributes';
 import {
@@ -7,12 +8,18 @@ import {
   executionTreeId,
   type TreeCancelInput,
 } from '../../workflows/execution-tree/messages';
+import { treeCancelMessage } from '../../workflows/message-proofs';
 import { boardQueue } from '../../workflows/queues';
 import type { RunLauncher } from '../runs/launcher';
 import { withinDeadline } from '../temporal/deadline';
+import { withProof } from '../temporal/with-proof';
 
 /** The workflows behind admission: what its endpoints may start and tell. */
-export const createAdmissionLauncher = (client: Client, runs: Pick<RunLauncher, 'stop'>) => ({
+export const createAdmissionLauncher = (
+  client: Client,
+  runs: Pick<RunLauncher, 'stop'>,
+  proofs: Pick<MessageProofs, 'sign'>,
+) => ({
   /** Ends a queued run and answers once that is recorded; `undefined` when it is over. */
   stopRun: runs.stop,
 
@@ -21,7 +28,8 @@ export const createAdmissionLauncher = (client: Client, runs: Pick<RunLauncher, 
    *
    * @throws AppError 503 `TREE_PENDING` when no worker answers in time: the cancel is kept and will be done
    */
-  async cancelTree(input: TreeCancelInput): Promise<void> {
+  async cancelTree(cancel: TreeCancelInput): Promise<void> {
+    const input = withProof(proofs, cancel, treeCancelMessage(cancel), startProofMs);
     // Made anew for each try: one is good for one call.
     const start = () =>
       new WithStartWorkflowOperation('executionTree', {

@@ -9,7 +9,7 @@ import type { AdmissionContext } from './context';
 import { createAdmissionLauncher } from './launcher';
 import { admissionRoutes } from './routes';
 
-export const openAdmission: OpenArea = async ({ client, database, now, runs, settings, telemetry }) => {
+export const openAdmission: OpenArea = async ({ client, database, now, proofs, runs, settings, telemetry }) => {
   const [requests, reservations, queue, trees, hosts] = await Promise.all([
     createAdmissionRequestStore(database),
     createReservationStore(database),
@@ -17,7 +17,7 @@ export const openAdmission: OpenArea = async ({ client, database, now, runs, set
     createTreeStore(database, reportTreeControl(telemetry)),
     createHostStore(database),
   ]);
-  const launcher = createAdmissionLauncher(client, runs.launcher);
+  const launcher = createAdmissionLauncher(client, runs.launcher, proofs);
   const context: AdmissionContext = {
     requests,
     reservations,

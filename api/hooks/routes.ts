@@ -16,6 +16,7 @@ import {
 } from '../../contracts/hook';
 import { assertFound } from '../../platform/errors/app-error';
 import { expectedRevision, statedRevisions } from '../../platform/http/precondition';
+import type { MessageProofs } from '../../platform/crypto/message-proof';
 import type { Routes } from '../../platform/http/routes';
 import { withoutUndefined } from '../../platform/json/without-undefined';
 import { slicePage } from '../../platform/lists/slice';
@@ -38,6 +39,7 @@ export interface HookRouteDependencies {
   executions: HookExecutionStore;
   board: Pick<Board, 'get'>;
   client: Client;
+  proofs: Pick<MessageProofs, 'sign'>;
   timings: HookTimings;
 }
 

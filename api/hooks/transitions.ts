@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { WorkflowExecutionAlreadyStartedError, type Client } from '@temporalio/client';
 import type { Task } from '../../contracts/task';
+import { startProofMs, type MessageProofs } from '../../platform/crypto/message-proof';
 import { errorMessage } from '../../platform/errors/app-error';
 import type { Log } from '../../platform/log/log';
 import { hookFits } from '../../runs/hook-events';
@@ -9,15 +10,18 @@ import { locations } from '../../stores/board-files/layout';
 import type { Board, BoardChange } from '../../stores/board-files/types';
 import type { HookStore } from '../../stores/hook-store';
 import type { Noticed, PendingTransition, TaskStandingStore } from '../../stores/task-standing-store';
+import { transitionMessage } from '../../workflows/message-proofs';
 import { boardQueue } from '../../workflows/queues';
 import { taskTransitionId, type HookTimings } from '../../workflows/task-transition/messages';
 import type { taskTransition } from '../../workflows/task-transition/workflow';
+import { withProof } from '../temporal/with-proof';
 
 export interface TransitionDependencies {
   board: Pick<Board, 'list' | 'onChange'>;
   hooks: Pick<HookStore, 'list'>;
   standings: TaskStandingStore;
   client: Client;
+  proofs: Pick<MessageProofs, 'sign'>;
   log: Log;
   timings: HookTimings;
 }
@@ -124,15 +128,16 @@ export class TransitionWatcher {
 
 /** Starts the workflow that runs the hooks of something that happened, unless it was started before. */
 export async function startTransition(
-  { client, timings }: Pick<TransitionDependencies, 'client' | 'timings'>,
+  { client, proofs, timings }: Pick<TransitionDependencies, 'client' | 'proofs' | 'timings'>,
   { id, context }: PendingTransition,
 ): Promise<void> {
+  const transition = { id, context };
   try {
     await client.workflow.start<typeof taskTransition>('taskTransition', {
       workflowId: taskTransitionId(id),
       workflowIdReusePolicy: 'REJECT_DUPLICATE',
       taskQueue: boardQueue,
-      args: [{ id, context, timings }],
+      args: [{ ...withProof(proofs, transition, transitionMessage(transition), startProofMs), timings }],
       staticSummary: `${context.event}: ${context.taskTitle}`.slice(0, 200),
     });
   } catch (error) {

@@ -4,16 +4,19 @@ import {
   WorkflowNotFoundError,
   type Client,
 } from '@temporalio/client';
+import { updateProofMs, type MessageProofs } from '../../platform/crypto/message-proof';
 import { AppError } from '../../platform/errors/app-error';
 import { searchAttributes } from '../../platform/temporal/search-attributes';
 import type { PhaseNotice } from '../../runs/phases/notice';
 import { agentRunId, phaseChanged } from '../../workflows/agent-run/messages';
 import { expansionBegun, phaseExpansionId, type PhaseExpansionInput } from '../../workflows/phase-expansion/messages';
+import { expansionMessage } from '../../workflows/message-proofs';
 import { boardQueue } from '../../workflows/queues';
 import { withinDeadline } from '../temporal/deadline';
+import { withProof } from '../temporal/with-proof';
 
 /** The workflow behind an emergency. */
-export function createPhaseLauncher(client: Client) {
+export function createPhaseLauncher(client: Client, proofs: Pick<MessageProofs, 'sign'>) {
   return {
     /**
      * Begins an emergency whose end is arranged with it, and answers whether it was begun. `undefined` when one of this
@@ -21,7 +24,8 @@ export function createPhaseLauncher(client: Client) {
      *
      * @throws AppError 503 `PHASE_PENDING` when no worker answers in time
      */
-    async expand(input: PhaseExpansionInput, taskId: string): Promise<{ applied: boolean } | undefined> {
+    async expand(expansion: PhaseExpansionInput, taskId: string): Promise<{ applied: boolean } | undefined> {
+      const input = withProof(proofs, expansion, expansionMessage(expansion), updateProofMs);
       try {
         return await withinDeadline(client, pending, () =>
           client.workflow.executeUpdateWithStart(expansionBegun, {

@@ -5,13 +5,13 @@ import type { PhasesContext } from './context';
 import { createPhaseLauncher } from './launcher';
 import { phaseRoutes } from './routes';
 
-export const openPhases: OpenArea = async ({ approvals, client, database, feed, now, runs, traces }) => {
+export const openPhases: OpenArea = async ({ approvals, client, database, feed, now, proofs, runs, traces }) => {
   const context: PhasesContext = {
     attempts: runs.attempts,
     phases: await createPhaseStore(database),
     approvals,
     requests: createApprovals({ ...runs, feed, approvals, client, now }),
-    launcher: createPhaseLauncher(client),
+    launcher: createPhaseLauncher(client, proofs),
     traces,
     now,
   };

@@ -1,6 +1,8 @@
 import type { Client } from '@temporalio/client';
+import { startProofMs, type MessageProofs } from '../../platform/crypto/message-proof';
 import { AppError } from '../../platform/errors/app-error';
 import { searchAttributes } from '../../platform/temporal/search-attributes';
+import { rewindMessage, rewindPlanMessage } from '../../workflows/message-proofs';
 import { boardQueue } from '../../workflows/queues';
 import {
   rewindPlanId,
@@ -10,9 +12,10 @@ import {
   type RewindPlanInput,
 } from '../../workflows/workspace-rewind/messages';
 import { withinDeadline } from '../temporal/deadline';
+import { withProof } from '../temporal/with-proof';
 
 /** The workflows behind a rewind: its plan, and its one execution. */
-export function createRewindLauncher(client: Client) {
+export function createRewindLauncher(client: Client, proofs: Pick<MessageProofs, 'sign'>) {
   const run = async (workflow: string, workflowId: string, input: { rewindId: string; attemptId: string }) => {
     const handle = await client.workflow.start<(input: object) => Promise<RewindOutcome>>(workflow, {
       workflowId,
@@ -27,11 +30,17 @@ export function createRewindLauncher(client: Client) {
   return {
     /** @throws AppError 503 `REWIND_PENDING` when the host of the worktree does not answer in time */
     plan: (input: RewindPlanInput): Promise<RewindOutcome> =>
-      withinDeadline(client, pending, () => run('workspaceRewindPlan', rewindPlanId(input.rewindId), input)),
+      withinDeadline(client, pending, () => {
+        const signed = withProof(proofs, input, rewindPlanMessage(input), startProofMs);
+        return run('workspaceRewindPlan', rewindPlanId(input.rewindId), signed);
+      }),
 
     /** @throws AppError 503 `REWIND_PENDING` as `plan`; the rewind goes on */
     commit: (input: RewindCommitInput): Promise<RewindOutcome> =>
-      withinDeadline(client, pending, () => run('workspaceRewind', workspaceRewindId(input.rewindId), input)),
+      withinDeadline(client, pending, () => {
+        const signed = withProof(proofs, input, rewindMessage(input), startProofMs);
+        return run('workspaceRewind', workspaceRewindId(input.rewindId), signed);
+      }),
   };
 }
 

@@ -6,14 +6,14 @@ import type { RewindContext } from './context';
 import { createRewindLauncher } from './launcher';
 import { rewindRoutes } from './routes';
 
-export const openRewind: OpenArea = async ({ approvals, client, database, feed, now, runs }) => {
+export const openRewind: OpenArea = async ({ approvals, client, database, feed, now, proofs, runs }) => {
   const context: RewindContext = {
     attempts: runs.attempts,
     checkpoints: await createCheckpointStore(database),
     rewinds: await createRewindStore(database),
     approvalStore: approvals,
     approvals: createApprovals({ ...runs, feed, approvals, client, now }),
-    launcher: createRewindLauncher(client),
+    launcher: createRewindLauncher(client, proofs),
     now,
   };
   return (routes) => rewindRoutes(routes, context);

@@ -8,7 +8,7 @@ import { updateProofMs, type MessageProofs } from '../../platform/crypto/message
 import { AppError, conflict } from '../../platform/errors/app-error';
 import { NexusFailedError, NexusNotServedError } from '../../platform/temporal/ask-nexus';
 import { searchAttributes } from '../../platform/temporal/search-attributes';
-import { inspectMessage, openEditorMessage } from '../../workflows/message-proofs';
+import { inspectMessage, openEditorMessage, operateMessage } from '../../workflows/message-proofs';
 import { boardQueue, hostQueue } from '../../workflows/queues';
 import { operateUpdate, worktreeBusy, worktreeId, type WorktreeOutcome } from '../../workflows/worktree/messages';
 import { worktreeViewId, type WorktreePlace } from '../../workflows/worktree-view/messages';
@@ -55,16 +55,18 @@ export function createWorktreeLauncher({ client, ask, proofs, heartbeatTimeoutMs
      *   a caller waits: it goes on
      */
     async operate(taskId: string, request: WorktreeRequest, actor: string): Promise<WorktreeOutcome> {
+      const operation = { request, actor };
+      const asked = withProof(proofs, operation, operateMessage(taskId, operation), updateProofMs);
       try {
         return await askAgain(() =>
           withinDeadline(client, pending, () =>
             client.workflow.executeUpdateWithStart(operateUpdate, {
-              args: [{ request, actor }],
+              args: [asked],
               startWorkflowOperation: new WithStartWorkflowOperation('worktree', {
                 workflowId: worktreeId(taskId),
                 taskQueue: boardQueue,
                 workflowIdConflictPolicy: 'USE_EXISTING',
-                args: [{ taskId, actor, request, heartbeatTimeoutMs }],
+                args: [{ taskId, ...asked, heartbeatTimeoutMs }],
                 staticSummary: `${request.kind} worktree of ${taskId}`,
                 typedSearchAttributes: [{ key: searchAttributes.taskId, value: taskId }],
               }),

@@ -44,6 +44,7 @@ function onHost(git: Partial<Git> = {}) {
     hostId: 'host',
     worktreeDir: join(at.directory.path, 'made'),
     integrationDir: join(at.directory.path, 'integrations'),
+    proofs: { require: () => Promise.resolve() },
     log,
     now: () => new Date(),
   };

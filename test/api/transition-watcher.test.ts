@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
 import { TransitionWatcher } from '../../api/hooks/transitions';
 import { createLog } from '../../platform/log/log';
+import { someProofs } from '../support/proofs';
 import { eventually } from '../../platform/testing/eventually';
 import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
 import { createBoard, type Board } from '../../stores/board-files/board';
@@ -53,6 +54,7 @@ async function watching(): Promise<TransitionWatcher> {
     hooks: await createHookStore(database),
     standings: await createTaskStandingStore(database),
     client,
+    proofs: someProofs(),
     log,
     timings: usualHookTimings,
   });

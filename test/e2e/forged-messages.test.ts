@@ -1,12 +1,24 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { WithStartWorkflowOperation } from '@temporalio/client';
 import { askNexus } from '../../platform/temporal/ask-nexus';
 import { messageUnproven } from '../../platform/crypto/message-proof-shape';
 import { eventually } from '../../platform/testing/eventually';
 import { withProof } from '../../api/temporal/with-proof';
 import { startProofMs, updateProofMs } from '../../platform/crypto/message-proof';
-import { cancelRecoveryMessage, decideMessage, launchMessage, stopMessage } from '../../workflows/message-proofs';
+import {
+  cancelRecoveryMessage,
+  decideMessage,
+  launchMessage,
+  operateMessage,
+  stopMessage,
+} from '../../workflows/message-proofs';
 import { agentRunId, type AgentRunInput, type StopInput } from '../../workflows/agent-run/messages';
+import { executionTreeId } from '../../workflows/execution-tree/messages';
+import { phaseExpansionId } from '../../workflows/phase-expansion/messages';
+import { taskTransitionId } from '../../workflows/task-transition/messages';
+import { rewindPlanId, workspaceRewindId } from '../../workflows/workspace-rewind/messages';
+import { worktreeId, type AskedFor } from '../../workflows/worktree/messages';
 import { recoveryId, type CancelRecoveryInput } from '../../workflows/recovery/messages';
 import { runApprovalId, type DecideInput } from '../../workflows/run-approval/messages';
 import { anApprovalRequest, aRequester, aWaitingRun, type Requester } from '../support/approvals';
@@ -329,4 +341,126 @@ describe('what follows a run that failed', () => {
     await recovering.cancel();
     await eventually(async () => expect(JSON.stringify(await recovery())).toContain('operator:temporal'));
   });
+});
+
+describe('an operation on a worktree', () => {
+  const operation = (taskOfIt: string, asked: AskedFor, more: object = {}): Promise<unknown> =>
+    stack.temporal.workflow.execute('worktree', {
+      workflowId: worktreeId(taskOfIt),
+      taskQueue: boardQueue,
+      args: [{ taskId: taskOfIt, heartbeatTimeoutMs: 2_000, ...asked, ...more }],
+    });
+
+  it('is done only with the proof of the API for exactly this worktree', async () => {
+    const { id } = await stack.call.createTask({ title: 'A worktree', git: { repo: 'sample' } });
+    const create: AskedFor = { request: { kind: 'create' }, actor: 'admin' };
+    const proofs = await proofsOf(stack.env);
+    const signed = (asked: AskedFor, by = proofs, of = id) =>
+      withProof(by, asked, operateMessage(of, asked), updateProofMs);
+    const forgeries: [string, AskedFor][] = [
+      ['none', create],
+      ['of another key', signed(create, someProofs())],
+      ['expired', signed(create, await proofsOf(stack.env, longAgo))],
+      ['for another worktree', signed(create, proofs, taskId)],
+      ['for another operation', { ...signed(create), request: { kind: 'cleanup', force: true } as never }],
+      ['as a run of another task', { ...create, actor: 'run:attempt_000000000000' }],
+    ];
+    for (const [name, forged] of forgeries) {
+      const outcome = await operation(id, forged);
+      expect([name, outcome]).toEqual([name, expect.objectContaining({ status: 'refused', code: messageUnproven })]);
+    }
+    expect((await stack.call.get(`/api/tasks/${id}/worktree`)).status).toBe(404);
+    const refusedUpdate = stack.temporal.workflow.executeUpdateWithStart('operate', {
+      args: [create],
+      startWorkflowOperation: new WithStartWorkflowOperation('worktree', {
+        workflowId: worktreeId(id),
+        taskQueue: boardQueue,
+        workflowIdConflictPolicy: 'USE_EXISTING',
+        args: [{ taskId: id, heartbeatTimeoutMs: 2_000, request: null, actor: 'system:reconcile' }],
+      }),
+    });
+    expect(await refused(refusedUpdate)).toBe(messageUnproven);
+    expect(await operation(id, signed(create))).toMatchObject({ status: 'done' });
+  });
+
+  it('runs no git where a message says that a repository is', async () => {
+    const beginning = {
+      taskId,
+      operationId: 'op_1',
+      actor: 'admin',
+      request: { kind: 'create' },
+      target: { repository: { name: 'evil', path: stack.dir, defaultBranch: 'main' }, branch: 'b', baseBranch: 'main' },
+    };
+    const fence = stack.temporal.activity.execute('beginWorktree', {
+      id: 'attack/begin',
+      taskQueue: hostQueue(stack.worker.hostId),
+      args: [beginning],
+      scheduleToCloseTimeout: '20 seconds',
+    });
+    expect(await refused(fence)).toBe('ACTIVITY_FORBIDDEN');
+  });
+});
+
+describe('what is started directly', () => {
+  const start = (type: string, workflowId: string, input: object): Promise<unknown> =>
+    refused(stack.temporal.workflow.execute(type, { workflowId, taskQueue: boardQueue, args: [input] }));
+
+  it('cancels no execution tree', async () => {
+    const { taskId: id, attemptId } = await aRun('long-bee');
+    const cancel = { rootObjectiveId: attemptId, actor: 'admin', reason: 'because', keyHash: 'x' };
+    expect(await start('executionTree', executionTreeId(attemptId), cancel)).toBe(messageUnproven);
+    expect((await stack.call.status(id)).state).toBe('running');
+    await stack.call.ok('POST', `/api/agents/${id}/stop`, { attemptId });
+    await stack.call.ended(id);
+  });
+
+  it('plans and commits no rewind', async () => {
+    const { hostId } = stack.worker;
+    const plan = { rewindId: 'rw1', attemptId: 'attempt_1', taskId, hostId, actor: 'admin', resolutions: [] };
+    expect(await start('workspaceRewindPlan', rewindPlanId('rw1'), plan)).toBe(messageUnproven);
+    const commit = { rewindId: 'rw1', attemptId: 'attempt_1', hostId };
+    expect(await start('workspaceRewind', workspaceRewindId('rw1'), commit)).toBe(messageUnproven);
+  });
+
+  it('gives a run no more authority', async () => {
+    const { taskId: id, attemptId } = await aRun('long-bee');
+    const snapshot = () => stack.call.ok('GET', `/api/agents/${id}/phase?attemptId=${attemptId}`);
+    const before = await snapshot();
+    const input = {
+      attemptId,
+      operationId: 'op-1',
+      expiresAt: new Date(Date.now() + 60_000).toISOString(),
+      expected: {
+        sequence: 0,
+        evidenceDigest: before.evidence?.digest,
+        manifestDigest: before.manifestDigest,
+      },
+      change: { evidence: {}, emergency: null, entry: { actor: 'admin', sequence: 1 } },
+    };
+    expect(await start('phaseExpansion', phaseExpansionId(attemptId, 'op-1'), input)).toBe(messageUnproven);
+    expect(await snapshot()).toEqual(before);
+    await stack.call.ok('POST', `/api/agents/${id}/stop`, { attemptId });
+    await stack.call.ended(id);
+  });
+
+  it('tells no hook what did not happen', async () => {
+    const context = { event: 'task.done', taskId, taskTitle: 'Forged' };
+    const input = { id: 'forged/1', context, timings: { firstPauseMs: 1, longestPauseMs: 1, giveUpAfterMs: 1_000 } };
+    expect(await start('taskTransition', taskTransitionId('forged/1'), input)).toBe(messageUnproven);
+  });
+});
+
+it('does what was accepted in time, however long no worker was there', async () => {
+  const { id } = await stack.call.createTask({ title: 'Waits', git: { repo: 'sample' } });
+  await stack.worker.close();
+  const asked: AskedFor = { request: { kind: 'create' }, actor: 'admin' };
+  const signed = withProof(await proofsOf(stack.env), asked, operateMessage(id, asked), 1_000);
+  const handle = await stack.temporal.workflow.start('worktree', {
+    workflowId: worktreeId(id),
+    taskQueue: boardQueue,
+    args: [{ taskId: id, heartbeatTimeoutMs: 2_000, ...signed }],
+  });
+  await eventually(() => expect(Date.now()).toBeGreaterThan(Date.parse(signed.proof.expiresAt) + 1_000));
+  await stack.anotherWorker();
+  expect(await handle.result()).toMatchObject({ status: 'done' });
 });

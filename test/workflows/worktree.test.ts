@@ -15,6 +15,10 @@ import { eventually } from '../../platform/testing/eventually';
 import { installRuntime } from '../../platform/temporal/runtime';
 import { hostQueue } from '../../workflows/queues';
 import { operateUpdate, worktreeId, type WorktreeOutcome } from '../../workflows/worktree/messages';
+import { withProof } from '../../api/temporal/with-proof';
+import { updateProofMs } from '../../platform/crypto/message-proof';
+import { operateMessage } from '../../workflows/message-proofs';
+import { someProofs } from '../support/proofs';
 import { testTemporal, type TestTemporal } from '../support/temporal';
 import { workflowBundle } from '../support/workflow-bundle';
 
@@ -69,6 +73,7 @@ async function withWorktree(
       unfinished = null;
       return planned;
     },
+    verifyOperation: async () => undefined,
     createWorktree: async () => ({ state: 'ready', inspection }),
     beginWorktree: async () => ({ state: 'rebasing' }),
     makeWorktree: to('ready'),
@@ -99,16 +104,19 @@ async function withWorktree(
   const operated: Operated = {
     calls,
     hostId,
-    ask: (request, actor = 'test') =>
-      temporal.client.workflow.executeUpdateWithStart(operateUpdate, {
-        args: [{ request, actor }],
+    ask: (request, actor = 'test') => {
+      const operation = { request, actor };
+      const asked = withProof(someProofs(), operation, operateMessage(taskId, operation), updateProofMs);
+      return temporal.client.workflow.executeUpdateWithStart(operateUpdate, {
+        args: [asked],
         startWorkflowOperation: new WithStartWorkflowOperation('worktree', {
           workflowId,
           taskQueue,
           workflowIdConflictPolicy: 'USE_EXISTING',
-          args: [{ ...input, actor, request }],
+          args: [{ ...input, ...asked }],
         }),
-      }),
+      });
+    },
     resume: async () => {
       const args = [{ ...input, actor: 'reconcile', request: null }];
       await temporal.client.workflow.start('worktree', { workflowId, taskQueue, args });

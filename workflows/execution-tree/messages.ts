@@ -1,10 +1,11 @@
 import { defineUpdate } from '@temporalio/workflow';
+import type { Signed } from '../message-proofs';
 
 /** The business id of a tree's workflow: cancelling it twice is one cancel. */
 export const executionTreeId = (rootObjectiveId: string): string => `tree/${rootObjectiveId}`;
 
-/** What cancels a tree; the key itself is never part of a history. */
-export interface TreeCancelInput {
+/** What cancels a tree, signed by the API; the key itself is never part of a history. */
+export interface TreeCancelInput extends Signed {
   rootObjectiveId: string;
   actor: string;
   reason: string;

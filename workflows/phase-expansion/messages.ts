@@ -1,11 +1,13 @@
 import { defineUpdate } from '@temporalio/workflow';
+import type { Signed } from '../message-proofs';
 import type { PhaseChange } from '../../stores/phase-store';
 
 /** One execution per emergency: the same operation asked for twice is one. */
 export const phaseExpansionId = (attemptId: string, operationId: string): string =>
   `phase-expansion/${attemptId}/${operationId}`;
 
-export interface PhaseExpansionInput {
+/** Signed by the API. */
+export interface PhaseExpansionInput extends Signed {
   attemptId: string;
   operationId: string;
   expiresAt: string;

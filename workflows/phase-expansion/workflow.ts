@@ -5,8 +5,10 @@ import {
   proxyLocalActivities,
   setCurrentDetails,
   setHandler,
+  workflowInfo,
 } from '@temporalio/workflow';
 import type { PhaseActivities } from '../../activities/phases';
+import { verified } from '../unproven';
 import { expansionBegun, type PhaseExpansionInput } from './messages';
 
 /** Store work: short, idempotent, repeated until the stores answer. */
@@ -31,7 +33,9 @@ export async function phaseExpansion(input: PhaseExpansionInput): Promise<{ appl
   });
   return CancellationScope.nonCancellable(async () => {
     const { attemptId, operationId, expiresAt } = input;
-    const begun = await records.beginExpansion(input);
+    const begun = await verified(
+      records.beginExpansion({ ...input, acceptedAtMs: workflowInfo().startTime.getTime() }),
+    );
     applied = begun.applied;
     if (begun.applied) {
       setCurrentDetails(`More authority for ${attemptId} until ${expiresAt}.`);

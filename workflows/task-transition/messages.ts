@@ -1,9 +1,11 @@
+import type { Signed } from '../message-proofs';
 import type { HookContext } from '../../contracts/hook';
 
 /** One execution for each thing that happens to a task: noticed twice, it is told once. */
 export const taskTransitionId = (transitionId: string): string => `task-transition/${transitionId}`;
 
-export interface TaskTransitionInput {
+/** Signed by the API that noticed it: receivers take what they are told for the board's word. */
+export interface TaskTransitionInput extends Signed {
   id: string;
   context: HookContext;
   /** How long each hook is tried; settings, shortened by tests. */

@@ -8,8 +8,8 @@ const { hooksFor, giveUpHook } = proxyActivities<Pick<HookActivities, 'hooksFor'
 });
 
 /** Runs every hook that waits for something that happened to a task; one that fails keeps no other from being run. */
-export async function taskTransition({ id, context, timings }: TaskTransitionInput): Promise<{ hooks: number }> {
-  const hooks = await hooksFor(context);
+export async function taskTransition({ id, context, proof, timings }: TaskTransitionInput): Promise<{ hooks: number }> {
+  const hooks = await hooksFor({ id, context, proof });
   setCurrentDetails(`${context.event} of ${context.taskId}: ${hooks.length} hooks.`);
   const { firstPauseMs, longestPauseMs, giveUpAfterMs } = timings;
   await Promise.all(
@@ -20,7 +20,7 @@ export async function taskTransition({ id, context, timings }: TaskTransitionInp
         retry: { initialInterval: firstPauseMs, maximumInterval: longestPauseMs },
         summary: `hook ${name}`,
       });
-      const run: HookRun = { executionId: `${id}/${hookId}`, hookId, context };
+      const run: HookRun = { id, executionId: `${id}/${hookId}`, hookId, context, proof };
       try {
         await runHook(run);
       } catch {

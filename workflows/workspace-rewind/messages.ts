@@ -1,3 +1,4 @@
+import type { Signed } from '../message-proofs';
 import type { RewindDecision } from '../../contracts/workspace-rewind';
 
 /** One execution at a time for each rewind: it is committed by one, however often it is asked for. */
@@ -5,7 +6,8 @@ export const workspaceRewindId = (rewindId: string): string => `rewind/${rewindI
 /** Planning changes nothing but the record, which is written once. */
 export const rewindPlanId = (rewindId: string): string => `rewind-plan/${rewindId}`;
 
-export interface RewindPlanInput {
+/** Signed by the API. */
+export interface RewindPlanInput extends Signed {
   hostId: string;
   rewindId: string;
   taskId: string;
@@ -18,7 +20,8 @@ export interface RewindPlanInput {
   actor: string;
 }
 
-export interface RewindCommitInput {
+/** Signed by the API once the rewind is approved. */
+export interface RewindCommitInput extends Signed {
   hostId: string;
   rewindId: string;
   attemptId: string;

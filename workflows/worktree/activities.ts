@@ -16,7 +16,7 @@ export const records = proxyActivities<Pick<WorktreePlanActivities, 'recordInter
   summary: 'record the interruption',
 });
 /** Inside the workflow's worker, which saves somebody who waits a round trip. */
-export const planning = proxyLocalActivities<Pick<WorktreePlanActivities, 'planWorktree'>>(store);
+export const planning = proxyLocalActivities<Pick<WorktreePlanActivities, 'planWorktree' | 'verifyOperation'>>(store);
 
 /** Git's part of an operation: idempotent, so it is repeated until the host answers or its error says that it is of no use. */
 const git = (hostId: string, heartbeatTimeoutMs: number) => ({

@@ -2,11 +2,13 @@ import { defineUpdate } from '@temporalio/workflow';
 import type { LaunchRefusal } from '../../contracts/launch';
 import type { WorktreeInspection, WorktreeOperationKind } from '../../contracts/worktree';
 import type { WorktreeRequest } from '../../contracts/worktree-request';
+import type { Signed } from '../message-proofs';
 
 /** One execution per operation, one at a time per task: the id is the lock. */
 export const worktreeId = (taskId: string): string => `worktree/${taskId}`;
 
-export interface WorktreeInput {
+/** What the API starts is signed; what a run does, or finishes, is read from the stores. */
+export interface WorktreeInput extends Signed {
   taskId: string;
   actor: string;
   /** What to do; `null` only finishes what was interrupted, and takes the first request that arrives meanwhile. */
@@ -26,7 +28,8 @@ export interface RunningOperation {
   actor: string;
 }
 
-export interface AskedFor {
+/** An operation, signed by the API like the start of its workflow. */
+export interface AskedFor extends Signed {
   request: WorktreeRequest;
   actor: string;
 }

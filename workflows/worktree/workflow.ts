@@ -8,13 +8,15 @@ import {
   setCurrentDetails,
   setHandler,
   uuid4,
+  workflowInfo,
 } from '@temporalio/workflow';
 import type { LaunchRefusal } from '../../contracts/launch';
 import type { WorktreeInspection, WorktreeState } from '../../contracts/worktree';
 import type { WorktreeRequest } from '../../contracts/worktree-request';
 import type { Beginning } from '../../activities/worktree/beginning';
-import type { Unfinished } from '../../activities/worktree/plan';
+import type { PlanInput, Unfinished } from '../../activities/worktree/plan';
 import type { WorktreeStepActivities } from '../../activities/worktree/steps';
+import { requireProof, verified } from '../unproven';
 import { beginOn, createOn, planning, records, stepsOn, viewOn } from './activities';
 import {
   operateUpdate,
@@ -59,7 +61,7 @@ export async function worktree(input: WorktreeInput): Promise<WorktreeOutcome> {
 async function operate(input: WorktreeInput, messages: WorktreeMessages): Promise<WorktreeOutcome> {
   const { taskId } = input;
   const hostWanted = input.hostId === undefined ? {} : { hostId: input.hostId };
-  let plan = await planning.planWorktree({ taskId, kind: messages.asked?.request.kind ?? null, ...hostWanted });
+  let plan = await planning.planWorktree({ taskId, ...messages.toPlan(), ...hostWanted });
   if ('status' in plan) return plan;
   if (plan.unfinished) {
     const { hostId, unfinished } = plan;
@@ -71,16 +73,24 @@ async function operate(input: WorktreeInput, messages: WorktreeMessages): Promis
       (earlier.code === 'WORKTREE_INTERRUPTED' || messages.asked?.request.kind === unfinished.kind)
     )
       return earlier;
+    await messages.settled();
     if (!messages.asked) return { status: 'done' };
-    plan = await planning.planWorktree({ taskId, kind: messages.asked.request.kind, ...hostWanted });
+    plan = await planning.planWorktree({ taskId, ...messages.toPlan(), ...hostWanted });
     if ('status' in plan) return plan;
   }
+  await messages.settled();
   const { asked } = messages;
   if (!asked) return { status: 'done' };
-  const { hostId, target } = plan;
+  // What came in after the plan was made is planned now.
+  if (messages.plannedFor !== asked && patched('plan-what-came-in')) {
+    plan = await planning.planWorktree({ taskId, ...messages.toPlan(), ...hostWanted });
+    if ('status' in plan) return plan;
+  }
+  const { hostId, target, proof } = plan;
 
   const operationId = `op_${uuid4().replaceAll('-', '').slice(0, 16)}`;
-  const beginning = { taskId, operationId, target, ...asked };
+  const { request, actor } = asked;
+  const beginning = { taskId, operationId, target, request, actor, proof };
   if (asked.request.kind === 'create' && patched('create-in-one-activity')) return create(input, hostId, beginning);
   const begun = await begin(input, hostId, beginning);
   if ('status' in begun) return begun;
@@ -175,14 +185,19 @@ function reasonOf(error: unknown): { code: string; message: string } {
 /** What has been asked so far; the handlers are set before the first await. */
 class WorktreeMessages {
   asked: AskedFor | null;
+  /** What the last plan was made for. */
+  plannedFor: AskedFor | null = null;
+  private acceptedAtMs = workflowInfo().startTime.getTime();
+  private verifying = 0;
   outcome: WorktreeOutcome | undefined;
   cancelled = false;
 
-  constructor({ request, actor }: WorktreeInput) {
-    this.asked = request && { request, actor };
+  constructor({ taskId, request, actor, proof }: WorktreeInput) {
+    this.asked = request && { request, actor, proof };
     setHandler(
       operateUpdate,
       async (wanted) => {
+        if (this.asked === null && patched('proven-operation')) await this.verify(taskId, wanted);
         this.asked ??= wanted;
         // Whoever waits hears how it ended, also when it was cancelled meanwhile.
         await CancellationScope.nonCancellable(() => condition(() => this.outcome !== undefined));
@@ -192,7 +207,33 @@ class WorktreeMessages {
     );
   }
 
-  private joinOrRefuse({ request }: AskedFor): void {
+  /** What is to be planned now, for whoever is to be believed. */
+  toPlan(): Pick<PlanInput, 'kind' | 'asked' | 'acceptedAtMs'> {
+    const { asked, acceptedAtMs } = this;
+    this.plannedFor = asked;
+    return asked ? { kind: asked.request.kind, asked, acceptedAtMs } : { kind: null };
+  }
+
+  /** Waits until it is known whether what came in is to be done. */
+  async settled(): Promise<void> {
+    if (this.verifying > 0) await condition(() => this.verifying === 0);
+  }
+
+  private async verify(taskId: string, asked: AskedFor): Promise<void> {
+    const acceptedAtMs = Date.now();
+    this.verifying += 1;
+    try {
+      await CancellationScope.nonCancellable(() => verified(planning.verifyOperation({ taskId, asked, acceptedAtMs })));
+      if (this.asked === null) this.acceptedAtMs = acceptedAtMs;
+      this.asked ??= asked;
+    } finally {
+      this.verifying -= 1;
+    }
+  }
+
+  private joinOrRefuse(wanted: AskedFor): void {
+    requireProof(wanted);
+    const { request } = wanted;
     if (this.asked === null || joins(this.asked.request, request)) return;
     const running: RunningOperation = { kind: this.asked.request.kind, actor: this.asked.actor };
     throw ApplicationFailure.create({
