@@ -1,5 +1,5 @@
 import type { DeliveryActivities } from '../activities/commands';
-import type * as workflows from '../workflows';
+import type { ActivityCaller } from '../platform/temporal/activity-fence';
 import { agentRunId } from '../workflows/agent-run/messages';
 import { executionTreeId } from '../workflows/execution-tree/messages';
 import { phaseExpansionId } from '../workflows/phase-expansion/messages';
@@ -9,18 +9,6 @@ import { rewindPlanId, workspaceRewindId } from '../workflows/workspace-rewind/m
 import { worktreeId } from '../workflows/worktree/messages';
 import type { createBoardActivities } from './board-activities';
 import type { createHostActivities } from './host-activities';
-
-/** The fields by which inputs of activities are told apart. */
-type Ids = Partial<
-  Record<'attemptId' | 'taskId' | 'approvalId' | 'rootObjectiveId' | 'operationId' | 'rewindId', string>
->;
-
-/** Who may schedule an activity. */
-export interface ActivityCaller {
-  workflows: readonly (keyof typeof workflows)[];
-  /** The workflow that an input is of; any of these workflows when absent. */
-  workflowId?: (input: Ids) => string;
-}
 
 type ActivityName =
   | keyof ReturnType<typeof createBoardActivities>

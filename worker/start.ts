@@ -14,7 +14,8 @@ import { createBoard } from '../stores/board-files/board';
 import { openBoardHome } from '../stores/board-home';
 import { openDatabase } from '../stores/open';
 import { boardQueue, hostQueue } from '../workflows/queues';
-import { activityFence } from './activity-fence';
+import { createActivityFence } from '../platform/temporal/activity-fence';
+import { activityCallers } from './activity-callers';
 import { createWorkerDependencies } from './deps';
 import { hostIdOf } from './host';
 import { reconcileWorktrees } from './reconcile';
@@ -88,7 +89,7 @@ export async function startWorker(
     stickyQueueScheduleToStartTimeout: 2_000,
     shutdownGraceTime: 0,
     shutdownForceTime: env.BOARD_STOP_GRACE_MS + 10_000,
-    interceptors: { activity: [activityFence] },
+    interceptors: { activity: [createActivityFence(activityCallers)] },
   };
   const nexusServices = [hostQuestions];
   const drainMs = env.BOARD_DRAIN_MS;

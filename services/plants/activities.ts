@@ -1,13 +1,16 @@
 import { ApplicationFailure } from '@temporalio/common';
+import { Context } from '@temporalio/activity';
 import type { Log } from '../../platform/log/log';
+import type { ProofVerifier } from '../../platform/temporal/proof-verifier';
 import { receiverRefusal, type Receivers } from './receivers';
-import type { PlantCreation } from './messages';
+import { creationMessage, type PlantCreation } from './messages';
 import type { DeliveryAttempt, PlantStore } from './store';
 
 export interface PlantActivityDependencies {
   store: PlantStore;
   receivers: Receivers;
   log: Log;
+  proofs: ProofVerifier;
   now: () => Date;
 }
 
@@ -17,16 +20,22 @@ interface Announcement {
   deliveryId: string;
 }
 
-export function createPlantActivities({ store, receivers, log, now }: PlantActivityDependencies) {
+export function createPlantActivities({ store, receivers, log, proofs, now }: PlantActivityDependencies) {
+  /** Nobody but the service creates plants, or has receivers told of them. */
+  const verify = (creation: PlantCreation): Promise<void> =>
+    proofs.require(
+      creationMessage(Context.current().info.workflowExecution?.workflowId ?? '', creation),
+      creation.proof,
+    );
+
   return {
     /** Stores the plant, and says whom to tell of it. Repeated, it finds what it has stored. */
     async storePlant({
-      user,
-      id,
-      name,
-      tag,
       by,
+      ...creation
     }: PlantCreation & { by: string }): Promise<{ created: boolean; receivers: string[] }> {
+      await verify(creation);
+      const { user, id, name, tag } = creation;
       const plant = { name, ...(tag === undefined ? {} : { tag }) };
       const created = await store.add(user, BigInt(id), plant, { by, at: now().toISOString() });
       return { created, receivers: receivers.ids() };
@@ -38,6 +47,7 @@ export function createPlantActivities({ store, receivers, log, now }: PlantActiv
      * @throws ApplicationFailure to be tried again, or not when the receiver is one that is never talked to
      */
     async deliver({ creation, receiver, deliveryId }: Announcement): Promise<void> {
+      await verify(creation);
       const { user, id, name, tag } = creation;
       const at = now();
       const outcome = await receivers.send(receiver, {

@@ -1,7 +1,10 @@
 import { defineUpdate } from '@temporalio/workflow';
+import type { ProvenMessage } from '../../platform/crypto/message-proof';
+import type { MessageProof } from '../../platform/crypto/message-proof-shape';
 
-/** A plant on its way into the store; the number as a text, because histories are JSON. */
+/** A plant on its way into the store, signed by the service for its user; the number as a text, because histories are JSON. */
 export interface PlantCreation {
+  proof?: MessageProof;
   user: string;
   id: string;
   name: string;
@@ -20,3 +23,11 @@ export type Created = { created: boolean };
 
 /** Answers once the plant is stored, or cannot be because its number is taken. */
 export const createdUpdate = defineUpdate<Created>('created');
+
+/** What is signed of a creation: that its user has asked for it, in this workflow. */
+export const creationMessage = (workflowId: string, { proof: _proof, ...creation }: PlantCreation): ProvenMessage => ({
+  purpose: 'create-plant',
+  subject: workflowId,
+  actor: creation.user,
+  body: creation,
+});

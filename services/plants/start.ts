@@ -5,13 +5,17 @@ import { WithStartWorkflowOperation, type Client } from '@temporalio/client';
 import { Worker, type NativeConnection, type WorkerOptions } from '@temporalio/worker';
 import type { PartEnvironment } from '../../platform/config/part-settings';
 import { createAuthFailures } from '../../platform/http/auth-failures';
+import { startProofMs, type MessageProofs } from '../../platform/crypto/message-proof';
+import { createActivityFence, type ActivityCaller } from '../../platform/temporal/activity-fence';
+import { createProofVerifier } from '../../platform/temporal/proof-verifier';
 import { listen } from '../../platform/http/server';
 import type { Log } from '../../platform/log/log';
 import { openDataDirectory } from '../../platform/processes/data-directory';
+import { openMessageProofs } from '../../stores/message-key-store';
 import { openDatabase } from '../../stores/open';
-import { createPlantActivities } from './activities';
+import { createPlantActivities, type PlantActivities } from './activities';
 import { createPlantApp, PlantError, plantRefusalBody } from './app';
-import { createdUpdate, type DeliveryTimings, type PlantCreation } from './messages';
+import { createdUpdate, creationMessage, type DeliveryTimings, type PlantCreation } from './messages';
 import type { NewPlant } from './plant';
 import { createReceivers } from './receivers';
 import { createPlantStore } from './store';
@@ -21,6 +25,13 @@ const plantsQueue = 'plants';
 
 /** A receiver is tried for three days, at most every hour. */
 const usualDelivery: DeliveryTimings = { firstPauseMs: 1_000, longestPauseMs: 3_600_000, giveUpAfterMs: 259_200_000 };
+
+/** The workflow that schedules each activity. */
+const plantActivityCallers: Record<keyof PlantActivities, ActivityCaller> = {
+  storePlant: { workflows: ['plantCreation'] },
+  deliver: { workflows: ['plantCreation'] },
+  giveUp: { workflows: ['plantCreation'] },
+};
 
 const receiverTimeoutMs = 10_000;
 /** How long a caller waits for Temporal before it is told to come back. */
@@ -58,11 +69,18 @@ export async function startPlants(options: PlantsOptions): Promise<RunningPlants
     allowPrivate: env.PLANTS_WEBHOOK_ALLOW_PRIVATE,
     timeoutMs: receiverTimeoutMs,
   });
+  const messageProofs = await openMessageProofs(database);
+  const proofs = createProofVerifier({
+    proofs: messageProofs,
+    onRefused: async ({ subject, actor }, problem) =>
+      log.warn({ subject, claimedActor: actor, problem }, 'a plant that nobody has proven to want is refused'),
+  });
   const worker = await Worker.create({
     connection,
     namespace: env.TEMPORAL_NAMESPACE,
     taskQueue,
-    activities: createPlantActivities({ store, receivers, log, now: () => new Date() }),
+    activities: createPlantActivities({ store, receivers, log, proofs, now: () => new Date() }),
+    interceptors: { activity: [createActivityFence(plantActivityCallers)] },
     ...options.workflows,
   });
   const ended = worker.run();
@@ -73,7 +91,7 @@ export async function startPlants(options: PlantsOptions): Promise<RunningPlants
     report: (failure) => log.warn(failure, 'authentication failed'),
   });
   const create = (user: string, plant: NewPlant): Promise<boolean> =>
-    createDurably(client, taskQueue, { user, ...plant, id: String(plant.id), delivery });
+    createDurably({ client, taskQueue, messageProofs }, { user, ...plant, id: String(plant.id), delivery });
   const app = createPlantApp({ store, users, create, log, authFailures });
   const server = await listen(app.callback(), {
     host: env.BOARD_HOST,
@@ -95,9 +113,14 @@ export async function startPlants(options: PlantsOptions): Promise<RunningPlants
 }
 
 /** One workflow stores and announces the plant; its caller has the answer as soon as it is stored. */
-async function createDurably(client: Client, taskQueue: string, creation: PlantCreation): Promise<boolean> {
+async function createDurably(
+  { client, taskQueue, messageProofs }: { client: Client; taskQueue: string; messageProofs: MessageProofs },
+  wanted: PlantCreation,
+): Promise<boolean> {
+  const workflowId = `plant/${randomUUID()}`;
+  const creation = { ...wanted, proof: messageProofs.sign(creationMessage(workflowId, wanted), startProofMs) };
   const startWorkflowOperation = new WithStartWorkflowOperation<typeof plantCreation>('plantCreation', {
-    workflowId: `plant/${randomUUID()}`,
+    workflowId,
     workflowIdConflictPolicy: 'FAIL',
     taskQueue,
     args: [creation],

@@ -1,6 +1,8 @@
 import type { Client } from '@temporalio/client';
 import type { PartEnvironment } from '../../platform/config/part-settings';
 import type { Routes } from '../../platform/http/routes';
+import type { MessageProofs } from '../../platform/crypto/message-proof';
+import type { ProofVerifier } from '../../platform/temporal/proof-verifier';
 import type { Log } from '../../platform/log/log';
 import type { Database } from '../../stores/collection';
 import type { Models } from './models/models';
@@ -15,6 +17,10 @@ export interface WorkflowRunsContext {
   client: Client;
   /** The queue this service's workflows and activities are on. */
   taskQueue: string;
+  /** Signs what workflows are started with and told. */
+  messageProofs: MessageProofs;
+  /** Verifies it where it is acted on. */
+  proofs: ProofVerifier;
   runs: RunStore;
   models: Models;
   sessions: SessionStore;

@@ -4,9 +4,12 @@ import type { Client } from '@temporalio/client';
 import { Worker, type NativeConnection, type WorkerOptions } from '@temporalio/worker';
 import type { PartEnvironment } from '../../platform/config/part-settings';
 import type { Routes } from '../../platform/http/routes';
+import { createActivityFence } from '../../platform/temporal/activity-fence';
+import { createProofVerifier } from '../../platform/temporal/proof-verifier';
 import { listen } from '../../platform/http/server';
 import type { Log } from '../../platform/log/log';
 import { openDataDirectory } from '../../platform/processes/data-directory';
+import { openMessageProofs } from '../../stores/message-key-store';
 import { openDatabase } from '../../stores/open';
 import { createWorkflowRunsActivities } from './activities';
 import { createWorkflowRunsApp } from './app';
@@ -16,6 +19,7 @@ import { refusalDocument } from './http/errors';
 import { openModels } from './models/open';
 import { openRuns } from './runs/context';
 import { ensureDispatch } from './runs/schedule';
+import { activityCallers } from './activity-callers';
 import { createRunStore } from './runs/store';
 import { createSessionStore } from './sessions/store';
 
@@ -49,6 +53,12 @@ export async function startWorkflowRuns(options: WorkflowRunsOptions): Promise<R
   const database = await openDatabase({ mongoUrl: env.MONGODB_URL, dataDir, log });
   const runs = await createRunStore(database);
   const sessions = await createSessionStore(database);
+  const messageProofs = await openMessageProofs(database);
+  const proofs = createProofVerifier({
+    proofs: messageProofs,
+    onRefused: async ({ purpose, subject }, problem) =>
+      log.warn({ purpose, subject, problem }, 'a message that the service has not signed is refused'),
+  });
   const ending = new AbortController();
   const context: WorkflowRunsContext = {
     env,
@@ -56,6 +66,8 @@ export async function startWorkflowRuns(options: WorkflowRunsOptions): Promise<R
     database,
     client,
     taskQueue,
+    messageProofs,
+    proofs,
     runs,
     models,
     sessions,
@@ -70,6 +82,7 @@ export async function startWorkflowRuns(options: WorkflowRunsOptions): Promise<R
     namespace: env.TEMPORAL_NAMESPACE,
     taskQueue,
     activities: createWorkflowRunsActivities(onRuns),
+    interceptors: { activity: [createActivityFence(activityCallers)] },
     ...options.workflows,
   });
   const ended = worker.run();

@@ -18,6 +18,7 @@ const greatest = '9223372036854775807';
 let temporal: TestTemporal;
 let dir: TempDir;
 let plants: RunningPlants | undefined;
+let queue = '';
 
 beforeAll(async () => {
   installRuntime(log);
@@ -46,7 +47,7 @@ async function start(settings: Record<string, string> = {}, giveUpAfterMs = 60_0
     client: temporal.client,
     connection: temporal.nativeConnection,
     workflows: { workflowBundle: plantsWorkflowBundle },
-    taskQueue: temporal.unique('plants'),
+    taskQueue: (queue = temporal.unique('plants')),
     delivery: { firstPauseMs: 50, longestPauseMs: 100, giveUpAfterMs },
   });
   return plants;
@@ -264,4 +265,27 @@ describe('the webhook', () => {
       expect(deliveries).toMatchObject([{ state: 'failed', attempts: expect.arrayContaining([expect.anything()]) }]);
     });
   });
+});
+
+test('a plant that only Temporal was asked for is neither stored nor announced', async () => {
+  const receiver = await aReceiver(() => 200);
+  try {
+    await start({
+      PLANTS_WEBHOOK_URLS: receiver.url,
+      PLANTS_WEBHOOK_SECRET: secret,
+      PLANTS_WEBHOOK_ALLOW_PRIVATE: 'true',
+    });
+    const delivery = { firstPauseMs: 50, longestPauseMs: 100, giveUpAfterMs: 1_000 };
+    const forged = { user: 'ann', id: '7', name: 'Forged', delivery };
+    const outcome = temporal.client.workflow.execute('plantCreation', {
+      workflowId: 'plant/forged',
+      taskQueue: queue,
+      args: [forged],
+    });
+    await expect(outcome).rejects.toMatchObject({ cause: { cause: { type: 'MESSAGE_UNPROVEN' } } });
+    expect((await call('GET', '/plants')).body).toEqual([]);
+    expect(receiver.received).toEqual([]);
+  } finally {
+    await receiver.close();
+  }
 });

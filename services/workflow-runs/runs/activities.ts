@@ -3,11 +3,13 @@ import { Context } from '@temporalio/activity';
 import type { EntryLog } from '../../../stores/collection';
 import { withHeartbeat } from '../../../platform/temporal/heartbeat';
 import { ModelError } from '../models/errors';
+import type { ProofVerifier } from '../../../platform/temporal/proof-verifier';
 import type { Models } from '../models/models';
 import type { Dispatcher } from './dispatcher';
 import type { RunEventEntry } from './events';
+import { runMessage, type RunMessageKind, type Signed } from './messages';
 import type { RunUpdate } from './progress';
-import type { Usage } from './run';
+import type { RunStatus, Usage } from './run';
 import { applyUpdate } from './projection';
 import type { RunStore } from './store';
 import type { TurnStore } from './turns';
@@ -18,7 +20,16 @@ export interface RunActivityDependencies {
   events: EntryLog<RunEventEntry>;
   dispatcher: Dispatcher;
   models: Models;
+  proofs: ProofVerifier;
   now: () => Date;
+}
+
+/** A message to a run, and when its workflow accepted it, in milliseconds. */
+export interface MessageToVerify {
+  kind: RunMessageKind;
+  runId: string;
+  message: Signed & object;
+  acceptedAtMs: number;
 }
 
 export interface PromptInput {
@@ -39,11 +50,18 @@ export interface PromptAnswer {
   retries: number;
 }
 
+/** Runs whose stages ask models. */
+const goesOn: readonly RunStatus[] = ['starting', 'running', 'paused'];
+
 /** What a run keeps of an answer among its values; all of it is in the turns of the stage. */
 const keptCharacters = 8_000;
 
-export function createRunActivities({ runs, turns, events, dispatcher, models, now }: RunActivityDependencies) {
+export function createRunActivities({ runs, turns, events, dispatcher, models, proofs, now }: RunActivityDependencies) {
   return {
+    /** Refuses a message that the service has not signed. @throws ApplicationFailure `MESSAGE_UNPROVEN` */
+    verifyMessage: ({ kind, runId, message, acceptedAtMs }: MessageToVerify): Promise<void> =>
+      proofs.require(runMessage(kind, runId, message), message.proof, acceptedAtMs),
+
     /** Writes down what a run has told of itself: first its record, then the events that watchers hear. Repeatable. */
     async saveRun(update: RunUpdate): Promise<void> {
       const { runId, version } = update;
@@ -63,6 +81,8 @@ export function createRunActivities({ runs, turns, events, dispatcher, models, n
      * @throws ApplicationFailure to be tried again, or not when it would be of no use
      */
     async runPrompt({ runId, stageId, prompt, system, model, maxTokens }: PromptInput): Promise<PromptAnswer> {
+      const run = await runs.get(runId);
+      if (!run || !goesOn.includes(run.status)) throw ApplicationFailure.nonRetryable('There is no such run.', 'MODEL');
       const { attempt } = Context.current().info;
       const request = {
         messages: [{ role: 'user' as const, content: [{ kind: 'text' as const, data: prompt }] }],

@@ -5,13 +5,26 @@ import {
   WorkflowNotFoundError,
   WorkflowUpdateFailedError,
   type Client,
-  type WorkflowHandle,
 } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
+import { updateProofMs, type MessageProofs } from '../../../platform/crypto/message-proof';
 import { untilReady } from '../../../platform/temporal/until-ready';
 import { refuse } from '../http/errors';
 import { runStart } from './dispatcher';
-import { cancelRun, notNow, runWorkflowId } from './messages';
+import {
+  answerQuestion,
+  cancelRun,
+  notNow,
+  pauseRun,
+  runMessage,
+  runWorkflowId,
+  steerRun,
+  unpauseRun,
+  type Answer,
+  type Guidance,
+  type RunMessageKind,
+  type Signed,
+} from './messages';
 import type { RunRecord } from './run';
 import type { workflowRun } from './workflow';
 
@@ -19,7 +32,19 @@ import type { workflowRun } from './workflow';
 const answersWithinMs = 10_000;
 
 /** Sends what callers want of a run to its workflow, which decides, and answers when it is done. */
-export function createRunCommands({ client, taskQueue }: { client: Client; taskQueue: string }) {
+interface RunCommandsDependencies {
+  client: Client;
+  taskQueue: string;
+  messageProofs: Pick<MessageProofs, 'sign'>;
+}
+
+export function createRunCommands({ client, taskQueue, messageProofs }: RunCommandsDependencies) {
+  /** A message that a run takes, because the service has signed it. */
+  const signed = <T extends object>(kind: RunMessageKind, runId: string, message: T): T & Signed => ({
+    ...message,
+    proof: messageProofs.sign(runMessage(kind, runId, message), updateProofMs),
+  });
+
   /** @throws AppError 409 with the run's reason, or `late` when it has ended; 503 when nobody answers */
   async function told(late: string, send: () => Promise<unknown>): Promise<void> {
     try {
@@ -37,17 +62,28 @@ export function createRunCommands({ client, taskQueue }: { client: Client; taskQ
     }
   }
 
+  const handle = (runId: string) => client.workflow.getHandle(runWorkflowId(runId));
+
   return {
-    /** Sends an update to the workflow of a run. */
-    send: (runId: string, late: string, update: (run: WorkflowHandle) => Promise<unknown>): Promise<void> =>
-      told(late, () => update(client.workflow.getHandle(runWorkflowId(runId)))),
+    pause: (runId: string, late: string): Promise<void> =>
+      told(late, () => handle(runId).executeUpdate(pauseRun, { args: [signed('pause', runId, {})] })),
+
+    unpause: (runId: string, late: string): Promise<void> =>
+      told(late, () => handle(runId).executeUpdate(unpauseRun, { args: [signed('unpause', runId, {})] })),
+
+    answer: (runId: string, late: string, answer: Answer): Promise<void> =>
+      told(late, () => handle(runId).executeUpdate(answerQuestion, { args: [signed('answer', runId, answer)] })),
+
+    steer: (runId: string, late: string, guidance: Guidance): Promise<void> =>
+      told(late, () => handle(runId).executeUpdate(steerRun, { args: [signed('steer', runId, guidance)] })),
 
     /** Cancels a run, also one that has not begun: then its workflow begins to end. */
     cancel: (run: RunRecord, late: string): Promise<void> =>
       told(late, () =>
         client.workflow.executeUpdateWithStart(cancelRun, {
+          args: [signed('cancel', run._id, {})],
           startWorkflowOperation: new WithStartWorkflowOperation<typeof workflowRun>('workflowRun', {
-            ...runStart(run, taskQueue),
+            ...runStart(run, { taskQueue, messageProofs }),
             workflowIdConflictPolicy: 'USE_EXISTING',
             workflowIdReusePolicy: 'REJECT_DUPLICATE',
           }),

@@ -1,6 +1,7 @@
 import { WorkflowExecutionAlreadyStartedError, type Client } from '@temporalio/client';
 import { compileGraph } from '../graph/compile';
-import { dispatchId, lookAgain, runWorkflowId, type RunInput } from './messages';
+import { startProofMs, type MessageProofs } from '../../../platform/crypto/message-proof';
+import { dispatchId, lookAgain, runMessage, runWorkflowId, type RunInput } from './messages';
 import type { RunRecord } from './run';
 import type { RunStore } from './store';
 import type { workflowRun, workflowRunDispatch } from './workflow';
@@ -17,21 +18,25 @@ const mostStarting = 1_000;
 export interface DispatcherDependencies {
   client: Client;
   taskQueue: string;
+  messageProofs: Pick<MessageProofs, 'sign'>;
   runs: RunStore;
   /** Runs that may be starting or running at a time. */
   concurrency: number;
 }
 
-export const runInput = ({ _id, dot_source }: RunRecord): RunInput => ({
-  runId: _id,
-  graph: compileGraph(dot_source),
-});
+export function runInput({ _id: runId, dot_source }: RunRecord, proofs: Pick<MessageProofs, 'sign'>): RunInput {
+  const input = { runId, graph: compileGraph(dot_source) };
+  return { ...input, proof: proofs.sign(runMessage('start', runId, input), startProofMs) };
+}
 
 /** How a run's workflow is started, by whoever does. */
-export const runStart = (run: RunRecord, taskQueue: string) => ({
+export const runStart = (
+  run: RunRecord,
+  { taskQueue, messageProofs }: Pick<DispatcherDependencies, 'taskQueue' | 'messageProofs'>,
+) => ({
   workflowId: runWorkflowId(run._id),
   taskQueue,
-  args: [runInput(run)] as [RunInput],
+  args: [runInput(run, messageProofs)] as [RunInput],
   staticSummary: run.title.slice(0, 200),
 });
 
@@ -39,11 +44,11 @@ export const runStart = (run: RunRecord, taskQueue: string) => ({
  * Starts queued runs, the oldest first, while there is room. A run is marked as starting before its workflow is started: one
  * whose workflow a crash kept from being started is found by that, and nothing is started twice.
  */
-export function createDispatcher({ client, taskQueue, runs, concurrency }: DispatcherDependencies) {
+export function createDispatcher({ client, taskQueue, messageProofs, runs, concurrency }: DispatcherDependencies) {
   async function start(run: RunRecord): Promise<void> {
     try {
       await client.workflow.start<typeof workflowRun>('workflowRun', {
-        ...runStart(run, taskQueue),
+        ...runStart(run, { taskQueue, messageProofs }),
         workflowIdReusePolicy: 'REJECT_DUPLICATE',
       });
     } catch (error) {

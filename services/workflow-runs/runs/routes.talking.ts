@@ -7,7 +7,6 @@ import { pageFrom, pageOf, pageQuery } from '../http/pages';
 import { checkedAnswer } from './answers';
 import type { RunsContext } from './context';
 import { answerInput, previewInput, question, steerInput } from './contracts';
-import { answerQuestion, steerRun } from './messages';
 import { runId } from './run';
 
 const shared = { mount: 'root' as const, tag: 'human in the loop', permission: usePermission };
@@ -51,7 +50,7 @@ export function runTalkingRoutes(routes: Routes, { runs, commands }: RunsContext
       const asked = run.questions?.find(({ id }) => id === params.qid);
       if (!asked) throw refuse(409, questionGone);
       const answer = checkedAnswer(asked, body);
-      await commands.send(run._id, questionGone, (handle) => handle.executeUpdate(answerQuestion, { args: [answer] }));
+      await commands.answer(run._id, questionGone, answer);
       return undefined;
     },
   );
@@ -73,7 +72,7 @@ export function runTalkingRoutes(routes: Routes, { runs, commands }: RunsContext
       const run = found(await runs.get(params.id), 'Run');
       if (run.status !== 'running' && run.status !== 'paused') throw refuse(409, notSteerable);
       const told = { text: guidance, ...location };
-      await commands.send(run._id, notSteerable, (handle) => handle.executeUpdate(steerRun, { args: [told] }));
+      await commands.steer(run._id, notSteerable, told);
       ctx.body = '';
       ctx.status = 202;
       return undefined;

@@ -10,7 +10,6 @@ import { pageOf, readPage } from '../http/pages';
 import type { Models } from '../models/models';
 import type { RunsContext } from './context';
 import { runAnswer, runCreate, runListQuery } from './contracts';
-import { pauseRun, unpauseRun } from './messages';
 import { presentRun } from './present';
 import { runId, type RunRecord, type RunStatus } from './run';
 
@@ -93,16 +92,14 @@ export function runRoutes(routes: Routes, context: RunsContext): void {
       summary: 'Begin no further stage of a run until it is unpaused',
       late: 'Run is not pausable.',
       from: ['running'],
-      act: (run: RunRecord, reason: string) =>
-        commands.send(run._id, reason, (handle) => handle.executeUpdate(pauseRun)),
+      act: (run: RunRecord, reason: string) => commands.pause(run._id, reason),
     },
     {
       action: 'unpause',
       summary: 'Let a paused run go on',
       late: 'Run is not paused.',
       from: ['paused'],
-      act: (run: RunRecord, reason: string) =>
-        commands.send(run._id, reason, (handle) => handle.executeUpdate(unpauseRun)),
+      act: (run: RunRecord, reason: string) => commands.unpause(run._id, reason),
     },
   ] satisfies {
     action: string;

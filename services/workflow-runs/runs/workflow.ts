@@ -1,15 +1,18 @@
 import {
+  ActivityFailure,
   allHandlersFinished,
   ApplicationFailure,
   CancellationScope,
   condition,
   continueAsNew,
   isCancellation,
+  patched,
   proxyLocalActivities,
   setCurrentDetails,
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
+import { isMessageProof, messageUnproven } from '../../../platform/crypto/message-proof-shape';
 import type { RunActivities } from './activities';
 import {
   answerQuestion,
@@ -21,14 +24,16 @@ import {
   unpauseRun,
   type Answer,
   type RunInput,
+  type RunMessageKind,
+  type Signed,
 } from './messages';
 import { RunProgress } from './progress';
 import type { RunStatus } from './run';
 import { walk } from './walk';
 
 /** Store work and a signal: short, repeatable, and not worth a round trip by way of the queue. */
-const { saveRun, runEnded, startQueued } = proxyLocalActivities<
-  Pick<RunActivities, 'saveRun' | 'runEnded' | 'startQueued'>
+const { saveRun, runEnded, startQueued, verifyMessage } = proxyLocalActivities<
+  Pick<RunActivities, 'saveRun' | 'runEnded' | 'startQueued' | 'verifyMessage'>
 >({
   startToCloseTimeout: '30 seconds',
   retry: { initialInterval: '200 milliseconds', maximumInterval: '15 seconds' },
@@ -39,19 +44,44 @@ const refused = (message: string): ApplicationFailure =>
 
 const nothing = (): undefined => undefined;
 
+/** What a step answers; a message that it refuses is refused as one. */
+async function refusing<T>(step: Promise<T>): Promise<T> {
+  try {
+    return await step;
+  } catch (error) {
+    throw error instanceof ActivityFailure && error.cause instanceof ApplicationFailure ? error.cause : error;
+  }
+}
+
 /** Runs a graph from its start to an end. Everything callers read of it is written as it happens. */
-export async function workflowRun({ runId, graph }: RunInput): Promise<RunStatus> {
+export async function workflowRun(input: RunInput): Promise<RunStatus> {
+  const { runId, graph } = input;
   const progress = new RunProgress(runId, graph, saveRun);
   const answers = new Map<string, Answer>();
   const scope = new CancellationScope();
   const startedAt = new Date();
-  const state = { paused: false, cancelled: false, ended: false };
+  const state = { paused: false, cancelled: false, ended: false, verifying: 0 };
 
   const begin = (): Promise<unknown> => {
     progress.change({ status: 'running', started_at: startedAt.toISOString() });
     progress.tell({ RunStarted: { name: graph.name, ...(graph.goal !== undefined && { goal: graph.goal }) } });
     setCurrentDetails(`Running ${graph.name}.`);
     return walk(graph.start, { runId, goal: graph.goal, graph, progress, answers, isPaused: () => state.paused });
+  };
+  /** Somebody else may have sent a message than the service, who would sign it. */
+  const verify = async (kind: RunMessageKind, message: Signed & object): Promise<void> => {
+    if (!patched('proven-messages')) return;
+    const acceptedAtMs = kind === 'start' ? workflowInfo().startTime.getTime() : Date.now();
+    state.verifying += 1;
+    try {
+      await CancellationScope.nonCancellable(() => refusing(verifyMessage({ kind, runId, message, acceptedAtMs })));
+    } finally {
+      state.verifying -= 1;
+    }
+  };
+  const mustBeSigned = (message: Signed | undefined): void => {
+    if (!isMessageProof(message?.proof))
+      throw ApplicationFailure.nonRetryable('The message has no proof of the service.', messageUnproven);
   };
   const mustBe = (fits: boolean, message: string): void => {
     if (state.ended || state.cancelled || !fits) throw refused(message);
@@ -64,37 +94,74 @@ export async function workflowRun({ runId, graph }: RunInput): Promise<RunStatus
     // Somebody else may run while this one does not.
     if (pause) await runEnded();
   };
-  setHandler(pauseRun, () => pauseOrGoOn(true), {
-    validator: () => mustBe(progress.status === 'running' && !state.paused, 'Run is not pausable.'),
+  const pauseIf = async (pause: boolean, message: Signed): Promise<void> => {
+    await verify(pause ? 'pause' : 'unpause', message);
+    await pauseOrGoOn(pause);
+  };
+  setHandler(pauseRun, (message) => pauseIf(true, message), {
+    validator: (message: Signed) => {
+      mustBeSigned(message);
+      mustBe(progress.status === 'running' && !state.paused, 'Run is not pausable.');
+    },
   });
-  setHandler(unpauseRun, () => pauseOrGoOn(false), { validator: () => mustBe(state.paused, 'Run is not paused.') });
+  setHandler(unpauseRun, (message) => pauseIf(false, message), {
+    validator: (message: Signed) => {
+      mustBeSigned(message);
+      mustBe(state.paused, 'Run is not paused.');
+    },
+  });
   setHandler(
     cancelRun,
-    async () => {
+    async (message) => {
+      await verify('cancel', message);
       state.cancelled = true;
       // One that has not begun is not cancelled but never begun.
       if (progress.status !== 'starting') scope.cancel();
       await condition(() => state.ended);
     },
-    { validator: () => mustBe(!state.paused, 'Run is not cancellable.') },
+    {
+      validator: (message: Signed) => {
+        mustBeSigned(message);
+        mustBe(!state.paused, 'Run is not cancellable.');
+      },
+    },
   );
-  setHandler(answerQuestion, (answer: Answer) => void answers.set(answer.questionId, answer), {
-    validator: ({ questionId }: Answer) =>
-      mustBe(
-        progress.questions.some(({ id }) => id === questionId) && !answers.has(questionId),
-        'The question has been answered, or is not asked any more.',
-      ),
-  });
+  setHandler(
+    answerQuestion,
+    async (message) => {
+      await verify('answer', message);
+      const { proof: _proof, ...answer } = message;
+      if (!answers.has(answer.questionId)) answers.set(answer.questionId, answer);
+    },
+    {
+      validator: (message: Answer) => {
+        mustBeSigned(message);
+        mustBe(
+          progress.questions.some(({ id }) => id === message.questionId) && !answers.has(message.questionId),
+          'The question has been answered, or is not asked any more.',
+        );
+      },
+    },
+  );
   setHandler(
     steerRun,
-    async (guidance) => {
+    async ({ proof, ...guidance }) => {
+      await verify('steer', { ...guidance, proof });
       progress.addGuidance(guidance);
       progress.tell({ Steered: { text: guidance.text.slice(0, 1_000) } });
       await progress.flush();
     },
-    { validator: (_guidance) => mustBe(progress.status !== 'starting', 'The run cannot be steered now.') },
+    {
+      validator: (message: Signed) => {
+        mustBeSigned(message);
+        mustBe(progress.status !== 'starting', 'The run cannot be steered now.');
+      },
+    },
   );
 
+  await verify('start', input);
+  // A cancel that came with the start is known for one before anything begins.
+  if (state.verifying > 0) await condition(() => state.verifying === 0);
   const failure = state.cancelled ? undefined : await scope.run(begin).then(nothing, (error: unknown) => error);
 
   return CancellationScope.nonCancellable(async () => {

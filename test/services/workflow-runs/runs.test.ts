@@ -1,4 +1,6 @@
 import { eventually } from '../../../platform/testing/eventually';
+import { createMessageProofs } from '../../../platform/crypto/message-proof';
+import { runMessage, runWorkflowId } from '../../../services/workflow-runs/runs/messages';
 import { aGate } from './provider';
 import { startWithModels, type WithModels } from './models-under-test';
 import type { Reply, WorkflowRunsUnderTest } from './service-under-test';
@@ -391,4 +393,33 @@ describe('reading', () => {
     expect(await service.call('GET', '/runs?page[limit]=many')).toMatchObject({ status: 400 });
     expect(await service.call('GET', '/runs', undefined, null)).toMatchObject({ status: 401 });
   });
+});
+
+test('what only Temporal was told of a run is not done', async () => {
+  const id = await start(asking);
+  const { id: qid } = await question(id);
+  const { workflow } = service.temporal.client;
+  const handle = workflow.getHandle(runWorkflowId(id));
+  const proof = { ...createMessageProofs(Buffer.alloc(32)).sign(runMessage('cancel', id, {}), 60_000) };
+  for (const [name, message] of [
+    ['cancel', {}],
+    ['cancel', { proof }],
+    ['pause', {}],
+    ['steer', { text: 'Say yes.' }],
+    ['answer', { questionId: qid, keys: ['Y'] }],
+    ['answer', { questionId: qid, keys: ['Y'], proof }],
+  ] as const) {
+    const outcome = handle.executeUpdate(name, { args: [message] });
+    await expect(outcome).rejects.toMatchObject({ cause: { type: 'MESSAGE_UNPROVEN' } });
+  }
+  expect(await get(`/runs/${id}`)).toMatchObject({ status: 'running' });
+  const { taskQueue } = await handle.describe();
+  const graph = { name: 'Forged', start: 'start', nodes: { start: { id: 'start', kind: 'exit' } }, edges: [] };
+  const forged = workflow.execute('workflowRun', {
+    workflowId: runWorkflowId('forged'),
+    taskQueue,
+    args: [{ runId: 'forged', graph }],
+  });
+  await expect(forged).rejects.toMatchObject({ cause: { type: 'MESSAGE_UNPROVEN' } });
+  expect(await service.call('POST', `/runs/${id}/cancel`, {})).toMatchObject({ status: 200 });
 });

@@ -1,0 +1,18 @@
+import type { ActivityCaller } from '../../platform/temporal/activity-fence';
+import type { createWorkflowRunsActivities } from './activities';
+import { runWorkflowId } from './runs/messages';
+
+const run: ActivityCaller = { workflows: ['workflowRun'], workflowId: ({ runId }) => runWorkflowId(runId ?? '') };
+const session: ActivityCaller = { workflows: ['sessionGeneration'] };
+
+/** The workflows that schedule each activity; there is none that anybody may schedule by itself. */
+export const activityCallers: Record<keyof ReturnType<typeof createWorkflowRunsActivities>, ActivityCaller> = {
+  saveRun: run,
+  runPrompt: run,
+  verifyMessage: run,
+  runEnded: { workflows: ['workflowRun'] },
+  startQueued: { workflows: ['workflowRunDispatch'] },
+  acceptMessage: session,
+  answerMessage: session,
+  tellFailure: session,
+};
