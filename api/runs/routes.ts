@@ -5,6 +5,7 @@ import { launchAnswer, launchRequest } from '../../contracts/launch';
 import { launchPreview } from '../../contracts/launch-manifest';
 import { runEventPage, runEventQuery } from '../../contracts/run-event';
 import { conflict } from '../../platform/errors/app-error';
+import { linkNext } from '../../platform/http/list-answer';
 import type { Routes } from '../../platform/http/routes';
 import { attemptOfTask, verifiedAttempt } from './attempt';
 import { attemptRoutes } from './attempts';
@@ -147,17 +148,20 @@ export function runRoutes(routes: Routes, context: RunsContext): void {
       response: runEventPage,
       errors: [404],
     },
-    async ({ params, query }) => {
+    async ({ params, query }, ctx) => {
       const record = await attemptOfTask(context, params.taskId, params.attemptId);
       const read = await context.events.read(record._id, query.afterSequence, query.limit + 1);
       const events = read.slice(0, query.limit);
+      const nextCursor = events.at(-1)?.sequence ?? query.afterSequence;
+      const hasMore = read.length > query.limit;
+      if (hasMore) linkNext(ctx, 'afterSequence', String(nextCursor));
       return {
         schemaVersion: 'run-event-page/v1' as const,
         taskId: params.taskId,
         attemptId: record._id,
         events,
-        nextCursor: events.at(-1)?.sequence ?? query.afterSequence,
-        hasMore: read.length > query.limit,
+        nextCursor,
+        hasMore,
       };
     },
   );

@@ -44,13 +44,13 @@ export function assertCursor(request: ListRequest): void {
   if (Number(offset ?? 0) > 0 || Number(page ?? 0) > 1) throw refuse('cannot be combined with offset or page');
 }
 
-/** The same request for what comes after a position: the caller's own query with another cursor. */
-function nextTarget(ctx: HttpContext, cursor: string): string {
+/** Links to the same request for what comes next: the caller's own query with another place. */
+export function linkNext(ctx: HttpContext, parameter: string, place: string): void {
   const search = new URLSearchParams(ctx.querystring);
   search.delete('offset');
   search.delete('page');
-  search.set('cursor', cursor);
-  return `${ctx.path}?${search.toString()}`;
+  search.set(parameter, place);
+  ctx.set('Link', `<${ctx.path}?${search.toString()}>; rel="next"`);
 }
 
 /** The cursor with which a list goes on after a position, opaque to callers. */
@@ -63,7 +63,7 @@ export function cursorAfter(request: ListRequest, { key, id }: Position): string
 /** Sets the headers that say how to go on (RFC 8288). A list in numbered pages names its neighbours itself. */
 export function setNextHeaders(ctx: HttpContext, cursor: string): void {
   ctx.set('X-Next-Cursor', cursor);
-  if (!ctx.response.get('Link')) ctx.set('Link', `<${nextTarget(ctx, cursor)}>; rel="next"`);
+  if (!ctx.response.get('Link')) linkNext(ctx, 'cursor', cursor);
 }
 
 /** Says in the headers how to go on; answers the next cursor, none at the end. */

@@ -108,13 +108,20 @@ export function createPlantApp({ store, users, create, log, authFailures }: Plan
 
   const router = new Router<State>({ sensitive: true });
   router.get('/plants', async (ctx) => {
-    const { limit } = ctx.query;
-    const found = await store.list(
-      ctx.state.user,
-      limit === undefined ? undefined : parsed(limitInQuery, limit, 'limit'),
-    );
+    const { limit, cursor } = ctx.query;
+    const { items, next } = await store.list(ctx.state.user, {
+      limit: limit === undefined ? undefined : parsed(limitInQuery, limit, 'limit'),
+      after: cursor === undefined ? undefined : parsed(idInPath, cursor, 'cursor'),
+    });
+    const last = items.at(-1);
+    // The array is the specification's, so the headers say how to go on (RFC 8288).
+    if (next && last) {
+      const following = new URLSearchParams({ ...(typeof limit === 'string' && { limit }), cursor: String(last.id) });
+      ctx.set('X-Next-Cursor', String(last.id));
+      ctx.set('Link', `</plants?${following.toString()}>; rel="next"`);
+    }
     ctx.type = 'application/json';
-    ctx.body = exactJson(found);
+    ctx.body = exactJson(items);
   });
   router.post('/plants', readBody, async (ctx) => {
     const plant = parsed(newPlant, bodyOf(ctx.request.body), 'plant');

@@ -39,9 +39,28 @@ export function plantsOpenApi(): Json {
               description: 'The most plants to answer',
               schema: { ...schemaOf(limitInQuery, 'input'), pattern: undefined, type: 'integer', minimum: 1 },
             },
+            {
+              name: 'cursor',
+              in: 'query',
+              description: 'Where the answer before ended: its X-Next-Cursor',
+              schema: { type: 'string' },
+            },
           ],
           responses: {
-            200: { description: 'Plants', content: json({ type: 'array', items: ref('Plant') }) },
+            200: {
+              description: 'Plants; at most 10,000',
+              headers: {
+                Link: {
+                  description: 'Where the list goes on, with rel="next"; absent at its end',
+                  schema: { type: 'string' },
+                },
+                'X-Next-Cursor': {
+                  description: 'The cursor of what comes next; absent at the end of the list',
+                  schema: { type: 'string' },
+                },
+              },
+              content: json({ type: 'array', items: ref('Plant') }),
+            },
             400: unexpected,
             401: unauthorized,
           },

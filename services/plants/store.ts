@@ -1,4 +1,6 @@
+import type { Page } from '../../platform/lists/page';
 import type { Database } from '../../stores/collection';
+import { findPage } from '../../stores/find-page';
 import { insertOrGet } from '../../stores/insert';
 import type { NewPlant, Plant } from './plant';
 
@@ -37,6 +39,10 @@ export interface Delivery {
 
 /** The most plants, and the most deliveries, of one answer. */
 export const mostListed = 10_000;
+export interface ListOptions {
+  limit?: number | undefined;
+  after?: bigint | undefined;
+}
 const mostDeliveries = 100;
 const keptAttempts = 20;
 
@@ -53,11 +59,12 @@ export async function createPlantStore(db: Database) {
     indexes: [{ keys: { user: 1, createdAt: -1 } }],
   });
   return {
-    /** The plants of a user, by number. */
-    async list(user: string, limit = mostListed): Promise<NewPlant[]> {
-      const options = { sort: { order: 1 }, limit: Math.min(limit, mostListed) } as const;
-      const records = await plants.find({ user }, options);
-      return records.map(({ order, name, tag }) => ({ id: idOf(order), name, ...(tag === undefined ? {} : { tag }) }));
+    /** The plants of a user, by number; with `after`, those of a greater number. */
+    async list(user: string, { limit = mostListed, after }: ListOptions = {}): Promise<Page<NewPlant>> {
+      const filter = { user, ...(after === undefined ? {} : { order: { $gt: orderOf(after) } }) };
+      const order = { key: 'order', direction: 1, unique: true } as const;
+      const page = await findPage(plants, filter, order, { limit: Math.min(limit, mostListed) });
+      return page.map(({ order: at, name, tag }) => ({ id: idOf(at), name, ...(tag === undefined ? {} : { tag }) }));
     },
 
     /** Whether the plant is there now and of this creation: `false` when the number was taken before. */

@@ -1,3 +1,4 @@
+import { createRunEventStore } from '../../stores/run-event-store';
 import { startWholeTestApi, type ApiUnderTest, type Reply } from './api-under-test';
 import { bounded, byPlace, ofHosts, ofOneThing, summaries } from './lists/bounded';
 import { boardCases } from './lists/cases.board';
@@ -90,6 +91,26 @@ describe('every operation that answers a list', () => {
     for (const [id, parameter] of Object.entries(byPlace)) expect(found.get(id)?.query).toContain(parameter);
     for (const list of Object.values(summaries)) expect([list, paged.has(list)]).toEqual([list, true]);
   });
+});
+
+it('goes on with the events of a run by their sequence, and links to what comes next', async () => {
+  const attemptId = 'attempt_events000001';
+  const { database, feed } = board.api.context;
+  const attempts = await database.collection<{ _id: string; taskId: string }>({ name: 'attempts' });
+  await attempts.insert({ _id: attemptId, taskId: 'task_20260101_events' });
+  const events = await createRunEventStore(database, feed);
+  const source = { taskId: 'task_20260101_events', attemptId, provider: 'process', agent: 'example' };
+  const said = [1, 2, 3, 4, 5].map((n) => ({ kind: 'progress' as const, payload: { message: `step ${n}` } }));
+  await events.append(source, said);
+  const seen: number[] = [];
+  let at: string | undefined = `/api/agents/task_20260101_events/attempts/${attemptId}/events?limit=2`;
+  while (at !== undefined) {
+    const page: Reply = await read(at);
+    seen.push(...page.body.events.map(({ sequence }: { sequence: number }) => sequence));
+    expect(next(page) !== undefined).toBe(page.body.hasMore);
+    at = next(page);
+  }
+  expect(seen).toEqual([1, 2, 3, 4, 5]);
 });
 
 describe('a cursor', () => {

@@ -66,6 +66,7 @@ const complies = (name: string, value: unknown): void => {
 
 interface Answer {
   status: number;
+  headers: Headers;
   text: string;
   body: any; // eslint-disable-line @typescript-eslint/no-explicit-any -- whatever the service answers
 }
@@ -83,7 +84,12 @@ async function call(
     ...(body === undefined ? {} : { body }),
   });
   const text = await response.text();
-  const answer = { status: response.status, text, body: text === '' ? undefined : JSON.parse(text) };
+  const answer = {
+    status: response.status,
+    headers: response.headers,
+    text,
+    body: text === '' ? undefined : JSON.parse(text),
+  };
   if (response.status >= 400) {
     complies('Error', answer.body);
     expect(answer.body.error).toBe(response.status);
@@ -104,7 +110,14 @@ test('a plant is created under its number, listed and deleted', async () => {
     { id: -1, name: 'Moss' },
     { id: 2, name: 'Fern', tag: 'green' },
   ]);
-  expect((await call('GET', '/plants?limit=1')).body).toHaveLength(1);
+  const first = await call('GET', '/plants?limit=1');
+  expect(first.body).toHaveLength(1);
+  const cursor = first.headers.get('x-next-cursor');
+  expect(first.headers.get('link')).toBe(`</plants?limit=1&cursor=${cursor}>; rel="next"`);
+  const second = await call('GET', `/plants?limit=1&cursor=${cursor}`);
+  expect(second.body).toEqual([{ id: 2, name: 'Fern', tag: 'green' }]);
+  expect(second.headers.get('link')).toBeNull();
+  expect(await call('GET', '/plants?cursor=x')).toMatchObject({ status: 400 });
   expect(await call('DELETE', '/plants/2')).toMatchObject({ status: 204, text: '' });
   expect(await call('DELETE', '/plants/2')).toMatchObject({ status: 400 });
 });
