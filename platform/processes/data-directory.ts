@@ -1,4 +1,4 @@
-import { chmod, lstat, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, lstat, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { Log } from '../log/log';
@@ -29,7 +29,7 @@ const worktrees = 'worktrees';
  */
 export async function openDataDirectory(dataDir: string, log?: Log): Promise<void> {
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
-  const { mode } = await lstat(dataDir);
+  const { mode } = await stat(dataDir);
   if ((mode & beyondPassing) === 0) return;
   // The directory itself comes last: a start that was interrupted is done again.
   const open = [...(await closeContents(dataDir)), ...(await close(dataDir, mode))];

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { startApi, type RunningApi } from '../../api/start';
 import { createLog } from '../../platform/log/log';
 import { askNexus } from '../../platform/temporal/ask-nexus';
@@ -64,14 +65,14 @@ test('a host answers nobody but the API: not a page on the web, and nobody else 
     });
     await expect(asked).rejects.toMatchObject({ status: 403, unanswered: false });
     const path = `namespaces/default/task-queues/${encodeURIComponent(queue)}/nexus-services/${hostService}/${question}`;
-    for (const host of [httpAddress, 'localhost', 'attacker.example'])
-      for (const type of ['text/plain', 'application/json']) {
-        const headers = { host, 'content-type': type, origin: 'https://attacker.example' };
-        const url = `http://${httpAddress}/${path}`;
-        const { status, text } = await sendRequest({ url, method: 'POST', headers, body: JSON.stringify(input) });
-        expect([question, type, status >= 400]).toEqual([question, type, true]);
-        expect(text).not.toContain('worktree');
-      }
+    for (const host of [httpAddress, 'localhost', 'attacker.example']) {
+      const page = { host, 'content-type': 'application/json', origin: 'https://attacker.example' };
+      const headers = { ...page, 'nexus-request-id': randomUUID() };
+      const url = `http://${httpAddress}/${path}`;
+      const { status, text } = await sendRequest({ url, method: 'POST', headers, body: JSON.stringify(input) });
+      expect([question, status]).toEqual([question, 403]);
+      expect(text).not.toContain('worktree');
+    }
   }
   expect([await started('launchPreview'), await started('worktreeInspection')]).toEqual(before);
 });
