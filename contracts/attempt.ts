@@ -27,6 +27,7 @@ export interface HostBaseline {
   truncated: boolean;
   snapshot: { ref: string; commit: string };
   gitDir: string;
+  identity?: { device: string; inode: string; born: string };
 }
 
 /** One attempt, as callers see it. */

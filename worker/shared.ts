@@ -64,7 +64,7 @@ export async function openShared({ env, log, hostId, database, board, client, pr
 
   const dataDir = resolve(env.BOARD_DATA_DIR);
   const agentUser = env.BOARD_AGENT_USER === undefined ? undefined : findAgentUser(env.BOARD_AGENT_USER);
-  const git = createGit({ log, othersWork: agentUser !== undefined });
+  const git = createGit({ log, settingsDir: join(dataDir, 'git'), othersWork: agentUser !== undefined });
   const worktreeDir = join(dataDir, 'worktrees');
   const limits = {
     runTimeoutMs: env.BOARD_RUN_TIMEOUT_MS,

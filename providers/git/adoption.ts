@@ -1,11 +1,9 @@
-import { lstat } from 'node:fs/promises';
 import { isAncestor } from './ancestry';
 import { fetchBase } from './base';
 import { recordedPath } from './contained';
-import { linkedGitDir } from './evidence';
+import { locateLinked } from './evidence';
 import { assertBranchName } from './names';
-import { remoteFingerprint } from './remotes';
-import { type GitRunner, gitText } from './run-git';
+import type { GitRunner } from './run-git';
 import type { GitTransfer } from './transfer';
 import type { AdoptionEvidence, AdoptionRequest } from './worktree-git';
 import { listWorktrees } from './worktree-list';
@@ -19,23 +17,25 @@ export async function adoptable(
   assertBranchName(worktreeBranch);
   const base = await fetchBase(git, transfer, { repositoryPath, remote, branch });
   const path = await recordedPath(worktreePath);
-  const where = ['rev-parse', '--path-format=absolute', '--git-common-dir'];
-  const commonDir = await gitText(git, where, { cwd: repositoryPath });
+  const { commonDir } = git.repositories.place(repositoryPath);
   const [, ...linked] = await listWorktrees(git, commonDir);
   const listed = linked.find((worktree) => worktree.path === path);
-  const isDirectory = (await lstat(path).catch(() => undefined))?.isDirectory() === true;
-  const gitDirMatches = isDirectory && (await linkedGitDir(commonDir, path)) !== undefined;
-  // A worktree may have settings of its own, and mean another place by the same name.
-  const fingerprint = gitDirMatches
-    ? await remoteFingerprint(git, { repositoryPath: path, remote }).catch(() => undefined)
-    : undefined;
+  const { location } = locateLinked(git, commonDir, {}, path);
   const headSha = listed?.headSha ?? null;
   const answers = {
     registered: listed !== undefined,
     branchMatches: listed?.branch === worktreeBranch,
-    gitDirMatches,
-    remoteMatches: fingerprint === base.remoteUrlFingerprint,
+    gitDirMatches: location !== undefined,
+    // Whoever works in it may have given it settings of its own, and mean another place by the same name.
+    remoteMatches: location !== undefined && !(await git.repositories.hasOwnRemotes(location.gitDir)),
     baseIsAncestor: headSha !== null && (await isAncestor(git, commonDir, base.sha, headSha)),
   };
-  return { path, headSha, base, ...answers, adoptable: Object.values(answers).every(Boolean) };
+  return {
+    path,
+    identity: location?.identity ?? null,
+    headSha,
+    base,
+    ...answers,
+    adoptable: Object.values(answers).every(Boolean),
+  };
 }

@@ -10,7 +10,8 @@ import { unfinishedOperation } from './operation-state';
 import type { GitRunner } from './run-git';
 import { type FileStatus, readStatus, type StatusEntry, untrackedIn, type WorktreeStatus } from './status';
 import { commitTree, readCommit, writeIndexTree, writeWorktreeTree } from './trees';
-import { locateWorktree, type WorktreeLocation } from './worktree-location';
+import type { WorktreeIdentity } from './verify-worktree';
+import { locateWorktree, type RecordedWorktree, type WorktreeLocation } from './worktree-location';
 
 /** The most files that are listed by name; the snapshot holds all of them. */
 const listedFiles = 1_000;
@@ -50,6 +51,8 @@ export interface Baseline extends BaselineState {
   snapshot: { ref: string; commit: string };
   /** The worktree's administrative directory, so that a removed `.git` can be put back. */
   gitDir: string;
+  /** Which directory the worktree was; absent in baselines that are older than the field. */
+  identity?: WorktreeIdentity;
 }
 
 async function sha256Of(path: string): Promise<string | undefined> {
@@ -125,23 +128,20 @@ async function keepSnapshot(
  */
 export async function captureBaseline(
   git: GitRunner,
-  { worktreePath, attemptId }: { worktreePath: string; attemptId: string },
+  { attemptId, ...recorded }: RecordedWorktree & { attemptId: string },
 ): Promise<Baseline> {
   const ref = baselineRef(attemptId);
-  const location = await locateWorktree(git, worktreePath);
+  const location = locateWorktree(git, recorded);
   const { path: cwd, gitDir } = location;
   const keep = (status: WorktreeStatus) => keepSnapshot(git, location, attemptId, status);
   const { status, files, kept: commit } = await unmoved(git, location, keep);
   await git(['update-ref', ref, commit], { cwd });
-  return { attemptId, ...stateOf(status, files), snapshot: { ref, commit }, gitDir };
+  return { attemptId, ...stateOf(status, files), snapshot: { ref, commit }, gitDir, identity: location.identity };
 }
 
 /** The state of a worktree, without keeping it: what `captureBaseline` would find, and nothing is written. */
-export async function describeBaseline(
-  git: GitRunner,
-  { worktreePath }: { worktreePath: string },
-): Promise<DescribedWorktree> {
-  const location = await locateWorktree(git, worktreePath);
+export async function describeBaseline(git: GitRunner, recorded: RecordedWorktree): Promise<DescribedWorktree> {
+  const location = locateWorktree(git, recorded);
   const { status, files } = await unmoved(git, location, () => Promise.resolve(undefined));
   return { ...stateOf(status, files), untracked: untrackedIn(status) };
 }

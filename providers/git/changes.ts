@@ -72,7 +72,7 @@ export async function collectChanges(
   git: GitRunner,
   { worktreePath, baseline }: { worktreePath: string; baseline: Baseline },
 ): Promise<Changes> {
-  const location = await relocateWorktree(git, worktreePath, baseline.gitDir);
+  const location = await relocateWorktree(git, { worktreePath, gitDir: baseline.gitDir, identity: baseline.identity });
   const cwd = location.path;
   if (await isUnchanged(git, cwd, baseline)) {
     return { headSha: baseline.headSha, commits: [], changedFiles: [], truncated: false };

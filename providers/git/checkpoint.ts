@@ -5,6 +5,7 @@ import { type GitRunner, gitText } from './run-git';
 import { readStatus } from './status';
 import { diffTrees, type TreeChange } from './tree-diff';
 import { commitTree, readCommit, writeIndexTree, writeWorktreeTree } from './trees';
+import type { WorktreeIdentity } from './verify-worktree';
 import { relocateWorktree, type WorktreeLocation } from './worktree-location';
 
 /** What a worktree is like now, as objects. */
@@ -51,11 +52,12 @@ export async function captureCheckpoint(
     number: number;
     since: Pick<WorkspaceSnapshot, 'tree' | 'headSha'> & { indexTree?: string };
     gitDir?: string;
+    identity?: WorktreeIdentity;
   },
 ): Promise<CapturedCheckpoint | undefined> {
   const { attemptId, number, since } = request;
   const ref = checkpointRef(attemptId, number);
-  const location = await relocateWorktree(git, request.worktreePath, request.gitDir);
+  const location = await relocateWorktree(git, request);
   const { path: cwd } = location;
   const state = await snapshotWorkspace(git, location);
   const sinceTree = await gitText(git, ['rev-parse', '--verify', '--end-of-options', `${since.tree}^{tree}`], { cwd });

@@ -27,17 +27,19 @@ export async function recordedPath(path: string): Promise<string> {
   return join(await realAsFarAsThere(dirname(clean)), basename(clean));
 }
 
-/**
- * The recorded path of something that is inside a directory, and is no symbolic link.
- *
- * @throws GitError `outside`
- */
-export async function containedPath(path: string, insideDir: string): Promise<string> {
+/** The recorded path of something that is inside a directory, whatever is there. @throws GitError `outside` */
+export async function pathInside(path: string, insideDir: string): Promise<string> {
   const recorded = await recordedPath(path);
   const directory = await realAsFarAsThere(normalize(insideDir));
   if (!isAbsolute(insideDir) || !recorded.startsWith(directory.endsWith(sep) ? directory : directory + sep)) {
     throw new GitError('outside', `${path} is not inside ${insideDir}.`);
   }
+  return recorded;
+}
+
+/** The same of something that is no symbolic link. @throws GitError `outside` */
+export async function containedPath(path: string, insideDir: string): Promise<string> {
+  const recorded = await pathInside(path, insideDir);
   const facts = await lstat(recorded).catch(() => undefined);
   if (facts && !facts.isDirectory()) throw new GitError('outside', `${path} is not a directory of its own.`);
   return recorded;

@@ -1,38 +1,77 @@
-import { lstat, readFile, realpath } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { lstatSync, realpathSync } from 'node:fs';
+import { join } from 'node:path';
 import { trackingRef } from './base';
 import { recordedPath } from './contained';
+import { GitError } from './git-error';
 import { assertBranchName, assertObjectName } from './names';
 import { rebasedBranch, unfinishedOperation } from './operation-state';
 import { type GitRunner, gitText } from './run-git';
-import { readStatus, type WorktreeStatus } from './status';
-import { hasHiddenFiles, resolveCommit, revealHiddenFiles, withIndexCopy } from './trees';
+import { readStatus, type StatusEntry, type WorktreeStatus } from './status';
+import { resolveCommit, revealHiddenFiles, type TrackedRepository, unseenByStatus, withIndexCopy } from './trees';
+import type { WorktreeIdentity } from './verify-worktree';
 import type { InspectRequest, WorktreeEvidence } from './worktree-git';
 import type { Worktree } from './worktree';
 import { listWorktrees } from './worktree-list';
-import { locateWorktree } from './worktree-location';
+import { locateWorktree, type WorktreeLocation } from './worktree-location';
 
-/** The administrative directory a worktree's `.git` leads to, when that belongs to the repository and leads back. */
-export async function linkedGitDir(commonDir: string, path: string): Promise<string | undefined> {
+interface Linked {
+  /** Where the worktree is, when it is this repository's and the one that was recorded. */
+  location: WorktreeLocation | undefined;
+  replaced: string | null;
+}
+
+const nothing: Linked = { location: undefined, replaced: null };
+
+/** The worktree at a path, when its `.git` leads to this repository's record of it, and that one back. */
+export function locateLinked(
+  git: GitRunner,
+  commonDir: string,
+  { identity }: { identity?: WorktreeIdentity | undefined },
+  path: string,
+): Linked {
   try {
-    const link = await readFile(join(path, '.git'), 'utf8');
-    const gitDir = await realpath(resolve(path, /^gitdir: (.+)\n?$/.exec(link)?.[1] ?? ''));
-    const back = resolve(gitDir, (await readFile(join(gitDir, 'gitdir'), 'utf8')).trimEnd());
-    const ours = dirname(gitDir) === join(await realpath(commonDir), 'worktrees');
-    return ours && (await realpath(back)) === join(await realpath(path), '.git') ? gitDir : undefined;
-  } catch {
-    return undefined;
+    const location = locateWorktree(git, { worktreePath: path, identity });
+    const linked = location.commonDir === commonDir && location.gitDir !== commonDir;
+    return linked ? { location, replaced: null } : nothing;
+  } catch (error) {
+    if (!(error instanceof GitError)) throw error;
+    return error.code === 'worktree-replaced' ? { location: undefined, replaced: error.message } : nothing;
   }
 }
 
-/** Like `readStatus`, and without files hidden from it by marks in the index. */
-export async function honestStatus(git: GitRunner, path: string): Promise<WorktreeStatus> {
-  const [hidden, status] = await Promise.all([hasHiddenFiles(git, path), readStatus(git, path)]);
-  if (!hidden) return status;
-  return withIndexCopy(await locateWorktree(git, path), async (env) => {
+/** Like `readStatus`, and without files hidden from it by marks in the index, or in repositories inside the worktree. */
+export async function honestStatus(git: GitRunner, location: WorktreeLocation): Promise<WorktreeStatus> {
+  const { path } = location;
+  const [{ hidden, repositories }, seen] = await Promise.all([unseenByStatus(git, path), readStatus(git, path)]);
+  const status = hidden ? await unhiddenStatus(git, location) : seen;
+  const changed = await changedRepositories(git, path, repositories);
+  const known = new Set(status.entries.map((entry) => entry.path));
+  return { ...status, entries: [...status.entries, ...changed.filter((entry) => !known.has(entry.path))] };
+}
+
+function unhiddenStatus(git: GitRunner, location: WorktreeLocation): Promise<WorktreeStatus> {
+  const { path } = location;
+  return withIndexCopy(location, async (env) => {
     await revealHiddenFiles(git, path, env);
     return readStatus(git, path, env);
   });
+}
+
+/** Repositories inside a worktree that have changes of their own: found out with our configuration, and not with theirs. */
+async function changedRepositories(
+  git: GitRunner,
+  path: string,
+  repositories: readonly TrackedRepository[],
+): Promise<StatusEntry[]> {
+  const changed: StatusEntry[] = [];
+  for (const { path: inside } of repositories) {
+    const cwd = join(path, inside);
+    // One that nobody has fetched has no files; one behind a link is not in the worktree.
+    if (!lstatSync(join(cwd, '.git'), { throwIfNoEntry: false }) || realpathSync(cwd) !== cwd) continue;
+    const { entries } = await readStatus(git, cwd).catch(() => ({ entries: [undefined] }));
+    if (entries.length > 0) changed.push({ path: inside, status: 'modified', unmerged: false });
+  }
+  return changed;
 }
 
 async function countCommits(git: GitRunner, cwd: string, revisions: readonly string[]): Promise<number> {
@@ -83,12 +122,20 @@ async function countBothSides(git: GitRunner, cwd: string, left: string, right: 
 export async function inspectNew(
   git: GitRunner,
   request: InspectRequest,
-  { path, branch, headSha, created }: Worktree,
+  { path, branch, headSha, created, identity }: Worktree,
 ): Promise<WorktreeEvidence | undefined> {
   if (!created || headSha !== request.baseSha) return undefined;
   const base = await findBase(git, request.repositoryPath, request);
   if (base.sha !== headSha) return undefined;
-  const there = { exists: true, registered: true, gitDirMatches: true, operation: null, locked: null };
+  const there = {
+    exists: true,
+    identity,
+    replaced: null,
+    registered: true,
+    gitDirMatches: true,
+    operation: null,
+    locked: null,
+  };
   const unchanged = { dirty: 0, untracked: 0, ahead: 0, behind: 0, unpushed: 0, unmerged: false };
   return { path, headSha, branch, branchSha: headSha, base, ...there, ...unchanged, complete: true, problems: [] };
 }
@@ -108,16 +155,19 @@ export async function inspectWorktree(git: GitRunner, request: InspectRequest): 
     }
   };
   const path = await recordedPath(request.worktreePath);
-  const commonDir = await gitText(git, ['rev-parse', '--path-format=absolute', '--git-common-dir'], { cwd });
+  const { commonDir } = git.repositories.place(cwd);
   const listed = (await listWorktrees(git, cwd)).find((worktree) => worktree.path === path);
-  const exists = (await lstat(path).catch(() => undefined))?.isDirectory() === true;
-  const gitDir = exists ? await linkedGitDir(commonDir, path) : undefined;
+  const exists = lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  const { location, replaced } = exists ? locateLinked(git, commonDir, request, path) : nothing;
+  const gitDir = location?.gitDir;
   const [status, branchSha = null, base] = await Promise.all([
-    gitDir === undefined ? undefined : attempt('The files', undefined, () => honestStatus(git, path)),
+    location && attempt('The files', undefined, () => honestStatus(git, location)),
     resolveCommit(git, cwd, `refs/heads/${branch}`),
     findBase(git, cwd, request),
   ]);
-  if (exists && gitDir === undefined) problems.push(`The files: ${path} is not linked to this repository.`);
+  if (exists && gitDir === undefined) {
+    problems.push(`The files: ${replaced ?? `${path} is not linked to this repository.`}`);
+  }
 
   const headSha = (status?.headSha ?? listed?.headSha ?? '').replace(/^(?:0+|\(initial\))$/, '') || null;
   const tips = [...new Set([headSha, branchSha])].filter((sha) => sha !== null);
@@ -129,6 +179,8 @@ export async function inspectWorktree(git: GitRunner, request: InspectRequest): 
   return {
     path,
     exists,
+    identity: location?.identity ?? null,
+    replaced,
     registered: listed !== undefined,
     gitDirMatches: gitDir !== undefined,
     headSha,

@@ -1,9 +1,6 @@
-import { dirname } from 'node:path';
-
 /**
- * Settings that keep a repository's own configuration from running programs or from changing what git prints. What
- * reaches a remote is left to its owner: credential helpers, `core.sshCommand` and `core.gitProxy` are how git is told to
- * get through, and work here as they do for the owner.
+ * Settings for every command, over those that are allowed at all (`settings/allowed.ts`): no program is run that nobody
+ * here asked for, and what git prints is what is read.
  */
 export const hardening = [
   ['core.hooksPath', '/dev/null'],
@@ -47,8 +44,12 @@ const inheritedByTransfers = [
 const pick = (names: readonly string[]): NodeJS.ProcessEnv =>
   Object.fromEntries(names.map((name) => [name, process.env[name]]));
 
-/** The environment of a git command. Only what is listed: an inherited GIT_DIR would make it work on something else. */
-export function gitEnvironment(cwd: string, env: Record<string, string> = {}): NodeJS.ProcessEnv {
+/**
+ * The environment of a git command. Only what is listed: an inherited GIT_DIR would make it work on something else.
+ *
+ * @param env which repository it is about, and what else the command needs
+ */
+export function gitEnvironment(env: Record<string, string>): NodeJS.ProcessEnv {
   return {
     ...pick(inherited),
     ...identity,
@@ -59,15 +60,17 @@ export function gitEnvironment(cwd: string, env: Record<string, string> = {}): N
     GIT_EDITOR: ':',
     GIT_SEQUENCE_EDITOR: ':',
     GIT_ALLOW_PROTOCOL: 'file:git:http:https:ssh',
-    // A worktree that lost its .git must not be taken for part of a repository around it.
-    GIT_CEILING_DIRECTORIES: dirname(cwd),
     ...env,
   };
 }
 
 /** The environment of a command that talks to a remote: it reaches it as the user does, and never asks anything. */
-export function transferEnvironment(cwd: string, ownSshCommand: boolean): NodeJS.ProcessEnv {
-  const environment: NodeJS.ProcessEnv = { ...gitEnvironment(cwd), ...pick(inheritedByTransfers), GIT_ASKPASS: '' };
+export function transferEnvironment(repository: Record<string, string>, ownSshCommand: boolean): NodeJS.ProcessEnv {
+  const environment: NodeJS.ProcessEnv = {
+    ...gitEnvironment(repository),
+    ...pick(inheritedByTransfers),
+    GIT_ASKPASS: '',
+  };
   // What the user configured may not be OpenSSH, and then knows no such option.
   if (ownSshCommand || environment.GIT_SSH_COMMAND !== undefined) return environment;
   return { ...environment, GIT_SSH_COMMAND: 'ssh -o BatchMode=yes' };

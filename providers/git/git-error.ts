@@ -10,6 +10,7 @@ import { withoutCredentials } from '../../platform/log/log';
  * - `unmerged`: there are commits that the remote or the base does not have
  * - `stale`: a branch or HEAD is not where the caller saw it
  * - `mismatch`: the worktree is on another branch, or not of this repository
+ * - `worktree-replaced`: what is at the path of a worktree is not what was recorded there; nothing was touched
  * - `outside`: a path is not inside the directory it has to be in
  * - `worktree-locked`: somebody has locked the worktree (`git worktree lock`)
  * - `checked-out`: the branch cannot be moved because it is checked out
@@ -29,6 +30,7 @@ export type GitErrorCode =
   | 'unmerged'
   | 'stale'
   | 'mismatch'
+  | 'worktree-replaced'
   | 'outside'
   | 'worktree-locked'
   | 'checked-out'

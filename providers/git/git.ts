@@ -32,19 +32,25 @@ import { ensureWorktree, type Worktree, type WorktreeRequest } from './worktree'
 import { describeSurroundings, type Surroundings } from './surroundings';
 import type { WorktreeGit } from './worktree-git';
 import { listWorktrees } from './worktree-list';
-import { locateWorktree } from './worktree-location';
+import type { ConfigureRequest } from './settings/repository-settings';
+import { locateWorktree, type RecordedWorktree } from './worktree-location';
 
 export type { Baseline, BaselineState, CapturedCheckpoint, Changes, Worktree, WorkspaceSnapshot };
 
 /** What runs and worktrees need of git. Every function can be repeated; each throws `GitError`. */
 export interface Git extends WorktreeGit {
+  /**
+   * Records the settings of a repository that git is run with from now on, unless they are recorded, and which filters of
+   * the operator's may run in it.
+   */
+  configureRepository(request: ConfigureRequest): Promise<void>;
   resolveBase(request: BranchRequest): Promise<{ sha: string }>;
   ensureWorktree(request: WorktreeRequest): Promise<Worktree>;
-  captureBaseline(request: { worktreePath: string; attemptId: string }): Promise<Baseline>;
+  captureBaseline(request: RecordedWorktree & { attemptId: string }): Promise<Baseline>;
   /** The state that `captureBaseline` would record; nothing is written. */
-  describeBaseline(request: { worktreePath: string }): Promise<DescribedWorktree>;
+  describeBaseline(request: RecordedWorktree): Promise<DescribedWorktree>;
   /** What lies around a worktree in its repository; nothing is written. */
-  describeSurroundings(request: { worktreePath: string }): Promise<Surroundings>;
+  describeSurroundings(request: RecordedWorktree): Promise<Surroundings>;
   collectChanges(request: { worktreePath: string; baseline: Baseline }): Promise<Changes>;
   preserveAttempt(request: {
     worktreePath: string;
@@ -57,12 +63,14 @@ export interface Git extends WorktreeGit {
   previewRewind(request: Parameters<typeof previewRewind>[1]): Promise<RewindPreview>;
   rewindWorkspace(request: RewindRequest): Promise<RewindResult>;
   /** What in a worktree, or in a commit, agents take up by themselves; `seen` saves another look at the worktree. */
-  worktreeInventory(request: { worktreePath: string; seen?: SeenWorktree }): Promise<WorkspaceInventory>;
+  worktreeInventory(request: RecordedWorktree & { seen?: SeenWorktree }): Promise<WorkspaceInventory>;
   commitInventory(request: { repositoryPath: string; commit: string }): Promise<WorkspaceInventory>;
-  diffTrees(request: { worktreePath: string; before: string; after: string }): Promise<TreeChange[]>;
+  diffTrees(request: RecordedWorktree & { before: string; after: string }): Promise<TreeChange[]>;
 }
 
 export interface GitOptions {
+  /** Directory in which the configuration of repositories is recorded; nobody else may write in it. */
+  settingsDir: string;
   log?: Log;
   timeoutMs?: number;
   lockWaitMs?: number;
@@ -81,14 +89,15 @@ export interface GitOptions {
  * @param options.othersWork whether worktrees may belong to another user, who agents run as
  */
 export function createGit({
+  settingsDir,
   log,
   timeoutMs = 60_000,
   lockWaitMs = 3_000,
   transferTimeoutMs = 300_000,
   transferStallMs = 30_000,
   othersWork = false,
-}: GitOptions = {}): Git {
-  const git = createGitRunner({ timeoutMs, lockWaitMs, log, othersWork });
+}: GitOptions): Git {
+  const git = createGitRunner({ settingsDir, timeoutMs, lockWaitMs, log, othersWork });
   const transfer = createTransfer(git, { timeoutMs: transferTimeoutMs, stallMs: transferStallMs });
   const tracked = trackedInstructions(git);
   return {
@@ -105,8 +114,8 @@ export function createGit({
     rewindWorkspace: (request) => rewindWorkspace(git, request),
     worktreeInventory: (request) => worktreeInventory(git, tracked, request),
     commitInventory: (request) => commitInventory(git, request),
-    diffTrees: async ({ worktreePath, before, after }) =>
-      diffTrees(git, await locateWorktree(git, worktreePath), before, after),
+    diffTrees: async ({ before, after, ...recorded }) => diffTrees(git, locateWorktree(git, recorded), before, after),
+    configureRepository: (request) => git.repositories.configure(request),
     fetchBase: (request) => fetchBase(git, transfer, request),
     localBase: (request) => localBase(git, request),
     remoteFingerprint: (request) => remoteFingerprint(git, request),

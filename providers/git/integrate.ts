@@ -1,12 +1,12 @@
 import { mkdir } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { isAncestor } from './ancestry';
 import { containedPath } from './contained';
 import { dropWorktree } from './drop-worktree';
 import { GitError, listedPaths } from './git-error';
-import { noFilters, ownMergeDrivers } from './own-programs';
+import { noFilters } from './own-programs';
 import { assertObjectName, integrationRef } from './names';
-import { type GitRunner, gitFields, gitText } from './run-git';
+import { type GitRunner, gitFields } from './run-git';
 import { commitTree, readCommit } from './trees';
 import { initializing, makeRoom } from './worktree';
 import type { IntegrateRequest, Integrated } from './worktree-git';
@@ -15,10 +15,6 @@ import { listWorktrees } from './worktree-list';
 /** Marks worktrees that only hold a merge while it is made. */
 const integrating = 'board: integrating';
 
-async function commonDirOf(git: GitRunner, repositoryPath: string): Promise<string> {
-  return gitText(git, ['rev-parse', '--path-format=absolute', '--git-common-dir'], { cwd: repositoryPath });
-}
-
 /** Removes what an earlier integration left at the path; anything else is somebody's. */
 async function clearIntegration(git: GitRunner, repository: string, path: string): Promise<void> {
   const listed = (await listWorktrees(git, repository)).find((worktree) => worktree.path === path);
@@ -26,7 +22,7 @@ async function clearIntegration(git: GitRunner, repository: string, path: string
   if (listed.branch !== null || (listed.locked !== integrating && listed.locked !== initializing)) {
     throw new GitError('conflict', `${path} is a worktree that is used for something else.`);
   }
-  await dropWorktree(git, repository, path);
+  await dropWorktree(git, repository, { path });
 }
 
 /** Writes the files that say how others are merged, and only those. */
@@ -44,9 +40,8 @@ async function writeAttributes(git: GitRunner, cwd: string, baseSha: string): Pr
  */
 async function mergeTrees(git: GitRunner, cwd: string, baseSha: string, headSha: string): Promise<string> {
   await writeAttributes(git, cwd, baseSha);
-  const config = await ownMergeDrivers(git, cwd);
   const command = ['merge-tree', '--write-tree', '--name-only', '--no-messages', '-z', baseSha, headSha];
-  const { exitCode, stdout } = await git(command, { cwd, config, okCodes: [1] });
+  const { exitCode, stdout } = await git(command, { cwd, okCodes: [1] });
   const [tree = '', ...paths] = stdout.split('\0').filter((field) => field !== '');
   if (exitCode === 0) return tree;
   const message = `${headSha} does not go together with ${baseSha}: ${paths.length} files conflict.`;
@@ -69,13 +64,15 @@ export async function integrate(git: GitRunner, request: IntegrateRequest): Prom
   assertObjectName(headSha);
   const ref = integrationRef(id);
   const path = await containedPath(request.integrationPath, request.insideDir);
-  const repository = await commonDirOf(git, repositoryPath);
+  const repository = git.repositories.place(repositoryPath).commonDir;
   if (await isAncestor(git, repository, headSha, baseSha)) return { mergedSha: baseSha, alreadyMerged: true };
 
   await clearIntegration(git, repository, path);
   await makeRoom(path, false);
   await mkdir(dirname(path), { recursive: true });
   const add = ['worktree', 'add', '--quiet', '--detach', '--no-checkout', '--lock', '--reason', integrating];
+  // Git removes it with the last worktree, and cannot make it by way of our link.
+  await mkdir(join(repository, 'worktrees'), { recursive: true });
   await git([...add, path, baseSha], { cwd: repository });
   try {
     const kept = await readCommit(git, repository, ref);
@@ -85,7 +82,7 @@ export async function integrate(git: GitRunner, request: IntegrateRequest): Prom
     await git(['update-ref', '--no-deref', 'HEAD', mergedSha], { cwd: path });
     return { mergedSha, alreadyMerged: false };
   } catch (error) {
-    await dropWorktree(git, repository, path);
+    await dropWorktree(git, repository, { path });
     throw error;
   }
 }
@@ -97,7 +94,7 @@ export async function removeIntegration(
 ): Promise<void> {
   const ref = integrationRef(request.id);
   const path = await containedPath(request.integrationPath, request.insideDir);
-  const repository = await commonDirOf(git, request.repositoryPath);
+  const repository = git.repositories.place(request.repositoryPath).commonDir;
   await clearIntegration(git, repository, path);
   if (!request.landed) return;
   const kept = await gitFields(git, ['for-each-ref', '--format=%(objectname)', ref], { cwd: repository });

@@ -1,6 +1,5 @@
-import { accessSync, closeSync, constants, existsSync, openSync, readSync, realpathSync } from 'node:fs';
+import { accessSync, closeSync, constants, openSync, readSync, realpathSync } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
-import type { WorktreeLocation } from './worktree-location';
 
 /** The most a file of git's may hold that names one path, in bytes. */
 const longestBytes = 8_192;
@@ -11,7 +10,9 @@ const longestBytes = 8_192;
  *
  * @returns `undefined` when git is to be asked
  */
-export function readLinkedWorktree(worktreePath: string): WorktreeLocation | undefined {
+export function readLinkedWorktree(
+  worktreePath: string,
+): { path: string; gitDir: string; commonDir: string } | undefined {
   try {
     const path = realPath(worktreePath);
     const link = join(path, '.git');
@@ -23,15 +24,14 @@ export function readLinkedWorktree(worktreePath: string): WorktreeLocation | und
     const commonDir = realPath(resolve(gitDir, common));
     const needed = [join(gitDir, 'HEAD'), ...['HEAD', 'objects', 'refs'].map((name) => join(commonDir, name))];
     for (const file of needed) accessSync(file);
-    // Its own configuration could say that its files are somewhere else.
-    return existsSync(join(gitDir, 'config.worktree')) ? undefined : { path, gitDir, commonDir };
+    return { path, gitDir, commonDir };
   } catch {
     return undefined;
   }
 }
 
 /** The path that a small file of git's holds. An agent may have put anything in its place: a pipe is not waited for. */
-function readPath(file: string, prefix = ''): string | undefined {
+export function readPath(file: string, prefix = ''): string | undefined {
   const handle = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
     const buffer = Buffer.alloc(longestBytes);

@@ -25,7 +25,11 @@ export async function preserveAttempt(
   { worktreePath, attemptId, baseline }: { worktreePath: string; attemptId: string; baseline?: Baseline },
 ): Promise<{ ref: string; commit: string } | undefined> {
   const ref = attemptRef(attemptId);
-  const location = await relocateWorktree(git, worktreePath, baseline?.gitDir);
+  const location = await relocateWorktree(git, {
+    worktreePath,
+    gitDir: baseline?.gitDir,
+    identity: baseline?.identity,
+  });
   const cwd = location.path;
   const kept = await readCommit(git, cwd, ref);
   if (kept) return { ref, commit: kept.sha };

@@ -4,7 +4,6 @@ import { isAncestor } from './ancestry';
 import { honestStatus } from './evidence';
 import { GitError, listedPaths } from './git-error';
 import { clearStaleLocks } from './locks';
-import { ownMergeDrivers } from './own-programs';
 import { assertBranchName, assertObjectName, rebasedRef } from './names';
 import { forgetOperations, rebasedHead, unfinishedOperation } from './operation-state';
 import { checkOut, restoreHead } from './restore';
@@ -12,7 +11,7 @@ import { type GitRunner, gitFields } from './run-git';
 import type { WorktreeStatus } from './status';
 import { readCommit, resolveCommit } from './trees';
 import type { Rebased, RebaseRequest } from './worktree-git';
-import { locateWorktree, type WorktreeLocation } from './worktree-location';
+import { locateWorktree, verifyStill, type WorktreeLocation } from './worktree-location';
 
 /** Marks git processes of a rebase, so that one whose worker died is found. */
 const operationVariable = 'BOARD_GIT_OPERATION';
@@ -41,9 +40,11 @@ async function putBack(
   { branch, headSha }: { branch: string; headSha: string },
 ): Promise<void> {
   const { path: cwd } = location;
+  verifyStill(location);
   await clearStaleLocks(location, branch, git.lockWaitMs);
   await restoreHead(git, cwd, { branch, headSha });
   await checkOut(git, location, headSha);
+  verifyStill(location);
   await git(['clean', '-fdq'], { cwd });
   await forgetOperations(location.gitDir);
 }
@@ -84,13 +85,12 @@ async function runRebase(
   { branch, headSha, ontoSha, ref }: { branch: string; headSha: string; ontoSha: string; ref: string },
 ): Promise<void> {
   const { path: cwd } = location;
-  const config = [...plainRebase, ...(await ownMergeDrivers(git, cwd))];
   const env = { [operationVariable]: ref };
   try {
     await git(['rebase', '--quiet', '--merge', '--no-fork-point', ontoSha], {
       cwd,
       env,
-      config,
+      config: plainRebase,
       timeoutMs: rebaseTimeoutMs,
     });
   } catch (error) {
@@ -106,11 +106,11 @@ async function runRebase(
 
 /** See `WorktreeGit.rebaseOnto`. */
 export async function rebaseOnto(git: GitRunner, request: RebaseRequest): Promise<Rebased> {
-  const { worktreePath, branch, ontoSha, id } = request;
+  const { branch, ontoSha, id } = request;
   assertBranchName(branch);
   assertObjectName(ontoSha);
   const backupRef = rebasedRef(id);
-  const location = await locateWorktree(git, worktreePath);
+  const location = locateWorktree(git, request);
   const { path: cwd, gitDir, commonDir } = location;
   if (gitDir === commonDir) throw new GitError('outside', `${cwd} is a primary checkout.`);
 
@@ -119,7 +119,7 @@ export async function rebaseOnto(git: GitRunner, request: RebaseRequest): Promis
   if (backup !== undefined && (await isOurs(location, backup))) {
     await putBack(git, location, { branch, headSha: backup });
   }
-  const status = await honestStatus(git, cwd);
+  const status = await honestStatus(git, location);
   await refuseUnready(location, status, branch);
   const { headSha } = status;
   const contained = await isAncestor(git, cwd, ontoSha, headSha);
@@ -129,6 +129,7 @@ export async function rebaseOnto(git: GitRunner, request: RebaseRequest): Promis
   }
   if (contained) return { headSha, previousHeadSha: headSha, rebased: false, backupRef };
   refuseDirty(cwd, status);
+  verifyStill(location);
   await git(['update-ref', backupRef, headSha], { cwd });
   await runRebase(git, location, { branch, headSha, ontoSha, ref: backupRef });
   const head = await readCommit(git, cwd, 'HEAD');

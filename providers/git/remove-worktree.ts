@@ -1,8 +1,9 @@
+import { lstatSync } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { commitEverything } from './commit-everything';
-import { containedPath } from './contained';
-import { dropWorktree } from './drop-worktree';
-import { findBase, inspectWorktree, linkedGitDir } from './evidence';
+import { pathInside } from './contained';
+import { asidePath, dropWorktree, moveAside } from './drop-worktree';
+import { findBase, inspectWorktree, locateLinked } from './evidence';
 import { GitError } from './git-error';
 import { assertBranchName, assertObjectName, removedRef } from './names';
 import { autostashes } from './operation-state';
@@ -59,7 +60,9 @@ async function keepContent(git: GitRunner, commonDir: string, evidence: Worktree
   if (headSha === null || (await resolveCommit(git, commonDir, ref))) return;
   const head = await readCommit(git, commonDir, headSha);
   if (!head) throw new GitError('unknown-ref', `The commit ${headSha} of ${path} is gone.`);
-  const location = evidence.exists ? await locateWorktree(git, path) : undefined;
+  const location = evidence.identity
+    ? locateWorktree(git, { worktreePath: path, identity: evidence.identity })
+    : undefined;
   const tree = location ? await writeWorktreeTree(git, location) : head.tree;
   const changed = tree !== head.tree || evidence.operation !== null;
   if (!changed && evidence.unpushed === 0 && !evidence.unmerged && evidence.complete) return;
@@ -110,31 +113,38 @@ function refusePrimary([primary]: readonly ListedWorktree[], path: string): void
 
 /** See `WorktreeGit.removeWorktree`. */
 export async function removeWorktree(git: GitRunner, request: RemoveRequest): Promise<Removed> {
-  const { repositoryPath, insideDir, id, branch, headSha } = request;
+  const { repositoryPath, insideDir, id, branch, headSha, identity } = request;
   assertBranchName(branch);
   assertObjectName(headSha);
   const ref = removedRef(id);
-  const path = await containedPath(request.worktreePath, insideDir);
-  const where = ['rev-parse', '--path-format=absolute', '--git-common-dir'];
-  const commonDir = await gitText(git, where, { cwd: repositoryPath });
+  const path = await pathInside(request.worktreePath, insideDir);
+  const { commonDir } = git.repositories.place(repositoryPath);
   const worktrees = await listWorktrees(git, commonDir);
   refusePrimary(worktrees, path);
   const listed = worktrees.find((worktree) => worktree.path === path);
-  if (listed) {
+  const { location, replaced } = locateLinked(git, commonDir, request, path);
+  if (replaced !== null) {
+    if (!request.force) throw new GitError('worktree-replaced', replaced);
+    await keepBranch(git, commonDir, request);
+    await moveAside(path, id);
+    if (listed) await dropWorktree(git, commonDir, { path });
+  } else if (listed) {
     if (!worthless.has(listed.locked)) await decide(git, commonDir, path, request);
     // Without its link the deletion has begun, and everything is aside already.
-    if (await linkedGitDir(commonDir, path)) await setAsideHistory(git, await locateWorktree(git, path), id);
-    await dropWorktree(git, commonDir, path);
+    if (location) await setAsideHistory(git, location, id);
+    await dropWorktree(git, commonDir, { path, identity });
   } else if (await exists(path)) {
     throw new GitError('mismatch', `${path} is not a worktree of ${repositoryPath}.`);
   } else if (request.force) await keepBranch(git, commonDir, request);
   const branchDeleted = await deleteBranch(git, commonDir, request);
   const kept = await resolveCommit(git, commonDir, ref);
   const setAside = setAsideDirectory(commonDir, id);
+  const aside = asidePath(path, id);
   return {
     removed: listed !== undefined,
     branchDeleted,
     ...(kept ? { kept: { ref, commit: kept } } : {}),
     ...((await exists(setAside)) ? { setAside } : {}),
+    ...(lstatSync(aside, { throwIfNoEntry: false }) ? { movedAside: aside } : {}),
   };
 }

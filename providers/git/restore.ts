@@ -8,7 +8,7 @@ import { forgetOperations } from './operation-state';
 import type { GitRunner } from './run-git';
 import { move, nestedRepositories } from './set-aside';
 import { readCommit, revealHiddenFiles } from './trees';
-import { relocateWorktree, type WorktreeLocation } from './worktree-location';
+import { relocateWorktree, verifyStill, type WorktreeLocation } from './worktree-location';
 
 /** Points HEAD and its branch to where they were. */
 export async function restoreHead(
@@ -25,8 +25,10 @@ export async function restoreHead(
 }
 
 /** Makes index and files this tree; a damaged index is thrown away, it is rebuilt from the tree. */
-export async function checkOut(git: GitRunner, { path: cwd, gitDir }: WorktreeLocation, tree: string): Promise<void> {
+export async function checkOut(git: GitRunner, location: WorktreeLocation, tree: string): Promise<void> {
+  const { path: cwd, gitDir } = location;
   const reset = async (): Promise<void> => {
+    verifyStill(location);
     await revealHiddenFiles(git, cwd);
     await git(['read-tree', '--reset', '-u', tree], { cwd });
   };
@@ -43,10 +45,13 @@ export async function checkOut(git: GitRunner, { path: cwd, gitDir }: WorktreeLo
  * Removes files that are not in the baseline. Repositories the agent made inside the worktree hold history that no
  * reference of this one can keep: they are moved to `set-aside/` in the worktree's git directory.
  */
-async function removeUntracked(git: GitRunner, { path: cwd, gitDir }: WorktreeLocation): Promise<void> {
+async function removeUntracked(git: GitRunner, location: WorktreeLocation): Promise<void> {
+  const { path: cwd, gitDir } = location;
+  verifyStill(location);
   await git(['clean', '-fdq'], { cwd });
   const nested = await nestedRepositories(git, cwd);
   const aside = join(gitDir, 'set-aside', String(Date.now()));
+  verifyStill(location);
   for (const repository of nested) await move(join(cwd, repository), join(aside, repository));
 }
 
@@ -64,7 +69,7 @@ export async function restoreBaseline(
 ): Promise<void> {
   if (baseline.branch !== null) assertBranchName(baseline.branch);
   assertObjectName(baseline.headSha);
-  const location = await relocateWorktree(git, worktreePath, baseline.gitDir);
+  const location = await relocateWorktree(git, { worktreePath, gitDir: baseline.gitDir, identity: baseline.identity });
   if (location.gitDir === location.commonDir) {
     throw new GitError('not-a-repository', `${worktreePath} is a primary checkout, not a linked worktree.`);
   }
@@ -72,6 +77,7 @@ export async function restoreBaseline(
   const snapshot = await readCommit(git, cwd, baseline.snapshot.commit);
   if (!snapshot) throw new GitError('unknown-ref', `The baseline ${baseline.snapshot.commit} is gone.`);
 
+  verifyStill(location);
   await clearStaleLocks(location, baseline.branch, git.lockWaitMs);
   await forgetOperations(location.gitDir);
   await restoreHead(git, cwd, baseline);

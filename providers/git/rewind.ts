@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { rm, rmdir } from 'node:fs/promises';
+import { realpath, rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type WorkspaceSnapshot, snapshotWorkspace } from './checkpoint';
 import { GitError } from './git-error';
@@ -9,7 +9,7 @@ import { restoreHead } from './restore';
 import { type GitRunner, gitText } from './run-git';
 import { diffTrees, type TreeChange } from './tree-diff';
 import { commitTree, readCommit, revealHiddenFiles } from './trees';
-import { relocateWorktree, type WorktreeLocation } from './worktree-location';
+import { type RecordedWorktree, relocateWorktree, verifyStill, type WorktreeLocation } from './worktree-location';
 
 /**
  * What becomes of a path: `accept` takes file and index entry back; `reject` keeps the file and takes the index entry
@@ -23,8 +23,7 @@ export interface RewindPreview {
   changes: TreeChange[];
 }
 
-export interface RewindRequest {
-  worktreePath: string;
+export interface RewindRequest extends RecordedWorktree {
   gitDir?: string;
   /** Names what the worktree is kept under as it was before. */
   id: string;
@@ -44,9 +43,9 @@ export interface RewindResult {
 /** What taking a worktree back to a checkpoint would change. Nothing is touched. */
 export async function previewRewind(
   git: GitRunner,
-  { worktreePath, gitDir, target }: { worktreePath: string; gitDir?: string; target: WorkspaceSnapshot },
+  { target, ...recorded }: RecordedWorktree & { gitDir?: string; target: WorkspaceSnapshot },
 ): Promise<RewindPreview> {
-  const location = await relocateWorktree(git, worktreePath, gitDir);
+  const location = await relocateWorktree(git, recorded);
   const before = await snapshotWorkspace(git, location);
   return { before, changes: await diffTrees(git, location, before.tree, target.tree) };
 }
@@ -61,8 +60,9 @@ export async function rewindWorkspace(git: GitRunner, request: RewindRequest): P
   if (before.branch !== target.branch) throw new GitError('conflict', 'The worktree is on another branch now.');
   if (target.branch !== null) assertBranchName(target.branch);
   assertObjectName(target.headSha);
-  const location = await relocateWorktree(git, request.worktreePath, request.gitDir);
+  const location = await relocateWorktree(git, request);
   const { path: cwd } = location;
+  verifyStill(location);
   await clearStaleLocks(location, before.branch, git.lockWaitMs);
   const ref = await keep(git, cwd, request);
 
@@ -108,12 +108,14 @@ async function write(
   tree: string,
 ): Promise<void> {
   const { path: cwd, gitDir } = location;
+  verifyStill(location);
   for (const { path } of changes.filter(({ after }) => after === null)) await removeFile(cwd, path);
   const written = changes.filter(({ after }) => after !== null).map(({ path }) => path);
   if (written.length === 0) return;
   const env = { GIT_INDEX_FILE: join(gitDir, `board-rewind-${randomUUID()}`) };
   try {
     await git(['read-tree', tree], { cwd, env });
+    verifyStill(location);
     await git(['checkout-index', '--force', '-z', '--stdin'], { cwd, env, input: `${written.join('\0')}\0` });
   } finally {
     await rm(env.GIT_INDEX_FILE, { force: true });
@@ -121,6 +123,9 @@ async function write(
 }
 
 async function removeFile(cwd: string, path: string): Promise<void> {
+  const holder = dirname(join(cwd, path));
+  // Somebody may have put a link in the place of a directory since: what it leads to is not the worktree's.
+  if ((await realpath(holder).catch(() => holder)) !== holder) return;
   await rm(join(cwd, path), { force: true });
   for (let parent = dirname(path); parent !== '.'; parent = dirname(parent)) {
     try {

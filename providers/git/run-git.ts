@@ -4,6 +4,7 @@ import type { ProgramEnd } from '../../platform/processes/program';
 import { programRunner, type RunProgram } from '../../platform/processes/program-runner';
 import { configured, gitEnvironment, hardening } from './git-environment';
 import { GitError, type GitErrorCode } from './git-error';
+import { createRepositorySettings, type RepositorySettings } from './settings/repository-settings';
 
 /** The most output of one command that is read, in bytes. */
 const outputLimitBytes = 64 * 1_048_576;
@@ -33,6 +34,8 @@ export interface GitRunner {
   /** How long a lock is waited for, in milliseconds. */
   readonly lockWaitMs: number;
   readonly log: Log | undefined;
+  /** Where repositories are, and the configuration that git works on them with. */
+  readonly repositories: RepositorySettings;
 }
 
 interface Failure {
@@ -53,22 +56,22 @@ async function execute(
   runProgram: RunProgram,
   args: readonly string[],
   command: GitCommand,
-  timeoutMs: number,
+  options: { timeoutMs: number; repository: Record<string, string> },
 ): Promise<{ answer: GitAnswer } | { failure: Failure }> {
   const end = await runProgram({
     file: 'git',
     args: [...configured([...hardening, ...(command.config ?? [])]), ...args],
     cwd: command.cwd,
-    env: gitEnvironment(command.cwd, command.env),
+    env: gitEnvironment({ ...options.repository, ...command.env }),
     input: command.input ?? '',
-    timeoutMs,
+    timeoutMs: options.timeoutMs,
     maxOutputBytes: outputLimitBytes,
   });
   const { exitCode, stdout } = end;
   if (exitCode === 0 || (exitCode !== null && command.okCodes?.includes(exitCode))) {
     return { answer: { exitCode, stdout } };
   }
-  return { failure: failureOf(args, end, timeoutMs) };
+  return { failure: failureOf(args, end, options.timeoutMs) };
 }
 
 function failureOf(args: readonly string[], { failure, stderr }: ProgramEnd, timeoutMs: number): Failure {
@@ -90,6 +93,8 @@ function failureOf(args: readonly string[], { failure, stderr }: ProgramEnd, tim
 }
 
 export interface GitRunnerOptions {
+  /** Where the configuration of repositories is recorded. */
+  settingsDir: string;
   /** The longest one git command may take. */
   timeoutMs: number;
   /** How long a lock of another git process is waited for. */
@@ -100,18 +105,23 @@ export interface GitRunnerOptions {
 }
 
 /**
- * Builds the one way git is run here: without a shell, with bounded time and output, unaffected by hooks and by the
- * caller's environment. A lock held by another git process is waited for.
+ * Builds the one way git is run here: without a shell, with bounded time and output, unaffected by hooks, by the
+ * repository's configuration and by the caller's environment. A lock held by another git process is waited for.
  */
 export function createGitRunner(options: GitRunnerOptions): GitRunner {
   const runProgram = programRunner();
+  const repositories = createRepositorySettings(runProgram, options);
   /** Exactly the directory that we have chosen to work in, and no other. */
   const trusting = (command: GitCommand): GitCommand =>
     options.othersWork ? { ...command, config: [...(command.config ?? []), `safe.directory=${command.cwd}`] } : command;
   const run = async (args: readonly string[], command: GitCommand): Promise<GitAnswer> => {
+    const repository = await repositories.environment(command.cwd);
     const deadline = performance.now() + options.lockWaitMs;
     for (let pauseMs = 10; ; pauseMs = Math.min(pauseMs * 2, 250)) {
-      const outcome = await execute(runProgram, args, trusting(command), command.timeoutMs ?? options.timeoutMs);
+      const outcome = await execute(runProgram, args, trusting(command), {
+        timeoutMs: command.timeoutMs ?? options.timeoutMs,
+        repository,
+      });
       if ('answer' in outcome) return outcome.answer;
       const { code, message } = outcome.failure;
       if (code !== 'locked' || performance.now() >= deadline) throw new GitError(code, message);
@@ -119,7 +129,7 @@ export function createGitRunner(options: GitRunnerOptions): GitRunner {
       await delay(pauseMs);
     }
   };
-  return Object.assign(run, { lockWaitMs: options.lockWaitMs, log: options.log });
+  return Object.assign(run, { lockWaitMs: options.lockWaitMs, log: options.log, repositories });
 }
 
 /** The standard output of a command without its last line end. */

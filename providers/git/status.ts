@@ -66,7 +66,9 @@ export async function readStatus(
   worktreePath: string,
   env?: Record<string, string>,
 ): Promise<WorktreeStatus> {
-  const options = ['--porcelain=v2', '--branch', '-z', '--no-renames', '--untracked-files=all'];
+  // In repositories inside the worktree git would run itself, with their own configuration and its programs.
+  const inside = '--ignore-submodules=dirty';
+  const options = ['--porcelain=v2', '--branch', '-z', '--no-renames', '--untracked-files=all', inside];
   return parseStatus(await gitFields(git, ['status', ...options], { cwd: worktreePath, ...(env ? { env } : {}) }));
 }
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { GitRunner } from './run-git';
 import { readStatus } from './status';
 import { listWorktrees } from './worktree-list';
+import { locateWorktree, type RecordedWorktree } from './worktree-location';
 
 /** The most references and worktrees that are looked at one by one. */
 const most = 500;
@@ -17,10 +18,8 @@ export interface Surroundings {
 }
 
 /** Describes what is around the worktree at this path; nothing is written, and no file outside `.git` is read whole. */
-export async function describeSurroundings(
-  git: GitRunner,
-  { worktreePath }: { worktreePath: string },
-): Promise<Surroundings> {
+export async function describeSurroundings(git: GitRunner, recorded: RecordedWorktree): Promise<Surroundings> {
+  const { path: worktreePath } = locateWorktree(git, recorded);
   const [[first, ...others], refs] = await Promise.all([listWorktrees(git, worktreePath), listRefs(git, worktreePath)]);
   const isOther = ({ path }: { path: string }) => path !== worktreePath;
   return {

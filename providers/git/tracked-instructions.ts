@@ -11,7 +11,7 @@ const most = 1_000;
 const settledMs = 1_000;
 
 /** The paths of the instructions in the index of a worktree. */
-export type TrackedInstructions = (location: WorktreeLocation) => Promise<readonly string[]>;
+export type TrackedInstructions = (location: Pick<WorktreeLocation, 'path' | 'gitDir'>) => Promise<readonly string[]>;
 
 /**
  * Lists instructions that are tracked, and remembers them until the index is another file: git never changes one, but

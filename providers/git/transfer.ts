@@ -58,6 +58,7 @@ function killGroup({ pid }: ChildProcess): void {
  */
 export function createTransfer(git: GitRunner, options: { timeoutMs: number; stallMs: number }): GitTransfer {
   return async (args, { cwd, config = [] }) => {
+    const repository = await git.repositories.environment(cwd);
     const sshCommand = await git(['config', '--get', 'core.sshCommand'], { cwd, okCodes: [1] });
     const stallSeconds = Math.ceil(options.stallMs / 1_000);
     const settings = configured([...hardening, ...plainTransfers, ...config, `http.lowSpeedTime=${stallSeconds}`]);
@@ -65,7 +66,7 @@ export function createTransfer(git: GitRunner, options: { timeoutMs: number; sta
       const child = asOperator(() =>
         spawn('git', [...settings, ...args], {
           cwd,
-          env: transferEnvironment(cwd, sshCommand.exitCode === 0),
+          env: transferEnvironment(repository, sshCommand.exitCode === 0),
           stdio: ['ignore', 'pipe', 'pipe'],
           // A session of its own has no terminal, and can be ended as a whole.
           detached: true,

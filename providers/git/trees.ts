@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { readdirSync } from 'node:fs';
 import { copyFile, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDamagedIndex } from './git-error';
@@ -33,39 +34,61 @@ export async function withIndexCopy<T>(
   }
 }
 
-/** Files with marks that make git look away from them. */
-async function hiddenFiles(
-  git: GitRunner,
-  cwd: string,
-  env?: IndexVariables,
-): Promise<{ assumed: string[]; skipped: string[] }> {
-  const tagged = await gitFields(git, ['ls-files', '-v', '-z'], { cwd, ...(env ? { env } : {}) });
-  const marked = (mark: RegExp): string[] => tagged.filter((line) => mark.test(line)).map((line) => line.slice(2));
-  return { assumed: marked(/^[a-z] /), skipped: marked(/^[Ss] /) };
+/** A repository inside the worktree that is tracked: a submodule, or what an agent has made to look like one. */
+export interface TrackedRepository {
+  path: string;
+  /** The commit it is tracked at. */
+  commit: string;
 }
 
-/** Whether changes could be hidden from `readStatus`. */
-export async function hasHiddenFiles(git: GitRunner, cwd: string): Promise<boolean> {
-  const { assumed, skipped } = await hiddenFiles(git, cwd);
-  return assumed.length + skipped.length > 0;
+/** What in an index git looks away from: files with marks that say so, and repositories inside. */
+interface Blind {
+  assumed: string[];
+  skipped: string[];
+  repositories: TrackedRepository[];
+}
+
+async function blindSpots(git: GitRunner, cwd: string, env?: IndexVariables): Promise<Blind> {
+  // `<tag> <mode> <object> <stage>\t<path>`
+  const lines = await gitFields(git, ['ls-files', '-v', '-s', '-z'], { cwd, ...(env ? { env } : {}) });
+  const pathOf = (line: string): string => line.slice(line.indexOf('\t') + 1);
+  const marked = (mark: RegExp): string[] => lines.filter((line) => mark.test(line)).map(pathOf);
+  const repositories = lines
+    .filter((line) => line.startsWith('160000 ', 2))
+    .map((line) => ({ path: pathOf(line), commit: line.slice(9).split(' ')[0] ?? '' }));
+  return { assumed: marked(/^[a-z] /), skipped: marked(/^[Ss] /), repositories };
+}
+
+/** Whether changes could be hidden from `readStatus` by marks, and the repositories inside that it does not look into. */
+export async function unseenByStatus(
+  git: GitRunner,
+  cwd: string,
+): Promise<{ hidden: boolean; repositories: TrackedRepository[] }> {
+  const { assumed, skipped, repositories } = await blindSpots(git, cwd);
+  return { hidden: assumed.length + skipped.length > 0, repositories };
 }
 
 /**
  * Takes back marks that make git look away from a file (`assume-unchanged`, and `skip-worktree` where no sparse
  * checkout explains it): changes behind them would be neither kept nor undone.
  */
-export async function revealHiddenFiles(git: GitRunner, cwd: string, env?: IndexVariables): Promise<void> {
+export async function revealHiddenFiles(
+  git: GitRunner,
+  cwd: string,
+  env?: IndexVariables,
+): Promise<TrackedRepository[]> {
   const inIndex = { cwd, ...(env ? { env } : {}) };
-  const { assumed, skipped } = await hiddenFiles(git, cwd, env);
+  const { assumed, skipped, repositories } = await blindSpots(git, cwd, env);
   const update = async (flag: string, paths: string[]): Promise<void> => {
     if (paths.length === 0) return;
     await git(['update-index', flag, '-z', '--stdin'], { ...inIndex, input: `${paths.join('\0')}\0` });
   };
   await update('--no-assume-unchanged', assumed);
-  if (skipped.length === 0) return;
+  if (skipped.length === 0) return repositories;
   const config = ['config', '--type=bool', '--default=false', '--get', 'core.sparseCheckout'];
   const sparse = await gitText(git, config, { cwd });
   if (sparse !== 'true') await update('--no-skip-worktree', skipped);
+  return repositories;
 }
 
 /**
@@ -75,17 +98,54 @@ export async function revealHiddenFiles(git: GitRunner, cwd: string, env?: Index
 export function writeWorktreeTree(git: GitRunner, location: WorktreeLocation): Promise<string> {
   const cwd = location.path;
   return withIndexCopy(location, async (env) => {
-    try {
-      await revealHiddenFiles(git, cwd, env);
-    } catch (error) {
+    const repositories = await revealHiddenFiles(git, cwd, env).catch(async (error: unknown) => {
       if (!isDamagedIndex(error)) throw error;
       await rm(env.GIT_INDEX_FILE, { force: true });
       await git(['read-tree', 'HEAD'], { cwd, env });
-    }
+      return revealHiddenFiles(git, cwd, env);
+    });
+    await forgetRepositories(git, cwd, env, repositories);
     const added = await git(['add', '--all', '--ignore-errors'], { cwd, env, okCodes: [1] });
     if (added.exitCode !== 0) git.log?.warn({ worktree: cwd }, 'some files of a worktree could not be read');
+    await restoreEmpty(git, cwd, env, repositories);
     return gitText(git, ['write-tree'], { cwd, env });
   });
+}
+
+/**
+ * Takes repositories inside the worktree out of an index, so that git finds them anew, by their HEAD. Those that it tracks
+ * it would ask for their state: it runs itself in them then, with their own configuration and its programs.
+ */
+async function forgetRepositories(
+  git: GitRunner,
+  cwd: string,
+  env: IndexVariables,
+  repositories: readonly TrackedRepository[],
+): Promise<void> {
+  if (repositories.length === 0) return;
+  const input = repositories.map(({ path }) => `${path}\0`).join('');
+  await git(['update-index', '--force-remove', '-z', '--stdin'], { cwd, env, input });
+}
+
+/** Puts repositories back into an index that nobody has fetched: an empty directory stands for them. */
+async function restoreEmpty(
+  git: GitRunner,
+  cwd: string,
+  env: IndexVariables,
+  repositories: readonly TrackedRepository[],
+): Promise<void> {
+  const isEmpty = ({ path }: TrackedRepository): boolean => {
+    try {
+      return readdirSync(join(cwd, path)).length === 0;
+    } catch {
+      return false;
+    }
+  };
+  const input = repositories
+    .filter(isEmpty)
+    .map(({ path, commit }) => `160000 ${commit}\t${path}\0`)
+    .join('');
+  if (input !== '') await git(['update-index', '-z', '--index-info'], { cwd, env, input });
 }
 
 /** Writes the index as a tree. It must have no unmerged entries. */

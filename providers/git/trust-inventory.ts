@@ -8,7 +8,7 @@ import { rootedFiles } from './rooted-files';
 import { gitFields, gitText, type GitRunner } from './run-git';
 import { readStatus, untrackedIn } from './status';
 import type { TrackedInstructions } from './tracked-instructions';
-import { locateWorktree } from './worktree-location';
+import { locateWorktree, type RecordedWorktree } from './worktree-location';
 
 /** The most files that are looked at; a workspace that brings more is not one that somebody has read. */
 const most = 1_000;
@@ -28,9 +28,9 @@ export interface SeenWorktree {
 export async function worktreeInventory(
   git: GitRunner,
   tracked: TrackedInstructions,
-  { worktreePath, seen }: { worktreePath: string; seen?: SeenWorktree },
+  { seen, ...recorded }: RecordedWorktree & { seen?: SeenWorktree },
 ): Promise<WorkspaceInventory> {
-  const location = await locateWorktree(git, worktreePath);
+  const location = locateWorktree(git, recorded);
   const { path: root } = location;
   const [{ headSha, untracked }, listed] = await Promise.all([
     seen ?? readStatus(git, root).then((status) => ({ ...status, untracked: untrackedIn(status) })),

@@ -1,5 +1,7 @@
 import type { ProcessIdentity } from '../../platform/processes/identity';
+import type { WorktreeIdentity } from './verify-worktree';
 import type { Worktree } from './worktree';
+import type { RecordedWorktree } from './worktree-location';
 
 /** A branch of a remote that the repository has configured under a name. */
 export interface RemoteBranch {
@@ -45,6 +47,8 @@ export interface InspectRequest {
   baseBranch: string;
   /** Absent for a repository without a remote. */
   remote?: string;
+  /** Which directory the worktree is, when that is recorded. */
+  identity?: WorktreeIdentity | undefined;
 }
 
 /** What git and the file system say about a worktree. Ignored files count for nothing. */
@@ -55,6 +59,10 @@ export interface WorktreeEvidence {
   exists: boolean;
   /** Whether the repository lists it. */
   registered: boolean;
+  /** Which directory it is; `null` when there is none, or not the one that was recorded. */
+  identity: WorktreeIdentity | null;
+  /** Why what is at the path is not the worktree that was recorded there; `null` when it is, or nothing is there. */
+  replaced: string | null;
   /** Whether its `.git` leads to the repository's record of it, and that one back. */
   gitDirMatches: boolean;
   headSha: string | null;
@@ -103,6 +111,8 @@ export interface RemoveRequest extends InspectRequest {
 }
 
 export interface Removed {
+  /** Where what had been put in the place of the worktree is now; nothing of it was read or deleted. */
+  movedAside?: string;
   /** `false` when there was nothing left to remove. */
   removed: boolean;
   /** `false` when it is checked out elsewhere, has moved, or was gone. */
@@ -113,8 +123,7 @@ export interface Removed {
   setAside?: string;
 }
 
-export interface RebaseRequest {
-  worktreePath: string;
+export interface RebaseRequest extends RecordedWorktree {
   branch: string;
   ontoSha: string;
   /** Names where the old head is kept: `refs/board/rebased/<id>`. The same for every repetition of one rebase. */
@@ -165,6 +174,7 @@ export interface AdoptionRequest extends RemoteBranch {
 
 export interface AdoptionEvidence {
   path: string;
+  identity: WorktreeIdentity | null;
   registered: boolean;
   branchMatches: boolean;
   gitDirMatches: boolean;

@@ -1,3 +1,4 @@
+import { basename, dirname } from 'node:path';
 import type { GitRunner } from './run-git';
 import type { ListedWorktree } from './worktree-git';
 
@@ -22,8 +23,13 @@ function parseWorktrees(output: string): ListedWorktree[] {
     });
 }
 
+/** Where the primary checkout of a repository is; a bare one is named itself. */
+const primaryPath = (commonDir: string): string => (basename(commonDir) === '.git' ? dirname(commonDir) : commonDir);
+
 /** Every worktree of a repository, its primary checkout first. */
 export async function listWorktrees(git: GitRunner, cwd: string): Promise<ListedWorktree[]> {
   const { stdout } = await git(['worktree', 'list', '--porcelain', '-z'], { cwd });
-  return parseWorktrees(stdout);
+  const [first, ...others] = parseWorktrees(stdout);
+  // Git takes the directory it was given for the repository's own.
+  return first ? [{ ...first, path: primaryPath(git.repositories.place(cwd).commonDir) }, ...others] : others;
 }

@@ -1,8 +1,12 @@
-import { mkdir, realpath, rename, writeFile } from 'node:fs/promises';
-import { isAbsolute, join } from 'node:path';
+import { randomUUID } from 'node:crypto';
+import { lstatSync } from 'node:fs';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { GitError } from './git-error';
 import { readLinkedWorktree } from './linked-worktree';
-import { type GitRunner, gitText } from './run-git';
+import type { GitRunner } from './run-git';
+import { placeOfRepository } from './settings/repository-place';
+import { verifyAdministration, verifyDirectory, type WorktreeIdentity } from './verify-worktree';
 
 /** Where the parts of a worktree are. All paths are absolute. */
 export interface WorktreeLocation {
@@ -11,59 +15,116 @@ export interface WorktreeLocation {
   gitDir: string;
   /** The repository's: objects, branches and other references. */
   commonDir: string;
+  identity: WorktreeIdentity;
 }
 
-const sameFile = async (a: string, b: string): Promise<boolean> => {
-  const [left, right] = await Promise.all([a, b].map((path) => realpath(path).catch(() => undefined)));
-  return left !== undefined && left === right;
-};
+/** What was recorded of a worktree. Absent: of a record that is older than the field. */
+export interface RecordedWorktree {
+  worktreePath: string;
+  identity?: WorktreeIdentity | undefined;
+}
+
+const notThere = (path: string): GitError => new GitError('not-a-repository', `${path} is not a worktree of its own.`);
 
 /**
- * Finds the worktree at exactly this path; a directory inside a worktree is not one.
+ * Verifies that a worktree is the one that was recorded, and finds its parts; a directory inside a worktree is not one.
+ * From then on, commands in it are about this repository, whatever its `.git` says by then.
  *
- * @throws GitError `not-a-repository`
+ * @throws GitError `worktree-replaced`, `not-a-repository`
  */
-export async function locateWorktree(git: GitRunner, worktreePath: string): Promise<WorktreeLocation> {
-  if (!isAbsolute(worktreePath) || worktreePath.includes('\n') || worktreePath.includes('\0')) {
-    throw new GitError('not-a-repository', `${JSON.stringify(worktreePath)} is not an absolute path.`);
-  }
-  const linked = readLinkedWorktree(worktreePath);
-  if (linked) return linked;
-  const questions = ['--show-toplevel', '--git-dir', '--git-common-dir'];
-  const answer = await gitText(git, ['rev-parse', '--path-format=absolute', ...questions], { cwd: worktreePath });
-  const [topLevel, gitDir, commonDir] = answer.split('\n');
-  if (!topLevel || !gitDir || !commonDir || !(await sameFile(topLevel, worktreePath))) {
-    throw new GitError('not-a-repository', `${worktreePath} is not a worktree of its own.`);
-  }
-  return { path: topLevel, gitDir, commonDir };
+export function locateWorktree(
+  git: GitRunner,
+  { worktreePath, identity: recorded }: RecordedWorktree,
+): WorktreeLocation {
+  const identity = verifyDirectory(worktreePath, recorded);
+  if (!identity) throw notThere(worktreePath);
+  const linked = readLinkedWorktree(worktreePath) ?? primaryCheckout(worktreePath);
+  if (linked.gitDir !== linked.commonDir) verifyAdministration(linked.gitDir, worktreePath);
+  git.repositories.pin(worktreePath, linked);
+  return { ...linked, path: worktreePath, identity };
+}
+
+/** A worktree that is not linked to a repository, but has it. */
+function primaryCheckout(path: string): Omit<WorktreeLocation, 'identity'> {
+  const { workTree, gitDir, commonDir } = placeOfRepository(path);
+  if (workTree !== path || gitDir !== commonDir) throw notThere(path);
+  return { path, gitDir, commonDir };
 }
 
 /**
- * Like `locateWorktree`, for a worktree an agent may have damaged: a removed or changed `.git` link is put back first.
+ * Like `locateWorktree`, for a worktree an agent may have damaged: a removed or changed `.git` link is put back first, and
+ * so is a directory that is gone.
  *
- * @param gitDir the administrative directory that was recorded when the worktree was whole
+ * @param recorded.gitDir the administrative directory that was recorded when the worktree was whole
  */
 export async function relocateWorktree(
   git: GitRunner,
-  worktreePath: string,
-  gitDir: string | undefined,
+  recorded: RecordedWorktree & { gitDir?: string | undefined },
 ): Promise<WorktreeLocation> {
+  const { worktreePath, gitDir } = recorded;
+  if (gitDir === undefined) return locateWorktree(git, recorded);
+  const known = { worktreePath, identity: expectedAt(worktreePath, recorded.identity) };
   try {
-    const location = await locateWorktree(git, worktreePath);
-    if (gitDir === undefined || (await sameFile(location.gitDir, gitDir))) return location;
+    const location = locateWorktree(git, known);
+    if (location.gitDir === gitDir) return location;
   } catch (error) {
-    if (!(error instanceof GitError) || error.code !== 'not-a-repository' || gitDir === undefined) throw error;
+    if (!(error instanceof GitError) || error.code !== 'not-a-repository') throw error;
   }
+  const { commonDir } = placeOfRepository(gitDir);
+  if (commonDir === gitDir) throw notThere(worktreePath);
+  verifyAdministration(gitDir, worktreePath);
+  const identity = verifyDirectory(worktreePath, known.identity);
+  if (!identity) await remake(worktreePath);
   await relink(worktreePath, gitDir);
-  return locateWorktree(git, worktreePath);
+  return locateWorktree(git, { worktreePath, identity: expectedAt(worktreePath, known.identity) });
+}
+
+/** Directories that were gone and that this process has made again, by their path. */
+const remade = new Map<string, WorktreeIdentity>();
+
+/** What has to be at a path: what was recorded, or what was made in its place since, here. */
+function expectedAt(path: string, recorded: WorktreeIdentity | undefined): WorktreeIdentity | undefined {
+  const again = remade.get(path);
+  if (!again) return recorded;
+  try {
+    verifyDirectory(path, again);
+    return again;
+  } catch {
+    return recorded;
+  }
+}
+
+/** Makes the directory of a worktree again. Those above it have to be there: nobody removes them but an operator. */
+async function remake(path: string): Promise<void> {
+  await mkdir(path);
+  const identity = verifyDirectory(path);
+  if (identity) remade.set(path, identity);
 }
 
 async function relink(worktreePath: string, gitDir: string): Promise<void> {
-  await mkdir(worktreePath, { recursive: true });
   const link = join(worktreePath, '.git');
   // A repository the agent made in its place is its work: it is moved aside, not deleted.
-  await rename(link, join(gitDir, `replaced-${Date.now()}`)).catch((error: unknown) => {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-  });
-  await writeFile(link, `gitdir: ${gitDir}\n`);
+  if (lstatSync(link, { throwIfNoEntry: false })) await rename(link, join(gitDir, `replaced-${Date.now()}`));
+  await writeLink(link, gitDir);
+}
+
+/** Writes the file that leads from a worktree to its administrative directory, through nothing that is there. */
+export async function writeLink(link: string, gitDir: string): Promise<void> {
+  const temporary = join(gitDir, `board-link-${randomUUID()}`);
+  try {
+    await writeFile(temporary, `gitdir: ${gitDir}\n`, { flag: 'wx' });
+    await rename(temporary, link);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EXDEV') throw error;
+    await rm(link, { force: true });
+    await writeFile(link, `gitdir: ${gitDir}\n`, { flag: 'wx' });
+  } finally {
+    await rm(temporary, { force: true });
+  }
+}
+
+/** Verifies once more that a worktree is where it was found, right before something in it is changed. */
+export function verifyStill({ path, gitDir, commonDir, identity }: WorktreeLocation): void {
+  if (!verifyDirectory(path, identity)) throw notThere(path);
+  if (gitDir !== commonDir) verifyAdministration(gitDir, path);
 }

@@ -8,7 +8,9 @@ import { assertBranchName, assertObjectName } from './names';
 import { type GitRunner, gitText } from './run-git';
 import { resolveCommit } from './trees';
 import { listWorktrees } from './worktree-list';
-import { locateWorktree } from './worktree-location';
+import { verifyDirectory, type WorktreeIdentity } from './verify-worktree';
+import { readPath } from './linked-worktree';
+import { locateWorktree, type RecordedWorktree, writeLink, type WorktreeLocation } from './worktree-location';
 
 /** Locks a worktree until its files are there: what carries this reason was never handed to anybody. */
 export const preparing = 'board: preparing';
@@ -23,9 +25,13 @@ export interface WorktreeRequest {
   branch: string;
   /** Where the branch begins if it does not exist yet. */
   baseSha: string;
+  /** Which directory it is, when that is recorded; one that is gone is made again. */
+  identity?: WorktreeIdentity | undefined;
 }
 
 export interface Worktree {
+  identity: WorktreeIdentity;
+  gitDir: string;
   path: string;
   branch: string;
   headSha: string;
@@ -75,6 +81,8 @@ async function register(git: GitRunner, cwd: string, path: string, request: Work
   const add = ['worktree', 'add', '--quiet', '--no-checkout', '--lock', '--reason', preparing, ...force];
   for (let tries = 1; ; tries += 1) {
     const exists = await resolveCommit(git, cwd, `refs/heads/${branch}`);
+    // Git removes it with the last worktree, and cannot make it by way of our link.
+    await mkdir(join(cwd, 'worktrees'), { recursive: true });
     try {
       await git([...add, ...(exists ? [path, branch] : ['-b', branch, '--no-track', path, baseSha])], { cwd });
       return;
@@ -83,6 +91,32 @@ async function register(git: GitRunner, cwd: string, path: string, request: Work
       await delay(25 * tries);
     }
   }
+}
+
+/** What is at the path of a worktree. A link leads to what belongs to somebody else, whatever that is. */
+function existingAt(path: string, recorded: WorktreeIdentity | undefined): WorktreeIdentity | undefined {
+  try {
+    return verifyDirectory(path, recorded);
+  } catch (error) {
+    if (recorded || !(error instanceof GitError)) throw error;
+    throw new GitError('conflict', `${path} is in the way: ${error.message}`);
+  }
+}
+
+/** Finds a worktree that this repository has registered, and makes its `.git` lead where it is for everybody. */
+async function locateRegistered(
+  git: GitRunner,
+  repository: string,
+  recorded: RecordedWorktree,
+): Promise<WorktreeLocation> {
+  const location = locateWorktree(git, recorded);
+  const { path, gitDir, commonDir } = location;
+  if (commonDir !== repository)
+    throw new GitError('conflict', `${path} belongs to ${commonDir}, not to ${repository}.`);
+  const link = join(path, '.git');
+  // Git writes the path by which it was given the repository, which is ours alone.
+  if (readPath(link, 'gitdir: ') !== gitDir) await writeLink(link, gitDir);
+  return location;
 }
 
 /** Writes the files and hands the worktree over. Killed before the end, it is still locked and done again. */
@@ -103,10 +137,9 @@ export async function ensureWorktree(git: GitRunner, request: WorktreeRequest): 
   assertBranchName(branch);
   assertObjectName(baseSha);
   const path = await recordedPath(request.worktreePath);
+  const existing = existingAt(path, request.identity);
   await mkdir(dirname(path), { recursive: true });
-  const repository = await gitText(git, ['rev-parse', '--path-format=absolute', '--git-common-dir'], {
-    cwd: repositoryPath,
-  });
+  const { commonDir: repository } = git.repositories.place(repositoryPath);
   const [worktrees, base] = await Promise.all([
     listWorktrees(git, repository),
     resolveCommit(git, repository, baseSha),
@@ -127,11 +160,10 @@ export async function ensureWorktree(git: GitRunner, request: WorktreeRequest): 
     await register(git, repository, path, request, registered !== undefined);
   }
   const created = !sound || half;
-  if (registered) await clearStaleLocks(await locateWorktree(git, path), branch, git.lockWaitMs);
+  const identity = existing && sound ? request.identity : undefined;
+  const location = await locateRegistered(git, repository, { worktreePath: path, identity });
+  if (registered) await clearStaleLocks(location, branch, git.lockWaitMs);
   if (created) await populate(git, repository, path);
-  const [headSha] = await Promise.all([
-    gitText(git, ['rev-parse', '--verify', 'HEAD'], { cwd: path }),
-    locateWorktree(git, path),
-  ]);
-  return { path, branch, headSha, created };
+  const headSha = await gitText(git, ['rev-parse', '--verify', 'HEAD'], { cwd: path });
+  return { path, branch, headSha, created, identity: location.identity, gitDir: location.gitDir };
 }

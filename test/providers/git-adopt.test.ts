@@ -50,5 +50,6 @@ it('not what is no worktree of the repository', async () => {
 
 it('not without a fresh base', async () => {
   await sh(at.repository, 'remote', 'set-url', 'origin', '/nowhere');
+  await at.configure();
   await expect(ask()).rejects.toMatchObject({ code: 'fetch-failed' });
 });

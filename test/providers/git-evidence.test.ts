@@ -41,16 +41,16 @@ describe('inspecting a worktree', () => {
   });
 
   it('says the same of one that was just made, without looking at its files', async () => {
-    const { git, worktree, inspection, baseSha } = at;
-    const made = { path: worktree, branch: 'board/task', headSha: baseSha, created: true };
+    const { git, inspection } = at;
+    const made = { ...(await git.ensureWorktree(at.request)), created: true };
     expect(await git.inspectNew(inspection, made)).toEqual(await git.inspectWorktree(inspection));
     const { remote: _remote, ...withoutRemote } = inspection;
     expect(await git.inspectNew(withoutRemote, made)).toEqual(await git.inspectWorktree(withoutRemote));
   });
 
   it('looks where there is more to say of one that was just made', async () => {
-    const { git, worktree, inspection, baseSha, repository } = at;
-    const made = { path: worktree, branch: 'board/task', headSha: baseSha, created: true };
+    const { git, worktree, inspection, repository } = at;
+    const made = { ...(await git.ensureWorktree(at.request)), created: true };
     expect(await git.inspectNew(inspection, { ...made, created: false })).toBeUndefined();
     expect(await git.inspectNew(inspection, { ...made, headSha: await commit(worktree, 'Earlier') })).toBeUndefined();
     const moved = await commit(repository, 'Moved');

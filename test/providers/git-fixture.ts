@@ -61,7 +61,7 @@ export async function aWorktree() {
     '.gitignore': 'ignored/\n',
   });
   const baseSha = await commit(repository, 'Begin');
-  const git = createGit({ timeoutMs: 20_000, lockWaitMs: 300 });
+  const git = createGit({ settingsDir: join(directory.path, 'settings'), timeoutMs: 20_000, lockWaitMs: 300 });
   const request = {
     repositoryPath: repository,
     worktreePath: join(directory.path, 'worktrees', 'task'),

@@ -150,6 +150,7 @@ describe('a push', () => {
       message: expect.stringContaining('main is frozen'),
     });
     await sh(repository, 'config', 'remote.origin.pushurl', 'ext::sh -c x');
+    await at.configure();
     await expect(push(mergedSha, at.baseSha)).rejects.toMatchObject({ code: 'unknown-remote' });
   });
 });

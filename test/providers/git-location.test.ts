@@ -47,7 +47,6 @@ it.each<[string, () => Promise<unknown>]>([
   ['a link that is a link', () => rename(link, `${link}-moved`).then(() => symlink(`${link}-moved`, link))],
   ['an administrative directory that belongs to another', () => writeFile(join(gitDir, 'gitdir'), '/elsewhere/.git\n')],
   ['one without a head', () => rm(join(gitDir, 'HEAD'))],
-  ['one with a configuration of its own', () => writeFile(join(gitDir, 'config.worktree'), '')],
   ['a repository without objects', () => rename(join(at.repository, '.git/objects'), join(at.repository, 'objects'))],
 ])('leaves %s to git', async (_what, damage) => {
   await damage();

@@ -29,11 +29,14 @@ export async function primaryOf(repository: string, under = ''): Promise<Record<
  */
 export async function aClone() {
   const fixture = await aWorktree();
-  const { directory, repository, baseSha, request } = fixture;
+  const { directory, repository, baseSha, request, git } = fixture;
   const remote = join(directory.path, 'remote.git');
   await sh(directory.path, 'init', '-q', '--bare', '-b', 'main', remote);
   await sh(repository, 'remote', 'add', 'origin', remote);
   await sh(repository, 'push', '-q', 'origin', 'main');
+  /** What an operator does after a change of the repository's settings. */
+  const configure = () => git.configureRepository({ repositoryPath: repository, reread: true });
+  await configure();
   await put(repository, { 'src/b.txt': 'unfinished\n', 'notes.txt': 'mine\n' });
   const colleague = join(directory.path, 'colleague');
   await sh(directory.path, 'clone', '-q', remote, colleague);
@@ -50,7 +53,7 @@ export async function aClone() {
   const inspection = { ...request, baseBranch: 'main', remote: 'origin' };
   const adminDirectory = join(repository, '.git/worktrees/task');
   const place = { directory: directory.path, adminDirectory };
-  return { ...fixture, remote, colleague, advance, onBase, insideDir, inspection, place, baseSha };
+  return { ...fixture, remote, colleague, advance, onBase, insideDir, inspection, place, baseSha, configure };
 }
 
 export type CloneFixture = Awaited<ReturnType<typeof aClone>>;

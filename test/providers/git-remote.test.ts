@@ -50,8 +50,10 @@ describe('fetching a base', () => {
     const { git, repository, onBase } = at;
     await expect(git.fetchBase({ ...onBase, branch: 'nowhere' })).rejects.toMatchObject({ code: 'fetch-failed' });
     await sh(repository, 'remote', 'set-url', 'origin', join(at.directory.path, 'gone.git'));
+    await at.configure();
     await expect(git.fetchBase(onBase)).rejects.toMatchObject({ code: 'fetch-failed' });
     await sh(repository, 'remote', 'set-url', 'origin', 'http://someone:hidden-word@127.0.0.1:1/x.git');
+    await at.configure();
     const refused = git.fetchBase(onBase);
     await expect(refused).rejects.toMatchObject({ code: 'fetch-failed' });
     await expect(refused).rejects.not.toThrow(/hidden-word/);
@@ -67,7 +69,8 @@ describe('fetching a base', () => {
     try {
       const { port } = server.address() as { port: number };
       await sh(at.repository, 'remote', 'set-url', 'origin', `git://127.0.0.1:${port}/x`);
-      const hasty = createGit({ transferStallMs: 200 });
+      await at.configure();
+      const hasty = createGit({ settingsDir: join(at.directory.path, 'hasty'), transferStallMs: 200 });
       await expect(hasty.fetchBase(at.onBase)).rejects.toMatchObject({
         code: 'fetch-failed',
         message: expect.stringContaining('no progress'),
@@ -101,6 +104,7 @@ describe('fetching a base', () => {
     ['the same for scp', '-oProxyCommand=touch:x'],
   ])('refuses a URL with %s', async (_, url) => {
     await sh(at.repository, 'config', 'remote.origin.url', url);
+    await at.configure();
     await expect(at.git.fetchBase(at.onBase)).rejects.toMatchObject({ code: 'unknown-remote' });
     await expect(at.git.remoteHead(at.onBase)).rejects.toMatchObject({ code: 'unknown-remote' });
   });
@@ -119,6 +123,7 @@ describe('fetching a base', () => {
 describe('the fingerprint of a remote', () => {
   const fingerprintOf = async (url: string): Promise<string> => {
     await sh(at.repository, 'remote', 'set-url', 'origin', url);
+    await at.configure();
     return at.git.remoteFingerprint({ repositoryPath: at.repository, remote: 'origin' });
   };
 
@@ -148,6 +153,7 @@ describe('the fingerprint of a remote', () => {
   it('is of the place that is really meant', async () => {
     const wanted = await fingerprintOf('https://example.org/team/shop');
     await sh(at.repository, 'config', 'url.https://example.org/.insteadOf', 'work:');
+    await at.configure();
     expect(await fingerprintOf('work:team/shop')).toBe(wanted);
   });
 

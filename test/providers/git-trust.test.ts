@@ -1,17 +1,19 @@
 import { execFileSync } from 'node:child_process';
-import { rm, symlink, truncate, writeFile } from 'node:fs/promises';
+import { mkdir, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
-import { createGit } from '../../providers/git/git';
+import { createGit, type Git } from '../../providers/git/git';
 import { commit, put, sh } from './git-fixture';
 
-const git = createGit();
+let git: Git;
 let directory: TempDir;
 let path: string;
 
 beforeEach(async () => {
   directory = await makeTempDir('trust');
-  path = directory.path;
+  path = join(directory.path, 'repository');
+  await mkdir(path);
+  git = createGit({ settingsDir: join(directory.path, 'settings') });
   await sh(path, 'init', '-q', '-b', 'main');
 });
 afterEach(() => directory.remove());

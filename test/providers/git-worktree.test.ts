@@ -156,7 +156,11 @@ describe('ensuring a worktree', () => {
     process.env.GIT_DIR = join(directory.path, 'nowhere');
     try {
       const worktreePath = join(directory.path, 'other');
-      await createGit().ensureWorktree({ ...request, worktreePath, branch: 'third' });
+      await createGit({ settingsDir: join(at.directory.path, 'settings') }).ensureWorktree({
+        ...request,
+        worktreePath,
+        branch: 'third',
+      });
     } finally {
       delete process.env.GIT_DIR;
     }
@@ -191,7 +195,7 @@ describe('a failure', () => {
     const path = process.env.PATH;
     process.env.PATH = `${bin}:${path ?? ''}`;
     try {
-      const hasty = createGit({ timeoutMs: 50 });
+      const hasty = createGit({ settingsDir: join(at.directory.path, 'settings'), timeoutMs: 50 });
       await expect(hasty.resolveBase({ repositoryPath: at.repository, branch: 'main' })).rejects.toMatchObject({
         code: 'timeout',
       });

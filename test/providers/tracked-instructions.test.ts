@@ -1,4 +1,4 @@
-import { readFile, stat, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { eventually } from '../../platform/testing/eventually';
 import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
@@ -10,15 +10,17 @@ let directory: TempDir;
 let path: string;
 let started: number;
 
-const git = createGitRunner({ timeoutMs: 10_000, lockWaitMs: 1_000 });
-const counting: GitRunner = Object.assign((...call: Parameters<GitRunner>) => {
-  started += 1;
-  return git(...call);
-}, git);
+let counting: GitRunner;
 
 beforeEach(async () => {
   directory = await makeTempDir('tracked');
-  path = directory.path;
+  path = join(directory.path, 'repository');
+  await mkdir(path);
+  const git = createGitRunner({ settingsDir: join(directory.path, 'settings'), timeoutMs: 10_000, lockWaitMs: 1_000 });
+  counting = Object.assign((...call: Parameters<GitRunner>) => {
+    started += 1;
+    return git(...call);
+  }, git);
   started = 0;
   await sh(path, 'init', '-q', '-b', 'main');
   await put(path, { 'AGENTS.md': 'one\n', 'src/index.ts': '\n' });
@@ -29,7 +31,7 @@ afterEach(() => directory.remove());
 /** Lists until git is not asked any more, and answers the function that lists. */
 async function remembering() {
   const list = trackedInstructions(counting);
-  const tracked = () => list({ path, gitDir: join(path, '.git'), commonDir: join(path, '.git') });
+  const tracked = () => list({ path, gitDir: join(path, '.git') });
   await eventually(async () => {
     const before = started;
     await tracked();

@@ -1,0 +1,210 @@
+import { closeSync, constants, existsSync, fstatSync, openSync, readFileSync } from 'node:fs';
+import { mkdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { RunProgram } from '../../../platform/processes/program-runner';
+import { GitError } from '../git-error';
+import { allowedOfOperator, allowedOfRepository, filterSettings } from './allowed';
+import { parseSettings, renderSettings, type Setting } from './entries';
+import { keepFile, linkRepository, privateDirectory, replaceFile } from './private-directory';
+import { placeOfRepository, type RepositoryPlace } from './repository-place';
+
+/** What is recorded of a repository's settings when it is configured. */
+interface Recorded {
+  commonDir: string;
+  readAt: string;
+  settings: Setting[];
+  /** Filters whose programs the operator lets run. */
+  allowFilters: string[];
+}
+
+export interface ConfigureRequest {
+  repositoryPath: string;
+  /** Absent: as it was. */
+  allowFilters?: readonly string[];
+  /** Read what the repository's configuration says now, in place of what it said when it was configured. */
+  reread?: boolean;
+}
+
+/** The most of a file of settings that is read, in bytes. */
+const readLimitBytes = 1_048_576;
+
+/** Settings of nobody: what git is run with when it only parses a file. */
+const nobody = { GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null', GIT_DIR: '/dev/null' };
+
+/**
+ * The configuration that git is run with here. Git reads no file that an agent can write: it is given a directory of
+ * ours in place of the repository's own (`GIT_COMMON_DIR`), which has links to its objects and references and a `config`
+ * of ours, and a global file of ours. In them are the settings on the allow-list: the operator's as they were when this
+ * process began, the repository's as they were when it was configured.
+ */
+export function createRepositorySettings(
+  runProgram: RunProgram,
+  { settingsDir, timeoutMs }: { settingsDir: string; timeoutMs: number },
+) {
+  const operatorFile = join(settingsDir, 'operator.config');
+  // Read before any agent runs; what they change from then on is not read.
+  let operator = readOperator();
+  operator.catch(() => undefined);
+  const ready = new Map<string, Promise<string>>();
+  const pinned = new Map<string, RepositoryPlace>();
+
+  return {
+    /** Where the repository of a directory is: where it was verified to be, whatever the directory says by now. */
+    place: (cwd: string): RepositoryPlace => pinned.get(cwd) ?? placeOfRepository(cwd),
+
+    /** From now on, commands in this directory are about this repository. */
+    pin(path: string, place: Omit<RepositoryPlace, 'workTree'>): void {
+      pinned.delete(path);
+      pinned.set(path, { ...place, workTree: path });
+      for (const oldest of pinned.keys()) {
+        if (pinned.size <= maxPinned) break;
+        pinned.delete(oldest);
+      }
+    },
+
+    unpin: (path: string): boolean => pinned.delete(path),
+
+    /** The variables that make git work on the repository of a directory, with our configuration. */
+    async environment(cwd: string): Promise<Record<string, string>> {
+      const { workTree, gitDir, commonDir } = this.place(cwd);
+      const directory = await directoryOf(commonDir);
+      return {
+        GIT_CONFIG_NOSYSTEM: '1',
+        GIT_CONFIG_GLOBAL: operatorFile,
+        GIT_DIR: gitDir,
+        GIT_COMMON_DIR: directory,
+        ...(workTree === null ? { GIT_IMPLICIT_WORK_TREE: '0' } : { GIT_WORK_TREE: workTree }),
+      };
+    },
+
+    /** Whether a worktree has settings of its own that say where remotes are. We do not read them, others do. */
+    async hasOwnRemotes(gitDir: string): Promise<boolean> {
+      const own = await parse(readSmallFile(join(gitDir, 'config.worktree')));
+      return own.some(([key]) => /^(?:remote|url|include|includeif)\./.test(key));
+    },
+
+    /** Records the settings of a repository, unless they are recorded; and which filters may run in it. */
+    async configure({ repositoryPath, allowFilters, reread = false }: ConfigureRequest): Promise<void> {
+      const { commonDir } = placeOfRepository(repositoryPath);
+      const directory = await directoryOf(commonDir);
+      const recorded = await recordedIn(directory);
+      const same =
+        !reread && (allowFilters === undefined || allowFilters.join('\n') === recorded.allowFilters.join('\n'));
+      if (same) return;
+      const filters = [...(allowFilters ?? recorded.allowFilters)];
+      const next = reread ? await readRepository(commonDir, filters) : { ...recorded, allowFilters: filters };
+      await record(directory, next);
+    },
+  };
+
+  /** The private directory of a repository, made when it is first needed. */
+  function directoryOf(commonDir: string): Promise<string> {
+    const directory = privateDirectory(settingsDir, commonDir);
+    const known = ready.get(directory);
+    if (known && existsSync(join(directory, 'config'))) return known;
+    const making = make(directory, commonDir).catch((error: unknown) => {
+      ready.delete(directory);
+      throw error;
+    });
+    ready.set(directory, making);
+    return making;
+  }
+
+  async function make(directory: string, commonDir: string): Promise<string> {
+    const settings = await operatorSettings();
+    await mkdir(settingsDir, { recursive: true, mode: 0o700 });
+    await keepFile(operatorFile, renderSettings(allowedOfOperator(settings)));
+    await linkRepository(directory, commonDir);
+    await record(
+      directory,
+      existsSync(join(directory, 'settings.json')) ? await recordedIn(directory) : await readRepository(commonDir, []),
+    );
+    return directory;
+  }
+
+  async function recordedIn(directory: string): Promise<Recorded> {
+    return JSON.parse(await readFile(join(directory, 'settings.json'), 'utf8')) as Recorded;
+  }
+
+  async function record(directory: string, recorded: Recorded): Promise<void> {
+    const settings = [...recorded.settings, ...filterSettings(await operatorSettings(), recorded.allowFilters)];
+    await replaceFile(join(directory, 'settings.json'), JSON.stringify(recorded));
+    await keepFile(join(directory, 'config'), renderSettings(settings));
+  }
+
+  async function readRepository(commonDir: string, allowFilters: string[]): Promise<Recorded> {
+    const settings = await parse(readSmallFile(join(commonDir, 'config')));
+    return { commonDir, readAt: new Date().toISOString(), settings: allowedOfRepository(settings), allowFilters };
+  }
+
+  /** Without following `include`: what a file includes is not what the repository says. */
+  async function parse(text: string): Promise<Setting[]> {
+    const args = ['config', '--file', '-', '--no-includes', '--list', '-z'];
+    const { exitCode, stdout, stderr } = await run(args, nobody, text);
+    if (exitCode === 0) return parseSettings(stdout);
+    throw new GitError('not-a-repository', `The configuration of the repository cannot be read: ${stderr.trim()}`);
+  }
+
+  /** Tried again where it could not be read. */
+  async function operatorSettings(): Promise<Setting[]> {
+    try {
+      return await operator;
+    } catch {
+      operator = readOperator();
+      return operator;
+    }
+  }
+
+  async function readOperator(): Promise<Setting[]> {
+    const { PATH: _path, ...own } = Object.fromEntries(
+      ['PATH', 'HOME', 'XDG_CONFIG_HOME', 'GIT_CONFIG_GLOBAL', 'GIT_CONFIG_SYSTEM', 'GIT_CONFIG_NOSYSTEM'].flatMap(
+        (name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]]),
+      ),
+    ) as Record<string, string>;
+    const read = async (scope: string): Promise<Setting[]> => {
+      const { exitCode, stdout, stderr, failure } = await run(['config', scope, '--includes', '--list', '-z'], own);
+      if (exitCode === 0) return parseSettings(stdout);
+      // Git says in one way that there is no such file, and in another that it is none of settings.
+      if (exitCode !== null && !/bad config/i.test(stderr)) return [];
+      const code = failure === 'timeout' ? 'timeout' : 'failed';
+      throw new GitError(code, `git config ${scope}: ${stderr.trim() || 'no answer'}`);
+    };
+    return [...(await read('--system')), ...(await read('--global'))];
+  }
+
+  function run(args: readonly string[], env: Record<string, string>, input?: string) {
+    return runProgram({
+      file: 'git',
+      args,
+      cwd: '/',
+      env: { PATH: process.env.PATH, LC_ALL: 'C', ...env },
+      ...(input === undefined ? {} : { input }),
+      timeoutMs,
+      maxOutputBytes: readLimitBytes * 2,
+    });
+  }
+}
+
+export type RepositorySettings = ReturnType<typeof createRepositorySettings>;
+
+/** The most worktrees whose place is remembered. */
+const maxPinned = 1_000;
+
+/** Reads a file of git's, which somebody may have made a pipe or a link: neither is followed, nor waited for. */
+export function readSmallFile(path: string): string {
+  try {
+    const handle = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    try {
+      const facts = fstatSync(handle);
+      if (!facts.isFile() || facts.size > readLimitBytes) {
+        throw new GitError('not-a-repository', `${path} is not a file of settings.`);
+      }
+      return readFileSync(handle, 'utf8');
+    } finally {
+      closeSync(handle);
+    }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '';
+    throw error instanceof GitError ? error : new GitError('not-a-repository', `${path} cannot be read.`);
+  }
+}
