@@ -128,6 +128,7 @@ export function checkpointRun(deps: CheckpointDependencies, record: AttemptRecor
         number: (latest?.number ?? 0) + 1,
         since,
         gitDir: baseline.gitDir,
+        identity: baseline.identity,
       });
       if (captured) await keep({ ...captured, turn, sequence }, latest, said);
     } catch (error) {

@@ -3,6 +3,8 @@ import { createReadStream } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
 import { isAbsolute, resolve, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { verifyDirectory } from '../providers/git/verify-worktree';
+import type { RecordedWorktree } from '../providers/git/worktree-location';
 import type { CompletionClaims, HarnessEvidence } from '../contracts/completion';
 
 type ClaimedFile = NonNullable<HarnessEvidence['claimedFiles']>[number];
@@ -24,8 +26,11 @@ const claimedPaths = ({ artifacts = [], evidence = [] }: CompletionClaims): stri
  * Looks for the claimed files in the worktree. What lies elsewhere, also by a symbolic link, counts as not there: an
  * agent must not have the service read other files for it.
  */
-export async function findClaimedFiles(worktreePath: string, claims: CompletionClaims): Promise<ClaimedFile[]> {
-  const root = await realpath(worktreePath).catch(() => undefined);
+export async function findClaimedFiles(
+  { worktreePath, identity }: RecordedWorktree,
+  claims: CompletionClaims,
+): Promise<ClaimedFile[]> {
+  const root = verifyDirectory(worktreePath, identity) && worktreePath;
   const files: ClaimedFile[] = [];
   for (const path of claimedPaths(claims)) {
     const found = root === undefined ? undefined : await fileInside(root, path);

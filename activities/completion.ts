@@ -11,7 +11,7 @@ import type { Log } from '../platform/log/log';
 import { stoppedByMessage } from '../workflows/message-proofs';
 import { temporalOperator } from '../workflows/operator';
 import { usableCommands } from '../runs/commands';
-import { compileCompletion, lostClaim, stoppedClaim, type TerminalClaim } from '../runs/completion';
+import { compileCompletion, lostClaim, stoppedClaim, type TerminalClaim, preserved } from '../runs/completion';
 import type { ActiveRunStore } from '../stores/active-run-store';
 import type { AttemptRecord, AttemptStore } from '../stores/attempt-store';
 import type { Board } from '../stores/board-files/board';
@@ -254,14 +254,13 @@ function releaseReason({ status, harness, terminalSource }: CompletionResult): R
 /** What stands for a run that took too long, with what its agent had to show by then. */
 function overtime({ claim, reclaimed, provider }: AttemptRecord, afterMs: number): TerminalClaim {
   const summary = `The run took longer than ${Math.round(afterMs / 60_000)} min and was ended.`;
-  const preserved = reclaimed?.preservedRef === undefined ? {} : { preservedRef: reclaimed.preservedRef };
   return {
     ...(claim ?? { claims: {} }),
     terminalSource: provider === 'acp' ? 'stream' : 'process',
     status: 'failed',
     summary,
     error: summary,
-    harness: { ...claim?.harness, ...preserved, ended: 'timeout' },
+    harness: { ...claim?.harness, ...preserved({ reclaimed }), ended: 'timeout' },
   };
 }
 

@@ -21,6 +21,7 @@ import {
 import type { ProviderRegistry } from '../providers/agents/registry';
 import type { AgentAccess, AgentPlace } from '../providers/agents/user/agent-access';
 import type { Git } from '../providers/git/git';
+import { GitError } from '../providers/git/git-error';
 import { renderRecorded } from '../runs/contract';
 import { startedAgent } from '../runs/workspace/trust';
 import type { AttemptRecord, AttemptStore } from '../stores/attempt-store';
@@ -34,11 +35,12 @@ import { goesOnWith } from './launch-snapshot';
 import { claimOf } from './claim';
 import { withHeartbeat } from '../platform/temporal/heartbeat';
 import type { LiveAgents } from './live-agents';
-import { observeWorktree, type WorktreeObservationDependencies } from './observe-worktree';
+import { observeWorktree, reportReplaced, type WorktreeObservationDependencies } from './observe-worktree';
 import { keepCaptured } from './output-artifacts';
 import { notReattachable, recordedOf, recoveredEvent, spoolDirOf, type Reattached } from './reattach';
 import { sourceOf } from './source';
 import { orphaned, supervised, supervisorOf, whileSupervised, type SupervisionDependencies } from './supervision';
+import { recordIdentity } from './worktree/replaced';
 import { watchRun, type WatchdogDependencies } from './watchdog';
 
 export interface DispatchDependencies
@@ -189,6 +191,7 @@ export function createDispatchActivities(deps: DispatchDependencies) {
       taskId: record.taskId,
       agent: startedAgent(record.agentConfig, record.runLaunchManifest?.workspaceTrust),
       worktreePath,
+      worktreeIdentity: record.baseline?.identity,
       transport: transportOf(record),
       ...goesOnWith(record),
       transportDir: deps.transportDir,
@@ -244,9 +247,16 @@ export function createDispatchActivities(deps: DispatchDependencies) {
     const workspace = record.taskEnvelope?.workspace;
     if (!workspace || !record.baseline) return;
     const { path: worktreePath } = workspace;
-    const preserved = await deps.git.preserveAttempt({ worktreePath, attemptId, baseline: record.baseline });
-    if (preserved) await deps.attempts.preserve(attemptId, preserved.ref);
-    await deps.git.restoreBaseline({ worktreePath, baseline: record.baseline });
+    try {
+      const preserved = await deps.git.preserveAttempt({ worktreePath, attemptId, baseline: record.baseline });
+      if (preserved) await deps.attempts.preserve(attemptId, preserved.ref);
+      const { identity } = await deps.git.restoreBaseline({ worktreePath, baseline: record.baseline });
+      await recordIdentity(deps, record.taskId, identity);
+    } catch (error) {
+      if (!(error instanceof GitError) || error.code !== 'worktree-replaced') throw error;
+      const { workLost } = await reportReplaced(deps, record, error);
+      await deps.attempts.loseWork(attemptId, workLost);
+    }
   }
 
   async function started(

@@ -1,10 +1,16 @@
 import type { CompletionClaims } from '../contracts/completion';
-import type { Git } from '../providers/git/git';
+import type { Changes, Git } from '../providers/git/git';
+import { GitError } from '../providers/git/git-error';
 import type { AttemptRecord, ObservedEnd } from '../stores/attempt-store';
 import { findClaimedFiles } from './claimed-files';
+import type { WorktreeStore } from '../stores/worktree-store';
+import { sourceOf } from './source';
 import { lookOutside, type SurroundingsDependencies } from './surroundings';
+import { recordReplaced, worktreeReplaced } from './worktree/replaced';
 
 export interface WorktreeObservationDependencies extends SurroundingsDependencies {
+  worktrees: Pick<WorktreeStore, 'ofRepository' | 'get' | 'change'>;
+  now(): Date;
   git: Pick<Git, 'collectChanges' | 'describeSurroundings'>;
 }
 
@@ -20,12 +26,35 @@ export async function observeWorktree(
   const { baseline, taskEnvelope } = record;
   if (!baseline || !taskEnvelope?.workspace) return undefined;
   const { path: worktreePath } = taskEnvelope.workspace;
-  const changes = await deps.git.collectChanges({ worktreePath, baseline });
-  const claimedFiles = await findClaimedFiles(worktreePath, claims);
+  let changes: Changes;
+  try {
+    changes = await deps.git.collectChanges({ worktreePath, baseline });
+  } catch (error) {
+    if (!(error instanceof GitError) || error.code !== 'worktree-replaced') throw error;
+    return reportReplaced(deps, record, error);
+  }
+  const claimedFiles = await findClaimedFiles({ worktreePath, identity: baseline.identity }, claims);
   const outside = await lookOutside(deps, record);
   return {
     ...changes,
     ...(claimedFiles.length > 0 ? { claimedFiles } : {}),
     ...(outside.length > 0 ? { outside } : {}),
   };
+}
+
+/**
+ * Reports that the work of an attempt is lost, because something else is in the place of its worktree: in an event, in the
+ * manifest, and to whoever judges the end.
+ */
+export async function reportReplaced(
+  deps: Pick<WorktreeObservationDependencies, 'events' | 'worktrees' | 'now' | 'log'>,
+  record: AttemptRecord,
+  error: GitError,
+): Promise<{ workLost: string }> {
+  deps.log.error({ attemptId: record._id, err: error }, 'the worktree of an attempt was replaced');
+  await recordReplaced(deps, record.taskId, error);
+  const message = `The work of this attempt is lost: ${error.message} Nothing there was touched.`;
+  const payload = { code: worktreeReplaced, message };
+  await deps.events.append(sourceOf(record), [{ kind: 'run.error', payload, dedupeKey: 'worktree-replaced' }]);
+  return { workLost: message };
 }

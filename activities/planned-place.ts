@@ -5,8 +5,10 @@ import type { Repository } from '../contracts/repository';
 import type { TaskEnvelope } from '../contracts/run-contract';
 import type { WorkspaceInventory } from '../contracts/workspace-trust';
 import type { Git } from '../providers/git/git';
+import { GitError } from '../providers/git/git-error';
 import type { AttemptRecord } from '../stores/attempt-store';
-import type { WorktreeStore } from '../stores/worktree-store';
+import type { WorktreeRecord, WorktreeStore } from '../stores/worktree-store';
+import { remoteFor } from './worktree/base';
 
 /** A task's place of work, as it is configured. */
 export interface PlannedPlace {
@@ -17,7 +19,7 @@ export interface PlannedPlace {
 
 export interface PlannedPlaceDependencies {
   worktrees: Pick<WorktreeStore, 'get'>;
-  git: Pick<Git, 'describeBaseline' | 'worktreeInventory' | 'commitInventory' | 'resolveBase'>;
+  git: Pick<Git, 'describeBaseline' | 'worktreeInventory' | 'commitInventory' | 'resolveBase' | 'defaultRemote'>;
   /** Directory of this host's worktrees, one per task. */
   worktreeDir: string;
 }
@@ -29,6 +31,7 @@ interface Beginning {
   repository: Repository;
   branch: string;
   path: string;
+  identity?: WorktreeRecord['identity'];
   commit?: string;
 }
 
@@ -55,7 +58,7 @@ export function createPlannedPlaces(deps: PlannedPlaceDependencies) {
     const at = await beginningOf(place);
     if (!at) return null;
     if (at.commit !== undefined) return { at, state: { headSha: at.commit, dirty: false, files: [] } };
-    const seen = await deps.git.describeBaseline({ worktreePath: at.path });
+    const seen = await deps.git.describeBaseline({ worktreePath: at.path, identity: at.identity ?? undefined });
     return { at, state: seen, seen };
   }
 
@@ -70,20 +73,25 @@ export function createPlannedPlaces(deps: PlannedPlaceDependencies) {
     const worktree = await deps.worktrees.get(taskId);
     const ready = worktree?.state === 'ready' ? worktree : undefined;
     const path = ready?.path ?? join(await realDirectory(deps.worktreeDir), taskId);
-    const at = { repository, branch: target.branch, path };
+    const at = { repository, branch: target.branch, path, identity: ready?.identity };
     // Its directory may be gone: a start makes it again from its branch.
     if (ready && existsSync(path)) return at;
-    const base = {
-      branch: target.baseBranch,
-      ...(repository.remote === undefined ? {} : { remote: repository.remote }),
-    };
+    const remote = ready ? undefined : await remoteFor(deps.git, repository, target.baseBranch);
+    const base = { branch: target.baseBranch, ...(remote === undefined ? {} : { remote }) };
     const from = ready ? { branch: ready.branch } : base;
-    return { ...at, commit: (await deps.git.resolveBase({ repositoryPath: repository.path, ...from })).sha };
+    const repositoryPath = repository.path;
+    // A start fetches what was never fetched; until then the local branch is the best there is to tell.
+    const fetched = deps.git.resolveBase({ repositoryPath, ...from }).catch((error: unknown) => {
+      const local = repository.remote === undefined && error instanceof GitError && error.code === 'unknown-ref';
+      if (!local) throw error;
+      return deps.git.resolveBase({ repositoryPath, branch: from.branch });
+    });
+    return { ...at, commit: (await fetched).sha };
   }
 
-  function inventoryOf({ repository, path, commit }: Beginning, seen?: Seen): Promise<WorkspaceInventory> {
+  function inventoryOf({ repository, path, identity, commit }: Beginning, seen?: Seen): Promise<WorkspaceInventory> {
     return commit === undefined
-      ? deps.git.worktreeInventory({ worktreePath: path, ...(seen ? { seen } : {}) })
+      ? deps.git.worktreeInventory({ worktreePath: path, identity: identity ?? undefined, ...(seen ? { seen } : {}) })
       : deps.git.commitInventory({ repositoryPath: repository.path, commit });
   }
 

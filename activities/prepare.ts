@@ -32,6 +32,7 @@ import type { AgentProbing, Probed } from './probing';
 import { trustOfLaunch, type TrustDependencies } from './workspace-trust';
 import { takeLease } from './worktree/lease';
 import { placeOf } from './worktree/record';
+import { recordIdentity, recordReplaced, replacedRefusal } from './worktree/replaced';
 
 export interface PrepareDependencies extends TrustDependencies {
   attempts: AttemptStore;
@@ -80,7 +81,7 @@ export function createPrepareActivities(deps: PrepareDependencies) {
       const { evidence } = launchPhase;
       const { envelope: place } = workspace;
       const trust = await trustOfLaunch(deps, record.agentConfig, record.repository?.name, async () =>
-        place ? deps.git.worktreeInventory({ worktreePath: place.path }) : null,
+        place ? deps.git.worktreeInventory({ worktreePath: place.path, identity: workspace.baseline?.identity }) : null,
       );
       if ('status' in trust) return trust;
       const contract = compileContract({
@@ -227,10 +228,16 @@ export function createPrepareActivities(deps: PrepareDependencies) {
         return otherWorktree(leased, record);
       }
       // Somebody may have deleted its directory: the branch still has everything that was committed.
+      await deps.git.configureRepository({
+        repositoryPath: leased.repositoryPath,
+        allowFilters: repository.allowFilters ?? [],
+      });
       const worktree = await deps.git.ensureWorktree(placeOf(leased));
+      const { identity } = worktree;
+      await recordIdentity(deps, record.taskId, identity);
       const [baseline, surroundings] = await Promise.all([
-        deps.git.captureBaseline({ worktreePath: worktree.path, attemptId: record._id }),
-        deps.git.describeSurroundings({ worktreePath: worktree.path }).catch(() => undefined),
+        deps.git.captureBaseline({ worktreePath: worktree.path, identity, attemptId: record._id }),
+        deps.git.describeSurroundings({ worktreePath: worktree.path, identity }).catch(() => undefined),
       ]);
       const { headSha, dirty, files } = baseline;
       const envelope: TaskEnvelope['workspace'] = {
@@ -241,6 +248,10 @@ export function createPrepareActivities(deps: PrepareDependencies) {
       };
       return { envelope, baseline, surroundings };
     } catch (error) {
+      if (error instanceof GitError && error.code === 'worktree-replaced') {
+        const lost = await recordReplaced(deps, record.taskId, error);
+        if (lost) return replacedRefusal(lost, error);
+      }
       return repositoryProblem(repository, error);
     }
   }
@@ -281,7 +292,7 @@ const otherWorktree = ({ repository, branch, hostId, path }: WorktreeRecord, rec
   );
 
 /** What no repetition helps against. */
-const lasting: readonly GitError['code'][] = ['not-a-repository', 'unknown-ref', 'conflict'];
+const lasting: readonly GitError['code'][] = ['not-a-repository', 'unknown-ref', 'conflict', 'worktree-replaced'];
 /** How often anything else is tried before the caller is told. */
 const tries = 4;
 

@@ -3,6 +3,7 @@ import type { WorkspaceCheckpoint } from '../contracts/workspace-checkpoint';
 import type { WorkspaceRewind } from '../contracts/workspace-rewind';
 import { GitError } from '../providers/git/git-error';
 import type { Git } from '../providers/git/git';
+import type { RecordedWorktree } from '../providers/git/worktree-location';
 import { checkpointIdOf } from '../runs/checkpoints/attribution';
 import type { ProofVerifier } from '../platform/temporal/proof-verifier';
 import { ownersOf, planRewind } from '../runs/checkpoints/rewind-plan';
@@ -205,10 +206,8 @@ export function createRewindActivities(deps: RewindDependencies) {
       const latest = await deps.checkpoints.latest(record._id);
       if (!latest) return rewind.targetCheckpointId;
       const number = latest.number + 1;
-      const { worktreePath, gitDir } = placeOf(record);
       const captured = await deps.git.captureCheckpoint({
-        worktreePath,
-        gitDir,
+        ...placeOf(record),
         attemptId: record._id,
         number,
         since: latest,
@@ -306,10 +305,10 @@ const unlessUnfinished = (work: () => Promise<RewindOutcome>): Promise<RewindOut
     }
   });
 
-const placeOf = ({ _id, taskEnvelope, baseline }: AttemptRecord): { worktreePath: string; gitDir: string } => {
+const placeOf = ({ _id, taskEnvelope, baseline }: AttemptRecord): RecordedWorktree & { gitDir: string } => {
   const worktreePath = taskEnvelope?.workspace?.path;
   if (worktreePath === undefined || !baseline) throw new Error(`${_id} has no worktree.`);
-  return { worktreePath, gitDir: baseline.gitDir };
+  return { worktreePath, gitDir: baseline.gitDir, ...(baseline.identity ? { identity: baseline.identity } : {}) };
 };
 
 const stateOf = ({ tree, indexTree, headSha, branch }: WorkspaceCheckpoint) => ({ tree, indexTree, headSha, branch });

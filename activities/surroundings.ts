@@ -25,7 +25,10 @@ export async function lookOutside(deps: SurroundingsDependencies, record: Attemp
   const workspace = taskEnvelope?.workspace;
   if (!before || !workspace || !repository) return [];
   try {
-    const after = await deps.git.describeSurroundings({ worktreePath: workspace.path });
+    const after = await deps.git.describeSurroundings({
+      worktreePath: workspace.path,
+      identity: record.baseline?.identity,
+    });
     // Read last: who has begun to change something has written that down before.
     const manifests = await deps.worktrees.ofRepository(repository.name);
     // Git tells paths without symbolic links.

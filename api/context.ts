@@ -43,10 +43,13 @@ import type { RateCountStore } from '../stores/rate-count-store';
 import type { PolicyStore } from '../stores/policy-store';
 import type { CeremonyStore } from '../stores/ceremony-store';
 import type { DecisionStore } from '../stores/decision-store';
+import type { SetUpRepository } from './config/repository-setup';
 import type { HealthCheck } from './health/checks';
 
 /** What routes receive. Built once per process (`api/start.ts`); areas with more needs take a context of their own. */
 export interface ApiContext {
+  /** Has a host record the settings of a repository; absent until the workflow engine is there. */
+  setUpRepository?: SetUpRepository;
   env: ApiEnvironment;
   log: Log;
   /** Writes down who changed what (`activity`) as it changes it. */

@@ -6,6 +6,7 @@ import { openAdmission } from './admission/open';
 import { openApprovals } from './approvals/open';
 import { openCheckpoints } from './checkpoints/open';
 import type { Closer } from './closers';
+import { createRepositorySetup } from './config/repository-setup';
 import type { ApiContext, Area } from './context';
 import type { DurableContext, OpenArea } from './durable-context';
 import { temporalCheck } from './health/checks';
@@ -43,6 +44,7 @@ export async function openDurable(context: ApiContext, client: Client, closers: 
   const approvals = await createApprovalStore(context.database);
   const durable: DurableContext = { ...context, client, ask, proofs, runs, approvals, now: () => new Date() };
   context.checks.temporal = temporalCheck(client);
+  context.setUpRepository = createRepositorySetup(client, proofs);
   const areas = await Promise.all([...durableAreas.map((open) => open(durable)), openHooks(durable, closers)]);
   return [(routes) => runRoutes(routes, runs), ...areas];
 }

@@ -102,6 +102,8 @@ export const harnessEvidence = z.object({
   changedFiles: z.array(changedFile).optional(),
   truncated: z.boolean().optional(),
   preservedRef: z.string().optional(),
+  /** Why nothing of the work in the worktree could be kept, when something else was found in its place. */
+  workLost: z.string().optional(),
   /** Files the agent's claims name, as they were found in the worktree; a path without bytes is not there. */
   claimedFiles: z
     .array(z.object({ path: z.string(), bytes: z.number().int().nullable(), sha256: z.string().nullable() }))
@@ -110,7 +112,15 @@ export const harnessEvidence = z.object({
   outside: z
     .array(
       z.object({
-        what: z.enum(['primary-checkout', 'primary-head', 'primary-files', 'ref', 'worktree']),
+        what: z.enum([
+          'primary-checkout',
+          'primary-head',
+          'primary-files',
+          'ref',
+          'worktree',
+          'repository-setting',
+          'hook',
+        ]),
         target: z.string(),
         before: z.string().nullable(),
         after: z.string().nullable(),

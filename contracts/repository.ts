@@ -11,8 +11,16 @@ export const repository = z
       'must be an absolute path without ..',
     ),
     defaultBranch: text(200, 1).default('main'),
-    remote: text(200, 1).optional(),
+    /** Absent: the upstream of the base branch, else `origin`, else none; `null`: none. */
+    remote: text(200, 1).nullable().optional(),
     hostId: slug.optional(),
+    /** Branches besides `defaultBranch` that whoever may change tasks may merge into. */
+    mergeBranches: z.array(text(200, 1)).max(50).optional(),
+    /** Filters of git (`lfs`, say) whose programs may run, as the operator's own configuration names them. */
+    allowFilters: z
+      .array(text(100, 1).regex(/^[A-Za-z0-9_-]+$/, 'must be the name of a filter'))
+      .max(10)
+      .optional(),
   })
   .meta({ id: 'Repository' });
 export type Repository = z.infer<typeof repository>;

@@ -59,5 +59,6 @@ export type WorktreeRequest =
   | ({ kind: 'create' } & WorktreeCreate)
   | ({ kind: 'adopt' } & WorktreeAdopt)
   | ({ kind: 'rebase' } & WorktreeRebase)
-  | ({ kind: 'merge' } & WorktreeMerge)
+  /** `anyBranch`: asked for by an administrator, who may merge into any branch. */
+  | ({ kind: 'merge'; anyBranch?: boolean } & WorktreeMerge)
   | { kind: 'cleanup'; force: boolean; reason?: string };

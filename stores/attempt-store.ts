@@ -52,13 +52,13 @@ export interface AttemptRecord extends Omit<Attempt, 'id'> {
   /** What its host saw in the worktree when an agent elsewhere reported the end. */
   observed?: ObservedEnd;
   /** Set once the attempt was taken from a lost worker, to be cleaned up after. */
-  reclaimed?: { at: string; preservedRef?: string };
+  reclaimed?: { at: string; preservedRef?: string; workLost?: string };
 }
 
 /** What git and the worktree show at the end of a run. */
 export type ObservedEnd = Pick<
   HarnessEvidence,
-  'headSha' | 'commits' | 'changedFiles' | 'truncated' | 'claimedFiles' | 'outside'
+  'headSha' | 'commits' | 'changedFiles' | 'truncated' | 'claimedFiles' | 'outside' | 'workLost'
 >;
 
 export type ContractFields = Required<
@@ -188,6 +188,13 @@ export async function createAttemptStore(db: Database) {
       attempts.findOneAndUpdate(
         { _id: id, reclaimed: { $exists: true } },
         { $set: { 'reclaimed.preservedRef': preservedRef }, $inc: { revision: 1 } },
+      ),
+
+    /** Records that nothing could be kept of a reclaimed attempt, and why. */
+    loseWork: (id: string, workLost: string) =>
+      attempts.findOneAndUpdate(
+        { _id: id, reclaimed: { $exists: true } },
+        { $set: { 'reclaimed.workLost': workLost }, $inc: { revision: 1 } },
       ),
 
     /** Says that everything about the end of the attempt is done. */

@@ -96,6 +96,9 @@ export async function createHostStore(db: Database, now: () => Date = () => new 
       return { takesWork: host !== undefined && takesWork(host), runs: host && runsOf(host) };
     },
 
+    /** Whether a worker of the host was ever seen. */
+    isKnown: async (id: string): Promise<boolean> => (await hosts.get(id)) !== undefined,
+
     /** The live hosts with what their workers announced. */
     live,
   };

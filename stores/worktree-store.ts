@@ -11,6 +11,8 @@ export interface WorktreeRecord extends WorktreeManifest {
   _id: string;
   /** `<hostId>:<path>` while the worktree exists: no path belongs to two tasks. */
   allocation: string;
+  /** Which directory it is; absent until it was first verified, `null` while it is being made. */
+  identity?: { device: string; inode: string; born: string } | null;
 }
 
 /** What an operation may change. */
@@ -86,6 +88,11 @@ export async function createWorktreeStore(db: Database) {
 export type WorktreeStore = Awaited<ReturnType<typeof createWorktreeStore>>;
 
 /** The manifest as callers see it. */
-export function presentManifest({ _id, allocation: _allocation, ...manifest }: WorktreeRecord): WorktreeManifest {
+export function presentManifest({
+  _id,
+  allocation: _allocation,
+  identity: _identity,
+  ...manifest
+}: WorktreeRecord): WorktreeManifest {
   return manifest;
 }

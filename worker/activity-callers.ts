@@ -88,6 +88,7 @@ export const activityCallers: Readonly<Record<ActivityName, ActivityCaller>> = {
   inspect: { workflows: ['worktree', 'worktreeInspection'] },
   openEditor: { workflows: ['worktreeOpen'] },
   preview: { workflows: ['launchPreview'] },
+  setUpRepository: { workflows: ['repositorySetup'] },
   takeInventory: { workflows: ['workspaceInventory'] },
   hooksFor: transition,
   runHook: transition,

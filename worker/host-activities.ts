@@ -6,6 +6,7 @@ import type { AgentStops } from '../activities/agent-stops';
 import type { LiveAgents } from '../activities/live-agents';
 import { createObservedEndActivities } from '../activities/observed-end';
 import { reportingStarts } from '../activities/probing';
+import { createRepositoryActivities } from '../activities/repository';
 import { createRewindActivities } from '../activities/rewind';
 import { createBeginWorktreeActivities } from '../activities/worktree/begin';
 import { createNewWorktreeActivities } from '../activities/worktree/create';
@@ -51,6 +52,7 @@ export async function createHostActivities(
     ...createWorktreeStepActivities(onHost),
     ...createWorktreeViewActivities({ ...onHost, editorCommand: env.BOARD_EDITOR_COMMAND }),
     ...createObservedEndActivities({ ...onHost, claims }),
+    ...createRepositoryActivities(onHost),
     ...createRewindActivities({ ...onHost, checkpoints, rewinds }),
     ...createDispatchActivities({
       ...onHost,

@@ -78,7 +78,14 @@ export async function openShared({ env, log, hostId, database, board, client, pr
     stores,
     usual,
     /** What nearly every activity of the host works with. */
-    onHost: { ...usual, git, hostId, worktreeDir, integrationDir: join(dataDir, 'integrations') },
+    onHost: {
+      ...usual,
+      repositories: stores.repositories,
+      git,
+      hostId,
+      worktreeDir,
+      integrationDir: join(dataDir, 'integrations'),
+    },
     limits,
     agentAccess: agentUser && createAgentAccess(agentUser, dataDir),
     providers,

@@ -10,6 +10,7 @@ export { outputCleanup } from './output-cleanup/workflow';
 export { launchPreview } from './launch-preview/workflow';
 export { taskTransition } from './task-transition/workflow';
 export { worktree } from './worktree/workflow';
+export { repositorySetup } from './repository-setup/workflow';
 export { workspaceInventory } from './workspace-inventory/workflow';
 export { worktreeInspection, worktreeOpen } from './worktree-view/workflow';
 export { executionTree } from './execution-tree/workflow';

@@ -15,6 +15,7 @@ import {
   type RewindPlanInput,
 } from './workspace-rewind/messages';
 import { worktreeId, type AskedFor } from './worktree/messages';
+import type { RepositoryPlace } from './repository-setup/messages';
 import { runApprovalId, type DecideInput } from './run-approval/messages';
 
 /** A message with what proves who it is from: what reaches Temporal proves nothing by itself. */
@@ -47,6 +48,10 @@ export const inventoryMessage = (place: PlannedPlace & Signed): ProvenMessage =>
 /** Shows what is in a worktree. */
 export const inspectMessage = (input: { taskId: string } & Signed): ProvenMessage =>
   provenMessage('inspect', input.taskId, byService, input);
+
+/** Names the repository whose settings are recorded. */
+export const repositoryMessage = (place: RepositoryPlace & Signed): ProvenMessage =>
+  provenMessage('repository-setup', place.hostId, byService, place);
 
 /** Starts the configured editor on a host. */
 export const openEditorMessage = (input: { taskId: string } & Signed): ProvenMessage =>

@@ -1,10 +1,12 @@
 import type { LaunchRefusal } from '../../contracts/launch';
+import { GitError } from '../../providers/git/git-error';
 import type { WorktreeEvidence } from '../../providers/git/worktree-git';
 import { refusal } from '../../runs/refusal';
 import type { WorktreeRecord } from '../../stores/worktree-store';
 import type { WorktreeHostDependencies } from './dependencies';
 import { headMoved, inUse, noWorktree } from './refusals';
 import { heldBy, placeOf } from './record';
+import { recordReplaced, replacedRefusal } from './replaced';
 
 /**
  * What git says of a worktree that nobody works in and that is what its manifest says; or why it cannot be rebased or
@@ -21,6 +23,11 @@ export async function atRest(
   if (attemptId !== null) return inUse(taskId, attemptId);
   const evidence = await deps.git.inspectWorktree(placeOf(record));
   const { headSha, branch, dirty, operation, registered, gitDirMatches } = evidence;
+  if (evidence.replaced !== null) {
+    const error = new GitError('worktree-replaced', evidence.replaced);
+    await recordReplaced(deps, taskId, error);
+    return replacedRefusal(record, error);
+  }
   if (!registered || !gitDirMatches || branch !== record.branch || headSha === null) {
     return refusal('WORKTREE_MISMATCH', 409, 'The worktree is not what its manifest says; look at it first.', {
       taskId,

@@ -1,4 +1,5 @@
 import type { LaunchRefusal } from '../../contracts/launch';
+import type { Repository } from '../../contracts/repository';
 import type { WorktreeManifest } from '../../contracts/worktree';
 import type { WorktreeCreate } from '../../contracts/worktree-request';
 import type { WorktreeGit } from '../../providers/git/worktree-git';
@@ -11,6 +12,16 @@ type Base = WorktreeManifest['base'];
 export interface ResolvedBase {
   base: Base;
   remoteFingerprint: string | null;
+}
+
+/** The remote that a base branch is fetched from: the configured one, else the branch's own; `undefined` when it has none. */
+export async function remoteFor(
+  git: Pick<WorktreeGit, 'defaultRemote'>,
+  { path: repositoryPath, remote }: Pick<Repository, 'path' | 'remote'>,
+  branch: string,
+): Promise<string | undefined> {
+  if (remote === undefined) return git.defaultRemote({ repositoryPath, branch });
+  return remote ?? undefined;
 }
 
 interface Where {

@@ -4,6 +4,7 @@ import { refusal } from '../../runs/refusal';
 import type { WorktreeRecord } from '../../stores/worktree-store';
 import { missingTarget, type Begin, type Begun } from './beginning';
 import { newManifest, pathTaken, store } from './begin-create';
+import { remoteFor } from './base';
 import type { WorktreeHostDependencies } from './dependencies';
 import { isRefusal } from './git-failure';
 import type { WorktreeTarget } from './plan';
@@ -32,9 +33,13 @@ export async function beginAdopt(
   if (legacyPath === undefined || !isAbsolute(legacyPath)) {
     return refuse('The task names no worktree; git.worktreePath has to be its absolute path.');
   }
-  const { remote } = repository;
-  if (remote === undefined) return refuse('Adoption compares with a remote; configure one for the repository.');
   try {
+    await deps.git.configureRepository({
+      repositoryPath: repository.path,
+      allowFilters: repository.allowFilters ?? [],
+    });
+    const remote = await remoteFor(deps.git, repository, baseBranch);
+    if (remote === undefined) return refuse('Adoption compares with a remote; configure one for the repository.');
     const evidence = await deps.git.adoptable({
       repositoryPath: repository.path,
       remote,
@@ -67,7 +72,7 @@ export async function beginAdopt(
       result: 'done' as const,
       headSha: evidence.headSha,
     };
-    await store(deps, record, { ...manifest, state: 'ready', operation: null, history: [entry] });
+    await store(deps, record, { ...manifest, state: 'ready', operation: null, history: [entry] }, evidence.identity);
     return { state: 'ready' };
   } catch (error) {
     const taken = pathTaken(error, taskId, legacyPath);

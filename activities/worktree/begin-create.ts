@@ -6,7 +6,7 @@ import type { WorktreeCreate } from '../../contracts/worktree-request';
 import { refusal } from '../../runs/refusal';
 import type { WorktreeRecord } from '../../stores/worktree-store';
 import { DuplicateKeyError } from '../../stores/errors';
-import { baseFor, type ResolvedBase } from './base';
+import { baseFor, remoteFor, type ResolvedBase } from './base';
 import { missingTarget, type Begin, type Begun } from './beginning';
 import type { WorktreeHostDependencies } from './dependencies';
 import { isRefusal } from './git-failure';
@@ -23,8 +23,13 @@ export async function beginCreate(
   if (record?.state === 'ready') return { state: 'ready' };
   if (!target) throw missingTarget();
   const { repository, branch, baseBranch } = target;
-  const where = { taskId, repositoryPath: repository.path, branch: baseBranch, remote: repository.remote };
   try {
+    await deps.git.configureRepository({
+      repositoryPath: repository.path,
+      allowFilters: repository.allowFilters ?? [],
+    });
+    const remote = await remoteFor(deps.git, repository, baseBranch);
+    const where = { taskId, repositoryPath: repository.path, branch: baseBranch, remote };
     const resolved = await baseFor(deps.git, where, request, { actor: operation.actor, at: operation.startedAt });
     if ('status' in resolved) return resolved;
     // Closed to other users: none of their processes can hold a worktree, or read what an agent writes.
@@ -100,16 +105,17 @@ export async function store(
   deps: WorktreeHostDependencies,
   former: WorktreeRecord | undefined,
   manifest: WorktreeManifest,
+  identity: WorktreeRecord['identity'] = null,
 ): Promise<void> {
   const allocation = `${manifest.hostId}:${manifest.path}`;
   if (!former) {
-    if (!(await deps.worktrees.insert({ ...manifest, _id: manifest.taskId, allocation }))) {
+    if (!(await deps.worktrees.insert({ ...manifest, _id: manifest.taskId, allocation, identity }))) {
       throw movedMeanwhile(manifest.taskId);
     }
     return;
   }
   const { taskId: _taskId, revision: _revision, createdAt: _createdAt, history, ...fields } = manifest;
-  await change(deps, former, { ...fields, allocation, history: [...former.history, ...history] });
+  await change(deps, former, { ...fields, allocation, identity, history: [...former.history, ...history] });
 }
 
 /** The refusal for a path that another task's manifest has. */

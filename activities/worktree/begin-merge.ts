@@ -1,4 +1,6 @@
 import type { WorktreeMerge } from '../../contracts/worktree-request';
+import { refusal } from '../../runs/refusal';
+import { isMergeBranch, mergeBranchAdvice } from '../../runs/workspace/merge-branches';
 import type { WorktreeRecord } from '../../stores/worktree-store';
 import { atRest } from './at-rest';
 import { freshBase } from './base';
@@ -9,12 +11,20 @@ import { change, remoteOf } from './record';
 /** Fetches the base and writes down which commit is merged into which. */
 export async function beginMerge(
   deps: WorktreeHostDependencies,
-  { taskId, operation, request }: Begin<WorktreeMerge>,
+  { taskId, operation, request }: Begin<WorktreeMerge & { anyBranch?: boolean }>,
   record: WorktreeRecord,
 ): Promise<Begun> {
+  const { repository, base } = record;
+  if (request.anyBranch !== true && !isMergeBranch(await deps.repositories.find(repository), base.branch)) {
+    return refusal('WORKTREE_MERGE_BRANCH', 409, mergeBranchAdvice(repository, base.branch), {
+      taskId,
+      repository,
+      branch: base.branch,
+    });
+  }
   const evidence = await atRest(deps, record, request.expectedHead);
   if ('status' in evidence) return evidence;
-  const { branch } = record.base;
+  const { branch } = base;
   const fresh = await freshBase(deps.git, {
     taskId,
     repositoryPath: record.repositoryPath,
@@ -24,6 +34,7 @@ export async function beginMerge(
   if ('status' in fresh) return fresh;
   await change(deps, record, {
     state: 'merging',
+    identity: evidence.identity,
     recoverable: null,
     operation: {
       ...operation,

@@ -34,6 +34,7 @@ export async function beginRebase(
   }
   await change(deps, record, {
     state: 'rebasing',
+    identity: evidence.identity,
     recoverable: null,
     operation: { ...operation, kind: 'rebase', headSha: evidence.headSha, ontoSha, fetchedAt },
   });

@@ -2,12 +2,14 @@ import type { Log } from '../../platform/log/log';
 import type { ProofVerifier } from '../../platform/temporal/proof-verifier';
 import type { Git } from '../../providers/git/git';
 import type { ActiveRunStore } from '../../stores/active-run-store';
+import type { RepositoryStore } from '../../stores/repository-store';
 import type { WorktreeStore } from '../../stores/worktree-store';
 
 /** What the operations on worktrees need on the host that holds them. */
 export interface WorktreeHostDependencies {
   worktrees: WorktreeStore;
   activeRuns: Pick<ActiveRunStore, 'holder'>;
+  repositories: Pick<RepositoryStore, 'find'>;
   git: Git;
   hostId: string;
   /** Directory of this host's worktrees, one per task. */

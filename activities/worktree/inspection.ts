@@ -68,11 +68,17 @@ function findings(
     const owner = heldBy(record, now);
     if (activeAttempt !== undefined) add('active-attempt', `The attempt ${activeAttempt} is active on this task.`);
     if (owner !== null) add('attempt-lease', `The attempt ${owner} holds the lease until ${record.lease.expiresAt}.`);
-    if (evidence.exists && evidence.registered && evidence.branch !== record.branch) {
+    if (evidence.exists && evidence.replaced === null && evidence.registered && evidence.branch !== record.branch) {
       add('branch-mismatch', `The worktree is on ${evidence.branch ?? 'a detached HEAD'}, not on ${record.branch}.`);
     }
     // A worktree that failed in the making may lie where somebody else's files are.
-    if (evidence.exists && record.state !== 'failed' && !(evidence.registered && evidence.gitDirMatches)) {
+    const isReplaced = evidence.replaced !== null;
+    if (
+      evidence.exists &&
+      !isReplaced &&
+      record.state !== 'failed' &&
+      !(evidence.registered && evidence.gitDirMatches)
+    ) {
       add('manifest-mismatch', `The directory ${record.path} is not the worktree that the manifest describes.`);
     }
     return found;

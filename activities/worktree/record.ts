@@ -74,6 +74,7 @@ export const placeOf = (record: WorktreeRecord) => ({
   branch: record.branch,
   baseSha: record.base.sha,
   baseBranch: record.base.branch,
+  ...(record.identity ? { identity: record.identity } : {}),
   ...remoteOf(record),
 });
 

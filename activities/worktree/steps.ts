@@ -1,9 +1,13 @@
+import type { WorktreeOperation } from '../../contracts/worktree';
+import type { GitError } from '../../providers/git/git-error';
 import { refusal } from '../../runs/refusal';
+import type { WorktreeRecord } from '../../stores/worktree-store';
 import type { WorktreeHostDependencies } from './dependencies';
 import { isRefusal } from './git-failure';
 import { inspect } from './inspection';
 import { mergeSteps } from './merge-steps';
 import { enclosingDir, placeOf, settle } from './record';
+import { replacedRefusal, replacedState } from './replaced';
 import { gitRefusal, refuse, step, type StepInput, type StepResult } from './step';
 
 /** What each step of an operation does: git first, then the record of it. Every one of them can be repeated. */
@@ -18,12 +22,12 @@ export function createWorktreeStepActivities(deps: WorktreeHostDependencies) {
           const worktree = await deps.git.ensureWorktree(placeOf(record));
           const entry = { headSha: worktree.headSha, baseSha: record.base.sha };
           const [ready, evidence] = await Promise.all([
-            settle(deps, record, operation, 'ready', { entry }),
+            settle(deps, record, operation, 'ready', { entry, fields: { identity: worktree.identity } }),
             deps.git.inspectNew(placeOf(record), worktree),
           ]);
           return { state: 'ready', ...(evidence ? { inspection: await inspect(deps, ready, evidence) } : {}) };
         } catch (error) {
-          if (!isRefusal(error, 'conflict', 'unknown-ref', 'not-a-repository')) throw error;
+          if (!isRefusal(error, 'conflict', 'unknown-ref', 'not-a-repository', 'worktree-replaced')) throw error;
           const { code, message } = error;
           const recoverable = { code, message, path: record.path, at: deps.now().toISOString() };
           const refused = gitRefusal(
@@ -49,6 +53,7 @@ export function createWorktreeStepActivities(deps: WorktreeHostDependencies) {
           await settle(deps, record, operation, 'ready', { entry: { headSha, baseSha: ontoSha }, fields: { base } });
           return { state: 'ready' };
         } catch (error) {
+          if (isRefusal(error, 'worktree-replaced')) return lost(deps, { record, operation }, error);
           if (!isRefusal(error, 'merge-conflict', 'dirty', 'mismatch', 'stale', 'conflict')) throw error;
           const [code, message] =
             error.code === 'merge-conflict'
@@ -68,16 +73,23 @@ export function createWorktreeStepActivities(deps: WorktreeHostDependencies) {
         const { id, force = false, headSha = record.base.sha } = operation;
         const insideDir = enclosingDir(record, deps.worktreeDir);
         try {
-          const { kept } = await deps.git.removeWorktree({ ...placeOf(record), id, insideDir, headSha, force });
+          const { kept, movedAside } = await deps.git.removeWorktree({
+            ...placeOf(record),
+            id,
+            insideDir,
+            headSha,
+            force,
+          });
           const entry = { headSha, ...(kept ? { keptRef: kept.ref } : {}) };
           const allocation = `removed:${record._id}`;
           await settle(deps, record, operation, 'removed', { entry, fields: { allocation } });
           deps.log.info(
-            { taskId: record._id, actor: operation.actor, reason: operation.reason, kept },
+            { taskId: record._id, actor: operation.actor, reason: operation.reason, kept, movedAside },
             'worktree removed',
           );
           return { state: 'removed' };
         } catch (error) {
+          if (isRefusal(error, 'worktree-replaced')) return lost(deps, { record, operation }, error);
           if (!isRefusal(error, 'outside', 'mismatch', 'stale', 'dirty', 'unmerged', 'worktree-locked')) throw error;
           const refused = gitRefusal('WORKTREE_NOT_REMOVABLE', `The worktree stays: ${error.message}`, record, error);
           const entry = { code: error.code };
@@ -100,6 +112,17 @@ export function createWorktreeStepActivities(deps: WorktreeHostDependencies) {
         return refuse(deps, { record, operation }, 'failed', refused, { entry, fields: { recoverable } });
       }),
   };
+}
+
+/** Ends an operation on a worktree in whose place something else was found; nothing there was touched. */
+function lost(
+  deps: WorktreeHostDependencies,
+  at: { record: WorktreeRecord; operation: WorktreeOperation },
+  error: GitError,
+): Promise<StepResult> {
+  const fields = replacedState(at.record, error, deps.now());
+  const refused = replacedRefusal(at.record, error);
+  return refuse(deps, at, 'failed', refused, { entry: { code: error.code, reason: error.message }, fields });
 }
 
 export type WorktreeStepActivities = ReturnType<typeof createWorktreeStepActivities>;

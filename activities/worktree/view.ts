@@ -8,8 +8,11 @@ import type { ProofVerifier } from '../../platform/temporal/proof-verifier';
 import { refusal } from '../../runs/refusal';
 import { openEditorMessage, type Signed } from '../../workflows/message-proofs';
 import type { WorktreeHostDependencies } from './dependencies';
+import { GitError } from '../../providers/git/git-error';
+import { verifyDirectory } from '../../providers/git/verify-worktree';
 import { inspect } from './inspection';
 import { noWorktree } from './refusals';
+import { replacedRefusal } from './replaced';
 
 export interface WorktreeViewDependencies extends WorktreeHostDependencies {
   /** Program and arguments; `{path}` stands for the worktree. */
@@ -39,11 +42,14 @@ export function createWorktreeViewActivities(deps: WorktreeViewDependencies) {
         return refusal('EDITOR_NOT_CONFIGURED', 409, message, { taskId, path });
       }
       try {
+        // The editor takes up what is there: nothing of it is opened unless it is the worktree.
+        verifyDirectory(path, record.identity ?? undefined);
         const editor = asOperator(() => spawn(program, args, { cwd: path, detached: true, stdio: 'ignore' }));
         await once(editor, 'spawn');
         editor.unref();
         return { taskId, path, hostId: deps.hostId, command, pid: editor.pid ?? 0 };
       } catch (error) {
+        if (error instanceof GitError) return replacedRefusal(record, error);
         const reason = error instanceof Error ? error.message : String(error);
         return refusal('EDITOR_FAILED', 409, `The editor could not be started: ${reason}`, { taskId, command });
       }

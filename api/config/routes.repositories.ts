@@ -1,18 +1,31 @@
 import { z } from 'zod';
 import { slug } from '../../contracts/common';
 import { listPage } from '../../contracts/query';
-import { repository, repositoryList, repositoryPatch } from '../../contracts/repository';
-import { assertFound, notFound } from '../../platform/errors/app-error';
+import { repository, repositoryList, repositoryPatch, type Repository } from '../../contracts/repository';
+import { assertFound, conflict, notFound } from '../../platform/errors/app-error';
 import type { Routes } from '../../platform/http/routes';
+import { withoutUndefined } from '../../platform/json/without-undefined';
 import { slicePage } from '../../platform/lists/slice';
+import { createHostStore } from '../../stores/host-store';
 import type { ApiContext } from '../context';
+import { assertUsable } from './repository-check';
 
 const tag = 'config';
+/** Fields whose change is checked on the hosts that have the repository. */
+const checked = ['path', 'hostId', 'remote', 'allowFilters'];
+
 const byName = z.strictObject({ name: slug });
 const listQuery = z.strictObject(listPage(1000, 1000));
 
 /** The git repositories tasks may name. */
-export function repositoryRoutes(routes: Routes, { repositories }: Pick<ApiContext, 'repositories'>): void {
+export function repositoryRoutes(routes: Routes, context: ApiContext): void {
+  const { repositories } = context;
+  const opening = createHostStore(context.database);
+  // A store that does not answer is reported to the callers.
+  opening.catch(() => undefined);
+  const check = async (repository: Repository): Promise<void> =>
+    assertUsable({ hosts: await opening, setUp: context.setUpRepository }, repository);
+
   routes.add(
     {
       method: 'get',
@@ -41,10 +54,15 @@ export function repositoryRoutes(routes: Routes, { repositories }: Pick<ApiConte
       body: repository,
       response: repository,
       status: 201,
-      errors: [409],
+      errors: [409, 503],
       audit: ({ body }) => ({ action: 'repository.create', resource: body.name }),
     },
-    ({ body }) => repositories.add(body),
+    async ({ body }) => {
+      // Its settings are not read again by way of a name that is taken.
+      if (await repositories.find(body.name)) throw conflict(`The name ${body.name} is taken.`, { name: body.name });
+      await check(body);
+      return repositories.add(body);
+    },
   );
 
   routes.add(
@@ -58,6 +76,7 @@ export function repositoryRoutes(routes: Routes, { repositories }: Pick<ApiConte
       params: byName,
       body: repositoryPatch,
       response: repository,
+      errors: [409, 503],
       audit: ({ params, body }) => ({
         action: 'repository.update',
         resource: params.name,
@@ -65,9 +84,33 @@ export function repositoryRoutes(routes: Routes, { repositories }: Pick<ApiConte
       }),
     },
     async ({ params, body }) => {
+      const former = await repositories.find(params.name);
+      assertFound(former, 'repository', params.name);
+      if (checked.some((field) => field in body)) await check({ ...former, ...withoutUndefined(body) });
       const changed = await repositories.change(params.name, body);
       assertFound(changed, 'repository', params.name);
       return changed;
+    },
+  );
+
+  routes.add(
+    {
+      method: 'post',
+      path: '/config/repos/:name/reread',
+      operationId: 'rereadRepository',
+      summary: "Record what the repository's own configuration says now",
+      tag,
+      permission: 'settings:write',
+      params: byName,
+      response: repository,
+      errors: [409, 503],
+      audit: ({ params }) => ({ action: 'repository.reread', resource: params.name }),
+    },
+    async ({ params }) => {
+      const found = await repositories.find(params.name);
+      assertFound(found, 'repository', params.name);
+      await check(found);
+      return found;
     },
   );
 

@@ -13,6 +13,7 @@ import { authorize } from '../../platform/http/authorize';
 import type { Routes } from '../../platform/http/routes';
 import { refusalError } from '../../runs/refusal';
 import type { WorktreesContext } from './context';
+import { assertMayMerge } from './may-merge';
 import { expiredWorktrees, manifestOf, operate, readWorktree } from './read';
 
 const tag = 'worktrees';
@@ -84,9 +85,12 @@ export function worktreeRoutes(routes: Routes, context: WorktreesContext): void 
       params: ofTask,
       body: worktreeMerge,
       response: worktreeStatus,
-      errors: [404, 409, 503],
+      errors: [403, 404, 409, 503],
     },
-    ({ params, body, auth }) => operate(context, params.taskId, { kind: 'merge', ...body }, auth.actor),
+    async ({ params, body, auth }) => {
+      const anyBranch = await assertMayMerge(context, params.taskId, auth);
+      return operate(context, params.taskId, { kind: 'merge', ...body, ...anyBranch }, auth.actor);
+    },
   );
 
   routes.add(

@@ -1,6 +1,8 @@
 import { constants } from 'node:fs';
 import { open, readlink, realpath, type FileHandle } from 'node:fs/promises';
 import { extname, isAbsolute, join, normalize, relative, sep } from 'node:path';
+import { verifyDirectory } from '../git/verify-worktree';
+import type { RecordedWorktree } from '../git/worktree-location';
 import { artifactKind, artifactLimits, type ArtifactKind, type CapturedOutput } from '../../contracts/output-artifact';
 import { createRedactor } from '../../platform/log/redact';
 import { binary, json, plainText } from '../../runs/events/output-artifact';
@@ -18,13 +20,18 @@ export type CaptureFile = (report: Record<string, unknown>) => Promise<CapturedF
  *
  * @param secrets values that are hidden, besides the shapes of secrets
  */
-export function createCaptureFile(worktreePath: string, secrets: readonly string[]): CaptureFile {
+export function createCaptureFile(worktree: RecordedWorktree, secrets: readonly string[]): CaptureFile {
+  const { worktreePath: root, identity } = worktree;
   const redactText = createRedactor(secrets);
   const redactBytes = createRedactor(secrets.map((secret) => Buffer.from(secret, 'utf8').toString('latin1')));
 
   return async ({ path, kind }) => {
     if (typeof path !== 'string' || path === '' || path.includes('\0')) return { problem: 'The path is no path.' };
-    const root = await realpath(worktreePath);
+    try {
+      if (!verifyDirectory(root, identity)) return { problem: 'The worktree is gone.' };
+    } catch {
+      return { problem: 'The worktree is not the one that was recorded.' };
+    }
     const wanted = normalize(isAbsolute(path) ? path : join(root, path));
     let handle: FileHandle;
     try {

@@ -1,3 +1,4 @@
+import type { WorktreeIdentity } from '../git/verify-worktree';
 import type { AgentCommand } from '../../contracts/agent-command';
 import type { AgentConfig, AgentProvider as ProviderFamily } from '../../contracts/agent-config';
 import type { CompletionStatus, Continuation } from '../../contracts/completion';
@@ -16,6 +17,8 @@ export interface AgentDispatch {
   agent: AgentConfig;
   /** Absolute path of an existing directory: the agent's working directory. */
   worktreePath: string;
+  /** Which directory that is, where it is recorded. */
+  worktreeIdentity?: WorktreeIdentity | undefined;
   /** The document the agent is given. */
   transport: TaskEnvelopeTransport;
   /** The session of an earlier attempt that this one goes on with; a new one when absent. */

@@ -52,7 +52,7 @@ export async function captureCheckpoint(
     number: number;
     since: Pick<WorkspaceSnapshot, 'tree' | 'headSha'> & { indexTree?: string };
     gitDir?: string;
-    identity?: WorktreeIdentity;
+    identity?: WorktreeIdentity | undefined;
   },
 ): Promise<CapturedCheckpoint | undefined> {
   const { attemptId, number, since } = request;

@@ -23,6 +23,8 @@ export async function fileObject(worktreePath: string, path: string, like: strin
   const file = join(worktreePath, path);
   try {
     const [root, parent] = await Promise.all([realpath(worktreePath), realpath(dirname(file))]);
+    // A link in the place of the worktree leads to what is somebody else's.
+    if (root !== worktreePath) return undefined;
     if (parent !== root && !parent.startsWith(root + sep)) return undefined;
     const facts = await lstat(file);
     if (facts.size > readableBytes || !(facts.isFile() || facts.isSymbolicLink())) return undefined;

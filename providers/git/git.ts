@@ -18,7 +18,7 @@ import { integrate, removeIntegration } from './integrate';
 import { preserveAttempt } from './preserve';
 import { pushIntegration } from './push';
 import { rebaseOnto } from './rebase';
-import { remoteFingerprint } from './remotes';
+import { defaultRemote, remoteFingerprint } from './remotes';
 import { removeWorktree } from './remove-worktree';
 import { type BranchRequest, resolveBase } from './resolve-base';
 import { restoreBaseline } from './restore';
@@ -32,8 +32,8 @@ import { ensureWorktree, type Worktree, type WorktreeRequest } from './worktree'
 import { describeSurroundings, type Surroundings } from './surroundings';
 import type { WorktreeGit } from './worktree-git';
 import { listWorktrees } from './worktree-list';
-import type { ConfigureRequest } from './settings/repository-settings';
-import { locateWorktree, type RecordedWorktree } from './worktree-location';
+import type { ConfigureRequest, RecordedSettings } from './settings/repository-settings';
+import { locateWorktree, type RecordedWorktree, type WorktreeLocation } from './worktree-location';
 
 export type { Baseline, BaselineState, CapturedCheckpoint, Changes, Worktree, WorkspaceSnapshot };
 
@@ -43,7 +43,7 @@ export interface Git extends WorktreeGit {
    * Records the settings of a repository that git is run with from now on, unless they are recorded, and which filters of
    * the operator's may run in it.
    */
-  configureRepository(request: ConfigureRequest): Promise<void>;
+  configureRepository(request: ConfigureRequest): Promise<RecordedSettings>;
   resolveBase(request: BranchRequest): Promise<{ sha: string }>;
   ensureWorktree(request: WorktreeRequest): Promise<Worktree>;
   captureBaseline(request: RecordedWorktree & { attemptId: string }): Promise<Baseline>;
@@ -57,7 +57,7 @@ export interface Git extends WorktreeGit {
     attemptId: string;
     baseline?: Baseline;
   }): Promise<{ ref: string; commit: string } | undefined>;
-  restoreBaseline(request: { worktreePath: string; baseline: Baseline }): Promise<void>;
+  restoreBaseline(request: { worktreePath: string; baseline: Baseline }): Promise<WorktreeLocation>;
   /** Keeps the state of a worktree as a checkpoint; `undefined` when nothing is different from `since`. */
   captureCheckpoint(request: Parameters<typeof captureCheckpoint>[1]): Promise<CapturedCheckpoint | undefined>;
   previewRewind(request: Parameters<typeof previewRewind>[1]): Promise<RewindPreview>;
@@ -118,6 +118,7 @@ export function createGit({
     configureRepository: (request) => git.repositories.configure(request),
     fetchBase: (request) => fetchBase(git, transfer, request),
     localBase: (request) => localBase(git, request),
+    defaultRemote: (request) => defaultRemote(git, request),
     remoteFingerprint: (request) => remoteFingerprint(git, request),
     remoteHead: (request) => remoteHead(git, transfer, request),
     isAncestor: ({ repositoryPath, ancestor, descendant }) => isAncestor(git, repositoryPath, ancestor, descendant),

@@ -7,6 +7,7 @@ import { GitError, listedPaths } from './git-error';
 import { noFilters } from './own-programs';
 import { assertObjectName, integrationRef } from './names';
 import { type GitRunner, gitFields } from './run-git';
+import { makeShared } from './settings/private-directory';
 import { commitTree, readCommit } from './trees';
 import { initializing, makeRoom } from './worktree';
 import type { IntegrateRequest, Integrated } from './worktree-git';
@@ -72,7 +73,7 @@ export async function integrate(git: GitRunner, request: IntegrateRequest): Prom
   await mkdir(dirname(path), { recursive: true });
   const add = ['worktree', 'add', '--quiet', '--detach', '--no-checkout', '--lock', '--reason', integrating];
   // Git removes it with the last worktree, and cannot make it by way of our link.
-  await mkdir(join(repository, 'worktrees'), { recursive: true });
+  makeShared(join(repository, 'worktrees'));
   await git([...add, path, baseSha], { cwd: repository });
   try {
     const kept = await readCommit(git, repository, ref);

@@ -98,6 +98,21 @@ export async function locateRemote(
   return first;
 }
 
+/** See `WorktreeGit.defaultRemote`. */
+export async function defaultRemote(
+  git: GitRunner,
+  { repositoryPath: cwd, branch }: { repositoryPath: string; branch: string },
+): Promise<string | undefined> {
+  const one = async (key: string): Promise<string | undefined> => {
+    const { exitCode, stdout } = await git(['config', '--get', key], { cwd, okCodes: [1] });
+    return exitCode === 0 ? stdout.trimEnd() : undefined;
+  };
+  const upstream = await one(`branch.${branch}.remote`);
+  // A dot stands for the repository itself.
+  if (upstream !== undefined && upstream !== '.') return upstream;
+  return (await one('remote.origin.url')) === undefined ? undefined : 'origin';
+}
+
 /** See `WorktreeGit.remoteFingerprint`. */
 export async function remoteFingerprint(
   git: GitRunner,

@@ -124,6 +124,7 @@ export async function removeWorktree(git: GitRunner, request: RemoveRequest): Pr
   const listed = worktrees.find((worktree) => worktree.path === path);
   const { location, replaced } = locateLinked(git, commonDir, request, path);
   if (replaced !== null) {
+    if (!listed && !identity) throw new GitError('outside', replaced);
     if (!request.force) throw new GitError('worktree-replaced', replaced);
     await keepBranch(git, commonDir, request);
     await moveAside(path, id);

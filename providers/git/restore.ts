@@ -66,7 +66,7 @@ async function removeUntracked(git: GitRunner, location: WorktreeLocation): Prom
 export async function restoreBaseline(
   git: GitRunner,
   { worktreePath, baseline }: { worktreePath: string; baseline: Baseline },
-): Promise<void> {
+): Promise<WorktreeLocation> {
   if (baseline.branch !== null) assertBranchName(baseline.branch);
   assertObjectName(baseline.headSha);
   const location = await relocateWorktree(git, { worktreePath, gitDir: baseline.gitDir, identity: baseline.identity });
@@ -87,4 +87,5 @@ export async function restoreBaseline(
   await git(['read-tree', '--reset', `${index}^{tree}`], { cwd });
   // Exit code 1 says that files differ from the index: so they did.
   await git(['update-index', '-q', '--refresh'], { cwd, okCodes: [1] });
+  return location;
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { GitRunner } from './run-git';
+import { describeSettings, type DescribedSetting } from './settings/describe';
 import { readStatus } from './status';
 import { listWorktrees } from './worktree-list';
 import { locateWorktree, type RecordedWorktree } from './worktree-location';
@@ -13,18 +14,26 @@ export interface Surroundings {
   primary: { path: string; headSha: string; branch: string | null; files: string } | null;
   /** Branches and tags with what they name; `null` when there are too many to be looked at. */
   refs: { name: string; sha: string }[] | null;
+  /** Its configuration, hooks and attributes; absent where a release did not look at them. */
+  settings?: DescribedSetting[];
   /** The other worktrees, without this one. */
   worktrees: { path: string; headSha: string | null; branch: string | null }[];
 }
 
 /** Describes what is around the worktree at this path; nothing is written, and no file outside `.git` is read whole. */
 export async function describeSurroundings(git: GitRunner, recorded: RecordedWorktree): Promise<Surroundings> {
-  const { path: worktreePath } = locateWorktree(git, recorded);
-  const [[first, ...others], refs] = await Promise.all([listWorktrees(git, worktreePath), listRefs(git, worktreePath)]);
+  const location = locateWorktree(git, recorded);
+  const { path: worktreePath } = location;
+  const [[first, ...others], refs, settings] = await Promise.all([
+    listWorktrees(git, worktreePath),
+    listRefs(git, worktreePath),
+    describeSettings((text) => git.repositories.parse(text), location),
+  ]);
   const isOther = ({ path }: { path: string }) => path !== worktreePath;
   return {
     primary: first?.headSha && isOther(first) ? await describePrimary(git, first.path) : null,
     refs,
+    settings,
     worktrees: others
       .filter(isOther)
       .slice(0, most)

@@ -71,7 +71,9 @@ export function verifyAdministration(gitDir: string, path: string): void {
     if (realpathSync.native(gitDir) !== gitDir || basename(dirname(gitDir)) !== 'worktrees') {
       throw replaced(path, `${gitDir} is not an administrative directory of a repository`);
     }
-    const link = readdirSync(gitDir, { withFileTypes: true }).find((entry) => entry.isSymbolicLink());
+    const links = readdirSync(gitDir, { withFileTypes: true }).filter((entry) => entry.isSymbolicLink());
+    // What was found in the place of a `.git` is kept as it was.
+    const link = links.find(({ name }) => !/^replaced-\d+$/.test(name));
     if (link) throw replaced(path, `${join(gitDir, link.name)} is a symbolic link`);
     if (readPath(join(gitDir, 'gitdir')) !== join(path, '.git')) {
       throw replaced(path, `${gitDir} belongs to another worktree`);

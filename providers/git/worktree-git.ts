@@ -204,6 +204,9 @@ export interface WorktreeGit {
   /** The base as it is known here, without the network. @throws GitError `unknown-ref` */
   localBase(request: { repositoryPath: string; branch: string; remote?: string }): Promise<LocalBase>;
 
+  /** The remote that a branch of the repository is of: its upstream's, else `origin`; `undefined` when there is none. */
+  defaultRemote(request: { repositoryPath: string; branch: string }): Promise<string | undefined>;
+
   /** SHA-256 (hex) of the remote's URL without credentials, the same for every spelling. @throws GitError `unknown-remote` */
   remoteFingerprint(request: { repositoryPath: string; remote: string }): Promise<string>;
 

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { lstatSync } from 'node:fs';
-import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { lstatSync, mkdirSync, writeFileSync } from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { asOperator } from '../../platform/processes/operator-umask';
 import { GitError } from './git-error';
-import { readLinkedWorktree } from './linked-worktree';
+import { readLinkedWorktree, readPath } from './linked-worktree';
 import type { GitRunner } from './run-git';
 import { placeOfRepository } from './settings/repository-place';
 import { verifyAdministration, verifyDirectory, type WorktreeIdentity } from './verify-worktree';
@@ -39,7 +40,17 @@ export function locateWorktree(
   const identity = verifyDirectory(worktreePath, recorded);
   if (!identity) throw notThere(worktreePath);
   const linked = readLinkedWorktree(worktreePath) ?? primaryCheckout(worktreePath);
-  if (linked.gitDir !== linked.commonDir) verifyAdministration(linked.gitDir, worktreePath);
+  if (linked.gitDir !== linked.commonDir) {
+    verifyAdministration(linked.gitDir, worktreePath);
+    // By its name, which a link in its place has as well.
+    const named = basename(readPath(join(worktreePath, '.git'), 'gitdir: ') ?? '');
+    if (linked.gitDir !== join(linked.commonDir, 'worktrees', named)) {
+      throw new GitError(
+        'worktree-replaced',
+        `${worktreePath} does not belong to ${linked.commonDir} as it was recorded.`,
+      );
+    }
+  }
   git.repositories.pin(worktreePath, linked);
   return { ...linked, path: worktreePath, identity };
 }
@@ -74,7 +85,7 @@ export async function relocateWorktree(
   if (commonDir === gitDir) throw notThere(worktreePath);
   verifyAdministration(gitDir, worktreePath);
   const identity = verifyDirectory(worktreePath, known.identity);
-  if (!identity) await remake(worktreePath);
+  if (!identity) remake(worktreePath);
   await relink(worktreePath, gitDir);
   return locateWorktree(git, { worktreePath, identity: expectedAt(worktreePath, known.identity) });
 }
@@ -95,8 +106,8 @@ function expectedAt(path: string, recorded: WorktreeIdentity | undefined): Workt
 }
 
 /** Makes the directory of a worktree again. Those above it have to be there: nobody removes them but an operator. */
-async function remake(path: string): Promise<void> {
-  await mkdir(path);
+function remake(path: string): void {
+  asOperator(() => mkdirSync(path));
   const identity = verifyDirectory(path);
   if (identity) remade.set(path, identity);
 }
@@ -112,12 +123,12 @@ async function relink(worktreePath: string, gitDir: string): Promise<void> {
 export async function writeLink(link: string, gitDir: string): Promise<void> {
   const temporary = join(gitDir, `board-link-${randomUUID()}`);
   try {
-    await writeFile(temporary, `gitdir: ${gitDir}\n`, { flag: 'wx' });
+    asOperator(() => writeFileSync(temporary, `gitdir: ${gitDir}\n`, { flag: 'wx' }));
     await rename(temporary, link);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EXDEV') throw error;
     await rm(link, { force: true });
-    await writeFile(link, `gitdir: ${gitDir}\n`, { flag: 'wx' });
+    asOperator(() => writeFileSync(link, `gitdir: ${gitDir}\n`, { flag: 'wx' }));
   } finally {
     await rm(temporary, { force: true });
   }

@@ -8,6 +8,7 @@ import { assertBranchName, assertObjectName } from './names';
 import { type GitRunner, gitText } from './run-git';
 import { resolveCommit } from './trees';
 import { listWorktrees } from './worktree-list';
+import { makeShared } from './settings/private-directory';
 import { verifyDirectory, type WorktreeIdentity } from './verify-worktree';
 import { readPath } from './linked-worktree';
 import { locateWorktree, type RecordedWorktree, writeLink, type WorktreeLocation } from './worktree-location';
@@ -82,7 +83,7 @@ async function register(git: GitRunner, cwd: string, path: string, request: Work
   for (let tries = 1; ; tries += 1) {
     const exists = await resolveCommit(git, cwd, `refs/heads/${branch}`);
     // Git removes it with the last worktree, and cannot make it by way of our link.
-    await mkdir(join(cwd, 'worktrees'), { recursive: true });
+    makeShared(join(cwd, 'worktrees'));
     try {
       await git([...add, ...(exists ? [path, branch] : ['-b', branch, '--no-track', path, baseSha])], { cwd });
       return;

@@ -54,6 +54,7 @@ function shortfalls(
 ): Downgrade[] {
   const unauthorized = sideEffects.filter(({ kind, authorized }) => !authorized && kind !== 'git-commit');
   return [
+    ...(claim.harness.workLost === undefined ? [] : [{ code: 'work-lost', message: claim.harness.workLost }]),
     ...commitShortfalls(envelope, claim, sideEffects),
     ...(claim.claims.verification ?? [])
       .filter(({ status }) => status === 'failed')

@@ -1,4 +1,4 @@
 /** How a run ended: what was claimed, what the harness saw of it, and what follows for the task. */
 export { claimDigest, redactClaim, type TerminalClaim } from './claim';
 export { compileCompletion, taskStatusAfter } from './compile';
-export { lostClaim, stoppedClaim } from './unclaimed';
+export { lostClaim, preserved, stoppedClaim } from './unclaimed';

@@ -27,6 +27,25 @@ test('the primary checkout is told of: its HEAD, its files, and that it is gone'
   expect(seen({ primary: null })).toEqual(['primary-checkout /srv/shop']);
 });
 
+test('settings and hooks that were changed are told of by their names', () => {
+  const settings = [
+    { name: 'config:core.bare', digest: '1' },
+    { name: 'config:remote.origin.url', digest: '1' },
+  ];
+  const then = { ...before, settings };
+  const after = [
+    { name: 'config:core.bare', digest: '1' },
+    { name: 'config:filter.x.clean', digest: '2' },
+    { name: 'hooks/pre-push', digest: '3' },
+  ];
+  expect(changedOutside(then, { ...then, settings: after }, nobody)).toEqual([
+    { what: 'repository-setting', target: 'config:remote.origin.url', before: '1', after: null },
+    { what: 'repository-setting', target: 'config:filter.x.clean', before: null, after: '2' },
+    { what: 'hook', target: 'hooks/pre-push', before: null, after: '3' },
+  ]);
+  expect(changedOutside(before, then, nobody)).toEqual([]);
+});
+
 test('references that were moved, made and removed are told of; those of other tasks are not', () => {
   expect(seen({ refs: moved('refs/tags/v1') })).toEqual(['ref refs/tags/v1']);
   expect(seen({ refs: [] }).length).toBe(3);

@@ -7,6 +7,7 @@ export type OutsideChange = NonNullable<HarnessEvidence['outside']>[number];
 export interface Around {
   primary: { path: string; headSha: string; branch: string | null; files: string } | null;
   refs: { name: string; sha: string }[] | null;
+  settings?: { name: string; digest: string }[];
   worktrees: { path: string; headSha: string | null; branch: string | null }[];
 }
 
@@ -27,6 +28,7 @@ export function changedOutside(before: Around, after: Around, others: OwnedByOth
   return [
     ...primaryChanges(before.primary, after.primary, others),
     ...refChanges(before.refs, after.refs, others),
+    ...settingChanges(before.settings, after.settings),
     ...worktreeChanges(before.worktrees, after.worktrees, others),
   ].slice(0, named);
 }
@@ -55,6 +57,21 @@ function refChanges(before: Around['refs'], after: Around['refs'], { branches }:
   return [...new Set([...then.keys(), ...now.keys()])]
     .filter((name) => then.get(name) !== now.get(name) && !isOthers(name))
     .map((name) => ({ what: 'ref', target: name, before: then.get(name) ?? null, after: now.get(name) ?? null }));
+}
+
+/** Settings that run programs of whoever uses git there; ours does not read what was changed. */
+function settingChanges(before: Around['settings'], after: Around['settings']): OutsideChange[] {
+  if (!before || !after) return [];
+  const then = new Map(before.map(({ name, digest }) => [name, digest]));
+  const now = new Map(after.map(({ name, digest }) => [name, digest]));
+  return [...new Set([...then.keys(), ...now.keys()])]
+    .filter((name) => then.get(name) !== now.get(name))
+    .map((name) => ({
+      what: name.startsWith('hooks/') ? ('hook' as const) : ('repository-setting' as const),
+      target: name,
+      before: then.get(name) ?? null,
+      after: now.get(name) ?? null,
+    }));
 }
 
 function worktreeChanges(

@@ -5,7 +5,7 @@ import type { TerminalClaim } from './claim';
 export interface Unclaimed {
   state: string;
   /** Set when its host took it from a worker that was lost. */
-  reclaimed?: { preservedRef?: string };
+  reclaimed?: { preservedRef?: string; workLost?: string };
 }
 
 /** What stands for an attempt that somebody stopped. */
@@ -40,5 +40,10 @@ export function lostClaim(
 
 const wasDispatched = ({ state }: Unclaimed): boolean => state === 'dispatched' || state === 'running';
 
-const preserved = ({ reclaimed }: Unclaimed): Pick<HarnessEvidence, 'preservedRef'> =>
-  reclaimed?.preservedRef === undefined ? {} : { preservedRef: reclaimed.preservedRef };
+/** What its host has kept of it, or why it could not. */
+export const preserved = ({
+  reclaimed: { preservedRef, workLost } = {},
+}: Pick<Unclaimed, 'reclaimed'>): Pick<HarnessEvidence, 'preservedRef' | 'workLost'> => ({
+  ...(preservedRef === undefined ? {} : { preservedRef }),
+  ...(workLost === undefined ? {} : { workLost }),
+});

@@ -39,6 +39,7 @@ afterEach(async () => {
 function onHost(git: Partial<Git> = {}) {
   const deps: WorktreeHostDependencies = {
     worktrees,
+    repositories: { find: () => Promise.resolve(undefined) },
     activeRuns: { holder: () => Promise.resolve(undefined) },
     git: { ...at.git, ...git },
     hostId: 'host',

@@ -1,3 +1,8 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
+import { createHostStore } from '../../stores/host-store';
+import { aRepository } from '../support/repository';
 import { readKey, startTestApi, type ApiUnderTest } from './api-under-test';
 
 let board: ApiUnderTest;
@@ -103,19 +108,33 @@ describe('agents', () => {
 });
 
 describe('repositories', () => {
-  const atlas = { name: 'atlas', path: '/srv/atlas' };
+  let files: TempDir;
+  let atlas: { name: string; path: string };
+  const aPath = async (name: string): Promise<string> => {
+    await mkdir(join(files.path, name, '.git'), { recursive: true });
+    return join(files.path, name);
+  };
+  beforeEach(async () => {
+    files = await makeTempDir('repositories');
+    atlas = { name: 'atlas', path: await aPath('atlas') };
+  });
+  afterEach(() => files.remove());
 
   it('are added, listed, changed and forgotten', async () => {
     const added = await board.call('POST', '/api/config/repos', { body: { ...atlas, defaultBranch: 'trunk' } });
     expect([added.status, added.body]).toEqual([201, { ...atlas, defaultBranch: 'trunk' }]);
-    await board.call('POST', '/api/config/repos', { body: { name: 'aaa', path: '/srv/aaa' } });
-    const changed = await board.call('PATCH', '/api/config/repos/atlas', { body: { path: '/srv/moved' } });
-    expect(changed.body).toEqual({ name: 'atlas', path: '/srv/moved', defaultBranch: 'trunk' });
+    const aaa = { name: 'aaa', path: await aPath('aaa'), remote: null, mergeBranches: ['next'] };
+    await board.call('POST', '/api/config/repos', { body: aaa });
+    const path = await aPath('moved');
+    const changed = await board.call('PATCH', '/api/config/repos/atlas', { body: { path } });
+    expect(changed.body).toEqual({ name: 'atlas', path, defaultBranch: 'trunk' });
     const { body } = await board.call('GET', '/api/config/repos', { key: readKey });
-    expect(body).toEqual({ repos: [{ name: 'aaa', path: '/srv/aaa', defaultBranch: 'main' }, changed.body] });
+    expect(body).toEqual({ repos: [{ ...aaa, defaultBranch: 'main' }, changed.body] });
+    expect((await board.call('POST', '/api/config/repos/atlas/reread')).body).toEqual(changed.body);
     expect((await board.call('DELETE', '/api/config/repos/atlas')).status).toBe(204);
     expect((await board.call('DELETE', '/api/config/repos/atlas')).status).toBe(404);
     expect((await board.call('PATCH', '/api/config/repos/atlas', { body: { path: '/a' } })).status).toBe(404);
+    expect((await board.call('POST', '/api/config/repos/atlas/reread')).status).toBe(404);
   });
 
   it('have names of their own', async () => {
@@ -124,13 +143,35 @@ describe('repositories', () => {
     expect([refused.status, refused.body.code]).toEqual([409, 'CONFLICT']);
   });
 
+  it('are there, on a host that is known', async () => {
+    const refusal = async (method: string, path: string, body: object) => {
+      const { status, body: said } = await board.call(method, path, { body });
+      return [status, said.details.issues?.[0].path ?? said.code];
+    };
+    const hosts = await createHostStore(board.api.context.database);
+    expect(await refusal('POST', '/api/config/repos', { ...atlas, path: '/nowhere/at/all' })).toEqual([400, 'path']);
+    expect(await refusal('POST', '/api/config/repos', { ...atlas, hostId: 'nobody' })).toEqual([400, 'hostId']);
+    const anHourAgo = () => new Date(Date.now() - 3_600_000);
+    await (await createHostStore(board.api.context.database, anHourAgo)).announce('asleep', 'asleep.example');
+    const asleep = { ...atlas, hostId: 'asleep' };
+    expect(await refusal('POST', '/api/config/repos', asleep)).toEqual([409, 'HOST_UNAVAILABLE']);
+    await hosts.announce('awake', 'awake.example');
+    await board.call('POST', '/api/config/repos', { body: atlas });
+    const patched = { hostId: 'nobody' };
+    expect(await refusal('PATCH', '/api/config/repos/atlas', patched)).toEqual([400, 'hostId']);
+    expect(await refusal('PATCH', '/api/config/repos/atlas', { path: '/nowhere/at/all' })).toEqual([400, 'path']);
+    expect((await board.call('GET', '/api/config/repos')).body.repos).toEqual([{ ...atlas, defaultBranch: 'main' }]);
+  });
+
   it.each([
-    ['a relative path', { ...atlas, path: 'srv/atlas' }, 'path'],
-    ['a path that climbs', { ...atlas, path: '/srv/../etc' }, 'path'],
-    ['a name that is a path', { ...atlas, name: '../atlas' }, 'name'],
-    ['an unknown field', { ...atlas, url: 'x' }, 'url'],
-  ])('are refused with %s', async (_case, body, path) => {
-    const refused = await board.call('POST', '/api/config/repos', { body });
+    ['a relative path', { path: 'srv/atlas' }, 'path'],
+    ['a path that climbs', { path: '/srv/../etc' }, 'path'],
+    ['a name that is a path', { name: '../atlas' }, 'name'],
+    ['an unknown field', { url: 'x' }, 'url'],
+    ['a filter that is no name', { allowFilters: ['a b'] }, 'allowFilters.0'],
+    ['a remote that is no text', { remote: 1 }, 'remote'],
+  ])('are refused with %s', async (_case, fields, path) => {
+    const refused = await board.call('POST', '/api/config/repos', { body: { ...atlas, ...fields } });
     expect(refused.status).toBe(400);
     expect(refused.body.details.issues[0].path).toBe(path);
   });
@@ -138,7 +179,7 @@ describe('repositories', () => {
 
 it('GET /api/config answers all of it', async () => {
   await put([agent('one')]);
-  await board.call('POST', '/api/config/repos', { body: { name: 'atlas', path: '/srv/atlas' } });
+  await board.call('POST', '/api/config/repos', { body: { name: 'atlas', path: await aRepository(board.dataDir) } });
   const { body } = await board.call('GET', '/api/config');
   expect(body).toMatchObject({ agents: [{ type: 'one' }], defaultAgent: 'one', repos: [{ name: 'atlas' }] });
 });

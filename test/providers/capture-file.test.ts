@@ -13,7 +13,7 @@ beforeAll(async () => {
   directory = await makeTempDir('capture');
   worktree = join(directory.path, 'worktree');
   await mkdir(join(worktree, 'out'), { recursive: true });
-  capture = createCaptureFile(worktree, ['hidden-välue']);
+  capture = createCaptureFile({ worktreePath: worktree }, ['hidden-välue']);
 });
 afterAll(() => directory.remove());
 

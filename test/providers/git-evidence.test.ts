@@ -138,7 +138,13 @@ describe('inspecting a worktree', () => {
     const { git, worktree, inspection, colleague, directory } = at;
     await rename(worktree, join(directory.path, 'moved'));
     await symlink(colleague, worktree);
-    expect(await git.inspectWorktree(inspection)).toMatchObject({ exists: false, gitDirMatches: false });
+    expect(await git.inspectWorktree(inspection)).toMatchObject({
+      exists: true,
+      gitDirMatches: false,
+      identity: null,
+      replaced: expect.stringContaining('symbolic link'),
+      complete: false,
+    });
     await rm(worktree);
     await rename(colleague, worktree);
     expect(await git.inspectWorktree(inspection)).toMatchObject({

@@ -63,7 +63,7 @@ describe('ensuring a worktree', () => {
     expect(Object.keys(await contents(worktree)).sort()).toEqual(['.gitignore', 'README.md', 'src/a.txt', 'src/b.txt']);
     await put(worktree, { 'src/a.txt': 'changed\n', new: 'file' });
     const again = await git.ensureWorktree(request);
-    expect(again).toEqual({ path: worktree, branch: 'board/task', headSha: baseSha, created: false });
+    expect(again).toMatchObject({ path: worktree, branch: 'board/task', headSha: baseSha, created: false });
     expect(await readFile(join(worktree, 'src/a.txt'), 'utf8')).toBe('changed\n');
     expect(await sh(worktree, 'worktree', 'list', '--porcelain')).not.toContain('locked');
   });

@@ -1,5 +1,5 @@
-import { stat } from 'node:fs/promises';
 import { errorMessage } from '../../../platform/errors/app-error';
+import { verifyDirectory } from '../../git/verify-worktree';
 import type { AgentDispatch, FoundAgent, ReattachRefusal } from '../provider';
 import { agentEnvironment, type AgentHost } from './agent-environment';
 import { attemptVariable } from './end-attempt';
@@ -39,8 +39,13 @@ export async function launchLocal(
   const command = findCommand(agent.command ?? '', variables.PATH ?? '');
   if ('problem' in command) return command;
   // The system reports a missing working directory as if the command were missing.
-  const directory = await stat(worktreePath).catch(() => undefined);
-  if (!directory?.isDirectory()) return { problem: `The worktree ${worktreePath} is not a directory.` };
+  try {
+    if (!verifyDirectory(worktreePath, dispatch.worktreeIdentity)) {
+      return { problem: `The worktree ${worktreePath} is not there.` };
+    }
+  } catch (error) {
+    return { problem: (error as Error).message };
+  }
 
   const json = JSON.stringify(dispatch.transport);
   const transport = await writeTransport(transportDir, attemptId, json, host.user);

@@ -145,7 +145,7 @@ async function record(
   { dispatch, sink, launched, converse, writersGone }: Following,
   ender: Ender,
 ): Promise<Pick<AgentOutcome, 'output' | 'judgedBy' | 'result' | 'error'>> {
-  const { attemptId, worktreePath, outputLimitBytes } = dispatch;
+  const { attemptId, worktreePath, worktreeIdentity: identity, outputLimitBytes } = dispatch;
   const { agent, secrets, recorded } = launched;
   const batcher = new EventBatcher(
     async (events) => sink.append(events),
@@ -155,7 +155,7 @@ async function record(
     attemptId,
     limitBytes: outputLimitBytes,
     redact: createRedactor(secrets),
-    captureFile: createCaptureFile(worktreePath, secrets),
+    captureFile: createCaptureFile({ worktreePath, identity }, secrets),
     ...(recorded ? { recorded } : {}),
     emit: (event) => batcher.add(event),
   });

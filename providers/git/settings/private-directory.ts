@@ -1,7 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { lstatSync, symlinkSync } from 'node:fs';
+import { lstatSync, mkdirSync, symlinkSync } from 'node:fs';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { asOperator } from '../../../platform/processes/operator-umask';
 
 /** What of a repository is used in place: everything that is data. Configuration and hooks are not among it. */
 const linked = [
@@ -26,6 +27,10 @@ const linked = [
 export const privateDirectory = (settingsDir: string, commonDir: string): string =>
   join(settingsDir, createHash('sha256').update(commonDir).digest('hex').slice(0, 32));
 
+/** Makes a directory of the operator's repository as the operator's git would. */
+export const makeShared = (path: string): string | undefined =>
+  asOperator(() => mkdirSync(path, { recursive: true }));
+
 /** Writes a file that is either the former one or the new one at any time; nobody else can read it. */
 export async function replaceFile(path: string, content: string): Promise<void> {
   const temporary = `${path}.${randomUUID()}`;
@@ -49,7 +54,7 @@ export async function keepFile(path: string, content: string): Promise<void> {
 export async function linkRepository(directory: string, commonDir: string): Promise<void> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   // Git makes these when they are first needed, which it cannot do through a link that leads nowhere.
-  await Promise.all(['logs', 'worktrees'].map((name) => mkdir(join(commonDir, name), { recursive: true })));
+  for (const name of ['logs', 'worktrees']) makeShared(join(commonDir, name));
   for (const name of linked) {
     const link = join(directory, name);
     if (lstatSync(link, { throwIfNoEntry: false })) continue;

@@ -17,6 +17,13 @@ interface Recorded {
   allowFilters: string[];
 }
 
+/** What is recorded, as far as others have to know. */
+export interface RecordedSettings {
+  remotes: string[];
+  /** Filters that are allowed and that the operator's configuration does not name. */
+  missingFilters: string[];
+}
+
 export interface ConfigureRequest {
   repositoryPath: string;
   /** Absent: as it was. */
@@ -83,19 +90,30 @@ export function createRepositorySettings(
       return own.some(([key]) => /^(?:remote|url|include|includeif)\./.test(key));
     },
 
+    /** The settings in a text, without what it includes. */
+    parse,
+
     /** Records the settings of a repository, unless they are recorded; and which filters may run in it. */
-    async configure({ repositoryPath, allowFilters, reread = false }: ConfigureRequest): Promise<void> {
+    async configure({ repositoryPath, allowFilters, reread = false }: ConfigureRequest): Promise<RecordedSettings> {
       const { commonDir } = placeOfRepository(repositoryPath);
       const directory = await directoryOf(commonDir);
       const recorded = await recordedIn(directory);
       const same =
         !reread && (allowFilters === undefined || allowFilters.join('\n') === recorded.allowFilters.join('\n'));
-      if (same) return;
+      if (same) return summaryOf(recorded);
       const filters = [...(allowFilters ?? recorded.allowFilters)];
       const next = reread ? await readRepository(commonDir, filters) : { ...recorded, allowFilters: filters };
       await record(directory, next);
+      return summaryOf(next);
     },
   };
+
+  async function summaryOf({ settings, allowFilters }: Recorded): Promise<RecordedSettings> {
+    const own = await operatorSettings();
+    const remotes = settings.flatMap(([key]) => /^remote\.(.+)\.url$/s.exec(key)?.[1] ?? []);
+    const missingFilters = allowFilters.filter((name) => filterSettings(own, [name]).length === 0);
+    return { remotes: [...new Set(remotes)], missingFilters };
+  }
 
   /** The private directory of a repository, made when it is first needed. */
   function directoryOf(commonDir: string): Promise<string> {
