@@ -28,8 +28,7 @@ export const privateDirectory = (settingsDir: string, commonDir: string): string
   join(settingsDir, createHash('sha256').update(commonDir).digest('hex').slice(0, 32));
 
 /** Makes a directory of the operator's repository as the operator's git would. */
-export const makeShared = (path: string): string | undefined =>
-  asOperator(() => mkdirSync(path, { recursive: true }));
+export const makeShared = (path: string): string | undefined => asOperator(() => mkdirSync(path, { recursive: true }));
 
 /** Writes a file that is either the former one or the new one at any time; nobody else can read it. */
 export async function replaceFile(path: string, content: string): Promise<void> {
