@@ -81,7 +81,7 @@ export function createPrepareActivities(deps: PrepareDependencies) {
       const { evidence } = launchPhase;
       const { envelope: place } = workspace;
       const trust = await trustOfLaunch(deps, record.agentConfig, record.repository?.name, async () =>
-        place ? deps.git.worktreeInventory({ worktreePath: place.path, identity: workspace.baseline?.identity }) : null,
+        place ? deps.git.worktreeInventory({ worktreePath: place.path, identity: workspace.baseline.identity }) : null,
       );
       if ('status' in trust) return trust;
       const contract = compileContract({

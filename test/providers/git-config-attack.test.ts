@@ -223,10 +223,10 @@ it.each(Object.keys(ways))('nothing that an agent has set in %s runs', async (wa
     await ways[way]?.(asFile(programs(program)));
     await prepareRepository();
     await rm(marker, { force: true });
-    let failure: unknown;
-    await everything(mine).catch((error: unknown) => {
-      failure = error;
-    });
+    const failure = await everything(mine).then(
+      () => undefined,
+      (error: unknown) => error as Error,
+    );
     expect(existsSync(marker) ? await readFile(marker, 'utf8') : 'nothing ran').toBe('nothing ran');
     if (failure) throw failure;
   } finally {
