@@ -52,7 +52,7 @@ describe('merging', () => {
     expect((await agent.post(url(main, '/merge'))).status).toBe(200);
     const refused = await agent.post(url(release, '/merge'));
     expect([refused.status, refused.body.code]).toEqual([403, 'FORBIDDEN']);
-    expect(refused.body.message).toMatch(/mergeBranches/);
+    expect(refused.body.error).toMatch(/mergeBranches/);
     expect(refused.body.details).toMatchObject({ required: ['admin:manage'], branch: 'release', repository: 'shop' });
     expect((await admin.post(url(release, '/merge'))).status).toBe(200);
     await admin.ok('PATCH', '/api/config/repos/shop', { mergeBranches: ['next'] });

@@ -23,6 +23,7 @@ import { hookScenarios } from './scenarios/hooks';
 import { lostScenarios } from './scenarios/lost';
 import { phaseScenarios } from './scenarios/phases';
 import { reattachedScenarios } from './scenarios/reattached';
+import { repositoryScenarios } from './scenarios/repositories';
 import { rewindScenarios } from './scenarios/rewinds';
 import { runScenarios } from './scenarios/runs';
 import type { Recording, Stage } from './scenarios/stage';
@@ -36,6 +37,7 @@ const histories = join(__dirname, 'histories');
 const groups: Record<string, (stage: Stage) => Promise<Recording[]>> = {
   runs: runScenarios,
   worktrees: worktreeScenarios,
+  repositories: repositoryScenarios,
   attachments: attachmentScenarios,
   hooks: hookScenarios,
   approvals: approvalScenarios,
