@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { attempt } from '../../contracts/attempt';
 import { timestamp } from '../../contracts/common';
-import { listPage, nextCursor } from '../../contracts/query';
+import { listPage, moment, nextCursor } from '../../contracts/query';
 import { assertFound } from '../../platform/errors/app-error';
 import type { Routes } from '../../platform/http/routes';
 import { presentAttempt } from '../../stores/attempt-store';
@@ -11,7 +11,7 @@ import { ofTask } from './parameters';
 const attemptQuery = z.strictObject({
   ...listPage(50, 200),
   /** Only attempts made before this moment: the `createdAt` of the last one of the page before. */
-  before: timestamp.optional(),
+  before: moment.optional(),
 });
 
 const attemptPage = z
