@@ -20,6 +20,8 @@ describe('inspecting a worktree', () => {
     expect(await git.inspectWorktree(inspection)).toEqual({
       path: worktree,
       exists: true,
+      identity: expect.objectContaining({ inode: expect.any(String) }),
+      replaced: null,
       registered: true,
       gitDirMatches: true,
       headSha: baseSha,
