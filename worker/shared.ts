@@ -80,6 +80,7 @@ export async function openShared({ env, log, hostId, database, board, client, pr
     /** What nearly every activity of the host works with. */
     onHost: {
       ...usual,
+      audit: stores.audit,
       repositories: stores.repositories,
       git,
       hostId,

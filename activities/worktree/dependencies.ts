@@ -3,6 +3,7 @@ import type { ProofVerifier } from '../../platform/temporal/proof-verifier';
 import type { Git } from '../../providers/git/git';
 import type { ActiveRunStore } from '../../stores/active-run-store';
 import type { RepositoryStore } from '../../stores/repository-store';
+import type { AuditStore } from '../../stores/audit-store';
 import type { WorktreeStore } from '../../stores/worktree-store';
 
 /** What the operations on worktrees need on the host that holds them. */
@@ -18,6 +19,7 @@ export interface WorktreeHostDependencies {
   integrationDir: string;
   /** Verifies that an operation is one that was planned: it names a repository. */
   proofs: ProofVerifier;
+  audit: Pick<AuditStore, 'record'>;
   log: Log;
   now(): Date;
 }

@@ -2,6 +2,7 @@ import type { WorktreeOperation } from '../../contracts/worktree';
 import type { GitError } from '../../providers/git/git-error';
 import { refusal } from '../../runs/refusal';
 import type { WorktreeRecord } from '../../stores/worktree-store';
+import { temporalOperator } from '../../workflows/operator';
 import type { WorktreeHostDependencies } from './dependencies';
 import { isRefusal } from './git-failure';
 import { inspect } from './inspection';
@@ -101,6 +102,8 @@ export function createWorktreeStepActivities(deps: WorktreeHostDependencies) {
     giveUp: (input: StepInput): Promise<StepResult> =>
       step(deps, input, undefined, async (record, operation) => {
         const entry = { code: 'CANCELLED' };
+        const details = { kind: operation.kind, begunBy: operation.actor };
+        await deps.audit.record({ action: 'worktree.give-up', actor: temporalOperator, resource: record._id, details });
         const refused = refusal('WORKTREE_CANCELLED', 409, 'The operation was cancelled before it changed anything.', {
           taskId: record._id,
         });

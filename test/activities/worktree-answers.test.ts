@@ -46,6 +46,7 @@ function onHost(git: Partial<Git> = {}) {
     worktreeDir: join(at.directory.path, 'made'),
     integrationDir: join(at.directory.path, 'integrations'),
     proofs: { require: () => Promise.resolve() },
+    audit: { record: () => Promise.reject(new Error('No operator has cancelled anything.')) },
     log,
     now: () => new Date(),
   };

@@ -134,3 +134,10 @@ test('an operator cannot complete a run whose agent is a process here', async ()
   await update(handle, 'stop', { attemptId, actor: 'olivia' });
   await stack.call.ended(taskId);
 });
+
+test('a cancel of the workflow is a stop by an operator, and is in the audit log', async () => {
+  const { taskId, attemptId, handle } = await aRun('long-bee');
+  await handle.cancel();
+  await stack.call.ended(taskId);
+  expect(await audited('run.stop', attemptId)).toMatchObject([{ actor: 'operator:temporal' }]);
+});

@@ -2,6 +2,7 @@ import { CancellationScope, allHandlersFinished, condition, setHandler, patched 
 import type { AgentCommandType } from '../../contracts/agent-command';
 import type { LaunchOutcome } from '../../contracts/launch';
 import type { MessageProof } from '../../platform/crypto/message-proof-shape';
+import { temporalOperator } from '../operator';
 import { reject } from '../reject';
 import { checkProof, verified } from '../unproven';
 import { operator } from './activities';
@@ -38,6 +39,7 @@ export class RunMessages implements CommandedRun {
   hasCapacity = false;
   remote: boolean | undefined;
   readonly attemptId: string;
+  private noted: Promise<unknown> = Promise.resolve();
   readonly story: RunStory;
 
   constructor({ taskId, attemptId }: AgentRunInput) {
@@ -103,6 +105,14 @@ export class RunMessages implements CommandedRun {
     return this.timedOutAfterMs === undefined ? undefined : timeout(this.timedOutAfterMs);
   }
 
+  /** An operator's cancel of the workflow is a stop, and is written down like one. */
+  stopByOperator(): void {
+    this.stop ??= { actor: temporalOperator };
+    if (!patched('audited-cancel')) return;
+    const stop = { attemptId: this.attemptId, actor: temporalOperator, acceptedAtMs: Date.now() };
+    this.noted = CancellationScope.nonCancellable(() => operator.attributeStop(stop)).catch(() => undefined);
+  }
+
   answer(launch: LaunchOutcome): void {
     this.launch ??= launch;
   }
@@ -110,6 +120,7 @@ export class RunMessages implements CommandedRun {
   /** Lets every update that waits for the end have its answer before the workflow closes. */
   async finish(end: RunEnd): Promise<RunEnd> {
     this.end = end;
+    await this.noted;
     await lasting(allHandlersFinished);
     return end;
   }

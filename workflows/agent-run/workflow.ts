@@ -23,9 +23,7 @@ export async function agentRun(input: AgentRunInput): Promise<RunEnd> {
   followPhases(run, acceptCommands(run, input.timings));
   showApprovals(run);
   // An operator's "cancel" in the Temporal UI is a stop: it ends the agent and is recorded like any other.
-  CancellationScope.current().cancelRequested.catch(() => {
-    run.stop ??= { actor: 'operator:temporal' };
-  });
+  CancellationScope.current().cancelRequested.catch(() => run.stopByOperator());
   return CancellationScope.nonCancellable(() => attempt(input, run));
 }
 
