@@ -63,9 +63,16 @@ const pageHeaders = {
   },
 };
 
+const takes = ({ query }: Pick<RouteContract, 'query'>, parameter: string): boolean =>
+  query instanceof z.ZodObject && parameter in query.shape;
+
 /** Whether the contract is of a list that is read by following its cursor. */
-export const isPaged = ({ query }: Pick<RouteContract, 'query'>): boolean =>
-  query instanceof z.ZodObject && 'cursor' in query.shape;
+export const isPaged = (contract: Pick<RouteContract, 'query'>): boolean => takes(contract, 'cursor');
+
+function headersOf(contract: RouteContract): JsonSchema {
+  if (isPaged(contract)) return { headers: pageHeaders };
+  return takes(contract, 'page[offset]') ? { headers: { Link: pageHeaders.Link } } : {};
+}
 
 function operation(contract: RouteContract, error: z.ZodType, components: Components): JsonSchema {
   const status = contract.status ?? 200;
@@ -77,7 +84,7 @@ function operation(contract: RouteContract, error: z.ZodType, components: Compon
   ]);
   const success = {
     description: STATUS_CODES[status] ?? '',
-    ...(isPaged(contract) ? { headers: pageHeaders } : {}),
+    ...headersOf(contract),
     ...(empty ? {} : { content: content(components.reference({ schema: contract.response, direction: 'output' })) }),
   };
   return {

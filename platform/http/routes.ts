@@ -8,7 +8,7 @@ import { authorize } from './authorize';
 import type { Page, PagedBody } from '../lists/page';
 import { readJsonBody } from './body';
 import type { HttpContext, RequestState } from './context';
-import { assertCursor, listAnswer } from './list-answer';
+import { assertCursor, listAnswer, type ListRequest } from './list-answer';
 import { receiveForm, type UploadLimits } from './multipart';
 import { bySpecificity } from './specificity';
 import type { UploadFolder } from './upload-folder';
@@ -95,6 +95,8 @@ export interface RouteDependencies {
   checkResponses: boolean;
   /** Whether a feature setting that turns routes off lets them be; all are on when absent. */
   isTurnedOn?: (setting: string) => Promise<boolean>;
+  /** Sets headers that follow from an answer, where a service goes through its lists in another way than by cursors. */
+  setHeaders?: (ctx: HttpContext, request: ListRequest, result: unknown) => void;
   /** Writes an entry of the audit log. */
   audit: (done: AuditedAction & { actor: string }) => Promise<unknown>;
 }
@@ -182,6 +184,7 @@ async function answer({ contract, handle }: Entry, ctx: HttpContext, deps: Route
     ctx.status = contract.status ?? 200;
     const input = { params, query, body, auth, requestId: ctx.state.requestId, header };
     const result = listAnswer(ctx, list, await handle(input, ctx));
+    deps.setHeaders?.(ctx, list, result);
     const done = contract.audit?.(input, result);
     if (done) await deps.audit({ ...done, actor: auth.actor });
     return result;

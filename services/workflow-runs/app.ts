@@ -12,6 +12,7 @@ import type { Log } from '../../platform/log/log';
 import { discoveryRoutes } from './discovery/routes';
 import { createJwtAuthenticator } from './http/auth';
 import { errorsAsDocument } from './http/errors';
+import { linkNextPage } from './http/pages';
 
 export interface WorkflowRunsApp {
   app: Koa<RequestState>;
@@ -39,6 +40,7 @@ export function createWorkflowRunsApp(
       report: (failure) => log.warn(failure, 'authentication failed'),
     }),
     checkResponses: env.NODE_ENV !== 'production',
+    setHeaders: linkNextPage,
     audit: () => Promise.resolve(),
   });
   app.on('error', (error: unknown) => log.debug({ err: error }, 'connection ended early'));

@@ -1,8 +1,11 @@
 import { z } from 'zod';
+import type { HttpContext } from '../../../platform/http/context';
+import { linkNext, type ListRequest } from '../../../platform/http/list-answer';
 
 const usualLimit = 20;
 const mostPerPage = 100;
-const farthestOffset = 1_000_000;
+/** Beyond what any list here has: `Link` leads to the end of each. */
+const farthestOffset = 1_000_000_000;
 
 /** A whole number; anything outside its bounds is taken for the nearest one within. */
 const clamped = (least: number, most: number, fallback: number) =>
@@ -44,6 +47,17 @@ export async function readPage<T>(
   // One more than is asked for tells whether there is more.
   const found = await read({ skip: offset, limit: limit + 1 });
   return { data: found.slice(0, limit), meta: { has_more: found.length > limit } };
+}
+
+const pageRequest = z.object({ 'page[limit]': z.number(), 'page[offset]': z.number() });
+const unfinished = z.object({ data: z.array(z.unknown()), meta: z.object({ has_more: z.literal(true) }) });
+
+/** Links to the page after this one (RFC 8288), whichever list of the service it is; not at the end. */
+export function linkNextPage(ctx: HttpContext, { query }: ListRequest, result: unknown): void {
+  const asked = pageRequest.safeParse(query);
+  if (!asked.success || !unfinished.safeParse(result).success) return;
+  const { 'page[limit]': limit, 'page[offset]': offset } = asked.data;
+  linkNext(ctx, 'page[offset]', String(offset + limit));
 }
 
 /** One page of a list that is in memory. */

@@ -1,6 +1,6 @@
 import { eventually } from '../../../platform/testing/eventually';
 import { key, startWithModels, type WithModels } from './models-under-test';
-import { startServiceUnderTest } from './service-under-test';
+import { startServiceUnderTest, type Reply } from './service-under-test';
 
 let under: WithModels;
 beforeAll(async () => {
@@ -29,10 +29,32 @@ it('lists the catalog page by page', async () => {
       meta: { has_more: true },
     },
   });
+  expect(first.headers.get('link')).toBe('</models?page%5Blimit%5D=1&page%5Boffset%5D=1>; rel="next"');
   const rest = await call('GET', '/models?page[offset]=1');
+  expect(rest.headers.get('link')).toBeNull();
   expect(rest.body.data.map(({ id }: { id: string }) => id)).toEqual(['org/claude', 'keyless', 'nowhere']);
   expect(rest.body.data[0]).not.toHaveProperty('upstream_id');
   expect((await call('GET', '/models', undefined, null)).status).toBe(401);
+});
+
+it('is read to its end by following Link, as every list of the service is', async () => {
+  const ids: string[] = [];
+  for (let at: string | undefined = '/models?page[limit]=1'; at !== undefined;) {
+    const page: Reply = await call('GET', at);
+    ids.push(...page.body.data.map(({ id }: { id: string }) => id));
+    at = /<(.*)>; rel="next"/.exec(page.headers.get('link') ?? '')?.[1];
+  }
+  expect(ids).toEqual(['small', 'org/claude', 'keyless', 'nowhere']);
+  const { paths } = (await call('GET', '/openapi.json')).body;
+  const operations: any[] = Object.values(paths).map((path: any) => path.get); // eslint-disable-line @typescript-eslint/no-explicit-any -- the document is JSON
+  const lists = operations.filter(
+    (get) => get?.responses['200'].content?.['application/json']?.schema.properties?.meta,
+  );
+  expect(lists.length).toBeGreaterThanOrEqual(13);
+  for (const { operationId, parameters, responses } of lists) {
+    expect([operationId, Object.keys(responses['200'].headers ?? {})]).toEqual([operationId, ['Link']]);
+    expect(parameters.map(({ name }: { name: string }) => name)).toEqual(expect.arrayContaining(['page[offset]']));
+  }
 });
 
 it('finds a model by its id or an alias', async () => {

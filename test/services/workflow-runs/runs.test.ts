@@ -372,7 +372,8 @@ describe('reading', () => {
   it('lists runs, the newest first, in pages', async () => {
     const first = await start('digraph Listed { start -> exit }');
     const second = await start('digraph Listed { start -> exit }');
-    const page = await get('/runs?workflow=listed&page[limit]=1');
+    const { body: page, headers } = await service.call('GET', '/runs?workflow=listed&page[limit]=1');
+    expect(headers.get('link')).toBe('</runs?workflow=listed&page%5Blimit%5D=1&page%5Boffset%5D=1>; rel="next"');
     expect(page).toMatchObject({ data: [{ id: second }], meta: { has_more: true } });
     const rest = await get('/workflows/listed/runs?page[limit]=500&page[offset]=1');
     expect(rest).toMatchObject({ data: [{ id: first }], meta: { has_more: false } });
