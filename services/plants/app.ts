@@ -10,8 +10,9 @@ import type { Log } from '../../platform/log/log';
 import { parseExactJson, exactJson } from '../../platform/json/exact';
 import { InvalidUtf8Error, utf8Text } from '../../platform/json/utf8';
 import { plantsOpenApi } from './openapi';
+import { deliveryCursor, deliveryCursorAt } from './delivery-cursor';
 import { idInPath, limitInQuery, newPlant, type NewPlant } from './plant';
-import type { PlantStore } from './store';
+import { usualDeliveries, type PlantStore } from './store';
 
 export interface PlantAppDependencies {
   store: PlantStore;
@@ -76,6 +77,13 @@ function bodyOf(text: unknown): unknown {
   }
 }
 
+/** Says in the headers how a list goes on (RFC 8288). */
+function linkNext(ctx: ParameterizedContext, limit: unknown, cursor: string): void {
+  const following = new URLSearchParams({ ...(typeof limit === 'string' && { limit }), cursor });
+  ctx.set('X-Next-Cursor', cursor);
+  ctx.set('Link', `<${ctx.path}?${following.toString()}>; rel="next"`);
+}
+
 const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
 
 /** The API of the plant store (specification 3, A). */
@@ -114,12 +122,8 @@ export function createPlantApp({ store, users, create, log, authFailures }: Plan
       after: cursor === undefined ? undefined : parsed(idInPath, cursor, 'cursor'),
     });
     const last = items.at(-1);
-    // The array is the specification's, so the headers say how to go on (RFC 8288).
-    if (next && last) {
-      const following = new URLSearchParams({ ...(typeof limit === 'string' && { limit }), cursor: String(last.id) });
-      ctx.set('X-Next-Cursor', String(last.id));
-      ctx.set('Link', `</plants?${following.toString()}>; rel="next"`);
-    }
+    // The array is the specification's, so the headers say how to go on.
+    if (next && last) linkNext(ctx, limit, String(last.id));
     ctx.type = 'application/json';
     ctx.body = exactJson(items);
   });
@@ -136,7 +140,14 @@ export function createPlantApp({ store, users, create, log, authFailures }: Plan
   });
   // Beyond the specification: whether receivers were told, for whoever runs one.
   router.get('/plant/webhook/deliveries', async (ctx) => {
-    ctx.body = { deliveries: await store.deliveries(ctx.state.user) };
+    const { limit, cursor } = ctx.query;
+    const { items, next } = await store.deliveries(ctx.state.user, {
+      limit: limit === undefined ? usualDeliveries : parsed(limitInQuery, limit, 'limit'),
+      cursor: cursor === undefined ? undefined : parsed(deliveryCursor, cursor, 'cursor'),
+    });
+    const nextCursor = next && deliveryCursorAt(next);
+    if (nextCursor !== undefined) linkNext(ctx, limit, nextCursor);
+    ctx.body = { deliveries: items, ...(nextCursor === undefined ? {} : { nextCursor }) };
   });
 
   app.use(open.routes());

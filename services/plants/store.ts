@@ -1,4 +1,4 @@
-import type { Page } from '../../platform/lists/page';
+import type { Page, PageRequest } from '../../platform/lists/page';
 import type { Database } from '../../stores/collection';
 import { findPage } from '../../stores/find-page';
 import { insertOrGet } from '../../stores/insert';
@@ -37,13 +37,15 @@ export interface Delivery {
   createdAt: string;
 }
 
-/** The most plants, and the most deliveries, of one answer. */
+/** The most plants of one answer. */
 export const mostListed = 10_000;
 export interface ListOptions {
   limit?: number | undefined;
   after?: bigint | undefined;
 }
-const mostDeliveries = 100;
+/** Deliveries of one answer: unless the caller says, and at most. */
+export const usualDeliveries = 100;
+export const mostDeliveries = 1_000;
 const keptAttempts = 20;
 
 const offset = 2n ** 63n;
@@ -56,7 +58,7 @@ export async function createPlantStore(db: Database) {
   const plants = await db.collection<PlantRecord>({ name: 'plants', indexes: [{ keys: { user: 1, order: 1 } }] });
   const deliveries = await db.collection<Delivery>({
     name: 'plant-deliveries',
-    indexes: [{ keys: { user: 1, createdAt: -1 } }],
+    indexes: [{ keys: { user: 1, createdAt: -1, _id: -1 } }],
   });
   return {
     /** The plants of a user, by number; with `after`, those of a greater number. */
@@ -101,9 +103,14 @@ export async function createPlantStore(db: Database) {
       await deliveries.findOneAndUpdate({ _id, state: 'pending' }, { $set: { state: 'failed' } });
     },
 
-    /** The newest deliveries of a user's plants. */
-    deliveries: (user: string): Promise<Delivery[]> =>
-      deliveries.find({ user }, { sort: { createdAt: -1 }, limit: mostDeliveries }),
+    /** The deliveries of a user's plants, the newest first. */
+    deliveries: (user: string, { limit, cursor }: PageRequest): Promise<Page<Delivery>> =>
+      findPage(
+        deliveries,
+        { user },
+        { key: 'createdAt', direction: -1 },
+        { limit: Math.min(limit, mostDeliveries), cursor },
+      ),
   };
 }
 

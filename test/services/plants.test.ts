@@ -268,6 +268,20 @@ describe('the webhook', () => {
     });
     expect(receiver.received).toEqual([]);
     await receiver.close();
+    const path = '/plant/webhook/deliveries';
+    const all: string[] = (await call('GET', path)).body.deliveries.map(({ _id }: { _id: string }) => _id);
+    const seen: string[] = [];
+    for (let at: string | undefined = `${path}?limit=1`; at !== undefined;) {
+      const page: Answer = await call('GET', at);
+      expect(page.body.deliveries).toHaveLength(1);
+      seen.push(page.body.deliveries[0]._id);
+      expect(page.body.nextCursor ?? null).toBe(page.headers.get('x-next-cursor'));
+      at = /<(.*)>; rel="next"/.exec(page.headers.get('link') ?? '')?.[1];
+    }
+    expect(seen).toEqual(all);
+    for (const refused of ['limit=0', 'limit=x', 'cursor=x', 'cursor=']) {
+      expect(await call('GET', `${path}?${refused}`)).toMatchObject({ status: 400 });
+    }
   });
 
   test('gives a receiver up that is never there', async () => {
