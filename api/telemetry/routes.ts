@@ -14,6 +14,7 @@ import {
 } from '../../contracts/telemetry';
 import type { SwitchableFeature } from '../../contracts/settings';
 import { BytesAnswer } from '../../platform/http/answer';
+import { cursorAfter, setNextHeaders } from '../../platform/http/list-answer';
 import type { Routes } from '../../platform/http/routes';
 import { offsetOfPage } from '../../platform/lists/page';
 import { toCsv } from '../../runs/csv';
@@ -114,18 +115,23 @@ export function telemetryRoutes(
     async ({ query }) => ({ count: await telemetry.count(query) }),
   );
 
+  const exportOperation = 'exportTelemetry';
   routes.add(
     {
       ...read,
       path: '/telemetry/export',
-      operationId: 'exportTelemetry',
+      operationId: exportOperation,
       summary: 'Export at most 10,000 events as JSON or CSV',
       query: telemetryExportQuery,
       response: z.array(telemetryEvent),
     },
-    async ({ query: { format, limit, cursor, ...filter } }) => {
+    async ({ params, query }, ctx) => {
+      const { format, limit, cursor, ...filter } = query;
       const events = await telemetry.list(filter, { limit, cursor });
-      return format === 'csv' ? csvOf(events.items) : events;
+      if (format !== 'csv') return events;
+      // Rows have no place for how to go on: the headers say it.
+      if (events.next) setNextHeaders(ctx, cursorAfter({ operationId: exportOperation, params, query }, events.next));
+      return csvOf(events.items);
     },
   );
 }

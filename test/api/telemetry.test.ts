@@ -1,4 +1,4 @@
-import { agentKey, readKey, startTestApi, type ApiUnderTest } from './api-under-test';
+import { agentKey, readKey, startTestApi, type ApiUnderTest, type Reply } from './api-under-test';
 
 let api: ApiUnderTest;
 
@@ -78,6 +78,23 @@ test('an export is JSON or CSV, and no cell of it is a formula', async () => {
   );
   expect(row).toContain(`"'=HYPERLINK(""http://x"")"`);
   expect(row).toContain(",'+m,");
+});
+
+test('an export as CSV says in its headers how to go on, and is read to its end by them', async () => {
+  const taskId = aTaskId('pages1');
+  for (let n = 1; n <= 5; n += 1) await post({ type: 'run.started', taskId, agent: `bee-${n}` });
+  const ids = (await get(`/export?taskId=${taskId}`)).body.map(({ id }: { id: string }) => id);
+  const seen: string[] = [];
+  for (let path: string | undefined = `/export?taskId=${taskId}&format=csv&limit=2`; path !== undefined;) {
+    const page: Reply = await get(path);
+    const rows = String(page.body).trim().split('\r\n').slice(1);
+    expect(rows.length).toBeLessThanOrEqual(2);
+    seen.push(...rows.map((row) => row.split(',')[0]!));
+    const link = /<\/api\/telemetry([^>]*)>; rel="next"/.exec(page.headers.get('link') ?? '')?.[1];
+    expect(new URLSearchParams(link?.split('?')[1]).get('cursor')).toBe(page.headers.get('x-next-cursor'));
+    path = link;
+  }
+  expect(seen).toEqual(ids);
 });
 
 test('a duration is at most seven days', async () => {
