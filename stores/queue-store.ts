@@ -202,7 +202,11 @@ export async function createQueueStore(db: Database) {
       return slicePage(found, { limit: part.limit }, ({ enqueuedAt: key, _id: id }) => ({ key, id }));
     },
 
-    openOfTree: (rootObjectiveId: string, limit: number) => entries.find({ rootObjectiveId, ...open }, { limit }),
+    /** Which of these are still in the queue. */
+    async openAmong(ids: string[]): Promise<Set<string>> {
+      const found = await entries.find({ _id: { $in: ids }, ...open });
+      return new Set(found.map(({ _id }) => _id));
+    },
 
     /** How many wait in each workspace. */
     async depths(): Promise<{ workspaceId: string; current: number }[]> {

@@ -1,5 +1,5 @@
 import type { Capacity, EvaluatedPolicy, ReleaseReason } from '../contracts/admission';
-import { evaluated, hostKey, nothing, scopesOf, type Policy, type Usage } from '../runs/admission/capacity';
+import { evaluated, hostKey, nothing, resources, scopesOf, type Policy, type Usage } from '../runs/admission/capacity';
 import type { AdmissionRequest } from '../runs/admission/request';
 import type { Page, PageRequest } from '../platform/lists/page';
 import { slicePage } from '../platform/lists/slice';
@@ -283,6 +283,27 @@ export async function createReservationStore(db: Database) {
       const positionOf = ({ _id, createdAt }: ReservationRecord) => ({ key: createdAt, id: _id });
       const found = pages.flatMap(({ items }) => items);
       return slicePage(found, { limit: part.limit }, positionOf, { direction: -1 });
+    },
+
+    /** Those of these that there are. */
+    among: (ids: string[]): Promise<ReservationRecord[]> => reservations.find({ _id: { $in: ids } }),
+
+    /** What a whole tree has used, and what it holds. */
+    async sumsOfTree(rootObjectiveId: string): Promise<{ committed: Capacity; reserved: Capacity }> {
+      const sumsOf = (field: 'committed' | 'requested') =>
+        resources.map((resource) => [`${field}_${resource}`, { $sum: `$${field}.${resource}` }] as const);
+      const groups = await reservations.aggregate([
+        { $match: { rootObjectiveId } },
+        { $group: { _id: '$state', ...Object.fromEntries([...sumsOf('committed'), ...sumsOf('requested')]) } },
+      ]);
+      const sums = { committed: { ...nothing }, reserved: { ...nothing } };
+      for (const group of groups) {
+        for (const resource of resources) {
+          sums.committed[resource] += Number(group[`committed_${resource}`]);
+          if (group._id === 'active') sums.reserved[resource] += Number(group[`requested_${resource}`]);
+        }
+      }
+      return sums;
     },
 
     active: (pageSize: number) => inPages(reservations, { state: 'active' }, pageSize),

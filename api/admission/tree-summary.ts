@@ -1,19 +1,15 @@
-import type { Capacity, TreeSummary } from '../../contracts/admission';
+import type { TreeSummary } from '../../contracts/admission';
 import type { AdmissionSettings } from '../../contracts/settings';
 import { assertFound } from '../../platform/errors/app-error';
 import type { Page, PageRequest } from '../../platform/lists/page';
 import { slicePage } from '../../platform/lists/slice';
 import { isExhausted } from '../../runs/admission/budget';
-import { nothing, plus, policiesOf, type Policy } from '../../runs/admission/capacity';
-import type { ReservationRecord } from '../../stores/reservation-store';
+import { nothing, policiesOf, type Policy } from '../../runs/admission/capacity';
 import type { TreeRecord } from '../../stores/tree-store';
 import { budgetsOfTree } from '../../stores/tree-telemetry';
 import type { AdmissionContext } from './context';
 
 type Contributor = TreeSummary['contributors'][number];
-
-/** How many nodes a summary counts together. */
-const mostNodes = 1_000;
 
 /** What a tree has used, what it holds, and what keeps it from growing. @throws AppError 404 */
 export async function summarise(
@@ -24,17 +20,14 @@ export async function summarise(
   const tree = await context.trees.get(id);
   assertFound(tree, 'execution tree', id);
   const { admission } = (await context.settings.read()).features;
-  const [{ items: reservations, next: more }, queued, usage, policies, budgets] = await Promise.all([
-    context.reservations.list({ rootObjectiveId: id }, { limit: mostNodes }),
-    context.queue.openOfTree(id, mostNodes),
+  const page = await contributorsOf(context, tree, part);
+  const [{ committed, reserved }, queued, usage, policies, budgets] = await Promise.all([
+    context.reservations.sumsOfTree(id),
+    context.queue.depthOfTree(id),
     context.reservations.usage(),
     policiesOfTree(context, admission, tree),
     budgetsOfTree(context.telemetry, admission.treeBudget, tree),
   ]);
-  const active = reservations.filter(({ state }) => state === 'active');
-  const reserved = sum(active.map(({ requested }) => requested));
-  const contributors = contributorsOf(tree, reservations, new Set(queued.map(({ _id }) => _id)));
-  const page = slicePage(contributors, part, ({ nodeId }) => ({ key: tree.nodes[nodeId]?.at ?? '', id: nodeId }));
   const summary: TreeSummary = {
     schemaVersion: 'execution-tree-summary/v1',
     rootObjectiveId: id,
@@ -42,8 +35,8 @@ export async function summarise(
     state: tree.state,
     ...(tree.control ? { control: controlOf(tree, tree.control) } : {}),
     descendants: tree.descendants,
-    queued: queued.length,
-    committed: sum(reservations.map(({ committed }) => committed)),
+    queued,
+    committed,
     reserved,
     policies: [
       ...policies.map(({ policy, key, resource, limit: ceiling }) => {
@@ -65,8 +58,8 @@ export async function summarise(
       })),
     ],
     contributors: page.items,
-    contributorCount: contributors.length,
-    truncated: page.next !== undefined || more !== undefined,
+    contributorCount: Object.keys(tree.nodes).length,
+    truncated: page.next !== undefined,
     generatedAt: context.now().toISOString(),
   };
   return { summary, page };
@@ -84,8 +77,6 @@ export async function policiesOfTree(
   return policiesOf(settings, root, runs);
 }
 
-const sum = (capacities: Capacity[]): Capacity => capacities.reduce(plus, nothing);
-
 function controlOf(tree: TreeRecord, control: NonNullable<TreeRecord['control']>): TreeSummary['control'] {
   const { action, actor, reason, at } = control;
   return {
@@ -102,9 +93,17 @@ function controlOf(tree: TreeRecord, control: NonNullable<TreeRecord['control']>
   };
 }
 
-function contributorsOf({ nodes }: TreeRecord, reservations: ReservationRecord[], queued: Set<string>): Contributor[] {
-  const held = new Map(reservations.map((record) => [record._id, record]));
-  return Object.entries(nodes).map(([nodeId, { parent, edge, depth, source }]) => {
+/** One page of a tree's nodes in the order in which they were registered, each with what it has used and holds. */
+async function contributorsOf(
+  { reservations, queue }: AdmissionContext,
+  { nodes }: TreeRecord,
+  part: PageRequest,
+): Promise<Page<Contributor>> {
+  const page = slicePage(Object.entries(nodes), part, ([nodeId, { at }]) => ({ key: at, id: nodeId }));
+  const ids = page.items.map(([nodeId]) => nodeId);
+  const [found, queued] = await Promise.all([reservations.among(ids), queue.openAmong(ids)]);
+  const held = new Map(found.map((record) => [record._id, record]));
+  return page.map(([nodeId, { parent, edge, depth, source }]) => {
     const record = held.get(nodeId);
     return {
       nodeId,

@@ -1,4 +1,7 @@
+import type { Stored } from '../../stores/collection';
 import { createRunEventStore } from '../../stores/run-event-store';
+import { createTreeStore } from '../../stores/tree-store';
+import { sampleRequest } from '../../runs/admission/sample-request';
 import { startWholeTestApi, type ApiUnderTest, type Reply } from './api-under-test';
 import { bounded, byPlace, ofHosts, ofOneThing, summaries } from './lists/bounded';
 import { boardCases } from './lists/cases.board';
@@ -27,7 +30,9 @@ async function read(path: string): Promise<Reply> {
 
 describe.each(cases.map((each) => [each.operation, each] as const))('%s', (_operation, list) => {
   const { idOf = ({ id }) => id, items, backwards = false } = list;
-  const idsOf = ({ body }: Reply): unknown[] => (items === undefined ? body : body[items]).map(idOf);
+  const itemsOf = (body: Reply['body']): Reply['body'][] =>
+    typeof items === 'function' ? items(body) : items === undefined ? body : body[items];
+  const idsOf = ({ body }: Reply): unknown[] => itemsOf(body).map(idOf);
   const withLimit = (path: string, limit: number) => `${path}${path.includes('?') ? '&' : '?'}limit=${limit}`;
 
   it('is read to its end by following the cursor, every item once, while others add to it', async () => {
@@ -111,6 +116,27 @@ it('goes on with the events of a run by their sequence, and links to what comes 
     at = next(page);
   }
   expect(seen).toEqual([1, 2, 3, 4, 5]);
+});
+
+it('sums up all reservations of an execution tree, whatever part of it is shown', async () => {
+  const { database } = board.api.context;
+  const root = sampleRequest('root-summed00000001');
+  await (await createTreeStore(database)).open(root);
+  const reservations = await database.collection<Stored>({ name: 'admission-reservations' });
+  const committed = { runs: 1, processes: 2, memoryMb: 3 };
+  for (let n = 0; n < 1_002; n += 1) {
+    const state = n < 2 ? 'active' : 'released';
+    const record = { ...root, _id: `attempt_summed${n}`, state, committed, createdAt: `2026-01-01T00:00:00.${n}Z` };
+    await reservations.insert(record);
+  }
+  const { body } = await read(`/api/admission/tree/${root.rootObjectiveId}`);
+  const { runs, processes, memoryMb } = root.requested;
+  expect(body).toMatchObject({
+    committed: { runs: 1_002, processes: 2_004, memoryMb: 3_006 },
+    reserved: { runs: 2 * runs, processes: 2 * processes, memoryMb: 2 * memoryMb },
+    contributorCount: 1,
+    truncated: false,
+  });
 });
 
 describe('a cursor', () => {

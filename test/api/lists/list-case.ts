@@ -11,7 +11,7 @@ export interface ListCase {
   /** Adds one more item to the list; `n` is 1, 2, 3 … */
   add: (board: ApiUnderTest, n: number, owner: string) => Promise<unknown>;
   /** Where the items are in an answer that is an object. */
-  items?: string;
+  items?: string | ((body: Reply['body']) => Reply['body'][]);
   /** The newest page comes first, its items the oldest first. */
   backwards?: boolean;
   /** Pages that were asked for without a cursor have numbers, and link to each other by them. */
