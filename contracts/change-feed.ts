@@ -3,7 +3,7 @@ import { activity } from './activity';
 import { broadcast } from './broadcast';
 import { comment } from './comment';
 import { timestamp } from './common';
-import { moment } from './query';
+import { listPage, moment, nextCursor } from './query';
 import { task } from './task';
 
 export const changeKind = z.enum(['tasks', 'comments', 'activity', 'broadcasts']);
@@ -23,6 +23,7 @@ export const changesQuery = z
       .transform((list) => list.split(',').map((kind) => kind.trim()))
       .pipe(z.array(changeKind).min(1))
       .default(changeKind.options),
+    ...listPage(500, 1_000),
   })
   .meta({ id: 'ChangesQuery' });
 export type ChangesQuery = z.output<typeof changesQuery>;
@@ -67,9 +68,10 @@ export const changes = z
         activity: z.number().int(),
         broadcasts: z.number().int(),
       }),
-      /** Whether there was more than is told at once: ask for the whole lists, or for a later time. */
+      /** Whether there is more than is told at once: `nextCursor` goes on there, and so does `until`. */
       truncated: z.boolean(),
     }),
+    nextCursor,
   })
   .meta({ id: 'Changes' });
 export type Changes = z.infer<typeof changes>;

@@ -76,6 +76,12 @@ export async function createActivityStore(db: Database, now: () => Date = () => 
       return (await findPage(activities, filter, { key: 'timestamp', direction: -1 }, part)).map(present);
     },
 
+    /** What was done after a time, the oldest first. */
+    async since(time: string, part: PageRequest): Promise<Activity[]> {
+      const filter: Filter<ActivityRecord> = { timestamp: { $gt: new Date(time).toISOString() } };
+      return (await findPage(activities, filter, { key: 'timestamp', direction: 1 }, part)).items.map(present);
+    },
+
     /** What there is to filter by: one page of the agents, and all types. */
     async filters(part: PageRequest) {
       const page = await agents(part);

@@ -1,6 +1,6 @@
 import type { Filter } from 'mongodb';
 import type { Broadcast, BroadcastQuery } from '../contracts/broadcast';
-import type { Page } from '../platform/lists/page';
+import type { Page, PageRequest } from '../platform/lists/page';
 import type { Collection, Database, Stored } from './collection';
 import { findPage } from './find-page';
 
@@ -39,6 +39,12 @@ export async function createBroadcastStore(db: Database, now: () => Date = () =>
         ...(unread && { readBy: { $not: { $elemMatch: { agent } } } }),
       } as Filter<BroadcastRecord>;
       return (await findPage(broadcasts, filter, { key: 'createdAt', direction: -1 }, part)).map(present);
+    },
+
+    /** Those after a time, the oldest first. */
+    async since(time: string, part: PageRequest): Promise<Broadcast[]> {
+      const filter: Filter<BroadcastRecord> = { createdAt: { $gt: new Date(time).toISOString() } };
+      return (await findPage(broadcasts, filter, { key: 'createdAt', direction: 1 }, part)).items.map(present);
     },
 
     /** Notes that somebody has read it, once; whether there is such a broadcast. */

@@ -1,62 +1,102 @@
-import { taskSummary, type Changes, type ChangesQuery } from '../../contracts/change-feed';
+import { taskSummary, type ChangeKind, type Changes, type ChangesQuery } from '../../contracts/change-feed';
 import type { Task } from '../../contracts/task';
+import type { Page, PagedBody } from '../../platform/lists/page';
+import { slicePage } from '../../platform/lists/slice';
 import type { ApiContext } from '../context';
 import { everyTask } from '../tasks/every-task';
-
-/** Most changes of each kind that are told at once. */
-const maxOfAKind = 500;
+import { cursorOfKind, placeOf, positionAt, type Place } from './place';
 
 /** A clock may be ahead of another, and a file is noticed by other replicas a moment after it was written. */
 const overlapMs = 5_000;
 
 type Sources = Pick<ApiContext, 'board' | 'activity' | 'broadcasts'>;
+type Lists = Changes['changes'];
+
+/** One change in the order of time; `id` tells it from the others of its kind. */
+type Change = { at: string; id: string } & (
+  | { kind: 'tasks'; task: Task }
+  | { kind: 'comments'; comment: Lists['comments'][number] }
+  | { kind: 'activity'; activity: Lists['activity'][number] }
+  | { kind: 'broadcasts'; broadcast: Lists['broadcasts'][number] }
+);
 
 /**
- * What has changed after a time, the oldest first among tasks and comments. `until` lies a little in the past: what
- * happened in the last seconds is told again by the next question, so that nothing is missed that becomes visible late.
+ * One page of what has changed after a time, the oldest first, whatever its kind. `until` lies a little before the time at
+ * which the first page was asked for, and before what later pages have: what happened since is told again by the next
+ * question, so that nothing is missed that becomes visible late, or that was cut off.
+ *
+ * @throws AppError 400 when the cursor is none of this list
  */
 export async function collectChanges(
-  { board, activity, broadcasts }: Sources,
-  { since, full, types }: ChangesQuery,
+  sources: Sources,
+  query: ChangesQuery,
   now: Date,
-): Promise<Changes> {
-  const wants = new Set(types);
-  const tasks = wants.has('tasks') || wants.has('comments') ? changedTasks(board, since) : [];
-  const told = wants.has('tasks') ? tasks : [];
-  const isNew = ({ createdAt }: Task): boolean => isAfter(createdAt, since);
-  const show = (task: Task) => (full ? task : taskSummary.parse(task));
-  const created = told.filter(isNew);
-  const updated = told.filter((task) => !isNew(task));
-  const comments = wants.has('comments') ? commentsOf(tasks, since) : [];
-  const limit = maxOfAKind + 1;
-  const [acts, words] = await Promise.all([
-    wants.has('activity') ? activity.list({ since, limit, page: 0 }).then(({ items }) => items) : [],
-    wants.has('broadcasts') ? broadcasts.list({ since, limit, unread: false }).then(({ items }) => items) : [],
-  ]);
-  const lists = [created, updated, comments, acts, words];
-  const cut = <T>(list: T[]): T[] => list.slice(0, maxOfAKind);
-  const count = (list: unknown[]): number => Math.min(list.length, maxOfAKind);
-  return {
+): Promise<PagedBody<Omit<Changes, 'nextCursor'>>> {
+  const { since, full, limit } = query;
+  const place = query.cursor && placeOf(query.cursor);
+  const askedAt = Math.min(now.getTime(), place?.askedAt ?? Infinity);
+  const found = await changesAfter(sources, query, place);
+  const page = slicePage(found, { limit, cursor: place?.position }, positionOf);
+  const changes = listsOf(page, since, full);
+  const safe = Math.min(askedAt - overlapMs, page.next ? Number(page.next.key) - 1 : Infinity);
+  const { tasks, comments, activity, broadcasts } = changes;
+  const body = {
     since,
-    until: new Date(Math.max(Date.parse(since), now.getTime() - overlapMs)).toISOString(),
-    changes: {
-      tasks: { created: cut(created).map(show), updated: cut(updated).map(show) },
-      comments: cut(comments),
-      activity: cut(acts),
-      broadcasts: cut(words),
-    },
+    until: new Date(Math.max(Date.parse(since), safe)).toISOString(),
+    changes,
     summary: {
-      totalChanges: lists.reduce((total, list) => total + count(list), 0),
+      totalChanges: page.items.length,
       breakdown: {
-        tasksCreated: count(created),
-        tasksUpdated: count(updated),
-        comments: count(comments),
-        activity: count(acts),
-        broadcasts: count(words),
+        tasksCreated: tasks.created.length,
+        tasksUpdated: tasks.updated.length,
+        comments: comments.length,
+        activity: activity.length,
+        broadcasts: broadcasts.length,
       },
-      truncated: lists.some((list) => list.length > maxOfAKind),
+      truncated: page.next !== undefined,
     },
   };
+  return positionAt(page, askedAt).answer(body);
+}
+
+const positionOf = ({ at, kind, id }: Change) => ({ key: Date.parse(at), id: `${kind}:${id}` });
+
+/** At least the first `limit + 1` changes after the place. */
+async function changesAfter(
+  { board, activity, broadcasts }: Sources,
+  { since, types, limit }: ChangesQuery,
+  place: Place | undefined,
+): Promise<Change[]> {
+  const wants = new Set(types);
+  const partOf = (kind: ChangeKind) => ({ limit: limit + 1, cursor: place && cursorOfKind(kind, place.position) });
+  const [acts, words] = await Promise.all([
+    wants.has('activity') ? activity.since(since, partOf('activity')) : [],
+    wants.has('broadcasts') ? broadcasts.since(since, partOf('broadcasts')) : [],
+  ]);
+  const tasks = wants.has('tasks') || wants.has('comments') ? changedTasks(board, since) : [];
+  return [
+    ...(wants.has('tasks')
+      ? tasks.map((task) => ({ kind: 'tasks' as const, at: task.updatedAt, id: task.id, task }))
+      : []),
+    ...(wants.has('comments') ? commentsOf(tasks, since) : []),
+    ...acts.map((act) => ({ kind: 'activity' as const, at: act.timestamp, id: act.id, activity: act })),
+    ...words.map((word) => ({ kind: 'broadcasts' as const, at: word.createdAt, id: word.id, broadcast: word })),
+  ];
+}
+
+/** The changes of a page by their kinds: activity and broadcasts the newest first, as their own lists have them. */
+function listsOf({ items }: Page<Change>, since: string, full: boolean): Lists {
+  const lists: Lists = { tasks: { created: [], updated: [] }, comments: [], activity: [], broadcasts: [] };
+  for (const change of items) {
+    if (change.kind === 'comments') lists.comments.push(change.comment);
+    else if (change.kind === 'activity') lists.activity.unshift(change.activity);
+    else if (change.kind === 'broadcasts') lists.broadcasts.unshift(change.broadcast);
+    else {
+      const list = isAfter(change.task.createdAt, since) ? lists.tasks.created : lists.tasks.updated;
+      list.push(full ? change.task : taskSummary.parse(change.task));
+    }
+  }
+  return lists;
 }
 
 /** Of instants: times in task files may be written by people, with any precision. */
@@ -65,12 +105,13 @@ const isAfter = (time: string, since: string): boolean => Date.parse(time) > Dat
 const changedTasks = (board: Sources['board'], since: string): Task[] =>
   everyTask(board)
     .map(({ task }) => task)
-    .filter(({ updatedAt }) => isAfter(updatedAt, since))
-    .sort((a, b) => (a.updatedAt < b.updatedAt ? -1 : 1));
+    .filter(({ updatedAt }) => isAfter(updatedAt, since));
 
-const commentsOf = (tasks: readonly Task[], since: string): Changes['changes']['comments'] =>
-  tasks.flatMap(({ id, comments = [] }) =>
-    comments
-      .filter(({ timestamp, updated }) => isAfter(updated ?? timestamp, since))
-      .map((comment) => ({ taskId: id, comment })),
+const commentsOf = (tasks: readonly Task[], since: string): Change[] =>
+  tasks.flatMap(({ id: taskId, comments = [] }) =>
+    comments.flatMap((comment) => {
+      const at = comment.updated ?? comment.timestamp;
+      if (!isAfter(at, since)) return [];
+      return { kind: 'comments' as const, at, id: `${taskId}:${comment.id}`, comment: { taskId, comment } };
+    }),
   );

@@ -21,7 +21,10 @@ export function changeRoutes(routes: Routes, sources: Pick<ApiContext, 'board' |
     async ({ query }, ctx) => {
       const found = await collectChanges(sources, query, new Date());
       // Not of `until`, which moves while nothing happens.
-      const content = createHash('sha1').update(JSON.stringify(found.changes)).digest('base64url');
+      const { changes: told, summary } = found.body;
+      const content = createHash('sha1')
+        .update(JSON.stringify([told, summary]))
+        .digest('base64url');
       return answersNotModified(ctx, `W/"changes:${content}"`) ? undefined : found;
     },
   );

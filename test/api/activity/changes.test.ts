@@ -1,4 +1,4 @@
-import { agentKey, startTestApi, type ApiUnderTest } from '../api-under-test';
+import { agentKey, startTestApi, type ApiUnderTest, type Reply } from '../api-under-test';
 
 let board: ApiUnderTest;
 beforeEach(async () => {
@@ -67,9 +67,77 @@ it('says when there is more than it tells', async () => {
   for (let from = 0; from < words.length; from += 50) {
     await Promise.all(words.slice(from, from + 50).map((n) => call('POST', '/broadcasts', { message: `${n}` })));
   }
-  const { body } = await changes(`since=${longAgo}&types=broadcasts`);
+  const { body, headers } = await changes(`since=${longAgo}&types=broadcasts`);
   expect(body.changes.broadcasts).toHaveLength(500);
   expect(body.summary).toMatchObject({ truncated: true, totalChanges: 500 });
+  const rest = await changes(`since=${longAgo}&types=broadcasts&cursor=${headers.get('x-next-cursor')}`);
+  expect(rest.body.changes.broadcasts).toHaveLength(1);
+  expect(rest.body.summary).toMatchObject({ truncated: false, totalChanges: 1 });
+  expect(rest.body.nextCursor).toBeUndefined();
+});
+
+const idsOf = ({ changes: { tasks, comments, activity, broadcasts } }: Reply['body']): string[] => {
+  const records: { id: string }[] = [...tasks.created, ...tasks.updated, ...activity, ...broadcasts];
+  return [...records.map(({ id }) => id), ...comments.map((each: { comment: { id: string } }) => each.comment.id)];
+};
+
+async function someOfEachKind(): Promise<string[]> {
+  for (let n = 0; n < 3; n += 1) {
+    const { id } = (await call('POST', '/tasks', { title: `Task ${n}` })).body;
+    await Promise.all([
+      call('POST', `/tasks/${id}/comments`, { text: 'hm' }),
+      call('POST', '/broadcasts', { message: `${n}` }),
+    ]);
+  }
+  const ids = idsOf((await changes(`since=${longAgo}`)).body);
+  expect(ids.length).toBeGreaterThanOrEqual(15);
+  return ids.sort();
+}
+
+it.each([1, 2, 4])('is read to its end by its link, every change of any kind once, %i at a time', async (limit) => {
+  const ids = await someOfEachKind();
+  const seen: string[] = [];
+  const until: string[] = [];
+  for (let query: string | undefined = `since=${longAgo}&limit=${limit}`; query !== undefined;) {
+    const page: Reply = await changes(query);
+    expect(page.body.summary.totalChanges).toBeLessThanOrEqual(limit);
+    seen.push(...idsOf(page.body));
+    until.push(page.body.until);
+    query = /\?([^>]*)>; rel="next"/.exec(page.headers.get('link') ?? '')?.[1];
+    expect(page.body.summary.truncated).toBe(query !== undefined);
+  }
+  expect(seen.sort()).toEqual(ids);
+  expect(until).toEqual([...until].sort());
+});
+
+it('says until when it was complete, of which the last page knows what the first one did', async () => {
+  await someOfEachKind();
+  const before = Date.now();
+  const first = await changes(`since=${longAgo}&limit=1`);
+  const [at] = first.body.changes.tasks.created.concat(first.body.changes.activity);
+  expect(Date.parse(first.body.until)).toBeLessThan(Date.parse(at.updatedAt ?? at.timestamp));
+  const cursor = JSON.parse(Buffer.from(first.body.nextCursor, 'base64url').toString());
+  const longAsked = { ...cursor, id: cursor.id.replace(/^\d+/, String(before - 60_000)) };
+  const rest = await changes(
+    `since=${longAgo}&limit=500&cursor=${Buffer.from(JSON.stringify(longAsked)).toString('base64url')}`,
+  );
+  expect(rest.body.until).toBe(new Date(before - 65_000).toISOString());
+});
+
+it.each([
+  ['of no place', { id: 'tasks:x' }],
+  ['of no kind', { id: '1/rumours:x' }],
+  ['of no time', { key: 9e15 }],
+  ['of a time that is a text', { key: 'now' }],
+])('refuses a cursor %s', async (_case, other) => {
+  await someOfEachKind();
+  const { nextCursor } = (await changes(`since=${longAgo}&limit=1`)).body;
+  const content = { ...JSON.parse(Buffer.from(nextCursor, 'base64url').toString()), ...other };
+  const { status, body } = await changes(
+    `since=${longAgo}&cursor=${Buffer.from(JSON.stringify(content)).toString('base64url')}`,
+  );
+  expect(status).toBe(400);
+  expect(body.details.issues).toEqual([expect.objectContaining({ path: 'cursor' })]);
 });
 
 it.each([

@@ -48,7 +48,6 @@ export const summaries: Record<string, string> = {
   getRegistryHealth: 'listRegisteredAgents',
   getRegistryStats: 'listRegisteredAgents',
   getTaskContext: 'listDependencies',
-  listChanges: 'listActivity',
 };
 
 /** Lists whose place the specification gives another name, which is the parameter that goes on. */

@@ -38,6 +38,13 @@ export const saidCases: ListCase[] = [
       api.context.activity.record([{ type: 'template_applied', taskId: `task_20260101_list${n}`, taskTitle: 'x' }]),
   },
   {
+    operation: 'listChanges',
+    prepare: () => Promise.resolve(new Date().toISOString()),
+    path: (since) => `/api/changes?since=${since}&types=tasks`,
+    items: ({ changes }) => [...changes.tasks.created, ...changes.tasks.updated],
+    add: posting('/api/tasks', (n) => ({ title: `changed ${n}` })),
+  },
+  {
     operation: 'listBroadcasts',
     path: '/api/broadcasts?unread=true&agent=somebody',
     add: posting('/api/broadcasts', (n) => ({ message: `broadcast ${n}` })),
