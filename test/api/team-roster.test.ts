@@ -39,7 +39,8 @@ it('is null until there is one, then what was set, at a revision', async () => {
   expect(set.body).toMatchObject({ schemaVersion: 'team-roster/v1', enabled: true, name: 'Crew' });
   expect((await board.call('GET', path)).body).toEqual(set.body);
   expect(set.headers.get('ETag')).toBe('"settings:team-roster:1"');
-  expect((await put(set.body, { 'If-Match': '"settings:team-roster:1"' })).status).toBe(200);
+  const renamed = { ...set.body, name: 'Night crew' };
+  expect((await put(renamed, { 'If-Match': '"settings:team-roster:1"' })).status).toBe(200);
   expect((await put(set.body, { 'If-Match': '"settings:team-roster:1"' })).status).toBe(409);
 });
 
