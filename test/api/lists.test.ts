@@ -9,7 +9,7 @@ import { configuredCases } from './lists/cases.configured';
 import { governedCases } from './lists/cases.governed';
 import { runCases } from './lists/cases.runs';
 import { saidCases } from './lists/cases.said';
-import type { ListCase } from './lists/list-case';
+import { done, type ListCase } from './lists/list-case';
 import { listOperations } from './lists/operations';
 
 const cases: ListCase[] = [...boardCases, ...saidCases, ...governedCases, ...configuredCases, ...runCases];
@@ -73,7 +73,7 @@ describe.each(cases.map((each) => [each.operation, each] as const))('%s', (_oper
 describe('every operation that answers a list', () => {
   const operations = async () => listOperations((await read('/api/openapi.json')).body);
   const paged = new Set([...cases.map(({ operation }) => operation), ...ofHosts]);
-  const placed = [...paged, ...Object.keys(bounded), ...ofOneThing, ...Object.keys(summaries), ...Object.keys(byPlace)];
+  const placed = [...paged, ...[bounded, ofOneThing, summaries, byPlace].flatMap((table) => Object.keys(table))];
 
   it('is read by a cursor, or is bounded by a rule, in exactly one of these tables', async () => {
     const ids = (await operations()).map(({ operationId }) => operationId);
@@ -137,6 +137,22 @@ it('sums up all reservations of an execution tree, whatever part of it is shown'
     contributorCount: 1,
     truncated: false,
   });
+});
+
+it('shows no more of one thing than its bound, such as the rules of a decision and the readers of a broadcast', async () => {
+  const { traces, broadcasts, database } = board.api.context;
+  const rule = { id: 'rule', label: 'Rule', type: 'risk-threshold', status: 'matched' as const, message: 'It holds.' };
+  const evaluatedRules = Array.from({ length: 300 }, (_, n) => ({ ...rule, id: `rule-${n}` }));
+  const traceId = await traces.record({ kind: 'policy', outcome: 'allowed', title: 'x', summary: 'x', evaluatedRules });
+  const trace = (await read(`/api/governance/traces/${traceId}`)).body;
+  expect(trace.evaluatedRules).toHaveLength(ofOneThing['getGovernanceTrace']![0]);
+  expect(trace.redacted).toBe(true);
+  const { id } = await done(board, 'POST', '/api/broadcasts', { message: 'read by everybody' });
+  const readBy = Array.from({ length: 999 }, (_, n) => ({ agent: `reader-${n}`, readAt: new Date().toISOString() }));
+  const records = await database.collection<Stored & { readBy: unknown[] }>({ name: 'broadcasts' });
+  await records.findOneAndUpdate({ _id: id }, { $set: { readBy } });
+  for (const agent of ['the-last', 'one-more']) await broadcasts.markRead(id, agent);
+  expect((await read(`/api/broadcasts/${id}`)).body.readBy).toHaveLength(ofOneThing['getBroadcast']![0]);
 });
 
 describe('a cursor', () => {

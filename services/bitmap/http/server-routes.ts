@@ -121,13 +121,14 @@ export const serverRoutes: Routes = (router, context) => {
     const field = findField(index, name, 'error');
     const shard = shardArgument(ctx, isEarlier ? 'slice' : 'shard');
     ctx.type = 'text/csv';
-    ctx.body = Readable.from([...csv(index, field, shard)]);
+    // As it is read: the lines of a shard may be more than fit into memory.
+    ctx.body = Readable.from(csv(index, field, shard));
   });
 };
 
 const quoted = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text);
 
-/** Lines `row,column` of one shard, by row and then by column; keys where there are keys. */
+/** Lines `row,column` of one shard, by row and then by column, each row as it is when its turn comes; keys where there are keys. */
 function* csv(index: Index, field: Field, shard: number): Generator<string> {
   const view = field.views.get(standardView);
   const columnsOfShard = ColumnSet.ofShards([shard]);

@@ -1,3 +1,7 @@
+import { permission } from '../../../contracts/permissions';
+import { watcherRisk } from '../../../contracts/watcher-policy';
+import { capabilityIds } from '../../../runs/capabilities';
+
 /** Lists that are answered whole: the most items they can have, and the rule that keeps them from having more. */
 export const bounded: Record<string, [most: number, because: string]> = {
   listComments: [1_000, 'the schema of a task'],
@@ -16,27 +20,27 @@ export const bounded: Record<string, [most: number, because: string]> = {
   verifyAudit: [100, 'mostBreaks'],
 };
 
-/** Answers about one thing: their arrays were written with it, and its contract says how many of them there may be. */
-export const ofOneThing = [
-  'getAuthContext',
-  'getBroadcast',
-  'getDecision',
-  'getError',
-  'getFeedback',
-  'getGovernanceTrace',
-  'getReflection',
-  'getRegisteredAgent',
-  'getReservation',
-  'getRunApproval',
-  'getRunRecovery',
-  'getRunStatus',
-  'getSharedResource',
-  'getWatcherPolicy',
-  'getWorktree',
-  'inspectQueueEntry',
-  'openWorktree',
-  'previewWorktreeCleanup',
-];
+/** Answers about one thing: the most items the longest of their arrays can have, and the rule that keeps it from growing. */
+export const ofOneThing: Record<string, [most: number, because: string]> = {
+  getAuthContext: [permission.options.length, 'the permissions that there are'],
+  getBroadcast: [1_000, 'maxReaders of a broadcast'],
+  getDecision: [100, 'the schema of a decision; its chain has 50, longestChain, and goes on with that of the first'],
+  getError: [50, 'the schema of an error; related tasks are 10, relatedNamed'],
+  getFeedback: [20, 'the schema of feedback'],
+  getGovernanceTrace: [256, 'the bounds of what a trace stores'],
+  getReflection: [20, 'the schema of a reflection'],
+  getRegisteredAgent: [200, 'the schema of a registration and its manifest'],
+  getReservation: [16, 'three ceilings of each of five scopes, and what the host announces'],
+  getRunApproval: [100, 'limits.scopes of an approval; requirements are one for each dimension of a phase'],
+  getRunRecovery: [66, 'artifacts that the schema of a completion allows, and two lines about files and commits'],
+  getRunStatus: [capabilityIds.length, 'capabilityIds; the controls are a table of fewer'],
+  getSharedResource: [200, 'the schema of a shared resource'],
+  getWatcherPolicy: [watcherRisk.options.length, 'the risks that there are'],
+  getWorktree: [50, 'keptHistory of a worktree; findings are one for each code, with 20 processes'],
+  inspectQueueEntry: [16, 'the ceilings of a reservation'],
+  openWorktree: [64, 'the arguments that BOARD_EDITOR_COMMAND may have'],
+  previewWorktreeCleanup: [21, 'findings are one for each code; 20 processes and 21 reasons are listed'],
+};
 
 /** Answers that sum up or show a part of a list, and the list that has all of it. */
 export const summaries: Record<string, string> = {

@@ -225,6 +225,26 @@ describe('the server', () => {
     expect(await outcome(get('/export?index=keyed&field=k&shard=0', csv))).toEqual([200, 'x,"a,b"']);
   });
 
+  it('exports a shard as it is read, without putting its lines together before', async () => {
+    await post('/index/large');
+    await post('/index/large/field/f', '{"options":{"type":"set"}}');
+    const sets = Array.from({ length: 5_000 }, (_, column) => `Set(${column * 7}, f=1)`);
+    await server.query('large', sets.join(''));
+    for (let from = 2; from <= 600; from += 100) {
+      const stores = Array.from({ length: 100 }, (_, n) => `Store(Row(f=1), f=${from + n})`);
+      await server.query('large', stores.join(''));
+    }
+    const response = await fetch(`${server.url}/export?index=large&field=f&shard=0`, {
+      headers: { Accept: 'text/csv' },
+    });
+    const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+    expect((await reader.read()).value).toMatch(/^1,0\n1,7\n/);
+    await server.query('large', 'Set(999999, f=601)');
+    let end = '';
+    for (let part = await reader.read(); !part.done; part = await reader.read()) end = end.slice(-1_000) + part.value;
+    expect(end.endsWith('601,34993\n601,999999\n')).toBe(true);
+  });
+
   it('takes a schema as it tells one', async () => {
     const schema = (await get('/schema')).text;
     const other = await serverUnderTest();
