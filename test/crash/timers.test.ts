@@ -50,11 +50,15 @@ beforeAll(async () => {
     BOARD_ARTIFACT_RETENTION_MS: String(retentionMs),
   };
   service = await startService(settings);
-  await configure();
+  const path = await configure();
   const second = await startWorkerProcess({
     environment: partEnvironment(service, { ...settings, BOARD_HOST_ID: 'second' }),
     logFile: join(files.path, 'second.log'),
   });
+  // Until the worker is live, nobody can say what its host has.
+  await persistently(() =>
+    service.call.ok('POST', '/api/config/repos', { name: 'far', path, defaultBranch: 'main', hostId: 'second' }),
+  );
   await connected(async (client) => {
     // What takes a while to come about comes first: the timers begin after it.
     [prolific, far, waiting, jailed, idle] = await Promise.all([
@@ -87,12 +91,11 @@ afterAll(async () => {
   await files.remove();
 });
 
-async function configure(): Promise<void> {
+/** Configures what needs no other host; answers the path of a repository. */
+async function configure(): Promise<string> {
   const { call } = service;
   const path = await aRepository(files.path);
-  const repository = { path, defaultBranch: 'main' };
-  await call.ok('POST', '/api/config/repos', { ...repository, name: 'sample', hostId: 'first' });
-  await call.ok('POST', '/api/config/repos', { ...repository, name: 'far', hostId: 'second' });
+  await call.ok('POST', '/api/config/repos', { name: 'sample', path, defaultBranch: 'main', hostId: 'first' });
   await call.configureAgents([
     scriptAgent('worker-bee', '3', '20'),
     { ...scriptAgent('worker-bee', '6000', '100'), type: 'long-bee' },
@@ -103,6 +106,7 @@ async function configure(): Promise<void> {
   ]);
   const queue = { leaseMs: 3_000, retryBackoffMs: 500 };
   await call.ok('PATCH', '/api/settings/features', { admission: { leaseMs: 3_000, heartbeatMs: 500, queue } });
+  return path;
 }
 
 /** Nothing is looked at here. */
