@@ -21,7 +21,6 @@ import {
 import type { ProviderRegistry } from '../providers/agents/registry';
 import type { AgentAccess, AgentPlace } from '../providers/agents/user/agent-access';
 import type { Git } from '../providers/git/git';
-import { GitError } from '../providers/git/git-error';
 import { renderRecorded } from '../runs/contract';
 import { startedAgent } from '../runs/workspace/trust';
 import type { AttemptRecord, AttemptStore } from '../stores/attempt-store';
@@ -35,7 +34,7 @@ import { goesOnWith } from './launch-snapshot';
 import { claimOf } from './claim';
 import { withHeartbeat } from '../platform/temporal/heartbeat';
 import type { LiveAgents } from './live-agents';
-import { observeWorktree, reportReplaced, type WorktreeObservationDependencies } from './observe-worktree';
+import { isWorkLost, observeWorktree, reportReplaced, type WorktreeObservationDependencies } from './observe-worktree';
 import { keepCaptured } from './output-artifacts';
 import { notReattachable, recordedOf, recoveredEvent, spoolDirOf, type Reattached } from './reattach';
 import { sourceOf } from './source';
@@ -253,7 +252,7 @@ export function createDispatchActivities(deps: DispatchDependencies) {
       const { identity } = await deps.git.restoreBaseline({ worktreePath, baseline: record.baseline });
       await recordIdentity(deps, record.taskId, identity);
     } catch (error) {
-      if (!(error instanceof GitError) || error.code !== 'worktree-replaced') throw error;
+      if (!isWorkLost(error)) throw error;
       const { workLost } = await reportReplaced(deps, record, error);
       await deps.attempts.loseWork(attemptId, workLost);
     }

@@ -30,7 +30,7 @@ export async function observeWorktree(
   try {
     changes = await deps.git.collectChanges({ worktreePath, baseline });
   } catch (error) {
-    if (!(error instanceof GitError) || error.code !== 'worktree-replaced') throw error;
+    if (!isWorkLost(error)) throw error;
     return reportReplaced(deps, record, error);
   }
   const claimedFiles = await findClaimedFiles({ worktreePath, identity: baseline.identity }, claims);
@@ -42,9 +42,13 @@ export async function observeWorktree(
   };
 }
 
+/** Whether the work of an attempt cannot be read or kept, because its worktree or repository leads elsewhere. */
+export const isWorkLost = (error: unknown): error is GitError =>
+  error instanceof GitError && (error.code === 'worktree-replaced' || error.code === 'repository-diverted');
+
 /**
- * Reports that the work of an attempt is lost, because something else is in the place of its worktree: in an event, in the
- * manifest, and to whoever judges the end.
+ * Reports that the work of an attempt is lost, because something else is in the place of its worktree, or of a part of its
+ * repository: in an event, in the manifest of the worktree, and to whoever judges the end.
  */
 export async function reportReplaced(
   deps: Pick<WorktreeObservationDependencies, 'events' | 'worktrees' | 'now' | 'log'>,
@@ -52,9 +56,10 @@ export async function reportReplaced(
   error: GitError,
 ): Promise<{ workLost: string }> {
   deps.log.error({ attemptId: record._id, err: error }, 'the worktree of an attempt was replaced');
-  await recordReplaced(deps, record.taskId, error);
+  // A repository that leads elsewhere refuses by itself until somebody has put it right; the worktree is as it was.
+  if (error.code === 'worktree-replaced') await recordReplaced(deps, record.taskId, error);
   const message = `The work of this attempt is lost: ${error.message} Nothing there was touched.`;
-  const payload = { code: worktreeReplaced, message };
+  const payload = { code: error.code === 'worktree-replaced' ? worktreeReplaced : 'REPOSITORY_DIVERTED', message };
   await deps.events.append(sourceOf(record), [{ kind: 'run.error', payload, dedupeKey: 'worktree-replaced' }]);
   return { workLost: message };
 }

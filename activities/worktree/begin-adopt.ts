@@ -78,7 +78,8 @@ export async function beginAdopt(
     const taken = pathTaken(error, taskId, legacyPath);
     if (taken) return taken;
     if (isRefusal(error, 'fetch-failed', 'unknown-remote')) return fetchFailed(taskId, error.message);
-    if (isRefusal(error, 'not-a-repository', 'unknown-ref', 'mismatch', 'conflict')) return refuse(error.message);
+    if (isRefusal(error, 'not-a-repository', 'unknown-ref', 'mismatch', 'conflict', 'repository-diverted'))
+      return refuse(error.message);
     throw error;
   }
 }

@@ -46,7 +46,7 @@ export async function beginCreate(
     await store(deps, record, preparing);
     return { state: 'preparing' };
   } catch (error) {
-    if (isRefusal(error, 'not-a-repository', 'unknown-ref')) {
+    if (isRefusal(error, 'not-a-repository', 'unknown-ref', 'repository-diverted')) {
       return refusal(
         'REPOSITORY_UNAVAILABLE',
         409,

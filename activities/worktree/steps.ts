@@ -28,7 +28,10 @@ export function createWorktreeStepActivities(deps: WorktreeHostDependencies) {
           ]);
           return { state: 'ready', ...(evidence ? { inspection: await inspect(deps, ready, evidence) } : {}) };
         } catch (error) {
-          if (!isRefusal(error, 'conflict', 'unknown-ref', 'not-a-repository', 'worktree-replaced')) throw error;
+          if (
+            !isRefusal(error, 'conflict', 'unknown-ref', 'not-a-repository', 'worktree-replaced', 'repository-diverted')
+          )
+            throw error;
           const { code, message } = error;
           const recoverable = { code, message, path: record.path, at: deps.now().toISOString() };
           const refused = gitRefusal(
@@ -55,7 +58,8 @@ export function createWorktreeStepActivities(deps: WorktreeHostDependencies) {
           return { state: 'ready' };
         } catch (error) {
           if (isRefusal(error, 'worktree-replaced')) return lost(deps, { record, operation }, error);
-          if (!isRefusal(error, 'merge-conflict', 'dirty', 'mismatch', 'stale', 'conflict')) throw error;
+          if (!isRefusal(error, 'merge-conflict', 'dirty', 'mismatch', 'stale', 'conflict', 'repository-diverted'))
+            throw error;
           const [code, message] =
             error.code === 'merge-conflict'
               ? [

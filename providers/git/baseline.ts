@@ -135,7 +135,7 @@ export async function captureBaseline(
   const { path: cwd, gitDir } = location;
   const keep = (status: WorktreeStatus) => keepSnapshot(git, location, attemptId, status);
   const { status, files, kept: commit } = await unmoved(git, location, keep);
-  await git(['update-ref', ref, commit], { cwd });
+  await git(['update-ref', '--no-deref', ref, commit], { cwd });
   return { attemptId, ...stateOf(status, files), snapshot: { ref, commit }, gitDir, identity: location.identity };
 }
 

@@ -71,7 +71,7 @@ export async function captureCheckpoint(
     parents.push(await commitTree(git, cwd, { date, tree: state.indexTree, parents, message: message('Index') }));
   }
   const commit = await commitTree(git, cwd, { date, tree: state.tree, parents, message: message('Worktree') });
-  await git(['update-ref', ref, commit], { cwd });
+  await git(['update-ref', '--no-deref', ref, commit], { cwd });
   return { ref, commit, ...state, changes: await diffTrees(git, location, sinceTree, state.tree) };
 }
 

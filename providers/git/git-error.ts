@@ -11,6 +11,7 @@ import { withoutCredentials } from '../../platform/log/log';
  * - `stale`: a branch or HEAD is not where the caller saw it
  * - `mismatch`: the worktree is on another branch, or not of this repository
  * - `worktree-replaced`: what is at the path of a worktree is not what was recorded there; nothing was touched
+ * - `repository-diverted`: a symbolic link in the repository would have git write elsewhere; nothing was written
  * - `outside`: a path is not inside the directory it has to be in
  * - `worktree-locked`: somebody has locked the worktree (`git worktree lock`)
  * - `checked-out`: the branch cannot be moved because it is checked out
@@ -31,6 +32,7 @@ export type GitErrorCode =
   | 'stale'
   | 'mismatch'
   | 'worktree-replaced'
+  | 'repository-diverted'
   | 'outside'
   | 'worktree-locked'
   | 'checked-out'

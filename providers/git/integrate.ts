@@ -79,7 +79,7 @@ export async function integrate(git: GitRunner, request: IntegrateRequest): Prom
     const kept = await readCommit(git, repository, ref);
     const same = kept?.parents.join() === [baseSha, headSha].join();
     const mergedSha = same ? kept.sha : await merge(git, path, request);
-    await git(['update-ref', ref, mergedSha], { cwd: repository });
+    await git(['update-ref', '--no-deref', ref, mergedSha], { cwd: repository });
     await git(['update-ref', '--no-deref', 'HEAD', mergedSha], { cwd: path });
     return { mergedSha, alreadyMerged: false };
   } catch (error) {
@@ -99,5 +99,5 @@ export async function removeIntegration(
   await clearIntegration(git, repository, path);
   if (!request.landed) return;
   const kept = await gitFields(git, ['for-each-ref', '--format=%(objectname)', ref], { cwd: repository });
-  if (kept.length > 0) await git(['update-ref', '-d', ref], { cwd: repository });
+  if (kept.length > 0) await git(['update-ref', '--no-deref', '-d', ref], { cwd: repository });
 }

@@ -1,6 +1,7 @@
 import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { verifyRepository } from './verify-repository';
 import type { WorktreeLocation } from './worktree-location';
 
 const mtimeOf = (path: string): Promise<number | undefined> =>
@@ -19,6 +20,8 @@ export async function clearStaleLocks(
   branch: string | null,
   olderThanMs: number,
 ): Promise<void> {
+  // A lock is removed by its path, which must not lead elsewhere.
+  verifyRepository({ gitDir, commonDir });
   const locks = [join(gitDir, 'index.lock'), join(gitDir, 'HEAD.lock')];
   if (branch !== null) locks.push(join(commonDir, 'refs/heads', `${branch}.lock`));
   for (const lock of locks) {

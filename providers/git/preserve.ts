@@ -47,6 +47,6 @@ export async function preserveAttempt(
 
   const others = [...(tip ? [tip.sha] : []), ...stashed];
   const commit = await commitEverything(git, cwd, { head, tree, others, message: `What ${attemptId} left\n` });
-  await git(['update-ref', ref, commit], { cwd });
+  await git(['update-ref', '--no-deref', ref, commit], { cwd });
   return { ref, commit };
 }

@@ -97,7 +97,7 @@ async function runRebase(
     if (!(error instanceof GitError)) throw error;
     const paths = await conflictingPaths(git, cwd);
     await putBack(git, location, { branch, headSha });
-    await git(['update-ref', '-d', ref, headSha], { cwd });
+    await git(['update-ref', '--no-deref', '-d', ref, headSha], { cwd });
     if (paths.length === 0) throw error;
     const message = `${branch} does not go onto ${ontoSha}: ${paths.length} files conflict.`;
     throw new GitError('merge-conflict', message, paths.slice(0, listedPaths));
@@ -130,7 +130,7 @@ export async function rebaseOnto(git: GitRunner, request: RebaseRequest): Promis
   if (contained) return { headSha, previousHeadSha: headSha, rebased: false, backupRef };
   refuseDirty(cwd, status);
   verifyStill(location);
-  await git(['update-ref', backupRef, headSha], { cwd });
+  await git(['update-ref', '--no-deref', backupRef, headSha], { cwd });
   await runRebase(git, location, { branch, headSha, ontoSha, ref: backupRef });
   const head = await readCommit(git, cwd, 'HEAD');
   if (!head) throw new GitError('failed', `${cwd} has no commit after its rebase.`);

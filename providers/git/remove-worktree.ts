@@ -70,14 +70,14 @@ async function keepContent(git: GitRunner, commonDir: string, evidence: Worktree
   const others = [...(branchSha === null ? [] : [branchSha]), ...stashed];
   const message = `What ${path} held when it was removed\n`;
   const commit = await commitEverything(git, commonDir, { head, tree, others, message });
-  await git(['update-ref', ref, commit], { cwd: commonDir });
+  await git(['update-ref', '--no-deref', ref, commit], { cwd: commonDir });
 }
 
 /** Keeps a branch whose worktree git has forgotten, when it is where the removal was decided on. */
 async function keepBranch(git: GitRunner, cwd: string, { branch, headSha, id }: RemoveRequest): Promise<void> {
   const tip = await resolveCommit(git, cwd, `refs/heads/${branch}`);
   if (tip !== headSha || (await resolveCommit(git, cwd, removedRef(id)))) return;
-  await git(['update-ref', removedRef(id), tip], { cwd });
+  await git(['update-ref', '--no-deref', removedRef(id), tip], { cwd });
 }
 
 async function decide(git: GitRunner, commonDir: string, path: string, request: RemoveRequest): Promise<void> {
@@ -98,7 +98,7 @@ async function deleteBranch(git: GitRunner, cwd: string, request: RemoveRequest)
   const keepers = [base, kept].filter((sha) => sha !== undefined);
   if ((await gitText(git, ['rev-list', '--max-count=1', tip, '--not', ...keepers], { cwd })) !== '') return false;
   try {
-    await git(['update-ref', '-d', `refs/heads/${branch}`, tip], { cwd });
+    await git(['update-ref', '--no-deref', '-d', `refs/heads/${branch}`, tip], { cwd });
     return true;
   } catch (error) {
     // Somebody has committed to it meanwhile: it stays.

@@ -21,7 +21,7 @@ export async function restoreHead(
     return;
   }
   await git(['symbolic-ref', 'HEAD', `refs/heads/${branch}`], { cwd });
-  await git(['update-ref', `refs/heads/${branch}`, headSha], { cwd });
+  await git(['update-ref', '--no-deref', `refs/heads/${branch}`, headSha], { cwd });
 }
 
 /** Makes index and files this tree; a damaged index is thrown away, it is rebuilt from the tree. */

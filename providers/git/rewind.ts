@@ -96,7 +96,7 @@ async function keep(git: GitRunner, cwd: string, { id, before }: RewindRequest):
     parents.push(await commitTree(git, cwd, { date, tree: before.indexTree, parents, message }));
   }
   const commit = await commitTree(git, cwd, { date, tree: before.tree, parents, message });
-  await git(['update-ref', ref, commit], { cwd });
+  await git(['update-ref', '--no-deref', ref, commit], { cwd });
   return ref;
 }
 

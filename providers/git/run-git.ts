@@ -5,6 +5,7 @@ import { programRunner, type RunProgram } from '../../platform/processes/program
 import { configured, gitEnvironment, hardening } from './git-environment';
 import { GitError, type GitErrorCode } from './git-error';
 import { createRepositorySettings, type RepositorySettings } from './settings/repository-settings';
+import { verifyRepository, writesToRepository } from './verify-repository';
 
 /** The most output of one command that is read, in bytes. */
 const outputLimitBytes = 64 * 1_048_576;
@@ -116,6 +117,7 @@ export function createGitRunner(options: GitRunnerOptions): GitRunner {
     options.othersWork ? { ...command, config: [...(command.config ?? []), `safe.directory=${command.cwd}`] } : command;
   const run = async (args: readonly string[], command: GitCommand): Promise<GitAnswer> => {
     const repository = await repositories.environment(command.cwd);
+    if (writesToRepository(args)) verifyRepository(repositories.place(command.cwd));
     const deadline = performance.now() + options.lockWaitMs;
     for (let pauseMs = 10; ; pauseMs = Math.min(pauseMs * 2, 250)) {
       const outcome = await execute(runProgram, args, trusting(command), {

@@ -1,6 +1,7 @@
 import { cp, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type GitRunner, gitFields } from './run-git';
+import { verifyRepository } from './verify-repository';
 import type { WorktreeLocation } from './worktree-location';
 
 /** Moves a file or directory, also to another file system. */
@@ -28,7 +29,8 @@ const holdsHistory = /^(?:modules|set-aside|replaced-\d+)$/;
 async function forgetFiles(git: GitRunner, cwd: string, directory: string): Promise<void> {
   const entries = await readdir(directory, { withFileTypes: true });
   const isRepository = entries.some(({ name }) => name === 'HEAD');
-  if (isRepository) {
+  // Git would write to the file that a link leads to.
+  if (isRepository && entries.some((entry) => entry.name === 'config' && entry.isFile())) {
     const config = ['config', '--file', join(directory, 'config'), '--unset-all', 'core.worktree'];
     await git(config, { cwd, okCodes: [5] });
   }
@@ -46,6 +48,7 @@ export const setAsideDirectory = (commonDir: string, id: string): string => join
  * submodules, and what earlier operations have put aside.
  */
 export async function setAsideHistory(git: GitRunner, location: WorktreeLocation, id: string): Promise<void> {
+  verifyRepository(location);
   const aside = setAsideDirectory(location.commonDir, id);
   for (const path of await nestedRepositories(git, location.path)) {
     await move(join(location.path, path), join(aside, 'worktree', path));

@@ -3,6 +3,7 @@ import { asOperator } from '../../platform/processes/operator-umask';
 import { configured, hardening, transferEnvironment } from './git-environment';
 import { GitError } from './git-error';
 import type { GitRunner } from './run-git';
+import { verifyRepository, writesToRepository } from './verify-repository';
 
 /** The most that is remembered of what a transfer prints, in characters. */
 const outputLimit = 1_048_576;
@@ -59,6 +60,7 @@ function killGroup({ pid }: ChildProcess): void {
 export function createTransfer(git: GitRunner, options: { timeoutMs: number; stallMs: number }): GitTransfer {
   return async (args, { cwd, config = [] }) => {
     const repository = await git.repositories.environment(cwd);
+    if (writesToRepository(args)) verifyRepository(git.repositories.place(cwd));
     const sshCommand = await git(['config', '--get', 'core.sshCommand'], { cwd, okCodes: [1] });
     const stallSeconds = Math.ceil(options.stallMs / 1_000);
     const settings = configured([...hardening, ...plainTransfers, ...config, `http.lowSpeedTime=${stallSeconds}`]);
