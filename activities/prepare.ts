@@ -17,6 +17,7 @@ import {
   type RunLimits,
 } from '../runs/contract';
 import { refusal } from '../runs/refusal';
+import { baseBranchRefusal } from '../runs/workspace/base-branch';
 import type { AgentCircuit } from '../stores/host-manifest-store';
 import type { AttemptRecord, AttemptStore } from '../stores/attempt-store';
 import type { PhaseStore } from '../stores/phase-store';
@@ -221,6 +222,9 @@ export function createPrepareActivities(deps: PrepareDependencies) {
   async function workspaceOf(record: AttemptRecord) {
     const { repository, git: target } = record;
     if (!repository || !target) return { envelope: null, baseline: undefined, surroundings: undefined };
+    // An attempt that was planned by an earlier release, or is tried again.
+    const onBase = baseBranchRefusal(record.taskId, repository, target);
+    if (onBase) return onBase;
     try {
       const leased = await takeLease(deps, record.taskId, record._id);
       if (isRefusal(leased)) return leased;
@@ -292,7 +296,9 @@ const otherWorktree = ({ repository, branch, hostId, path }: WorktreeRecord, rec
   );
 
 /** What no repetition helps against. */
-const lasting: readonly GitError['code'][] = ['not-a-repository', 'unknown-ref', 'conflict', 'worktree-replaced'];
+const lasting: readonly GitError['code'][] = [
+  ...(['not-a-repository', 'unknown-ref', 'conflict', 'worktree-replaced', 'repository-diverted'] as const),
+];
 /** How often anything else is tried before the caller is told. */
 const tries = 4;
 

@@ -11,6 +11,7 @@ import { createAttemptStore } from '../stores/attempt-store';
 import { createAuditStore } from '../stores/audit-store';
 import { createCompletionGate } from '../runs/ceremonies/completion-gate';
 import { gatedBoard } from '../runs/ceremonies/gated-board';
+import { branchedBoard } from '../runs/workspace/branched-board';
 import { createBoard } from '../stores/board-files/board';
 import { recordedBoard } from '../stores/board-files/recorded-board';
 import { createBroadcastStore } from '../stores/broadcast-store';
@@ -70,7 +71,11 @@ export async function openContext(env: ApiEnvironment, log: Log, closers: Closer
   const settings = await createSettingsStore(database, env);
   const traces = await createTraceStore(database);
   const ceremonies = await createCeremonyStore(database);
-  const governed = gatedBoard(files, createCompletionGate({ ceremonies, traces, settings }));
+  const repositories = await createRepositoryStore(database);
+  const governed = gatedBoard(
+    branchedBoard(files, repositories),
+    createCompletionGate({ ceremonies, traces, settings }),
+  );
   return {
     env,
     log,
@@ -88,7 +93,7 @@ export async function openContext(env: ApiEnvironment, log: Log, closers: Closer
     attachments: await createAttachmentStore(database),
     managedLists: await createManagedListStore(database),
     templates: await createTemplateStore(database),
-    repositories: await createRepositoryStore(database),
+    repositories,
     routing: await createRoutingStore(database, {
       agents,
       profiles: () => profiles.list(),

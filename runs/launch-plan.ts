@@ -10,6 +10,7 @@ import { secretProblem } from './contract/secrets';
 import { launchPhase, phaseRefusal } from './phases/launch';
 import { launchSources } from './phases/sources';
 import { launchedAgent } from './launch-options';
+import { baseBranchRefusal } from './workspace/base-branch';
 import { selectLaunch, type LaunchSubject } from './readiness';
 
 /** A launch that passed the gate: what it is made of, and the repository it works in. */
@@ -28,6 +29,9 @@ export function planLaunch(subject: LaunchSubject, { maxRetries }: { maxRetries:
   const selection = selectLaunch(subject);
   if ('status' in selection) return selection;
   const { task, request, profile = null, sandbox = null, repository = null } = subject;
+  const git = repository && gitTargetOf(task, repository);
+  const onBase = repository && git && baseBranchRefusal(task.id, repository, git);
+  if (onBase) return onBase;
   const unusable = secretProblem(selection.agent, profile);
   if (unusable) return unusable;
   const agent = launchedAgent(selection.agent, { selection, profile, sandbox });
@@ -63,7 +67,7 @@ export function planLaunch(subject: LaunchSubject, { maxRetries }: { maxRetries:
       maxRetries,
     },
     repository,
-    git: repository && gitTargetOf(task, repository),
+    git,
   };
 }
 

@@ -2,6 +2,7 @@ import type { LaunchRefusal } from '../../contracts/launch';
 import { GitError } from '../../providers/git/git-error';
 import type { WorktreeEvidence } from '../../providers/git/worktree-git';
 import { refusal } from '../../runs/refusal';
+import { baseBranchRefusal } from '../../runs/workspace/base-branch';
 import type { WorktreeRecord } from '../../stores/worktree-store';
 import type { WorktreeHostDependencies } from './dependencies';
 import { headMoved, inUse, noWorktree } from './refusals';
@@ -19,6 +20,10 @@ export async function atRest(
 ): Promise<(WorktreeEvidence & { headSha: string }) | LaunchRefusal> {
   const taskId = record._id;
   if (record.state !== 'ready') return noWorktree(taskId);
+  const repository = await deps.repositories.find(record.repository);
+  const target = { branch: record.branch, baseBranch: record.base.branch };
+  const onBase = repository && baseBranchRefusal(taskId, repository, target);
+  if (onBase) return onBase;
   const attemptId = (await deps.activeRuns.holder(taskId)) ?? heldBy(record, deps.now());
   if (attemptId !== null) return inUse(taskId, attemptId);
   const evidence = await deps.git.inspectWorktree(placeOf(record));

@@ -8,6 +8,7 @@ import { startProofMs, type MessageProofs } from '../../platform/crypto/message-
 import { messageUnproven, type MessageProof } from '../../platform/crypto/message-proof-shape';
 import type { ProofVerifier } from '../../platform/temporal/proof-verifier';
 import { refusal } from '../../runs/refusal';
+import { baseBranchRefusal } from '../../runs/workspace/base-branch';
 import type { AttemptStore } from '../../stores/attempt-store';
 import type { Board } from '../../stores/board-files/board';
 import type { HostStore } from '../../stores/host-store';
@@ -178,7 +179,7 @@ export function createWorktreePlanActivities(deps: WorktreePlanDependencies) {
       ...gitTargetOf(task, repository),
       ...(git.worktreePath === undefined ? {} : { legacyPath: git.worktreePath }),
     };
-    return { hostId, unfinished: null, target };
+    return baseBranchRefusal(id, repository, target) ?? { hostId, unfinished: null, target };
   }
 }
 

@@ -16,3 +16,21 @@ export const isMergeBranch = (
 export const mergeBranchAdvice = (repository: string, branch: string): string =>
   `${branch} is no branch of ${repository} that everybody may merge into. Let an administrator merge, or add it with ` +
   `PATCH /api/config/repos/${repository} {"mergeBranches": [${JSON.stringify(branch)}]}.`;
+
+/**
+ * Whether a task would work on a branch that only merges may move: its base, or one that work of the repository is merged
+ * into. Commits of its agents would move it without a merge. Letter case makes no other branch: not every file system
+ * tells them apart.
+ */
+export const isBaseBranch = (
+  repository: Pick<Repository, 'defaultBranch' | 'mergeBranches'>,
+  { branch, baseBranch }: { branch: string; baseBranch: string },
+): boolean =>
+  [baseBranch, repository.defaultBranch, ...(repository.mergeBranches ?? [])].some(
+    (base) => base.toLowerCase() === branch.toLowerCase(),
+  );
+
+/** What to do about a task that works on such a branch. */
+export const baseBranchAdvice = (repository: string, branch: string): string =>
+  `${branch} is a branch that work in ${repository} is merged into: no task works on it. Set git.branch to another one ` +
+  'or leave it out, and merge that.';

@@ -1,10 +1,12 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { asyncLocalStorage, type Context } from '@temporalio/activity';
+import { createBeginWorktreeActivities } from '../../activities/worktree/begin';
 import type { Beginning } from '../../activities/worktree/beginning';
 import { createNewWorktreeActivities } from '../../activities/worktree/create';
 import type { WorktreeHostDependencies } from '../../activities/worktree/dependencies';
 import { createWorktreeStepActivities } from '../../activities/worktree/steps';
+import type { Repository } from '../../contracts/repository';
 import { createLog } from '../../platform/log/log';
 import type { Git } from '../../providers/git/git';
 import type { Database } from '../../stores/collection';
@@ -36,10 +38,10 @@ afterEach(async () => {
 });
 
 /** The activities of a host whose git may be another one in parts. */
-function onHost(git: Partial<Git> = {}) {
+function onHost(git: Partial<Git> = {}, repository?: Repository) {
   const deps: WorktreeHostDependencies = {
     worktrees,
-    repositories: { find: () => Promise.resolve(undefined) },
+    repositories: { find: () => Promise.resolve(repository) },
     activeRuns: { holder: () => Promise.resolve(undefined) },
     git: { ...at.git, ...git },
     hostId: 'host',
@@ -52,7 +54,12 @@ function onHost(git: Partial<Git> = {}) {
   };
   const creation = createNewWorktreeActivities(deps);
   const steps = createWorktreeStepActivities(deps);
+  const beginning = createBeginWorktreeActivities(deps);
   return {
+    merge: (operationId: string, request: { anyBranch?: boolean } = {}) =>
+      asActivity(() =>
+        beginning.beginWorktree({ ...aCreation(operationId), request: { kind: 'merge', ...request }, target: null }),
+      ),
     create: (operationId: string) => asActivity(() => creation.createWorktree(aCreation(operationId))),
     rebase: (operationId: string) => asActivity(() => steps.rebaseWorktree({ taskId, operationId })),
   };
@@ -82,6 +89,17 @@ test('a creation that failed says so again when its answer was lost, and can be 
   expect(await create('op_1')).toMatchObject({ status: 'refused' });
   expect(await create('op_2')).toMatchObject({ state: 'ready' });
   expect(await create('op_2')).toMatchObject({ state: 'ready' });
+});
+
+test('a merge into a branch that is not one of the repository is refused where it is made, too', async () => {
+  await onHost().create('op_1');
+  const release: Repository = { name: 'sample', path: at.repository, defaultBranch: 'release' };
+  const refused = { status: 'refused', httpStatus: 409, code: 'WORKTREE_MERGE_BRANCH', details: { branch: 'main' } };
+  expect(await onHost({}, release).merge('op_2')).toMatchObject(refused);
+  expect(await onHost().merge('op_3')).toMatchObject(refused);
+  expect((await worktrees.get(taskId))?.state).toBe('ready');
+  const allowed = { ...release, mergeBranches: ['main'] };
+  expect(await onHost({}, allowed).merge('op_4')).toMatchObject({ state: 'merging' });
 });
 
 test('a rebase that met a conflict says so again when its answer was lost', async () => {

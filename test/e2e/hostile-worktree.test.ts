@@ -1,12 +1,19 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { eventually } from '../../platform/testing/eventually';
+import { agentRunId } from '../../workflows/agent-run/messages';
+import { reconcileId } from '../../workflows/reconcile/messages';
+import { Caller, type Answer } from '../support/caller';
 import { aRemoteRepository, commitIn, type RemoteRepository } from '../support/remote-repository';
 import { aRepository, git } from '../support/repository';
-import { startSecuredStack, type SecuredStack } from '../support/secured-stack';
+import { agentKey, startSecuredStack, type SecuredStack } from '../support/secured-stack';
 
 let at: SecuredStack;
 let shop: RemoteRepository;
 let victim: string;
+let reader: Caller;
+
+const readerKey = 'reader-key-of-this-test-0123456789abcdef';
 
 const shell = (type: string, script: string, ...args: string[]) => ({
   type,
@@ -17,7 +24,8 @@ const shell = (type: string, script: string, ...args: string[]) => ({
 });
 
 beforeAll(async () => {
-  at = await startSecuredStack();
+  at = await startSecuredStack({ BOARD_API_KEYS: `worker:${agentKey}:agent,reader:${readerKey}:read-only` });
+  reader = new Caller(at.stack.url, { 'x-api-key': readerKey });
   const { admin, stack } = at;
   shop = await aRemoteRepository(stack.dir);
   victim = join(stack.dir, 'victim');
@@ -26,6 +34,12 @@ beforeAll(async () => {
   await admin.ok('POST', '/api/config/repos', { name: 'shop', path: shop.path });
   await admin.configureAgents([
     shell('mover', 'w=$PWD; cd /; mv "$w" "$w-moved"; ln -s "$1" "$w"', victim),
+    shell('lost-mover', 'w=$PWD; cd /; mv "$w" "$w-moved"; ln -s "$1" "$w"; exec sleep 60', victim),
+    shell(
+      'diverter',
+      'echo work > work; r=$(git rev-parse --git-common-dir)/refs/board; mv "$r" "$r-moved"; ln -s "$1" "$r"',
+      victim,
+    ),
     shell(
       'setter',
       'git config filter.x.clean "touch /nowhere"; echo "exit 0" > "$(git rev-parse --git-common-dir)/hooks/pre-push"',
@@ -38,6 +52,10 @@ const aTask = async (fields: object = {}): Promise<string> =>
   (await at.admin.createTask({ title: 'Do it', git: { repo: 'shop', ...fields } })).id;
 const url = (taskId: string, rest = '') => `/api/tasks/${taskId}/worktree${rest}`;
 
+const codeOf = ({ status, body }: Answer) => [status, body.code];
+const refusalOf = ({ status, body }: Answer) => [status, body.details?.issues?.[0].path];
+const onGit = [400, 'git.branch'];
+
 describe('merging', () => {
   test('into another branch than the configured ones is for administrators', async () => {
     const { admin, agent } = at;
@@ -49,6 +67,7 @@ describe('merging', () => {
       return taskId;
     };
     const [main, release, next] = [await onto('main'), await onto('release'), await onto('next')];
+    expect((await reader.post(url(main, '/merge'))).status).toBe(403);
     expect((await agent.post(url(main, '/merge'))).status).toBe(200);
     const refused = await agent.post(url(release, '/merge'));
     expect([refused.status, refused.body.code]).toEqual([403, 'FORBIDDEN']);
@@ -57,6 +76,48 @@ describe('merging', () => {
     expect((await admin.post(url(release, '/merge'))).status).toBe(200);
     await admin.ok('PATCH', '/api/config/repos/shop', { mergeBranches: ['next'] });
     expect((await agent.post(url(next, '/merge'))).status).toBe(200);
+  });
+});
+
+describe('a branch that work is merged into', () => {
+  test('is no branch of a task, whoever asks', async () => {
+    const { admin, agent } = at;
+    await admin.ok('PATCH', '/api/config/repos/shop', { mergeBranches: ['next', 'stable'] });
+    for (const caller of [admin, agent]) {
+      for (const fields of [{ branch: 'main' }, { branch: 'stable' }, { branch: 'release', baseBranch: 'release' }]) {
+        const body = { title: 'Do it', git: { repo: 'shop', ...fields } };
+        expect(refusalOf(await caller.post('/api/tasks', body))).toEqual(onGit);
+        const taskId = await aTask();
+        expect(refusalOf(await caller.send('PATCH', `/api/tasks/${taskId}`, { git: body.git }))).toEqual(onGit);
+      }
+    }
+  });
+
+  test('is refused to tasks that have it from before, at each worktree and launch', async () => {
+    const { admin } = at;
+    const taskId = await aTask({ branch: 'later', worktreePath: '/nowhere' });
+    await admin.ok('PATCH', '/api/config/repos/shop', { mergeBranches: ['next', 'later'] });
+    for (const operation of ['', '/adopt']) {
+      expect(codeOf(await admin.post(url(taskId, operation)))).toEqual([409, 'WORKTREE_BASE_BRANCH']);
+    }
+    expect(codeOf(await admin.post(`/api/agents/${taskId}/start`, { agent: 'mover' }))).toEqual([
+      409,
+      'WORKTREE_BASE_BRANCH',
+    ]);
+    expect((await admin.send('PATCH', `/api/tasks/${taskId}`, { title: 'Otherwise' })).status).toBe(200);
+  });
+
+  test('is refused to a worktree that is there from before', async () => {
+    const { admin } = at;
+    const taskId = await aTask({ branch: 'soon' });
+    const { path } = await admin.ok('POST', url(taskId), {});
+    await commitIn(path, 'soon.txt');
+    await admin.ok('PATCH', '/api/config/repos/shop', { mergeBranches: ['soon'] });
+    for (const operation of ['/rebase', '/merge']) {
+      expect(codeOf(await admin.post(url(taskId, operation)))).toEqual([409, 'WORKTREE_BASE_BRANCH']);
+    }
+    await admin.ok('PATCH', '/api/config/repos/shop', { mergeBranches: ['next'] });
+    expect((await admin.post(url(taskId, '/merge'))).status).toBe(200);
   });
 });
 
@@ -122,6 +183,43 @@ describe('an agent', () => {
     expect(removed.state).toBe('removed');
     expect(await readFile(join(victim, 'precious.txt'), 'utf8')).toBe('precious\n');
     expect(await admin.ok('POST', url(taskId), {})).toMatchObject({ state: 'ready', path: lost.path });
+  });
+
+  test('that did so before its run was lost is reported when that is reclaimed', async () => {
+    const { admin, stack } = at;
+    const taskId = await aTask();
+    const { attemptId } = await admin.start(taskId, { agent: 'lost-mover' });
+    const { path } = await eventually(async () => {
+      const worktree = await admin.ok('GET', url(taskId));
+      expect((await lstat(worktree.path)).isSymbolicLink()).toBe(true);
+      return worktree;
+    });
+    await stack.temporal.workflow.getHandle(agentRunId(attemptId)).terminate('by the test');
+    await stack.temporal.schedule.getHandle(reconcileId).trigger();
+    const lost = await eventually(async () => {
+      const { attempts } = await admin.ok('GET', `/api/agents/${taskId}/attempts`);
+      const attempt = attempts.find(({ id }: { id: string }) => id === attemptId);
+      expect(attempt.completion).toBeTruthy();
+      return attempt;
+    });
+    expect(lost.completion.harness.workLost).toMatch(/symbolic link/);
+    expect((await admin.ok('GET', url(taskId))).recoverable.code).toBe('WORKTREE_REPLACED');
+    expect((await lstat(path)).isSymbolicLink()).toBe(true);
+    expect(await readdir(victim)).toEqual(['precious.txt']);
+    expect(await readFile(join(victim, 'precious.txt'), 'utf8')).toBe('precious\n');
+  });
+
+  test('that diverts references of the repository has its work reported lost, and nothing is written there', async () => {
+    const { admin, stack } = at;
+    const path = await aRepository(stack.dir, 'diverted');
+    await admin.ok('POST', '/api/config/repos', { name: 'diverted', path });
+    const taskId = await aTask({ repo: 'diverted' });
+    await admin.start(taskId, { agent: 'diverter' });
+    const { attempt } = await admin.ended(taskId);
+    expect(attempt.completion.harness.workLost).toMatch(/refs\/board is a symbolic link/);
+    expect(await readdir(victim)).toEqual(['precious.txt']);
+    const next = await admin.post(`/api/agents/${await aTask({ repo: 'diverted' })}/start`, { agent: 'setter' });
+    expect([next.status, next.body.code]).toEqual([409, 'WORKTREE_NOT_CREATED']);
   });
 
   test('that changes settings and hooks of the repository is reported, by their names', async () => {

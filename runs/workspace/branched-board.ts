@@ -1,0 +1,53 @@
+import type { Task } from '../../contracts/task';
+import { validationError } from '../../platform/errors/app-error';
+import type { Board, TaskChange } from '../../stores/board-files/types';
+import type { RepositoryStore } from '../../stores/repository-store';
+import { baseBranchAdvice, isBaseBranch } from './merge-branches';
+
+/**
+ * The same board, on which no task is given a branch that only merges may move (`isBaseBranch`): whoever changes it, and
+ * however. A task that has one from before can be changed otherwise; no run starts on it.
+ *
+ * Refusals are `AppError` 400 with the path `git.branch`.
+ */
+export function branchedBoard(board: Board, repositories: Pick<RepositoryStore, 'list'>): Board {
+  async function guarded(change: TaskChange): Promise<TaskChange> {
+    const configured = await repositories.list();
+    return (current, location) => {
+      const fields = change(current, location);
+      if (fields.git && JSON.stringify(fields.git) !== JSON.stringify(current.git))
+        assertBranch(fields.git, configured);
+      return fields;
+    };
+  }
+  return {
+    async create(input, options) {
+      if (input.git?.branch !== undefined) assertBranch(input.git, await repositories.list());
+      return board.create(input, options);
+    },
+    update: async (id, change, writer) => board.update(id, await guarded(change), writer),
+    move: async (id, to, change, mover) => board.move(id, to, await guarded(change), mover),
+    remove: (id, remover) => board.remove(id, remover),
+    get: (id) => board.get(id),
+    list: (query, location) => board.list(query, location),
+    counts: () => board.counts(),
+    progress: board.progress,
+    exclusive: (name, work) => board.exclusive(name, work),
+    diagnostics: () => board.diagnostics(),
+    get version() {
+      return board.version;
+    },
+    onChange: (listener) => board.onChange(listener),
+    close: () => board.close(),
+  };
+}
+
+function assertBranch(
+  { repo, branch, baseBranch }: NonNullable<Task['git']>,
+  configured: Awaited<ReturnType<RepositoryStore['list']>>,
+): void {
+  const repository = configured.find(({ name }) => name === repo);
+  if (!repository || branch === undefined) return;
+  if (!isBaseBranch(repository, { branch, baseBranch: baseBranch ?? repository.defaultBranch })) return;
+  throw validationError([{ path: 'git.branch', message: baseBranchAdvice(repository.name, branch) }]);
+}
