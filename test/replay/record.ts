@@ -22,6 +22,7 @@ import { conversationScenarios } from './scenarios/conversations';
 import { hookScenarios } from './scenarios/hooks';
 import { lostScenarios } from './scenarios/lost';
 import { phaseScenarios } from './scenarios/phases';
+import { provenScenarios } from './scenarios/proven';
 import { reattachedScenarios } from './scenarios/reattached';
 import { repositoryScenarios } from './scenarios/repositories';
 import { rewindScenarios } from './scenarios/rewinds';
@@ -50,7 +51,11 @@ const groups: Record<string, (stage: Stage) => Promise<Recording[]>> = {
   conversations: conversationScenarios,
   lost: lostScenarios,
   reattached: reattachedScenarios,
+  proven: provenScenarios,
 };
+
+/** Stack traces name the paths of the machine that records. */
+const withoutTraces = (history: string): string => history.replace(/("stackTrace": )"(?:[^"\\]|\\.)*"/g, '$1""');
 
 async function main(): Promise<void> {
   const files = await makeTempDir('record');
@@ -92,7 +97,7 @@ async function main(): Promise<void> {
     for (const [name, workflowId] of recorded) {
       await temporal.workflow.getHandle(workflowId).result();
       const history = await temporal.workflow.getHandle(workflowId).fetchHistory();
-      await writeFile(join(histories, `${name}.json`), historyToJSON(history));
+      await writeFile(join(histories, `${name}.json`), withoutTraces(historyToJSON(history)));
       process.stdout.write(`${name}: ${history.events?.length ?? 0} events\n`);
     }
   } finally {
