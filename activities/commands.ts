@@ -6,7 +6,7 @@ import { contractMismatch } from '../runs/integrity';
 import { phaseNotice, type PhaseNotice } from '../runs/phases/notice';
 import type { AuditStore } from '../stores/audit-store';
 import type { PhaseStore } from '../stores/phase-store';
-import { temporalOperator } from '../workflows/operator';
+import { claimed, temporalOperator } from '../workflows/operator';
 import type { AttemptRecord, AttemptStore } from '../stores/attempt-store';
 import type { RunCommand, RunCommandStore } from '../stores/run-command-store';
 import type { RunEventStore } from '../stores/run-event-store';
@@ -110,7 +110,7 @@ export function createCommandActivities(deps: CommandActivityDependencies) {
 
   /** The command as it was written down by whoever sent it; what nobody has written down is an operator's. */
   async function written(
-    { commandId, type, message, actor: claimedActor }: CommandInput & { commandId: string },
+    { commandId, type, message, actor }: CommandInput & { commandId: string },
     { _id: attemptId, taskId }: AttemptRecord,
   ): Promise<RunCommand | { refusal: CommandRefusal }> {
     const known = await deps.commands.get(attemptId, commandId);
@@ -127,7 +127,7 @@ export function createCommandActivities(deps: CommandActivityDependencies) {
     }
     const worded = type === 'message' || type === 'steer';
     if (worded && message === undefined) return refused('INVALID_COMMAND', 'The command has no words.');
-    const details = { type, commandId, claimedActor };
+    const details = { type, commandId: commandId.slice(0, 200), claimedActor: claimed(actor) };
     await deps.audit.record({ action: 'run.command', actor: temporalOperator, resource: attemptId, details });
     const words = message === undefined ? {} : { message };
     return deps.commands.request({ ...command, ...words, actor: temporalOperator, sentBy: temporalOperator });

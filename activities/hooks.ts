@@ -41,6 +41,8 @@ export function createHookActivities({ hooks, executions, webhooks, proofs, now 
     async runHook({ id, hookId, context, proof }: HookRun): Promise<void> {
       await proofs.require(transitionMessage({ id, context }), proof);
       const executionId = `${id}/${hookId}`;
+      // Told already, by a try whose answer was lost, or by the same event that was sent again.
+      if (await executions.isDelivered(executionId)) return;
       const hook = await hooks.get(hookId);
       if (!hook?.enabled) return;
       const at = now();

@@ -1,15 +1,21 @@
+import { ApplicationFailure } from '@temporalio/common';
 import { startProofMs, type MessageProofs } from '../platform/crypto/message-proof';
 import type { MessageProof } from '../platform/crypto/message-proof-shape';
 import type { ProofVerifier } from '../platform/temporal/proof-verifier';
 import { claimDigest, redactClaim, type TerminalClaim } from '../runs/completion';
 import type { ClaimStore } from '../stores/claim-store';
 import type { AuditStore } from '../stores/audit-store';
-import type { OperatorCompletion, StopInput } from '../workflows/agent-run/messages';
+import {
+  unknownClaim,
+  type CompleteInput,
+  type OperatorCompletion,
+  type StopInput,
+} from '../workflows/agent-run/messages';
 import { stopMessage, stoppedByMessage } from '../workflows/message-proofs';
-import { temporalOperator } from '../workflows/operator';
+import { claimed, temporalOperator } from '../workflows/operator';
 
 export interface OperatorDependencies {
-  claims: Pick<ClaimStore, 'put'>;
+  claims: Pick<ClaimStore, 'put' | 'get'>;
   audit: Pick<AuditStore, 'record'>;
   proofs: ProofVerifier;
   messageProofs: Pick<MessageProofs, 'sign'>;
@@ -29,12 +35,18 @@ export function createOperatorActivities({ claims, audit, proofs, messageProofs 
     }: StopInput & { acceptedAtMs: number }): Promise<{ actor: string; proof?: MessageProof }> {
       const { attemptId, actor } = stop;
       if (proof === undefined) {
-        const details = { attemptId, claimedActor: actor };
+        const details = { attemptId, claimedActor: claimed(actor) };
         await audit.record({ action: 'run.stop', actor: temporalOperator, resource: attemptId, details });
         return { actor: temporalOperator };
       }
       await proofs.require(stopMessage(stop), proof, acceptedAtMs);
       return { actor, proof: messageProofs.sign(stoppedByMessage(attemptId, actor), startProofMs) };
+    },
+
+    /** Refuses an end that nobody has reported: a run that waited for its report would never be over. */
+    async requireClaim({ attemptId, claimDigest }: CompleteInput): Promise<void> {
+      if (await claims.get(attemptId, claimDigest)) return;
+      throw ApplicationFailure.nonRetryable(`Nobody has reported this end of ${attemptId} to the API.`, unknownClaim);
     },
 
     /** Keeps an operator's word for the end of a remote run; saying it again is the same claim. Answers its digest. */
@@ -48,7 +60,7 @@ export function createOperatorActivities({ claims, audit, proofs, messageProofs 
       });
       const digest = claimDigest(claim);
       await claims.put(attemptId, digest, claim);
-      const details = { status, claimedActor: actor };
+      const details = { status, claimedActor: claimed(actor) };
       await audit.record({ action: 'run.complete', actor: temporalOperator, resource: attemptId, details });
       return digest;
     },

@@ -13,7 +13,7 @@ import type { RecoveryStore } from '../stores/recovery-store';
 import type { WorktreeStore } from '../stores/worktree-store';
 import type { Ending } from '../workflows/agent-run/ending';
 import { cancelRecoveryMessage } from '../workflows/message-proofs';
-import { temporalOperator } from '../workflows/operator';
+import { claimed, temporalOperator } from '../workflows/operator';
 import type { CancelRecoveryInput } from '../workflows/recovery/messages';
 import { releaseLease } from './worktree/lease';
 
@@ -175,7 +175,7 @@ export function createRecoveryActivities(deps: RecoveryActivityDependencies) {
     async cancelRecovery({ proof, ...cancel }: CancelRecoveryInput): Promise<RunRecovery | null> {
       const { attemptId, actor } = cancel;
       if (proof === undefined) {
-        const details = { claimedActor: actor };
+        const details = { claimedActor: claimed(actor) };
         await deps.audit.record({ action: 'recovery.cancel', actor: temporalOperator, resource: attemptId, details });
         return cancelRecovery(deps, attemptId, temporalOperator);
       }

@@ -28,8 +28,11 @@ export function createTreeActivities(deps: TreeDependencies) {
   return {
     /** From here on nothing is launched in the tree. Repeating it changes nothing. */
     async closeTree({ proof, ...cancel }: TreeCancelInput): Promise<void> {
-      await deps.proofs.require(treeCancelMessage(cancel), proof);
       const { rootObjectiveId, actor, reason, keyHash } = cancel;
+      // A cancel that was taken once goes on, however long its tree takes to end.
+      const tree = await trees.get(rootObjectiveId);
+      if (tree?.state === 'cancelled' && tree.control?.keyHash === keyHash) return;
+      await deps.proofs.require(treeCancelMessage(cancel), proof);
       await trees.cancel(rootObjectiveId, {
         action: 'cancel',
         actor,

@@ -27,6 +27,7 @@ export async function createHookExecutionStore(db: Database) {
     async note({ id, attempts: _attempts, ...attempt }: HookExecution): Promise<void> {
       await executions.findOneAndUpdate({ _id: id }, { $set: attempt, $inc: { attempts: 1 } }, { upsert: true });
     },
+    isDelivered: async (id: string): Promise<boolean> => (await executions.get(id))?.state === 'delivered',
     /** Nobody tries any more. */
     async giveUp(id: string): Promise<void> {
       await executions.findOneAndUpdate({ _id: id, state: 'pending' }, { $set: { state: 'failed' } });

@@ -58,6 +58,7 @@ export const activityCallers: Readonly<Record<ActivityName, ActivityCaller>> = {
   attributeStop: run,
   deliverCommand: run,
   endAgent: run,
+  requireClaim: run,
   writeClaim: run,
   announceApproval: approval,
   decideApproval: approval,

@@ -15,7 +15,7 @@ import { findAgentUser, type AgentUser } from '../providers/agents/user/agent-us
 import { createGit } from '../providers/git/git';
 import type { Board } from '../stores/board-files/board';
 import type { Database } from '../stores/collection';
-import { temporalOperator } from '../workflows/operator';
+import { claimed, temporalOperator } from '../workflows/operator';
 import { agentRunId, commandUpdate, type CommandInput } from '../workflows/agent-run/messages';
 import { openAdmission } from './admission';
 import { openStores, type WorkerStores } from './stores';
@@ -127,7 +127,7 @@ const verifierOf = ({ messageProofs, audit }: Pick<WorkerStores, 'messageProofs'
         action: 'temporal-message.refuse',
         actor: temporalOperator,
         resource: subject.slice(0, 200),
-        details: { purpose, problem, claimedActor: actor },
+        details: { purpose, problem, claimedActor: claimed(actor) },
       }),
   });
 

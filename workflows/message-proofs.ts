@@ -76,17 +76,12 @@ export const cancelRecoveryMessage = (input: CancelRecoveryInput): ProvenMessage
   provenMessage('cancel-recovery', recoveryId(input.attemptId), input.actor, input);
 
 /** An operation on the worktree of a task, whether it is asked of a workflow or starts one. */
-export const operateMessage = (taskId: string, { request, actor }: AskedFor): ProvenMessage =>
-  provenMessage('operate-worktree', worktreeId(taskId), actor, { request, actor });
+export const operateMessage = (taskId: string, { request, actor, operationId }: AskedFor): ProvenMessage =>
+  provenMessage('operate-worktree', worktreeId(taskId), actor, { request, actor, operationId });
 
-/** What an operation is to do and where, as the worker signs it that has planned it. */
-export const worktreePlanMessage = ({
-  taskId,
-  actor,
-  request,
-  target,
-}: Omit<Beginning, 'operationId'>): ProvenMessage =>
-  provenMessage('worktree-plan', worktreeId(taskId), actor, { taskId, actor, request, target });
+/** What an operation is to do and where, once under its id, as the worker signs it that has planned it. */
+export const worktreePlanMessage = ({ taskId, actor, request, target, operationId }: Beginning): ProvenMessage =>
+  provenMessage('worktree-plan', worktreeId(taskId), actor, { taskId, actor, request, target, operationId });
 
 export const treeCancelMessage = (input: TreeCancelInput): ProvenMessage =>
   provenMessage('cancel-tree', executionTreeId(input.rootObjectiveId), input.actor, input);

@@ -1,2 +1,5 @@
 /** Who sends what has no proof: somebody who reaches Temporal, whoever that is and whatever name the message claims. */
 export const temporalOperator = 'operator:temporal';
+
+/** The name that such a message claims, as it is noted: nothing is certain about its shape or length. */
+export const claimed = (actor: unknown): string => (typeof actor === 'string' ? actor : typeof actor).slice(0, 200);

@@ -13,6 +13,15 @@ export function checkProof({ proof }: Signed): void {
   if (proof !== undefined && !isMessageProof(proof)) reject(messageUnproven, 'The proof of the message is none.');
 }
 
+/** What a step answers; what it refuses for good is refused with its own type. */
+export async function refusing<T>(step: Promise<T>): Promise<T> {
+  try {
+    return await step;
+  } catch (error) {
+    throw error instanceof ActivityFailure && error.cause instanceof ApplicationFailure ? error.cause : error;
+  }
+}
+
 /** What a step answers that verifies a message first; a message that it refuses is refused as one. */
 export async function verified<T>(step: Promise<T>): Promise<T> {
   try {

@@ -16,6 +16,7 @@ import type { RepositoryStore } from '../../stores/repository-store';
 import type { WorktreeStore } from '../../stores/worktree-store';
 import { operateMessage, worktreePlanMessage } from '../../workflows/message-proofs';
 import type { AskedFor } from '../../workflows/worktree/messages';
+import { newOperationId } from '../../runs/worktree-operation-id';
 import { noWorktree } from './refusals';
 
 export interface WorktreePlanDependencies {
@@ -42,6 +43,8 @@ export interface WorktreePlan {
   unfinished: Unfinished | null;
   /** What to make, when there is nothing yet. */
   target: WorktreeTarget | null;
+  /** What is to be done is known by this, however often it is asked for; absent when nothing is. */
+  operationId?: string;
   /** That this is to be done, for the host that does it. */
   proof?: MessageProof;
 }
@@ -70,6 +73,8 @@ interface VerifyInput {
   taskId: string;
   asked: AskedFor;
   acceptedAtMs?: number | undefined;
+  /** The host a run wants its worktree on. */
+  hostId?: string | undefined;
 }
 
 export function createWorktreePlanActivities(deps: WorktreePlanDependencies) {
@@ -79,19 +84,22 @@ export function createWorktreePlanActivities(deps: WorktreePlanDependencies) {
      * Where an operation happens, and what has to be finished before it. An operation is what the API has signed, or the new
      * worktree of a run that goes on.
      */
-    async planWorktree({ asked, acceptedAtMs, ...input }: PlanInput): Promise<WorktreePlan | LaunchRefusal> {
+    async planWorktree({ asked, acceptedAtMs, hostId, ...input }: PlanInput): Promise<WorktreePlan | LaunchRefusal> {
       if (!asked) return planOf(input);
+      const byRun = asked.proof === undefined;
       try {
-        await verify({ taskId: input.taskId, asked, acceptedAtMs });
+        await verify({ taskId: input.taskId, asked, acceptedAtMs, hostId });
       } catch (error) {
         if (!(error instanceof ApplicationFailure) || error.type !== messageUnproven) throw error;
         return refusal(messageUnproven, 409, error.message, { taskId: input.taskId });
       }
-      const plan = await planOf(input);
+      // Only a run wants a host: what the API signs says nothing of one.
+      const plan = await planOf({ ...input, ...(byRun && hostId !== undefined ? { hostId } : {}) });
       if ('status' in plan || plan.unfinished) return plan;
       const { request, actor } = asked;
-      const planned = worktreePlanMessage({ taskId: input.taskId, request, actor, target: plan.target });
-      return { ...plan, proof: messageProofs.sign(planned, startProofMs) };
+      const operationId = (byRun ? undefined : asked.operationId) ?? newOperationId();
+      const planned = worktreePlanMessage({ taskId: input.taskId, operationId, request, actor, target: plan.target });
+      return { ...plan, operationId, proof: messageProofs.sign(planned, startProofMs) };
     },
 
     /** Refuses an operation that proves nothing, before the workflow that it is asked of takes it for its own. */
@@ -148,17 +156,18 @@ export function createWorktreePlanActivities(deps: WorktreePlanDependencies) {
   }
 
   /** @throws ApplicationFailure `MESSAGE_UNPROVEN` */
-  async function verify({ taskId, asked, acceptedAtMs }: VerifyInput): Promise<void> {
-    if (asked.proof === undefined && (await isOfRun(taskId, asked))) return;
+  async function verify({ taskId, asked, acceptedAtMs, hostId }: VerifyInput): Promise<void> {
+    if (asked.proof === undefined && (await isOfRun(taskId, asked, hostId))) return;
     await deps.proofs.require(operateMessage(taskId, asked), asked.proof, acceptedAtMs);
   }
 
-  /** A run that goes on makes the worktree of its own task, if there is none, and nothing else. */
-  async function isOfRun(taskId: string, { request, actor }: AskedFor): Promise<boolean> {
+  /** A run that goes on makes the worktree of its own task on its own host, if there is none, and nothing else. */
+  async function isOfRun(taskId: string, { request, actor }: AskedFor, hostId?: string): Promise<boolean> {
     const attemptId = /^run:(.+)$/.exec(actor)?.[1];
     if (attemptId === undefined || JSON.stringify(request) !== '{"kind":"create"}') return false;
     const attempt = await deps.attempts.get(attemptId);
-    return attempt?.taskId === taskId && attempt.state !== 'ended' && attempt.state !== 'refused';
+    const isHere = hostId === undefined || attempt?.hostId === hostId;
+    return isHere && attempt?.taskId === taskId && attempt.state !== 'ended' && attempt.state !== 'refused';
   }
 
   async function place(task: Task, wantedHostId: string | undefined): Promise<WorktreePlan | LaunchRefusal> {

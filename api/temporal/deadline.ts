@@ -1,4 +1,11 @@
-import { WorkflowUpdateRPCTimeoutOrCancelledError, type Client } from '@temporalio/client';
+import {
+  WorkflowFailedError,
+  WorkflowUpdateFailedError,
+  WorkflowUpdateRPCTimeoutOrCancelledError,
+  type Client,
+} from '@temporalio/client';
+import { ActivityFailure, ApplicationFailure } from '@temporalio/common';
+import { messageUnproven } from '../../platform/crypto/message-proof-shape';
 import { AppError } from '../../platform/errors/app-error';
 import { hasStatus, isNotReady, untilReady } from '../../platform/temporal/until-ready';
 
@@ -13,7 +20,7 @@ const unavailable = 14;
  * Calls Temporal for a caller who waits.
  *
  * @param pending what the caller is told when no worker has answered in time
- * @throws AppError 503 `pending`, or `TEMPORAL_UNAVAILABLE`
+ * @throws AppError 503 `pending`, `TEMPORAL_UNAVAILABLE`, or `MESSAGE_UNPROVEN` when workers do not take what this API signs
  */
 export async function withinDeadline<T>(
   client: Pick<Client, 'withDeadline'>,
@@ -28,8 +35,20 @@ export async function withinDeadline<T>(
     const late = error instanceof WorkflowUpdateRPCTimeoutOrCancelledError || hasStatus(error, deadlineExceeded);
     if (late || isNotReady(error)) throw pending();
     if (hasStatus(error, unavailable)) throw away();
+    const refused = refusedProof(error);
+    if (refused) throw new AppError(messageUnproven, 503, refused.message, { retryAfterMs: 5_000 });
     throw error;
   }
+}
+
+/** That a worker did not take for ours what this API has signed: their stores or their clocks are not the same. */
+function refusedProof(error: unknown): ApplicationFailure | undefined {
+  if (error instanceof ApplicationFailure) return error.type === messageUnproven ? error : undefined;
+  const wraps =
+    error instanceof WorkflowUpdateFailedError ||
+    error instanceof WorkflowFailedError ||
+    error instanceof ActivityFailure;
+  return wraps ? refusedProof(error.cause) : undefined;
 }
 
 const away = () =>

@@ -10,6 +10,7 @@ import { NexusFailedError, NexusNotServedError } from '../../platform/temporal/a
 import { searchAttributes } from '../../platform/temporal/search-attributes';
 import { inspectMessage, openEditorMessage, operateMessage } from '../../workflows/message-proofs';
 import { boardQueue, hostQueue } from '../../workflows/queues';
+import { newOperationId } from '../../runs/worktree-operation-id';
 import { operateUpdate, worktreeBusy, worktreeId, type WorktreeOutcome } from '../../workflows/worktree/messages';
 import { worktreeViewId, type WorktreePlace } from '../../workflows/worktree-view/messages';
 import { askAgain, endedMeanwhile } from '../temporal/ask-again';
@@ -55,7 +56,7 @@ export function createWorktreeLauncher({ client, ask, proofs, heartbeatTimeoutMs
      *   a caller waits: it goes on
      */
     async operate(taskId: string, request: WorktreeRequest, actor: string): Promise<WorktreeOutcome> {
-      const operation = { request, actor };
+      const operation = { request, actor, operationId: newOperationId() };
       const asked = withProof(proofs, operation, operateMessage(taskId, operation), updateProofMs);
       try {
         return await askAgain(() =>

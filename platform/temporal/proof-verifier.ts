@@ -30,7 +30,7 @@ export function createProofVerifier({ proofs, onRefused }: ProofVerifierOptions)
     }
     throw ApplicationFailure.create({
       type: messageUnproven,
-      message: `The message does not prove who it is from: its proof is ${problem}. Send it to the API.`,
+      message: `The message does not prove who it is from: its proof is ${problem}. ${adviceOn(problem)}`,
       nonRetryable: true,
       details: [{ purpose: message.purpose, subject: message.subject, problem }],
     });
@@ -53,6 +53,11 @@ export function createProofVerifier({ proofs, onRefused }: ProofVerifierOptions)
     },
   };
 }
+
+const adviceOn = (problem: ProofProblem): string =>
+  problem === 'expired'
+    ? 'Send it to the API; if it came from there, compare the clocks of its host and of the Temporal server.'
+    : 'Send it to the API.';
 
 export type ProofVerifier = ReturnType<typeof createProofVerifier>;
 

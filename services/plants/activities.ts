@@ -23,10 +23,8 @@ interface Announcement {
 export function createPlantActivities({ store, receivers, log, proofs, now }: PlantActivityDependencies) {
   /** Nobody but the service creates plants, or has receivers told of them. */
   const verify = (creation: PlantCreation): Promise<void> =>
-    proofs.require(
-      creationMessage(Context.current().info.workflowExecution?.workflowId ?? '', creation),
-      creation.proof,
-    );
+    proofs.require(creationMessage(workflowId(), creation), creation.proof);
+  const workflowId = (): string => Context.current().info.workflowExecution?.workflowId ?? '';
 
   return {
     /** Stores the plant, and says whom to tell of it. Repeated, it finds what it has stored. */
@@ -47,13 +45,17 @@ export function createPlantActivities({ store, receivers, log, proofs, now }: Pl
      * @throws ApplicationFailure to be tried again, or not when the receiver is one that is never talked to
      */
     async deliver({ creation, receiver, deliveryId }: Announcement): Promise<void> {
-      await verify(creation);
       const { user, id, name, tag } = creation;
+      // What was stored is told, also what an earlier version has stored, which signed nothing.
+      const plant = { id: BigInt(id), name, ...(tag === undefined ? {} : { tag }) };
+      if (!(await store.isOf(user, plant, workflowId()))) await verify(creation);
+      // Told already, by a try whose answer was lost, or by the same creation that was sent again.
+      if (await store.isDelivered(deliveryId)) return;
       const at = now();
       const outcome = await receivers.send(receiver, {
         deliveryId,
         at,
-        plant: { id: BigInt(id), name, ...(tag === undefined ? {} : { tag }) },
+        plant,
       });
       const accepted = outcome.status !== undefined && outcome.status >= 200 && outcome.status < 300;
       const attempt: DeliveryAttempt = { at: at.toISOString(), durationMs: now().getTime() - at.getTime(), ...outcome };

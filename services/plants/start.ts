@@ -73,7 +73,10 @@ export async function startPlants(options: PlantsOptions): Promise<RunningPlants
   const proofs = createProofVerifier({
     proofs: messageProofs,
     onRefused: async ({ subject, actor }, problem) =>
-      log.warn({ subject, claimedActor: actor, problem }, 'a plant that nobody has proven to want is refused'),
+      log.warn(
+        { subject, claimedActor: JSON.stringify(actor).slice(0, 200), problem },
+        'a plant that nobody has proven to want is refused',
+      ),
   });
   const worker = await Worker.create({
     connection,

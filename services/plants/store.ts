@@ -76,6 +76,12 @@ export async function createPlantStore(db: Database) {
       return (await insertOrGet(plants, record)).creation === creation.by;
     },
 
+    /** Whether exactly this plant is there, and of this creation. */
+    async isOf(user: string, { id, name, tag }: NewPlant, by: string): Promise<boolean> {
+      const stored = await plants.get(keyOf(user, id));
+      return stored?.creation === by && stored.name === name && stored.tag === tag;
+    },
+
     /** Whether there was one. */
     remove: async (user: string, id: bigint): Promise<boolean> =>
       (await plants.deleteMany({ _id: keyOf(user, id) })) > 0,
@@ -97,6 +103,8 @@ export async function createPlantStore(db: Database) {
         { upsert: true },
       );
     },
+
+    isDelivered: async (_id: string): Promise<boolean> => (await deliveries.get(_id))?.state === 'delivered',
 
     /** The delivery is given up. */
     async giveUp(_id: string): Promise<void> {

@@ -7,18 +7,23 @@ import { createNewWorktreeActivities } from '../../activities/worktree/create';
 import type { WorktreeHostDependencies } from '../../activities/worktree/dependencies';
 import { createWorktreeStepActivities } from '../../activities/worktree/steps';
 import type { Repository } from '../../contracts/repository';
+import { startProofMs } from '../../platform/crypto/message-proof';
 import { createLog } from '../../platform/log/log';
+import { createProofVerifier } from '../../platform/temporal/proof-verifier';
 import type { Git } from '../../providers/git/git';
 import type { Database } from '../../stores/collection';
 import { openSqlite } from '../../stores/sqlite/database';
+import { openMessageProofs } from '../../stores/message-key-store';
 import { createWorktreeStore, type WorktreeStore } from '../../stores/worktree-store';
+import { worktreePlanMessage } from '../../workflows/message-proofs';
+import { someProofs } from '../support/proofs';
 import { aWorktree, commit, put, sh, type GitFixture } from '../providers/git-fixture';
 
 const log = createLog({ name: 'test', level: 'silent' });
 const taskId = 'task_20260101_answer';
 /** What an activity is told of its try. */
 const context = {
-  info: { attempt: 1, heartbeatTimeoutMs: 60_000 },
+  info: { attempt: 1, heartbeatTimeoutMs: 60_000, scheduledTimestampMs: Date.now() },
   heartbeat: () => undefined,
   cancellationSignal: new AbortController().signal,
 } as unknown as Context;
@@ -38,7 +43,7 @@ afterEach(async () => {
 });
 
 /** The activities of a host whose git may be another one in parts. */
-function onHost(git: Partial<Git> = {}, repository?: Repository) {
+function onHost(git: Partial<Git> = {}, repository?: Repository, more: Partial<WorktreeHostDependencies> = {}) {
   const deps: WorktreeHostDependencies = {
     worktrees,
     repositories: { find: () => Promise.resolve(repository) },
@@ -51,6 +56,7 @@ function onHost(git: Partial<Git> = {}, repository?: Repository) {
     audit: { record: () => Promise.reject(new Error('No operator has cancelled anything.')) },
     log,
     now: () => new Date(),
+    ...more,
   };
   const creation = createNewWorktreeActivities(deps);
   const steps = createWorktreeStepActivities(deps);
@@ -61,6 +67,9 @@ function onHost(git: Partial<Git> = {}, repository?: Repository) {
         beginning.beginWorktree({ ...aCreation(operationId), request: { kind: 'merge', ...request }, target: null }),
       ),
     create: (operationId: string) => asActivity(() => creation.createWorktree(aCreation(operationId))),
+    createFrom: (wanted: Beginning) => asActivity(() => creation.createWorktree(wanted)),
+    beginFrom: (wanted: Beginning) => asActivity(() => beginning.beginWorktree(wanted)),
+    giveUp: (operationId: string) => asActivity(() => steps.giveUp({ taskId, operationId })),
     rebase: (operationId: string) => asActivity(() => steps.rebaseWorktree({ taskId, operationId })),
   };
 }
@@ -146,4 +155,55 @@ test('a try that the server has given up is not joined at its work by the next o
   const answers = await Promise.all([create('op_1'), create('op_1'), create('op_1')]);
   expect(answers).toEqual([1, 2, 3].map(() => expect.objectContaining({ state: 'ready' })));
   expect(most).toBe(1);
+});
+
+test('a host begins nothing that was not planned exactly so, whatever schedules it', async () => {
+  const proofs = await openMessageProofs(database);
+  const problems: string[] = [];
+  const verifier = createProofVerifier({ proofs, onRefused: async (_message, problem) => problems.push(problem) });
+  const { beginFrom, createFrom } = onHost({}, undefined, { proofs: verifier });
+  const planned = aCreation('op_1');
+  const signed: Beginning = { ...planned, proof: proofs.sign(worktreePlanMessage(planned), startProofMs) };
+  const evil = { ...planned.target!, repository: { ...planned.target!.repository, path: '/' } };
+  const forgeries: [string, Beginning][] = [
+    ['missing', planned],
+    ['forged', { ...planned, proof: someProofs().sign(worktreePlanMessage(planned), startProofMs) }],
+    ['wrong-body', { ...signed, target: evil }],
+    ['wrong-body', { ...signed, operationId: 'op_2' }],
+    ['wrong-body', { ...signed, request: { kind: 'cleanup', force: true, reason: 'because' } }],
+    ['wrong-actor', { ...signed, actor: 'admin' }],
+    ['wrong-subject', { ...signed, taskId: 'task_20260101_other' }],
+  ];
+  for (const [problem, forged] of forgeries) {
+    for (const begin of [beginFrom, createFrom]) {
+      await expect(begin(forged)).rejects.toMatchObject({ type: 'MESSAGE_UNPROVEN', details: [{ problem }] });
+    }
+  }
+  // Each of them is written down once.
+  expect(problems).toEqual(['missing', 'forged', 'wrong-body', 'wrong-actor', 'wrong-subject']);
+  expect(await worktrees.get(taskId)).toBeUndefined();
+  expect(await createFrom(signed)).toMatchObject({ state: 'ready' });
+});
+
+test('what an operator gives up is in the audit log', async () => {
+  const audited: unknown[] = [];
+  const { create, beginFrom, giveUp } = onHost({}, undefined, {
+    audit: { record: async (entry: object) => void audited.push(entry) } as never,
+  });
+  await create('op_1');
+  const { path } = (await worktrees.get(taskId))!;
+  await put(at.repository, { 'base.txt': 'moved on\n' });
+  await commit(at.repository, 'move on');
+  await put(path, { 'own.txt': 'own\n' });
+  await commit(path, 'own');
+  const begun = await beginFrom({
+    taskId,
+    operationId: 'op_2',
+    actor: 'anna',
+    request: { kind: 'rebase' },
+    target: null,
+  });
+  expect(begun).toEqual({ state: 'rebasing' });
+  expect(await giveUp('op_2')).toMatchObject({ status: 'refused' });
+  expect(audited).toMatchObject([{ action: 'worktree.give-up', actor: 'operator:temporal', resource: taskId }]);
 });

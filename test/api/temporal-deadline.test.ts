@@ -1,3 +1,5 @@
+import { WorkflowUpdateFailedError } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
 import { withinDeadline } from '../../api/temporal/deadline';
 import { AppError } from '../../platform/errors/app-error';
 
@@ -40,4 +42,11 @@ it.each([
 it('leaves other failures as they are', async () => {
   const call = () => Promise.reject(grpcError(3, 'wrong'));
   await expect(withinDeadline(client, pending, call)).rejects.toThrow('wrong');
+});
+
+it('says when workers do not take what this API signs', async () => {
+  const refused = ApplicationFailure.nonRetryable('Its proof is forged.', 'MESSAGE_UNPROVEN');
+  const call = () => Promise.reject(new WorkflowUpdateFailedError('Workflow Update failed', refused));
+  const told = { code: 'MESSAGE_UNPROVEN', status: 503, message: 'Its proof is forged.' };
+  await expect(withinDeadline(client, pending, call)).rejects.toMatchObject(told);
 });

@@ -263,6 +263,23 @@ describe('what is said to a run', () => {
     ]);
   });
 
+  it('does not end it with a report that nobody has made', async () => {
+    const { taskId, attemptId } = await aRun('elsewhere');
+    const forged = { attemptId, claimDigest: 'sha256:0000' };
+    expect(await refused(update(agentRunId(attemptId), 'complete', forged))).toBe('CLAIM_UNKNOWN');
+    expect((await stack.call.status(taskId)).state).toBe('running');
+    await stack.call.ok('POST', `/api/agents/${taskId}/complete`, { attemptId, success: true });
+    await stack.call.ended(taskId);
+  });
+
+  it('notes no more of a name that is claimed than fits', async () => {
+    const { taskId, attemptId } = await aRun('elsewhere');
+    await update(agentRunId(attemptId), 'stop', { attemptId, actor: 'x'.repeat(100_000) });
+    await stack.call.ended(taskId);
+    const { entries } = await stack.call.ok('GET', `/api/audit?action=run.stop&resource=${attemptId}`);
+    expect(entries).toMatchObject([{ details: { claimedActor: 'x'.repeat(200) } }]);
+  });
+
   it('tells the agent nothing of its phase that the stores do not say', async () => {
     const { taskId, attemptId } = await aRun('long-bee');
     const handle = stack.temporal.workflow.getHandle(agentRunId(attemptId));
@@ -381,6 +398,15 @@ describe('an operation on a worktree', () => {
     });
     expect(await refused(refusedUpdate)).toBe(messageUnproven);
     expect(await operation(id, signed(create))).toMatchObject({ status: 'done' });
+
+    // Read from a history, a message is good for two minutes: what it asks for is done once.
+    const cleanup = { kind: 'cleanup', force: true, reason: 'because' } as const;
+    const removal = signed({ request: cleanup, actor: 'admin', operationId: 'op_removal' });
+    expect(await operation(id, removal)).toMatchObject({ status: 'done' });
+    const again = signed({ request: { kind: 'create' }, actor: 'admin', operationId: 'op_again' });
+    expect(await operation(id, again)).toMatchObject({ status: 'done' });
+    await operation(id, removal);
+    expect(await stack.call.ok('GET', `/api/tasks/${id}/worktree`)).toMatchObject({ state: 'ready' });
   });
 
   it('runs no git where a message says that a repository is', async () => {

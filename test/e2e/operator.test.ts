@@ -2,7 +2,11 @@ import type { WorkflowHandle } from '@temporalio/client';
 import { searchAttributes } from '../../platform/temporal/search-attributes';
 import { eventually } from '../../platform/testing/eventually';
 import { agentRunId } from '../../workflows/agent-run/messages';
+import { phaseExpansionId } from '../../workflows/phase-expansion/messages';
+import { runApprovalId } from '../../workflows/run-approval/messages';
+import { anApprovalRequest, aRequester } from '../support/approvals';
 import { scriptAgent } from '../support/caller';
+import { confinedAgent, inMs, readPhase, transitionOf } from '../support/phases';
 import { aRepository } from '../support/repository';
 import { startStack, type Stack } from '../support/stack';
 
@@ -14,6 +18,7 @@ beforeAll(async () => {
   await stack.call.configureAgents([
     { ...scriptAgent('worker-bee', '600', '50'), type: 'long-bee' },
     { type: 'elsewhere', name: 'Elsewhere', provider: 'remote-callback' },
+    confinedAgent(),
   ]);
 });
 afterAll(() => stack.close());
@@ -140,4 +145,35 @@ test('a cancel of the workflow is a stop by an operator, and is in the audit log
   await handle.cancel();
   await stack.call.ended(taskId);
   expect(await audited('run.stop', attemptId)).toMatchObject([{ actor: 'operator:temporal' }]);
+});
+
+test('a request for approval that an operator takes back is in the audit log', async () => {
+  const { taskId, attemptId } = await aRun('elsewhere');
+  const { BOARD_DATA_DIR: dataDir, MONGODB_URL: mongoUrl } = stack.env;
+  const requester = await aRequester(stack.temporal, { dataDir, mongoUrl });
+  try {
+    const { id } = await requester.approvals.request(anApprovalRequest({ taskId, attemptId }));
+    const handle = stack.temporal.workflow.getHandle(runApprovalId(id));
+    await handle.cancel();
+    expect(await handle.result()).toBe('cancelled');
+    expect(await audited('run-approval.withdraw', id)).toMatchObject([{ actor: 'operator:temporal' }]);
+  } finally {
+    await requester.close();
+  }
+  await stack.call.ok('POST', `/api/agents/${taskId}/stop`, { attemptId });
+});
+
+test('an emergency that an operator ends early is in the audit log', async () => {
+  const { id: taskId } = await stack.call.createTask({ title: 'Emergency', git: { repo: 'sample' } });
+  const { attemptId } = await stack.call.start(taskId, { agent: 'confined', phase: 'verify' });
+  const snapshot = await readPhase(stack.call, { taskId, attemptId });
+  const emergencyOverride = { justification: 'it burns', expiresAt: inMs(600_000) };
+  const change = transitionOf(snapshot, 'implement', 'burns', { emergencyOverride });
+  await stack.call.ok('POST', `/api/agents/${taskId}/phase/transitions`, change);
+  const handle = stack.temporal.workflow.getHandle(phaseExpansionId(attemptId, 'burns'));
+  await handle.cancel();
+  await handle.result();
+  expect(await audited('phase-emergency.end', attemptId)).toMatchObject([{ actor: 'operator:temporal' }]);
+  expect(await readPhase(stack.call, { taskId, attemptId })).toMatchObject({ emergency: null });
+  await stack.call.ok('POST', `/api/agents/${taskId}/stop`, { attemptId });
 });

@@ -312,6 +312,23 @@ test('a plant that only Temporal was asked for is neither stored nor announced',
     await expect(outcome).rejects.toMatchObject({ cause: { cause: { type: 'MESSAGE_UNPROVEN' } } });
     expect((await call('GET', '/plants')).body).toEqual([]);
     expect(receiver.received).toEqual([]);
+
+    // Whoever reads the history of a plant may start it again: its receivers were told.
+    await call('POST', '/plants', '{"id": 8, "name": "Told"}');
+    const { _id, id } = await eventually(async () => {
+      const [delivery] = (await call('GET', '/plant/webhook/deliveries')).body.deliveries;
+      expect(delivery).toMatchObject({ state: 'delivered' });
+      return delivery;
+    });
+    const workflowId = /^plant\/[^/]+/.exec(_id ?? id)?.[0] ?? '';
+    const handle = temporal.client.workflow.getHandle(workflowId);
+    await handle.result();
+    const { events } = await handle.fetchHistory();
+    const [payload] = events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads ?? [];
+    const args = [JSON.parse(Buffer.from(payload?.data ?? []).toString())];
+    const repeated = temporal.client.workflow.execute('plantCreation', { workflowId, taskQueue: queue, args });
+    expect(await repeated).toEqual({ created: true });
+    expect(receiver.received).toHaveLength(1);
   } finally {
     await receiver.close();
   }

@@ -130,6 +130,7 @@ export const phaseChanged = defineSignal<[PhaseNotice]>('phaseChanged');
 export const staleAttempt = 'STALE_ATTEMPT';
 export const notRemote = 'NOT_REMOTE_CALLBACK';
 export const conflictingClaim = 'CONFLICTING_CLAIM';
+export const unknownClaim = 'CLAIM_UNKNOWN';
 export const runEnded = 'RUN_ENDED';
 export const notRunning = 'RUN_NOT_RUNNING';
 export const manifestMismatch = 'MANIFEST_MISMATCH';

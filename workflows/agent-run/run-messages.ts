@@ -4,7 +4,7 @@ import type { LaunchOutcome } from '../../contracts/launch';
 import type { MessageProof } from '../../platform/crypto/message-proof-shape';
 import { temporalOperator } from '../operator';
 import { reject } from '../reject';
-import { checkProof, verified } from '../unproven';
+import { checkProof, refusing, verified } from '../unproven';
 import { operator } from './activities';
 import type { CommandedRun } from './commands';
 import { timeout, type Ending } from './ending';
@@ -72,7 +72,7 @@ export class RunMessages implements CommandedRun {
     setHandler(
       completeUpdate,
       async (given) => {
-        const claimDigest = 'claimDigest' in given ? given.claimDigest : await this.writeClaim(given);
+        const claimDigest = await ('claimDigest' in given ? this.storedClaim(given) : this.writeClaim(given));
         this.claimDigest ??= claimDigest;
         if (this.claimDigest !== claimDigest) reject(conflictingClaim, 'Another terminal claim was made first.');
         await lasting(() => this.end !== undefined);
@@ -130,6 +130,13 @@ export class RunMessages implements CommandedRun {
     if (!patched('proven-stop')) return { actor: asked.actor };
     const acceptedAtMs = Date.now();
     return CancellationScope.nonCancellable(() => verified(operator.attributeStop({ ...asked, acceptedAtMs })));
+  }
+
+  /** The API stores what it is told of the end before it says so; what is not there was made up. */
+  private async storedClaim({ attemptId, claimDigest }: CompleteInput): Promise<string> {
+    if (patched('stored-claims'))
+      await CancellationScope.nonCancellable(() => refusing(operator.requireClaim({ attemptId, claimDigest })));
+    return claimDigest;
   }
 
   /** Keeps what an operator says of the end in the stores, where every claim is. */

@@ -13,6 +13,7 @@ export interface WorktreeInput extends Signed {
   actor: string;
   /** What to do; `null` only finishes what was interrupted, and takes the first request that arrives meanwhile. */
   request: WorktreeRequest | null;
+  operationId?: string;
   /** The host a new worktree is made on; any live one when absent. */
   hostId?: string;
   /** How long a silent worker counts as alive, in milliseconds. */
@@ -32,6 +33,8 @@ export interface RunningOperation {
 export interface AskedFor extends Signed {
   request: WorktreeRequest;
   actor: string;
+  /** What the API calls it: sent again, it is the same one. Left out by what a run does, and by earlier versions. */
+  operationId?: string;
 }
 
 /** Asks for an operation and answers how it ended; the same one asked for twice is one. */

@@ -88,7 +88,8 @@ async function operate(input: WorktreeInput, messages: WorktreeMessages): Promis
   }
   const { hostId, target, proof } = plan;
 
-  const operationId = `op_${uuid4().replaceAll('-', '').slice(0, 16)}`;
+  // Plans of earlier versions have none.
+  const operationId = plan.operationId ?? `op_${uuid4().replaceAll('-', '').slice(0, 16)}`;
   const { request, actor } = asked;
   const beginning = { taskId, operationId, target, request, actor, proof };
   if (asked.request.kind === 'create' && patched('create-in-one-activity')) return create(input, hostId, beginning);
@@ -192,8 +193,8 @@ class WorktreeMessages {
   outcome: WorktreeOutcome | undefined;
   cancelled = false;
 
-  constructor({ taskId, request, actor, proof }: WorktreeInput) {
-    this.asked = request && { request, actor, proof };
+  constructor({ taskId, request, actor, operationId, proof }: WorktreeInput) {
+    this.asked = request && { request, actor, ...(operationId === undefined ? {} : { operationId }), proof };
     setHandler(
       operateUpdate,
       async (wanted) => {

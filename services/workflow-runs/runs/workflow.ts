@@ -58,6 +58,7 @@ export async function workflowRun(input: RunInput): Promise<RunStatus> {
   const { runId, graph } = input;
   const progress = new RunProgress(runId, graph, saveRun);
   const answers = new Map<string, Answer>();
+  const said = new Set<string>();
   const scope = new CancellationScope();
   const startedAt = new Date();
   const state = { paused: false, cancelled: false, ended: false, verifying: 0 };
@@ -79,6 +80,13 @@ export async function workflowRun(input: RunInput): Promise<RunStatus> {
       state.verifying -= 1;
     }
   };
+  /** Whoever reads a history can send a message again while its proof counts; it was said once. */
+  const isRepeated = ({ proof }: Signed): boolean => {
+    if (proof === undefined) return false;
+    const known = said.has(proof.mac);
+    said.add(proof.mac);
+    return known;
+  };
   const mustBeSigned = (message: Signed | undefined): void => {
     if (!isMessageProof(message?.proof))
       throw ApplicationFailure.nonRetryable('The message has no proof of the service.', messageUnproven);
@@ -95,6 +103,7 @@ export async function workflowRun(input: RunInput): Promise<RunStatus> {
     if (pause) await runEnded();
   };
   const pauseIf = async (pause: boolean, message: Signed): Promise<void> => {
+    if (isRepeated(message)) return;
     await verify(pause ? 'pause' : 'unpause', message);
     await pauseOrGoOn(pause);
   };
@@ -146,6 +155,7 @@ export async function workflowRun(input: RunInput): Promise<RunStatus> {
   setHandler(
     steerRun,
     async ({ proof, ...guidance }) => {
+      if (isRepeated({ ...(proof && { proof }) })) return;
       await verify('steer', { ...guidance, proof });
       progress.addGuidance(guidance);
       progress.tell({ Steered: { text: guidance.text.slice(0, 1_000) } });

@@ -267,6 +267,15 @@ describe('people in a run', () => {
     await question(id);
     const guidance = { location: { file: 'notes.md', line: 3 }, guidance: 'Be brief' };
     expect(await service.call('POST', `/runs/${id}/steer`, guidance)).toMatchObject({ status: 202, body: undefined });
+    // Whoever reads the history may send it again: it was said once.
+    const handle = service.temporal.client.workflow.getHandle(runWorkflowId(id));
+    const { events } = await handle.fetchHistory();
+    const told = events?.flatMap(
+      ({ workflowExecutionUpdateAcceptedEventAttributes: each }) => each?.acceptedRequest?.input?.args?.payloads ?? [],
+    );
+    const said = JSON.parse(Buffer.from(told?.[0]?.data ?? []).toString()) as object;
+    expect(said).toMatchObject({ text: 'Be brief' });
+    await handle.executeUpdate('steer', { args: [said] });
     await answer(id, 'ok', { value: 'go' });
     await untilStatus(id, 'completed');
     const [{ content }] = (await get(`/runs/${id}/stages/write/turns`)).data;
