@@ -7,7 +7,7 @@ import { findPage } from './find-page';
 type BroadcastRecord = Stored & Omit<Broadcast, 'id'>;
 
 /** Readers that one broadcast remembers. */
-const maxReaders = 1_000;
+export const maxReaders = 1_000;
 
 const present = ({ _id, ...record }: BroadcastRecord): Broadcast => ({ id: _id, ...record });
 
@@ -47,17 +47,18 @@ export async function createBroadcastStore(db: Database, now: () => Date = () =>
       return (await findPage(broadcasts, filter, { key: 'createdAt', direction: 1 }, part)).items.map(present);
     },
 
-    /** Notes that somebody has read it, once; whether there is such a broadcast. */
-    async markRead(id: string, agent: string): Promise<boolean> {
+    /** Notes that an agent has read it, once. `full`: it remembers as many readers as it can, and not this one. */
+    async markRead(id: string, agent: string): Promise<'noted' | 'missing' | 'full'> {
       const filter = {
         _id: id,
         readBy: { $not: { $elemMatch: { agent } } },
         [`readBy.${maxReaders - 1}`]: { $exists: false },
       } as Filter<BroadcastRecord>;
       const read = { agent, readAt: now().toISOString() };
-      return Boolean(
-        (await broadcasts.findOneAndUpdate(filter, { $push: { readBy: read } })) ?? (await broadcasts.get(id)),
-      );
+      const found =
+        (await broadcasts.findOneAndUpdate(filter, { $push: { readBy: read } })) ?? (await broadcasts.get(id));
+      if (!found) return 'missing';
+      return found.readBy.some((each) => each.agent === agent) ? 'noted' : 'full';
     },
   };
 }

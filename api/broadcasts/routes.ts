@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { broadcast, broadcastCreate, broadcastQuery, broadcastRead } from '../../contracts/broadcast';
-import { assertFound, notFound } from '../../platform/errors/app-error';
+import { assertFound, conflict, notFound } from '../../platform/errors/app-error';
 import type { Routes } from '../../platform/http/routes';
+import { maxReaders } from '../../stores/broadcast-store';
 import type { ApiContext } from '../context';
 import { newItemId } from '../tasks/items';
 import { plainField } from '../tasks/plain-text';
@@ -76,9 +77,14 @@ export function broadcastRoutes(routes: Routes, { broadcasts, feed }: Pick<ApiCo
       params: byId,
       body: broadcastRead,
       response: z.object({ success: z.literal(true) }),
+      errors: [404, 409],
     },
     async ({ params: { id }, body }) => {
-      if (!(await broadcasts.markRead(id, plainField(body.agent, 'agent')))) throw notFound('broadcast', id);
+      const marked = await broadcasts.markRead(id, plainField(body.agent, 'agent'));
+      if (marked === 'missing') throw notFound('broadcast', id);
+      if (marked === 'full') {
+        throw conflict(`The broadcast has ${maxReaders} readers, and remembers no more.`, {}, 'BROADCAST_READERS_FULL');
+      }
       return { success: true as const };
     },
   );

@@ -140,7 +140,7 @@ it('sums up all reservations of an execution tree, whatever part of it is shown'
 });
 
 it('shows no more of one thing than its bound, such as the rules of a decision and the readers of a broadcast', async () => {
-  const { traces, broadcasts, database } = board.api.context;
+  const { traces, database } = board.api.context;
   const rule = { id: 'rule', label: 'Rule', type: 'risk-threshold', status: 'matched' as const, message: 'It holds.' };
   const evaluatedRules = Array.from({ length: 300 }, (_, n) => ({ ...rule, id: `rule-${n}` }));
   const traceId = await traces.record({ kind: 'policy', outcome: 'allowed', title: 'x', summary: 'x', evaluatedRules });
@@ -151,7 +151,10 @@ it('shows no more of one thing than its bound, such as the rules of a decision a
   const readBy = Array.from({ length: 999 }, (_, n) => ({ agent: `reader-${n}`, readAt: new Date().toISOString() }));
   const records = await database.collection<Stored & { readBy: unknown[] }>({ name: 'broadcasts' });
   await records.findOneAndUpdate({ _id: id }, { $set: { readBy } });
-  for (const agent of ['the-last', 'one-more']) await broadcasts.markRead(id, agent);
+  const mark = (agent: string) => board.call('PATCH', `/api/broadcasts/${id}/read`, { body: { agent } });
+  expect(await mark('the-last')).toMatchObject({ status: 200, body: { success: true } });
+  expect(await mark('one-more')).toMatchObject({ status: 409, body: { code: 'BROADCAST_READERS_FULL' } });
+  expect((await mark('the-last')).status).toBe(200);
   expect((await read(`/api/broadcasts/${id}`)).body.readBy).toHaveLength(ofOneThing['getBroadcast']![0]);
 });
 

@@ -32,7 +32,7 @@ type Activities = AdmissionActivities &
   RecoveryActivities &
   Pick<CompletionActivities, 'announceStart' | 'finish' | 'abandon'> &
   Pick<PrepareActivities, 'prepare'> &
-  Pick<OperatorActivities, 'attributeStop'> &
+  Pick<OperatorActivities, 'attributeStop' | 'requireClaim'> &
   DispatchActivities;
 
 let temporal: TestTemporal;
@@ -105,6 +105,7 @@ async function withRun(
     beginRecovery: async () => true,
     cancelRecovery: async () => null,
     attributeStop: async ({ actor }) => ({ actor }),
+    requireClaim: async () => undefined,
     ...activities,
     finish: async (finish) => {
       finished.push(finish);
