@@ -9,11 +9,17 @@ type ActionRecord = Omit<WatchdogAction, 'id'> & { _id: string };
 /** One per finding: whoever is first decides. */
 type OverrideRecord = WatchdogOverride & { _id: string };
 
+/** By the event that completed it: several are found in one millisecond. */
+const oldestFinding = { key: 'evidence.toSequence', direction: 1 } as const;
+
 /** What the watchdog found, what was done about it, and what people decided. Records are kept for good. */
 export async function createWatchdogStore(db: Database) {
   const ofAttempt = [{ keys: { attemptId: 1, createdAt: 1, _id: 1 } as const }];
   const [findings, actions, overrides] = await Promise.all([
-    db.collection<FindingRecord>({ name: 'watchdog-findings', indexes: ofAttempt }),
+    db.collection<FindingRecord>({
+      name: 'watchdog-findings',
+      indexes: [{ keys: { attemptId: 1, [oldestFinding.key]: 1, _id: 1 } as const }],
+    }),
     db.collection<ActionRecord>({ name: 'watchdog-actions', indexes: ofAttempt }),
     db.collection<OverrideRecord>({ name: 'watchdog-overrides', indexes: ofAttempt }),
   ]);
@@ -57,13 +63,16 @@ export async function createWatchdogStore(db: Database) {
 
     /** One page of the findings of an attempt, the oldest first, with what was done and decided about each. */
     async inspect(attemptId: string, part: PageRequest) {
-      const page = await findPage(findings, { attemptId }, { key: 'createdAt', direction: 1 }, part);
-      const about = { attemptId, findingId: { $in: page.items.map(({ _id }) => _id) } };
+      const page = await findPage(findings, { attemptId }, oldestFinding, part);
+      const ids = page.items.map(({ _id }) => _id);
+      const about = { attemptId, findingId: { $in: ids } };
       const [done, decided] = await Promise.all([actions.find(about, oldest), overrides.find(about, oldest)]);
+      const byFinding = (a: { findingId: string }, b: { findingId: string }): number =>
+        ids.indexOf(a.findingId) - ids.indexOf(b.findingId);
       return page.answer({
         findings: page.items.map(presentFinding),
-        actions: done.map(presentAction),
-        overrides: decided.map(presentOverride),
+        actions: done.sort(byFinding).map(presentAction),
+        overrides: decided.sort(byFinding).map(presentOverride),
       });
     },
 

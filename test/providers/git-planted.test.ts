@@ -102,3 +102,21 @@ it('a reference whose file is a link is replaced, and what the link leads to sta
   await at.git.restoreBaseline({ worktreePath: at.worktree, baseline });
   expect(await contents(others)).toEqual(before);
 });
+
+it('another repository in the place of a configured one is not used, until it is read again', async () => {
+  const { git, repository } = at;
+  await git.configureRepository({ repositoryPath: repository });
+  const planted = join(others, 'repository');
+  await mkdir(planted);
+  await sh(planted, 'init', '--quiet', '--initial-branch', 'main');
+  await sh(planted, 'remote', 'add', 'origin', join(others, 'elsewhere'));
+  await rename(join(repository, '.git'), join(others, 'former'));
+  await symlink(join(planted, '.git'), join(repository, '.git'));
+  const fetch = () => git.fetchBase({ repositoryPath: repository, remote: 'origin', branch: 'main' });
+  await expect(fetch()).rejects.toMatchObject({ code: 'repository-diverted' });
+  await expect(git.configureRepository({ repositoryPath: repository })).rejects.toMatchObject({
+    code: 'repository-diverted',
+  });
+  await git.configureRepository({ repositoryPath: repository, reread: true });
+  await expect(fetch()).rejects.not.toMatchObject({ code: 'repository-diverted' });
+});

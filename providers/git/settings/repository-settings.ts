@@ -6,6 +6,7 @@ import { GitError } from '../git-error';
 import { allowedOfOperator, allowedOfRepository, filterSettings } from './allowed';
 import { parseSettings, renderSettings, type Setting } from './entries';
 import { keepFile, linkRepository, privateDirectory, replaceFile } from './private-directory';
+import { recordPlace, verifyPlace } from './recorded-place';
 import { placeOfRepository, type RepositoryPlace } from './repository-place';
 
 /** What is recorded of a repository's settings when it is configured. */
@@ -74,6 +75,7 @@ export function createRepositorySettings(
     /** The variables that make git work on the repository of a directory, with our configuration. */
     async environment(cwd: string): Promise<Record<string, string>> {
       const { workTree, gitDir, commonDir } = this.place(cwd);
+      await verifyPlace(settingsDir, cwd, commonDir);
       const directory = await directoryOf(commonDir);
       return {
         GIT_CONFIG_NOSYSTEM: '1',
@@ -96,6 +98,9 @@ export function createRepositorySettings(
     /** Records the settings of a repository, unless they are recorded; and which filters may run in it. */
     async configure({ repositoryPath, allowFilters, reread = false }: ConfigureRequest): Promise<RecordedSettings> {
       const { commonDir } = placeOfRepository(repositoryPath);
+      if (reread || !(await verifyPlace(settingsDir, repositoryPath, commonDir))) {
+        await recordPlace(settingsDir, repositoryPath, commonDir);
+      }
       const directory = await directoryOf(commonDir);
       const recorded = await recordedIn(directory);
       const same =
