@@ -14,7 +14,7 @@ import { allEnded, expectNothingLostOrDoubled, launchAll, type Launched } from '
 const runs = 20;
 const limit = 5;
 /** Where a launch that holds capacity stands before its agent is started. */
-const compiling = '*update-ref refs/board/baselines/*';
+const compiling = '*update-ref --no-deref refs/board/baselines/*';
 
 let files: TempDir;
 let witness: string;

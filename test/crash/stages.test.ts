@@ -55,7 +55,7 @@ const stages: Stage[] = [
     git: 'worktree add',
     shown: async () => (await service.call.ok('GET', '/api/admission/queue')).depth.global.current >= runs / 4,
   },
-  { name: 'compiling', git: 'update-ref refs/board/baselines/' },
+  { name: 'compiling', git: 'update-ref --no-deref refs/board/baselines/' },
   { name: 'dispatching', shown: () => Promise.resolve(startsNow().length > 0) },
   {
     name: 'running',

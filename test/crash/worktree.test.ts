@@ -32,10 +32,16 @@ const points: Point[] = [
     when: 'before',
     what: 'putting away',
     in: 'repository',
-    command: 'update-ref -d refs/board/integrations',
+    command: 'update-ref --no-deref -d refs/board/integrations',
   },
   { operation: 'cleanup', when: 'before', what: 'git', in: 'repository', command: 'worktree lock' },
-  { operation: 'cleanup', when: 'after', what: 'git', in: 'repository', command: 'update-ref -d refs/heads/' },
+  {
+    operation: 'cleanup',
+    when: 'after',
+    what: 'git',
+    in: 'repository',
+    command: 'update-ref --no-deref -d refs/heads/',
+  },
 ];
 
 /** No name is the beginning of another one: they are looked for in the arguments of git. */
