@@ -80,8 +80,9 @@ export async function workflowRun(input: RunInput): Promise<RunStatus> {
       state.verifying -= 1;
     }
   };
-  /** Whoever reads a history can send a message again while its proof counts; it was said once. */
-  const isRepeated = ({ proof }: Signed): boolean => {
+  /** Whoever reads a history can send a message again while its proof counts. Earlier versions sent some without a message. */
+  const isRepeated = (message: Signed | undefined): boolean => {
+    const proof = message?.proof;
     if (proof === undefined) return false;
     const known = said.has(proof.mac);
     said.add(proof.mac);
