@@ -4,7 +4,7 @@ import { AgentStops } from '../activities/agent-stops';
 import { LiveAgents } from '../activities/live-agents';
 import type { AgentConfig } from '../contracts/agent-config';
 import { createCompletionGate } from '../runs/ceremonies/completion-gate';
-import { gatedBoard } from '../runs/ceremonies/gated-board';
+import { gatedBoard } from '../stores/board-files/gated-board';
 import { workerQueue } from '../workflows/queues';
 import { createBoardActivities } from './board-activities';
 import { createHostActivities } from './host-activities';

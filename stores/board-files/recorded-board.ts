@@ -1,5 +1,6 @@
 import type { Task, TaskLocation } from '../../contracts/task';
 import type { Board, TaskChange } from './types';
+import { wrappedBoard } from './wrapped-board';
 
 /** One change of one task that was made through a board, by whom, and what the task was before. */
 export interface RecordedChange {
@@ -27,7 +28,7 @@ export function recordedBoard(board: Board, record: (change: RecordedChange) => 
     return { seen, noted };
   };
 
-  return {
+  return wrappedBoard(board, {
     async create(input, options) {
       const after = await board.create(input, options);
       await record({ operation: 'create', actor: options.actor, after });
@@ -55,16 +56,5 @@ export function recordedBoard(board: Board, record: (change: RecordedChange) => 
       await board.remove(id, { ...writer, check: noted });
       if (before) await record({ operation: 'delete', actor: writer.actor, before, after: before });
     },
-    get: (id) => board.get(id),
-    list: (query, location) => board.list(query, location),
-    counts: () => board.counts(),
-    progress: board.progress,
-    exclusive: (name, work) => board.exclusive(name, work),
-    diagnostics: () => board.diagnostics(),
-    get version() {
-      return board.version;
-    },
-    onChange: (listener) => board.onChange(listener),
-    close: () => board.close(),
-  };
+  });
 }

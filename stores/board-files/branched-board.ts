@@ -1,8 +1,9 @@
 import type { Task } from '../../contracts/task';
 import { validationError } from '../../platform/errors/app-error';
-import type { Board, TaskChange } from '../../stores/board-files/types';
-import type { RepositoryStore } from '../../stores/repository-store';
-import { baseBranchAdvice, isBaseBranch } from './merge-branches';
+import type { Board, TaskChange } from './types';
+import { wrappedBoard } from './wrapped-board';
+import type { RepositoryStore } from '../repository-store';
+import { baseBranchAdvice, isBaseBranch } from '../../runs/workspace/merge-branches';
 
 /**
  * The same board, on which no task is given a branch that only merges may move (`isBaseBranch`): whoever changes it, and
@@ -20,26 +21,14 @@ export function branchedBoard(board: Board, repositories: Pick<RepositoryStore, 
       return fields;
     };
   }
-  return {
+  return wrappedBoard(board, {
     async create(input, options) {
       if (input.git?.branch !== undefined) assertBranch(input.git, await repositories.list());
       return board.create(input, options);
     },
     update: async (id, change, writer) => board.update(id, await guarded(change), writer),
     move: async (id, to, change, mover) => board.move(id, to, await guarded(change), mover),
-    remove: (id, remover) => board.remove(id, remover),
-    get: (id) => board.get(id),
-    list: (query, location) => board.list(query, location),
-    counts: () => board.counts(),
-    progress: board.progress,
-    exclusive: (name, work) => board.exclusive(name, work),
-    diagnostics: () => board.diagnostics(),
-    get version() {
-      return board.version;
-    },
-    onChange: (listener) => board.onChange(listener),
-    close: () => board.close(),
-  };
+  });
 }
 
 function assertBranch(
