@@ -52,7 +52,7 @@ function parameters(schema: z.ZodType | undefined, place: 'path' | 'query', comp
 const content = (schema: JsonSchema, type = 'application/json'): JsonSchema => ({ [type]: { schema } });
 
 /** What an answer says of the rest of its list. */
-const pageHeaders = {
+export const pageHeaders = {
   Link: {
     description: 'Where the list goes on, with rel="next" (RFC 8288); absent at its end.',
     schema: { type: 'string' },

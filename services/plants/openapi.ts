@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { pageHeaders } from '../../platform/http/openapi';
 import { errorBody, limitInQuery, newPlant, plant } from './plant';
 
 type Json = Record<string, unknown>;
@@ -49,16 +50,7 @@ export function plantsOpenApi(): Json {
           responses: {
             200: {
               description: 'Plants; at most 10,000',
-              headers: {
-                Link: {
-                  description: 'Where the list goes on, with rel="next"; absent at its end',
-                  schema: { type: 'string' },
-                },
-                'X-Next-Cursor': {
-                  description: 'The cursor of what comes next; absent at the end of the list',
-                  schema: { type: 'string' },
-                },
-              },
+              headers: pageHeaders,
               content: json({ type: 'array', items: ref('Plant') }),
             },
             400: unexpected,

@@ -155,9 +155,10 @@ export async function workflowRun(input: RunInput): Promise<RunStatus> {
   );
   setHandler(
     steerRun,
-    async ({ proof, ...guidance }) => {
-      if (isRepeated({ ...(proof && { proof }) })) return;
-      await verify('steer', { ...guidance, proof });
+    async (message) => {
+      if (isRepeated(message)) return;
+      await verify('steer', message);
+      const { proof: _proof, ...guidance } = message;
       progress.addGuidance(guidance);
       progress.tell({ Steered: { text: guidance.text.slice(0, 1_000) } });
       await progress.flush();
