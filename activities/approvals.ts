@@ -15,7 +15,7 @@ import { sourceOf } from './source';
 export interface ApprovalDependencies {
   approvals: ApprovalStore;
   attempts: Pick<AttemptStore, 'get'>;
-  events: Pick<RunEventStore, 'append'>;
+  events: Pick<RunEventStore, 'appendUnlessEnded'>;
   feed: Pick<FeedStore, 'append'>;
   now(): Date;
 }
@@ -134,7 +134,8 @@ const isOf = ({ status, resolution, revision }: RunApproval, decision: DecideInp
 /** Puts it into the run's own log, once, and tells watchers that the record has changed. */
 async function tell(deps: ApprovalDependencies, approval: RunApproval, event: RunEventInput): Promise<void> {
   const attempt = await deps.attempts.get(approval.attemptId);
-  if (attempt) await deps.events.append(sourceOf(attempt), [event]);
+  // A request that is withdrawn with its run may be closed after the run's end was told.
+  if (attempt) await deps.events.appendUnlessEnded(sourceOf(attempt), [event]);
   const { id: approvalId, taskId, attemptId } = approval;
   await deps.feed.append({ type: 'run-approval.changed', approvalId, taskId, attemptId });
 }

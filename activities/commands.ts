@@ -249,7 +249,7 @@ async function tell(deps: CommandDependencies, record: AttemptRecord, command: R
     ...(command.reason === undefined ? {} : { reason: command.reason }),
   };
   const event = commandEvent(answer, command);
-  if (event && (answer.delivered || !record.completion)) await deps.events.append(sourceOf(record), [event]);
+  if (event && (answer.delivered || !record.completion)) await deps.events.appendUnlessEnded(sourceOf(record), [event]);
   return answer;
 }
 

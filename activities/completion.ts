@@ -26,6 +26,7 @@ import { requireReservation } from './admission-control/hold';
 import { scheduleRecovery, type Retry, type RetryPlan } from './recovery';
 import { reportEnd, reportStart } from './run-telemetry';
 import { sourceOf } from './source';
+import { terminalKey } from '../runs/events/seal';
 import { applyCompletion, applyStart } from './task';
 import { releaseLease } from './worktree/lease';
 
@@ -284,5 +285,5 @@ const terminalEvent = (completion: CompletionResult): RunEventInput => ({
     ...(completion.harness.headSha === undefined ? {} : { headSha: completion.harness.headSha }),
     ...(completion.harness.preservedRef === undefined ? {} : { preservedRef: completion.harness.preservedRef }),
   },
-  dedupeKey: 'terminal',
+  dedupeKey: terminalKey,
 });

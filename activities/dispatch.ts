@@ -9,6 +9,7 @@ import type { Log } from '../platform/log/log';
 import type { ProcessIdentity } from '../platform/processes/identity';
 import {
   AgentLeftError,
+  AttemptMovedOnError,
   leaveRunning,
   type AgentDispatch,
   type AgentOutcome,
@@ -164,9 +165,12 @@ export function createDispatchActivities(deps: DispatchDependencies) {
       // A worker that shuts down takes its agents with it: the run is lost to it, and retried elsewhere.
       if (deps.stopping.aborted || stop.reason === leaveRunning) throw workerShutDown();
       // Whoever takes the run up says how it has ended.
-      if (stop.reason === orphaned) throw ApplicationFailure.nonRetryable('The run is gone.', 'RUN_GONE');
+      if (stop.reason === orphaned) throw runGone();
     }
-    await deps.attempts.claim(record._id, claimOf(outcome, await seen(record, outcome)));
+    const claim = claimOf(outcome, await seen(record, outcome));
+    const isRecorded = await deps.attempts.claim(record._id, claim, deps.self);
+    // What another worker goes on with is left to it.
+    if (!isRecorded && !(await mustGet(record._id)).claim) throw runGone();
     await forget(record);
   }
 
@@ -198,6 +202,7 @@ export function createDispatchActivities(deps: DispatchDependencies) {
       timeoutMs: deps.limits.runTimeoutMs,
       outputLimitBytes: deps.limits.outputLimitBytes,
       ...(spoolDir === undefined ? {} : { spoolDir }),
+      isCurrent: () => deps.attempts.isSupervisedBy(record._id, deps.self),
     };
     const sink: AgentSink = {
       started: (process, agent) => started(record, process, agent, firstEvents(record, process)),
@@ -214,6 +219,7 @@ export function createDispatchActivities(deps: DispatchDependencies) {
     try {
       return await speakable(record._id, () => inItsHands(record, () => run(dispatch, sink)));
     } catch (error) {
+      if (error instanceof AttemptMovedOnError) throw runGone();
       throw error instanceof AgentLeftError ? workerShutDown() : error;
     } finally {
       await checkpoints.ended();
@@ -265,8 +271,11 @@ export function createDispatchActivities(deps: DispatchDependencies) {
     events: RunEventInput[],
   ): Promise<void> {
     const startedAt = deps.now().toISOString();
-    // It changes nothing of an attempt that runs already.
-    await deps.attempts.start(record._id, { ...process, hostId: deps.hostId }, startedAt);
+    // It changes nothing of an attempt that runs already, and refuses one that moved on while this worker was asleep: its
+    // agent is ended before it was told anything.
+    const isStarted = await deps.attempts.start(record._id, { ...process, hostId: deps.hostId }, startedAt, deps.self);
+    if (!isStarted && !(await deps.attempts.isSupervisedBy(record._id, deps.self)))
+      throw new AttemptMovedOnError(record._id);
     await deps.events.append(sourceOf(record), events);
     await deps.feed.append({ type: 'agent.status' });
     deps.live.add(record._id, agent);
@@ -322,6 +331,8 @@ function placeOf({ taskEnvelope, baseline }: AttemptRecord): AgentPlace | undefi
   const worktreePath = taskEnvelope?.workspace?.path;
   return worktreePath === undefined || !baseline ? undefined : { worktreePath, gitDir: baseline.gitDir };
 }
+
+const runGone = () => ApplicationFailure.nonRetryable('The run is gone.', 'RUN_GONE');
 
 /** Repeated where that is allowed: the next worker goes on. */
 const workerShutDown = () => ApplicationFailure.create({ type: 'WORKER_SHUTDOWN', message: 'The worker shut down.' });

@@ -71,8 +71,10 @@ export async function supervised<T>(
     // One that fails is made good by the next one, or the agent is reclaimed: both are right.
     deps.attempts.supervise(attemptId, deps.self, until(deps)).then(
       (mine) => {
-        // This process was asleep for so long that another one goes on.
-        if (!mine && outlives) leave();
+        // This process was asleep for so long that another one goes on, or has brought the run to its end.
+        if (mine && !mine.reclaimed && !mine.completion) return;
+        if (outlives) leave();
+        else stop.abort(orphaned);
       },
       () => undefined,
     );

@@ -1,3 +1,4 @@
+import type { Filter } from 'mongodb';
 import type { AgentConfig } from '../contracts/agent-config';
 import type { Attempt, AttemptState, HostBaseline } from '../contracts/attempt';
 import type { CompletionResult, Continuation, HarnessEvidence } from '../contracts/completion';
@@ -70,6 +71,14 @@ export type ContractFields = Required<
   Pick<AttemptRecord, 'baseline'> &
   Partial<Pick<AttemptRecord, 'phase' | 'surroundings'>>;
 
+/** The worker process that supervises an attempt. */
+type Supervising = Pick<NonNullable<AttemptRecord['supervisor']>, 'pid' | 'startTime' | 'bootId'>;
+
+const supervisedBy = ({ pid, startTime }: Pick<Supervising, 'pid' | 'startTime'>): Filter<AttemptRecord> => ({
+  'supervisor.pid': pid,
+  'supervisor.startTime': startTime,
+});
+
 const active: AttemptState[] = ['queued', 'admitted', 'prepared', 'dispatched', 'running'];
 
 export async function createAttemptStore(db: Database) {
@@ -84,8 +93,11 @@ export async function createAttemptStore(db: Database) {
   });
 
   /** The one way an attempt changes: from one of `from`, with its revision raised; `undefined` when it is elsewhere. */
-  const move = (id: string, from: AttemptState[], fields: Partial<AttemptRecord>) =>
-    attempts.findOneAndUpdate({ _id: id, state: { $in: from } }, { $set: fields, $inc: { revision: 1 } });
+  const move = (id: string, from: AttemptState[], fields: Partial<AttemptRecord>, also: Filter<AttemptRecord> = {}) =>
+    attempts.findOneAndUpdate({ ...also, _id: id, state: { $in: from } }, { $set: fields, $inc: { revision: 1 } });
+
+  /** Neither ended nor taken from its supervisor: what a worker that was asleep meanwhile wants to begin is refused. */
+  const goesOn: Filter<AttemptRecord> = { completion: { $exists: false }, reclaimed: { $exists: false } };
 
   return {
     /** Inserts the record, or returns the one an earlier try of the same activity inserted. */
@@ -127,11 +139,16 @@ export async function createAttemptStore(db: Database) {
 
     /** Stores the launch contract; nothing is dispatched without it, and nothing changes it afterwards. */
     prepare: (id: string, contract: ContractFields) =>
-      move(id, ['queued', 'admitted'], { ...contract, state: 'prepared' }),
+      move(id, ['queued', 'admitted'], { ...contract, state: 'prepared' }, goesOn),
 
-    /** The point of no return. At most one caller ever gets the record back. */
+    /** The point of no return. At most one caller ever gets the record back, and none once the attempt was reclaimed. */
     dispatch: (id: string, supervisor?: AttemptRecord['supervisor']) =>
-      move(id, ['prepared'], { state: 'dispatched', ...(supervisor ? { supervisor } : {}) }),
+      move(id, ['prepared'], { state: 'dispatched', ...(supervisor ? { supervisor } : {}) }, goesOn),
+
+    /** Whether the attempt still goes on under this supervisor: asked right before its agent is started, or ended. */
+    isSupervisedBy: async (id: string, { pid, startTime, bootId }: Supervising): Promise<boolean> =>
+      (await attempts.count({ ...goesOn, _id: id, ...supervisedBy({ pid, startTime }), 'supervisor.bootId': bootId })) >
+      0,
 
     /** Says that the supervisor still watches over the agent; `undefined` when another one does. */
     supervise: (id: string, { pid, startTime }: { pid: number; startTime: string }, until: string) =>
@@ -154,16 +171,30 @@ export async function createAttemptStore(db: Database) {
         { $set: { supervisor }, $inc: { revision: 1 } },
       ),
 
-    start: (id: string, process: AttemptRecord['process'], startedAt: string) =>
-      move(id, ['dispatched'], { state: 'running', startedAt, ...(process ? { process } : {}) }),
+    /**
+     * Records the agent's process, once; `undefined` when the attempt runs already, was reclaimed or has ended.
+     *
+     * @param supervisor who has started the agent: refused when it is another one's by now
+     */
+    start: (id: string, process: AttemptRecord['process'], startedAt: string, supervisor?: Supervising) =>
+      move(
+        id,
+        ['dispatched'],
+        { state: 'running', startedAt, ...(process ? { process } : {}) },
+        { ...goesOn, ...(supervisor ? supervisedBy(supervisor) : {}) },
+      ),
 
-    /** Records what the provider saw at the end; refused once the host has reclaimed the attempt. */
-    claim: (id: string, claim: TerminalClaim) =>
+    /**
+     * Records what the provider saw at the end; refused once the host has reclaimed the attempt, or another worker goes on
+     * with it.
+     */
+    claim: (id: string, claim: TerminalClaim, supervisor: Supervising) =>
       attempts.findOneAndUpdate(
         {
+          ...goesOn,
+          ...supervisedBy(supervisor),
           _id: id,
           state: { $in: ['dispatched', 'running'] },
-          reclaimed: { $exists: false },
           claim: { $exists: false },
         },
         { $set: { claim }, $inc: { revision: 1 } },
@@ -176,10 +207,13 @@ export async function createAttemptStore(db: Database) {
         { $set: { observed }, $inc: { revision: 1 } },
       ),
 
-    /** Takes the attempt from its supervisor, whose claim is refused from now on; `undefined` when that came first. */
+    /**
+     * Takes the attempt from its supervisor, whose claim is refused from now on; `undefined` when that came first, or the
+     * attempt has ended: what it left is not touched any more.
+     */
     reclaim: (id: string, at: string) =>
       attempts.findOneAndUpdate(
-        { _id: id, claim: { $exists: false } },
+        { _id: id, claim: { $exists: false }, completion: { $exists: false } },
         { $set: { 'reclaimed.at': at }, $inc: { revision: 1 } },
       ),
 

@@ -68,6 +68,8 @@ export interface LogEntry {
 
 export interface LogSpec {
   name: string;
+  /** The entry with this `dedupeKey` is the last one of its scope: new ones after it are refused. */
+  sealKey?: string;
   expire?: { field: string; afterSeconds: number };
 }
 
@@ -87,6 +89,8 @@ export interface EntryLog<T extends LogEntry> {
   /**
    * Appends in order and returns one sequence per entry (for a duplicate `dedupeKey`, that of the entry already there).
    * A crash in the middle leaves a prefix, never a gap.
+   *
+   * @throws SealedScopeError when an entry is new and the last one of the scope is there, atomically with the append
    */
   append(scope: string, entries: NewEntry<T>[]): Promise<number[]>;
   /**

@@ -49,6 +49,18 @@ export class StaleRevisionError extends Error {
   }
 }
 
+/** The last entry of a scope is there: nothing is appended to it any more. */
+export class SealedScopeError extends Error {
+  override readonly name = 'SealedScopeError';
+
+  constructor(
+    readonly log: string,
+    readonly scope: string,
+  ) {
+    super(`${log}: ${scope} has its last entry already.`);
+  }
+}
+
 /** The operation is outside what both adapters do alike: an unknown operator, a hostile path, an array on an index. */
 export class InvalidOperationError extends Error {
   override readonly name = 'InvalidOperationError';

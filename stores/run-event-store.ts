@@ -1,31 +1,50 @@
 import { randomUUID } from 'node:crypto';
 import type { RunEvent, RunEventInput } from '../contracts/run-event';
-import { sealEvent, type RunEventSource, type SealedEvent } from '../runs/events/seal';
+import { conflict } from '../platform/errors/app-error';
+import { sealEvent, terminalKey, type RunEventSource, type SealedEvent } from '../runs/events/seal';
 import type { Database, LogEntry } from './collection';
+import { SealedScopeError } from './errors';
 import type { FeedStore } from './feed-store';
 
 type StoredRunEvent = LogEntry & Omit<SealedEvent, 'dedupeKey'>;
 
 /** The events of runs: one gapless sequence per attempt, announced on the feed as they are appended. */
 export async function createRunEventStore(db: Database, feed: FeedStore, now: () => Date = () => new Date()) {
-  const log = await db.log<StoredRunEvent>({ name: 'run-events' });
+  const log = await db.log<StoredRunEvent>({ name: 'run-events', sealKey: terminalKey });
+
+  /** `undefined` when the attempt has ended: the log refuses what is new after the event of its end. */
+  async function appendUnlessEnded(source: RunEventSource, events: RunEventInput[]): Promise<number[] | undefined> {
+    if (events.length === 0) return [];
+    const { taskId, attemptId } = source;
+    const at = now().toISOString();
+    try {
+      return await log.appendAndTell(
+        attemptId,
+        events.map((event) => sealEvent(source, event, { eventId: randomUUID(), now: at })),
+        feed.notice((upTo) => ({ type: 'run.events', taskId, attemptId, upTo })),
+      );
+    } catch (error) {
+      if (error instanceof SealedScopeError) return undefined;
+      throw error;
+    }
+  }
 
   return {
+    /** Like `append`, for what is only told while the run goes on; `undefined` once it has ended. */
+    appendUnlessEnded,
+
     /**
      * Appends in order and announces the new end of the sequence. An event whose `dedupeKey` is there already is not
      * appended again, so that a repeated activity tells nothing twice.
      *
      * @returns the sequence of each event
+     * @throws AppError 409 `RUN_ENDED` when the attempt has ended, however late the writer is
      */
     async append(source: RunEventSource, events: RunEventInput[]): Promise<number[]> {
-      if (events.length === 0) return [];
-      const { taskId, attemptId } = source;
-      const at = now().toISOString();
-      return log.appendAndTell(
-        attemptId,
-        events.map((event) => sealEvent(source, event, { eventId: randomUUID(), now: at })),
-        feed.notice((upTo) => ({ type: 'run.events', taskId, attemptId, upTo })),
-      );
+      const sequences = await appendUnlessEnded(source, events);
+      if (sequences) return sequences;
+      const { attemptId } = source;
+      throw conflict('The run has ended; its log takes no further events.', { attemptId }, 'RUN_ENDED');
     },
 
     /** At most `limit` events with `sequence > after`, in order. */

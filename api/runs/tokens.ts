@@ -48,7 +48,7 @@ export async function reportTokens(
     adapter: record.providerRuntimeManifest?.adapter ?? record.provider,
     model,
   };
-  await context.events.append(source, [
+  await context.events.appendUnlessEnded(source, [
     {
       kind: 'usage.updated',
       payload: { ...report, model, totalTokens: total, telemetryEventId: event.id },

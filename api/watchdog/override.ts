@@ -98,7 +98,7 @@ async function announce({ events }: WatchdogContext, record: AttemptRecord, deci
   };
   const prefix = resolution === 'continue' ? overrideKey : `${watchdogKey}${resolution}/`;
   const payload = { message: reason, watchdog: { findingId, resolution, actor } };
-  await events.append(source, [{ kind: 'progress', payload, dedupeKey: `${prefix}${findingId}` }]);
+  await events.appendUnlessEnded(source, [{ kind: 'progress', payload, dedupeKey: `${prefix}${findingId}` }]);
 }
 
 /** Whether the decision has taken effect. */

@@ -36,6 +36,20 @@ export interface AgentDispatch {
    * another one of this host. To be removed once its end is recorded. Pipes when absent.
    */
   spoolDir?: string;
+  /**
+   * Whether the attempt still goes on under this worker, as the stores say: asked right before the agent is started, and
+   * before one that another worker may have taken over is ended. Always when absent.
+   */
+  isCurrent?(): Promise<boolean>;
+}
+
+/** The attempt was taken from this worker, or has ended, while it was asleep: nothing is started or told any more. */
+export class AttemptMovedOnError extends Error {
+  override readonly name = 'AttemptMovedOnError';
+
+  constructor(attemptId: string) {
+    super(`${attemptId} goes on without this worker.`);
+  }
 }
 
 /** Why `signal` is aborted to leave an agent to the next worker; one that cannot be left is stopped. */

@@ -14,6 +14,9 @@ export interface RunEventSource {
   model?: string;
 }
 
+/** The `dedupeKey` of the event that tells of the end of an attempt: nothing comes after it. */
+export const terminalKey = 'terminal';
+
 /** An event before the log has given it its sequence. */
 export type SealedEvent = Omit<RunEvent, 'sequence'>;
 

@@ -60,7 +60,7 @@ class MongoDatabase implements Database {
   }
 
   async log<T extends LogEntry>(spec: LogSpec): Promise<EntryLog<T>> {
-    const { name, expire } = spec;
+    const { name, expire, sealKey } = spec;
     assertDeclarable(name, expire ? [expire.field] : []);
     const entries = this.db.collection<EntryDocument>(`${name}.entries`);
     const floors = this.db.collection<FloorDocument>(`${name}.floors`);
@@ -71,7 +71,7 @@ class MongoDatabase implements Database {
     });
     if (expire) this.sweeps.set(`${name}.entries`, () => sweepLog(entries, floors, expire));
     if (this.streams) this.follow(name, entries);
-    return new MongoEntryLog<T>(name, entries, floors, this.wakeUp, this.logger);
+    return new MongoEntryLog<T>(name, entries, floors, this.wakeUp, this.logger, sealKey);
   }
 
   async blobs(name: string): Promise<BlobStore> {

@@ -1,7 +1,7 @@
 import { MongoBulkWriteError, type Collection as MongoCollection } from 'mongodb';
 import type { Log } from '../../platform/log/log';
 import type { EntryLog, LogEntry, NewEntry, Notice } from '../collection';
-import { StoreUnavailableError } from '../errors';
+import { SealedScopeError, StoreUnavailableError } from '../errors';
 import { assertId, assertStorable } from '../rules/document';
 import { watchEntries } from '../watch/watch-entries';
 import type { WakeUp } from '../watch/wake-up';
@@ -53,6 +53,7 @@ export class MongoEntryLog<T extends LogEntry> implements EntryLog<T> {
     private readonly floors: MongoCollection<FloorDocument>,
     private readonly wakeUp: WakeUp,
     private readonly log: Log,
+    private readonly sealKey?: string,
   ) {}
 
   async append(scope: string, entries: NewEntry<T>[]): Promise<number[]> {
@@ -121,7 +122,11 @@ export class MongoEntryLog<T extends LogEntry> implements EntryLog<T> {
           scope,
           appends.flatMap((append) => append.entries),
         );
-        for (const { entries, resolve } of appends) resolve(entries.map(({ sequence }) => sequence ?? 0));
+        for (const { entries, resolve, reject } of appends) {
+          const sequences = entries.flatMap(({ sequence }) => sequence ?? []);
+          if (sequences.length === entries.length) resolve(sequences);
+          else reject(new SealedScopeError(this.name, scope));
+        }
         this.wakeUp.notify(topicOf(this.name, scope));
       } catch (error) {
         for (const { reject } of appends) reject(error);
@@ -130,13 +135,19 @@ export class MongoEntryLog<T extends LogEntry> implements EntryLog<T> {
     this.queues.delete(scope);
   }
 
-  /** Takes numbers in the hope that nobody else does; where somebody did, goes on with the next ones. */
+  /**
+   * Takes numbers in the hope that nobody else does; where somebody did, goes on with the next ones. In a scope that has its
+   * last entry, new ones are left without a number.
+   */
   private async insertAll(scope: string, pending: Pending[]): Promise<void> {
     for (let round = 0; round < mostRounds; round += 1) {
-      await this.findDuplicates(scope, pending);
+      // In this order: a last entry that comes after this look takes the number that the next entry wants.
+      const last = await this.last(scope);
+      const sealed = await this.findDuplicates(scope, pending);
       const missing = withoutNumber(pending);
       if (missing.length === 0) break;
-      await this.insertSome(scope, missing.slice(0, mostInInsert));
+      if (sealed) return;
+      await this.insertSome(scope, last, this.upToSeal(missing).slice(0, mostInInsert));
     }
     await this.findDuplicates(scope, pending);
     if (pending.some(({ sequence }) => sequence === undefined)) {
@@ -145,8 +156,7 @@ export class MongoEntryLog<T extends LogEntry> implements EntryLog<T> {
   }
 
   /** Inserts in order until a number or a key turns out to be taken, and notes the numbers that were given. */
-  private async insertSome(scope: string, missing: Pending[]): Promise<void> {
-    const last = await this.last(scope);
+  private async insertSome(scope: string, last: number, missing: Pending[]): Promise<void> {
     const documents = missing.map(({ entry, dedupeKey }, at): EntryDocument => {
       const sequence = last + 1 + at;
       const dedupe = dedupeKey === undefined ? {} : { dedupeKey, dedupe: dedupeOf(scope, dedupeKey) };
@@ -165,11 +175,17 @@ export class MongoEntryLog<T extends LogEntry> implements EntryLog<T> {
     }
   }
 
-  /** Notes the numbers of entries whose key is in the scope already. */
-  private async findDuplicates(scope: string, pending: Pending[]): Promise<void> {
+  private upToSeal(missing: Pending[]): Pending[] {
+    const seal = missing.findIndex(({ dedupeKey }) => dedupeKey !== undefined && dedupeKey === this.sealKey);
+    return seal < 0 ? missing : missing.slice(0, seal + 1);
+  }
+
+  /** Notes the numbers of entries whose key is in the scope already. @returns whether its last entry is */
+  private async findDuplicates(scope: string, pending: Pending[]): Promise<boolean> {
     const open = pending.filter(({ sequence, dedupeKey }) => sequence === undefined && dedupeKey !== undefined);
-    if (open.length === 0) return;
-    const keys = open.map(({ dedupeKey }) => dedupeOf(scope, dedupeKey ?? ''));
+    const wanted = [...open.map(({ dedupeKey }) => dedupeKey), this.sealKey].filter((key) => key !== undefined);
+    if (wanted.length === 0) return false;
+    const keys = wanted.map((key) => dedupeOf(scope, key));
     const projection = { sequence: 1, dedupeKey: 1 } as const;
     const found = await this.run(() => this.entries.find({ dedupe: { $in: keys } }, { projection }).toArray());
     const sequences = new Map(found.map(({ dedupeKey, sequence }) => [dedupeKey, sequence]));
@@ -177,6 +193,7 @@ export class MongoEntryLog<T extends LogEntry> implements EntryLog<T> {
       const sequence = sequences.get(each.dedupeKey);
       if (sequence !== undefined) each.sequence = sequence;
     }
+    return this.sealKey !== undefined && sequences.has(this.sealKey);
   }
 
   private run<R>(operation: () => Promise<R>): Promise<R> {

@@ -69,11 +69,11 @@ class SqliteDatabase implements Database {
   }
 
   async log<T extends LogEntry>(spec: LogSpec): Promise<EntryLog<T>> {
-    const { name, expire } = spec;
+    const { name, expire, sealKey } = spec;
     assertDeclarable(name, expire ? [expire.field] : []);
     await this.create(logSql(name, expire?.field));
     if (expire) this.sweeps.set(`${name}.entries`, () => sweepLog(this.connection, this.writer, name, expire));
-    return new SqliteEntryLog<T>(this.connection, this.writer, this.wakeUp, name, this.logger);
+    return new SqliteEntryLog<T>(this.connection, this.writer, this.wakeUp, name, this.logger, sealKey);
   }
 
   async blobs(name: string): Promise<BlobStore> {

@@ -1,6 +1,6 @@
 import type { Log } from '../../platform/log/log';
 import type { EntryLog, LogEntry, NewEntry, Notice } from '../collection';
-import { InvalidOperationError } from '../errors';
+import { InvalidOperationError, SealedScopeError } from '../errors';
 import { assertId, assertStorable } from '../rules/document';
 import { watchEntries } from '../watch/watch-entries';
 import type { WakeUp } from '../watch/wake-up';
@@ -44,6 +44,7 @@ export class SqliteEntryLog<T extends LogEntry> implements EntryLog<T> {
     private readonly wakeUp: WakeUp,
     private readonly name: string,
     private readonly log: Log,
+    private readonly sealKey?: string,
   ) {
     const { entries, floors } = logTables(name);
     this.sql = {
@@ -125,12 +126,19 @@ export class SqliteEntryLog<T extends LogEntry> implements EntryLog<T> {
   /** Runs inside a transaction, so no other writer can take a number in between. */
   private insertAll(scope: string, entries: PreparedEntry[]): number[] {
     let last = this.newest(scope);
+    let sealed = this.sealKey !== undefined && this.find(scope, this.sealKey) !== undefined;
     return entries.map(({ dedupeKey, json }) => {
-      const known = dedupeKey === null ? undefined : this.connection.row<[number]>(this.sql.known, scope, dedupeKey);
-      if (known) return known[0];
+      const known = dedupeKey === null ? undefined : this.find(scope, dedupeKey);
+      if (known !== undefined) return known;
+      if (sealed) throw new SealedScopeError(this.name, scope);
       last += 1;
       this.connection.run(this.sql.insert, scope, last, dedupeKey, json);
+      sealed = this.sealKey !== undefined && dedupeKey === this.sealKey;
       return last;
     });
+  }
+
+  private find(scope: string, dedupeKey: string): number | undefined {
+    return this.connection.row<[number]>(this.sql.known, scope, dedupeKey)?.[0];
   }
 }

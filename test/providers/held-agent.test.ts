@@ -8,6 +8,7 @@ import { nothingRecorded, withEvents } from '../../providers/agents/local/record
 import { createProcessProvider } from '../../providers/agents/process/process-provider';
 import {
   AgentLeftError,
+  AttemptMovedOnError,
   leaveRunning,
   type AgentDispatch,
   type FoundAgent,
@@ -246,6 +247,44 @@ describe('handed over to another worker', () => {
     expect(await run).toMatchObject({ ended: 'exit', exitCode: 0 });
     expect(asked).toEqual(['q1', 'q1']);
     expect(third.text()).toEqual(['got {"type":"message","message":"end"}']);
+  });
+});
+
+describe('taken over while its worker was asleep', () => {
+  it('is not ended by that worker, for whatever reason', async () => {
+    const script = 'read -r task; echo ready; while read -r line; do echo "heard $line"; done';
+    let isCurrent = true;
+    const dispatch = await aHeld(script, { timeoutMs: 2_000, isCurrent: () => Promise.resolve(isCurrent) });
+    const first = new Listener();
+    const stop = new AbortController();
+    const late = provider.run(dispatch, first, stop.signal);
+    await eventually(() => expect(first.text()).toContain('ready'));
+    isCurrent = false;
+    const stopSecond = new AbortController();
+    const second = new Listener();
+    const taken = { ...dispatch, timeoutMs: 30_000, isCurrent: () => Promise.resolve(true) };
+    const run = reattach(taken, found(first), second, stopSecond.signal);
+    await eventually(() => expect(second.agent).toBeDefined());
+
+    stop.abort();
+    await expect(late).rejects.toThrow(AgentLeftError);
+    expect(await isSameProcess(first.process!)).toBe(true);
+    expect(await second.agent!.command({ type: 'steer', message: 'on' })).toEqual({ delivered: true });
+    await eventually(() => expect(second.text()).toContain('heard {"type":"steer","message":"on"}'));
+    stopSecond.abort();
+    expect(await run).toMatchObject({ ended: 'stopped' });
+  });
+
+  it('is not started any more', async () => {
+    const dispatch = await aHeld('echo started >"$1"', {
+      args: [join(directory.path, 'started')],
+      isCurrent: () => Promise.resolve(false),
+    });
+    await expect(provider.run(dispatch, new Listener(), never)).rejects.toThrow(AttemptMovedOnError);
+    const { spoolDir: _pipes, ...piped } = dispatch;
+    await expect(provider.run(piped, new Listener(), never)).rejects.toThrow(AttemptMovedOnError);
+    expect(existsSync(join(directory.path, 'started'))).toBe(false);
+    expect(await readdir(dispatch.transportDir)).toEqual([]);
   });
 });
 

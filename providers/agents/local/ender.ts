@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { AgentDispatch } from '../provider';
 import { endAttempt } from './end-attempt';
 import type { Hold } from '../held/held-agent';
@@ -9,6 +10,9 @@ import type { SpawnedAgent } from './spawn-agent';
  */
 export type EndReason = 'stopped' | 'timeout' | 'sink-failed' | 'session-over' | 'flooded';
 
+/** How long the stores are given before they are asked again, in milliseconds. */
+const askAgainMs = 200;
+
 /** Ends a running agent at most once, for the first reason that comes up while it runs. */
 export class Ender {
   reason: EndReason | undefined;
@@ -19,13 +23,12 @@ export class Ender {
 
   constructor(
     private readonly dispatch: AgentDispatch,
-    private readonly agent: SpawnedAgent & { hold?: Pick<Hold, 'disown'> },
+    private readonly agent: SpawnedAgent & { hold?: Pick<Hold, 'disown' | 'leave'> },
   ) {}
 
   readonly end = (reason: EndReason): void => {
     if (this.reason !== undefined || this.exited) return;
     this.reason = reason;
-    this.agent.hold?.disown();
     this.ending = this.signalled();
     // Awaited, and its failure reported, in `finished`.
     this.ending.catch(() => undefined);
@@ -41,10 +44,29 @@ export class Ender {
   }
 
   private async signalled(): Promise<void> {
+    if (await this.isTakenOver()) {
+      this.agent.hold?.leave();
+      return;
+    }
+    this.agent.hold?.disown();
     if (this.farewell) await this.orGrace(this.farewell().catch(() => undefined));
     // A flood is not given the time to go on.
     const graceMs = this.reason === 'flooded' ? 0 : this.dispatch.stopGraceMs;
     await endAttempt(this.dispatch.attemptId, [this.agent.identity], graceMs);
+  }
+
+  /** Whether another worker goes on with the agent; only one that outlives its worker can be taken over. */
+  private async isTakenOver(): Promise<boolean> {
+    if (!this.agent.hold || !this.dispatch.isCurrent) return false;
+    for (;;) {
+      try {
+        return !(await this.dispatch.isCurrent());
+      } catch {
+        // Without the stores nobody knows whose it is; it is asked again for as long as it runs.
+        if (this.exited) return false;
+        await delay(askAgainMs);
+      }
+    }
   }
 
   /** An agent that does not listen is not waited for. */

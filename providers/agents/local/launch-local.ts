@@ -1,6 +1,6 @@
 import { errorMessage } from '../../../platform/errors/app-error';
 import { verifyDirectory } from '../../git/verify-worktree';
-import type { AgentDispatch, FoundAgent, ReattachRefusal } from '../provider';
+import { AttemptMovedOnError, type AgentDispatch, type FoundAgent, type ReattachRefusal } from '../provider';
 import { agentEnvironment, type AgentHost } from './agent-environment';
 import { attemptVariable } from './end-attempt';
 import { findCommand } from './find-command';
@@ -50,6 +50,8 @@ export async function launchLocal(
   const json = JSON.stringify(dispatch.transport);
   const transport = await writeTransport(transportDir, attemptId, json, host.user);
   try {
+    // The last thing before the start: this worker may have been asleep since it was given the attempt.
+    if ((await dispatch.isCurrent?.()) === false) throw new AttemptMovedOnError(attemptId);
     const env = {
       ...variables,
       BOARD_TASK_ID: taskId,
@@ -64,6 +66,7 @@ export async function launchLocal(
     return { agent: spawned, transport, json, secrets };
   } catch (error) {
     await transport.remove();
+    if (error instanceof AttemptMovedOnError) throw error;
     return { problem: `${command.path} could not be started: ${errorMessage(error)}` };
   }
 }

@@ -4,6 +4,7 @@ import { blobsContract } from './blobs';
 import { documentsContract } from './documents';
 import type { StoreHarness } from './harness';
 import { lifecycleContract } from './lifecycle';
+import { lateWorkersContract } from './late-workers';
 import { logContract } from './log';
 import { managedListsContract } from './managed-lists';
 import { outputArtifactsContract } from './output-artifacts';
@@ -23,6 +24,7 @@ export function storeContract(harness: StoreHarness): void {
   updatesContract(harness);
   aggregationContract(harness);
   logContract(harness);
+  lateWorkersContract(harness);
   blobsContract(harness);
   outputArtifactsContract(harness);
   attachmentsContract(harness);

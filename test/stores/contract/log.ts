@@ -1,6 +1,6 @@
 import { eventually } from '../../../platform/testing/eventually';
 import type { EntryLog, LogEntry } from '../../../stores/collection';
-import { InvalidOperationError } from '../../../stores/errors';
+import { InvalidOperationError, SealedScopeError } from '../../../stores/errors';
 import { uniqueName, useTwoConnections, type StoreHarness } from './harness';
 
 interface Line extends LogEntry {
@@ -61,6 +61,47 @@ export function logContract(harness: StoreHarness): void {
       for (let n = 0; n < 50; n += 1) await log.appendAndTell('s', [{ text: 'x' }], notice);
       await eventually(() => expect(heard).toBe(50));
       expect(missed).toEqual([]);
+    });
+
+    describe('with a last entry', () => {
+      let sealed: { one: EntryLog<Line>; other: EntryLog<Line> };
+      beforeEach(async () => {
+        const spec = { name: uniqueName(), sealKey: 'end' };
+        const [one, other] = await Promise.all([db.one.log<Line>(spec), db.other.log<Line>(spec)]);
+        sealed = { one, other };
+      });
+      const texts = async () => (await sealed.one.read('s', 0, 1_000)).map(({ text }) => text);
+
+      it('refuses what is new after it, and numbers what is repeated as before', async () => {
+        expect(await sealed.one.append('s', [{ text: 'a', dedupeKey: 'a' }])).toEqual([1]);
+        expect(await sealed.one.append('s', [{ text: 'end', dedupeKey: 'end' }])).toEqual([2]);
+        await expect(sealed.other.append('s', [{ text: 'late' }])).rejects.toThrow(SealedScopeError);
+        await expect(sealed.one.append('s', [{ text: 'late', dedupeKey: 'late' }])).rejects.toThrow(SealedScopeError);
+        const again = [
+          { text: 'a', dedupeKey: 'a' },
+          { text: 'end', dedupeKey: 'end' },
+        ];
+        expect(await sealed.other.append('s', again)).toEqual([1, 2]);
+        expect(await texts()).toEqual(['a', 'end']);
+        expect(await sealed.one.append('another', [{ text: 'x' }])).toEqual([1]);
+      });
+
+      it('keeps nothing behind it of one batch, or of appends at the same time', async () => {
+        const batch = [{ text: 'end', dedupeKey: 'end' }, { text: 'behind' }];
+        await expect(sealed.one.append('batch', batch)).rejects.toThrow(SealedScopeError);
+        expect((await sealed.one.read('batch', 0, 10)).map(({ text }) => text)).not.toContain('behind');
+
+        const appends = numbers(40).map((n) =>
+          (n % 2 ? sealed.one : sealed.other).append('s', [
+            n === 20 ? { text: 'end', dedupeKey: 'end' } : { text: `line ${n}` },
+          ]),
+        );
+        const settled = await Promise.allSettled(appends);
+        const appended = settled.filter(({ status }) => status === 'fulfilled').length;
+        const all = await texts();
+        expect(all).toHaveLength(appended);
+        expect(all.at(-1)).toBe('end');
+      });
     });
 
     it('numbers entries from 1, in the order they are given, each scope for itself', async () => {

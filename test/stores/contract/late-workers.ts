@@ -1,0 +1,79 @@
+import { createAttemptStore, type AttemptRecord, type AttemptStore } from '../../../stores/attempt-store';
+import type { AttemptState } from '../../../contracts/attempt';
+import type { CompletionResult } from '../../../contracts/completion';
+import type { TerminalClaim } from '../../../runs/completion';
+import { uniqueName, useTwoConnections, type StoreHarness } from './harness';
+
+const at = '2026-01-01T00:00:00.000Z';
+const worker = (pid: number) => ({ pid, startTime: '1', bootId: 'boot', hostId: 'host', until: at });
+const claim = { status: 'success', summary: '' } as TerminalClaim;
+const completion = { status: 'interrupted', completedAt: at } as CompletionResult;
+const agent = { pid: 7, startTime: '7', bootId: 'boot', hostId: 'host' };
+
+/** What a worker finds refused that was asleep while its attempt moved on. */
+export function lateWorkersContract(harness: StoreHarness): void {
+  describe('an attempt that moved on while its worker was asleep', () => {
+    const db = useTwoConnections(harness);
+    let late: AttemptStore;
+    let other: AttemptStore;
+    beforeEach(async () => {
+      [late, other] = await Promise.all([createAttemptStore(db.one), createAttemptStore(db.other)]);
+    });
+
+    async function anAttempt(state: AttemptState): Promise<string> {
+      const _id = uniqueName();
+      await late.create({ _id, taskId: _id, state, revision: 1, createdAt: at } as AttemptRecord);
+      return _id;
+    }
+
+    it('is not dispatched once it was reclaimed, or has ended', async () => {
+      const reclaimed = await anAttempt('prepared');
+      await other.reclaim(reclaimed, at);
+      expect(await late.dispatch(reclaimed, worker(1))).toBeUndefined();
+      const ended = await anAttempt('prepared');
+      await other.complete(ended, completion);
+      expect(await late.dispatch(ended, worker(1))).toBeUndefined();
+    });
+
+    it('is not prepared once it has ended', async () => {
+      const ended = await anAttempt('admitted');
+      await other.complete(ended, completion);
+      expect(await late.prepare(ended, {} as Parameters<AttemptStore['prepare']>[1])).toBeUndefined();
+    });
+
+    it('starts no agent once it was reclaimed, has ended, or is supervised by another worker', async () => {
+      const id = await anAttempt('prepared');
+      await late.dispatch(id, worker(1));
+      expect(await late.isSupervisedBy(id, worker(1))).toBe(true);
+      expect(await late.isSupervisedBy(id, { ...worker(1), startTime: '2' })).toBe(false);
+      expect(await late.isSupervisedBy(id, { ...worker(1), bootId: 'another' })).toBe(false);
+      expect(await late.start(id, agent, at, worker(2))).toBeUndefined();
+      await other.reclaim(id, at);
+      expect(await late.isSupervisedBy(id, worker(1))).toBe(false);
+      expect(await late.start(id, agent, at, worker(1))).toBeUndefined();
+
+      const ended = await anAttempt('prepared');
+      await late.dispatch(ended, worker(1));
+      await other.complete(ended, completion);
+      expect(await late.isSupervisedBy(ended, worker(1))).toBe(false);
+      expect(await late.start(ended, agent, at, worker(1))).toBeUndefined();
+    });
+
+    it('claims nothing once another worker has taken it over', async () => {
+      const id = await anAttempt('prepared');
+      await late.dispatch(id, worker(1));
+      const running = await late.start(id, agent, at, worker(1));
+      expect(await other.takeOver(id, running!.revision, worker(2))).toBeDefined();
+      expect(await late.claim(id, claim, worker(1))).toBeUndefined();
+      expect(await other.claim(id, claim, worker(2))).toBeDefined();
+      expect(await late.takeOver(id, running!.revision + 1, worker(1))).toBeUndefined();
+    });
+
+    it('is not reclaimed once it has ended, also without a claim', async () => {
+      const id = await anAttempt('running');
+      expect(await other.reclaim(id, at)).toBeDefined();
+      await other.complete(id, completion);
+      expect(await late.reclaim(id, at)).toBeUndefined();
+    });
+  });
+}
