@@ -20,6 +20,7 @@ import { confirmDispatch, type Turn } from './admission-control/confirm';
 import { decideCapacity } from './admission-control/decide';
 import type { AdmissionControl } from './admission-control/dependencies';
 import { requestOf } from './admission-control/request';
+import { takeTask } from './admission-control/run-active';
 import { plannedFields } from './launch-snapshot';
 import { storedLaunch, type StoredLaunch } from './stored-launch';
 import { sourceOf } from './source';
@@ -77,14 +78,10 @@ export function createAdmissionActivities(deps: AdmissionDependencies) {
       const admitted = { provider, agent, phase, hostId, decidedAt, timeoutMs, ...reattach };
       if (record.launch) return { ...admitted, launch: record.launch };
 
-      const holder = await deps.activeRuns.take(record.taskId, record._id);
-      if (holder !== record._id) {
-        const launch = refusal('RUN_ACTIVE', 409, `The task has a running attempt, ${holder}; stop it first.`, {
-          taskId: record.taskId,
-          attemptId: holder,
-        });
-        await deps.attempts.refuse(record._id, launch, decidedAt);
-        return { ...admitted, launch };
+      const busy = await takeTask(deps, record);
+      if (busy) {
+        await deps.attempts.refuse(record._id, busy, decidedAt);
+        return { ...admitted, launch: busy };
       }
       const cancelled = await followsNothing(input, decidedAt);
       if (cancelled) return { ...admitted, launch: await refuse(record, cancelled, decidedAt) };

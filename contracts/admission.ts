@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { attemptId, text, timestamp } from './common';
 import { idempotencyKey } from './launch';
-import { listPage, nextCursor } from './query';
+import { listPage, nextCursor, several } from './query';
 
 /** Where a launch comes from. Every one of them passes through admission; a test goes through this list. */
 export const launchSource = z.enum([
@@ -126,12 +126,6 @@ export type PresentedReservation = z.infer<typeof reservation>;
 export const queueState = z.enum(['queued', 'leased', 'requeued', 'dispatched', 'terminal']);
 export type QueueState = z.infer<typeof queueState>;
 
-/** Query values that may be repeated, or given once. */
-const several = <T extends z.ZodType>(item: T) =>
-  z
-    .union([item, z.array(item).max(20)])
-    .transform((value) => (Array.isArray(value) ? value : [value]) as z.output<T>[])
-    .optional();
 const identifier = z.string().min(1).max(200).optional();
 
 export const reservationQuery = z.strictObject({

@@ -30,6 +30,9 @@ export interface HostBaseline {
   identity?: { device: string; inode: string; born: string };
 }
 
+/** Why a launch was refused. */
+export const launchRefusalReason = z.object({ code: z.string(), message: z.string() });
+
 /** One attempt, as callers see it. */
 export const attempt = z
   .object({
@@ -54,6 +57,8 @@ export const attempt = z
     completion: completionResult.optional(),
     /** What it used, once it has ended. */
     usage: runUsage.optional(),
+    /** Why it was not launched, in the state `refused`. */
+    refusal: launchRefusalReason.optional(),
   })
   .meta({ id: 'Attempt' });
 export type Attempt = z.infer<typeof attempt>;
@@ -68,7 +73,7 @@ export const runControl = z.object({
   reason: z.string().optional(),
 });
 
-/** `GET /api/agents/:taskId/status`: the latest attempt of the task with its contract. */
+/** `GET /api/agents/:taskId/status`: the attempt that has the task, else the latest launched one, with its contract. */
 export const runStatus = z
   .object({
     taskId,

@@ -21,3 +21,10 @@ export const paging = (limit: number, most: number) => ({
 
 /** Of a list that is an object: the `cursor` of what comes next; absent at its end. */
 export const nextCursor = z.string().optional();
+
+/** Query values that may be repeated, or given once. */
+export const several = <T extends z.ZodType>(item: T) =>
+  z
+    .union([item, z.array(item).max(20)])
+    .transform((value) => (Array.isArray(value) ? value : [value]) as z.output<T>[])
+    .optional();

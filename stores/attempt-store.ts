@@ -105,16 +105,37 @@ export async function createAttemptStore(db: Database) {
 
     get: (id: string) => attempts.get(id),
 
+    /**
+     * The attempt that has the task, else the newest one that was launched. A refused launch is no attempt of the task's
+     * history; nor is one that is being admitted while another attempt has the task, because that one will be refused.
+     */
     async latest(taskId: string): Promise<AttemptRecord | undefined> {
-      const [found] = await attempts.find({ taskId }, { sort: { createdAt: -1 }, limit: 1 });
-      return found;
+      const unfinished = await attempts.find(
+        { taskId, state: { $in: active } },
+        { sort: { createdAt: 1 }, limit: 100 },
+      );
+      const owner = unfinished.find(({ state }) => state !== 'admitted') ?? unfinished[0];
+      if (owner) return owner;
+      const [newest] = await attempts.find(
+        { taskId, state: { $ne: 'refused' } },
+        { sort: { createdAt: -1 }, limit: 1 },
+      );
+      return newest;
     },
 
-    /** The newest first; with `before`, those made before that moment. */
-    list: (taskId: string, part: PageRequest, before?: string): Promise<Page<AttemptRecord>> =>
+    /** The newest first; with `before`, those made before that moment; refused launches only when `states` has them. */
+    list: (
+      taskId: string,
+      part: PageRequest,
+      { before, states }: { before?: string | undefined; states?: readonly AttemptState[] | undefined } = {},
+    ): Promise<Page<AttemptRecord>> =>
       findPage(
         attempts,
-        { taskId, ...(before === undefined ? {} : { createdAt: { $lt: before } }) },
+        {
+          taskId,
+          state: states ? { $in: [...states] } : { $ne: 'refused' },
+          ...(before === undefined ? {} : { createdAt: { $lt: before } }),
+        },
         { key: 'createdAt', direction: -1 },
         part,
       ),
@@ -274,4 +295,7 @@ export const presentAttempt = (record: AttemptRecord): Attempt => ({
   ...(record.endedAt === undefined ? {} : { endedAt: record.endedAt }),
   ...(record.completion === undefined ? {} : { completion: record.completion }),
   ...(record.usage === undefined ? {} : { usage: record.usage }),
+  ...(record.launch?.status === 'refused'
+    ? { refusal: { code: record.launch.code, message: record.launch.message } }
+    : {}),
 });

@@ -1,4 +1,5 @@
 import type { FeedMessage } from '../../contracts/feed';
+import { attemptState } from '../../contracts/attempt';
 import type { AgentStatus } from '../../contracts/agent-status';
 import type { Log } from '../../platform/log/log';
 import type { AgentStatusStore } from '../../stores/agent-status-store';
@@ -112,7 +113,11 @@ export class FeedHub {
 
   /** Attempts of the same task that came after one, oldest first: its retries, for a watcher that was away. */
   private async laterAttempts(record: { _id: string; taskId: string; createdAt: string }): Promise<string[]> {
-    const { items: recent } = await this.context.attempts.list(record.taskId, { limit: 20 });
+    const { items: recent } = await this.context.attempts.list(
+      record.taskId,
+      { limit: 20 },
+      { states: attemptState.options },
+    );
     return recent
       .filter((other) => other.createdAt > record.createdAt)
       .map((other) => other._id)

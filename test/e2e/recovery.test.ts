@@ -83,7 +83,10 @@ test('a recovery that waits is cancelled by exactly its attempt, once, and the t
   // While it waits, the task is the next attempt's.
   expect(await stack.call.post(`/api/agents/${taskId}/start`, {})).toMatchObject({
     status: 409,
-    body: { code: 'RUN_ACTIVE', details: { attemptId: waiting.nextAttemptId } },
+    body: {
+      code: 'RUN_ACTIVE',
+      details: { attemptId, state: 'scheduled', nextAttemptId: waiting.nextAttemptId, recovery: { action: 'retry' } },
+    },
   });
 
   expect(await cancel(taskId, waiting.nextAttemptId)).toMatchObject({ status: 409, body: { code: 'STALE_ATTEMPT' } });

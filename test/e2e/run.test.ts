@@ -136,8 +136,38 @@ test('a task has at most one active run', async () => {
   const task = await aTask();
   const { attemptId } = await stack.call.start(task.id, { agent: 'slow-bee' });
   const second = await stack.call.post(`/api/agents/${task.id}/start`);
-  expect(second).toMatchObject({ status: 409, body: { code: 'RUN_ACTIVE', details: { attemptId } } });
-  await stack.call.ok('POST', `/api/agents/${task.id}/stop`, { attemptId });
+  expect(second).toMatchObject({
+    status: 409,
+    body: {
+      code: 'RUN_ACTIVE',
+      details: { code: 'RUN_ACTIVE', attemptId, state: expect.stringMatching(/^(prepared|dispatched|running)$/) },
+    },
+  });
+
+  // Reads of the task's run keep to the one that runs; the refused launch is readable on its own.
+  const url = `/api/agents/${task.id}`;
+  const shows = async (running: boolean) => {
+    expect(await stack.call.status(task.id)).toMatchObject({ attemptId, running });
+    expect(await stack.call.ok('GET', `${url}/phase`)).toMatchObject({ attemptId });
+    const { attempts } = await stack.call.ok('GET', `${url}/attempts`);
+    expect(attempts.map(({ id }: { id: string }) => id)).toEqual([attemptId]);
+    const watcher = await TestWatcher.open(stack.url);
+    try {
+      watcher.say({ type: 'subscribe', taskId: task.id });
+      expect(await watcher.hears(({ type }) => type === 'subscribed')).toMatchObject({ attemptId, running });
+    } finally {
+      watcher.close();
+    }
+  };
+  await shows(true);
+  await stack.call.ok('POST', `${url}/stop`, { attemptId });
+  await shows(false);
+  const refused = (await stack.call.ok('GET', `${url}/attempts?state=refused`)).attempts;
+  expect(refused).toMatchObject([{ state: 'refused', refusal: { code: 'RUN_ACTIVE', message: expect.any(String) } }]);
+  expect(await stack.call.ok('GET', `${url}/attempts/${refused[0].id}`)).toEqual(refused[0]);
+  expect(await stack.call.get(`/api/agents/${(await aTask()).id}/attempts/${attemptId}`)).toMatchObject({
+    status: 404,
+  });
 });
 
 test('a preview compiles the manifest that a start then stores, and starts nothing', async () => {

@@ -22,6 +22,7 @@ export const bounded: Record<string, [most: number, because: string]> = {
 
 /** Answers about one thing: the most items the longest of their arrays can have, and the rule that keeps it from growing. */
 export const ofOneThing: Record<string, [most: number, because: string]> = {
+  getAttempt: [1_000, 'listed commits and files of a completion; claims are bounded by its schema'],
   getAuthContext: [permission.options.length, 'the permissions that there are'],
   getBroadcast: [1_000, 'maxReaders of a broadcast'],
   getDecision: [100, 'the schema of a decision; its chain has 50, longestChain, and goes on with that of the first'],
