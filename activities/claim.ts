@@ -7,13 +7,14 @@ export function claimOf(outcome: AgentOutcome, harness: HarnessEvidence): Termin
   const { status: _status, summary: _summary, ...claims } = outcome.result ?? { status: undefined, summary: '' };
   const { status, summary } = verdict(outcome);
   const error = outcome.error ?? failure(outcome);
+  const unreported = outcome.ended === 'exit' && outcome.result === undefined;
   return redactClaim({
     terminalSource: sourceOf(outcome),
     status,
     summary,
     ...(error === undefined ? {} : { error }),
     claims,
-    harness,
+    harness: unreported ? { ...harness, unreported } : harness,
   });
 }
 
@@ -37,7 +38,9 @@ function verdict({ ended, judgedBy, exitCode, result }: AgentOutcome): { status:
   }
 }
 
-function failure({ ended, judgedBy, exitCode, signal }: AgentOutcome): string | undefined {
+function failure({ ended, judgedBy, exitCode, signal, lastWords }: AgentOutcome): string | undefined {
   if (ended !== 'exit' || judgedBy === 'session' || exitCode === 0) return undefined;
-  return signal === null ? `The agent exited with code ${exitCode ?? 'unknown'}.` : `The agent was ended by ${signal}.`;
+  const how =
+    signal === null ? `The agent exited with code ${exitCode ?? 'unknown'}.` : `The agent was ended by ${signal}.`;
+  return lastWords === '' ? how : `${how} Its last words: ${lastWords}`;
 }

@@ -130,6 +130,8 @@ export const harnessEvidence = z.object({
   outputBytes: z.number().int().optional(),
   /** Lines of the agent that were beyond what is read of one; absent when there were none. */
   refusedLines: z.number().int().optional(),
+  /** Set when the agent ended by itself and had reported no result. */
+  unreported: z.literal(true).optional(),
   durationMs: z.number().int().optional(),
 });
 export type HarnessEvidence = z.infer<typeof harnessEvidence>;

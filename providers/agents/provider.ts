@@ -154,6 +154,8 @@ export interface AgentOutcome {
   result?: ReportedResult;
   /** What went wrong, as a sentence for a person; never contains secrets. */
   error?: string;
+  /** The last lines of its standard error, at most 1,000 characters, without secrets; empty when there were none. */
+  lastWords: string;
   output: AgentOutput;
   durationMs: number;
 }

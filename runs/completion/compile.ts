@@ -29,7 +29,7 @@ export function compileCompletion(
     completedAt,
     terminalSource: claim.terminalSource,
     status: downgrades.length > 0 ? ('partial' as const) : claim.status,
-    ...(downgrades.length > 0 ? { claimedStatus: claim.status } : {}),
+    ...(downgrades.length > 0 && claim.harness.unreported !== true ? { claimedStatus: claim.status } : {}),
     downgrades,
     summary: claim.summary,
     ...(claim.error === undefined ? {} : { error: claim.error }),
@@ -55,6 +55,7 @@ function shortfalls(
   const unauthorized = sideEffects.filter(({ kind, authorized }) => !authorized && kind !== 'git-commit');
   return [
     ...(claim.harness.workLost === undefined ? [] : [{ code: 'work-lost', message: claim.harness.workLost }]),
+    ...resultShortfalls(claim),
     ...commitShortfalls(envelope, claim, sideEffects),
     ...(claim.claims.verification ?? [])
       .filter(({ status }) => status === 'failed')
@@ -69,6 +70,14 @@ function shortfalls(
       message: `The policy does not allow ${kind}${target === undefined ? '' : ` of ${target}`}.`,
     })),
   ];
+}
+
+/** An agent that ends without a result has succeeded by the work in its worktree or not at all. */
+function resultShortfalls({ harness }: TerminalClaim): Downgrade[] {
+  const hasWorked = (harness.commits ?? []).length > 0 || (harness.changedFiles ?? []).length > 0;
+  if (harness.unreported !== true || hasWorked) return [];
+  const message = 'The agent exited without a result, and its worktree shows no work.';
+  return [{ code: 'result-missing', message }];
 }
 
 function commitShortfalls(

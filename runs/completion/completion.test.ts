@@ -66,6 +66,39 @@ test.each([
   });
 });
 
+describe('an exit without a result', () => {
+  const unreported = { ended: 'exit' as const, exitCode: 0, unreported: true as const };
+  const changedFiles = [{ path: 'src/a.ts', status: 'added' as const }];
+
+  test.each([
+    ['with a commit', {}, { ...unreported, commits: commit.commits }],
+    ['with a changed file', {}, { ...unreported, changedFiles }],
+  ])('%s is a success', (_name, policy, harness) => {
+    expect(compile(policy, { harness })).toMatchObject({ status: 'success', downgrades: [] });
+  });
+
+  test.each([
+    ['without work', {}, { ...unreported, commits: [], changedFiles: [] }, 'result-missing'],
+    ['without a worktree', { workspace: null }, unreported, 'result-missing'],
+    [
+      'with a commit that is forbidden',
+      { commitPolicy: 'forbidden' as const },
+      { ...unreported, ...commit },
+      'commit-policy-violated',
+    ],
+    [
+      'with nothing of a required text',
+      { expectedOutputs: [{ id: 't', kind: 'text' as const, required: true }] },
+      { ...unreported, changedFiles },
+      'output-missing',
+    ],
+  ])('%s is partial, and nobody has claimed more', (_name, policy, harness, code) => {
+    const completion = compile(policy, { harness });
+    expect(completion).toMatchObject({ status: 'partial', downgrades: [{ code }] });
+    expect(completion).not.toHaveProperty('claimedStatus');
+  });
+});
+
 test('nothing but success is downgraded', () => {
   const { status, downgrades } = compile({ commitPolicy: 'required' }, { status: 'blocked' });
   expect({ status, downgrades }).toEqual({ status: 'blocked', downgrades: [] });

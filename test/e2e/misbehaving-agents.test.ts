@@ -8,13 +8,23 @@ import { startStack, type Stack } from '../support/stack';
 let stack: Stack;
 let repository: string;
 
-const ways = ['exits-1', 'silent', 'garbage', 'flood', 'never-ends', 'commits', 'strays'];
+const ways = ['exits-1', 'silent', 'works-silently', 'garbage', 'flood', 'never-ends', 'commits', 'strays'];
+
+/** As short as an agent can live. */
+const printsAndGoes = {
+  type: 'prints-and-goes',
+  name: 'Prints and goes',
+  provider: 'process',
+  command: '/bin/sh',
+  args: ['-c', `echo '{"type":"result","status":"failed","summary":"Gone wrong."}'`],
+};
 
 beforeAll(async () => {
   stack = await startStack({ BOARD_RUN_TIMEOUT_MS: '15000', BOARD_RUN_OUTPUT_LIMIT_BYTES: '200000' });
   repository = await aRepository(stack.dir);
   await stack.call.addRepository('sample', repository);
-  await stack.call.configureAgents(ways.map((way) => ({ ...scriptAgent('misbehaving', way), type: way })));
+  const misbehaving = ways.map((way) => ({ ...scriptAgent('misbehaving', way), type: way }));
+  await stack.call.configureAgents([...misbehaving, printsAndGoes]);
 });
 
 afterAll(() => stack.close());
@@ -29,32 +39,46 @@ async function run(agent: string, body: object = {}) {
   return { completion: attempt.completion, events, task: await stack.call.ok('GET', `/api/tasks/${task.id}`) };
 }
 
-test('an agent that exits with 1 has failed, with its exit code', async () => {
+test('an agent that exits with 1 has failed, with its exit code and its last words', async () => {
   const { completion, events, task } = await run('exits-1');
   expect(completion).toMatchObject({
     status: 'failed',
     harness: { exitCode: 1 },
-    error: expect.stringContaining('code 1'),
+    error: 'The agent exited with code 1. Its last words: Error: no such model',
   });
   expect(events.at(-1)).toMatchObject({ kind: 'run.failed' });
   expect(task).toMatchObject({ status: 'in-progress', attempt: { status: 'failed', result: 'failed' } });
 });
 
-test('an agent that exits with 0 and says nothing has succeeded', async () => {
-  const { completion } = await run('silent');
-  expect(completion).toMatchObject({ status: 'success', harness: { exitCode: 0 } });
+test('an agent that exits with 0 without a result has succeeded by the work in its worktree, or else is partial', async () => {
+  const [idle, worked] = await Promise.all([run('silent'), run('works-silently')]);
+  expect(idle.completion).toMatchObject({
+    status: 'partial',
+    harness: { exitCode: 0, unreported: true },
+    downgrades: [{ code: 'result-missing' }],
+  });
+  expect(idle.task).toMatchObject({ status: 'in-progress' });
+  expect(worked.completion).toMatchObject({ status: 'success', harness: { unreported: true }, downgrades: [] });
+});
+
+test('an agent that reads nothing, prints a failed result and exits with 0 has failed', async () => {
+  const runs = await Promise.all(Array.from({ length: 10 }, () => run('prints-and-goes')));
+  for (const { completion, task } of runs) {
+    expect(completion).toMatchObject({ status: 'failed', summary: 'Gone wrong.', harness: { exitCode: 0 } });
+    expect(task).toMatchObject({ status: 'in-progress' });
+  }
 });
 
 test('garbage is kept as output and pollutes nothing', async () => {
   const { completion, events } = await run('garbage');
-  expect(completion.status).toBe('success');
+  expect(completion.status).toBe('partial');
   expect(events.filter(({ kind }) => kind === 'stream.stdout').length).toBeGreaterThan(2);
   expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
 });
 
 test('a flood of 100 MiB is drained, counted and cut off with one event that says so', async () => {
   const { completion, events } = await run('flood');
-  expect(completion).toMatchObject({ status: 'success', harness: { outputBytes: 100 * 1_048_576 } });
+  expect(completion).toMatchObject({ status: 'partial', harness: { outputBytes: 100 * 1_048_576 } });
   const bytes = events.reduce((sum, event) => sum + event.redaction.persistedBytes, 0);
   expect(bytes).toBeLessThan(400_000);
   expect(events.filter(({ payload }) => payload.truncated === true)).toHaveLength(1);
@@ -107,5 +131,8 @@ test('runs that work beside each other in one repository are not told of each ot
 
 test('a run whose required commit is missing becomes partial', async () => {
   const { completion } = await run('silent', { commitPolicy: 'required' });
-  expect(completion).toMatchObject({ status: 'partial', downgrades: [{ code: 'commit-missing' }] });
+  expect(completion).toMatchObject({
+    status: 'partial',
+    downgrades: [{ code: 'result-missing' }, { code: 'commit-missing' }],
+  });
 });

@@ -50,7 +50,7 @@ export async function aDispatch(
   changes: Partial<Omit<AgentDispatch, 'transport'>> & { args?: string[]; transport?: object } = {},
 ): Promise<AgentDispatch> {
   attempts += 1;
-  const attemptId = `attempt_${process.pid}x${attempts}`.padEnd(20, '0');
+  const attemptId = `attempt_${process.pid}x${attempts}`.padEnd(20, 'z');
   const worktreePath = `${directory.path}/worktree`;
   await mkdir(worktreePath, { recursive: true });
   const {

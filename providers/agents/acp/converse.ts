@@ -115,7 +115,9 @@ export function converse(
       // A failure to record ends the session as well, and is what is thrown.
       listening.catch(() => undefined);
       const said = await hold();
-      await listening;
+      const [stdout, stderr] = await listening;
+      await recorder.streamEnded('stdout', stdout);
+      await recorder.streamEnded('stderr', stderr);
       return { judgedBy: 'session', ...said };
     },
   };

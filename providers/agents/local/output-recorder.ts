@@ -6,6 +6,8 @@ import { type ReadResult, readAgentResult } from '../agent-result';
 import type { CaptureFile } from '../capture-file';
 import type { AgentOutput } from '../provider';
 import type { Line } from './line-splitter';
+import { LastWords } from './last-words';
+import type { StreamEnd } from './pump';
 import { eventBytes, limitKey, lineKey, nothingRecorded, type RecordedOutput } from './recorded-output';
 import { parseLine } from '../process/parse-line';
 
@@ -41,6 +43,7 @@ export class OutputRecorder {
   private readonly position = { stdout: 0, stderr: 0 };
   private readonly recorded: RecordedOutput;
   private lastResult: ReadResult | undefined;
+  private readonly words = new LastWords();
   /** Of each stream on its own: their lines come in any order. */
   private readonly redactLine: Record<'stdout' | 'stderr', Redactor>;
 
@@ -61,6 +64,11 @@ export class OutputRecorder {
     return this.lastResult;
   }
 
+  /** The last lines of standard error, without secrets; empty when there were none. */
+  get lastWords(): string {
+    return this.words.text;
+  }
+
   /** A returned promise resolves when the next line may come. */
   stdout(line: Line): Promise<void> | undefined {
     const { key, isKnown } = this.heard('stdout', line);
@@ -70,7 +78,7 @@ export class OutputRecorder {
     if (refused !== undefined) this.output.refusedLines += 1;
     if (result) this.lastResult = readAgentResult(this.clean(result));
     if (this.output.truncated) return undefined;
-    if (kind === 'stream.stdout') return this.recordText('stdout', line, key, isKnown, refused);
+    if (kind === 'stream.stdout') return this.recordText(line, this.cleanLine('stdout', line), key, isKnown, refused);
     if (isKnown) return undefined;
     if (kind === 'artifact.created') return this.recordFile(payload, line.bytes, ids, key);
     return this.record(kind, (place) => this.payload(payload, line.bytes, place), ids, key);
@@ -79,8 +87,18 @@ export class OutputRecorder {
   /** A returned promise resolves when the next line may come. */
   stderr(line: Line): Promise<void> | undefined {
     const { key, isKnown } = this.heard('stderr', line);
+    const clean = this.cleanLine('stderr', line);
+    this.words.add(clean.text);
     if (this.output.truncated) return undefined;
-    return this.recordText('stderr', line, key, isKnown);
+    return this.recordText(line, clean, key, isKnown);
+  }
+
+  /** Records that nothing more is read of a stream although a process still has it open. */
+  streamEnded(stream: 'stdout' | 'stderr', end: StreamEnd): Promise<void> | undefined {
+    if (end === 'end') return undefined;
+    const name = stream === 'stdout' ? 'output' : 'error';
+    const text = `A process that outlived the agent still has its standard ${name} open: what it writes is dropped.`;
+    return this.record('stream.stderr', () => this.payload({ text, leftOpen: stream }, 0), {}, `${stream}-left-open`);
   }
 
   /** An event that a protocol speaks of, of a frame with so many bytes. */
@@ -130,9 +148,14 @@ export class OutputRecorder {
     return eventPayload(fields, redact, bytes, key === undefined ? undefined : { attemptId, key });
   }
 
+  /** To be called once for each line of a stream, in order: what is secret in one depends on those before it. */
+  private cleanLine(kind: 'stdout' | 'stderr', { content }: Line): CleanLine {
+    return { kind, text: this.redactLine[kind](content.toString('utf8')) };
+  }
+
   private recordText(
-    kind: 'stdout' | 'stderr',
     { content, bytes }: Line,
+    { kind, text: clean }: CleanLine,
     key: string,
     isKnown: boolean,
     problem?: string,
@@ -142,8 +165,6 @@ export class OutputRecorder {
     const said = problem === undefined ? {} : { problem };
     const line = { kind, text, bytes, truncated: bytes - content.length > 2, ...said };
     const { attemptId } = this.options;
-    // Once per line: what it says of the next one depends on this one.
-    const clean = this.redactLine[kind](text);
     if (isKnown) return undefined;
     return this.record(
       `stream.${kind}`,
@@ -209,6 +230,11 @@ export class OutputRecorder {
       ...(made.captured ? { captured: made.captured } : {}),
     });
   }
+}
+
+interface CleanLine {
+  kind: 'stdout' | 'stderr';
+  text: string;
 }
 
 const cost = ({ bytes, captured }: EventPayload): number => bytes + eventBytes + (captured?.bytes ?? 0);

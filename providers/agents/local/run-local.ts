@@ -46,6 +46,7 @@ const withoutProcess = (ended: 'spawn-failed' | 'stopped', error?: string): Agen
   signal: null,
   ...(error === undefined ? {} : { error }),
   output: noOutput,
+  lastWords: '',
   durationMs: 0,
 });
 
@@ -144,7 +145,7 @@ const tooMuch = 'The agent wrote more than may be kept of one that outlives its 
 async function record(
   { dispatch, sink, launched, converse, writersGone }: Following,
   ender: Ender,
-): Promise<Pick<AgentOutcome, 'output' | 'judgedBy' | 'result' | 'error'>> {
+): Promise<Pick<AgentOutcome, 'output' | 'lastWords' | 'judgedBy' | 'result' | 'error'>> {
   const { attemptId, worktreePath, worktreeIdentity: identity, outputLimitBytes } = dispatch;
   const { agent, secrets, recorded } = launched;
   const batcher = new EventBatcher(
@@ -164,7 +165,7 @@ async function record(
     await sink.started(agent.identity, conversation.live);
     const said = await conversation.hold(writersGone.signal);
     await batcher.close();
-    return { output: recorder.totals, ...said };
+    return { output: recorder.totals, lastWords: recorder.lastWords, ...said };
   } catch (error) {
     if (error instanceof AgentLeftError) {
       // What was read is appended; what was not is read by whoever goes on.

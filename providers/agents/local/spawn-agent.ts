@@ -62,6 +62,8 @@ export async function spawnAgent(request: SpawnRequest): Promise<SpawnedAgent> {
   void exited.finally(() => ended.abort());
   // The agent may close its input or end before it has read everything (EPIPE): its own business.
   child.stdin.on('error', () => undefined);
+  // Without a reader, Node throws away what is in the pipes of a child that exits: with one, it waits until it is read.
+  for (const stream of [child.stdout, child.stderr]) stream.on('readable', () => undefined);
   // A signal that cannot be delivered is an `error` event too; ending processes is done, and checked, elsewhere.
   child.on('error', () => undefined);
   return {

@@ -4,8 +4,6 @@ import { pump } from '../local/pump';
 import { LeaveAsker } from './ask-leave';
 import { commandLine } from './command-line';
 
-const never = new AbortController().signal;
-
 /** The process protocol: the task as the first line of input, commands as later ones, events as lines of output. */
 export function converse({ launched, recorder, sink }: Channel): Conversation {
   const { agent, json, secrets, recorded } = launched;
@@ -22,12 +20,12 @@ export function converse({ launched, recorder, sink }: Channel): Conversation {
     },
     async hold(writersGone) {
       // Files end where they end; of a pipe nobody knows.
-      const over = agent.hold ? never : writersGone;
+      const over = agent.hold ? new AbortController().signal : writersGone;
       // One that is gone on with has its task.
       if (!recorded) agent.send(json);
       begin();
       try {
-        await Promise.all([
+        const [stdout, stderr] = await Promise.all([
           pump(
             agent.stdout,
             (line) => (asker.heard(line.content) ? recorder.skip('stdout', line) : recorder.stdout(line)),
@@ -35,6 +33,8 @@ export function converse({ launched, recorder, sink }: Channel): Conversation {
           ),
           pump(agent.stderr, (line) => recorder.stderr(line), over),
         ]);
+        await recorder.streamEnded('stdout', stdout);
+        await recorder.streamEnded('stderr', stderr);
       } finally {
         asker.end();
       }

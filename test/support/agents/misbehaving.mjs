@@ -7,8 +7,9 @@ const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
 await lines.next();
 
 const ways = {
-  'exits-1': () => process.exit(1),
+  'exits-1': () => process.stderr.write('Error: no such model\n', () => process.exit(1)),
   silent: () => process.exit(0),
+  'works-silently': () => writeFileSync('made.txt', 'x'),
   garbage: () => {
     process.stdout.write(Buffer.from([0, 255, 254, 123, 34, 10, 0x1b, 91, 51, 49, 109]));
     process.stdout.write('{"type":"nonsense","__proto__":{"polluted":true}}\n{"type":42}\n[1]\nnull\n{broken\n');
@@ -57,4 +58,4 @@ const ways = {
   },
 };
 await ways[how]();
-if (how === 'garbage' || how === 'flood') process.stdin.destroy();
+if (['garbage', 'flood', 'works-silently'].includes(how)) process.stdin.destroy();
