@@ -46,7 +46,7 @@ export interface Admitted {
   phase: string;
   hostId: string | null;
   decidedAt: string;
-  /** How long the run may take from its start on, in milliseconds: `agents.timeoutMinutes` as it is now. */
+  /** How long the run may take from its start on, in milliseconds: `agents.timeoutMinutes` when it was launched. */
   timeoutMs?: number;
   /** Whether the agent may outlive its worker: then the next one goes on with it. */
   reattach?: boolean;
@@ -72,8 +72,7 @@ export function createAdmissionActivities(deps: AdmissionDependencies) {
         return { provider: '', agent: '', phase: '', hostId: null, decidedAt, launch };
       }
       const { provider, agent, phase, hostId } = record;
-      const { agents } = await deps.admission.settings.current();
-      const timeoutMs = agents.timeoutMinutes * 60_000;
+      const timeoutMs = record.timeoutMs ?? (await currentTimeoutMs());
       const reattach = record.agentConfig.reattach === true ? { reattach: true } : {};
       const admitted = { provider, agent, phase, hostId, decidedAt, timeoutMs, ...reattach };
       if (record.launch) return { ...admitted, launch: record.launch };
@@ -118,6 +117,11 @@ export function createAdmissionActivities(deps: AdmissionDependencies) {
       if (!(error instanceof ApplicationFailure) || error.type !== messageUnproven) throw error;
       return refusal(messageUnproven, 409, error.message, { attemptId: input.attemptId });
     }
+  }
+
+  async function currentTimeoutMs(): Promise<number> {
+    const { agents } = await deps.admission.settings.current();
+    return agents.timeoutMinutes * 60_000;
   }
 
   /** Gives back what the launch took before capacity refused it. */

@@ -11,12 +11,20 @@ import type { Log } from '../platform/log/log';
 import { stoppedByMessage } from '../workflows/message-proofs';
 import { temporalOperator } from '../workflows/operator';
 import { usableCommands } from '../runs/commands';
-import { compileCompletion, lostClaim, stoppedClaim, type TerminalClaim, preserved } from '../runs/completion';
+import {
+  compileCompletion,
+  judgementOf,
+  lostClaim,
+  stoppedClaim,
+  type TerminalClaim,
+  preserved,
+} from '../runs/completion';
 import type { ActiveRunStore } from '../stores/active-run-store';
 import type { AttemptRecord, AttemptStore } from '../stores/attempt-store';
 import type { Board } from '../stores/board-files/board';
 import type { ClaimStore } from '../stores/claim-store';
 import type { FeedStore } from '../stores/feed-store';
+import type { PhaseStore } from '../stores/phase-store';
 import type { RecoveryStore } from '../stores/recovery-store';
 import type { RunEventStore } from '../stores/run-event-store';
 import type { TelemetryStore } from '../stores/telemetry-store';
@@ -39,6 +47,8 @@ export interface CompletionDependencies {
   claims: ClaimStore;
   worktrees: WorktreeStore;
   telemetry: TelemetryStore;
+  /** What an attempt was allowed when. */
+  phases: Pick<PhaseStore, 'get'>;
   events: RunEventStore;
   feed: FeedStore;
   /** Takes back what the attempt has asked approval for. */
@@ -149,15 +159,18 @@ export function createCompletionActivities(deps: CompletionDependencies) {
   /** Stores the completion unless there is one already, which then stands. */
   async function settle(record: AttemptRecord, claim: TerminalClaim): Promise<CompletionResult> {
     if (record.completion) return record.completion;
-    const completion = compileCompletion(record._id, record.taskEnvelope, claim, deps.now().toISOString());
+    const judgement = judgementOf(record, await deps.phases.get(record._id));
+    const at = deps.now().toISOString();
+    const completion = compileCompletion(record._id, record.taskEnvelope, claim, at, judgement);
     const stored = (await deps.attempts.complete(record._id, completion)) ?? (await mustGet(record._id));
     return stored.completion ?? completion;
   }
 
   async function claimFor(record: AttemptRecord, ending: Ending): Promise<TerminalClaim> {
-    // Its agent was ended because its time was up, which only the run knows.
-    const timedOut = ending.by === 'timeout' && (record.claim?.harness.ended ?? 'stopped') === 'stopped';
-    if (timedOut) return overtime(record, ending.afterMs);
+    const ended = record.claim?.harness.ended;
+    // Whether the run's timer or its host was first, both keep to the same limit.
+    if (ended === 'timeout') return overtime(record, record.runLaunchManifest?.resources?.timeoutMs);
+    if (ending.by === 'timeout' && (ended ?? 'stopped') === 'stopped') return overtime(record, ending.afterMs);
     if (record.claim) return record.claim;
     switch (ending.by) {
       case 'callback': {
@@ -253,8 +266,8 @@ function releaseReason({ status, harness, terminalSource }: CompletionResult): R
 }
 
 /** What stands for a run that took too long, with what its agent had to show by then. */
-function overtime({ claim, reclaimed, provider }: AttemptRecord, afterMs: number): TerminalClaim {
-  const summary = `The run took longer than ${Math.round(afterMs / 60_000)} min and was ended.`;
+function overtime({ claim, reclaimed, provider }: AttemptRecord, afterMs: number | undefined): TerminalClaim {
+  const summary = `The run took longer than ${durationOf(afterMs)} and was ended.`;
   return {
     ...(claim ?? { claims: {} }),
     terminalSource: provider === 'acp' ? 'stream' : 'process',
@@ -264,6 +277,11 @@ function overtime({ claim, reclaimed, provider }: AttemptRecord, afterMs: number
     harness: { ...claim?.harness, ...preserved({ reclaimed }), ended: 'timeout' },
   };
 }
+
+const durationOf = (ms: number | undefined): string => {
+  if (ms === undefined) return 'it may';
+  return ms < 120_000 ? `${Math.round(ms / 1_000)} s` : `${Math.round(ms / 60_000)} min`;
+};
 
 const notDispatched = (reason: string): TerminalClaim => ({
   terminalSource: 'process',

@@ -198,9 +198,7 @@ export function createDispatchActivities(deps: DispatchDependencies) {
       transport: transportOf(record),
       ...goesOnWith(record),
       transportDir: deps.transportDir,
-      stopGraceMs: deps.limits.stopGraceMs,
-      timeoutMs: deps.limits.runTimeoutMs,
-      outputLimitBytes: deps.limits.outputLimitBytes,
+      ...limitsOf(record),
       ...(spoolDir === undefined ? {} : { spoolDir }),
       isCurrent: () => deps.attempts.isSupervisedBy(record._id, deps.self),
     };
@@ -309,6 +307,12 @@ export function createDispatchActivities(deps: DispatchDependencies) {
       throw ApplicationFailure.nonRetryable(`No provider here runs the agent of ${_id}.`, 'PROVIDER_MISSING');
     }
     return provider;
+  }
+
+  /** The limits of its contract: another worker, or one that was started again with others, keeps to them. */
+  function limitsOf({ runLaunchManifest }: AttemptRecord) {
+    const { stopGraceMs, runTimeoutMs: timeoutMs, outputLimitBytes } = deps.limits;
+    return { stopGraceMs, timeoutMs, outputLimitBytes, ...runLaunchManifest?.resources };
   }
 
   /** What the harness itself can show for the end of the agent. */

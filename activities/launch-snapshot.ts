@@ -17,6 +17,7 @@ type SnapshotFields = Pick<
   | 'profile'
   | 'sandbox'
   | 'maxRetries'
+  | 'timeoutMs'
   | 'repository'
   | 'git'
 >;
@@ -35,6 +36,7 @@ export const plannedFields = ({ snapshot, repository, git }: LaunchPlan): Snapsh
   profile: snapshot.profile,
   sandbox: snapshot.sandbox,
   maxRetries: snapshot.maxRetries,
+  ...(snapshot.timeoutMs === undefined ? {} : { timeoutMs: snapshot.timeoutMs }),
   repository,
   git,
 });
@@ -56,4 +58,5 @@ export const snapshotOf = (record: AttemptRecord): LaunchSnapshot => ({
   sandbox: record.sandbox,
   ...(record.message ? { message: record.message } : {}),
   maxRetries: record.maxRetries,
+  ...(record.timeoutMs === undefined ? {} : { timeoutMs: record.timeoutMs }),
 });

@@ -116,6 +116,7 @@ export function createPrepareActivities(deps: PrepareDependencies) {
         _id: attemptId,
         taskId: record.taskId,
         launchPhase: evidence.phase,
+        launchEvidence: evidence,
         evidence,
         manifestDigest: contract.runLaunchManifest.digest,
         sources: launchPhase.sources,

@@ -104,6 +104,20 @@ export const harnessEvidence = z.object({
   preservedRef: z.string().optional(),
   /** Why nothing of the work in the worktree could be kept, when something else was found in its place. */
   workLost: z.string().optional(),
+  /**
+   * What was done between looks at the worktree that were taken when the phase changed, the first part first: each ends
+   * with the change `untilSequence`, the last one with the run. Absent when the phase did not change.
+   */
+  phaseSpans: z
+    .array(
+      z.object({
+        untilSequence: z.number().int().optional(),
+        commits: z.array(z.object({ sha: z.string(), subject: z.string() })),
+        changedFiles: z.array(changedFile),
+        truncated: z.boolean(),
+      }),
+    )
+    .optional(),
   /** Files the agent's claims name, as they were found in the worktree; a path without bytes is not there. */
   claimedFiles: z
     .array(z.object({ path: z.string(), bytes: z.number().int().nullable(), sha256: z.string().nullable() }))
@@ -155,6 +169,28 @@ export const sideEffect = z.object({
 });
 export type SideEffect = z.infer<typeof sideEffect>;
 
+/** The phase a run ended in, with every change before; the digests are those of its `phase-capability-evidence/v1`. */
+const completionPhase = z.object({
+  phase,
+  /** `legacy`: under no limits of a phase. */
+  evidence: z.enum(['legacy', 'profile']),
+  digest: digest.optional(),
+  launchPhase: phase.optional(),
+  /** How often it changed. */
+  sequence: z.number().int().optional(),
+  transitions: z
+    .array(
+      z.object({
+        sequence: z.number().int(),
+        kind: z.enum(['transition', 'emergency', 'emergency-ended']),
+        phase,
+        digest,
+        at: timestamp,
+      }),
+    )
+    .optional(),
+});
+
 /** The one terminal record of an attempt; immutable once stored. */
 export const completionResult = z
   .object({
@@ -177,7 +213,7 @@ export const completionResult = z
     verification: z.array(verification).optional(),
     sideEffects: z.array(sideEffect),
     continuation: continuation.nullable().optional(),
-    phase: z.object({ phase, evidence: z.literal('legacy') }).optional(),
+    phase: completionPhase.optional(),
     digest,
   })
   .meta({ id: 'CompletionResult' });

@@ -65,6 +65,7 @@ export function planLaunch(subject: LaunchSubject, { maxRetries }: { maxRetries:
       profile,
       sandbox,
       maxRetries,
+      ...(subject.timeoutMs === undefined ? {} : { timeoutMs: subject.timeoutMs }),
     },
     repository,
     git,

@@ -25,6 +25,8 @@ export interface LaunchSubject {
   sandbox: SandboxPreset | undefined;
   /** The legacy setting `features.agents.autoCommitOnComplete`. */
   autoCommitOnComplete: boolean;
+  /** How long the run may take by the settings, in milliseconds. */
+  timeoutMs?: number;
 }
 
 export type LaunchSelection = AgentSelection;

@@ -33,6 +33,8 @@ export interface AttemptRecord extends Omit<Attempt, 'id'> {
   /** How the session of the source attempt is gone on with. */
   continuation?: Continuation;
   maxRetries: number;
+  /** How long the run may take by the settings when it was launched, in milliseconds. */
+  timeoutMs?: number;
   repository: Repository | null;
   git: { branch: string; baseBranch: string } | null;
   launch?: LaunchOutcome;

@@ -41,7 +41,7 @@ export async function loadLaunchSubject(
     sources.featureSettings.read(),
     sources.taskCheckpoints.read(task),
   ]);
-  const { autoCommitOnComplete } = features.agents;
+  const { autoCommitOnComplete, timeoutMinutes } = features.agents;
   return {
     // With the state of its checkpoint, which is elsewhere; without one that has expired.
     task: { ...task, checkpoint: checkpoint ?? undefined },
@@ -54,5 +54,6 @@ export async function loadLaunchSubject(
     profile,
     sandbox,
     autoCommitOnComplete,
+    timeoutMs: timeoutMinutes * 60_000,
   };
 }

@@ -12,6 +12,8 @@ export interface PhaseRecord extends PhaseState {
   _id: string;
   taskId: string;
   launchPhase: Phase;
+  /** What it was launched with; absent in records of earlier versions. */
+  launchEvidence?: PhaseEvidence;
   history: StoredTransition[];
 }
 

@@ -48,6 +48,7 @@ export function createBoardActivities(
     ...createCompletionActivities({
       ...onBoard,
       claims,
+      phases,
       telemetry,
       withdrawApprovals,
       messageProofs: stores.messageProofs,

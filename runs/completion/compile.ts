@@ -5,7 +5,8 @@ import { withDigest } from '../digest';
 import { claimDigest, type TerminalClaim } from './claim';
 import { checkClaims, type CheckedClaims } from './evidence';
 import { missingOutputs } from './outputs';
-import { sideEffectsOf } from './side-effects';
+import type { Judgement } from './held';
+import { sideEffectsOf, type JudgedEffect, type Violation } from './side-effects';
 
 type Downgrade = CompletionResult['downgrades'][number];
 
@@ -18,10 +19,12 @@ export function compileCompletion(
   envelope: RecordedTaskEnvelope | undefined,
   claim: TerminalClaim,
   completedAt: string,
+  judgement?: Judgement,
 ): CompletionResult {
   const checked = checkClaims(claim);
-  const sideEffects = sideEffectsOf(envelope, claim.harness, checked);
-  const downgrades = claim.status === 'success' ? shortfalls(envelope, claim, checked, sideEffects) : [];
+  const judged = sideEffectsOf(envelope, claim.harness, checked, judgement);
+  const sideEffects = judged.map(({ violation: _violation, ...effect }): SideEffect => effect);
+  const downgrades = claim.status === 'success' ? shortfalls(envelope, claim, checked, judged) : [];
   return withDigest({
     schemaVersion: 'completion-result/v1' as const,
     attemptId,
@@ -42,17 +45,26 @@ export function compileCompletion(
     verification: claim.claims.verification ?? [],
     sideEffects,
     continuation: claim.claims.continuation ?? null,
-    ...(envelope ? { phase: { phase: envelope.phase, evidence: 'legacy' as const } } : {}),
+    ...phaseOf(envelope, judgement),
   });
+}
+
+/** Without a record of its phase, what the envelope says of it. */
+function phaseOf(
+  envelope: RecordedTaskEnvelope | undefined,
+  judgement: Judgement | undefined,
+): Pick<CompletionResult, 'phase'> {
+  if (judgement) return { phase: judgement.phase };
+  if (!envelope) return {};
+  return { phase: { phase: envelope.phase, evidence: envelope.policy?.authority ? 'profile' : 'legacy' } };
 }
 
 function shortfalls(
   envelope: RecordedTaskEnvelope | undefined,
   claim: TerminalClaim,
   checked: CheckedClaims,
-  sideEffects: SideEffect[],
+  sideEffects: JudgedEffect[],
 ): Downgrade[] {
-  const unauthorized = sideEffects.filter(({ kind, authorized }) => !authorized && kind !== 'git-commit');
   return [
     ...(claim.harness.workLost === undefined ? [] : [{ code: 'work-lost', message: claim.harness.workLost }]),
     ...resultShortfalls(claim),
@@ -65,10 +77,7 @@ function shortfalls(
       message: `The required output ${id} (${kind}) is missing.`,
     })),
     ...checked.refuted.map(({ message }) => ({ code: 'evidence-refuted', message })),
-    ...unauthorized.map(({ kind, target }) => ({
-      code: 'side-effect-unauthorized',
-      message: `The policy does not allow ${kind}${target === undefined ? '' : ` of ${target}`}.`,
-    })),
+    ...sideEffects.filter(({ kind }) => kind !== 'git-commit').flatMap(unauthorized),
   ];
 }
 
@@ -80,18 +89,40 @@ function resultShortfalls({ harness }: TerminalClaim): Downgrade[] {
   return [{ code: 'result-missing', message }];
 }
 
+const rules: Record<Violation, string> = {
+  'phase-violated': 'The phase of the run',
+  'sandbox-violated': 'The sandbox preset',
+  'side-effect-unauthorized': 'The policy',
+  'commit-policy-violated': 'The commit policy',
+};
+
+const unauthorized = ({ kind, target, violation }: JudgedEffect): Downgrade[] =>
+  violation === undefined
+    ? []
+    : [
+        {
+          code: violation,
+          message: `${rules[violation]} does not allow ${kind}${target === undefined ? '' : ` of ${target}`}.`,
+        },
+      ];
+
 function commitShortfalls(
   envelope: RecordedTaskEnvelope | undefined,
   { harness }: TerminalClaim,
-  sideEffects: SideEffect[],
+  sideEffects: JudgedEffect[],
 ): Downgrade[] {
   const commits = harness.commits?.length ?? 0;
   if (envelope?.commitPolicy === 'required' && envelope.workspace && commits === 0) {
     return [{ code: 'commit-missing', message: 'The commit policy requires a commit; none was made.' }];
   }
-  if (!sideEffects.some(({ kind, authorized }) => kind === 'git-commit' && !authorized)) return [];
-  const message = `Commits are not allowed; ${commits} were made.`;
-  return [{ code: 'commit-policy-violated', message }];
+  return sideEffects.flatMap(({ kind, violation, description }): Downgrade[] => {
+    if (kind !== 'git-commit' || violation === undefined) return [];
+    const byPhase = violation === 'phase-violated';
+    const message = byPhase
+      ? `The phase allows no commits: ${description}.`
+      : `Commits are not allowed; ${commits} were made.`;
+    return [{ code: violation, message }];
+  });
 }
 
 /** What the end of a run makes of its task (specification 2, States). */

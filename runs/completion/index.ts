@@ -1,4 +1,5 @@
 /** How a run ended: what was claimed, what the harness saw of it, and what follows for the task. */
 export { claimDigest, redactClaim, type TerminalClaim } from './claim';
+export { judgementOf, type JudgedPhases, type Judgement } from './held';
 export { compileCompletion, taskStatusAfter } from './compile';
 export { lostClaim, preserved, stoppedClaim } from './unclaimed';

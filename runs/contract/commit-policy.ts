@@ -1,6 +1,7 @@
 import type { CommitPolicy } from '../../contracts/common';
 import type { LaunchRequest } from '../../contracts/launch';
-import type { OriginScope } from '../../contracts/launch-manifest';
+import type { LaunchFinding, OriginScope } from '../../contracts/launch-manifest';
+import type { AllowedSideEffect } from '../../contracts/run-contract';
 import type { Task } from '../../contracts/task';
 
 export interface ResolvedCommitPolicy {
@@ -22,3 +23,30 @@ export function commitPolicyOf(
   if (task.executionPolicy?.commitPolicy) return { value: task.executionPolicy.commitPolicy, source: 'task' };
   return autoCommitOnComplete ? { value: 'required', source: 'settings' } : { value: 'allowed', source: 'default' };
 }
+
+const allowsCommits = (allowed: readonly AllowedSideEffect[]): boolean =>
+  allowed.some(({ kind }) => kind === 'git-commit');
+
+/** What a request or a task requires stands, to be refused; a setting or a default gives way to what the run may do. */
+const isExplicit = ({ value, source }: ResolvedCommitPolicy): boolean =>
+  value === 'required' && (source === 'run' || source === 'task');
+
+/** The commit policy of an envelope: `forbidden` where the phase, the sandbox or the task leave commits out. */
+export const commitPolicyWithin = (
+  policy: ResolvedCommitPolicy,
+  allowed: readonly AllowedSideEffect[],
+): CommitPolicy => (allowsCommits(allowed) || isExplicit(policy) ? policy.value : 'forbidden');
+
+/** A launch that requires a commit and allows none can only fail. */
+export const commitContradiction = (
+  policy: ResolvedCommitPolicy,
+  allowed: readonly AllowedSideEffect[],
+): LaunchFinding[] =>
+  !isExplicit(policy) || allowsCommits(allowed)
+    ? []
+    : [
+        {
+          code: 'commit-required-not-allowed',
+          message: 'The commit policy requires a commit, which the phase or the allowed side effects leave out.',
+        },
+      ];

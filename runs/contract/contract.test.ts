@@ -1,4 +1,5 @@
 import { recordedLaunchManifest, runLaunchManifest } from '../../contracts/launch-manifest';
+import type { Phase } from '../../contracts/common';
 import { runtimeManifest } from '../capabilities';
 import { digestOf } from '../digest';
 import {
@@ -11,6 +12,7 @@ import {
   renderTransport,
 } from '.';
 import type { ContractInput } from './input';
+import { compilePhase } from '../phases/evidence';
 import { secretProblem } from './secrets';
 import {
   aContractInput as input,
@@ -100,6 +102,55 @@ describe('the contract', () => {
       digest: `sha256:${'0'.repeat(64)}`,
     };
     expect(recordedLaunchManifest.parse(early)).toEqual(early);
+  });
+});
+
+describe('a contract does not contradict itself', () => {
+  const inPhase = (phase: Phase, fields: Partial<ContractInput> = {}) => {
+    const runtime = input({}).runtime;
+    const { evidence } = compilePhase({ phase }, {}, runtime);
+    return compileContract(input({ phase, phaseEvidence: evidence, ...fields }));
+  };
+
+  test('a phase without writing allows neither writes nor commits', () => {
+    const { taskEnvelope, runLaunchManifest } = inPhase('explore');
+    expect(taskEnvelope).toMatchObject({ phase: 'explore', commitPolicy: 'forbidden' });
+    expect(taskEnvelope.allowedSideEffects.map(({ kind }) => kind)).not.toEqual(
+      expect.arrayContaining(['filesystem-write']),
+    );
+    expect(runLaunchManifest.permissions).toEqual({
+      commitPolicy: 'forbidden',
+      allowed: null,
+      sideEffects: taskEnvelope.allowedSideEffects,
+    });
+    expect(inPhase('implement').taskEnvelope.commitPolicy).toBe('allowed');
+    expect(inPhase('plan').taskEnvelope.allowedSideEffects).toContainEqual({
+      kind: 'filesystem-write',
+      scope: '.board/plan.md',
+    });
+  });
+
+  test('a commit that is required and not allowed is refused; a setting gives way', () => {
+    const required = (source: 'run' | 'task' | 'settings') =>
+      inPhase('explore', { commitPolicy: { value: 'required', source } });
+    expect(enforcementProblem(required('run').runLaunchManifest)).toMatchObject({
+      details: { blockers: [{ code: 'commit-required-not-allowed' }] },
+    });
+    expect(required('task').runLaunchManifest.enforcement.enforceable).toBe(false);
+    expect(required('settings')).toMatchObject({
+      taskEnvelope: { commitPolicy: 'forbidden' },
+      runLaunchManifest: { enforcement: { enforceable: true } },
+    });
+  });
+
+  test('its time limit is the one that ends the run first', () => {
+    const limitOf = (fields: Partial<ContractInput>) =>
+      compileContract(input(fields)).runLaunchManifest.resources.timeoutMs;
+    expect(limitOf({ timeoutMs: 500 })).toBe(500);
+    expect(limitOf({ timeoutMs: 5_000 })).toBe(1_000);
+    expect(limitOf({})).toBe(1_000);
+    const elsewhere = { ...agent, provider: 'remote-callback' as const };
+    expect(limitOf({ timeoutMs: 5_000, agent: elsewhere })).toBe(5_000);
   });
 });
 

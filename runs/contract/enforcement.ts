@@ -24,6 +24,8 @@ type GateInput = Pick<
   'request' | 'profile' | 'sandbox' | 'runtime' | 'agent' | 'objective' | 'trust'
 > & {
   hasRepository: boolean;
+  /** Contradictions in the contract itself. */
+  contradictions?: LaunchFinding[];
 };
 
 /**
@@ -38,6 +40,7 @@ export function gateOf(input: GateInput): Gate {
   const controls = input.sandbox ? controlsOf(input.sandbox, stateOf) : [];
   const asked = input.sandbox?.enforcement === 'advisory' ? 'warnings' : 'blockers';
   const findings = [
+    ...(input.contradictions ?? []).map((finding): Finding => ({ as: 'blockers', ...finding })),
     ...requirements.flatMap(requirementFinding),
     ...restrictionFindings(input.profile, stateOf),
     ...checkFindings(input, stateOf),
@@ -59,6 +62,7 @@ export function gateOf(input: GateInput): Gate {
     total:
       requirements.length +
       controls.length +
+      (input.contradictions?.length ?? 0) +
       (input.profile?.requiredChecks.length ?? 0) +
       restrictedBy(input.profile).length,
   };

@@ -1,6 +1,7 @@
-import type { TaskEnvelope } from '../../contracts/run-contract';
+import type { AllowedSideEffect, TaskEnvelope } from '../../contracts/run-contract';
 import { withDigest } from '../digest';
 import { authorityOf } from '../phases/evidence';
+import { commitPolicyWithin } from './commit-policy';
 import type { ContractInput } from './input';
 import { effectiveSideEffects } from './side-effects';
 
@@ -8,13 +9,14 @@ import { effectiveSideEffects } from './side-effects';
 export function compileEnvelope(input: ContractInput): TaskEnvelope {
   const { title, description, subtasks, expectedOutputs, context, gates } = input.objective;
   const restrictions = input.profile?.restrictions ?? {};
+  const allowedSideEffects = sideEffectsOfLaunch(input);
   return withDigest({
     schemaVersion: 'task-envelope/v1' as const,
     taskId: input.taskId,
     objective: { title, description, subtasks },
     context,
     phase: input.phase,
-    commitPolicy: input.commitPolicy.value,
+    commitPolicy: commitPolicyWithin(input.commitPolicy, allowedSideEffects),
     policy: {
       tools: { allowed: restrictions.tools?.allowed ?? null, denied: restrictions.tools?.denied ?? [] },
       mcpServers: restrictions.mcpServers ?? null,
@@ -23,14 +25,19 @@ export function compileEnvelope(input: ContractInput): TaskEnvelope {
       ...(input.phaseEvidence?.mode === 'profile' ? { authority: authorityOf(input.phaseEvidence) } : {}),
     },
     workspace: input.workspace,
-    allowedSideEffects: effectiveSideEffects({
-      allowed: input.objective.allowedSideEffects,
-      commitPolicy: input.commitPolicy.value,
-      sandbox: input.sandbox,
-      runtime: input.runtime,
-      worktreePath: input.workspace?.path ?? null,
-    }),
+    allowedSideEffects,
     expectedOutputs,
     gates,
   });
 }
+
+/** What a launch lets the run do, from its task, phase, sandbox and runtime. */
+const sideEffectsOfLaunch = (input: ContractInput): AllowedSideEffect[] =>
+  effectiveSideEffects({
+    allowed: input.objective.allowedSideEffects,
+    commitPolicy: input.commitPolicy.value,
+    sandbox: input.sandbox,
+    runtime: input.runtime,
+    worktreePath: input.workspace?.path ?? null,
+    authority: input.phaseEvidence && authorityOf(input.phaseEvidence),
+  });

@@ -22,6 +22,7 @@ export interface Selection {
 
 /** Bounds of one run. */
 export interface RunLimits {
+  /** The longest that an agent may run on this host, in milliseconds. */
   runTimeoutMs: number;
   outputLimitBytes: number;
   stopGraceMs: number;
@@ -42,6 +43,8 @@ export interface LaunchSnapshot {
   /** Words of a person that begin the run's conversation. */
   message?: { text: string; actor: string };
   maxRetries: number;
+  /** How long the run may take by the settings, in milliseconds; absent in launches planned by earlier versions. */
+  timeoutMs?: number;
 }
 
 /** The snapshot with what only the host of the run can tell. */

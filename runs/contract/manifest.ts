@@ -2,6 +2,7 @@ import type { RunLaunchManifest } from '../../contracts/launch-manifest';
 import type { TaskEnvelope, TransportSection } from '../../contracts/run-contract';
 import { startedAgent } from '../workspace/trust';
 import { digestOf, textDigest, withDigest } from '../digest';
+import { commitContradiction } from './commit-policy';
 import { gateOf } from './enforcement';
 import type { ContractInput } from './input';
 import { originsOf } from './origins';
@@ -13,7 +14,8 @@ export function compileManifest(
   sections: readonly TransportSection[],
 ): RunLaunchManifest {
   const { agent, runtime, selection, profile, limits } = input;
-  const gate = gateOf({ ...input, hasRepository: input.workspace !== null });
+  const contradictions = commitContradiction(input.commitPolicy, envelope.allowedSideEffects);
+  const gate = gateOf({ ...input, hasRepository: input.workspace !== null, contradictions });
   return withDigest({
     schemaVersion: 'run-launch-manifest/v1' as const,
     taskId: input.taskId,
@@ -61,14 +63,14 @@ export function compileManifest(
       sideEffects: envelope.allowedSideEffects,
     },
     resources: {
-      timeoutMs: limits.runTimeoutMs,
+      timeoutMs: timeLimitOf(input),
       outputLimitBytes: limits.outputLimitBytes,
       stopGraceMs: limits.stopGraceMs,
     },
     sandbox: sandboxOf(input, gate.controls),
     workspaceTrust: input.trust?.section ?? { state: 'not-evaluated' as const },
     phase: phaseOf(input),
-    origins: originsOf(input),
+    origins: originsOf(input, envelope),
     enforcement: {
       enforceable: gate.blockers.length === 0,
       blockers: gate.blockers,
@@ -76,6 +78,12 @@ export function compileManifest(
     },
   });
 }
+
+/** What ends the run first: its setting, or the longest that its host lets an agent run. */
+const timeLimitOf = ({ agent, timeoutMs, limits }: ContractInput): number => {
+  if (timeoutMs === undefined) return limits.runTimeoutMs;
+  return agent.provider === 'remote-callback' ? timeoutMs : Math.min(timeoutMs, limits.runTimeoutMs);
+};
 
 const kinds = {
   'workspace-trust': 'policy',

@@ -1,4 +1,5 @@
 import { originScope, type FieldOrigin, type OriginScope } from '../../contracts/launch-manifest';
+import type { TaskEnvelope } from '../../contracts/run-contract';
 import type { ContractInput } from './input';
 
 const precedence = new Map(originScope.options.map((scope, index) => [scope, index + 1]));
@@ -11,7 +12,7 @@ export const origin = (field: string, scope: OriginScope, source: string): Field
 });
 
 /** Where each field of a launch that somebody could have set comes from. */
-export function originsOf(input: ContractInput): FieldOrigin[] {
+export function originsOf(input: ContractInput, envelope: Pick<TaskEnvelope, 'commitPolicy'>): FieldOrigin[] {
   const { request, profile, sandbox, agent, objective, commitPolicy } = input;
   const agentType = `agent:${agent.type}`;
   const profileSource = `profile:${profile?.id ?? ''}`;
@@ -22,7 +23,9 @@ export function originsOf(input: ContractInput): FieldOrigin[] {
       : origin('model', 'profile', profileSource),
     origin('command', 'agent', agentType),
     origin('environmentKeys', sandbox?.environment.passthrough ? 'sandbox' : 'agent', sandboxOr(input, agentType)),
-    origin('commitPolicy', commitPolicy.source, commitPolicySources[commitPolicy.source]),
+    envelope.commitPolicy === commitPolicy.value
+      ? origin('commitPolicy', commitPolicy.source, commitPolicySources[commitPolicy.source])
+      : origin('commitPolicy', request.phase ? 'run' : 'default', 'what the run may do leaves commits out'),
     origin('phase', request.phase ? 'run' : 'default', request.phase ? 'launch request' : 'implement'),
     origin(
       'requiredCapabilities',

@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { posix } from 'node:path';
 import { sandboxPresetUpdate, type SandboxPreset } from '../../contracts/sandbox';
 import { runtimeManifest } from '../capabilities';
-import { clampToWorktree, effectiveSideEffects, isWithin, type Posture } from './side-effects';
+import { clampToWorktree, isWithin } from './path-scope';
+import { effectiveSideEffects, type Posture } from './side-effects';
 
 const at = '2026-01-01T00:00:00.000Z';
 const runtime = runtimeManifest('process', { ok: true, diagnostics: [] }, { probedAt: at });

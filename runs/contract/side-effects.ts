@@ -1,7 +1,9 @@
-import { posix } from 'node:path';
 import type { CommitPolicy } from '../../contracts/common';
 import type { SandboxPreset } from '../../contracts/sandbox';
 import type { AllowedSideEffect, ProviderRuntimeManifest } from '../../contracts/run-contract';
+import type { Authority } from '../phases/authority';
+import { clampToWorktree, overlap } from './path-scope';
+import { effectWithin } from './phase-effects';
 
 /** What a run may do when nobody says otherwise. */
 const everything: readonly AllowedSideEffect[] = [
@@ -22,16 +24,21 @@ export interface Posture {
   runtime: ProviderRuntimeManifest;
   /** Absolute; `null` for a run without a worktree. */
   worktreePath: string | null;
+  /** What the phase and its sources let the run do; absent where no phase was compiled. */
+  authority?: Authority | undefined;
 }
 
 /**
- * What a run may do: what its task allows, intersected with what the sandbox and the runtime let through. Path scopes
- * that are wider than the worktree are clamped to it; those that lie elsewhere allow nothing (specification 2, Launch
+ * What a run may do: what its task allows, intersected with its phase and with what sandbox and runtime let through. Path
+ * scopes that are wider than the worktree are clamped to it; those that lie elsewhere allow nothing (specification 2, Launch
  * rule 12).
  */
 export function effectiveSideEffects(posture: Posture): AllowedSideEffect[] {
   const wanted = posture.allowed ?? everything;
-  const effects = wanted.flatMap((effect) => through(effect, posture));
+  const { authority, worktreePath } = posture;
+  const effects = wanted
+    .flatMap((effect) => through(effect, posture))
+    .flatMap((effect) => (authority ? effectWithin(effect, authority, worktreePath) : [effect]));
   const known = new Map(effects.map((effect) => [`${effect.kind}\n${effect.scope}`, effect]));
   return [...known.values()];
 }
@@ -62,15 +69,13 @@ function through(effect: AllowedSideEffect, posture: Posture): AllowedSideEffect
 }
 
 /** A scope of the task within the paths a sandbox lets write; all of it when the sandbox names none. */
-function narrowed(scope: string, writePaths: readonly string[], worktreePath: string | null): string[] {
-  if (writePaths.length === 0) return [scope];
-  return writePaths.flatMap((path) => {
-    const allowed = clampToWorktree(path, worktreePath);
-    if (allowed === undefined) return [];
-    if (isWithin(allowed, scope)) return [allowed];
-    return isWithin(scope, allowed) ? [scope] : [];
-  });
-}
+const narrowed = (scope: string, writePaths: readonly string[], worktreePath: string | null): string[] =>
+  writePaths.length === 0
+    ? [scope]
+    : overlap(
+        writePaths.flatMap((path) => clampToWorktree(path, worktreePath) ?? []),
+        scope,
+      );
 
 /** An agent elsewhere writes with tools that no manifest knows of; in a worktree, what it wrote is looked at. */
 const mayWrite = (runtime: ProviderRuntimeManifest, worktreePath: string | null): boolean =>
@@ -79,30 +84,3 @@ const mayWrite = (runtime: ProviderRuntimeManifest, worktreePath: string | null)
 
 const stateOf = (runtime: ProviderRuntimeManifest, id: string) =>
   runtime.capabilities.find((capability) => capability.id === id)?.state;
-
-/** Names people write for the whole worktree. */
-const wholeWorktree = new Set(['*', '**', '.', './', '/', 'workspace', 'worktree']);
-
-/**
- * A path scope as a path relative to the worktree, `.` for all of it; `undefined` when no part of it lies inside.
- * A trailing wildcard means the directory before it.
- */
-export function clampToWorktree(scope: string, worktreePath: string | null): string | undefined {
-  const plain = scope.trim().replace(/(?:\/\*{1,2})+$/, '') || '/';
-  if (wholeWorktree.has(plain)) return '.';
-  if (!posix.isAbsolute(plain)) {
-    const path = posix.normalize(plain).replace(/\/$/, '');
-    return path === '..' || path.startsWith('../') ? undefined : path;
-  }
-  if (worktreePath === null) return undefined;
-  const inside = posix.relative(worktreePath, posix.normalize(plain));
-  if (inside === '' || isAbove(inside)) return '.';
-  return inside.startsWith('../') ? undefined : inside;
-}
-
-/** `..`, `../..` and so on: a directory that holds the worktree. */
-const isAbove = (relative: string): boolean => relative.split('/').every((part) => part === '..');
-
-/** Whether a path of the worktree is the scope or lies in it. */
-export const isWithin = (path: string, scope: string): boolean =>
-  scope === '.' || path === scope || path.startsWith(`${scope}/`);

@@ -13,7 +13,7 @@ const blockerCodes: readonly [RegExp, FailureClass][] = [
 
 /** What a downgrade of a claimed success says about its cause. */
 const downgradeCodes: readonly [RegExp, FailureClass][] = [
-  [/policy|unauthorized|side-effect/i, 'policy-block'],
+  [/policy|unauthorized|side-effect|phase-violated|sandbox-violated/i, 'policy-block'],
   [/verification/i, 'verification-failure'],
 ];
 

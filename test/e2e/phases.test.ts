@@ -18,6 +18,7 @@ beforeAll(async () => {
     confinedAgent(),
     { ...scriptAgent('worker-bee', '1200', '100'), type: 'free' },
     { type: 'elsewhere', name: 'Elsewhere', provider: 'remote-callback' },
+    { ...confinedAgent('told'), ...scriptAgent('as-told'), type: 'told' },
     { ...confinedAgent('listening'), ...scriptAgent('listener'), type: 'listening' },
   ]);
 });
@@ -267,4 +268,34 @@ test('the agent is told of each change once, and operators find the run by its p
     { payload: { actor: 'system:phase', delivered: true, commandId: 'phase-1' } },
   ]);
   await stop(run);
+});
+
+test.each([
+  ['explore', { files: { 'a.txt': 'a' } }, {}],
+  ['explore', { files: { 'a.txt': 'a' }, commit: 'Work' }, {}],
+  ['implement', { files: { 'secrets/key': 'x' } }, { sandboxPresetId: 'no-secrets' }],
+])('an agent in %s that did %j beyond what it may is no success', async (phase, told, request) => {
+  if ('sandboxPresetId' in request) {
+    const filesystem = { deniedPaths: ['secrets'] };
+    await admin.ok('POST', '/api/sandbox-policies', { id: 'no-secrets', name: 'No secrets', filesystem });
+  }
+  const result = { status: 'success', summary: 'did it' };
+  const task = await admin.createTask({
+    title: 'Told',
+    description: JSON.stringify({ ...told, result }),
+    git: { repo: 'sample' },
+  });
+  const { attemptId } = await admin.start(task.id, { agent: 'told', phase, ...request });
+  const { attempt } = await admin.ended(task.id);
+  const { completion } = attempt;
+  const evidence = (await readPhase(admin, { taskId: task.id, attemptId })).evidence;
+  expect(completion).toMatchObject({
+    status: 'partial',
+    claimedStatus: 'success',
+    phase: { phase, evidence: 'profile', launchPhase: phase, sequence: 0, digest: evidence.digest, transitions: [] },
+  });
+  const code = phase === 'explore' ? 'phase-violated' : 'sandbox-violated';
+  expect(new Set(completion.downgrades.map((downgrade: { code: string }) => downgrade.code))).toEqual(new Set([code]));
+  expect(completion.sideEffects).toContainEqual(expect.objectContaining({ authorized: false, verified: true }));
+  expect(await admin.ok('GET', `/api/tasks/${task.id}`)).toMatchObject({ status: 'in-progress' });
 });
