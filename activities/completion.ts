@@ -21,6 +21,7 @@ import {
 } from '../runs/completion';
 import type { ActiveRunStore } from '../stores/active-run-store';
 import type { AttemptRecord, AttemptStore } from '../stores/attempt-store';
+import type { AuditStore } from '../stores/audit-store';
 import type { Board } from '../stores/board-files/board';
 import type { ClaimStore } from '../stores/claim-store';
 import type { FeedStore } from '../stores/feed-store';
@@ -35,6 +36,7 @@ import { scheduleRecovery, type Retry, type RetryPlan } from './recovery';
 import { reportEnd, reportStart } from './run-telemetry';
 import { sourceOf } from './source';
 import { terminalKey } from '../runs/events/seal';
+import { runEnded, runStarted } from './run-audit';
 import { applyCompletion, applyStart } from './task';
 import { releaseLease } from './worktree/lease';
 
@@ -49,6 +51,7 @@ export interface CompletionDependencies {
   telemetry: TelemetryStore;
   /** What an attempt was allowed when. */
   phases: Pick<PhaseStore, 'get'>;
+  audit: Pick<AuditStore, 'record'>;
   events: RunEventStore;
   feed: FeedStore;
   /** Takes back what the attempt has asked approval for. */
@@ -88,6 +91,7 @@ export function createCompletionActivities(deps: CompletionDependencies) {
       const record = await deps.attempts.get(attemptId);
       if (!record || record.completion) return undefined;
       if (record.provider === 'remote-callback' && record.state === 'prepared') await dispatchRemote(record);
+      await deps.audit.record(runStarted(record));
       await applyStart(deps, record);
       await reportStart(deps, await mustGet(attemptId));
       return usableCommands(record.providerRuntimeManifest);
@@ -222,6 +226,7 @@ export function createCompletionActivities(deps: CompletionDependencies) {
   }
 
   async function tellEnd(record: AttemptRecord, completion: CompletionResult): Promise<void> {
+    await deps.audit.record(runEnded(record, completion));
     await deps.events.append(sourceOf(record), [terminalEvent(completion)]);
     await deps.attempts.end(record._id);
     await deps.feed.append({ type: 'agent.status' });

@@ -40,6 +40,8 @@ export function createOperatorActivities({ claims, audit, proofs, messageProofs 
         return { actor: temporalOperator };
       }
       await proofs.require(stopMessage(stop), proof, acceptedAtMs);
+      const once = `run.stop/${attemptId}/${actor}`;
+      await audit.record({ action: 'run.stop', actor, resource: attemptId, once });
       return { actor, proof: messageProofs.sign(stoppedByMessage(attemptId, actor), startProofMs) };
     },
 

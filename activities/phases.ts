@@ -1,7 +1,7 @@
 import { phaseNotice, type PhaseNotice } from '../runs/phases/notice';
 import type { ProofVerifier } from '../platform/temporal/proof-verifier';
-import type { AuditStore } from '../stores/audit-store';
-import type { PhaseStore } from '../stores/phase-store';
+import type { AuditInput, AuditStore } from '../stores/audit-store';
+import type { PhaseChange, PhaseStore } from '../stores/phase-store';
 import { expansionMessage } from '../workflows/message-proofs';
 import { temporalOperator } from '../workflows/operator';
 import type { PhaseExpansionInput } from '../workflows/phase-expansion/messages';
@@ -30,28 +30,53 @@ export function createPhaseActivities({ phases, proofs, audit, now, tell }: Phas
       const { attemptId, operationId, expected, change } = input;
       const record = await phases.get(attemptId);
       if (!record) return { applied: false };
-      if (record.history.some((entry) => entry.operationId === operationId && entry.kind === 'emergency'))
+      const begun = record.history.find((entry) => entry.operationId === operationId && entry.kind === 'emergency');
+      if (begun) {
+        await audit.record(emergencyBegun(attemptId, begun));
         return { applied: true };
+      }
       const same =
         record.sequence === expected.sequence &&
         record.evidence.digest === expected.evidenceDigest &&
         record.manifestDigest === expected.manifestDigest;
-      return { applied: same && (await phases.change(record, change)) !== undefined };
+      const applied = same && (await phases.change(record, change)) !== undefined;
+      if (applied) await audit.record(emergencyBegun(attemptId, change.entry));
+      return { applied };
     },
 
     /** Puts back what was before the emergency, unless that has been done. */
     async endExpansion({ attemptId, operationId }: { attemptId: string; operationId: string }): Promise<void> {
       const emergency = (await phases.get(attemptId))?.emergency;
+      const ending = { action: 'phase-emergency.end', resource: attemptId, details: { operationId } };
+      const once = `phase-emergency.end/${attemptId}/${operationId}`;
       // Before its time it is ended by an operator, who has cancelled its workflow.
-      if (emergency?.operationId === operationId && Date.parse(emergency.expiresAt) - now().getTime() > earlyMs) {
-        const details = { operationId };
-        await audit.record({ action: 'phase-emergency.end', actor: temporalOperator, resource: attemptId, details });
-      }
+      if (emergency?.operationId === operationId && Date.parse(emergency.expiresAt) - now().getTime() > earlyMs)
+        await audit.record({ ...ending, actor: temporalOperator, once });
       const ended = await phases.endEmergency(attemptId, { operationId, now: now().toISOString() });
       const entry = ended?.history.findLast((each) => each.operationId === operationId);
-      if (entry?.kind === 'emergency-ended') await tell(attemptId, phaseNotice(entry));
+      if (entry?.kind !== 'emergency-ended') return;
+      await audit.record({ ...ending, actor: entry.actor, once });
+      await tell(attemptId, phaseNotice(entry));
     },
   };
 }
+
+/** More authority than its launch gave a run, for a while, and why. */
+const emergencyBegun = (
+  attemptId: string,
+  { operationId, actor, reason, justification, expiresAt, evidence }: PhaseChange['entry'],
+): AuditInput => ({
+  action: 'phase-emergency.begin',
+  actor,
+  resource: attemptId,
+  details: {
+    operationId,
+    phase: evidence.phase,
+    reason,
+    justification: justification ?? null,
+    expiresAt: expiresAt ?? null,
+  },
+  once: `phase-emergency.begin/${attemptId}/${operationId}`,
+});
 
 export type PhaseActivities = ReturnType<typeof createPhaseActivities>;

@@ -3,6 +3,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { AgentConfig } from '../contracts/agent-config';
 import type { LaunchOutcome, LaunchRefusal } from '../contracts/launch';
 import type { LaunchPreview } from '../contracts/launch-manifest';
+import type { TraceInput } from '../contracts/governance-trace';
 import type { TaskEnvelope } from '../contracts/run-contract';
 import type { Repository } from '../contracts/repository';
 import type { WorkspaceInventory } from '../contracts/workspace-trust';
@@ -11,7 +12,7 @@ import { GitError } from '../providers/git/git-error';
 import {
   compileContract,
   enforcementProblem,
-  launchTrace,
+  launchTraces,
   renderTransport,
   type LaunchSnapshot,
   type RunLimits,
@@ -95,10 +96,10 @@ export function createPrepareActivities(deps: PrepareDependencies) {
         runtime,
         limits: deps.limits,
       });
-      const traced = launchTrace(attemptId, contract.runLaunchManifest);
+      const traced = launchTraces(attemptId, contract.runLaunchManifest);
       const unenforceable = enforcementProblem(contract.runLaunchManifest);
       if (unenforceable) {
-        await deps.traces.record(traced);
+        await recordTraces(traced);
         return unenforceable;
       }
       const launch: LaunchOutcome = {
@@ -140,7 +141,7 @@ export function createPrepareActivities(deps: PrepareDependencies) {
         ...(workspace.baseline ? { baseline: workspace.baseline } : {}),
         ...(workspace.surroundings ? { surroundings: workspace.surroundings } : {}),
       });
-      await deps.traces.record(traced);
+      await recordTraces(traced);
       return stored?.launch ?? (await deps.attempts.get(attemptId))?.launch ?? launch;
     },
 
@@ -193,6 +194,10 @@ export function createPrepareActivities(deps: PrepareDependencies) {
   };
 
   /** What a look at the place answers, or why its repository cannot be used. */
+  async function recordTraces(traces: readonly TraceInput[]): Promise<void> {
+    for (const traced of traces) await deps.traces.record(traced);
+  }
+
   async function refusing<T>({ repository }: PlannedPlace, look: () => Promise<T>): Promise<T | LaunchRefusal> {
     try {
       return await look();

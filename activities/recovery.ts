@@ -15,6 +15,7 @@ import type { Ending } from '../workflows/agent-run/ending';
 import { cancelRecoveryMessage } from '../workflows/message-proofs';
 import { claimed, temporalOperator } from '../workflows/operator';
 import type { CancelRecoveryInput } from '../workflows/recovery/messages';
+import { recoveryCancelled, recoveryScheduled, type Canceller } from './run-audit';
 import { releaseLease } from './worktree/lease';
 
 export interface RetryPlan {
@@ -37,6 +38,7 @@ interface ScheduleDependencies {
   attempts: Pick<AttemptStore, 'get'>;
   /** What each attempt was launched for. */
   requests: Pick<AdmissionRequestStore, 'get'>;
+  audit: Pick<AuditStore, 'record'>;
   now: () => Date;
 }
 
@@ -100,6 +102,7 @@ export async function scheduleRecovery(
     updatedAt: at.toISOString(),
     revision: 1,
   });
+  await deps.audit.record(recoveryScheduled(stored));
   if (stored.nextAttemptId === undefined) return undefined;
   return {
     attemptId: stored.nextAttemptId,
@@ -131,6 +134,7 @@ export interface RecoveryDependencies {
   recoveries: RecoveryStore;
   activeRuns: ActiveRunStore;
   worktrees: WorktreeStore;
+  audit: Pick<AuditStore, 'record'>;
   now(): Date;
 }
 
@@ -138,11 +142,12 @@ export interface RecoveryDependencies {
 export async function cancelRecovery(
   deps: RecoveryDependencies,
   attemptId: string,
-  actor: string,
+  by: Canceller,
 ): Promise<RunRecovery | null> {
-  const fields = { action: 'cancelled', state: 'cancelled', cancelledBy: actor } as const;
+  const fields = { action: 'cancelled', state: 'cancelled', cancelledBy: by.actor } as const;
   await deps.recoveries.move(attemptId, ['scheduled', 'launching'], fields, deps.now().toISOString());
   const recovery = await deps.recoveries.get(attemptId);
+  if (recovery?.cancelledBy === by.actor) await deps.audit.record(recoveryCancelled(recovery, by));
   if (recovery?.state === 'cancelled' && recovery.nextAttemptId !== undefined) {
     await releaseLease(deps, recovery.taskId, recovery.nextAttemptId, undefined);
     await deps.activeRuns.release(recovery.taskId, recovery.nextAttemptId);
@@ -154,7 +159,6 @@ export type RecoveryCancel = (attemptId: string, actor: string) => Promise<RunRe
 
 export interface RecoveryActivityDependencies extends RecoveryDependencies {
   proofs: ProofVerifier;
-  audit: Pick<AuditStore, 'record'>;
 }
 
 export function createRecoveryActivities(deps: RecoveryActivityDependencies) {
@@ -174,13 +178,10 @@ export function createRecoveryActivities(deps: RecoveryActivityDependencies) {
      */
     async cancelRecovery({ proof, ...cancel }: CancelRecoveryInput): Promise<RunRecovery | null> {
       const { attemptId, actor } = cancel;
-      if (proof === undefined) {
-        const details = { claimedActor: claimed(actor) };
-        await deps.audit.record({ action: 'recovery.cancel', actor: temporalOperator, resource: attemptId, details });
-        return cancelRecovery(deps, attemptId, temporalOperator);
-      }
+      if (proof === undefined)
+        return cancelRecovery(deps, attemptId, { actor: temporalOperator, claimedActor: claimed(actor) });
       await deps.proofs.require(cancelRecoveryMessage(cancel), proof);
-      return cancelRecovery(deps, attemptId, actor);
+      return cancelRecovery(deps, attemptId, { actor });
     },
   };
 

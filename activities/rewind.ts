@@ -8,6 +8,7 @@ import { checkpointIdOf } from '../runs/checkpoints/attribution';
 import type { ProofVerifier } from '../platform/temporal/proof-verifier';
 import { ownersOf, planRewind } from '../runs/checkpoints/rewind-plan';
 import type { AttemptRecord, AttemptStore } from '../stores/attempt-store';
+import type { AuditStore } from '../stores/audit-store';
 import type { CheckpointStore } from '../stores/checkpoint-store';
 import type { RewindStore } from '../stores/rewind-store';
 import type { RunEventStore } from '../stores/run-event-store';
@@ -29,6 +30,7 @@ export interface RewindDependencies {
   rewinds: RewindStore;
   events: Pick<RunEventStore, 'append'>;
   proofs: ProofVerifier;
+  audit: Pick<AuditStore, 'record'>;
   git: Pick<Git, 'previewRewind' | 'rewindWorkspace' | 'captureCheckpoint' | 'diffTrees'>;
   now(): Date;
 }
@@ -149,7 +151,7 @@ export function createRewindActivities(deps: RewindDependencies) {
     applyRewind: ({ rewindId, attemptId }: Commit): Promise<RewindOutcome> =>
       withHeartbeat(async () => {
         const rewind = await mustFind(rewindId);
-        if (rewind.state === 'committed') return { status: 'committed' };
+        if (rewind.state === 'committed') return committed(rewind);
         if (rewind.state === 'failed') return failed(rewind.error);
         if (rewind.state === 'planned') return refused('REWIND_NOT_BEGUN', 'The rewind has not been begun.', {});
         const record = await mustGet(attemptId);
@@ -167,13 +169,24 @@ export function createRewindActivities(deps: RewindDependencies) {
           const checkpointId = await keep(record, rewind);
           const updatedAt = deps.now().toISOString();
           await deps.rewinds.end(rewindId, { state: 'committed', keptRef, leftBehind, checkpointId, updatedAt });
-          return { status: 'committed' };
+          return await committed(rewind);
         } catch (error) {
           if (!(error instanceof GitError) || error.code !== 'conflict') throw error;
           return abandon(rewindId, error.message);
         }
       }),
   };
+
+  async function committed({ id, attemptId, createdBy, ...rewind }: WorkspaceRewind): Promise<RewindOutcome> {
+    await deps.audit.record({
+      action: 'run.rewind',
+      actor: createdBy,
+      resource: attemptId,
+      details: { rewindId: id, checkpointId: rewind.targetCheckpointId, pathCount: rewind.pathCount },
+      once: `run.rewind/${id}`,
+    });
+    return { status: 'committed' };
+  }
 
   async function abandon(rewindId: string, error: string): Promise<RewindRefusal> {
     await deps.rewinds.end(rewindId, { state: 'failed', error, updatedAt: deps.now().toISOString() });

@@ -26,6 +26,7 @@ import { createQueueStore } from '../stores/queue-store';
 import { createReservationStore } from '../stores/reservation-store';
 import { createSettingsStore } from '../stores/settings-store';
 import { createTelemetryStore } from '../stores/telemetry-store';
+import { createTraceStore } from '../stores/trace-store';
 import { createTreeStore } from '../stores/tree-store';
 import { inParallel, percentile } from './latency';
 import { call, openService } from './service';
@@ -111,6 +112,7 @@ async function openControl(database: Database, maxRuns: number): Promise<Admissi
     settings,
     log,
     telemetry: await createTelemetryStore(database),
+    traces: await createTraceStore(database),
     hosts: { capacityOf },
     now: () => new Date(),
     wakeScheduler: async () => undefined,

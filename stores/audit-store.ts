@@ -16,9 +16,11 @@ export interface AuditInput {
   actor: string;
   resource?: string | undefined;
   details?: Record<string, unknown> | undefined;
+  /** Names what was done: recorded again under the same name, it is the entry that is there already. */
+  once?: string | undefined;
 }
 
-type AuditRecord = Stored & AuditEntry & { month: string };
+type AuditRecord = Stored & AuditEntry & { month: string; once?: string };
 
 interface Head extends Stored {
   sequence: number;
@@ -32,7 +34,7 @@ const bounds = { bytes: 16_384, depth: 8, items: 128 };
 const maxTries = 200;
 
 const monthOf = (timestamp: string): string => timestamp.slice(0, 7);
-const entryOf = ({ _id, month: _month, ...entry }: AuditRecord): AuditEntry => entry;
+const entryOf = ({ _id, month: _month, once: _once, ...entry }: AuditRecord): AuditEntry => entry;
 
 /**
  * Who did what, in one chain of hashes over all processes (specification 1, Hooks, telemetry, audit). Entries are never
@@ -48,6 +50,7 @@ export async function createAuditStore(db: Database, now: () => Date = () => new
       { keys: { action: 1, ...newest } },
       { keys: { actor: 1, ...newest } },
       { keys: { resource: 1, ...newest } },
+      { keys: { once: 1 } },
     ],
   });
   const heads = await db.collection<Head>({ name: 'audit-heads' });
@@ -59,10 +62,13 @@ export async function createAuditStore(db: Database, now: () => Date = () => new
     (await entries.find({ sequence: { $gte: 1 } }, { sort: newest, limit: 1 }))[0];
 
   async function append(input: AuditInput): Promise<AuditEntry> {
-    const { action, actor, resource, details } = input;
+    const { action, actor, resource, details, once } = input;
     for (let attempt = 0; attempt < maxTries; attempt += 1) {
       // Another process may have gone on with the chain; then the sequence is taken, and the end is looked up.
       if (attempt > 0 || !last) last = await newestEntry();
+      // After the end was looked up: whoever writes the same next to this takes the sequence, and it is found then.
+      const written = once === undefined ? [] : await entries.find({ once }, { limit: 1 });
+      if (written[0]) return entryOf(written[0]);
       const sequence = (last?.sequence ?? 0) + 1;
       const timestamp = now().toISOString();
       const body = {
@@ -75,7 +81,13 @@ export async function createAuditStore(db: Database, now: () => Date = () => new
         ...(last && { previousHash: last.hash }),
       };
       const entry: AuditEntry = { ...body, hash: digestOf(body) };
-      if (!(await insertOnce(entries, { _id: String(sequence), month: monthOf(timestamp), ...entry }))) continue;
+      const stored = {
+        _id: String(sequence),
+        month: monthOf(timestamp),
+        ...(once === undefined ? {} : { once }),
+        ...entry,
+      };
+      if (!(await insertOnce(entries, stored))) continue;
       last = entry;
       await rememberEnd(entry);
       return entry;

@@ -11,6 +11,7 @@ import { createQueueStore } from '../stores/queue-store';
 import { createReservationStore } from '../stores/reservation-store';
 import { createSettingsStore, type SettingsStore } from '../stores/settings-store';
 import { createTelemetryStore } from '../stores/telemetry-store';
+import type { TraceStore } from '../stores/trace-store';
 import { createTreeStore } from '../stores/tree-store';
 import { reportTreeControl } from '../stores/tree-telemetry';
 import { look, schedulerId } from '../workflows/admission-scheduler/messages';
@@ -23,12 +24,13 @@ export interface AdmissionParts {
   env: WorkerEnvironment;
   client: Client;
   hosts: HostStore;
+  traces: TraceStore;
   settings?: SettingsStore;
   log: Log;
 }
 
 /** Opens what decides who may run. */
-export async function openAdmission({ database, env, client, hosts, log, ...given }: AdmissionParts) {
+export async function openAdmission({ database, env, client, hosts, traces, log, ...given }: AdmissionParts) {
   const telemetry = await createTelemetryStore(database);
   const [requests, reservations, queue, trees, settings] = await Promise.all([
     createAdmissionRequestStore(database),
@@ -45,6 +47,7 @@ export async function openAdmission({ database, env, client, hosts, log, ...give
     settings,
     telemetry,
     hosts,
+    traces,
     log,
     now: () => new Date(),
     wakeScheduler: async () => {

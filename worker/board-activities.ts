@@ -34,7 +34,7 @@ export function createBoardActivities(
   const { claims, telemetry, outputArtifacts, phases, rewinds, watchdog } = stores;
   const onBoard = { ...usual, board };
   const signals = runSignals(client, stores.messageProofs);
-  const recovery = createRecoveryActivities({ ...usual, audit: stores.audit });
+  const recovery = createRecoveryActivities(usual);
   const onApprovals = { approvals: stores.approvals, attempts, events, feed, now };
   const withdrawApprovals = (attemptId: string) =>
     approvals.cancelOf(attemptId, (approvalId) =>
@@ -58,7 +58,7 @@ export function createBoardActivities(
     ...createReconcileActivities({
       ...onBoard,
       workflows: runWorkflows(client),
-      cancelRecovery: (attemptId, actor) => cancelRecovery(usual, attemptId, actor),
+      cancelRecovery: (attemptId, actor) => cancelRecovery(usual, attemptId, { actor }),
       watchRemote: watchRemoteRuns({ ...onBoard, watchdog, command, taskStatus }),
       timings: {
         runTimeoutMs: env.BOARD_RUN_TIMEOUT_MS,

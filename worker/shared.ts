@@ -47,10 +47,19 @@ export async function openShared({ env, log, hostId, database, board, client, pr
   const stores = await openStores(database, env);
   const { activeRuns, attempts, events, feed, hosts, recoveries, worktrees, featureSettings } = stores;
   const now = () => new Date();
-  const admission = await openAdmission({ database, env, client, hosts, settings: featureSettings, log });
+  const admission = await openAdmission({
+    database,
+    env,
+    client,
+    hosts,
+    traces: stores.traces,
+    settings: featureSettings,
+    log,
+  });
   /** What nearly every activity works with. */
   const usual = {
     proofs: verifierOf(stores),
+    audit: stores.audit,
     attempts,
     activeRuns,
     admission,

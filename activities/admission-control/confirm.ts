@@ -14,7 +14,7 @@ import type { RoutingStore } from '../../stores/routing-store';
 import type { TreeRecord } from '../../stores/tree-store';
 import { budgetsOfTree } from '../../stores/tree-telemetry';
 import { policiesFor, type AdmissionControl } from './dependencies';
-import { budgetMessage, pauseTree } from './tree-gate';
+import { budgetMessage, pauseTree, traceBudget } from './tree-gate';
 
 export interface ConfirmDependencies {
   admission: AdmissionControl;
@@ -101,8 +101,9 @@ async function driftOf(
 async function lineageDrift(
   deps: ConfirmDependencies,
   settings: AdmissionSettings,
-  { rootObjectiveId, parentNodeId, edge }: AdmissionRequest,
+  request: AdmissionRequest,
 ): Promise<LaunchRefusal | undefined> {
+  const { rootObjectiveId, parentNodeId, edge } = request;
   const tree = await deps.admission.trees.get(rootObjectiveId);
   if (tree?.state === 'cancelled') {
     return queueRefusal('EXECUTION_TREE_CANCELLED', 'The execution tree was cancelled while the launch waited.', {
@@ -113,7 +114,7 @@ async function lineageDrift(
   if (parentNodeId !== null && !(await deps.attempts.get(parentNodeId))) {
     return queueRefusal('ADMISSION_QUEUE_DRIFT', 'The attempt it descends from is gone.', { field: 'parent' });
   }
-  return edge === 'root' ? undefined : budgetDrift(deps, settings, tree);
+  return edge === 'root' ? undefined : budgetDrift(deps, settings, tree, request);
 }
 
 /** Whether the tree has used up its budget while the launch waited; then it is paused as well. */
@@ -121,10 +122,12 @@ async function budgetDrift(
   { admission }: ConfirmDependencies,
   settings: AdmissionSettings,
   tree: TreeRecord,
+  request: AdmissionRequest,
 ): Promise<LaunchRefusal | undefined> {
   const { _id: rootObjectiveId, descendants } = tree;
   const budgets = await budgetsOfTree(admission.telemetry, settings.treeBudget, tree);
   const signals = budgetSignals(settings.fanOutBreaker, { rootObjectiveId, descendants }, budgets);
+  await traceBudget(admission, request, budgets, signals);
   const exhausted = exhaustedBudget(signals);
   if (!exhausted) return undefined;
   await pauseTree(admission, rootObjectiveId, signals);

@@ -8,6 +8,7 @@ import type { QueueStore } from '../../stores/queue-store';
 import type { ReservationStore } from '../../stores/reservation-store';
 import type { SettingsStore } from '../../stores/settings-store';
 import type { TelemetryStore } from '../../stores/telemetry-store';
+import type { TraceStore } from '../../stores/trace-store';
 import type { TreeStore } from '../../stores/tree-store';
 
 /** The stores that decide who may run. */
@@ -22,6 +23,7 @@ export interface AdmissionStores {
 export interface AdmissionControl extends AdmissionStores {
   telemetry: Pick<TelemetryStore, 'usageOf'>;
   hosts: Pick<HostStore, 'capacityOf'>;
+  traces: Pick<TraceStore, 'record'>;
   /** Wakes the scheduler of the queue. */
   wakeScheduler(): Promise<void>;
   log: Log;

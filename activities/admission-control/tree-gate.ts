@@ -2,7 +2,8 @@ import type { BreakerSignal } from '../../contracts/admission';
 import type { LaunchRefusal } from '../../contracts/launch';
 import type { AdmissionSettings } from '../../contracts/settings';
 import { breakerSignals, type TreeLoad } from '../../runs/admission/breaker';
-import { budgetSignals, exhaustedBudget } from '../../runs/admission/budget';
+import { budgetSignals, exhaustedBudget, type BudgetUse } from '../../runs/admission/budget';
+import { budgetTrace } from '../../runs/admission/budget-trace';
 import { treeKey, type Policy, type Usage } from '../../runs/admission/capacity';
 import type { AdmissionRequest } from '../../runs/admission/request';
 import { refusal } from '../../runs/refusal';
@@ -18,7 +19,7 @@ const tries = 20;
  * grow. One that would grow beyond what the breaker allows is paused here.
  */
 export async function enterTree(
-  deps: Pick<AdmissionControl, 'trees' | 'queue' | 'reservations' | 'telemetry' | 'log' | 'now'>,
+  deps: Pick<AdmissionControl, 'trees' | 'queue' | 'reservations' | 'telemetry' | 'traces' | 'log' | 'now'>,
   settings: AdmissionSettings,
   request: AdmissionRequest,
   policies: Policy[],
@@ -42,9 +43,15 @@ export async function enterTree(
     }
     if (tree.state === 'cancelled') return cancelledTree(tree);
     if (tree.nodes[request.nodeId]) return undefined;
-    if (tree.state === 'paused') return pausedTree(tree, tree.signals, settings);
+    const budgets = await budgetsOfTree(deps.telemetry, settings.treeBudget, tree);
+    if (tree.state === 'paused') {
+      await traceBudget(deps, request, budgets, tree.signals);
+      return pausedTree(tree, tree.signals, settings);
+    }
 
-    const signals = await signalsOf(deps, settings, tree, request, policies, await deps.reservations.usage());
+    const usage = await deps.reservations.usage();
+    const signals = await signalsOf(deps, settings, { tree, request, policies, usage, budgets });
+    await traceBudget(deps, request, budgets, signals);
     if (signals.length > 0) {
       await pauseTree(deps, tree._id, signals);
       continue;
@@ -73,14 +80,30 @@ export async function pauseTree(
   log.warn({ rootObjectiveId, signals }, 'an execution tree was paused');
 }
 
+/** Writes down what the budgets of a tree said about one more node; a tree without any has nothing to say. */
+export async function traceBudget(
+  { traces }: Pick<AdmissionControl, 'traces'>,
+  request: AdmissionRequest,
+  budgets: readonly BudgetUse[],
+  signals: readonly BreakerSignal[],
+): Promise<void> {
+  if (budgets.length > 0) await traces.record(budgetTrace(request, budgets, signals));
+}
+
+/** One more node of a tree, and what it is judged on. */
+interface Growth {
+  tree: TreeRecord;
+  request: Pick<AdmissionRequest, 'depth' | 'requested'>;
+  policies: Policy[];
+  usage: Usage;
+  budgets: readonly BudgetUse[];
+}
+
 /** What the breaker says about one more node. */
 async function signalsOf(
-  deps: Pick<AdmissionControl, 'queue' | 'telemetry'>,
+  deps: Pick<AdmissionControl, 'queue'>,
   settings: AdmissionSettings,
-  tree: TreeRecord,
-  request: Pick<AdmissionRequest, 'depth' | 'requested'>,
-  policies: Policy[],
-  usage: Usage,
+  { tree, request, policies, usage, budgets }: Growth,
 ): Promise<BreakerSignal[]> {
   const load: TreeLoad = {
     descendants: tree.descendants,
@@ -91,11 +114,7 @@ async function signalsOf(
   const { _id: rootObjectiveId, descendants } = tree;
   return [
     ...breakerSignals(settings.fanOutBreaker, load, { policies, usage, requested: request.requested }),
-    ...budgetSignals(
-      settings.fanOutBreaker,
-      { rootObjectiveId, descendants },
-      await budgetsOfTree(deps.telemetry, settings.treeBudget, tree),
-    ),
+    ...budgetSignals(settings.fanOutBreaker, { rootObjectiveId, descendants }, budgets),
   ];
 }
 

@@ -24,7 +24,7 @@ function assertInBacklog({ id }: Task, location: TaskLocation): void {
 }
 
 /** Tasks that are not begun: kept apart from the board until they are promoted. */
-export function backlogRoutes(routes: Routes, context: Pick<ApiContext, 'board'>): void {
+export function backlogRoutes(routes: Routes, context: Pick<ApiContext, 'board' | 'traces'>): void {
   const { board } = context;
   const listing = createListing(board, { location: 'backlog', path: '/api/backlog', operationId: 'listBacklog' });
   const patchTask = createTaskPatcher(context);

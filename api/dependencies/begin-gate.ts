@@ -1,6 +1,7 @@
 import type { Task, TaskStatus } from '../../contracts/task';
 import { AppError } from '../../platform/errors/app-error';
 import type { Board } from '../../stores/board-files/types';
+import type { TraceStore } from '../../stores/trace-store';
 import { blockersOf, isUnfinished } from './graph';
 import { createGraphReader } from './read-graph';
 
@@ -26,15 +27,46 @@ export function createBeginGate(
     return (current) => {
       if (current.status === 'in-progress') return;
       const unfinished = blockersOf(graph(), current).filter(isUnfinished);
-      if (unfinished.length > 0) throw taskBlocked(unfinished);
+      if (unfinished.length > 0) throw new TaskBlockedError(unfinished);
     };
   };
 }
 
-function taskBlocked(unfinished: readonly Task[]): AppError {
-  const message = 'Task is blocked';
-  return new AppError('VALIDATION_ERROR', 400, message, {
-    blockedBy: unfinished.map(({ id, title }) => ({ id, title })),
-    issues: [{ path: 'status', message, code: 'custom' }],
+/** A task that waits for others which are unfinished. */
+class TaskBlockedError extends AppError {
+  constructor(
+    readonly unfinished: readonly Pick<Task, 'id' | 'title' | 'status'>[],
+    traceId?: string,
+  ) {
+    const message = 'Task is blocked';
+    super('VALIDATION_ERROR', 400, message, {
+      blockedBy: unfinished.map(({ id, title }) => ({ id, title })),
+      ...(traceId === undefined ? {} : { traceId }),
+      issues: [{ path: 'status', message, code: 'custom' }],
+    });
+  }
+}
+
+/** Writes down why a task may not begin, if that is what a change was refused for. @throws the error, with the trace's id */
+export async function traceBlocked(traces: Pick<TraceStore, 'record'>, taskId: string, error: unknown): Promise<never> {
+  if (!(error instanceof TaskBlockedError)) throw error;
+  const { unfinished } = error;
+  const ids = unfinished.map(({ id }) => id).join(', ');
+  const traceId = await traces.record({
+    kind: 'workflow-gate',
+    outcome: 'blocked',
+    title: `Begin of ${taskId}: blocked`,
+    summary: `The task waits for what is unfinished: ${ids}.`,
+    remediation: `Finish these tasks, or take them off its dependencies: ${ids}.`,
+    subject: { taskId, actionType: 'task.begin' },
+    evaluatedRules: unfinished.map(({ id, status }) => ({
+      id,
+      label: 'depends_on',
+      type: 'dependency',
+      status: 'matched',
+      outcome: 'blocked',
+      message: `${id} is ${status}.`,
+    })),
   });
+  throw new TaskBlockedError(unfinished, traceId);
 }

@@ -45,6 +45,22 @@ export function phaseRoutes(routes: Routes, context: PhasesContext): void {
       response: phaseTransitionAnswer,
       status: 201,
       errors: [403, 404, 409, 503],
+      // An emergency is written down by the workflow that begins it, and ends it.
+      audit: ({ body }, answer) =>
+        answer.status === 'applied' && answer.transition.kind === 'transition'
+          ? {
+              action: 'phase.transition',
+              resource: body.attemptId,
+              details: {
+                operationId: body.operationId,
+                phase: answer.transition.evidence.phase,
+                comparison: answer.comparison,
+                reason: body.reason,
+                approvalId: answer.transition.approvalId ?? null,
+              },
+              once: `phase.transition/${body.attemptId}/${answer.transition.sequence}`,
+            }
+          : undefined,
     },
     async ({ params, body, auth }, ctx) => {
       if (body.emergencyOverride) authorize(auth, 'admin:manage', ctx.method);

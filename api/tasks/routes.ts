@@ -16,7 +16,7 @@ const tag = 'tasks';
 const byId = z.strictObject({ taskId });
 
 /** Tasks of the board: list, count, create, read, change, delete. */
-export function taskRoutes(routes: Routes, context: Pick<ApiContext, 'board'>): void {
+export function taskRoutes(routes: Routes, context: Pick<ApiContext, 'board' | 'traces'>): void {
   const { board } = context;
   const listing = createListing(board);
   const patchTask = createTaskPatcher(context);

@@ -2,7 +2,7 @@ import type { Task, TaskPatchRequest } from '../../contracts/task';
 import type { HttpContext } from '../../platform/http/context';
 import type { TaskChange } from '../../stores/board-files/types';
 import type { ApiContext } from '../context';
-import { createBeginGate } from '../dependencies/begin-gate';
+import { createBeginGate, traceBlocked } from '../dependencies/begin-gate';
 import { taskChange } from './change';
 import { withPlainTitles } from './plain-text';
 import { createTaskChanger, type TaskChangeRequest } from './task-changer';
@@ -20,7 +20,7 @@ export type PatchTask = (
   assertPlace?: (...of: Parameters<TaskChange>) => void,
 ) => Promise<Task>;
 
-export function createTaskPatcher({ board }: Pick<ApiContext, 'board'>): PatchTask {
+export function createTaskPatcher({ board, traces }: Pick<ApiContext, 'board' | 'traces'>): PatchTask {
   const changeTask = createTaskChanger(board);
   const beginGate = createBeginGate(board);
   return async (request, ctx, assertPlace) => {
@@ -30,6 +30,6 @@ export function createTaskPatcher({ board }: Pick<ApiContext, 'board'>): PatchTa
       assertPlace?.(current, location);
       assertMayBegin(current);
       return taskChange(patch, current);
-    });
+    }).catch((error: unknown) => traceBlocked(traces, request.params.taskId, error));
   };
 }

@@ -47,6 +47,12 @@ export function watchdogRoutes(routes: Routes, context: WatchdogContext): void {
       body: watchdogOverrideRequest,
       response: watchdogOverride,
       errors: [404, 409, 503],
+      audit: ({ body }, { findingId, resolution, reason }) => ({
+        action: 'watchdog.override',
+        resource: body.attemptId,
+        details: { findingId, resolution, reason },
+        once: `watchdog.override/${findingId}`,
+      }),
     },
     async ({ params, body, auth }, ctx) => {
       const override = await overrideFinding(context, { ...params, ...body }, auth);

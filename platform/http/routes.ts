@@ -60,6 +60,8 @@ export interface AuditedAction {
   /** What it was done to, e.g. the id of a task. */
   resource?: string | undefined;
   details?: Record<string, unknown> | undefined;
+  /** Names what was done, so that a request that is repeated is not written twice. */
+  once?: string | undefined;
 }
 
 /** A request that passed its contract. */

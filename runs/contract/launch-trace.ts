@@ -1,11 +1,18 @@
 import type { EvaluatedRule, TraceInput } from '../../contracts/governance-trace';
 import type { RunLaunchManifest } from '../../contracts/launch-manifest';
+import { sandboxTrace } from './sandbox-trace';
+
+/** Everything that was decided about a launch when its contract was compiled. */
+export function launchTraces(attemptId: string, manifest: RunLaunchManifest): TraceInput[] {
+  const sandbox = sandboxTrace(attemptId, manifest);
+  return [launchTrace(attemptId, manifest), ...(sandbox ? [sandbox] : [])];
+}
 
 /**
  * The policy trace of a launch: what was asked of its agent, what of it holds, and which policies bind the run. One for
  * each attempt, however often its contract is compiled.
  */
-export function launchTrace(attemptId: string, manifest: RunLaunchManifest): TraceInput {
+function launchTrace(attemptId: string, manifest: RunLaunchManifest): TraceInput {
   const { enforcement, routing, permissions, taskId } = manifest;
   const { blockers, warnings } = enforcement;
   const outcome = blockers.length > 0 ? 'blocked' : warnings.length > 0 ? 'warned' : 'allowed';

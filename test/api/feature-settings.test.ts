@@ -22,7 +22,7 @@ let board: ApiUnderTest;
 let control: AdmissionControl;
 beforeAll(async () => {
   board = await startTestApi();
-  const { database, settings, telemetry, log } = board.api.context;
+  const { database, settings, telemetry, traces, log } = board.api.context;
   control = {
     requests: await createAdmissionRequestStore(database),
     reservations: await createReservationStore(database),
@@ -33,6 +33,7 @@ beforeAll(async () => {
     now: () => new Date(),
     settings,
     telemetry,
+    traces,
     log,
   };
 });

@@ -271,6 +271,14 @@ describe('execution trees', () => {
       code: 'ADMISSION_BUDGET_EXHAUSTED',
       details: { scope: 'tree', scopeId: root.attemptId, budget: 'tokens', signals: [signal], retryable: false },
     });
+    const { queueId: attemptId } = queued as { queueId: string };
+    for (const outcome of ['allowed', 'blocked']) {
+      const traces = await stack.call.ok('GET', `/api/governance/traces?kind=budget-policy&outcome=${outcome}`);
+      const told = await Promise.all(
+        traces.map(({ id }: { id: string }) => stack.call.ok('GET', `/api/governance/traces/${id}`)),
+      );
+      expect(told).toContainEqual(expect.objectContaining({ raw: expect.objectContaining({ attemptId }) }));
+    }
     const tree = `${url}/tree/${root.attemptId}`;
     const summary = await stack.call.ok('GET', tree);
     expect(summary).toMatchObject({ state: 'paused', control: { actor: 'system:breaker', signals: [signal] } });

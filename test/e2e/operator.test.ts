@@ -166,6 +166,7 @@ test('a request for approval that an operator takes back is in the audit log', a
 test('an emergency that an operator ends early is in the audit log', async () => {
   const { id: taskId } = await stack.call.createTask({ title: 'Emergency', git: { repo: 'sample' } });
   const { attemptId } = await stack.call.start(taskId, { agent: 'confined', phase: 'verify' });
+  await eventually(async () => expect(await audited('run.start', attemptId)).toHaveLength(1));
   const snapshot = await readPhase(stack.call, { taskId, attemptId });
   const emergencyOverride = { justification: 'it burns', expiresAt: inMs(600_000) };
   const change = transitionOf(snapshot, 'implement', 'burns', { emergencyOverride });
@@ -173,7 +174,20 @@ test('an emergency that an operator ends early is in the audit log', async () =>
   const handle = stack.temporal.workflow.getHandle(phaseExpansionId(attemptId, 'burns'));
   await handle.cancel();
   await handle.result();
+  expect(await audited('phase-emergency.begin', attemptId)).toMatchObject([
+    { actor: 'user:local-user', details: { justification: 'it burns' } },
+  ]);
   expect(await audited('phase-emergency.end', attemptId)).toMatchObject([{ actor: 'operator:temporal' }]);
-  expect(await readPhase(stack.call, { taskId, attemptId })).toMatchObject({ emergency: null });
+  const ended = await readPhase(stack.call, { taskId, attemptId });
+  expect(ended).toMatchObject({ emergency: null });
+  const narrower = transitionOf(ended, 'explore', 'less');
+  for (const _again of [1, 2]) await stack.call.ok('POST', `/api/agents/${taskId}/phase/transitions`, narrower);
+  expect(await audited('phase.transition', attemptId)).toMatchObject([
+    { actor: 'user:local-user', details: { phase: 'explore', comparison: 'narrower' } },
+  ]);
   await stack.call.ok('POST', `/api/agents/${taskId}/stop`, { attemptId });
+  expect(await audited('run.stop', attemptId)).toMatchObject([{ actor: 'user:local-user' }]);
+  expect(await audited('run.end', attemptId)).toMatchObject([
+    { actor: 'system:run', details: { taskId, status: 'interrupted', terminalSource: 'operator-interruption' } },
+  ]);
 });

@@ -95,6 +95,11 @@ test('a recovery that waits is cancelled by exactly its attempt, once, and the t
     expect(answer.status).toBe(200);
     return answer.body;
   });
+  const audited = (action: string) => stack.call.ok('GET', `/api/audit?action=${action}&resource=${attemptId}`);
+  expect(await audited('recovery.schedule')).toMatchObject({
+    entries: [{ actor: 'system:run', details: { taskId, follows: 'retry', nextAttemptId: waiting.nextAttemptId } }],
+  });
+  expect(await audited('recovery.cancel')).toMatchObject({ entries: [{ actor: cancelled.cancelledBy }] });
   expect(cancelled).toMatchObject({ state: 'cancelled', action: 'cancelled', cancelledBy: expect.any(String) });
   expect(await cancel(taskId, attemptId)).toMatchObject({
     status: 409,

@@ -62,6 +62,8 @@ test('what the agent did goes back after an approval, and the agent is told', as
     status: 200,
     body: { status: 'committed', rewind: { state: 'committed', leftBehind: [] } },
   });
+  const audit = `/api/audit?action=run.rewind&resource=${run.attemptId}`;
+  expect(await stack.call.ok('GET', audit)).toMatchObject({ entries: [{ details: { checkpointId: target.id } }] });
   expect(await text(run, 'a.txt')).toBe('one\n');
   await expect(text(run, 'b.txt')).rejects.toThrow('ENOENT');
   expect(await git(run.path, 'show', `${done.body.rewind.keptRef}:b.txt`)).toBe('new');

@@ -214,6 +214,12 @@ describe('profiles and sandbox presets', () => {
     const create = (body: object) => stack.call.ok('POST', '/api/sandbox-policies', body);
     await create({ id: 'offline', name: 'Offline', network: { defaultEgress: 'deny' } });
     await refused({ sandboxPresetId: 'offline' }, blockers('sandbox-unenforced:network.defaultEgress'));
+    const [trace] = await stack.call.ok('GET', '/api/governance/traces?kind=sandbox-policy');
+    expect(trace).toMatchObject({
+      outcome: 'blocked',
+      subject: { actionType: 'run.start' },
+      matchedRules: [{ id: 'network.defaultEgress', outcome: 'blocked' }],
+    });
     await refused({ sandboxPresetId: 'nowhere' }, { field: 'sandboxPresetId' }, 'RUN_NOT_READY');
 
     await create({ id: 'hinted', name: 'Hinted', enforcement: 'advisory', network: { defaultEgress: 'deny' } });

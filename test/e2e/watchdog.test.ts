@@ -86,6 +86,10 @@ test('a finding is decided once: the same again is the same, another decision co
     status: 200,
     body: { reason: 'I looked at it' },
   });
+  const audit = `/api/audit?action=watchdog.override&resource=${run.attemptId}`;
+  expect(await stack.call.ok('GET', audit)).toMatchObject({
+    entries: [{ details: { findingId: first.id, resolution: 'continue', reason: 'I looked at it' } }],
+  });
   const other = await override(run, first.id, 'cancel');
   expect(other).toMatchObject({
     status: 409,

@@ -56,6 +56,24 @@ it('is one chain for writers in several processes', async () => {
   await other.close();
 });
 
+it('writes what has a name once, whoever writes it and however often', async () => {
+  const other = await open();
+  const stores = [await createAuditStore(database), await createAuditStore(other)];
+  const named = { ...something(1), once: 'run.start/1' };
+  const written = await Promise.all(Array.from({ length: 20 }, (_, number) => stores[number % 2]!.record(named)));
+  await stores[1]!.record({ ...named, actor: 'user:late' });
+  await stores[0]!.record({ ...something(2), once: 'run.start/2' });
+  const { items: entries } = await stores[0]!.list(query);
+  expect(entries.map(({ sequence, resource }) => [sequence, resource])).toEqual([
+    [2, 'task_2'],
+    [1, 'task_1'],
+  ]);
+  expect(written.map(({ hash }) => hash)).toEqual(written.map(() => entries[1]?.hash));
+  expect(entries[1]).toMatchObject({ actor: 'user:ada' });
+  expect(await stores[0]!.verify()).toMatchObject({ valid: true, entries: 2 });
+  await other.close();
+});
+
 it('goes on where it ended after a restart, also in another month', async () => {
   await written(2);
   const later = await createAuditStore(database, () => new Date('2026-12-01T00:00:00.000Z'));

@@ -209,10 +209,15 @@ describe('beginning a task', () => {
   ])('is refused while something in %s is unfinished', async (_field, fields) => {
     const [a, b] = [await create(), await create({ title: 'first' })];
     await write(a.id, fields(b.id));
-    expect(await begin(a.id)).toMatchObject({
+    const refused = await begin(a.id);
+    expect(refused).toMatchObject({
       status: 400,
       body: { error: 'Task is blocked', details: { blockedBy: [{ id: b.id, title: 'first' }] } },
     });
+    const traces = await board.call('GET', `/api/governance/traces?kind=workflow-gate&taskId=${a.id}`);
+    expect(traces.body).toMatchObject([
+      { id: refused.body.details.traceId, outcome: 'blocked', matchedRules: [{ id: b.id, type: 'dependency' }] },
+    ]);
     expect(await board.call('PATCH', `/api/tasks/${a.id}`, { body: { status: 'blocked' } })).toMatchObject({
       status: 200,
     });

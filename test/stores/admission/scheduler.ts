@@ -11,6 +11,7 @@ import { createQueueStore, type QueueRecord } from '../../../stores/queue-store'
 import { createReservationStore } from '../../../stores/reservation-store';
 import { createSettingsStore } from '../../../stores/settings-store';
 import { createTelemetryStore } from '../../../stores/telemetry-store';
+import { createTraceStore } from '../../../stores/trace-store';
 import { createTreeStore } from '../../../stores/tree-store';
 
 const log = createLog({ name: 'test', level: 'fatal' });
@@ -52,6 +53,7 @@ export function schedulerCases(open: () => Promise<Database>): void {
       trees: await createTreeStore(database),
       settings: await createSettingsStore(database, { BOARD_MAX_RUNS: 2, BOARD_RUN_TIMEOUT_MS: 60_000 }),
       telemetry: await createTelemetryStore(database),
+      traces: await createTraceStore(database),
       hosts: { capacityOf: async (id) => ({ takesWork: !away.includes(id), runs: undefined }) },
       log,
       now,
