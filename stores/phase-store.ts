@@ -6,6 +6,7 @@ import { compare } from '../runs/phases/authority';
 import { authorityOf } from '../runs/phases/evidence';
 import { restoredFrom, type PhaseState } from '../runs/phases/transition';
 import type { Database } from './collection';
+import { insertOnce } from './insert';
 
 /** The authority of one attempt with its journal, in one document: a change and its entry are one write. */
 export interface PhaseRecord extends PhaseState {
@@ -42,13 +43,10 @@ export async function createPhaseStore(db: Database) {
 
     /** Writes what an attempt is launched with; a launch that is prepared again before it began writes it again. */
     async begin({ _id, ...record }: Omit<PhaseRecord, 'sequence' | 'history' | 'emergency'>): Promise<void> {
-      const existing = await phases.get(_id);
-      if (existing && existing.sequence > 0) return;
-      await phases.findOneAndUpdate(
-        { _id },
-        { $set: { ...record, sequence: 0, history: [], emergency: null } },
-        { upsert: true },
-      );
+      const fields = { ...record, sequence: 0, history: [], emergency: null };
+      if (await insertOnce(phases, { _id, ...fields })) return;
+      // A preparation that comes late must not take back what was changed since.
+      await phases.findOneAndUpdate({ _id, sequence: 0 }, { $set: fields });
     },
 
     /** The one way authority changes: from exactly what was read; `undefined` when it is something else by now. */

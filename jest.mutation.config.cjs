@@ -1,0 +1,9 @@
+/** The tests that pin fences: fast ones without a Temporal server, which `npm run test:mutation` runs per mutant. */
+const { globalSetup: _setup, globalTeardown: _teardown, ...common } = require('./jest.config.js');
+
+module.exports = {
+  ...common,
+  testMatch: ['<rootDir>/test/fences/**/*.test.ts', '<rootDir>/test/stores/admission/{hold,scheduler}.test.ts'],
+  testTimeout: 20_000,
+  maxWorkers: 1,
+};

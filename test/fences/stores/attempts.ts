@@ -1,0 +1,205 @@
+import type { LaunchOutcome } from '../../../contracts/launch';
+import type { Database } from '../../../stores/collection';
+import { createActiveRunStore } from '../../../stores/active-run-store';
+import { createAttemptStore, type AttemptRecord, type AttemptStore } from '../../../stores/attempt-store';
+import { createLaunchStore } from '../../../stores/launch-store';
+import { aClaim, aCompletion, anAttempt, at, taskId } from '../records';
+import type { OpenStore } from './open-store';
+
+const id = 'attempt_fence000001';
+const running = (startedAt: string) => ({ status: 'running', attemptId: id, startedAt }) as unknown as LaunchOutcome;
+const refusal = (message: string) => ({ status: 'refused', code: 'X', message }) as unknown as LaunchOutcome;
+const contract = (hostId: string) => ({ hostId, launch: running(at(1)) }) as Parameters<AttemptStore['prepare']>[1];
+const supervisor = (pid: number, until = at(30_000)) => ({
+  pid,
+  startTime: `${pid}`,
+  bootId: 'b',
+  hostId: 'here',
+  until,
+});
+const process = (pid: number) => ({ pid, startTime: '1', bootId: 'b', hostId: 'here' });
+const states: AttemptRecord['state'][] = [
+  'queued',
+  'admitted',
+  'prepared',
+  'dispatched',
+  'running',
+  'ended',
+  'refused',
+];
+
+/** Every step of an attempt happens once and from where it may: a late and a repeated one find nothing to do. */
+export function attemptFences(open: OpenStore): void {
+  describe('attempts', () => {
+    let db: Database;
+    let store: AttemptStore;
+    beforeEach(async () => {
+      db = await open();
+      store = await createAttemptStore(db);
+      // Another one, which no step on the first may touch.
+      await store.create(anAttempt('attempt_fence000002', { state: 'running' }));
+    });
+    afterEach(async () => {
+      expect(await store.get('attempt_fence000002')).toMatchObject({ state: 'running', revision: 1 });
+      await db.close();
+    });
+
+    const make = (fields: Partial<AttemptRecord> = {}) => store.create(anAttempt(id, fields));
+
+    it('is made once: the first record stands', async () => {
+      await make({ agent: 'bee' });
+      expect(await make({ agent: 'wasp' })).toMatchObject({ agent: 'bee' });
+      expect(await store.get(id)).toMatchObject({ agent: 'bee' });
+    });
+
+    /** Each step with the states it may be made from. */
+    const steps: [string, AttemptRecord['state'][], () => Promise<AttemptRecord | undefined>][] = [
+      ['answer', ['queued', 'admitted'], () => store.answer(id, running(at(1)), 'queued')],
+      ['refuse', ['queued', 'admitted', 'refused'], () => store.refuse(id, refusal('no'), at(1))],
+      ['prepare', ['queued', 'admitted'], () => store.prepare(id, contract('here'))],
+      ['dispatch', ['prepared'], () => store.dispatch(id, supervisor(1))],
+      ['start', ['dispatched'], () => store.start(id, process(7), at(1))],
+      ['claim', ['dispatched', 'running'], () => store.claim(id, aClaim('done'))],
+      ['takeOver', ['running'], () => store.takeOver(id, 1, supervisor(2))],
+    ];
+    describe.each(steps)('%s', (_, from, step) => {
+      it.each(states)('from %s', async (state) => {
+        const before = await make({ state });
+        const changed = await step();
+        if (from.includes(state)) expect(changed).toMatchObject({ revision: 2 });
+        else expect([changed, await store.get(id)]).toEqual([undefined, before]);
+      });
+    });
+
+    it('is dispatched to exactly one of many', async () => {
+      await make({ state: 'prepared' });
+      const answers = await Promise.all([1, 2, 3, 4, 5].map((pid) => store.dispatch(id, supervisor(pid))));
+      const winners = answers.filter((record) => record !== undefined);
+      expect(winners).toHaveLength(1);
+      expect((await store.get(id))?.supervisor).toEqual(winners[0]?.supervisor);
+    });
+
+    it('is prepared with the contract of the first, and dispatched with that', async () => {
+      await make();
+      await store.prepare(id, contract('here'));
+      expect(await store.prepare(id, contract('there'))).toBeUndefined();
+      expect(await store.get(id)).toMatchObject({ hostId: 'here', state: 'prepared' });
+    });
+
+    it('ends with the first completion, whoever completes it later', async () => {
+      await make({ state: 'running' });
+      const answers = await Promise.all(['a', 'b', 'c'].map((summary) => store.complete(id, aCompletion(summary))));
+      const [first] = answers.filter((record) => record !== undefined);
+      expect(answers.filter((record) => record !== undefined)).toHaveLength(1);
+      expect(await store.complete(id, aCompletion('late', 'failed'))).toBeUndefined();
+      expect((await store.get(id))?.completion).toEqual(first?.completion);
+    });
+
+    it('claims once, and never after it was reclaimed', async () => {
+      await make({ state: 'running' });
+      expect(await store.claim(id, aClaim('first'))).toBeDefined();
+      expect(await store.claim(id, aClaim('second'))).toBeUndefined();
+      expect((await store.get(id))?.claim?.summary).toBe('first');
+      expect(await store.reclaim(id, at(5))).toBeUndefined();
+
+      const other = 'attempt_fence000003';
+      await store.create(anAttempt(other, { state: 'running' }));
+      expect(await store.reclaim(other, at(5))).toMatchObject({ reclaimed: { at: at(5) } });
+      expect(await store.claim(other, aClaim('late'))).toBeUndefined();
+      expect(await store.get(other)).not.toHaveProperty('claim');
+    });
+
+    it.each([
+      ['claimed', { claim: aClaim('done') }],
+      ['reclaimed', { reclaimed: { at: at(1) } }],
+      ['completed', { completion: aCompletion('done') }],
+      ['changed since it was read', { revision: 5 }],
+    ])('is not taken over when it is %s', async (_, fields) => {
+      const before = await make({ state: 'running', supervisor: supervisor(1), ...fields });
+      expect(await store.takeOver(id, 1, supervisor(2))).toBeUndefined();
+      expect(await store.get(id)).toEqual(before);
+    });
+
+    it('is taken over by exactly one of those who read the same', async () => {
+      await make({ state: 'running', supervisor: supervisor(1) });
+      const answers = await Promise.all([2, 3, 4].map((pid) => store.takeOver(id, 1, supervisor(pid))));
+      expect(answers.filter((record) => record !== undefined)).toHaveLength(1);
+    });
+
+    it('is watched over by whom it belongs to: a supervisor that was replaced renews nothing', async () => {
+      await make({ state: 'running', supervisor: supervisor(1, at(1)) });
+      expect(await store.supervise(id, supervisor(1), at(10))).toMatchObject({ supervisor: { until: at(10) } });
+      expect(await store.supervise(id, { pid: 1, startTime: 'another boot' }, at(20))).toBeUndefined();
+      expect(await store.supervise(id, { pid: 9, startTime: '1' }, at(20))).toBeUndefined();
+      await store.takeOver(id, 1, supervisor(2, at(30)));
+      expect(await store.supervise(id, supervisor(1), at(40))).toBeUndefined();
+      expect((await store.get(id))?.supervisor).toMatchObject({ pid: 2, until: at(30) });
+    });
+
+    it('keeps what the host saw first, and nothing after the end', async () => {
+      await make({ state: 'running' });
+      expect(await store.observe(id, { headSha: 'a' })).toBeDefined();
+      expect(await store.observe(id, { headSha: 'b' })).toBeUndefined();
+      expect((await store.get(id))?.observed).toEqual({ headSha: 'a' });
+      const ended = 'attempt_fence000003';
+      await store.create(anAttempt(ended, { completion: aCompletion('done') }));
+      expect(await store.observe(ended, { headSha: 'b' })).toBeUndefined();
+    });
+
+    it('notes what was preserved or lost only of an attempt that was reclaimed', async () => {
+      await make({ state: 'running' });
+      expect(await store.preserve(id, 'refs/x')).toBeUndefined();
+      expect(await store.loseWork(id, 'gone')).toBeUndefined();
+      expect(await store.get(id)).not.toHaveProperty('reclaimed');
+      await store.reclaim(id, at(5));
+      expect(await store.preserve(id, 'refs/x')).toMatchObject({ reclaimed: { at: at(5), preservedRef: 'refs/x' } });
+    });
+
+    it('is ended once, and not before it is complete', async () => {
+      await make({ state: 'running' });
+      expect(await store.end(id)).toBeUndefined();
+      await store.complete(id, aCompletion('done'));
+      expect(await store.end(id)).toMatchObject({ state: 'ended', revision: 3 });
+      expect(await store.end(id)).toBeUndefined();
+      expect((await store.get(id))?.revision).toBe(3);
+    });
+  });
+
+  describe('the run of a task', () => {
+    let db: Database;
+    beforeEach(async () => {
+      db = await open();
+    });
+    afterEach(() => db.close());
+
+    it('is one: who comes second learns who holds it, and gives nothing back that is not its own', async () => {
+      const runs = await createActiveRunStore(db);
+      const holders = await Promise.all(['a', 'b', 'c'].map((attempt) => runs.take(taskId, attempt)));
+      const [holder] = holders;
+      expect(new Set(holders).size).toBe(1);
+      const loser = holder === 'a' ? 'b' : 'a';
+      expect(await runs.release(taskId, loser)).toBe(0);
+      expect(await runs.handOver(taskId, loser, 'next')).toBeUndefined();
+      expect(await runs.holder(taskId)).toBe(holder);
+      expect(await runs.handOver(taskId, holder!, 'next')).toBeDefined();
+      // The one before it ends late.
+      await runs.release(taskId, holder!);
+      expect(await runs.holder(taskId)).toBe('next');
+      expect(await runs.release(taskId, 'next')).toBe(1);
+      expect(await runs.holder(taskId)).toBeUndefined();
+    });
+
+    it('is launched once under a key, and answered the same each time', async () => {
+      const launches = await createLaunchStore(db);
+      const claim = (attemptId: string) =>
+        launches.claim('key', { taskId, attemptId, requestDigest: 'd', createdAt: at(0) });
+      expect((await claim('first')).attemptId).toBe('first');
+      expect((await claim('second')).attemptId).toBe('first');
+      await launches.claim('other', { taskId, attemptId: 'other', requestDigest: 'd', createdAt: at(0) });
+      expect(await launches.settle(taskId, 'key', running(at(1)))).toBeDefined();
+      expect(await launches.settle(taskId, 'key', running(at(2)))).toBeUndefined();
+      expect((await launches.find(taskId, 'key'))?.outcome).toEqual(running(at(1)));
+      expect((await launches.find(taskId, 'other'))?.outcome).toBeUndefined();
+    });
+  });
+}

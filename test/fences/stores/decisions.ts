@@ -1,0 +1,251 @@
+import type { Ceremony } from '../../../contracts/ceremony';
+import type { WatchdogAction, WatchdogFinding, WatchdogOverride } from '../../../contracts/watchdog';
+import { sampleRequest } from '../../../runs/admission/sample-request';
+import type { TerminalClaim } from '../../../runs/completion';
+import { createCeremonyStore } from '../../../stores/ceremony-store';
+import { createClaimStore } from '../../../stores/claim-store';
+import { createPhaseStore, type PhaseChange, type PhaseRecord, type PhaseStore } from '../../../stores/phase-store';
+import { createRunCommandStore, type RunCommandState, type RunCommandStore } from '../../../stores/run-command-store';
+import { createTreeStore, type TreeStore } from '../../../stores/tree-store';
+import { createWatchdogStore } from '../../../stores/watchdog-store';
+import { interleaving, type Interleaving } from '../interleaving';
+import { at, aClaim, taskId } from '../records';
+import type { OpenStore } from './open-store';
+
+const attemptId = 'attempt_fence000001';
+const digest = (letter: string) => `sha256:${letter.repeat(64)}`;
+
+/** What people and programs decide about a run is decided once, and on what they saw. */
+export function decisionFences(open: OpenStore): void {
+  let db: Interleaving;
+  beforeEach(async () => {
+    db = interleaving(await open());
+  });
+  afterEach(async () => {
+    expect(db.isThrough).toBe(true);
+    await db.close();
+  });
+
+  describe('commands', () => {
+    let store: RunCommandStore;
+    beforeEach(async () => {
+      store = await createRunCommandStore(db);
+      await ask('other');
+    });
+    afterEach(async () => expect(await store.get(attemptId, 'other')).toMatchObject({ state: 'requested' }));
+    const ask = (commandId: string, message = 'first') =>
+      store.request({
+        commandId,
+        attemptId,
+        taskId,
+        type: 'message',
+        message,
+        actor: 'ada',
+        sentBy: 'ada',
+        createdAt: at(0),
+      });
+
+    it('are requested once', async () => {
+      await ask('c');
+      expect(await ask('c', 'second')).toMatchObject({ message: 'first' });
+    });
+
+    it('are delivered by one, and their outcome stands', async () => {
+      await ask('c');
+      const taken = await Promise.all([1, 2, 3].map(() => store.deliver(attemptId, 'c')));
+      expect(taken.filter((command) => command !== undefined)).toHaveLength(1);
+      expect(await store.settle(attemptId, 'c', { settledAt: at(1) })).toMatchObject({ state: 'delivered' });
+      expect(await store.settle(attemptId, 'c', { settledAt: at(2), reason: 'late' })).toBeUndefined();
+      expect(await store.deliver(attemptId, 'c')).toBeUndefined();
+      expect(await store.get(attemptId, 'c')).toMatchObject({ state: 'delivered', settledAt: at(1) });
+    });
+
+    it('are not delivered once they were given up', async () => {
+      await ask('c');
+      const undelivered: RunCommandState = 'undelivered';
+      expect(await store.settle(attemptId, 'c', { settledAt: at(1), reason: 'over' })).toMatchObject({
+        state: undelivered,
+      });
+      expect(await store.deliver(attemptId, 'c')).toBeUndefined();
+    });
+  });
+
+  describe('phases', () => {
+    let store: PhaseStore;
+    const launched = (letter = 'a') => ({
+      _id: attemptId,
+      taskId,
+      launchPhase: 'implement' as const,
+      evidence: { phase: 'implement', digest: digest(letter), dimensions: {} } as unknown as PhaseRecord['evidence'],
+      manifestDigest: digest('m'),
+      sources: [] as unknown as PhaseRecord['sources'],
+    });
+    const change = (read: PhaseRecord, letter: string): PhaseChange => ({
+      evidence: { ...read.evidence, digest: digest(letter) },
+      emergency: null,
+      entry: { sequence: read.sequence + 1, operationId: letter, at: at(1) } as PhaseChange['entry'],
+    });
+    beforeEach(async () => {
+      store = await createPhaseStore(db);
+      await store.begin({ ...launched(), _id: 'other' });
+    });
+    afterEach(async () => expect(await store.get('other')).toMatchObject({ sequence: 0 }));
+
+    it('begin again until they were changed, and never after', async () => {
+      await store.begin(launched('a'));
+      await store.begin(launched('b'));
+      const read = (await store.get(attemptId))!;
+      expect(read.evidence.digest).toBe(digest('b'));
+      await store.change(read, change(read, 'c'));
+      await store.begin(launched('d'));
+      expect(await store.get(attemptId)).toMatchObject({ sequence: 1, evidence: { digest: digest('c') } });
+    });
+
+    it('do not begin again over a change that was made at that moment', async () => {
+      await store.begin(launched('a'));
+      db.before('run-phases', 'findOneAndUpdate', async () => {
+        const read = (await store.get(attemptId))!;
+        expect(await store.change(read, change(read, 'c'))).toBeDefined();
+      });
+      await store.begin(launched('b'));
+      expect(await store.get(attemptId)).toMatchObject({ sequence: 1, evidence: { digest: digest('c') } });
+    });
+
+    it.each([
+      ['another sequence', { sequence: 1 }],
+      ['another evidence', { evidence: { ...launched('x').evidence } }],
+      ['another manifest', { manifestDigest: digest('n') }],
+    ])('are not changed from %s', async (_, fields) => {
+      await store.begin(launched());
+      const read = (await store.get(attemptId))!;
+      const stale = { ...read, ...fields };
+      expect(await store.change(stale, change(read, 'c'))).toBeUndefined();
+      expect(await store.get(attemptId)).toEqual(read);
+    });
+
+    it('are changed by exactly one of those who read the same', async () => {
+      await store.begin(launched());
+      const read = (await store.get(attemptId))!;
+      const changes = await Promise.all(['c', 'd'].map((letter) => store.change(read, change(read, letter))));
+      expect(changes.filter((record) => record !== undefined)).toHaveLength(1);
+      expect((await store.get(attemptId))?.history).toHaveLength(1);
+    });
+  });
+
+  describe('execution trees', () => {
+    let store: TreeStore;
+    const root = sampleRequest('attempt_fence000001');
+    const child = (n: number) =>
+      sampleRequest(`attempt_fence00001${n}`, {
+        rootObjectiveId: root.rootObjectiveId,
+        parentNodeId: root.nodeId,
+        edge: 'child-agent',
+      });
+    const note = (action: 'pause' | 'resume' | 'cancel') => ({
+      action,
+      actor: 'a',
+      reason: 'r',
+      at: at(1),
+      keyHash: null,
+    });
+    const id = root.rootObjectiveId;
+    beforeEach(async () => {
+      store = await createTreeStore(db);
+      await store.open(root);
+      await store.open(sampleRequest('attempt_fence000002'));
+    });
+    afterEach(async () =>
+      expect(await store.get('attempt_fence000002')).toMatchObject({ state: 'open', descendants: 0, revision: 1 }),
+    );
+
+    it('are opened once', async () => {
+      await store.pause(id, [], note('pause'));
+      expect(await store.open(root)).toMatchObject({ state: 'paused', revision: 2 });
+    });
+
+    it('count a node once, and as many as they may have', async () => {
+      await Promise.all([store.register(child(1), 2), store.register(child(1), 2), store.register(child(2), 2)]);
+      expect(await store.register(child(3), 2)).toBeUndefined();
+      expect(await store.register(child(2), 2)).toBeDefined();
+      expect((await store.get(id))?.descendants).toBe(2);
+      await store.unregister(id, child(1).nodeId);
+      expect(await store.unregister(id, child(1).nodeId)).toBeUndefined();
+      expect((await store.get(id))?.descendants).toBe(1);
+    });
+
+    it('take nothing while they are paused or after they were cancelled', async () => {
+      await store.register(child(1), 9);
+      await store.pause(id, [], note('pause'));
+      expect(await store.register(child(1), 9)).toBeUndefined();
+      expect(await store.register(child(2), 9)).toBeUndefined();
+      expect(await store.pause(id, [], note('pause'))).toBeUndefined();
+      expect(await store.resume(id, note('resume'))).toMatchObject({ state: 'open' });
+      expect(await store.resume(id, note('resume'))).toBeUndefined();
+      expect(await store.drained(id, { at: at(1), queued: 0, interrupted: 0 })).toBeUndefined();
+      await store.cancel(id, note('cancel'));
+      for (const again of [store.resume(id, note('resume')), store.cancel(id, note('cancel'))])
+        expect(await again).toBeUndefined();
+      expect(await store.register(child(3), 9)).toBeUndefined();
+      expect(await store.get(id)).toMatchObject({ state: 'cancelled', descendants: 1 });
+    });
+
+    it('are drained once', async () => {
+      await store.cancel(id, note('cancel'));
+      expect(await store.drained(id, { at: at(1), queued: 1, interrupted: 0 })).toBeDefined();
+      expect(await store.drained(id, { at: at(2), queued: 9, interrupted: 0 })).toBeUndefined();
+      expect((await store.get(id))?.drained?.queued).toBe(1);
+    });
+
+    it('hear of a change of their state after it stands, and of none that did not come about', async () => {
+      const heard: string[] = [];
+      const told = await createTreeStore(db, async (tree) => heard.push(tree.state));
+      await told.resume(id, note('resume'));
+      await told.pause(id, [], note('pause'));
+      await told.pause(id, [], note('pause'));
+      expect(heard).toEqual(['paused']);
+    });
+  });
+
+  it('a ceremony is held once', async () => {
+    const store = await createCeremonyStore(db);
+    const ceremony = (id: string) => ({ id, status: 'pending', createdAt: at(0) }) as unknown as Ceremony;
+    await store.open(ceremony('c'));
+    await store.open(ceremony('other'));
+    const held = (completedBy: string) =>
+      store.complete('c', { completedBy, completedAt: at(1), artifacts: [], actionItems: [] });
+    expect(await held('ada')).toMatchObject({ status: 'completed' });
+    expect(await held('eve')).toBeUndefined();
+    expect(await store.open(ceremony('c'))).toMatchObject({ status: 'completed', completedBy: 'ada' });
+    expect(await store.get('other')).toMatchObject({ status: 'pending' });
+  });
+
+  it('a claim from outside is kept as it came first', async () => {
+    const store = await createClaimStore(db);
+    const put = (claim: TerminalClaim) => store.put(attemptId, 'digest', claim);
+    await put(aClaim('first'));
+    await put(aClaim('second'));
+    expect(await store.get(attemptId, 'digest')).toMatchObject({ summary: 'first' });
+    expect(await store.get('attempt_fence000002', 'digest')).toBeUndefined();
+  });
+
+  it('a finding of the watchdog is acted on once, and decided once', async () => {
+    const store = await createWatchdogStore(db);
+    const finding = { id: 'f', attemptId, createdAt: at(0), evidence: { toSequence: 1 } } as unknown as WatchdogFinding;
+    const action = (id: string) =>
+      ({ id, findingId: 'f', attemptId, state: 'requested', createdAt: at(0) }) as unknown as WatchdogAction;
+    const override = (id: string) =>
+      ({ id, findingId: 'f', attemptId, state: 'requested', createdAt: at(0) }) as unknown as WatchdogOverride;
+    expect(await store.record(finding, action('a'))).toBe(true);
+    expect(await store.record(finding, action('a'))).toBe(false);
+    await store.record(finding, action('b'));
+    await store.settle('a', { state: 'completed' }, at(1));
+    await store.settle('a', { state: 'completed', reason: 'late' }, at(2));
+    const [a, b] = await store.actionsOf(finding);
+    expect([a, b]).toMatchObject([{ state: 'completed', updatedAt: at(1) }, { state: 'requested' }]);
+    expect(a).not.toHaveProperty('reason');
+    expect(await store.override(override('first'))).toMatchObject({ id: 'first' });
+    expect(await store.override(override('second'))).toMatchObject({ id: 'first' });
+    await store.completeOverride('f', at(3));
+    expect(await store.completeOverride('f', at(4))).toMatchObject({ state: 'completed', updatedAt: at(3) });
+  });
+}

@@ -1,0 +1,19 @@
+import { approvalFences } from './approvals';
+import { attemptFences } from './attempts';
+import { decisionFences } from './decisions';
+import type { OpenStore } from './open-store';
+import { queueFences } from './queue';
+import { reservationFences } from './reservations';
+import { workflowRunFences } from './workflow-runs';
+import { workspaceFences } from './workspaces';
+
+/** What every fence of the stores must hold against, on every adapter. */
+export function storeFences(open: OpenStore): void {
+  reservationFences(open);
+  attemptFences(open);
+  queueFences(open);
+  approvalFences(open);
+  describe('decisions', () => decisionFences(open));
+  describe('workspaces', () => workspaceFences(open));
+  workflowRunFences(open);
+}

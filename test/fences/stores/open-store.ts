@@ -1,0 +1,4 @@
+import type { Database } from '../../../stores/collection';
+
+/** Opens the store of a test: an empty one each time. */
+export type OpenStore = () => Promise<Database>;

@@ -1,0 +1,125 @@
+import type { Collection } from '../../../stores/collection';
+import type { RunRecord } from '../../../services/workflow-runs/runs/run';
+import { createRunStore, type RunStore } from '../../../services/workflow-runs/runs/store';
+import { createUsageTotals } from '../../../services/workflow-runs/usage/totals';
+import { Crash, crash, interleaving, type Interleaving } from '../interleaving';
+import { at } from '../records';
+import type { OpenStore } from './open-store';
+
+const table = 'workflow-runs';
+const totalsTable = 'usage-totals';
+
+const aRun = (id: string, fields: Partial<RunRecord> = {}): RunRecord =>
+  ({
+    _id: id,
+    status: 'running',
+    revision: 1,
+    usage_counted: false,
+    created_at: at(0),
+    guidance: [],
+    stages: [
+      {
+        id: 's',
+        name: 'Stage',
+        model: 'm',
+        usage: { input_tokens: 3, output_tokens: 2, cost: 0.5 },
+        duration_secs: 1,
+      },
+    ],
+    ...fields,
+  }) as unknown as RunRecord;
+
+/** The workflow-run service: what a run has come to is written once, and counted once. */
+export function workflowRunFences(open: OpenStore): void {
+  describe('workflow runs', () => {
+    let db: Interleaving;
+    let runs: RunStore;
+    let raw: Collection<RunRecord>;
+    beforeEach(async () => {
+      db = interleaving(await open());
+      runs = await createRunStore(db);
+      raw = await db.collection<RunRecord>({ name: table });
+      await runs.insert(aRun('other', { usage_counted: true }));
+    });
+    afterEach(async () => {
+      expect(await raw.get('other')).toEqual(aRun('other', { usage_counted: true }));
+      expect(db.isThrough).toBe(true);
+      await db.close();
+    });
+
+    it('end once: the first end stands', async () => {
+      await runs.insert(aRun('r'));
+      const ends = await Promise.all(
+        (['succeeded', 'failed', 'cancelled'] as RunRecord['status'][]).map((status) =>
+          runs.change('r', ['queued', 'running'], { status }),
+        ),
+      );
+      const [first] = ends.filter((run) => run !== undefined);
+      expect(ends.filter((run) => run !== undefined)).toHaveLength(1);
+      expect((await runs.get('r'))?.status).toBe(first?.status);
+    });
+
+    it('are not set back to a version that they have passed', async () => {
+      await runs.insert(aRun('r', { revision: 3 }));
+      const next = jest.fn((): Partial<RunRecord> => ({ status: 'failed' }));
+      await runs.project('r', 3, next);
+      await runs.project('r', 2, next);
+      expect(next).not.toHaveBeenCalled();
+      await runs.project('r', 4, next);
+      expect(await runs.get('r')).toMatchObject({ revision: 4, status: 'failed' });
+      await expect(runs.project('none', 1, next)).rejects.toThrow('no run');
+    });
+
+    it('take a version once that is told twice at the same moment', async () => {
+      await runs.insert(aRun('r'));
+      const counted = (run: RunRecord) => ({ guidance: [...run.guidance, 'told'] as RunRecord['guidance'] });
+      db.before(table, 'findOneAndUpdate', () => runs.project('r', 2, counted));
+      await runs.project('r', 2, counted);
+      expect((await runs.get('r'))?.guidance).toEqual(['told']);
+    });
+
+    describe('totals of usage', () => {
+      const used = { runs: 1, input_tokens: 3, output_tokens: 2, cost: 0.5, runtime_secs: 1 };
+      const twice = { runs: 2, input_tokens: 6, output_tokens: 4, cost: 1, runtime_secs: 2 };
+      const read = async () => (await (await createUsageTotals(db)).read()).totals;
+
+      it('have a run once, however often they are read', async () => {
+        await runs.insert(aRun('r'));
+        expect(await read()).toEqual(used);
+        expect(await read()).toEqual(used);
+        await runs.insert(aRun('s'));
+        expect(await read()).toEqual(twice);
+      });
+
+      it.each([
+        ['the sums were written', totalsTable, 'findOneAndUpdate'],
+        ['the runs were marked', table, 'updateMany'],
+      ] as const)('have it once when a reader dies after %s', async (_, collection, method) => {
+        await runs.insert(aRun('r'));
+        db.after(collection, method, crash);
+        await expect(read()).rejects.toThrow(Crash);
+        await runs.insert(aRun('s'));
+        expect(await read()).toEqual(twice);
+      });
+
+      it('have it once when two count at the same moment', async () => {
+        await runs.insert(aRun('r'));
+        db.before(totalsTable, 'findOneAndUpdate', async () => {
+          expect(await read()).toEqual(used);
+        });
+        expect(await read()).toEqual(used);
+        expect((await raw.get('r'))?.usage_counted).toBe(true);
+      });
+
+      it('keep the note of a run that another one is about to mark', async () => {
+        await runs.insert(aRun('r'));
+        // Between our marks and our last write another reader takes one more run in.
+        db.after(table, 'updateMany', async () => {
+          await runs.insert(aRun('s'));
+          expect(await read()).toEqual(twice);
+        });
+        expect(await read()).toEqual(twice);
+      });
+    });
+  });
+}
