@@ -44,7 +44,46 @@ export function attemptFences(open: OpenStore): void {
       await db.close();
     });
 
-    const make = (fields: Partial<AttemptRecord> = {}) => store.create(anAttempt(id, fields));
+    const make = (fields: Partial<AttemptRecord> = {}) =>
+      store.create(anAttempt(id, { supervisor: supervisor(1), ...fields }));
+
+    describe.each([
+      ['reclaimed', { reclaimed: { at: at(1) } }],
+      ['completed', { completion: aCompletion('done') }],
+    ])('once it was %s', (_, over) => {
+      it.each<[string, AttemptRecord['state'], () => Promise<AttemptRecord | undefined>]>([
+        ['prepared', 'admitted', () => store.prepare(id, contract('here'))],
+        ['dispatched', 'prepared', () => store.dispatch(id, supervisor(1))],
+        ['started', 'dispatched', () => store.start(id, process(7), at(1), supervisor(1))],
+        ['started without a supervisor', 'dispatched', () => store.start(id, process(7), at(1))],
+        ['claimed', 'running', () => store.claim(id, aClaim('late'), supervisor(1))],
+        ['taken over', 'running', () => store.takeOver(id, 1, supervisor(2))],
+      ])('is not %s', async (_step, state, step) => {
+        const before = await make({ state, ...over });
+        expect([await step(), await store.get(id)]).toEqual([undefined, before]);
+        expect(await store.isSupervisedBy(id, supervisor(1))).toBe(false);
+      });
+    });
+
+    it.each([
+      ['another process', { pid: 2 }],
+      ['another process of the same number', { startTime: '2' }],
+    ])('is neither started nor claimed by %s than its supervisor', async (_, fields) => {
+      const other = { ...supervisor(1), ...fields };
+      await make({ state: 'dispatched' });
+      expect(await store.start(id, process(7), at(1), other)).toBeUndefined();
+      expect(await store.claim(id, aClaim('late'), other)).toBeUndefined();
+      expect(await store.isSupervisedBy(id, other)).toBe(false);
+      expect(await store.isSupervisedBy(id, { ...supervisor(1), bootId: 'earlier' })).toBe(false);
+      expect(await store.isSupervisedBy(id, supervisor(1))).toBe(true);
+      expect(await store.isSupervisedBy('attempt_fence000009', supervisor(1))).toBe(false);
+    });
+
+    it('is not reclaimed once it has ended', async () => {
+      const before = await make({ state: 'ended', completion: aCompletion('done') });
+      expect(await store.reclaim(id, at(5))).toBeUndefined();
+      expect(await store.get(id)).toEqual(before);
+    });
 
     it('is made once: the first record stands', async () => {
       await make({ agent: 'bee' });
@@ -59,7 +98,7 @@ export function attemptFences(open: OpenStore): void {
       ['prepare', ['queued', 'admitted'], () => store.prepare(id, contract('here'))],
       ['dispatch', ['prepared'], () => store.dispatch(id, supervisor(1))],
       ['start', ['dispatched'], () => store.start(id, process(7), at(1))],
-      ['claim', ['dispatched', 'running'], () => store.claim(id, aClaim('done'))],
+      ['claim', ['dispatched', 'running'], () => store.claim(id, aClaim('done'), supervisor(1))],
       ['takeOver', ['running'], () => store.takeOver(id, 1, supervisor(2))],
     ];
     describe.each(steps)('%s', (_, from, step) => {
@@ -97,15 +136,15 @@ export function attemptFences(open: OpenStore): void {
 
     it('claims once, and never after it was reclaimed', async () => {
       await make({ state: 'running' });
-      expect(await store.claim(id, aClaim('first'))).toBeDefined();
-      expect(await store.claim(id, aClaim('second'))).toBeUndefined();
+      expect(await store.claim(id, aClaim('first'), supervisor(1))).toBeDefined();
+      expect(await store.claim(id, aClaim('second'), supervisor(1))).toBeUndefined();
       expect((await store.get(id))?.claim?.summary).toBe('first');
       expect(await store.reclaim(id, at(5))).toBeUndefined();
 
       const other = 'attempt_fence000003';
-      await store.create(anAttempt(other, { state: 'running' }));
+      await store.create(anAttempt(other, { state: 'running', supervisor: supervisor(1) }));
       expect(await store.reclaim(other, at(5))).toMatchObject({ reclaimed: { at: at(5) } });
-      expect(await store.claim(other, aClaim('late'))).toBeUndefined();
+      expect(await store.claim(other, aClaim('late'), supervisor(1))).toBeUndefined();
       expect(await store.get(other)).not.toHaveProperty('claim');
     });
 
