@@ -68,6 +68,7 @@ export async function scheduleRecovery(
     fallbackAgent: record.selection.fallbackAllowed ? (record.selection.fallbackAgent ?? undefined) : undefined,
     agentMayLive: (ending.by === 'lost' || ending.by === 'timeout') && ending.hostReclaimed === false,
     firstBackoffMs: plan.retryBackoffMs,
+    workerLost: ending.by === 'lost',
     random: fractionOf(record._id),
   });
   const root = record.rootAttemptId === record._id ? record : await deps.attempts.get(record.rootAttemptId);

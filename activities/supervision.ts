@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
-import { isSameProcess, type ProcessIdentity } from '../platform/processes/identity';
+import { isGone, isOfThisBoot, isSameProcess, type VisibleProcess } from '../platform/processes/identity';
 import { leaveRunning } from '../providers/agents/provider';
 import type { AttemptRecord, AttemptStore } from '../stores/attempt-store';
 import type { AgentStops } from './agent-stops';
@@ -14,7 +14,7 @@ export interface SupervisionDependencies {
   attempts: Pick<AttemptStore, 'supervise' | 'get'>;
   hostId: string;
   /** This worker process. */
-  self: ProcessIdentity;
+  self: VisibleProcess;
   /** Its own queue, for what is said to its agents. */
   queue: string;
   /** How whoever polls that queue ends an agent. */
@@ -126,5 +126,8 @@ export async function whileSupervised(
 
 async function isSupervised(deps: SupervisionDependencies, { supervisor }: AttemptRecord): Promise<boolean> {
   if (supervisor?.hostId !== deps.hostId || supervisor.until < deps.now().toISOString()) return false;
-  return isSameProcess(supervisor);
+  const { pidNamespace } = supervisor;
+  // Another container's pids say nothing here: its worker counts as alive until its supervision lapses.
+  if (pidNamespace === undefined || !isOfThisBoot(supervisor)) return isSameProcess(supervisor);
+  return !(await isGone({ ...supervisor, pidNamespace }));
 }

@@ -49,7 +49,16 @@ export interface AttemptRecord extends Omit<Attempt, 'id'> {
   surroundings?: Around;
   process?: { pid: number; startTime: string; bootId: string; hostId: string };
   /** The worker process that watches over the agent, its own queue, and until when it does unless it says so again. */
-  supervisor?: { pid: number; startTime: string; bootId: string; hostId: string; until: string; queue?: string };
+  supervisor?: {
+    pid: number;
+    startTime: string;
+    bootId: string;
+    /** None in records of earlier versions. */
+    pidNamespace?: string;
+    hostId: string;
+    until: string;
+    queue?: string;
+  };
   /** What the provider saw at the agent's end, recorded before the activity that saw it returns. */
   claim?: TerminalClaim;
   /** What its host saw in the worktree when an agent elsewhere reported the end. */

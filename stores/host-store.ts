@@ -1,4 +1,5 @@
 import type { Capacity } from '../contracts/admission';
+import type { VisibleProcess } from '../platform/processes/identity';
 import type { Database } from './collection';
 import { inPages } from './in-pages';
 
@@ -10,6 +11,8 @@ export interface WorkerAnnouncement {
   queues: string[];
   /** It takes no new work. */
   draining: boolean;
+  /** Its process, so that the other workers of the host notice its death; none from earlier versions. */
+  process?: VisibleProcess;
 }
 
 /** A machine whose workers run agents: its task queue is `host/<_id>`. */
@@ -73,6 +76,10 @@ export async function createHostStore(db: Database, now: () => Date = () => new 
         );
       }
     },
+
+    /** The workers that the host has announced, by id; those too that have died since. */
+    workersOf: async (id: string): Promise<Record<string, WorkerAnnouncement & { seenAt: string }>> =>
+      (await hosts.get(id))?.workers ?? {},
 
     /** Takes a worker that has ended from its host. */
     withdrawWorker: (id: string, workerId: string) =>

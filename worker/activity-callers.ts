@@ -12,7 +12,7 @@ import type { createHostActivities } from './host-activities';
 
 type ActivityName =
   | keyof ReturnType<typeof createBoardActivities>
-  | keyof Awaited<ReturnType<typeof createHostActivities>>
+  | keyof ReturnType<typeof createHostActivities>
   | keyof DeliveryActivities;
 
 const id = (value: string | undefined): string => value ?? '';

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { createDeliveryActivities } from '../activities/commands';
 import { AgentStops } from '../activities/agent-stops';
 import { LiveAgents } from '../activities/live-agents';
@@ -13,15 +12,15 @@ import { openShared, type WorkerParts } from './shared';
 
 /** Builds every store, provider and activity of a worker process: the only place where they meet. */
 export async function createWorkerDependencies(parts: WorkerParts) {
-  const { env, log, hostId, board, client, leaving, stopping } = parts;
+  const { env, log, hostId, workerId, self, board, client, leaving, stopping } = parts;
   const shared = await openShared(parts);
   const { stores, usual, probing, approvals } = shared;
   const { ceremonies, traces, featureSettings: settings } = stores;
   const completionGate = createCompletionGate({ ceremonies, traces, settings });
   const live = new LiveAgents();
   const stops = new AgentStops();
-  const queue = workerQueue(hostId, randomUUID());
-  const hostActivities = await createHostActivities(shared, { env, client, leaving, stopping, live, stops, queue });
+  const queue = workerQueue(hostId, workerId);
+  const hostActivities = createHostActivities(shared, { env, client, self, leaving, stopping, live, stops, queue });
   return {
     hosts: stores.hosts,
     worktrees: stores.worktrees,

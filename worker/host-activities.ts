@@ -13,13 +13,15 @@ import { createNewWorktreeActivities } from '../activities/worktree/create';
 import { createWorktreeStepActivities } from '../activities/worktree/steps';
 import { createWorktreeViewActivities } from '../activities/worktree/view';
 import type { WorkerEnvironment } from '../platform/config/part-settings';
-import { identify, type ProcessIdentity } from '../platform/processes/identity';
+import type { VisibleProcess } from '../platform/processes/identity';
 import { agentRunId } from '../workflows/agent-run/messages';
 import type { SharedDependencies } from './shared';
 
 export interface HostParts {
   env: WorkerEnvironment;
   client: Client;
+  /** This process. */
+  self: VisibleProcess;
   leaving: AbortSignal;
   stopping: AbortSignal;
   live: LiveAgents;
@@ -29,7 +31,7 @@ export interface HostParts {
 }
 
 /** What is done on the queue of a host: whatever needs its disk, its worktrees or its processes. */
-export async function createHostActivities(
+export function createHostActivities(
   {
     stores,
     onHost,
@@ -42,7 +44,7 @@ export async function createHostActivities(
     command,
     taskStatus,
   }: SharedDependencies,
-  { env, client, leaving, stopping, live, stops, queue }: HostParts,
+  { env, client, self, leaving, stopping, live, stops, queue }: HostParts,
 ) {
   const { claims, checkpoints, rewinds, outputArtifacts, watchdog } = stores;
   return {
@@ -60,7 +62,7 @@ export async function createHostActivities(
       live,
       stops,
       outputArtifacts,
-      self: await ownIdentity(),
+      self,
       queue,
       leaving,
       stopping,
@@ -78,12 +80,6 @@ export async function createHostActivities(
       limits,
     }),
   };
-}
-
-async function ownIdentity(): Promise<ProcessIdentity> {
-  const self = await identify(process.pid);
-  if (!self) throw new Error('This process cannot tell who it is.');
-  return self;
 }
 
 /** Whether a run's workflow goes on. Temporal that does not answer is no evidence that it does not. */

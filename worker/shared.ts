@@ -5,6 +5,7 @@ import { createAgentProbing } from '../activities/probing';
 import { createApprovals } from '../approvals/approvals';
 import type { WorkerEnvironment } from '../platform/config/part-settings';
 import type { Log } from '../platform/log/log';
+import type { VisibleProcess } from '../platform/processes/identity';
 import { createAcpProvider } from '../providers/agents/acp/acp-provider';
 import { createProcessProvider } from '../providers/agents/process/process-provider';
 import { createProofVerifier, type ProofVerifier } from '../platform/temporal/proof-verifier';
@@ -24,6 +25,10 @@ export interface WorkerParts {
   env: WorkerEnvironment;
   log: Log;
   hostId: string;
+  /** Names this worker process, until it ends. */
+  workerId: string;
+  /** This process. */
+  self: VisibleProcess;
   database: Database;
   /** The task files, on a worker that has them in its data directory. */
   board: Board | undefined;

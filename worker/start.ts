@@ -1,9 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Worker, type WorkerOptions } from '@temporalio/worker';
 import type { WorkerEnvironment } from '../platform/config/part-settings';
 import type { Log } from '../platform/log/log';
 import { openDataDirectory } from '../platform/processes/data-directory';
+import { identifySelf } from '../platform/processes/identity';
 import { secretValues } from '../platform/config/secret-values';
 import { hideOwnSecrets } from '../platform/log/own-secrets';
 import { connectClient, connectWorker } from '../platform/temporal/connect';
@@ -18,6 +20,7 @@ import { createActivityFence } from '../platform/temporal/activity-fence';
 import { activityCallers } from './activity-callers';
 import { createWorkerDependencies } from './deps';
 import { hostIdOf } from './host';
+import { watchForLostWorkers, workerIdentity } from './lost-workers';
 import { reconcileWorktrees } from './reconcile';
 import type { WorkerParts } from './shared';
 import { startUpkeep } from './upkeep';
@@ -75,14 +78,18 @@ export async function startWorker(
   const leaving = new AbortController();
   const stopping = new AbortController();
   const ending = { leaving: leaving.signal, stopping: stopping.signal };
-  const parts = { env, log, hostId, database, board, client, ...ending, providers };
+  const workerId = randomUUID();
+  const self = await identifySelf();
+  const parts = { env, log, hostId, workerId, self, database, board, client, ...ending, providers };
   const { hosts, probing, worktrees, approvals, admission, attempts, queue, hostQuestions, ...activities } =
     await createWorkerDependencies(parts);
   const { boardActivities, hostActivities, workerActivities } = activities;
+  const lostWorkers = watchForLostWorkers({ hostId, workerId, hosts, client, log });
 
   const options = {
     connection,
     namespace: env.TEMPORAL_NAMESPACE,
+    identity: workerIdentity(workerId),
     // Cancelling reaches an agent with the next heartbeat that is sent, so they are not held back for long.
     maxHeartbeatThrottleInterval: Math.min(500, env.BOARD_HEARTBEAT_TIMEOUT_MS / 4),
     // How long a dead worker's cached workflows wait before another one takes them over.
@@ -111,12 +118,12 @@ export async function startWorker(
       : []),
   ]);
   const workers = [onHost, ...others];
-  const agentsEnded = onHost.run();
-  const ended = Promise.all([agentsEnded, ...others.map((worker) => worker.run())]).then(() => undefined);
-  const hurried = new AbortController();
   const queues = [...(boardActivities ? [boardQueue] : []), hostQueue(hostId), queue];
+  // Before it takes work: whatever it then dies with, the other workers of the host know whose it was.
   const upkeep = await startUpkeep({
     hostId,
+    workerId,
+    process: self,
     hosts,
     admission,
     attempts,
@@ -124,6 +131,9 @@ export async function startWorker(
     queues,
     log,
   });
+  const agentsEnded = onHost.run();
+  const ended = Promise.all([agentsEnded, ...others.map((worker) => worker.run())]).then(() => undefined);
+  const hurried = new AbortController();
   const probes = startProbing(probing);
   const reconcile = async (options: { stuck: boolean }): Promise<void> => {
     await reconcileWorktrees(
@@ -147,6 +157,7 @@ export async function startWorker(
     leaving.abort();
     await upkeep.drain();
     const probed = probes.close();
+    const watched = lostWorkers.close();
     if (onHost.getState() === 'RUNNING') onHost.shutdown();
     // The other queues are served meanwhile: runs that end are recorded, and agents are spoken to.
     const timeIsUp = delay(drainMs, undefined, { signal: hurried.signal }).catch(() => undefined);
@@ -157,6 +168,7 @@ export async function startWorker(
     await ended;
     await upkeep.close();
     await probed;
+    await watched;
     await board?.close();
     await client.connection.close();
     await connection.close();

@@ -1,13 +1,16 @@
-import { randomUUID } from 'node:crypto';
 import { availableParallelism, hostname, totalmem } from 'node:os';
 import type { AdmissionControl } from '../activities/admission-control/dependencies';
 import type { Log } from '../platform/log/log';
+import type { VisibleProcess } from '../platform/processes/identity';
 import type { AttemptStore } from '../stores/attempt-store';
 import type { HostStore, WorkerAnnouncement } from '../stores/host-store';
 import type { ReservationStore } from '../stores/reservation-store';
 
 export interface UpkeepDependencies {
   hostId: string;
+  /** Names this worker process, until it ends. */
+  workerId: string;
+  process: VisibleProcess;
   hosts: HostStore;
   admission: AdmissionControl;
   attempts: Pick<AttemptStore, 'get'>;
@@ -38,8 +41,7 @@ const defaultPageSize = 1_000;
  * reserved on it, and, for hosts that are no longer there, the end of theirs. Every worker does this; none is special.
  */
 export async function startUpkeep(deps: UpkeepDependencies): Promise<Upkeep> {
-  const { hostId, hosts, admission, log } = deps;
-  const workerId = randomUUID();
+  const { hostId, workerId, hosts, admission, log } = deps;
   const state = { draining: false, closed: false, timer: undefined as NodeJS.Timeout | undefined };
   let round: Promise<unknown> = Promise.resolve();
 
@@ -52,6 +54,7 @@ export async function startUpkeep(deps: UpkeepDependencies): Promise<Upkeep> {
       },
       queues: deps.queues,
       draining: state.draining,
+      process: deps.process,
     };
     const reservedRuns = await admission.reservations.runsOn(hostId);
     await hosts.announceWorker(hostId, { ...announcement, hostname: hostname(), workerId, reservedRuns });

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, readlinkSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { type ProcessEntry, processIds, readProcess, readProcessNow, readProcessTable } from './process-table';
 
@@ -53,6 +53,33 @@ export async function isSameProcess(identity: ProcessIdentity): Promise<boolean>
 
 /** Whether an identity is of this boot of this host: all others mean nothing here. */
 export const isOfThisBoot = (identity: Pick<ProcessIdentity, 'bootId'>): boolean => identity.bootId === bootId();
+
+/** A process whose pid is judged by other processes of its machine, which may see other pids than it does. */
+export interface VisibleProcess extends ProcessIdentity {
+  /** Within which its pid means anything: containers of one machine share its boot and not their pids. Empty where there is none. */
+  pidNamespace: string;
+}
+
+const pidNamespace = (): string => {
+  try {
+    return readlinkSync('/proc/self/ns/pid');
+  } catch {
+    return '';
+  }
+};
+
+/** This very process, as other processes of the machine may judge it. */
+export async function identifySelf(): Promise<VisibleProcess> {
+  const self = await identify(process.pid);
+  if (!self) throw new Error('This process cannot tell who it is.');
+  return { ...self, pidNamespace: pidNamespace() };
+}
+
+/** Whether the process runs no more, for sure: of another machine, boot or container that is never known. */
+export async function isGone(identity: VisibleProcess): Promise<boolean> {
+  if (!isOfThisBoot(identity) || identity.pidNamespace !== pidNamespace()) return false;
+  return !(await isSameProcess(identity));
+}
 
 /**
  * Whether a process was started with `name=value` in its environment; `undefined` where that cannot be told: outside

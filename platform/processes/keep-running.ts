@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '../log/log';
-import { backoffMs, type Backoff } from './backoff';
+import { backoffMs, failuresAfterServing, type Backoff } from './backoff';
 import type { ProcessEnd } from './child';
 import { configurationErrorExitCode, type Part, type RunningPart } from './part';
 
@@ -41,7 +41,8 @@ export async function keepRunning(part: Part, options: KeepOptions): Promise<Kep
       const end = await running.exited;
       if (isStopping() || end.code === configurationErrorExitCode) return end;
       const servingSince = running.servingSince ? running.servingSince() : startedAt;
-      if (servingSince !== undefined && performance.now() - servingSince >= healthyAfterMs) failures = 0;
+      const servedMs = servingSince === undefined ? 0 : performance.now() - servingSince;
+      failures = failuresAfterServing(failures, servedMs, healthyAfterMs);
       log.warn({ part: part.name, ...end }, 'part ended');
       const next = await startAgain();
       if (!next) return end;

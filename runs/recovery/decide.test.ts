@@ -36,6 +36,11 @@ test('a retry while there is one left, then the fallback agent once, then nothin
   expect(decideRecovery(failure({ retryNumber: 1 }))).toMatchObject({ action: 'terminal' });
 });
 
+test('a run whose worker was lost is retried at once, and then like any other', () => {
+  const lost = (retryNumber: number) => decideRecovery(failure({ workerLost: true, retryNumber, maxRetries: 3 }));
+  expect([lost(0), lost(1), lost(2)].map(({ backoffMs }) => backoffMs)).toEqual([0, 2_000, 4_000]);
+});
+
 test('an agent that may still be alive is followed by nobody', () => {
   expect(decideRecovery(failure({ agentMayLive: true, fallbackAgent: 'second' }))).toMatchObject({
     action: 'terminal',

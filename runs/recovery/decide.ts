@@ -17,6 +17,8 @@ export interface Failure {
   /** Whether an agent may still be alive that nobody could reach. */
   agentMayLive: boolean;
   firstBackoffMs: number;
+  /** Whether it failed for its worker's death alone: another worker is there, and nothing else to wait for. */
+  workerLost?: boolean;
   /** From 0 to 1; the same for the same attempt. */
   random: number;
 }
@@ -43,7 +45,8 @@ export function decideRecovery(failure: Failure): Decision {
   if (needsOperator(failureClass)) return { action: 'approval', state: 'approval-required', backoffMs: 0 };
   // An agent that may still be alive must not meet a second one in its worktree.
   if (!isRetryable(failureClass) || agentMayLive) return nothing;
-  const backoffMs = backoffOf(retryNumber, failure.firstBackoffMs, failure.random);
+  const firstBackoffMs = failure.workerLost && retryNumber === 0 ? 0 : failure.firstBackoffMs;
+  const backoffMs = backoffOf(retryNumber, firstBackoffMs, failure.random);
   if (retryNumber < maxRetries) {
     const reason = `retry ${retryNumber + 1} of ${maxRetries}`;
     return { action: 'retry', state: 'scheduled', backoffMs, route: { agent, reason } };

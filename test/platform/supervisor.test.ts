@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createLog } from '../../platform/log/log';
-import { backoffMs } from '../../platform/processes/backoff';
+import { backoffMs, failuresAfterServing } from '../../platform/processes/backoff';
 import { identify } from '../../platform/processes/identity';
 import { nodePart, type NodePart } from '../../platform/processes/node-part';
 import type { Part } from '../../platform/processes/part';
@@ -99,6 +99,20 @@ describe('the supervisor', () => {
     const longest = Math.max(...Array.from({ length: 100 }, (_, died) => backoffMs(died + 1, usual)));
     expect(longest).toBeLessThanOrEqual(5_000);
     expect(healthyAfterMs).toBeLessThanOrEqual(5_000);
+  });
+
+  test('a part that serves for half as long as makes it healthy is not waited for as one that cannot start', () => {
+    const longest = (servedMs: number): number => {
+      let failures = 0;
+      for (let died = 0; died < 20; died += 1) {
+        failures = failuresAfterServing(failures, servedMs, usualRestart.healthyAfterMs) + 1;
+      }
+      return usualRestart.backoff.firstMs * 2 ** (failures - 1);
+    };
+    expect(longest(2_500)).toBeLessThanOrEqual(200);
+    expect(longest(2_000)).toBeLessThanOrEqual(400);
+    expect(longest(0)).toBeGreaterThan(5_000);
+    expect(failuresAfterServing(20, 5_000, 5_000)).toBe(0);
   });
 
   test('ends the parts in reverse order', async () => {

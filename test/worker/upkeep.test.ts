@@ -14,6 +14,8 @@ test('leases that are set shorter are renewed in time by a host that rests for l
   const nothing = () => Promise.resolve([]);
   const upkeep = await startUpkeep({
     hostId: 'here',
+    workerId: 'worker',
+    process: { pid: 1, startTime: '', bootId: '', pidNamespace: '' },
     hosts: { announceWorker: nothing, withdrawWorker: nothing } as unknown as UpkeepDependencies['hosts'],
     attempts: { get: () => Promise.resolve(undefined) },
     // What one round calls of it, and nothing else.

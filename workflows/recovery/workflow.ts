@@ -4,6 +4,7 @@ import {
   WorkflowIdReusePolicy,
   allHandlersFinished,
   condition,
+  patched,
   proxyActivities,
   setCurrentDetails,
   setHandler,
@@ -49,7 +50,8 @@ export async function recovery(input: RecoveryInput): Promise<void> {
   });
   return CancellationScope.nonCancellable(async () => {
     setCurrentDetails(`Launches ${input.next.attemptId} in ${input.backoffMs} ms.`);
-    await condition(() => state.cancelled, input.backoffMs);
+    // A timer takes a second however short it is set. Earlier versions set one nevertheless.
+    if (input.backoffMs > 0 || !patched('recovery-at-once')) await condition(() => state.cancelled, input.backoffMs);
     if (!state.cancelled && (await records.beginRecovery({ attemptId: input.attemptId }))) await launch(input);
     setCurrentDetails(state.cancelled ? 'Cancelled.' : `Launched ${input.next.attemptId}.`);
     await condition(allHandlersFinished);
