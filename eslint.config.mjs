@@ -116,7 +116,7 @@ export default tseslint.config(
           patterns: [
             {
               regex:
-                '^(\\.\\./)+(api|worker|stores|providers|platform(?!/(temporal/search-attributes|crypto/message-proof-shape)$)|runs|activities|contracts)(/|$)',
+                '^(\\.\\./)+(api|worker|stores|providers|platform(?!/(temporal/search-attributes|temporal/task-timeout|crypto/message-proof-shape)$)|runs|activities|contracts)(/|$)',
               message: 'Workflow code takes types only: values would enter the deterministic bundle.',
               allowTypeImports: true,
             },

@@ -5,6 +5,7 @@ import type { VisibleProcess } from '../platform/processes/identity';
 import type { AttemptStore } from '../stores/attempt-store';
 import type { HostStore, WorkerAnnouncement } from '../stores/host-store';
 import type { ReservationStore } from '../stores/reservation-store';
+import { leaseWitness } from './lease-witness';
 
 export interface UpkeepDependencies {
   hostId: string;
@@ -44,6 +45,7 @@ export async function startUpkeep(deps: UpkeepDependencies): Promise<Upkeep> {
   const { hostId, workerId, hosts, admission, log } = deps;
   const state = { draining: false, closed: false, timer: undefined as NodeJS.Timeout | undefined };
   let round: Promise<unknown> = Promise.resolve();
+  const witness = leaseWitness();
 
   const announce = async () => {
     const announcement: WorkerAnnouncement = {
@@ -66,8 +68,10 @@ export async function startUpkeep(deps: UpkeepDependencies): Promise<Upkeep> {
     const now = admission.now();
     await admission.reservations.renew(hostId, now, leaseMs);
     await admission.reservations.renew(null, now, leaseMs);
-    const expired = await admission.reservations.expire(now);
-    for (const { _id: attemptId } of expired) log.warn({ attemptId }, 'the lease of a reservation has run out');
+    if (witness.sawLeaseThrough(now, leaseMs)) {
+      const expired = await admission.reservations.expire(now);
+      for (const { _id: attemptId } of expired) log.warn({ attemptId }, 'the lease of a reservation has run out');
+    }
     const repaired = (await admission.reservations.repair(now)) + (await reconcileReservations(deps, now));
     if (repaired > 0) log.warn({ repaired }, 'freed capacity that a crash had left behind');
     // It looks by itself while something waits; one that an operator terminated is started again by this.

@@ -4,6 +4,7 @@ import { NativeConnection } from '@temporalio/worker';
 import type { Log } from '../log/log';
 import { backoffMs } from '../processes/backoff';
 import { awaitNamespace } from './await-namespace';
+import { boundTaskTimeout } from './bound-task-timeout';
 import type { TemporalSecurity } from './security';
 import { TemporalUnavailableError } from './unavailable-error';
 
@@ -31,7 +32,7 @@ export function connectClient(options: ConnectOptions): Promise<Client> {
   const { address, namespace, security } = options;
   return untilConnected(options, async () => {
     const connection = await Connection.connect({ address, ...security });
-    return new Client({ connection, namespace });
+    return new Client({ connection, namespace, interceptors: { workflow: [boundTaskTimeout] } });
   });
 }
 

@@ -5,7 +5,7 @@ export interface LostActivities {
   /** The task queue of the workflows whose activities are looked at. */
   taskQueue: string;
   /** Whether the identity of a worker is that of the one that was lost. */
-  isTheirs(identity: string): boolean;
+  isTheirs: (identity: string) => boolean;
 }
 
 /** The failure type of an activity whose worker was found dead. */

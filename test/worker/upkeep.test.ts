@@ -4,8 +4,11 @@ import { createLog } from '../../platform/log/log';
 import { eventually } from '../../platform/testing/eventually';
 import { makeTempDir } from '../../platform/testing/temp-dir';
 import { sampleRequest } from '../../runs/admission/sample-request';
+import type { AttemptRecord } from '../../stores/attempt-store';
+import { createHostStore } from '../../stores/host-store';
 import { createReservationStore } from '../../stores/reservation-store';
 import { openSqlite } from '../../stores/sqlite/database';
+import { leaseWitness } from '../../worker/lease-witness';
 import { reconcileReservations, startUpkeep, type UpkeepDependencies } from '../../worker/upkeep';
 
 test('leases that are set shorter are renewed in time by a host that rests for longer', async () => {
@@ -42,6 +45,63 @@ test('leases that are set shorter are renewed in time by a host that rests for l
   } finally {
     await upkeep.close();
   }
+});
+
+test('the first host back after an outage frees a host that is gone only after a whole lease, and never one that is late', async () => {
+  const dir = await makeTempDir('upkeep-outage');
+  const log = createLog({ name: 'test', level: 'silent' });
+  const database = await openSqlite({ file: join(dir.path, 'board.sqlite'), log });
+  const leaseMs = 3_000;
+  const [late, gone] = ['attempt_late0001', 'attempt_gone0001'];
+  const reservations = await createReservationStore(database);
+  const beforeTheOutage = new Date(Date.now() - 3_600_000);
+  const on = (hostId: string, id: string) => ({ ...sampleRequest(id), hostId });
+  await reservations.reserve(on('late', late), [], beforeTheOutage, leaseMs);
+  await reservations.reserve(on('gone', gone), [], beforeTheOutage, leaseMs);
+  const stateOf = async (id: string) => (await reservations.get(id))?.state;
+  const startedAt = Date.now();
+  const upkeep = await startUpkeep({
+    hostId: 'first-back',
+    workerId: 'worker',
+    process: { pid: 1, startTime: '', bootId: '', pidNamespace: '' },
+    hosts: await createHostStore(database),
+    attempts: { get: (id) => Promise.resolve({ _id: id, state: 'running' } as AttemptRecord) },
+    admission: {
+      now: () => new Date(),
+      settings: { current: () => Promise.resolve({ admission: { leaseMs, heartbeatMs: 200 } }) },
+      queue: { isEmpty: () => Promise.resolve(true) },
+      reservations,
+    } as unknown as AdmissionControl,
+    concurrency: 1,
+    queues: [],
+    log,
+  });
+  try {
+    await eventually(async () => {
+      // The late host is back halfway, as its own upkeep would have it.
+      if (Date.now() - startedAt > leaseMs / 2) await reservations.renew('late', new Date(), leaseMs);
+      expect(await stateOf(gone)).toBe('expired');
+    });
+    expect(Date.now() - startedAt).toBeGreaterThanOrEqual(leaseMs);
+    expect(await stateOf(late)).toBe('active');
+  } finally {
+    await upkeep.close();
+    await database.close();
+    await dir.remove();
+  }
+});
+
+test.each([
+  ['a start', [0], false],
+  ['less than a lease', [0, 10, 20], false],
+  ['a whole lease', [0, 10, 20, 30], true],
+  ['a whole lease with a gap in which others may have been away', [0, 10, 20, 35, 45], false],
+  ['a lease after such a gap', [0, 35, 45, 55, 65], true],
+  ['a clock that was set back', [100, 110, 0, 10, 20], false],
+])('after %s a host that is silent %j s counts as gone: %s', (_what, rounds, expected) => {
+  const witness = leaseWitness();
+  const saw = rounds.map((at) => witness.sawLeaseThrough(new Date(at * 1_000), 30_000));
+  expect(saw.at(-1)).toBe(expected);
 });
 
 test('what ended attempts hold is given back, however many of them there are', async () => {

@@ -2,6 +2,7 @@ import { ParentClosePolicy, patched, sleep, startChild, uuid4 } from '@temporali
 import type { Retry } from '../../activities/recovery';
 import type { LaunchRefusal } from '../../contracts/launch';
 import { searchAttributes } from '../../platform/temporal/search-attributes';
+import { workflowTaskTimeout } from '../../platform/temporal/task-timeout';
 import { recoveryId, type RecoveryInput } from '../recovery/messages';
 import { completion } from './activities';
 import { endOf, type Ending } from './ending';
@@ -47,6 +48,7 @@ async function followUp({ found: _found, proof: _proof, ...input }: AgentRunInpu
   if (patched('recovery-workflow')) {
     await startChild<(input: RecoveryInput) => Promise<void>>('recovery', {
       ...place,
+      workflowTaskTimeout,
       workflowId: recoveryId(input.attemptId),
       args: [{ attemptId: input.attemptId, next, backoffMs: retry.backoffMs }],
       staticSummary: `recovery of ${input.attemptId}`,
@@ -57,6 +59,7 @@ async function followUp({ found: _found, proof: _proof, ...input }: AgentRunInpu
   await sleep(retry.backoffMs, { summary: 'retry backoff' });
   await startChild<(input: AgentRunInput) => Promise<RunEnd>>('agentRun', {
     ...place,
+    workflowTaskTimeout,
     workflowId: agentRunId(retry.attemptId),
     args: [next],
     staticSummary: `retry ${retry.retryNumber} of ${input.attemptId}`,

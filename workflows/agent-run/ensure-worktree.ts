@@ -2,6 +2,7 @@ import { ParentClosePolicy, executeChild, log, sleep } from '@temporalio/workflo
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import type { LaunchRefusal } from '../../contracts/launch';
 import { searchAttributes } from '../../platform/temporal/search-attributes';
+import { workflowTaskTimeout } from '../../platform/temporal/task-timeout';
 import { worktreeId } from '../worktree/messages';
 import { worktree } from '../worktree/workflow';
 import type { AgentRunInput } from './messages';
@@ -21,6 +22,7 @@ export async function ensureWorktree(
     try {
       const outcome = await executeChild(worktree, {
         workflowId: worktreeId(taskId),
+        workflowTaskTimeout,
         // Whatever becomes of the run, an operation that has begun is brought to its end.
         parentClosePolicy: ParentClosePolicy.ABANDON,
         args: [

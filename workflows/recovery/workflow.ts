@@ -14,6 +14,7 @@ import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import type { RecoveryActivities } from '../../activities/recovery';
 import type { RunRecovery } from '../../contracts/recovery';
 import { searchAttributes } from '../../platform/temporal/search-attributes';
+import { workflowTaskTimeout } from '../../platform/temporal/task-timeout';
 import { reject } from '../reject';
 import { requireProof, verified } from '../unproven';
 import { agentRunId, staleAttempt } from '../agent-run/messages';
@@ -62,6 +63,7 @@ export async function recovery(input: RecoveryInput): Promise<void> {
 async function launch({ attemptId, next }: RecoveryInput): Promise<void> {
   const started = startChild(agentRun, {
     workflowId: agentRunId(next.attemptId),
+    workflowTaskTimeout,
     // Another recovery of the same attempt, taken up when this one seemed lost, may have been first.
     workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
     parentClosePolicy: ParentClosePolicy.ABANDON,
