@@ -10,6 +10,7 @@ import type { ActiveRunStore } from '../stores/active-run-store';
 import type { AttemptRecord, AttemptStore } from '../stores/attempt-store';
 import type { ConversationStore } from '../stores/conversation-store';
 import type { HostStore } from '../stores/host-store';
+import { parentProblem } from '../stores/launch-parent';
 import { loadLaunchSubject, type LaunchSources } from '../stores/launch-subject';
 import type { RecoveryStore } from '../stores/recovery-store';
 import { traceRoute, tracedRefusal } from '../stores/route-trace';
@@ -155,6 +156,8 @@ export function createAdmissionActivities(deps: AdmissionDependencies) {
 
   /** Runs the readiness gate against what is true now and stores the attempt, or returns the refusal. */
   async function recordAttempt(input: StoredLaunch, createdAt: string): Promise<AttemptRecord | LaunchRefusal> {
+    const orphan = await orphanProblem(input);
+    if (orphan) return orphan;
     const subject = await loadLaunchSubject(deps, input.taskId, input.request);
     if (!subject) return refusal('NOT_FOUND', 404, `No task has the id ${input.taskId}.`, { taskId: input.taskId });
     const plan = planLaunch(subject, { maxRetries: input.maxRetries });
@@ -168,6 +171,18 @@ export function createAdmissionActivities(deps: AdmissionDependencies) {
     }
     const conversation = input.conversation && (await conversationFields(deps, input.conversation.documentId));
     return deps.attempts.create({ ...newRecord(input, createdAt, plan, hostId), ...conversation });
+  }
+
+  /** What is tried again has the parent that was asked for then, whatever became of it since. */
+  async function orphanProblem({
+    taskId,
+    request,
+    workspaceId,
+    retry,
+  }: StoredLaunch): Promise<LaunchRefusal | undefined> {
+    if (retry) return undefined;
+    const sources = { attempts: deps.attempts, admissionRequests: deps.admission.requests };
+    return parentProblem(sources, { taskId, parentAttemptId: request.parentAttemptId, workspaceId });
   }
 
   /** A task stays on the host that has its worktree. */

@@ -16,6 +16,7 @@ type SnapshotFields = Pick<
   | 'selection'
   | 'profile'
   | 'sandbox'
+  | 'inherited'
   | 'maxRetries'
   | 'timeoutMs'
   | 'repository'
@@ -35,6 +36,7 @@ export const plannedFields = ({ snapshot, repository, git }: LaunchPlan): Snapsh
   selection: snapshot.selection,
   profile: snapshot.profile,
   sandbox: snapshot.sandbox,
+  ...(snapshot.inherited ? { inherited: snapshot.inherited } : {}),
   maxRetries: snapshot.maxRetries,
   ...(snapshot.timeoutMs === undefined ? {} : { timeoutMs: snapshot.timeoutMs }),
   repository,
@@ -56,6 +58,7 @@ export const snapshotOf = (record: AttemptRecord): LaunchSnapshot => ({
   selection: record.selection,
   profile: record.profile,
   sandbox: record.sandbox,
+  ...(record.inherited ? { inherited: record.inherited } : {}),
   ...(record.message ? { message: record.message } : {}),
   maxRetries: record.maxRetries,
   ...(record.timeoutMs === undefined ? {} : { timeoutMs: record.timeoutMs }),

@@ -28,7 +28,7 @@ export interface LaunchPlan {
 export function planLaunch(subject: LaunchSubject, { maxRetries }: { maxRetries: number }): LaunchPlan | LaunchRefusal {
   const selection = selectLaunch(subject);
   if ('status' in selection) return selection;
-  const { task, request, profile = null, sandbox = null, repository = null } = subject;
+  const { task, request, profile = null, sandbox = null, repository = null, inherited } = subject;
   const git = repository && gitTargetOf(task, repository);
   const onBase = repository && git && baseBranchRefusal(task.id, repository, git);
   if (onBase) return onBase;
@@ -64,6 +64,7 @@ export function planLaunch(subject: LaunchSubject, { maxRetries }: { maxRetries:
       selection: chosen,
       profile,
       sandbox,
+      ...(inherited ? { inherited } : {}),
       maxRetries,
       ...(subject.timeoutMs === undefined ? {} : { timeoutMs: subject.timeoutMs }),
     },

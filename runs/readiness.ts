@@ -4,13 +4,14 @@ import type { Repository } from '../contracts/repository';
 import type { Profile } from '../contracts/profile';
 import type { SandboxPreset } from '../contracts/sandbox';
 import type { Task, TaskLocation } from '../contracts/task';
+import type { ChildAuthority } from './children/authority';
 import { optionsProblem, withProfile } from './launch-options';
 import { refusal } from './refusal';
 import type { RouteDecision } from './routing/decide';
 import { selectAgent, type AgentSelection } from './routing/launch';
 
 /** Everything the gate looks at; loaded once by whoever asks. */
-export interface LaunchSubject {
+export interface LaunchSubject extends Partial<Pick<ChildAuthority, 'inherited' | 'problem'>> {
   task: Task;
   location: TaskLocation;
   request: LaunchRequest;
@@ -20,7 +21,7 @@ export interface LaunchSubject {
   /** How it is routed, when it names no agent. */
   route: RouteDecision | undefined;
   repository: Repository | undefined;
-  /** What the request names by id, when it exists. */
+  /** What the request names by id, when it exists, or what its parent attempt has. */
   profile: Profile | undefined;
   sandbox: SandboxPreset | undefined;
   /** The legacy setting `features.agents.autoCommitOnComplete`. */
@@ -42,7 +43,7 @@ export function selectLaunch(subject: LaunchSubject): LaunchSelection | LaunchRe
       location: subject.location,
     });
   }
-  const unusable = optionsProblem(subject);
+  const unusable = subject.problem ?? optionsProblem(subject);
   if (unusable) return unusable;
   const selection = selectAgent({ ...subject, request });
   if ('status' in selection) return selection;

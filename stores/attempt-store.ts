@@ -10,6 +10,7 @@ import type { Profile } from '../contracts/profile';
 import type { ProviderRuntimeManifest, RecordedTaskEnvelope } from '../contracts/run-contract';
 import type { SandboxPreset } from '../contracts/sandbox';
 import type { Objective, RecordedTransport, ResolvedCommitPolicy, Selection } from '../runs/contract';
+import type { Inherited } from '../runs/children/authority';
 import type { TerminalClaim } from '../runs/completion';
 import type { Around } from '../runs/completion/outside';
 import type { Page, PageRequest } from '../platform/lists/page';
@@ -28,6 +29,8 @@ export interface AttemptRecord extends Omit<Attempt, 'id'> {
   commitPolicySource: ResolvedCommitPolicy['source'];
   profile: Profile | null;
   sandbox: SandboxPreset | null;
+  /** What the child of an attempt on another task has from that attempt. */
+  inherited?: Inherited;
   /** Words of a person that begin the conversation of this run. */
   message?: { text: string; actor: string };
   /** How the session of the source attempt is gone on with. */

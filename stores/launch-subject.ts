@@ -1,6 +1,8 @@
 import type { LaunchRequest } from '../contracts/launch';
+import { childAuthority, inheritsProfile, type ParentAuthority } from '../runs/children/authority';
 import type { LaunchSubject } from '../runs/readiness';
 import { launchRoute, routedRequest } from '../runs/routing/launch';
+import type { AttemptStore } from './attempt-store';
 import type { Board } from './board-files/types';
 import type { ProfileStore } from './profile-store';
 import type { RepositoryStore } from './repository-store';
@@ -10,6 +12,7 @@ import type { SettingsStore } from './settings-store';
 import type { TaskCheckpointStore } from './task-checkpoint-store';
 
 export interface LaunchSources {
+  attempts: Pick<AttemptStore, 'get'>;
   board: Pick<Board, 'get'>;
   routing: Pick<RoutingStore, 'inputs'>;
   repositories: Pick<RepositoryStore, 'find'>;
@@ -31,8 +34,9 @@ export async function loadLaunchSubject(
   const found = await sources.board.get(taskId);
   if (!found) return undefined;
   const { task, location } = found;
+  const parent = await parentOf(sources, taskId, asked);
   const routing = await sources.routing.inputs();
-  const route = launchRoute({ task, request: asked, routing });
+  const route = parent && inheritsProfile(parent, asked) ? undefined : launchRoute({ task, request: asked, routing });
   const request = routedRequest(asked, route);
   const [repository, profile, sandbox, { features }, { checkpoint }] = await Promise.all([
     task.git?.repo === undefined ? undefined : sources.repositories.find(task.git.repo),
@@ -42,18 +46,33 @@ export async function loadLaunchSubject(
     sources.taskCheckpoints.read(task),
   ]);
   const { autoCommitOnComplete, timeoutMinutes } = features.agents;
+  const named = { request, profile, sandbox };
+  const child = parent && childAuthority(parent, named);
   return {
     // With the state of its checkpoint, which is elsewhere; without one that has expired.
     task: { ...task, checkpoint: checkpoint ?? undefined },
     location,
-    request,
+    ...named,
+    ...child,
     agents: routing.agents,
     maxRetries: routing.configuration.maxRetries,
     route,
     repository,
-    profile,
-    sandbox,
     autoCommitOnComplete,
     timeoutMs: timeoutMinutes * 60_000,
   };
+}
+
+/**
+ * The attempt whose authority limits a launch. On another task the launch is a child; on its own task it repeats the
+ * attempt that it names, with what limits that as a child.
+ */
+async function parentOf(
+  { attempts }: Pick<LaunchSources, 'attempts'>,
+  taskId: string,
+  { parentAttemptId }: LaunchRequest,
+): Promise<ParentAuthority | undefined> {
+  const parent = parentAttemptId === undefined ? undefined : await attempts.get(parentAttemptId);
+  if (!parent || (parent.taskId === taskId && !parent.inherited)) return undefined;
+  return { ...parent, attemptId: parent._id };
 }

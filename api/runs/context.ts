@@ -1,3 +1,4 @@
+import type { AdmissionRequestStore } from '../../stores/admission-request-store';
 import type { AttemptStore } from '../../stores/attempt-store';
 import type { CallbackSecretStore } from '../../stores/callback-secret-store';
 import type { ClaimStore } from '../../stores/claim-store';
@@ -22,6 +23,7 @@ export interface RunsContext extends LaunchSources {
   hosts: HostStore;
   worktrees: Pick<WorktreeStore, 'get'>;
   attempts: AttemptStore;
+  admissionRequests: AdmissionRequestStore;
   launches: LaunchStore;
   recoveries: RecoveryStore;
   callbackSecrets: CallbackSecretStore;

@@ -14,8 +14,8 @@ import { digestOf } from '../../runs/digest';
 import { newAttemptId } from '../../runs/ids';
 import { planLaunch, type LaunchPlan } from '../../runs/launch-plan';
 import { refusalError } from '../../runs/refusal';
+import { parentProblem } from '../../stores/launch-parent';
 import { loadLaunchSubject } from '../../stores/launch-subject';
-import { attemptOfTask } from './attempt';
 import { withCallback } from './callback-secret';
 import { tracedRefusal } from '../../stores/route-trace';
 import type { AgentRunInput } from '../../workflows/agent-run/messages';
@@ -72,7 +72,7 @@ async function launchOnce(
   if (known?.outcome) return answered(known.outcome);
   // A claimed key without an outcome is a launch whose answer was lost: it goes on where it was.
   const continuation = known ? undefined : await conversation?.continuation();
-  if (!known) await checkReadiness(context, taskId, request);
+  if (!known) await checkReadiness(context, taskId, request, caller.workspaceId);
 
   const fresh = { taskId, attemptId: newAttemptId(), requestDigest, createdAt: new Date().toISOString() };
   const claim = known ?? (key === undefined ? fresh : await context.launches.claim(key, fresh));
@@ -131,31 +131,42 @@ async function remember(
 }
 
 /** Compiles what `start` would, through the same gate, without an attempt, and compares it with a parent attempt. */
-export async function previewRun(context: RunsContext, taskId: string, body: LaunchRequest): Promise<LaunchPreview> {
+export async function previewRun(
+  context: RunsContext,
+  taskId: string,
+  body: LaunchRequest,
+  workspaceId: string,
+): Promise<LaunchPreview> {
   const { idempotencyKey: _key, ...request } = body;
-  const { snapshot, repository, git } = await checkReadiness(context, taskId, request);
+  const { snapshot, repository, git } = await checkReadiness(context, taskId, request, workspaceId);
   const hostId = repository ? (repository.hostId ?? (await hostFor(context, taskId))) : null;
   const preview = await context.launcher.preview({ snapshot, repository, git, hostId });
   if ('status' in preview) throw refusalError(preview);
-  return { ...preview, ...(await driftFromParent(context, taskId, request, preview)) };
+  return { ...preview, ...(await driftFromParent(context, request, preview)) };
 }
 
 async function driftFromParent(
-  context: RunsContext,
-  taskId: string,
+  { attempts }: RunsContext,
   { parentAttemptId }: LaunchRequest,
   { manifest }: LaunchPreview,
 ): Promise<Pick<LaunchPreview, 'parentAttemptId' | 'drift'>> {
   if (parentAttemptId === undefined) return {};
-  const { runLaunchManifest: parent } = await attemptOfTask(context, taskId, parentAttemptId);
+  const parent = (await attempts.get(parentAttemptId))?.runLaunchManifest;
   return { parentAttemptId, ...(parent ? { drift: driftOf(parentAttemptId, parent, manifest) } : {}) };
 }
 
 /** The gate as it stands now; the workflow asks it again when it decides. */
-async function checkReadiness(context: RunsContext, taskId: string, request: LaunchRequest): Promise<LaunchPlan> {
+async function checkReadiness(
+  context: RunsContext,
+  taskId: string,
+  request: LaunchRequest,
+  workspaceId: string,
+): Promise<LaunchPlan> {
   const subject = await loadLaunchSubject(context, taskId, request);
   assertFound(subject, 'task', taskId);
-  if (request.parentAttemptId !== undefined) await attemptOfTask(context, taskId, request.parentAttemptId);
+  const { parentAttemptId } = request;
+  const orphan = await parentProblem(context, { taskId, parentAttemptId, workspaceId });
+  if (orphan) throw refusalError(orphan);
   const plan = planLaunch(subject, { maxRetries: subject.maxRetries });
   if ('status' in plan) throw refusalError(await tracedRefusal(context.traces, subject, plan));
   return plan;

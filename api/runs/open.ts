@@ -1,5 +1,6 @@
 import type { Client } from '@temporalio/client';
 import type { MessageProofs } from '../../platform/crypto/message-proof';
+import { createAdmissionRequestStore } from '../../stores/admission-request-store';
 import { createCallbackSecretStore } from '../../stores/callback-secret-store';
 import { createClaimStore } from '../../stores/claim-store';
 import { createConversationStore } from '../../stores/conversation-store';
@@ -44,6 +45,7 @@ export async function openRuns(
     createRunCommandStore(database),
   ]);
   const conversations = await createConversationStore(database);
+  const admissionRequests = await createAdmissionRequestStore(database);
   const callbackSecrets = await createCallbackSecretStore(database);
   return {
     board,
@@ -58,6 +60,7 @@ export async function openRuns(
     worktrees,
     hosts,
     attempts,
+    admissionRequests,
     launches,
     recoveries,
     callbackSecrets,

@@ -44,7 +44,7 @@ export function runRoutes(routes: Routes, context: RunsContext): void {
       response: launchPreview,
       errors: [404, 409, 503],
     },
-    ({ params, body }) => previewRun(context, params.taskId, body),
+    ({ params, body, auth }) => previewRun(context, params.taskId, body, auth.workspaceId),
   );
 
   routes.add(

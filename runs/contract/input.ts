@@ -5,6 +5,7 @@ import type { PhaseEvidence } from '../../contracts/phase';
 import type { Profile } from '../../contracts/profile';
 import type { ProviderRuntimeManifest, TaskEnvelope, TransportSection } from '../../contracts/run-contract';
 import type { SandboxPreset } from '../../contracts/sandbox';
+import type { Inherited } from '../children/authority';
 import type { LaunchTrust } from '../workspace/trust';
 import type { ResolvedCommitPolicy } from './commit-policy';
 import type { Objective } from './objective';
@@ -40,6 +41,8 @@ export interface LaunchSnapshot {
   selection: Selection;
   profile: Profile | null;
   sandbox: SandboxPreset | null;
+  /** Set for the child of an attempt on another task. */
+  inherited?: Inherited;
   /** Words of a person that begin the run's conversation. */
   message?: { text: string; actor: string };
   maxRetries: number;

@@ -16,6 +16,8 @@ export function originsOf(input: ContractInput, envelope: Pick<TaskEnvelope, 'co
   const { request, profile, sandbox, agent, objective, commitPolicy } = input;
   const agentType = `agent:${agent.type}`;
   const profileSource = `profile:${profile?.id ?? ''}`;
+  const requested = (field: 'profile' | 'sandbox' | 'commitPolicy', otherwise: string): string =>
+    input.inherited?.fields.includes(field) ? `attempt:${input.inherited.attemptId}` : otherwise;
   return [
     agentOrigin(input),
     profile?.model === undefined
@@ -24,7 +26,7 @@ export function originsOf(input: ContractInput, envelope: Pick<TaskEnvelope, 'co
     origin('command', 'agent', agentType),
     origin('environmentKeys', sandbox?.environment.passthrough ? 'sandbox' : 'agent', sandboxOr(input, agentType)),
     envelope.commitPolicy === commitPolicy.value
-      ? origin('commitPolicy', commitPolicy.source, commitPolicySources[commitPolicy.source])
+      ? origin('commitPolicy', commitPolicy.source, requested('commitPolicy', commitPolicySources[commitPolicy.source]))
       : origin('commitPolicy', request.phase ? 'run' : 'default', 'what the run may do leaves commits out'),
     origin('phase', request.phase ? 'run' : 'default', request.phase ? 'launch request' : 'implement'),
     origin(
@@ -39,8 +41,10 @@ export function originsOf(input: ContractInput, envelope: Pick<TaskEnvelope, 'co
     ),
     ...(objective.expectedOutputs.length > 0 ? [origin('expectedOutputs', 'task', 'task.executionPolicy')] : []),
     origin('resources', 'settings', 'environment'),
-    ...(profile ? [origin('profile', 'run', 'launch request'), origin('tools', 'profile', profileSource)] : []),
-    ...(sandbox ? [origin('sandbox', 'run', 'launch request')] : []),
+    ...(profile
+      ? [origin('profile', 'run', requested('profile', 'launch request')), origin('tools', 'profile', profileSource)]
+      : []),
+    ...(sandbox ? [origin('sandbox', 'run', requested('sandbox', 'launch request'))] : []),
   ];
 }
 

@@ -20,7 +20,7 @@ export interface PhaseLaunch {
  */
 export function launchPhase({ requested, parent, sources, runtime }: PhaseLaunch): Compiled {
   const inherited = parent?.mode === 'profile' ? parent : undefined;
-  const limits: Sources = inherited ? { ...sources, parent: authorityOf(inherited) } : sources;
+  const limits: Sources = parent ? { ...sources, parent: authorityOf(parent) } : sources;
   const phase = requested ?? inherited?.phase;
   if (phase === undefined) return { evidence: legacyEvidence(limits, runtime), blockers: [] };
   const planPaths = phase === 'plan' ? (inherited?.dimensions['artifact.plan.write'].scopes ?? []) : [];

@@ -77,6 +77,18 @@ describe('launching in a phase', () => {
     expect(launch(undefined, { parent }).evidence).toMatchObject({ phase: 'verify', mode: 'profile' });
   });
 
+  test('without a phase, a run has no more than its parent without one', () => {
+    const sources = launchSources({
+      sandbox: aPreset({ network: { defaultEgress: 'deny', allowedHosts: ['a.example'] } }),
+      profile: null,
+      allowedSideEffects: null,
+    });
+    const parent = launch(undefined, { sources }).evidence;
+    expect(parent.mode).toBe('legacy');
+    const child = launch(undefined, { parent }).evidence;
+    expect(child.dimensions['network.egress']).toMatchObject({ scopes: ['a.example'], limitedBy: ['parent'] });
+  });
+
   test('a child plans in the file its parent plans in', () => {
     const parent = compilePhase(
       { phase: 'plan', dimensions: { 'artifact.plan.write': { scopes: ['docs/plan.md'] } } },
