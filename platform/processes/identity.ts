@@ -14,6 +14,12 @@ export interface ProcessIdentity {
   bootId: string;
 }
 
+/** A variable of the environment by which the processes of one agent are known. */
+export interface ProcessMarker {
+  name: string;
+  value: string;
+}
+
 const bootId = (() => {
   let known: string | undefined;
   return (): string => {
@@ -86,8 +92,13 @@ export async function isGone(identity: VisibleProcess): Promise<boolean> {
  * Linux, of a process this user may not inspect, or of one that shows no environment because it is about to be gone.
  */
 export async function startedWith(pid: number, name: string, value: string): Promise<boolean | undefined> {
+  return startedWithAny(pid, [{ name, value }]);
+}
+
+async function startedWithAny(pid: number, markers: readonly ProcessMarker[]): Promise<boolean | undefined> {
   const environment = await readFile(`/proc/${pid}/environ`).catch(() => undefined);
-  return environment?.length ? environmentHolds(environment, name, value) : undefined;
+  if (!environment?.length) return undefined;
+  return markers.some(({ name, value }) => environmentHolds(environment, name, value));
 }
 
 const environmentHolds = (environment: Buffer, name: string, value: string): boolean =>
@@ -113,9 +124,13 @@ export async function findGroup(groupId: number): Promise<ProcessIdentity[]> {
  * Running processes that were started with `name=value` in their environment; it is inherited, so this finds
  * descendants that left their parent's group. Linux only (elsewhere empty), and only processes this user may inspect.
  */
-export async function findByEnvironment(name: string, value: string): Promise<ProcessIdentity[]> {
+export const findByEnvironment = (name: string, value: string): Promise<ProcessIdentity[]> =>
+  findMarked([{ name, value }]);
+
+/** Likewise for any of several variables. */
+export async function findMarked(markers: readonly ProcessMarker[]): Promise<ProcessIdentity[]> {
   const holds = async (pid: number): Promise<ProcessIdentity | undefined> =>
-    (await startedWith(pid, name, value)) ? identify(pid) : undefined;
+    (await startedWithAny(pid, markers)) ? identify(pid) : undefined;
   const found = await Promise.all((await processIds()).map(holds));
   return found.filter((identity) => identity !== undefined);
 }

@@ -199,6 +199,7 @@ export interface AgentProvider {
    * every process with the attempt's id in its environment.
    *
    * @returns the processes that were ended
+   * @throws ProcessNotEndedError when something of it still runs: nothing may follow it in its worktree
    */
   endOrphans(attemptId: string, process: ProcessIdentity | undefined, graceMs: number): Promise<ProcessIdentity[]>;
 }

@@ -1,7 +1,7 @@
 import type { AgentConfig } from '../../../contracts/agent-config';
 import type { AgentHost } from '../local/agent-environment';
 import { fingerprintOf } from '../local/fingerprint';
-import { endAttempt } from '../local/end-attempt';
+import { endOrphans } from '../local/end-attempt';
 import { runLocal, type Channel } from '../local/run-local';
 import type { AgentProvider } from '../provider';
 import { peopleDecider } from './ask-people';
@@ -29,7 +29,7 @@ export function createAcpProvider({
       runLocal(dispatch, sink, signal, host, (channel) =>
         converse(channel, dispatch, deciderOf(dispatch.agent, channel)),
       ),
-    endOrphans: (attemptId, identity, graceMs) => endAttempt(attemptId, identity ? [identity] : [], graceMs),
+    endOrphans,
   };
 }
 

@@ -1,4 +1,5 @@
 import { chown, mkdtemp, rm } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { InitializeResponse } from '@agentclientprotocol/sdk';
@@ -8,6 +9,7 @@ import { createRedactor } from '../../../platform/log/redact';
 import { findGroup } from '../../../platform/processes/identity';
 import { endProcess } from '../../../platform/processes/end-group';
 import { agentEnvironment, type AgentHost } from '../local/agent-environment';
+import { probeVariable } from '../local/end-attempt';
 import { findCommand } from '../local/find-command';
 import { pump } from '../local/pump';
 import { spawnAgent, type SpawnedAgent } from '../local/spawn-agent';
@@ -29,7 +31,8 @@ export async function probeAcp(agent: AgentConfig, host: AgentHost): Promise<Pro
   try {
     const { user } = host;
     if (user) await chown(cwd, user.uid, user.gid);
-    const spawned = await spawnAgent({ path: command.path, args: agent.args, cwd, env: variables, user });
+    const env = { ...variables, [probeVariable]: randomUUID() };
+    const spawned = await spawnAgent({ path: command.path, args: agent.args, cwd, env, marker: probeVariable, user });
     try {
       const answer = await introduced(spawned);
       return {
@@ -69,6 +72,7 @@ async function introduced(spawned: SpawnedAgent): Promise<InitializeResponse> {
 async function endAll(spawned: SpawnedAgent): Promise<void> {
   const { pid } = spawned.identity;
   await endProcess([spawned.identity, ...(await findGroup(pid))], { graceMs });
+  spawned.release();
 }
 
 const versionOf = ({ agentInfo }: InitializeResponse) =>

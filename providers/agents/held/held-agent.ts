@@ -69,6 +69,7 @@ export async function followHeld(options: HeldOptions): Promise<HeldAgent> {
     send: (json) => void stdin.write(`${json}\n`),
     deliver: (json) => deliver({ stdin, ended: ended.signal }, json),
     exited,
+    release: () => undefined,
     // Of one that ended long ago the number may be another's by now.
     group: async () => (options.exit ? [] : findGroup(identity.pid)),
     hold: {

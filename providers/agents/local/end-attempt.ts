@@ -1,17 +1,25 @@
-import { endProcess } from '../../../platform/processes/end-group';
+import { setTimeout as delay } from 'node:timers/promises';
+import { endProcess, ProcessNotEndedError } from '../../../platform/processes/end-group';
 import { findByEnvironment, isSameProcess, type ProcessIdentity } from '../../../platform/processes/identity';
 
 /** The variable that marks every process of an attempt. */
 export const attemptVariable = 'BOARD_ATTEMPT_ID';
 
+/** The variable that marks every process of a probe, which belongs to no attempt. */
+export const probeVariable = 'BOARD_PROBE_ID';
+
 /** A process may start another one while it is being ended; a fork bomb is not chased for ever. */
-const rounds = 5;
+const rounds = 50;
+
+/** A process shows no environment in the moment it changes its program: a second look this much later finds it. */
+const secondLookMs = 100;
 
 /**
  * Ends everything of an attempt that still runs: `known` processes with their groups, and whatever carries the
  * attempt's id in its environment, also outside those groups.
  *
  * @returns the processes that were ended
+ * @throws ProcessNotEndedError when something of it still runs
  */
 export async function endAttempt(
   attemptId: string,
@@ -27,10 +35,22 @@ export async function endAttempt(
       [...candidates.filter((_, index) => matches[index]), ...marked].map((identity) => [identity.pid, identity]),
     );
     targets.delete(process.pid);
-    if (targets.size === 0) break;
-    await endProcess([...targets.values()], { graceMs });
+    if (targets.size === 0) return [...ended.values()];
+    // What comes up while the others are being ended is given no time to go on with that.
+    await endProcess([...targets.values()], { graceMs: round === 0 ? graceMs : 0 });
     for (const [pid, identity] of targets) ended.set(pid, identity);
     candidates = [];
   }
-  return [...ended.values()];
+  throw new ProcessNotEndedError((await findByEnvironment(attemptVariable, attemptId)).map(({ pid }) => pid));
+}
+
+/** Ends what a dead worker left of an attempt: see `AgentProvider.endOrphans`. */
+export async function endOrphans(
+  attemptId: string,
+  known: ProcessIdentity | undefined,
+  graceMs: number,
+): Promise<ProcessIdentity[]> {
+  const ended = await endAttempt(attemptId, known ? [known] : [], graceMs);
+  await delay(secondLookMs);
+  return [...ended, ...(await endAttempt(attemptId, [], 0))];
 }

@@ -58,7 +58,14 @@ export async function launchLocal(
       [attemptVariable]: attemptId,
       BOARD_TASK_ENVELOPE: transport.path,
     };
-    const request = { path: command.path, args: agent.args, cwd: worktreePath, env, user: host.user };
+    const request = {
+      path: command.path,
+      args: agent.args,
+      cwd: worktreePath,
+      env,
+      marker: attemptVariable,
+      user: host.user,
+    };
     const spawned =
       spoolDir === undefined
         ? await spawnAgent(request)

@@ -120,6 +120,7 @@ async function follow(following: Following): Promise<AgentOutcome> {
   let left = false;
   try {
     const [exited, recorded] = await Promise.allSettled([finished, recording]);
+    if (exited.status === 'fulfilled') agent.release();
     left = [exited, recorded].some((each) => each.status === 'rejected' && each.reason instanceof AgentLeftError);
     if (left) throw new AgentLeftError();
     if (recorded.status === 'rejected') throw recorded.reason;

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
 import { findGroup, identifyChild, type ProcessIdentity } from '../../../platform/processes/identity';
 import { asOperator } from '../../../platform/processes/operator-umask';
+import { agentReaper, type ReaperGuard } from '../reaper/agent-reaper';
 import type { Delivery } from '../provider';
 import { asUser, type AgentUser } from '../user/agent-user';
 import { deliver } from './deliver';
@@ -21,6 +22,8 @@ export interface SpawnedAgent {
   deliver(json: string): Promise<Delivery>;
   /** Resolves when the process itself has ended; what it started may still run and hold its pipes. */
   exited: Promise<{ exitCode: number | null; signal: string | null }>;
+  /** To be called when nothing of it is left: until then it is ended if this process dies. */
+  release(): void;
   /** What runs in its group; asked while, or just after, it runs, when the group's number cannot be another's. */
   group(): Promise<ProcessIdentity[]>;
 }
@@ -30,17 +33,30 @@ export interface SpawnRequest {
   args: readonly string[];
   cwd: string;
   env: Record<string, string>;
+  /** The name of a variable of `env` that no other agent has with the same value. */
+  marker: string;
   /** Who it runs as; this process's user when absent. */
   user?: AgentUser | undefined;
 }
 
 /**
  * Starts an agent without a shell, as the leader of a session and process group of its own: signals to this process's
- * terminal do not reach it, and ending the group ends what it started.
+ * terminal do not reach it, and ending the group ends what it started. If this process dies, the agent is ended.
  *
  * @throws the system's error when it cannot be started
  */
 export async function spawnAgent(request: SpawnRequest): Promise<SpawnedAgent> {
+  const { marker, env } = request;
+  const guard = await agentReaper.guard({ name: marker, value: env[marker] ?? '' });
+  try {
+    return await spawnGuarded(request, guard);
+  } catch (error) {
+    guard.release();
+    throw error;
+  }
+}
+
+async function spawnGuarded(request: SpawnRequest, guard: ReaperGuard): Promise<SpawnedAgent> {
   const { cwd, env, user } = request;
   const { path, args } = user ? asUser(user, request) : request;
   const child: AgentProcess = asOperator(() =>
@@ -58,6 +74,7 @@ export async function spawnAgent(request: SpawnRequest): Promise<SpawnedAgent> {
     const [error] = (await once(child, 'error')) as [Error];
     throw error;
   }
+  guard.started(identity);
   const ended = new AbortController();
   void exited.finally(() => ended.abort());
   // The agent may close its input or end before it has read everything (EPIPE): its own business.
@@ -74,6 +91,7 @@ export async function spawnAgent(request: SpawnRequest): Promise<SpawnedAgent> {
     send: (json) => void child.stdin.write(`${json}\n`),
     deliver: (json) => deliver({ stdin: child.stdin, ended: ended.signal }, json),
     exited,
+    release: () => guard.release(),
     group: () => findGroup(identity.pid),
   };
 }

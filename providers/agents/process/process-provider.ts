@@ -2,7 +2,7 @@ import type { AgentConfig } from '../../../contracts/agent-config';
 import type { AgentProvider, ProviderProbe } from '../provider';
 import { agentEnvironment, type AgentHost } from '../local/agent-environment';
 import { fingerprintOf } from '../local/fingerprint';
-import { endAttempt } from '../local/end-attempt';
+import { endOrphans } from '../local/end-attempt';
 import { findCommand } from '../local/find-command';
 import { reattachLocal, runLocal } from '../local/run-local';
 import { converse } from './converse';
@@ -22,7 +22,7 @@ export function createProcessProvider({ environment = process.env, user }: Parti
     probe: (agent) => probe(agent, host),
     run: (dispatch, sink, signal) => runLocal(dispatch, sink, signal, host, converse),
     reattach: (dispatch, found, sink, signal) => reattachLocal(dispatch, found, sink, signal, host, converse),
-    endOrphans: (attemptId, identity, graceMs) => endAttempt(attemptId, identity ? [identity] : [], graceMs),
+    endOrphans,
   };
 }
 

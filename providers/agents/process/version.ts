@@ -1,4 +1,5 @@
 import { chown, mkdtemp, rm } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -6,6 +7,7 @@ import { createRedactor } from '../../../platform/log/redact';
 import { endProcess } from '../../../platform/processes/end-group';
 import { findGroup } from '../../../platform/processes/identity';
 import type { AgentEnvironment } from '../local/agent-environment';
+import { probeVariable } from '../local/end-attempt';
 import type { Line } from '../local/line-splitter';
 import { pump } from '../local/pump';
 import type { AgentUser } from '../user/agent-user';
@@ -32,7 +34,8 @@ export async function askVersion(
   const cwd = await mkdtemp(join(tmpdir(), 'agent-version-'));
   try {
     if (user) await chown(cwd, user.uid, user.gid);
-    const spawned = await spawnAgent({ path, args, cwd, env: variables, user });
+    const env = { ...variables, [probeVariable]: randomUUID() };
+    const spawned = await spawnAgent({ path, args, cwd, env, marker: probeVariable, user });
     try {
       spawned.stdin.end();
       const answer = firstLine(spawned);
@@ -44,6 +47,7 @@ export async function askVersion(
     } finally {
       const { identity } = spawned;
       await endProcess([identity, ...(await findGroup(identity.pid))], { graceMs: limits.graceMs });
+      spawned.release();
     }
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
