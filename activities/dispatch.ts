@@ -1,5 +1,3 @@
-import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { ApplicationFailure } from '@temporalio/common';
 import { processIdentity } from '../contracts/attempt';
 import type { HarnessEvidence } from '../contracts/completion';
@@ -29,6 +27,7 @@ import type { FeedStore } from '../stores/feed-store';
 import type { OutputArtifactStore } from '../stores/output-artifact-store';
 import type { RunEventStore } from '../stores/run-event-store';
 import type { AgentDecider } from './agent-approvals';
+import { removeAttemptFiles, type AttemptDirectories } from './attempt-files';
 import { requireReservation, type HoldDependencies } from './admission-control/hold';
 import { checkpointRun, type CheckpointDependencies } from './checkpoints';
 import { goesOnWith } from './launch-snapshot';
@@ -44,7 +43,12 @@ import { recordIdentity } from './worktree/replaced';
 import { watchRun, type WatchdogDependencies } from './watchdog';
 
 export interface DispatchDependencies
-  extends SupervisionDependencies, WatchdogDependencies, CheckpointDependencies, WorktreeObservationDependencies {
+  extends
+    SupervisionDependencies,
+    WatchdogDependencies,
+    CheckpointDependencies,
+    WorktreeObservationDependencies,
+    AttemptDirectories {
   admission: HoldDependencies;
   attempts: AttemptStore;
   events: RunEventStore;
@@ -58,10 +62,6 @@ export interface DispatchDependencies
   outputArtifacts: OutputArtifactStore;
   /** Hands worktrees to the user agents run as; absent when that is this process's. */
   agentAccess?: AgentAccess | undefined;
-  /** Directory for the documents agents are given. */
-  transportDir: string;
-  /** Directory for agents that outlive their workers: one directory for each attempt. */
-  agentsDir: string;
   limits: { runTimeoutMs: number; outputLimitBytes: number; stopGraceMs: number };
   log: Log;
 }
@@ -174,9 +174,9 @@ export function createDispatchActivities(deps: DispatchDependencies) {
     await forget(record);
   }
 
-  /** Removes what was kept of an agent for the next worker. */
+  /** Removes what an agent was given, and what was stored of it for the next worker. */
   async function forget({ _id: attemptId }: AttemptRecord): Promise<void> {
-    await rm(join(deps.agentsDir, attemptId), { recursive: true, force: true });
+    await removeAttemptFiles(deps, attemptId);
   }
 
   /** Has an agent run, or go on, with everything that hears of what it says. */

@@ -1,6 +1,6 @@
-import { resolve } from 'node:path';
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import { agentDecider } from '../activities/agent-approvals';
+import { attemptDirectories } from '../activities/attempt-files';
 import { createDispatchActivities } from '../activities/dispatch';
 import type { AgentStops } from '../activities/agent-stops';
 import type { LiveAgents } from '../activities/live-agents';
@@ -75,8 +75,7 @@ export function createHostActivities(
       command,
       taskStatus,
       agentAccess,
-      transportDir: resolve(env.BOARD_DATA_DIR, 'envelopes'),
-      agentsDir: resolve(env.BOARD_DATA_DIR, 'agents'),
+      ...attemptDirectories(env.BOARD_DATA_DIR),
       limits,
     }),
   };

@@ -15,6 +15,7 @@ import { ensureSearchAttributes } from '../platform/temporal/ensure-search-attri
 import { createBoard } from '../stores/board-files/board';
 import { openBoardHome } from '../stores/board-home';
 import { openDatabase } from '../stores/open';
+import { attemptDirectories, removeFilesOfEnded } from '../activities/attempt-files';
 import { boardQueue, hostQueue } from '../workflows/queues';
 import { createActivityFence } from '../platform/temporal/activity-fence';
 import { activityCallers } from './activity-callers';
@@ -140,6 +141,13 @@ export async function startWorker(
       { worktrees, client, heartbeatTimeoutMs: env.BOARD_HEARTBEAT_TIMEOUT_MS, log },
       options,
     ).catch((error: unknown) => log.warn({ err: error }, 'worktrees could not be reconciled'));
+    const graceMs = env.BOARD_STOP_GRACE_MS;
+    await removeFilesOfEnded(attemptDirectories(dataDir), attempts, { now: new Date(), graceMs }).then(
+      (removed) => {
+        if (removed > 0) log.info({ removed }, 'removed the files of attempts that have ended');
+      },
+      (error: unknown) => log.warn({ err: error }, 'files of ended attempts could not be removed'),
+    );
     await reconcileApprovals(approvals, { overdueOnly: !options.stuck }).catch((error: unknown) =>
       log.warn({ err: error }, 'approvals could not be reconciled'),
     );

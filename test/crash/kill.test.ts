@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
 import { eventually } from '../../platform/testing/eventually';
@@ -43,6 +44,7 @@ describe.each(['worker', 'api', 'temporal'])('kill -9 of the %s during ten concu
     await allEnded(service, launched);
     await expectNothingLostOrDoubled(service, witness, launched);
     expect(service.pids()[part]).not.toBe(pid);
+    expect(await readdir(join(service.dataDir, 'envelopes'))).toEqual([]);
 
     const retried = (
       await Promise.all(launched.map(({ taskId }) => service.call.ok('GET', `/api/agents/${taskId}/recovery`)))

@@ -10,9 +10,17 @@ export interface TransportFile {
 
 /** The document as an earlier worker has written it. */
 export function transportFile(directory: string, attemptId: string): TransportFile {
-  const path = join(directory, `${attemptId}.json`);
-  return { path, remove: () => rm(path, { force: true }) };
+  return { path: pathIn(directory, attemptId), remove: () => removeTransport(directory, attemptId) };
 }
+
+/** Removes the document, and what a worker that died while it wrote it has left. */
+export async function removeTransport(directory: string, attemptId: string): Promise<void> {
+  const path = pathIn(directory, attemptId);
+  await Promise.all([path, draftOf(path)].map((file) => rm(file, { force: true })));
+}
+
+const pathIn = (directory: string, attemptId: string): string => join(directory, `${attemptId}.json`);
+const draftOf = (path: string): string => `${path}.draft`;
 
 /**
  * Writes `<attemptId>.json`, readable by its owner only; whoever sees the file sees all of it. An agent of another user owns
@@ -26,7 +34,7 @@ export async function writeTransport(
 ): Promise<TransportFile> {
   const file = transportFile(directory, attemptId);
   const { path } = file;
-  const draft = `${path}.draft`;
+  const draft = draftOf(path);
   await mkdir(directory, { recursive: true, mode: 0o700 });
   await rm(draft, { force: true });
   await writeFile(draft, json, { mode: 0o600, flag: 'wx' });
