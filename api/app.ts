@@ -45,7 +45,9 @@ export function createApp(context: ApiContext, areas: Area[] = []): ApiApp {
     uploads: context.uploads,
     checkResponses: !production,
     isTurnedOn: async (setting) => (await context.settings.current())[setting as SwitchableFeature],
-    audit: (done) => context.audit.record(done),
+    audit: context.recordAudit,
+    idempotencyKeys: context.idempotencyKeys,
+    assertWritable: () => context.database.assertWritable(),
   });
 
   // An answer whose caller has gone, or a socket that broke while it was written: nobody is left to be told.

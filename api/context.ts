@@ -1,6 +1,7 @@
 import type { ApiEnvironment } from '../platform/config/part-settings';
 import type { Authenticate } from '../platform/http/auth';
 import type { AuthFailures } from '../platform/http/auth-failures';
+import type { IdempotencyKeys } from '../platform/http/idempotency';
 import type { Routes } from '../platform/http/routes';
 import type { UploadFolder } from '../platform/http/upload-folder';
 import type { Log } from '../platform/log/log';
@@ -9,7 +10,7 @@ import type { AgentConfigStore } from '../stores/agent-config-store';
 import type { AgentStatusStore } from '../stores/agent-status-store';
 import type { AttachmentStore } from '../stores/attachment-store';
 import type { AttemptStore } from '../stores/attempt-store';
-import type { AuditStore } from '../stores/audit-store';
+import type { AuditInput, AuditStore } from '../stores/audit-store';
 import type { Board } from '../stores/board-files/types';
 import type { BroadcastStore } from '../stores/broadcast-store';
 import type { ChatStore } from '../stores/chat-store';
@@ -72,6 +73,10 @@ export interface ApiContext {
   workspaceCapabilities: WorkspaceCapabilityStore;
   traces: TraceStore;
   audit: AuditStore;
+  /** Writes what was done to the audit log, also when its store fails now: then it is written later, and this rejects. */
+  recordAudit: (done: AuditInput) => Promise<void>;
+  /** What was answered to requests that came with a key. */
+  idempotencyKeys: IdempotencyKeys;
   telemetry: TelemetryStore;
   feedback: FeedbackStore;
   errorAnalyses: ErrorAnalysisStore;

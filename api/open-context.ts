@@ -2,6 +2,8 @@ import { join } from 'node:path';
 import type { ApiEnvironment } from '../platform/config/part-settings';
 import { openUploadFolder } from '../platform/http/upload-folder';
 import type { Log } from '../platform/log/log';
+import { operationBytes } from '../platform/operations/operation';
+import { createOwedWrites } from '../platform/operations/owed-writes';
 import { openDataDirectory } from '../platform/processes/data-directory';
 import { createActivityStore } from '../stores/activity-store';
 import { createAgentConfigStore } from '../stores/agent-config-store';
@@ -17,7 +19,7 @@ import { recordedBoard } from '../stores/board-files/recorded-board';
 import { createBroadcastStore } from '../stores/broadcast-store';
 import { createChatStore } from '../stores/chat-store';
 import { createFeedStore } from '../stores/feed-store';
-import { openDatabase } from '../stores/open';
+import { openDatabase, storeOptions } from '../stores/open';
 import { openBoardHome } from '../stores/board-home';
 import { createFeedbackStore } from '../stores/feedback-store';
 import { createErrorAnalysisStore } from '../stores/error-analysis-store';
@@ -27,6 +29,7 @@ import { createReflectionStore } from '../stores/reflection-store';
 import { createScoringStore } from '../stores/scoring-store';
 import { createDriftStore } from '../stores/drift-store';
 import { createCostPredictionStore } from '../stores/cost-prediction-store';
+import { createIdempotencyKeyStore } from '../stores/idempotency-key-store';
 import { createManagedListStore } from '../stores/managed-list-store';
 import { createNotificationStore } from '../stores/notification-store';
 import { createProfileStore } from '../stores/profile-store';
@@ -57,12 +60,14 @@ import { diskCheck, memoryCheck, storageCheck } from './health/checks';
 /** Opens the stores and the board; what was opened is left to the closers, also when a later part cannot be. */
 export async function openContext(env: ApiEnvironment, log: Log, closers: Closer[]): Promise<ApiContext> {
   await openDataDirectory(env.BOARD_DATA_DIR, log);
-  const database = await openDatabase({ mongoUrl: env.MONGODB_URL, dataDir: env.BOARD_DATA_DIR, log });
+  const database = await openDatabase({ ...storeOptions(env), dataDir: env.BOARD_DATA_DIR, log });
   closers.push(() => database.close());
   const home = await openBoardHome(database, { dataDir: env.BOARD_DATA_DIR, shared: env.MONGODB_URL !== undefined });
   await home.claim();
   const files = await createBoard({ dir: join(env.BOARD_DATA_DIR, 'tasks'), log });
   closers.push(() => files.close());
+  const owed = createOwedWrites(log);
+  closers.push(() => owed.close());
   const activity = await createActivityStore(database);
   const notifications = await createNotificationStore(database);
   const agents = await createAgentConfigStore(database);
@@ -79,7 +84,7 @@ export async function openContext(env: ApiEnvironment, log: Log, closers: Closer
   return {
     env,
     log,
-    board: recordedBoard(governed, createChangeRecorder({ activity, notifications })),
+    board: recordedBoard(governed, createChangeRecorder({ activity, notifications, owed })),
     database,
     activity,
     notifications,
@@ -102,6 +107,12 @@ export async function openContext(env: ApiEnvironment, log: Log, closers: Closer
     workspaceCapabilities: await createWorkspaceCapabilityStore(database),
     traces,
     audit,
+    recordAudit: (done) => {
+      // The same however often it is written: by a repetition of the request, or once the store can be written again.
+      const once = operationBytes('audit', 16).toString('hex');
+      return owed.write(`audit of ${done.action}`, () => audit.record({ ...done, once }));
+    },
+    idempotencyKeys: await createIdempotencyKeyStore(database),
     telemetry: await createTelemetryStore(database),
     feedback: await createFeedbackStore(database),
     errorAnalyses: await createErrorAnalysisStore(database),

@@ -1,8 +1,12 @@
 import { AppError, conflict } from '../platform/errors/app-error';
-import { DuplicateKeyError, StaleRevisionError, StoreUnavailableError } from '../stores/errors';
+import { DiskFullError, isDiskFull } from '../platform/errors/disk-full';
+import { DuplicateKeyError, StaleRevisionError, StoreFullError, StoreUnavailableError } from '../stores/errors';
 
 /** What an error of the stores is to a caller; `undefined` for what is no error of the stores. */
 export function translateStoreError(error: unknown): AppError | undefined {
+  if (error instanceof StoreFullError) return full(error.store);
+  if (error instanceof DiskFullError) return full(error.where);
+  if (isDiskFull(error)) return full('the service');
   if (error instanceof StoreUnavailableError) {
     return new AppError('STORE_UNAVAILABLE', 503, 'The store does not answer. Try again in a moment.');
   }
@@ -18,3 +22,14 @@ export function translateStoreError(error: unknown): AppError | undefined {
   }
   return undefined;
 }
+
+/** 507: what is full, without where on the machine it is; the log has the path. */
+const full = (where: string): AppError =>
+  new AppError(
+    'STORAGE_FULL',
+    507,
+    `There is no space left for ${where}. Free some, or raise its limit, then try again.`,
+    {
+      full: where,
+    },
+  );

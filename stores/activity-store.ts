@@ -1,9 +1,10 @@
-import { randomBytes } from 'node:crypto';
 import type { Filter } from 'mongodb';
 import { activityType, type Activity, type ActivityQuery, type ActivityType } from '../contracts/activity';
 import { offsetOfPage, pageFrom, type Page, type PageRequest } from '../platform/lists/page';
+import { newRecordId } from '../platform/operations/operation';
 import type { Collection, Database, Stored } from './collection';
 import { findPage } from './find-page';
+import { insertOnce } from './insert';
 
 type ActivityRecord = Stored & Omit<Activity, 'id'>;
 
@@ -50,16 +51,26 @@ export async function createActivityStore(db: Database, now: () => Date = () => 
     return found.flat();
   }
 
+  /** Entries with their ids and times, to be written as often as it takes. */
+  function prepare(entries: readonly NewActivity[]): ActivityRecord[] {
+    const timestamp = now().toISOString();
+    return entries.map((entry) => {
+      const agent = agentOf(entry.actor);
+      return { ...entry, ...(agent === undefined ? {} : { agent }), _id: newRecordId('activity'), timestamp };
+    });
+  }
+
+  /** Durable when it resolves; an entry that is there already is not written again. */
+  async function write(records: readonly ActivityRecord[]): Promise<void> {
+    for (const record of records) await insertOnce(activities, record);
+  }
+
   return {
+    prepare,
+    write,
+
     /** Durable when it resolves. */
-    async record(entries: readonly NewActivity[]): Promise<void> {
-      const timestamp = now().toISOString();
-      for (const entry of entries) {
-        const agent = agentOf(entry.actor);
-        const _id = `activity_${randomBytes(6).toString('hex')}`;
-        await activities.insert({ ...entry, ...(agent === undefined ? {} : { agent }), _id, timestamp });
-      }
-    },
+    record: (entries: readonly NewActivity[]): Promise<void> => write(prepare(entries)),
 
     /** The newest first. */
     async list({ limit, cursor, page, since, until, ...fields }: ActivityQuery): Promise<Page<Activity>> {

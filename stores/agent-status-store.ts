@@ -1,8 +1,8 @@
-import { randomBytes } from 'node:crypto';
 import type { AgentStatusReport } from '../contracts/agent-status';
 import type { StatusChange } from '../contracts/status-history';
 import { conflict } from '../platform/errors/app-error';
 import type { Page, PageRequest } from '../platform/lists/page';
+import { newRecordId } from '../platform/operations/operation';
 import type { Database } from './collection';
 import { findPage } from './find-page';
 import { createSequencer, type Sequenced } from './sequencer';
@@ -43,7 +43,7 @@ export async function createAgentStatusStore(db: Database, now: () => Date = () 
       if (last?.newStatus === report.status) return undefined;
       const timestamp = now().toISOString();
       return {
-        _id: `status_${randomBytes(6).toString('hex')}`,
+        _id: newRecordId('status'),
         sequence,
         timestamp,
         previousStatus: last?.newStatus ?? 'idle',

@@ -1,6 +1,7 @@
 import type { Filter } from 'mongodb';
 import type { Broadcast, BroadcastQuery } from '../contracts/broadcast';
 import type { Page, PageRequest } from '../platform/lists/page';
+import { operationTime } from '../platform/operations/operation';
 import type { Collection, Database, Stored } from './collection';
 import { findPage } from './find-page';
 
@@ -12,7 +13,7 @@ export const maxReaders = 1_000;
 const present = ({ _id, ...record }: BroadcastRecord): Broadcast => ({ id: _id, ...record });
 
 /** Words to all agents, and who has read them (specification 1, Mount list). */
-export async function createBroadcastStore(db: Database, now: () => Date = () => new Date()) {
+export async function createBroadcastStore(db: Database, now: () => Date = operationTime) {
   const newest = { createdAt: -1, _id: -1 } as const;
   const broadcasts: Collection<BroadcastRecord> = await db.collection<BroadcastRecord>({
     name: 'broadcasts',

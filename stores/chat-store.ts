@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto';
 import type { ChatMessage, ChatSessionSummary } from '../contracts/chat';
 import { Page, type PageRequest } from '../platform/lists/page';
+import { newRecordId, operationTime } from '../platform/operations/operation';
 import type { Database, Stored } from './collection';
 import { findPage } from './find-page';
 import { createSequencer, type Sequenced } from './sequencer';
@@ -10,10 +10,8 @@ type MessageRecord = Sequenced & Omit<ChatMessage, 'id'> & { sessionId: string }
 
 const newestFirst = { key: 'sequence', direction: -1, unique: true } as const;
 
-const newId = (prefix: string): string => `${prefix}_${randomBytes(6).toString('hex')}`;
-
 /** Chat sessions and what is said in them, in order (specification 1, Chat and squad). */
-export async function createChatStore(db: Database, now: () => Date = () => new Date()) {
+export async function createChatStore(db: Database, now: () => Date = operationTime) {
   const sessions = await db.collection<SessionRecord>({
     name: 'chat-sessions',
     indexes: [{ keys: { updated: -1, _id: -1 } }, { keys: { taskId: 1, updated: -1, _id: -1 } }],
@@ -32,7 +30,7 @@ export async function createChatStore(db: Database, now: () => Date = () => new 
 
     async create(fields: Omit<ChatSessionSummary, 'id' | 'created' | 'updated'>): Promise<ChatSessionSummary> {
       const at = now().toISOString();
-      const record: SessionRecord = { ...fields, _id: newId('chat'), created: at, updated: at };
+      const record: SessionRecord = { ...fields, _id: newRecordId('chat'), created: at, updated: at };
       await sessions.insert(record);
       return presentSession(record);
     },
@@ -50,7 +48,7 @@ export async function createChatStore(db: Database, now: () => Date = () => new 
     ): Promise<ChatMessage | undefined> {
       const timestamp = now().toISOString();
       if (!(await sessions.findOneAndUpdate({ _id: sessionId }, { $set: { updated: timestamp } }))) return undefined;
-      const _id = newId('message');
+      const _id = newRecordId('message');
       const record = await sequencer.append((sequence) => ({ ...said, _id, sessionId, sequence, timestamp }), {
         sessionId,
       });

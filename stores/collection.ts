@@ -116,6 +116,8 @@ export interface Database {
   log<T extends LogEntry>(spec: LogSpec): Promise<EntryLog<T>>;
   /** Content that is too large for a document. `name` as for a collection. */
   blobs(name: string): Promise<BlobStore>;
+  /** Resolves when a write could begin now; it costs next to nothing. @throws StoreUnavailableError */
+  assertWritable(): Promise<void>;
   /** Resolves when a write and a read of the store work. @throws StoreUnavailableError */
   ping(): Promise<void>;
   close(): Promise<void>;

@@ -1,5 +1,6 @@
 import type { Collection, Database, Stored } from './collection';
 import { isSameJson } from '../platform/json/same';
+import { currentOperation, operationTime } from '../platform/operations/operation';
 import { StaleRevisionError, type CurrentRecord } from './errors';
 import { inPages } from './in-pages';
 import { insertOnce } from './insert';
@@ -26,7 +27,7 @@ interface Document<F> extends Stored, Omit<Recorded, 'id'> {
 const maxTries = 50;
 
 /** A set of records that people configure by name, each written whole: a write is one compare-and-set on its revision. */
-export async function createConfiguredRecords<F extends object>(db: Database, name: string, now = () => new Date()) {
+export async function createConfiguredRecords<F extends object>(db: Database, name: string, now = operationTime) {
   const records: Collection<Document<F>> = await db.collection<Document<F>>({ name });
 
   async function put(id: string, fields: F, expectedRevision?: number): Promise<F & Recorded> {
@@ -34,6 +35,7 @@ export async function createConfiguredRecords<F extends object>(db: Database, na
     for (let attempt = 0; attempt < maxTries; attempt += 1) {
       const current = await records.get(id);
       const revision = current?.revision ?? 0;
+      if (current && expectedRevision === 0 && isMadeByThis(current, fields)) return present(current);
       if (expectedRevision !== undefined && expectedRevision !== revision) break;
       // A write that changes nothing is no version of its own.
       if (current && isSameJson(current.fields, fields)) return present(current);
@@ -101,6 +103,10 @@ export async function createConfiguredRecords<F extends object>(db: Database, na
     },
   };
 }
+
+/** Whether an earlier try of the running operation has made the record that is asked for. */
+const isMadeByThis = <F extends object>({ revision, fields: standing }: Document<F>, fields: F): boolean =>
+  currentOperation()?.repeated === true && revision === 1 && isSameJson(standing, fields);
 
 const currentOf = <F extends object>(found: Document<F> | undefined): CurrentRecord =>
   found ? { revision: found.revision, shown: present(found) } : { revision: 0, shown: null };

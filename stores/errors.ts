@@ -22,10 +22,43 @@ export class UnindexedQueryError extends Error {
   }
 }
 
+/** What is known of a write that failed. */
+export interface FailedWrite extends ErrorOptions {
+  /** Whether the write has certainly not been done; otherwise nobody knows. */
+  changedNothing?: boolean;
+}
+
 /** The store cannot be reached or does not answer in time; the operation may be repeated. */
 export class StoreUnavailableError extends Error {
-  override readonly name = 'StoreUnavailableError';
+  override readonly name: string = 'StoreUnavailableError';
+  readonly changedNothing: boolean;
+
+  constructor(message: string, { changedNothing: nothing = false, ...options }: FailedWrite = {}) {
+    super(message, options);
+    this.changedNothing = nothing;
+  }
 }
+
+/** There is no space left for what is to be stored. What was written is there, and can be read. */
+export class StoreFullError extends StoreUnavailableError {
+  override readonly name = 'StoreFullError';
+
+  constructor(
+    /** What is full, as an operator calls it: `the embedded database`, `MongoDB`. */
+    readonly store: string,
+    options: ErrorOptions = {},
+  ) {
+    super(`There is no space left in ${store}.`, { changedNothing: true, ...options });
+  }
+}
+
+/** Whether a failed write has certainly changed nothing: it was refused, not lost. */
+export const changedNothing = (error: unknown): boolean =>
+  error instanceof StoreUnavailableError
+    ? error.changedNothing
+    : error instanceof DuplicateKeyError ||
+      error instanceof UnindexedQueryError ||
+      error instanceof InvalidOperationError;
 
 /** A record as it is now, for the writer that is refused. */
 export interface CurrentRecord {

@@ -1,4 +1,5 @@
 import type { ManagedItem, ManagedListName } from '../contracts/managed-list';
+import { operationTime } from '../platform/operations/operation';
 import type { Database } from './collection';
 import { createConfiguredRecords } from './configured-records';
 import { StaleRevisionError } from './errors';
@@ -12,7 +13,7 @@ const titled = (id: string): string => `${id.charAt(0).toUpperCase()}${id.slice(
  * Lists that people manage: projects, sprints and task types. A list is one record, so that every change of it, also of
  * its order, is one step. Opening makes the default task types, once for all processes and for ever.
  */
-export async function createManagedListStore(db: Database, now: () => Date = () => new Date()) {
+export async function createManagedListStore(db: Database, now: () => Date = operationTime) {
   const lists = await createConfiguredRecords<{ items: ManagedItem[] }>(db, 'managed-lists', now);
   await seed();
 

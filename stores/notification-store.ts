@@ -1,7 +1,7 @@
-import { randomBytes } from 'node:crypto';
 import type { Filter } from 'mongodb';
 import type { Notification, NotificationQuery } from '../contracts/notification';
 import type { Page, PageRequest } from '../platform/lists/page';
+import { newRecordId, operationTime } from '../platform/operations/operation';
 import type { Collection, Database, Stored } from './collection';
 import { DuplicateKeyError } from './errors';
 import { findPage } from './find-page';
@@ -21,7 +21,7 @@ function present({ _id, targetAgent, ...record }: NotificationRecord): Notificat
 }
 
 /** What somebody is to know, and whether it was delivered (specification 1, Mount list). */
-export async function createNotificationStore(db: Database, now: () => Date = () => new Date()) {
+export async function createNotificationStore(db: Database, now: () => Date = operationTime) {
   const newest = { createdAt: -1, _id: -1 } as const;
   const notifications: Collection<NotificationRecord> = await db.collection<NotificationRecord>({
     name: 'notifications',
@@ -44,7 +44,7 @@ export async function createNotificationStore(db: Database, now: () => Date = ()
       const record: NotificationRecord = {
         ...fields,
         targetAgent,
-        _id: `notification_${randomBytes(6).toString('hex')}`,
+        _id: newRecordId('notification'),
         delivered: false,
         createdAt: now().toISOString(),
       };

@@ -3,6 +3,7 @@ import type { SquadHit, SquadMessage, SquadQuery, SquadSearchQuery, SquadUnread 
 import { Page, type PageRequest } from '../platform/lists/page';
 import { searchPage } from '../platform/lists/search';
 import { createRedactor } from '../platform/log/redact';
+import { operationTime } from '../platform/operations/operation';
 import type { Database, Stored } from './collection';
 import { findPage } from './find-page';
 import { insertOnce } from './insert';
@@ -30,7 +31,7 @@ const newestFirst = { key: 'sequence', direction: -1, unique: true } as const;
 const oldestFirst = { ...newestFirst, direction: 1 } as const;
 
 /** What the squad says to each other, in one order over all processes (specification 1, Chat and squad). */
-export async function createSquadStore(db: Database, now: () => Date = () => new Date()) {
+export async function createSquadStore(db: Database, now: () => Date = operationTime) {
   const messages = await db.collection<SquadRecord>({
     name: 'squad-messages',
     indexes: [

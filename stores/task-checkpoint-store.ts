@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto';
 import type { Task } from '../contracts/task';
 import type { TaskCheckpoint } from '../contracts/task-checkpoint';
+import { newRecordId, operationTime } from '../platform/operations/operation';
 import type { Database, Stored } from './collection';
 
 interface StateDocument extends Stored {
@@ -24,7 +24,7 @@ export type FoundCheckpoint = { checkpoint: TaskCheckpoint } | { checkpoint: nul
  */
 export async function createTaskCheckpointStore(
   db: Database,
-  { lifetimeMs = checkpointLifetimeMs, now = () => new Date() }: { lifetimeMs?: number; now?: () => Date } = {},
+  { lifetimeMs = checkpointLifetimeMs, now = operationTime }: { lifetimeMs?: number; now?: () => Date } = {},
 ) {
   const states = await db.collection<StateDocument>({
     name: 'task-checkpoint-states',
@@ -36,7 +36,7 @@ export async function createTaskCheckpointStore(
   return {
     /** Keeps a state that a task may name from now on. */
     async keep(taskId: string, state: TaskCheckpoint['state']): Promise<{ id: string; timestamp: string }> {
-      const id = `state_${randomBytes(12).toString('hex')}`;
+      const id = newRecordId('state', 12);
       const timestamp = now().toISOString();
       await states.insert({ _id: id, taskId, state: JSON.stringify(state), timestamp });
       return { id, timestamp };

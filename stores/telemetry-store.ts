@@ -1,9 +1,10 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import type { Filter } from 'mongodb';
 import type { RunUsage, TelemetryEvent, TelemetryFilter } from '../contracts/telemetry';
 import type { Page, PageRequest } from '../platform/lists/page';
 import { createRedactor } from '../platform/log/redact';
 import { redactJson } from '../platform/log/redact-json';
+import { newRecordId, operationTime } from '../platform/operations/operation';
 import type { Database, Stored } from './collection';
 import { DuplicateKeyError } from './errors';
 import { findPage } from './find-page';
@@ -21,13 +22,13 @@ const bounds = { bytes: 16_384, depth: 4, items: 64 };
 /** The same for the same type and key, in every process. */
 const idOf = (type: string, dedupeKey: string | undefined): string =>
   dedupeKey === undefined
-    ? `event_${randomBytes(12).toString('hex')}`
+    ? newRecordId('event', 12)
     : `event_${createHash('sha256').update(`${type}\n${dedupeKey}`).digest('hex').slice(0, 24)}`;
 
 const present = ({ _id, ...event }: Document): TelemetryEvent => ({ id: _id, ...event });
 
 /** What runs and tasks report about themselves. */
-export async function createTelemetryStore(db: Database, now: () => Date = () => new Date()) {
+export async function createTelemetryStore(db: Database, now: () => Date = operationTime) {
   const newest = { timestamp: -1, _id: -1 } as const;
   const events = await db.collection<Document>({
     name: 'telemetry-events',

@@ -1,8 +1,9 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import type { Filter } from 'mongodb';
 import type { GovernanceTrace, GovernanceTraceQuery, TraceInput } from '../contracts/governance-trace';
 import { createRedactor } from '../platform/log/redact';
 import { redactJson } from '../platform/log/redact-json';
+import { newRecordId } from '../platform/operations/operation';
 import type { Database, Stored } from './collection';
 import { DuplicateKeyError } from './errors';
 import { findPage } from './find-page';
@@ -17,7 +18,7 @@ const bounds = { bytes: 65_536, depth: 12, items: 256 };
 /** The same for the same kind and key, in every process. */
 const idOf = ({ kind, dedupeKey }: TraceInput): string =>
   dedupeKey === undefined
-    ? `trace_${randomBytes(12).toString('hex')}`
+    ? newRecordId('trace', 12)
     : `trace_${createHash('sha256').update(`${kind}\n${dedupeKey}`).digest('hex').slice(0, 24)}`;
 
 const listed = ({ _id, raw: _raw, ...trace }: TraceRecord): GovernanceTrace => ({

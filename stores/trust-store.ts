@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto';
 import type { TrustDecision } from '../contracts/workspace-trust';
 import type { Page, PageRequest } from '../platform/lists/page';
+import { newRecordId } from '../platform/operations/operation';
 import type { Database } from './collection';
 import { findPage } from './find-page';
 import { insertOnce } from './insert';
@@ -36,7 +36,7 @@ export async function createTrustStore(db: Database) {
       decision: NewTrustDecision,
     ): Promise<TrustDecision | undefined> {
       const record: DecisionRecord = {
-        _id: `trust_${randomBytes(16).toString('hex')}`,
+        _id: newRecordId('trust', 16),
         schemaVersion: 'workspace-trust-decision/v1',
         ...decision,
         sequence: (previous?.sequence ?? 0) + 1,

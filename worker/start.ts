@@ -14,7 +14,7 @@ import { temporalSecurity } from '../platform/temporal/security';
 import { ensureSearchAttributes } from '../platform/temporal/ensure-search-attributes';
 import { createBoard } from '../stores/board-files/board';
 import { openBoardHome } from '../stores/board-home';
-import { openDatabase } from '../stores/open';
+import { openDatabase, storeOptions } from '../stores/open';
 import { attemptDirectories, removeFilesOfEnded } from '../activities/attempt-files';
 import { boardQueue, hostQueue } from '../workflows/queues';
 import { createActivityFence } from '../platform/temporal/activity-fence';
@@ -69,7 +69,7 @@ export async function startWorker(
   const client = await connectClient(target);
   await ensureSearchAttributes(client.connection, env.TEMPORAL_NAMESPACE, { log });
   const hostId = await hostIdOf(dataDir, env.BOARD_HOST_ID);
-  const database = await openDatabase({ mongoUrl: env.MONGODB_URL, dataDir, log });
+  const database = await openDatabase({ ...storeOptions(env), dataDir, log });
   const home = await openBoardHome(database, {
     dataDir,
     shared: env.MONGODB_URL !== undefined,

@@ -1,3 +1,4 @@
+import type { OwedWrites } from '../../platform/operations/owed-writes';
 import type { ActivityStore } from '../../stores/activity-store';
 import type { RecordedChange } from '../../stores/board-files/recorded-board';
 import type { NotificationStore } from '../../stores/notification-store';
@@ -7,17 +8,30 @@ import { activitiesOf } from './activities-of';
 /** Comments are at most this long in what tells of them. */
 const shown = 500;
 
-/** Writes down what was done to a task, and tells those whom its new comments mention. */
+interface Recording {
+  activity: Pick<ActivityStore, 'prepare' | 'write'>;
+  notifications: Pick<NotificationStore, 'add'>;
+  owed: Pick<OwedWrites, 'write'>;
+}
+
+/**
+ * Writes down what was done to a task, and tells those whom its new comments mention. The task has changed already: what
+ * the stores do not take now is written once they do, and the caller is told that it is not there yet.
+ */
 export function createChangeRecorder({
   activity,
   notifications,
-}: {
-  activity: Pick<ActivityStore, 'record'>;
-  notifications: Pick<NotificationStore, 'add'>;
-}): (change: RecordedChange) => Promise<void> {
-  return async (change) => {
-    await activity.record(activitiesOf(change));
-    const { before, after } = change;
+  owed,
+}: Recording): (change: RecordedChange) => Promise<void> {
+  return (change) => {
+    const entries = activity.prepare(activitiesOf(change));
+    return owed.write(`activity of ${change.after.id}`, async () => {
+      await activity.write(entries);
+      await notifyMentioned(change);
+    });
+  };
+
+  async function notifyMentioned({ before, after }: RecordedChange): Promise<void> {
     const known = new Set((before?.comments ?? []).map(({ id }) => id));
     for (const { id, author, text } of (after.comments ?? []).filter((comment) => !known.has(comment.id))) {
       for (const { target } of mentionsIn(text).filter((one) => one.target !== author)) {
@@ -33,5 +47,5 @@ export function createChangeRecorder({
         });
       }
     }
-  };
+  }
 }

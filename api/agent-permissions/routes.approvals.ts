@@ -9,6 +9,7 @@ import {
 } from '../../contracts/agent-permission';
 import { assertFound, conflict } from '../../platform/errors/app-error';
 import type { Routes } from '../../platform/http/routes';
+import { operationTime } from '../../platform/operations/operation';
 import type { ApiContext } from '../context';
 import { newItemId } from '../tasks/items';
 import { plainField } from '../tasks/plain-text';
@@ -53,7 +54,7 @@ export function permissionApprovalRoutes(
         ...(reason === undefined ? {} : { reason: plainField(reason, 'reason') }),
         status: 'pending' as const,
         requestedBy: auth.actor,
-        createdAt: new Date().toISOString(),
+        createdAt: operationTime().toISOString(),
       };
       await permissionApprovals.request(approval);
       return approval;

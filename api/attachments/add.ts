@@ -4,6 +4,7 @@ import { attachmentLimits } from '../../contracts/attachment';
 import type { Task } from '../../contracts/task';
 import type { UploadedFile } from '../../contracts/upload';
 import { AppError } from '../../platform/errors/app-error';
+import { operationTime } from '../../platform/operations/operation';
 import type { AttachmentStore } from '../../stores/attachment-store';
 import { newItemId } from '../tasks/items';
 import type { Examine } from './content/examine';
@@ -98,7 +99,7 @@ async function keepFile(
       hasText: text !== undefined,
       ...(problem === undefined ? {} : { textProblem: problem }),
       sha256,
-      uploaded: new Date().toISOString(),
+      uploaded: operationTime().toISOString(),
       uploadedBy: actor,
       validationStatus: 'valid',
       retentionStatus: 'active',

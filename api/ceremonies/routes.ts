@@ -10,6 +10,7 @@ import {
 } from '../../contracts/ceremony';
 import { assertFound, conflict, validationError } from '../../platform/errors/app-error';
 import type { Routes } from '../../platform/http/routes';
+import { operationTime } from '../../platform/operations/operation';
 import type { ApiContext } from '../context';
 import { newItemId } from '../tasks/items';
 import { plainField } from '../tasks/plain-text';
@@ -65,7 +66,7 @@ export function ceremonyRoutes(routes: Routes, { ceremonies, board }: Pick<ApiCo
     async ({ body }) => {
       const { taskId } = body.target;
       if (taskId !== undefined) assertFound(await board.get(taskId), 'task', taskId);
-      const at = new Date().toISOString();
+      const at = operationTime().toISOString();
       return ceremonies.open({
         ...body,
         id: newItemId('ceremony'),

@@ -4,6 +4,7 @@ import { taskId } from '../../contracts/common';
 import { task } from '../../contracts/task';
 import { assertFound } from '../../platform/errors/app-error';
 import type { Routes } from '../../platform/http/routes';
+import { operationTime } from '../../platform/operations/operation';
 import type { ApiContext } from '../context';
 import { newItemId, withItemChanged, withoutItem } from '../tasks/items';
 import { plainField } from '../tasks/plain-text';
@@ -54,7 +55,7 @@ export function commentRoutes(routes: Routes, { board }: Pick<ApiContext, 'board
         id: newItemId('comment'),
         author: plainField(body.author ?? auth.tokenName, 'author'),
         text: plainField(body.text, 'text'),
-        timestamp: new Date().toISOString(),
+        timestamp: operationTime().toISOString(),
         revision: 1,
         createdBy: auth.actor,
         updatedBy: auth.actor,

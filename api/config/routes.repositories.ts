@@ -4,6 +4,8 @@ import { listPage } from '../../contracts/query';
 import { repository, repositoryList, repositoryPatch, type Repository } from '../../contracts/repository';
 import { assertFound, conflict, notFound } from '../../platform/errors/app-error';
 import type { Routes } from '../../platform/http/routes';
+import { isSameJson } from '../../platform/json/same';
+import { currentOperation } from '../../platform/operations/operation';
 import { withoutUndefined } from '../../platform/json/without-undefined';
 import { slicePage } from '../../platform/lists/slice';
 import { createHostStore } from '../../stores/host-store';
@@ -59,7 +61,10 @@ export function repositoryRoutes(routes: Routes, context: ApiContext): void {
     },
     async ({ body }) => {
       // Its settings are not read again by way of a name that is taken.
-      if (await repositories.find(body.name)) throw conflict(`The name ${body.name} is taken.`, { name: body.name });
+      const standing = await repositories.find(body.name);
+      // An earlier try of the same request has added it.
+      if (standing && currentOperation()?.repeated && isSameJson(standing, body)) return standing;
+      if (standing) throw conflict(`The name ${body.name} is taken.`, { name: body.name });
       await check(body);
       return repositories.add(body);
     },

@@ -9,6 +9,7 @@ import {
 } from '../../contracts/decision';
 import { assertFound } from '../../platform/errors/app-error';
 import type { Routes } from '../../platform/http/routes';
+import { operationTime } from '../../platform/operations/operation';
 import type { ApiContext } from '../context';
 import { newItemId } from '../tasks/items';
 import { decisionFields, withAssumption } from './fields';
@@ -55,7 +56,7 @@ export function decisionRoutes(routes: Routes, { decisions, board }: Pick<ApiCon
       if (taskId !== undefined) assertFound(await board.get(taskId), 'task', taskId);
       if (parentDecisionId !== undefined)
         assertFound(await decisions.get(parentDecisionId), 'decision', parentDecisionId);
-      const at = new Date().toISOString();
+      const at = operationTime().toISOString();
       const added = { id: newItemId('decision'), ...decisionFields(body), createdAt: at, updatedAt: at, revision: 1 };
       await decisions.add(added);
       return added;

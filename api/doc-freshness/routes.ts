@@ -14,6 +14,7 @@ import { expectedRevision, statedRevisions } from '../../platform/http/precondit
 import type { Routes } from '../../platform/http/routes';
 import { slicePage } from '../../platform/lists/slice';
 import { withoutUndefined } from '../../platform/json/without-undefined';
+import { operationTime } from '../../platform/operations/operation';
 import { ownFields } from '../../stores/configured-records';
 import { assertRevision, withRevision } from '../config/revisions';
 import type { ApiContext } from '../context';
@@ -87,7 +88,7 @@ export function docFreshnessRoutes(routes: Routes, context: Pick<ApiContext, 'tr
       status: 201,
     },
     async ({ body }, ctx) => {
-      const now = new Date();
+      const now = operationTime();
       const fields = withoutUndefined({ ...body, ...plainTitle(body.title), reviewedAt: now.toISOString() });
       if ((await trackedDocuments.list()).length >= trackedDocumentLimit)
         throw conflict(`There may be at most ${trackedDocumentLimit} tracked documents.`, { resourceType: 'document' });

@@ -14,6 +14,7 @@ import { assertFound } from '../../platform/errors/app-error';
 import type { Routes } from '../../platform/http/routes';
 import { withoutUndefined } from '../../platform/json/without-undefined';
 import { createRedactor } from '../../platform/log/redact';
+import { operationTime } from '../../platform/operations/operation';
 import { statedRevision, withRevision } from '../config/revisions';
 import type { ApiContext } from '../context';
 import { newItemId } from '../tasks/items';
@@ -49,7 +50,7 @@ export function errorRoutes(routes: Routes, { errorAnalyses }: Pick<ApiContext, 
       const errorMessage = redact(told.errorMessage);
       const { errorType, severity, ...guessed } = diagnose(errorMessage, told.errorType);
       const attemptDescription = told.attemptDescription && redact(told.attemptDescription);
-      const at = new Date().toISOString();
+      const at = operationTime().toISOString();
       return errorAnalyses.add({
         id: newItemId('error'),
         context: withoutUndefined({

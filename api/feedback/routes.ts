@@ -15,6 +15,7 @@ import {
 import type { SwitchableFeature } from '../../contracts/settings';
 import { assertFound, notFound } from '../../platform/errors/app-error';
 import type { Routes } from '../../platform/http/routes';
+import { operationTime } from '../../platform/operations/operation';
 import type { ApiContext } from '../context';
 import { newItemId } from '../tasks/items';
 import { plainField, withoutTags } from '../tasks/plain-text';
@@ -72,7 +73,7 @@ export function feedbackRoutes(routes: Routes, { feedback: store }: Pick<ApiCont
         id: newItemId('feedback'),
         ...saidIn(body),
         resolved: false,
-        createdAt: new Date().toISOString(),
+        createdAt: operationTime().toISOString(),
         createdBy: auth.actor,
       };
       await store.add(given);

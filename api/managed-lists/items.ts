@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import {
   managedListLimit,
   type ManagedItem,
@@ -8,6 +7,7 @@ import {
 import { assertFound, conflict, validationError } from '../../platform/errors/app-error';
 import { isSameJson } from '../../platform/json/same';
 import { withoutUndefined } from '../../platform/json/without-undefined';
+import { currentOperation, operationBytes } from '../../platform/operations/operation';
 import { slugOf } from '../../stores/board-files/slug';
 import { assertRevision } from '../config/revisions';
 
@@ -39,7 +39,7 @@ function assertUnused(items: readonly ManagedItem[], label: string, { resource }
 /** Ids that one new item could have, the best first; made before the change, which may run twice. */
 export function idsFor(label: string): string[] {
   const slug = slugOf(label) || 'item';
-  return [slug, ...Array.from({ length: 3 }, () => `${slug}-${randomBytes(3).toString('hex')}`)];
+  return [slug, ...Array.from({ length: 3 }, () => `${slug}-${operationBytes('item', 3).toString('hex')}`)];
 }
 
 /** The list with one more item at its end. @throws AppError 409 for a label that is taken, and for a full list */
@@ -48,6 +48,9 @@ export function withAdded(
   fields: ManagedItemCreate,
   { ids, at, resource }: Named & { ids: readonly string[]; at: string },
 ): ManagedItem[] {
+  const repeated = currentOperation()?.repeated === true;
+  // An earlier try of the same request has added it.
+  if (repeated && items.some(({ label, created }) => label === fields.label && created === at)) return [...items];
   assertUnused(items, fields.label, { resource });
   if (items.length >= managedListLimit) throw conflict(`There may be at most ${managedListLimit}.`, { resource });
   const names = new Set(items.flatMap((item) => [folded(item.id), folded(item.label)]));

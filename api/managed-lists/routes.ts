@@ -13,6 +13,7 @@ import {
 } from '../../contracts/managed-list';
 import { AppError } from '../../platform/errors/app-error';
 import type { Routes } from '../../platform/http/routes';
+import { operationTime } from '../../platform/operations/operation';
 import { statedRevision, withRevision } from '../config/revisions';
 import type { ApiContext } from '../context';
 import { plainField } from '../tasks/plain-text';
@@ -42,7 +43,7 @@ export function managedListRoutes(routes: Routes, context: ListContext): void {
 }
 
 const byId = z.strictObject({ id: slug });
-const now = (): string => new Date().toISOString();
+const now = (): string => operationTime().toISOString();
 
 const plainLabel = <T extends { label?: string }>(fields: T): T =>
   fields.label === undefined ? fields : { ...fields, label: plainField(fields.label, 'label') };

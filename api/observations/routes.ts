@@ -10,6 +10,7 @@ import {
 import { task } from '../../contracts/task';
 import { assertFound } from '../../platform/errors/app-error';
 import type { Routes } from '../../platform/http/routes';
+import { operationTime } from '../../platform/operations/operation';
 import type { ApiContext } from '../context';
 import { newItemId, withoutItem } from '../tasks/items';
 import { plainField } from '../tasks/plain-text';
@@ -82,7 +83,7 @@ export function observationRoutes(routes: Routes, { board }: Pick<ApiContext, 'b
         type: body.type,
         content: plainField(body.content, 'content'),
         score: body.score ?? 5,
-        timestamp: new Date().toISOString(),
+        timestamp: operationTime().toISOString(),
         agent: plainField(body.agent ?? auth.tokenName, 'agent'),
       };
       return changeTask(request, ctx, ({ observations = [] }) => ({ observations: [...observations, added] }));

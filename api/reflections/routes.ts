@@ -12,6 +12,7 @@ import {
 import { assertFound, validationError } from '../../platform/errors/app-error';
 import type { AuthContext } from '../../platform/http/auth';
 import type { Routes } from '../../platform/http/routes';
+import { operationTime } from '../../platform/operations/operation';
 import type { Decision } from '../../stores/reflection-store';
 import type { ApiContext } from '../context';
 import { newItemId } from '../tasks/items';
@@ -88,7 +89,7 @@ export function reflectionRoutes(
         id: newItemId('reflection'),
         ...redacted(body),
         status: 'pending',
-        createdAt: new Date().toISOString(),
+        createdAt: operationTime().toISOString(),
         createdBy: auth.actor,
       };
       await reflections.add(proposed);

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { taskId } from '../../contracts/common';
 import { rewindAnswer, rewindRequest } from '../../contracts/workspace-rewind';
 import type { Routes } from '../../platform/http/routes';
+import { presentedIdempotencyKey } from '../../platform/http/idempotency';
 import type { RewindContext } from './context';
 import { rewindRun } from './rewind';
 
@@ -12,6 +13,7 @@ export function rewindRoutes(routes: Routes, context: RewindContext): void {
       method: 'post',
       path: '/agents/:taskId/workspace/checkpoints/rewind',
       operationId: 'rewindWorkspace',
+      idempotency: 'own',
       summary: 'Plan a rewind of the worktree (202 with an approval), and commit it once it is approved (200)',
       tag: 'runs',
       permission: 'task:write',
@@ -21,7 +23,7 @@ export function rewindRoutes(routes: Routes, context: RewindContext): void {
       errors: [404, 409, 503],
     },
     async ({ params, body, auth, header }, ctx) => {
-      const caller = { actor: auth.actor, headerKey: header('x-idempotency-key') };
+      const caller = { actor: auth.actor, headerKey: presentedIdempotencyKey(header) };
       const answer = await rewindRun(context, params.taskId, body, caller);
       if (answer.status === 'approval-required') ctx.status = 202;
       return answer;

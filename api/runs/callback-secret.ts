@@ -78,6 +78,8 @@ export function callbackSecretRoutes(routes: Routes, context: RunsContext): void
       method: 'post',
       path: '/agents/:taskId/attempts/:attemptId/callback-secret',
       operationId: 'renewCallbackSecret',
+      // A secret is answered once and stored nowhere: a repetition makes another one.
+      idempotency: 'none',
       summary: 'Issue another callback secret for an attempt of an agent elsewhere',
       tag: 'runs',
       permission: 'agent:write',

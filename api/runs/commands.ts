@@ -12,6 +12,7 @@ import { idempotencyKey } from '../../contracts/launch';
 import { AppError, conflict, validationError } from '../../platform/errors/app-error';
 import type { AuthContext } from '../../platform/http/auth';
 import type { Routes } from '../../platform/http/routes';
+import { presentedIdempotencyKey } from '../../platform/http/idempotency';
 import { capabilityEvidence, commandCapability } from '../../runs/commands';
 import type { AttemptRecord } from '../../stores/attempt-store';
 import { verifiedAttempt } from './attempt';
@@ -33,6 +34,7 @@ const conversation = (verb: string) => `/agents/:taskId/conversation/${verb}`;
 
 const common = {
   method: 'post' as const,
+  idempotency: 'own' as const,
   tag: 'runs',
   permission: 'task:write',
   params: ofTask,
@@ -51,7 +53,7 @@ export function commandRoutes(routes: Routes, context: RunsContext): void {
       body: messageRequest,
     },
     ({ params, body, auth, header }) =>
-      command(context, params.taskId, 'message', body, { auth, headerKey: header('x-idempotency-key') }),
+      command(context, params.taskId, 'message', body, { auth, headerKey: presentedIdempotencyKey(header) }),
   );
   routes.add(
     {
@@ -62,7 +64,7 @@ export function commandRoutes(routes: Routes, context: RunsContext): void {
       body: steerRequest,
     },
     ({ params, body, auth, header }) =>
-      command(context, params.taskId, 'steer', body, { auth, headerKey: header('x-idempotency-key') }),
+      command(context, params.taskId, 'steer', body, { auth, headerKey: presentedIdempotencyKey(header) }),
   );
   const wordless = [
     ['interrupt', 'interruptRun', 'Interrupt what the agent does now'],
@@ -74,7 +76,7 @@ export function commandRoutes(routes: Routes, context: RunsContext): void {
     routes.add(
       { ...common, path: conversation(type), operationId, summary, body: commandTarget },
       ({ params, body, auth, header }) =>
-        command(context, params.taskId, type, body, { auth, headerKey: header('x-idempotency-key') }),
+        command(context, params.taskId, type, body, { auth, headerKey: presentedIdempotencyKey(header) }),
     );
   }
 }

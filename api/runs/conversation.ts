@@ -8,6 +8,7 @@ import {
 import { launchAnswer, type LaunchAnswer } from '../../contracts/launch';
 import { conflict } from '../../platform/errors/app-error';
 import type { Routes } from '../../platform/http/routes';
+import { presentedIdempotencyKey } from '../../platform/http/idempotency';
 import { capabilityEvidence } from '../../runs/commands';
 import type { AttemptRecord } from '../../stores/attempt-store';
 import { verifiedAttempt } from './attempt';
@@ -19,6 +20,7 @@ import { ofTask } from './parameters';
 export function conversationRoutes(routes: Routes, context: RunsContext): void {
   const common = {
     method: 'post' as const,
+    idempotency: 'own' as const,
     tag: 'runs',
     permission: 'agent:write',
     params: ofTask,
@@ -43,7 +45,7 @@ export function conversationRoutes(routes: Routes, context: RunsContext): void {
         goOn(context, params.taskId, edge, asked, {
           actor: auth.actor,
           workspaceId: auth.workspaceId,
-          headerKey: header('x-idempotency-key'),
+          headerKey: presentedIdempotencyKey(header),
         }),
     );
   }

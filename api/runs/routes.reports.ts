@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { tokenReport, tokenReportAnswer } from '../../contracts/telemetry';
 import { BytesAnswer } from '../../platform/http/answer';
 import type { Routes } from '../../platform/http/routes';
+import { presentedIdempotencyKey } from '../../platform/http/idempotency';
 import { runLogChunk, runLogHeader } from '../../runs/log';
 import { callbackSecretHeader } from '../../contracts/callback-secret';
 import { verifiedAttempt } from './attempt';
@@ -27,6 +28,7 @@ export function runReportRoutes(routes: Routes, context: RunsContext): void {
       method: 'post',
       path: '/agents/:taskId/tokens',
       operationId: 'reportRunTokens',
+      idempotency: 'own',
       summary: 'Count what exactly this attempt has used',
       tag,
       permission: 'task:write',
@@ -37,7 +39,7 @@ export function runReportRoutes(routes: Routes, context: RunsContext): void {
       errors: [404, 409],
     },
     ({ params, body, auth, header }) =>
-      reportTokens(context, params.taskId, body, header('x-idempotency-key'), {
+      reportTokens(context, params.taskId, body, presentedIdempotencyKey(header), {
         auth,
         secret: secretOf(body.callbackSecret, header(callbackSecretHeader)),
       }),

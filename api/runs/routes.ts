@@ -7,6 +7,7 @@ import { runEventPage, runEventQuery } from '../../contracts/run-event';
 import { conflict } from '../../platform/errors/app-error';
 import { linkNext } from '../../platform/http/list-answer';
 import type { Routes } from '../../platform/http/routes';
+import { presentedIdempotencyKey } from '../../platform/http/idempotency';
 import { attemptOfTask, verifiedAttempt } from './attempt';
 import { attemptRoutes } from './attempts';
 import { callbackSecretRoutes, secretOf } from './callback-secret';
@@ -52,6 +53,7 @@ export function runRoutes(routes: Routes, context: RunsContext): void {
       method: 'post',
       path: '/agents/:taskId/start',
       operationId: 'startRun',
+      idempotency: 'own',
       summary: 'Start a run of an agent on the task, or queue it',
       tag,
       permission: 'agent:write',
@@ -65,7 +67,7 @@ export function runRoutes(routes: Routes, context: RunsContext): void {
       launchRun(context, params.taskId, body, {
         actor: auth.actor,
         workspaceId: auth.workspaceId,
-        headerKey: header('x-idempotency-key'),
+        headerKey: presentedIdempotencyKey(header),
       }),
   );
 

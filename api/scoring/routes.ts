@@ -17,6 +17,7 @@ import { withoutUndefined } from '../../platform/json/without-undefined';
 import { ownFields } from '../../stores/configured-records';
 import { assertRevision, statedRevision, withRevision } from '../config/revisions';
 import { byName, slicePage } from '../../platform/lists/slice';
+import { operationTime } from '../../platform/operations/operation';
 import type { ApiContext } from '../context';
 import { newItemId } from '../tasks/items';
 import { plainField } from '../tasks/plain-text';
@@ -171,7 +172,7 @@ export function scoringRoutes(routes: Routes, { scoring }: Pick<ApiContext, 'sco
         scorerResults,
         agent,
         taskId,
-        evaluatedAt: new Date().toISOString(),
+        evaluatedAt: operationTime().toISOString(),
         evaluatedBy: auth.actor,
       });
       await scoring.add(evaluation);

@@ -16,6 +16,7 @@ import {
 import type { SwitchableFeature } from '../../contracts/settings';
 import { assertFound, conflict } from '../../platform/errors/app-error';
 import type { Routes } from '../../platform/http/routes';
+import { operationTime } from '../../platform/operations/operation';
 import { maxReactions, type SquadRecord } from '../../stores/squad-store';
 import type { ApiContext } from '../context';
 import { plainField } from '../tasks/plain-text';
@@ -73,7 +74,7 @@ export function squadRoutes(
       errors: [404],
     },
     async ({ body, auth }) => {
-      const message = await squad.add(await newMessage(squad, body, auth, new Date()));
+      const message = await squad.add(await newMessage(squad, body, auth, operationTime()));
       await tell(message);
       return message;
     },

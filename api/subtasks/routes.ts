@@ -3,6 +3,7 @@ import { taskId } from '../../contracts/common';
 import { criterionToggle, subtaskCreate, subtaskPatch, type Subtask } from '../../contracts/subtask';
 import { task, type Task } from '../../contracts/task';
 import type { Routes } from '../../platform/http/routes';
+import { operationTime } from '../../platform/operations/operation';
 import type { ApiContext } from '../context';
 import { taskChange } from '../tasks/change';
 import { newItemId, withItemChanged, withoutItem } from '../tasks/items';
@@ -47,7 +48,7 @@ export function subtaskRoutes(routes: Routes, { board }: Pick<ApiContext, 'board
         id: newItemId('subtask'),
         title: plainField(title, 'title'),
         completed: false,
-        created: new Date().toISOString(),
+        created: operationTime().toISOString(),
         ...(acceptanceCriteria && withCriteria({}, plainCriteria(acceptanceCriteria))),
       };
       return changeTask(request, ctx, ({ subtasks }) => ({ subtasks: [...subtasks, added] }));

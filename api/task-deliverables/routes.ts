@@ -4,6 +4,7 @@ import { deliverable, deliverableCreate, deliverablePatch, type Deliverable } fr
 import { task } from '../../contracts/task';
 import { assertFound } from '../../platform/errors/app-error';
 import type { Routes } from '../../platform/http/routes';
+import { operationTime } from '../../platform/operations/operation';
 import type { ApiContext } from '../context';
 import { newItemId, withItemChanged, withoutItem } from '../tasks/items';
 import { plainField } from '../tasks/plain-text';
@@ -61,7 +62,7 @@ export function taskDeliverableRoutes(routes: Routes, { board }: Pick<ApiContext
     },
     (request, ctx) => {
       const { expectedRevision: _revision, agent, ...fields } = request.body;
-      const now = new Date().toISOString();
+      const now = operationTime().toISOString();
       const added: Deliverable = {
         id: newItemId('deliverable'),
         type: 'other',

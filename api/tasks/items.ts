@@ -1,5 +1,5 @@
-import { randomBytes } from 'node:crypto';
 import { assertFound } from '../../platform/errors/app-error';
+import { newRecordId } from '../../platform/operations/operation';
 
 /** A part of a task that is kept in one of its lists: a comment, a subtask, a verification step. */
 interface Item {
@@ -7,7 +7,7 @@ interface Item {
 }
 
 /** An id for a new item: `<prefix>_<12 characters>`. */
-export const newItemId = (prefix: string): string => `${prefix}_${randomBytes(6).toString('hex')}`;
+export const newItemId = (prefix: string): string => newRecordId(prefix);
 
 /** @throws AppError 404 when the list has no such item */
 export function findItem<T extends Item>(items: readonly T[] | undefined, id: string, resource: string): T {

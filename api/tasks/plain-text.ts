@@ -1,5 +1,6 @@
 import type { Subtask, SubtaskInput } from '../../contracts/subtask';
 import { validationError } from '../../platform/errors/app-error';
+import { operationTime } from '../../platform/operations/operation';
 import { newItemId } from './items';
 
 /** A tag, a closing tag or a comment; `a < b` and `x <- y` are none. */
@@ -48,4 +49,6 @@ export function withPlainTitles<T extends { title?: string | undefined; subtasks
 }
 
 const withId = ({ id, ...subtask }: SubtaskInput): Subtask =>
-  id === undefined ? { created: new Date().toISOString(), ...subtask, id: newItemId('subtask') } : { ...subtask, id };
+  id === undefined
+    ? { created: operationTime().toISOString(), ...subtask, id: newItemId('subtask') }
+    : { ...subtask, id };

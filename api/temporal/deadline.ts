@@ -6,7 +6,8 @@ import {
 } from '@temporalio/client';
 import { ActivityFailure, ApplicationFailure } from '@temporalio/common';
 import { messageUnproven } from '../../platform/crypto/message-proof-shape';
-import { AppError } from '../../platform/errors/app-error';
+import { AppError, errorMessage } from '../../platform/errors/app-error';
+import { currentOperation } from '../../platform/operations/operation';
 import { hasStatus, isNotReady, untilReady } from '../../platform/temporal/until-ready';
 
 /** How long a caller waits for a worker before it is told to ask again, in milliseconds. */
@@ -15,6 +16,8 @@ const answerWithinMs = 25_000;
 /** gRPC status codes. */
 const deadlineExceeded = 4;
 const unavailable = 14;
+/** By which the client says that a call has not left this process; a connection that broke later says otherwise. */
+const neverSent = /no connection established|name resolution failed|failed to connect|ECONNREFUSED/i;
 
 /**
  * Calls Temporal for a caller who waits.
@@ -30,11 +33,15 @@ export async function withinDeadline<T>(
 ): Promise<T> {
   try {
     const until = Date.now() + withinMs;
-    return await client.withDeadline(until, () => untilReady(call, until));
+    const answer = await client.withDeadline(until, () => untilReady(call, until));
+    currentOperation()?.noteWrite();
+    return answer;
   } catch (error) {
+    const unsent = hasStatus(error, unavailable) && neverSent.test(errorMessage(error));
+    if (!unsent) currentOperation()?.noteWrite();
     const late = error instanceof WorkflowUpdateRPCTimeoutOrCancelledError || hasStatus(error, deadlineExceeded);
     if (late || isNotReady(error)) throw pending();
-    if (hasStatus(error, unavailable)) throw away();
+    if (hasStatus(error, unavailable)) throw away(unsent);
     const refused = refusedProof(error);
     if (refused) throw new AppError(messageUnproven, 503, refused.message, { retryAfterMs: 5_000 });
     throw error;
@@ -51,7 +58,9 @@ function refusedProof(error: unknown): ApplicationFailure | undefined {
   return wraps ? refusedProof(error.cause) : undefined;
 }
 
-const away = () =>
-  new AppError('TEMPORAL_UNAVAILABLE', 503, 'The workflow engine does not answer. Nothing was started; try again.', {
+function away(unsent: boolean): AppError {
+  const outcome = unsent ? 'Nothing was started; try again.' : 'Read what is there before you try again.';
+  return new AppError('TEMPORAL_UNAVAILABLE', 503, `The workflow engine does not answer. ${outcome}`, {
     retryAfterMs: 5_000,
   });
+}

@@ -5,6 +5,7 @@ import { task } from '../../contracts/task';
 import { timeEntryCreate, timeSummary } from '../../contracts/time-tracking';
 import type { Routes } from '../../platform/http/routes';
 import { slicePage } from '../../platform/lists/slice';
+import { operationTime } from '../../platform/operations/operation';
 import type { ApiContext } from '../context';
 import { everyTask } from '../tasks/every-task';
 import { newItemId } from '../tasks/items';
@@ -54,7 +55,7 @@ export function timeRoutes(routes: Routes, { board }: Pick<ApiContext, 'board'>)
       params: ofTask,
     },
     (request, ctx) => {
-      const [id, now] = [newItemId('time'), new Date()];
+      const [id, now] = [newItemId('time'), operationTime()];
       return changeTask(request, ctx, ({ timeTracking }) => ({ timeTracking: started(timeTracking, id, now) }));
     },
   );
@@ -86,7 +87,7 @@ export function timeRoutes(routes: Routes, { board }: Pick<ApiContext, 'board'>)
     },
     (request, ctx) => {
       const { durationMs, duration = 0, description } = request.body;
-      const [id, now] = [newItemId('time'), new Date()];
+      const [id, now] = [newItemId('time'), operationTime()];
       const spent = {
         durationMs: durationMs ?? duration * 1000,
         ...(description ? { description: plainField(description, 'description') } : {}),

@@ -57,6 +57,12 @@ export const environment = z.object({
   BOARD_HOST: z.string().min(1).default('127.0.0.1'),
   BOARD_PORT: port(3001),
   BOARD_DATA_DIR: z.string().min(1).default('.board'),
+  /** How long a store operation waits while another process has the embedded database locked. */
+  BOARD_STORE_WAIT_MS: milliseconds(10_000),
+  /** How large the embedded database may grow; 0: as large as its disk allows. */
+  BOARD_STORE_MAX_MB: z.coerce.number().int().min(0).max(1_048_576).default(0),
+  /** Free space of the data directory's disk below which the service is not ready. */
+  BOARD_DISK_MIN_FREE_MB: z.coerce.number().int().min(0).max(1_048_576).default(100),
   BOARD_HOST_ID: z
     .string()
     .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/)

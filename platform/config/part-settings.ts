@@ -2,7 +2,8 @@ import { isSystemVariable } from '../processes/base-environment';
 import { environment, type Environment } from './env';
 
 const everyPart = ['BOARD_DATA_DIR', 'LOG_LEVEL', 'NODE_ENV'] as const;
-const stores = ['MONGODB_URL', 'MONGODB_PASSWORD'] as const;
+const stores = ['MONGODB_URL', 'MONGODB_PASSWORD', 'BOARD_STORE_WAIT_MS', 'BOARD_STORE_MAX_MB'] as const;
+const disk = ['BOARD_DISK_MIN_FREE_MB'] as const;
 const temporal = [
   'TEMPORAL_ADDRESS',
   'TEMPORAL_HTTP_ADDRESS',
@@ -32,6 +33,7 @@ export const partSettings = {
   api: [
     ...everyPart,
     ...stores,
+    ...disk,
     ...temporal,
     ...runs,
     'BOARD_HOST',
@@ -54,6 +56,7 @@ export const partSettings = {
   worker: [
     ...everyPart,
     ...stores,
+    ...disk,
     ...temporal,
     ...runs,
     'BOARD_AGENT_USER',

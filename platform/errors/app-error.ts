@@ -1,5 +1,6 @@
 /** HTTP statuses an expected refusal may carry. Anything unexpected is a plain Error and leaves as a bare 500. */
-export type ErrorStatus = 400 | 401 | 403 | 404 | 405 | 408 | 409 | 410 | 413 | 415 | 416 | 422 | 429 | 501 | 502 | 503;
+export type ErrorStatus =
+  400 | 401 | 403 | 404 | 405 | 408 | 409 | 410 | 413 | 415 | 416 | 422 | 429 | 501 | 502 | 503 | 507;
 
 /**
  * An expected refusal with a stable code.

@@ -1,8 +1,13 @@
 import type { Middleware, ParameterizedContext } from 'koa';
+import type { Operation } from '../operations/operation';
 
 /** What the middleware before a route leaves for it. */
 export interface RequestState {
   requestId: string;
+  /** The change that the route makes, once it has begun. */
+  operation?: Operation;
+  /** Whether the caller can find out by the same key what came of the request. */
+  hasIdempotencyKey?: boolean;
 }
 
 export type HttpContext = ParameterizedContext<RequestState>;

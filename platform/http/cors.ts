@@ -23,7 +23,7 @@ const readableHeaders = [
   'X-Resource-Revision',
 ].join(', ');
 const sendableHeaders =
-  'Authorization, Content-Type, If-Match, If-None-Match, X-API-Key, X-API-Version, X-Board-Callback-Secret, X-Idempotency-Key, X-Request-ID, X-Resource-Revision';
+  'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, X-API-Key, X-API-Version, X-Board-Callback-Secret, X-Idempotency-Key, X-Request-ID, X-Resource-Revision';
 
 const rejected = () => new AppError('CORS_REJECTED', 403, 'Pages of this origin may not call the service.');
 

@@ -8,8 +8,8 @@ export type TranslateError = (error: unknown) => AppError | undefined;
 /** Headers that belong to a refusal, by its status. */
 function setRefusalHeaders(ctx: HttpContext, error: AppError): void {
   if (error.status === 401) ctx.set('WWW-Authenticate', 'Bearer');
-  if (error.status !== 503) return;
   const { retryAfterMs } = error.details;
+  if (error.status !== 503 && (error.status !== 409 || retryAfterMs === undefined)) return;
   ctx.set('Retry-After', String(typeof retryAfterMs === 'number' ? Math.ceil(retryAfterMs / 1000) : 1));
 }
 
@@ -17,6 +17,24 @@ const revisionOf = (current: unknown): number | undefined =>
   typeof current === 'object' && current !== null && 'revision' in current && typeof current.revision === 'number'
     ? current.revision
     : undefined;
+
+/** Whether what failed may have been done all the same: only for a change that had begun. */
+function outcomeOf({ state: { operation } }: HttpContext): { mayHaveHappened?: boolean } {
+  if (!operation) return {};
+  return { mayHaveHappened: operation.mayHaveWritten || operation.isRunning };
+}
+
+/** A failure with what is known of its outcome. */
+function withOutcome(error: AppError, { mayHaveHappened }: { mayHaveHappened?: boolean }, isStated: boolean): AppError {
+  if (mayHaveHappened === undefined || 'mayHaveHappened' in error.details) return error;
+  const { code, status, message, details } = error;
+  return new AppError(code, status, mayHaveHappened && !isStated ? `${message} ${mayHave}` : message, {
+    ...details,
+    mayHaveHappened,
+  });
+}
+
+const mayHave = 'It may have been done: repeat it with the same Idempotency-Key, or read what is there first.';
 
 /** `{error, code, details}`; a conflict has its sentence as `message` too, and the revision of what it shows. */
 function bodyOf({ message, code, details, status }: AppError) {
@@ -41,18 +59,22 @@ export const errorEnvelope =
       await next();
     } catch (error) {
       const refusal = error instanceof AppError ? error : translate(error);
+      const outcome = outcomeOf(ctx);
+      // What a route refuses says itself what has become of the request.
+      const isStated = error instanceof AppError && error.code !== 'REQUEST_TIMEOUT';
       ctx.remove('Content-Type');
       ctx.remove('ETag');
       ctx.set('Cache-Control', 'no-store');
       if (refusal) {
         setRefusalHeaders(ctx, refusal);
         ctx.status = refusal.status;
-        ctx.body = bodyOf(refusal);
+        ctx.body = bodyOf(refusal.status < 500 ? refusal : withOutcome(refusal, outcome, isStated));
         return;
       }
       const { requestId } = ctx.state;
       log.error({ requestId, method: ctx.method, path: ctx.path.slice(0, 300), err: error }, 'request failed');
       ctx.status = 500;
-      ctx.body = { error: 'Something went wrong on our side.', code: 'INTERNAL_ERROR', details: { requestId } };
+      const bare = { error: 'Something went wrong on our side.', code: 'INTERNAL_ERROR' };
+      ctx.body = { ...bare, details: { requestId, ...outcome } };
     }
   };

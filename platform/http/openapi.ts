@@ -1,7 +1,8 @@
 import { STATUS_CODES } from 'node:http';
 import { z } from 'zod';
 import { collectComponents, type Components, type DirectedSchema, type JsonSchema } from './openapi-schema';
-import { fullPath, type RouteContract } from './routes';
+import { isReadMethod } from './context';
+import { fullPath, idempotencyOf, type RouteContract } from './routes';
 
 export interface OpenApiInfo {
   title: string;
@@ -32,8 +33,21 @@ function refusalStatuses(contract: RouteContract): number[] {
   const guarded = contract.permission === 'public' ? [] : [401, 403];
   const located = contract.params ? [404] : [];
   const embodied = contract.body ? [413, 415] : [];
+  const stored = isReadMethod(contract.method.toUpperCase()) ? [] : [507];
+  const keyed = idempotencyOf(contract) === 'key' ? [409] : [];
   const limited = contract.mount === 'root' ? [] : [429];
-  const all = [400, ...guarded, ...located, ...embodied, ...limited, 500, 503, ...(contract.errors ?? [])];
+  const all = [
+    400,
+    ...guarded,
+    ...located,
+    ...embodied,
+    ...limited,
+    ...keyed,
+    500,
+    503,
+    ...stored,
+    ...(contract.errors ?? []),
+  ];
   return [...new Set(all)].sort((a, b) => a - b);
 }
 
@@ -62,6 +76,23 @@ export const pageHeaders = {
     schema: { type: 'string' },
   },
 };
+
+/** The header that lets a request be repeated without doing it twice, with the bounds of the route's own rule or the usual. */
+function keyParameters(contract: RouteContract): JsonSchema[] {
+  const idempotency = idempotencyOf(contract);
+  if (idempotency === 'none') return [];
+  const bounds = idempotency === 'own' ? { minLength: 8, maxLength: 240 } : { minLength: 1, maxLength: 200 };
+  const lifetime = idempotency === 'own' ? '' : ', for 24 hours';
+  return [
+    {
+      name: 'Idempotency-Key',
+      in: 'header',
+      required: false,
+      description: `The same request with the same key is done once, and answered as it was first${lifetime}.`,
+      schema: { type: 'string', ...bounds, pattern: '^[\\x21-\\x7e]+$' },
+    },
+  ];
+}
 
 const takes = ({ query }: Pick<RouteContract, 'query'>, parameter: string): boolean =>
   query instanceof z.ZodObject && parameter in query.shape;
@@ -96,6 +127,7 @@ function operation(contract: RouteContract, error: z.ZodType, components: Compon
     parameters: [
       ...parameters(contract.params, 'path', components),
       ...parameters(contract.query, 'query', components),
+      ...keyParameters(contract),
     ],
     ...(contract.body && {
       requestBody: {

@@ -4,10 +4,18 @@ import { AppError } from '../errors/app-error';
 import { BytesAnswer, RawJson, sendBytes, sendJson } from './answer';
 import { presentedKey, type AuthContext, type Authenticate } from './auth';
 import { recordHttpFailure, type AuthFailures } from './auth-failures';
+import {
+  answerOnce,
+  answerPlainly,
+  idempotencyKeyOf,
+  sendStored,
+  StoredAnswer,
+  type IdempotencyKeys,
+} from './idempotency';
 import { authorize } from './authorize';
 import type { Page, PagedBody } from '../lists/page';
 import { readJsonBody } from './body';
-import type { HttpContext, RequestState } from './context';
+import { isReadMethod, type HttpContext, type RequestState } from './context';
 import { assertCursor, listAnswer, type ListRequest } from './list-answer';
 import { receiveForm, type UploadLimits } from './multipart';
 import { bySpecificity } from './specificity';
@@ -44,6 +52,12 @@ export interface RouteContract<
   /** What a success answers; `z.undefined()` for an answer without a body. */
   response: R;
   status?: 200 | 201 | 202 | 204;
+  /**
+   * What a repetition of the request is. `key`: with the same `Idempotency-Key` it is answered what the first was, and done
+   * once; every POST is so unless it says otherwise. `own`: the route has a rule of its own, which takes
+   * the header or an id in its body. `none`: the header is not taken.
+   */
+  idempotency?: 'key' | 'own' | 'none';
   /** Statuses of refusals besides those that follow from the rest of the contract. */
   errors?: number[];
   /**
@@ -99,8 +113,12 @@ export interface RouteDependencies {
   isTurnedOn?: (setting: string) => Promise<boolean>;
   /** Sets headers that follow from an answer, where a service goes through its lists in another way than by cursors. */
   setHeaders?: (ctx: HttpContext, request: ListRequest, result: unknown) => void;
-  /** Writes an entry of the audit log. */
+  /** Writes an entry of the audit log; one that a repetition finds there is not written again. */
   audit: (done: AuditedAction & { actor: string }) => Promise<unknown>;
+  /** Where `Idempotency-Key` is honoured; without it the header is refused. */
+  idempotencyKeys?: IdempotencyKeys | undefined;
+  /** Rejects when nothing can be written now, before anything of a change is. */
+  assertWritable?: () => Promise<void>;
 }
 
 export interface Routes {
@@ -127,6 +145,10 @@ interface Entry {
 /** The path as the router and the OpenAPI document know it. */
 export const fullPath = (contract: Pick<RouteContract, 'path' | 'mount'>): string =>
   contract.mount === 'root' ? contract.path : `/api${contract.path}`;
+
+/** What a repetition of a request to this route is. */
+export const idempotencyOf = ({ idempotency, method }: RouteContract): 'key' | 'own' | 'none' =>
+  idempotency ?? (method === 'post' ? 'key' : 'none');
 
 export function createRoutes(): Routes {
   const entries: Entry[] = [];
@@ -185,17 +207,38 @@ async function answer({ contract, handle }: Entry, ctx: HttpContext, deps: Route
     const body = contract.body && parseOrRefuse(contract.body, sent);
     ctx.status = contract.status ?? 200;
     const input = { params, query, body, auth, requestId: ctx.state.requestId, header };
-    const result = listAnswer(ctx, list, await handle(input, ctx));
-    deps.setHeaders?.(ctx, list, result);
-    const done = contract.audit?.(input, result);
-    if (done) await deps.audit({ ...done, actor: auth.actor });
-    return result;
+    const perform = async (): Promise<unknown> => {
+      const result = listAnswer(ctx, list, await handle(input, ctx));
+      deps.setHeaders?.(ctx, list, result);
+      const done = contract.audit?.(input, result);
+      if (done) await deps.audit({ ...done, actor: auth.actor });
+      return result;
+    };
+    if (isReadMethod(ctx.method)) return perform();
+    const key = idempotencyOf(contract) === 'key' ? idempotencyKeyOf(header) : undefined;
+    if (key === undefined || !deps.idempotencyKeys) {
+      return answerPlainly(ctx, async () => {
+        await deps.assertWritable?.();
+        return perform();
+      });
+    }
+    const { operationId } = contract;
+    const checked = async (): Promise<unknown> => {
+      const result = await perform();
+      if (deps.checkResponses && !(result instanceof RawJson)) assertAnswer(contract, result);
+      return result;
+    };
+    return answerOnce(ctx, deps.idempotencyKeys, { key, actor: auth.actor, operationId, params, query, body }, checked);
   };
   // The body comes last: a caller who may not do this at all cannot make us read one.
   const result = await (contract.upload && deps.uploads
     ? receiveForm(ctx, contract.upload, deps.uploads, answerTo)
     : answerTo(contract.body && (await readJsonBody(ctx))));
   if (result === undefined) return;
+  if (result instanceof StoredAnswer) {
+    sendStored(ctx, result);
+    return;
+  }
   if (result instanceof BytesAnswer) {
     sendBytes(ctx, result);
     return;

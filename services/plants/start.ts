@@ -12,7 +12,7 @@ import { listen } from '../../platform/http/server';
 import type { Log } from '../../platform/log/log';
 import { openDataDirectory } from '../../platform/processes/data-directory';
 import { openMessageProofs } from '../../stores/message-key-store';
-import { openDatabase } from '../../stores/open';
+import { openDatabase, storeOptions } from '../../stores/open';
 import { createPlantActivities, type PlantActivities } from './activities';
 import { createPlantApp, PlantError, plantRefusalBody } from './app';
 import { createdUpdate, creationMessage, type DeliveryTimings, type PlantCreation } from './messages';
@@ -61,7 +61,7 @@ export async function startPlants(options: PlantsOptions): Promise<RunningPlants
   const dataDir = join(env.BOARD_DATA_DIR, 'plants');
   await openDataDirectory(env.BOARD_DATA_DIR, log);
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
-  const database = await openDatabase({ mongoUrl: env.MONGODB_URL, dataDir, log });
+  const database = await openDatabase({ ...storeOptions(env), dataDir, log });
   const store = await createPlantStore(database);
   const receivers = createReceivers({
     urls: env.PLANTS_WEBHOOK_URLS,

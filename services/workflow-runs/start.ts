@@ -10,7 +10,7 @@ import { listen } from '../../platform/http/server';
 import type { Log } from '../../platform/log/log';
 import { openDataDirectory } from '../../platform/processes/data-directory';
 import { openMessageProofs } from '../../stores/message-key-store';
-import { openDatabase } from '../../stores/open';
+import { openDatabase, storeOptions } from '../../stores/open';
 import { createWorkflowRunsActivities } from './activities';
 import { createWorkflowRunsApp } from './app';
 import { areas, runAreas } from './areas';
@@ -50,7 +50,7 @@ export async function startWorkflowRuns(options: WorkflowRunsOptions): Promise<R
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   // A catalog that cannot be used is told before anything else is opened.
   const models = await openModels(env, log);
-  const database = await openDatabase({ mongoUrl: env.MONGODB_URL, dataDir, log });
+  const database = await openDatabase({ ...storeOptions(env), dataDir, log });
   const runs = await createRunStore(database);
   const sessions = await createSessionStore(database);
   const messageProofs = await openMessageProofs(database);

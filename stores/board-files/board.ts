@@ -2,6 +2,7 @@ import { lstat, mkdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BoardDiagnostic } from '../../contracts/task';
 import { errorMessage } from '../../platform/errors/app-error';
+import { operationTime } from '../../platform/operations/operation';
 import { brokenFileError } from './board-file';
 import { sweepTemporaryFiles } from './durable-file';
 import { eachLimited } from './each-limited';
@@ -31,7 +32,7 @@ const looksAtOnce = 16;
 export async function createBoard({
   dir: given,
   log,
-  clock = () => new Date(),
+  clock = operationTime,
   rescanMs = 1_000,
 }: BoardOptions): Promise<Board> {
   const dir = await prepareFolders(given);

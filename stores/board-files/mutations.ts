@@ -1,5 +1,6 @@
 import type { Task, TaskCreate, TaskLocation } from '../../contracts/task';
 import { conflict, notFound } from '../../platform/errors/app-error';
+import { currentOperation } from '../../platform/operations/operation';
 import { brokenFileError, type TaskFile } from './board-file';
 import { FileChangedError } from './durable-file';
 import type { Follower, FollowerDeps } from './follower';
@@ -41,6 +42,7 @@ export function createMutations(deps: MutationDeps): Pick<Board, 'create' | 'upd
     input: TaskCreate,
     { actor, location = 'active', id: givenId }: { actor: string; location?: TaskLocation; id?: string },
   ): Promise<Task> {
+    const operation = currentOperation();
     const id = givenId ?? newTaskId(clock());
     const now = clock().toISOString();
     const stamps = { createdAt: now, updatedAt: now, revision: 1, createdBy: actor, updatedBy: actor };
@@ -48,10 +50,14 @@ export function createMutations(deps: MutationDeps): Pick<Board, 'create' | 'upd
     const path = taskPath(location, fileNameOf(task));
     return locks.exclusive(id, async (held) => {
       // Another process may have used an id that a caller chose; one of our own making is not looked for.
-      if (givenId !== undefined) await follower.reread(id, held);
+      if (givenId !== undefined || operation?.repeated) await follower.reread(id, held);
       const broken = index.brokenFileOf(id);
       if (broken) throw brokenFileError(id, broken);
-      if (index.find(id)) throw conflict(`A task with the id ${id} exists.`, { resourceType: 'task', resourceId: id });
+      const existing = index.find(id)?.task;
+      // An earlier try of the same operation came this far.
+      if (existing && operation?.owns(id) && existing.createdAt === now && existing.createdBy === actor)
+        return existing;
+      if (existing) throw conflict(`A task with the id ${id} exists.`, { resourceType: 'task', resourceId: id });
       assertUniqueIdentity(index, 'create', task, path);
       const file = await writeTask({ dir, path, task, held });
       index.put(file);

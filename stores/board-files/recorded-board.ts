@@ -1,4 +1,5 @@
 import type { Task, TaskLocation } from '../../contracts/task';
+import { currentOperation, type Operation } from '../../platform/operations/operation';
 import type { Board, TaskChange } from './types';
 import { wrappedBoard } from './wrapped-board';
 
@@ -20,10 +21,13 @@ export interface RecordedChange {
 export function recordedBoard(board: Board, record: (change: RecordedChange) => Promise<void>): Board {
   /** Notes what a change was made of; the last time it ran is the one that stands. */
   const noting = (change: TaskChange) => {
-    const seen: { task?: Task } = {};
+    const operation = currentOperation();
+    const seen: { task?: Task; done?: boolean } = {};
     const noted: TaskChange = (current: Task, location: TaskLocation) => {
-      seen.task = current;
-      return change(current, location);
+      seen.task = operation?.repeated ? withoutOwnItems(current, operation) : current;
+      seen.done = seen.task !== current;
+      // An earlier try of the operation has added its items: they are there once, and are recorded if they were not.
+      return seen.done ? {} : change(current, location);
     };
     return { seen, noted };
   };
@@ -37,7 +41,7 @@ export function recordedBoard(board: Board, record: (change: RecordedChange) => 
     async update(id, change, writer) {
       const { seen, noted } = noting(change);
       const after = await board.update(id, noted, writer);
-      const changed = after.revision !== seen.task?.revision;
+      const changed = seen.done === true || after.revision !== seen.task?.revision;
       if (changed) await record({ operation: 'update', actor: writer.actor, before: seen.task, after });
       return after;
     },
@@ -57,4 +61,18 @@ export function recordedBoard(board: Board, record: (change: RecordedChange) => 
       if (before) await record({ operation: 'delete', actor: writer.actor, before, after: before });
     },
   });
+}
+
+/** The task without the items of its lists that the operation has added; the task itself when there are none. */
+function withoutOwnItems(task: Task, operation: Operation): Task {
+  const isOwn = (item: unknown): boolean =>
+    typeof item === 'object' && item !== null && 'id' in item && typeof item.id === 'string' && operation.owns(item.id);
+  const without = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.some(isOwn) ? value.filter((item) => !isOwn(item)) : value;
+    if (typeof value !== 'object' || value === null) return value;
+    const entries = Object.entries(value).map(([name, inner]): [string, unknown] => [name, without(inner)]);
+    const same = entries.every(([name, inner]) => inner === (value as Record<string, unknown>)[name]);
+    return same ? value : Object.fromEntries(entries);
+  };
+  return without(task) as Task;
 }

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { join } from 'node:path';
 import type { Task } from '../../contracts/task';
 import { AppError } from '../../platform/errors/app-error';
+import { currentOperation } from '../../platform/operations/operation';
 import type { TaskFile } from './board-file';
 import { replaceFile } from './durable-file';
 import type { FrontMatter } from './front-matter';
@@ -28,7 +29,10 @@ export interface TaskWrite {
  */
 export async function writeTask({ dir, path, task, seen, held }: TaskWrite): Promise<TaskFile> {
   const written = compose(task, seen?.source);
-  await replaceFile(join(dir, path), written.text, seen?.signature, () => held.assertHeld());
+  await replaceFile(join(dir, path), written.text, seen?.signature, () => {
+    held.assertHeld();
+    currentOperation()?.noteWrite();
+  });
   const stats = await statOf(join(dir, path));
   // Fresh: the next look reads the file again, in case a hand was faster than our look at its times.
   return {

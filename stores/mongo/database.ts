@@ -79,6 +79,11 @@ class MongoDatabase implements Database {
     return openGridFsBlobs(this.db, `${name}.blobs`);
   }
 
+  /** Each write of MongoDB stands by itself: no lock is held over several, so there is none to wait for. */
+  async assertWritable(): Promise<void> {
+    // Nothing to ask.
+  }
+
   async ping(): Promise<void> {
     const pings = this.db.collection<Stored & { at: string }>('store.ping');
     await translated('store.ping', async () => {

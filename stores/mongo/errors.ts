@@ -1,7 +1,9 @@
 import { MongoError, MongoServerError } from 'mongodb';
-import { DuplicateKeyError, InvalidOperationError, StoreUnavailableError } from '../errors';
+import { DuplicateKeyError, InvalidOperationError, StoreFullError, StoreUnavailableError } from '../errors';
 
 const duplicateKey = 11_000;
+/** `OutOfDiskSpace`, and the quota of a database. */
+const full = new Set([12_501, 14_031]);
 /** Codes by which the server says that an update does not fit the document it met. */
 const doesNotFit = new Set([2, 9, 14, 28, 40, 54, 56, 57]);
 /** Codes of an outage that passes: elections, shutdowns, timeouts, write concerns that were not met. */
@@ -29,10 +31,14 @@ export function translateError(collection: string, error: unknown): unknown {
   if (isDuplicateKey(error)) return new DuplicateKeyError(collection, duplicateKeys(error));
   if (error instanceof MongoServerError) {
     const code = typeof error.code === 'number' ? error.code : 0;
+    if (full.has(code)) return new StoreFullError('MongoDB', { cause: error });
     if (doesNotFit.has(code)) return new InvalidOperationError(collection, error.message);
     if (!passing.has(code) && !error.hasErrorLabel('RetryableWriteError')) return error;
   }
-  return new StoreUnavailableError(`MongoDB does not answer as it should: ${error.message}`, { cause: error });
+  // No server was found, so nothing was sent to one.
+  const unsent = error.name === 'MongoServerSelectionError';
+  const message = `MongoDB does not answer as it should: ${error.message}`;
+  return new StoreUnavailableError(message, { cause: error, changedNothing: unsent });
 }
 
 /** Runs an operation of the driver with the port's errors. */

@@ -1,6 +1,7 @@
 import type { Document, Filter, UpdateFilter } from 'mongodb';
 import { aggregate } from 'mingo';
 import type { Collection, FindOptions, Stored } from '../collection';
+import { StoreUnavailableError } from '../errors';
 import { documentJson } from '../rules/document';
 import { equalities } from '../rules/filter';
 import { parsePipeline } from '../rules/pipeline';
@@ -108,7 +109,13 @@ export class SqliteCollection<T extends Stored> implements Collection<T> {
     let changed = 0;
     for (let start = 0; start < found.length; start += mostInWrite) {
       const ids = found.slice(start, start + mostInWrite).map(({ _id }) => _id);
-      changed += await this.writer.submit(() => this.changeEach(ids, filter, change), { atomic: true });
+      changed += await this.writer
+        .submit(() => this.changeEach(ids, filter, change), { atomic: true })
+        .catch((error: unknown) => {
+          // What the writes before this one have changed stays.
+          if (changed === 0 || !(error instanceof StoreUnavailableError)) throw error;
+          throw new StoreUnavailableError(error.message, { cause: error });
+        });
     }
     return changed;
   }

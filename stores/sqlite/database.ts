@@ -19,7 +19,9 @@ export interface SqliteOptions {
   file: string;
   log: Log;
   /** How long other processes may hold the lock, in milliseconds. Default 10,000. */
-  patienceMs?: number;
+  patienceMs?: number | undefined;
+  /** How large the file may grow, in MiB; as large as its disk allows when absent or 0. */
+  maxMb?: number | undefined;
   /** How often expired documents are removed, in milliseconds. Default one minute. */
   sweepEveryMs?: number;
 }
@@ -48,12 +50,18 @@ class SqliteDatabase implements Database {
     this.sweeper = setInterval(() => void this.sweep(), sweepEveryMs).unref();
   }
 
-  async configure(): Promise<void> {
+  async configure(maxMb: number): Promise<void> {
     await this.writer.read(() => {
+      if (maxMb > 0) this.limitTo(maxMb);
       this.connection.rows('PRAGMA journal_mode = WAL');
       // FULL: a commit is acknowledged when it is on disk, not only when the system has it.
       this.connection.execute('PRAGMA synchronous = FULL');
     });
+  }
+
+  private limitTo(maxMb: number): void {
+    const [pageBytes] = this.connection.row<[number]>('PRAGMA page_size') ?? [4_096];
+    this.connection.rows(`PRAGMA max_page_count = ${Math.floor((maxMb * 1_048_576) / pageBytes)}`);
   }
 
   async collection<T extends Stored>(spec: CollectionSpec): Promise<Collection<T>> {
@@ -79,6 +87,11 @@ class SqliteDatabase implements Database {
   async blobs(name: string): Promise<BlobStore> {
     assertDeclarable(name, []);
     return openFileBlobs(join(this.folder, 'blobs', name));
+  }
+
+  /** A transaction that changes nothing needs the write lock, and no write to the disk. */
+  async assertWritable(): Promise<void> {
+    await this.writer.submit(() => undefined);
   }
 
   async ping(): Promise<void> {
@@ -134,11 +147,12 @@ export async function openSqlite({
   log,
   patienceMs = 10_000,
   sweepEveryMs = 60_000,
+  maxMb = 0,
 }: SqliteOptions): Promise<Database> {
   makeFolder(dirname(file));
   const database = new SqliteDatabase(new Connection(file), log, dirname(file), { patienceMs, sweepEveryMs });
   try {
-    await database.configure();
+    await database.configure(maxMb);
   } catch (error) {
     await database.close();
     throw error;

@@ -1,4 +1,4 @@
-import { DuplicateKeyError, StoreUnavailableError } from '../errors';
+import { DuplicateKeyError, StoreFullError, StoreUnavailableError } from '../errors';
 
 /** Which keys a unique index covers, by the index's name in the file. */
 export type UniqueKeys = ReadonlyMap<string, { collection: string; keys: string[] }>;
@@ -26,7 +26,12 @@ export function translateError(error: unknown, uniqueKeys: UniqueKeys): unknown 
     if (table !== undefined) return new DuplicateKeyError(table, ['_id']);
     return error;
   }
+  // Its disk, its quota or its own limit; the shared-memory file is the one that SQLite cannot make without space.
+  if (code === 'SQLITE_FULL' || code === 'SQLITE_IOERR_SHMSIZE') {
+    return new StoreFullError('the embedded database', { cause: error });
+  }
   // SQLITE_ERROR is a mistake in our own SQL: it must not look like something that repeating could cure.
   if (code === 'SQLITE_ERROR') return error;
-  return new StoreUnavailableError(`The database does not work: ${error.message} (${code}).`, { cause: error });
+  const message = `The database does not work: ${error.message} (${code}).`;
+  return new StoreUnavailableError(message, { cause: error, changedNothing: isBusy(error) });
 }

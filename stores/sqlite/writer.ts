@@ -38,7 +38,9 @@ export class Writer {
    * @param options.atomic set when `work` changes more than one row
    */
   submit<T>(work: () => T, { atomic = false } = {}): Promise<T> {
-    if (this.closed) return Promise.reject(new StoreUnavailableError('The database is closed.'));
+    if (this.closed) {
+      return Promise.reject(new StoreUnavailableError('The database is closed.', { changedNothing: true }));
+    }
     return new Promise<T>((resolve, reject) => {
       this.waiting.push({ work, resolve: resolve as (value: unknown) => void, reject, atomic });
       if (!this.flushing) {
@@ -128,7 +130,10 @@ export class Writer {
 
   private failAll(writes: Write[], cause: unknown): void {
     const error = isBusy(cause)
-      ? new StoreUnavailableError(`The database stayed locked for ${this.patienceMs} ms.`, { cause })
+      ? new StoreUnavailableError(`The database stayed locked for ${this.patienceMs} ms.`, {
+          cause,
+          changedNothing: true,
+        })
       : translateError(cause, this.uniqueKeys);
     for (const write of writes) write.reject(error);
   }

@@ -19,6 +19,8 @@ export const openCompletions: OpenArea =
         path: '/completions',
         mount: 'root',
         operationId: 'createCompletion',
+        // An answer that is streamed is stored nowhere.
+        idempotency: 'none',
         summary: 'Ask a model, and get its answer as events or as one JSON document',
         tag: 'completions',
         permission: usePermission,

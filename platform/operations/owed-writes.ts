@@ -1,0 +1,74 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Log } from '../log/log';
+import { backoffMs } from '../processes/backoff';
+import { currentOperation } from './operation';
+
+/** Writes that belong to a change that stands already. */
+export interface OwedWrites {
+  /**
+   * Does the write now; when it fails, again and again in the background. The failure is thrown at once, or by the running
+   * operation in its end: then all that belongs to its change is written or owed.
+   */
+  write(what: string, write: () => Promise<unknown>): Promise<void>;
+  /** Tries what is owed once more, and gives up. */
+  close(): Promise<void>;
+}
+
+const pauses = { firstMs: 200, maxMs: 5_000 };
+/** More than this is not remembered: what stands already says most of it, and memory is bounded. */
+const maxOwed = 10_000;
+
+/**
+ * Entries about changes (activity, audit) whose store failed after the change was made: they are written as soon as the
+ * store can be written again. Each write must be one that may be done twice.
+ */
+export function createOwedWrites(log: Log): OwedWrites {
+  const owed: { what: string; write: () => Promise<unknown> }[] = [];
+  const ending = new AbortController();
+  let paying: Promise<void> | undefined;
+
+  async function payAll(): Promise<void> {
+    for (let failures = 1; owed.length > 0 && !ending.signal.aborted; failures += 1) {
+      await delay(backoffMs(failures, pauses), undefined, { signal: ending.signal, ref: false }).catch(() => undefined);
+      await payOnce();
+    }
+    paying = undefined;
+  }
+
+  /** Whether all of it could be written. */
+  async function payOnce(): Promise<boolean> {
+    for (;;) {
+      const [next] = owed;
+      if (!next) return true;
+      try {
+        await next.write();
+        owed.shift();
+        log.info({ what: next.what }, 'an entry that was owed is written');
+      } catch {
+        return false;
+      }
+    }
+  }
+
+  return {
+    async write(what, write) {
+      const operation = currentOperation();
+      try {
+        // What failed a moment ago would only be waited for again.
+        if (operation?.hasDeferredFailure) throw new Error('An earlier entry of the same change is owed.');
+        await write();
+      } catch (error) {
+        if (owed.length < maxOwed) owed.push({ what, write });
+        else log.error({ what }, 'an entry is lost: the store has not been writable for too long');
+        paying ??= payAll();
+        if (!operation) throw error;
+        operation.deferFailure(error);
+      }
+    },
+    async close() {
+      ending.abort();
+      await paying;
+      if (!(await payOnce())) log.error({ entries: owed.length }, 'entries could not be written before the end');
+    },
+  };
+}

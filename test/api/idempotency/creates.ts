@@ -1,0 +1,90 @@
+/** What is there for the creates to be about. */
+export interface Subjects {
+  taskId: string;
+}
+
+/** A request that makes something, by its operation: the path and a body, of which there are no two alike. */
+export const creates: Record<string, (subjects: Subjects) => [path: string, body: object]> = {
+  createTask: () => ['/api/tasks', { title: 'Made once', subtasks: [{ title: 'Step', completed: false }] }],
+  createBacklogTask: () => ['/api/backlog', { title: 'Planned once' }],
+  addComment: ({ taskId }) => [`/api/tasks/${taskId}/comments`, { text: 'Said once, @reviewer' }],
+  addSubtask: ({ taskId }) => [`/api/tasks/${taskId}/subtasks`, { title: 'One step' }],
+  addVerificationStep: ({ taskId }) => [`/api/tasks/${taskId}/verification`, { description: 'Look once' }],
+  addObservation: ({ taskId }) => [`/api/tasks/${taskId}/observations`, { type: 'insight', content: 'Seen once' }],
+  addTaskDeliverable: ({ taskId }) => [`/api/tasks/${taskId}/deliverables`, { title: 'Report' }],
+  createProject: () => ['/api/projects', { label: 'Once' }],
+  createSprint: () => ['/api/sprints', { label: 'Once' }],
+  createTaskType: () => ['/api/task-types', { label: 'Once' }],
+  createTemplate: () => ['/api/templates', { name: 'Bug', taskDefaults: {} }],
+  createBroadcast: () => ['/api/broadcasts', { message: 'Hear this once' }],
+  createNotification: () => ['/api/notifications', { message: 'Know this once' }],
+  processMentions: ({ taskId }) => ['/api/notifications/process', { taskId, content: 'Ask @alice and @bob' }],
+  addSquadMessage: () => ['/api/chat/squad', { message: 'Once, @carol' }],
+  sendChatMessage: () => ['/api/chat/send', { message: 'Hello once' }],
+  addDecision: () => ['/api/decisions', { decision: 'This way', confidence: 0.5, agent: 'decider' }],
+  createCeremony: () => ['/api/ceremonies', { kind: 'design_review', target: { prUrl: 'https://example.org/1' } }],
+  giveFeedback: () => ['/api/feedback', { content: 'Good', sentiment: 'positive' }],
+  submitError: () => ['/api/errors/submit', { errorMessage: 'It broke once' }],
+  proposeReflection: () => [
+    '/api/reflections',
+    {
+      category: 'session',
+      promotionTarget: 'handbook',
+      confidence: 0.5,
+      source: { kind: 'error' },
+      summary: 'Learnt once',
+    },
+  ],
+  createSharedResource: () => ['/api/shared-resources', { name: 'Shared', type: 'prompt', content: 'Do it' }],
+  trackDocument: () => ['/api/doc-freshness', { path: 'docs/once.md', type: 'runbook', maxAgeDays: 30 }],
+  createScoringProfile: () => [
+    '/api/scoring/profiles',
+    {
+      name: 'Once',
+      compositeMethod: 'minimum',
+      scorers: [{ id: 'tests', type: 'KeywordContains', name: 'tests', weight: 1, keywords: ['test'] }],
+    },
+  ],
+  createPolicy: () => [
+    '/api/policies',
+    {
+      id: 'once',
+      type: 'block-action-type',
+      name: 'Once',
+      enabled: false,
+      responseAction: 'block',
+      config: { actionTypes: ['merge'] },
+    },
+  ],
+  createToolPolicy: () => ['/api/tool-policies', { role: 'once', allowed: ['*'], denied: [], description: 'Once' }],
+  createAgentPermission: () => ['/api/agents/permissions', { agentId: 'once' }],
+  requestPermissionApproval: () => ['/api/agents/permissions/approvals', { agentId: 'once', action: 'merge' }],
+  createSandboxPreset: () => ['/api/sandbox-policies', { id: 'once', name: 'Once' }],
+  createHook: () => [
+    '/api/hooks',
+    { name: 'Once', event: 'task.created', action: 'webhook', config: { url: 'https://example.org/once' } },
+  ],
+  trustWorkspace: () => [
+    '/api/workspace-capabilities/trusted',
+    { workspaceId: 'peer', name: 'Peer', capabilities: [] },
+  ],
+  reportTelemetry: ({ taskId }) => ['/api/telemetry/events', { type: 'task.created', taskId }],
+  reportTelemetryBulk: ({ taskId }) => ['/api/telemetry/events/bulk', { events: [{ type: 'task.created', taskId }] }],
+};
+
+/** Creates that need a worker, with the rule by which each is done once. */
+export const elsewhere: Record<string, string> = {
+  startRun: 'its own key, which is the attempt',
+  forkConversation: 'its own key, which is the attempt',
+  resumeConversation: 'its own key, which is the attempt',
+  followUpConversation: 'its own key, which is the attempt',
+  reportRunTokens: 'its own key, under which usage is counted once',
+  renewCallbackSecret: 'a secret is stored nowhere, so each request makes another one',
+  transitionRunPhase: 'the key, and operationId in its body',
+  decideWorkspaceTrust: 'the key, and the number of the decision it follows',
+  revokeWorkspaceTrust: 'the key, and the number of the decision it follows',
+  createWorktree: 'the key, and one worktree for each task',
+  addRepository: 'the key, and its name; a host reads its settings first',
+  registerAgent: 'the key, and the id that it names: a repetition announces it again',
+  addAttachments: 'the key; its body is a form',
+};
