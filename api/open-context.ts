@@ -136,7 +136,11 @@ export async function openContext(env: ApiEnvironment, log: Log, closers: Closer
     uploads: await openUploadFolder(join(env.BOARD_DATA_DIR, 'uploads')),
     authenticate: authenticatorOf(env),
     authFailures: auditedAuthFailures(env, audit, log),
-    checks: { storage: storageCheck(database), memory: memoryCheck(), disk: diskCheck(env.BOARD_DATA_DIR) },
+    checks: {
+      storage: storageCheck(database),
+      memory: memoryCheck(),
+      disk: diskCheck(env.BOARD_DATA_DIR, env.BOARD_DISK_MIN_FREE_MB),
+    },
     startedAt: new Date(),
   };
 }

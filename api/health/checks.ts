@@ -1,12 +1,11 @@
-import { statfs } from 'node:fs/promises';
 import { getHeapStatistics } from 'node:v8';
 import type { Client } from '@temporalio/client';
+import { freeBytes } from '../../platform/processes/free-space';
 import type { Database } from '../../stores/collection';
 
 /** Resolves when the thing it looks at can be relied on, and rejects with the reason when not. */
 export type HealthCheck = () => Promise<void>;
 
-const minimumFreeBytes = 100 * 1_048_576;
 const heapCeiling = 0.95;
 
 export const storageCheck =
@@ -21,13 +20,15 @@ export const temporalCheck =
     await client.withDeadline(Date.now() + 2_000, () => client.workflowService.getSystemInfo({}));
   };
 
-/** @param directory where board files and blobs are written */
+/**
+ * @param directory where board files and blobs are written
+ * @param minFreeMb how much space has to be left there, in MiB
+ */
 export const diskCheck =
-  (directory: string): HealthCheck =>
+  (directory: string, minFreeMb: number): HealthCheck =>
   async () => {
-    const { bavail, bsize } = await statfs(directory);
-    if (bavail * bsize < minimumFreeBytes)
-      throw new Error(`less than ${minimumFreeBytes} bytes are free in ${directory}`);
+    const free = await freeBytes(directory);
+    if (free < minFreeMb * 1_048_576) throw new Error(`less than ${minFreeMb} MiB are free in ${directory}`);
   };
 
 export const memoryCheck = (): HealthCheck => async () => {

@@ -94,7 +94,9 @@ async function withFileDigests(body: unknown): Promise<unknown> {
   const fields = await Promise.all(
     Object.entries(body).map(async ([name, value]: [string, unknown]) => [
       name,
-      Array.isArray(value) ? await Promise.all(value.map((one) => (isFile(one) ? fileDigest(one) : one))) : value,
+      Array.isArray(value)
+        ? await Promise.all(value.map((one: unknown) => (isFile(one) ? fileDigest(one) : one)))
+        : value,
     ]),
   );
   return Object.fromEntries(fields) as unknown;
@@ -133,7 +135,7 @@ export async function answerOnce(
   }
   if (claim.state === 'under-way') throw underWay();
   const { token } = claim;
-  const operation = new Operation(claim);
+  const operation = new Operation({ ...claim, keyed: true });
   ctx.state.operation = operation;
   ctx.state.hasIdempotencyKey = true;
   const renewing = setInterval(() => void keys.renew(id, token).catch(() => undefined), renewEveryMs).unref();

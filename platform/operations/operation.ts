@@ -8,6 +8,8 @@ export interface OperationStart {
   startedAt: Date;
   /** Whether an earlier try may have done part of it. */
   repeated: boolean;
+  /** Whether its caller may ask for it again under a key. */
+  keyed?: boolean;
 }
 
 /**
@@ -18,16 +20,18 @@ export class Operation {
   private readonly seed: Buffer;
   private readonly time: number;
   readonly repeated: boolean;
+  readonly isKeyed: boolean;
   private readonly drawn = new Map<string, number>();
   private readonly made = new Set<string>();
   private ended = false;
   private written = false;
   private deferred: { error: unknown } | undefined;
 
-  constructor({ seed, startedAt, repeated }: OperationStart) {
+  constructor({ seed, startedAt, repeated, keyed = false }: OperationStart) {
     this.seed = seed;
     this.time = startedAt.getTime();
     this.repeated = repeated;
+    this.isKeyed = keyed;
   }
 
   /** Up to 32 bytes, the same for the same `name` and the same number of calls with it before. */

@@ -4,6 +4,7 @@ import type { PartEnvironment } from '../../platform/config/part-settings';
 import { accessLog } from '../../platform/http/access-log';
 import { createAuthFailures } from '../../platform/http/auth-failures';
 import type { RequestState } from '../../platform/http/context';
+import type { IdempotencyKeys } from '../../platform/http/idempotency';
 import { requestId } from '../../platform/http/request-id';
 import { createRoutes, type Routes } from '../../platform/http/routes';
 import { securityHeaders } from '../../platform/http/security-headers';
@@ -19,9 +20,15 @@ export interface WorkflowRunsApp {
   routes: Routes;
 }
 
+interface AppOptions {
+  env: PartEnvironment<'workflow-runs'>;
+  log: Log;
+  idempotencyKeys: IdempotencyKeys;
+}
+
 /** Puts the API of the service together: what every request goes through, and its areas. */
 export function createWorkflowRunsApp(
-  { env, log }: { env: PartEnvironment<'workflow-runs'>; log: Log },
+  { env, log, idempotencyKeys }: AppOptions,
   areas: readonly ((routes: Routes) => void)[],
 ): WorkflowRunsApp {
   const app = new Koa<RequestState>();
@@ -42,6 +49,7 @@ export function createWorkflowRunsApp(
     checkResponses: env.NODE_ENV !== 'production',
     setHeaders: linkNextPage,
     audit: () => Promise.resolve(),
+    idempotencyKeys,
   });
   app.on('error', (error: unknown) => log.debug({ err: error }, 'connection ended early'));
   app.use(requestId());

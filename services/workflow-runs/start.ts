@@ -8,7 +8,9 @@ import { createActivityFence } from '../../platform/temporal/activity-fence';
 import { createProofVerifier } from '../../platform/temporal/proof-verifier';
 import { listen } from '../../platform/http/server';
 import type { Log } from '../../platform/log/log';
+import { operationTime } from '../../platform/operations/operation';
 import { openDataDirectory } from '../../platform/processes/data-directory';
+import { createIdempotencyKeyStore } from '../../stores/idempotency-key-store';
 import { openMessageProofs } from '../../stores/message-key-store';
 import { openDatabase, storeOptions } from '../../stores/open';
 import { createWorkflowRunsActivities } from './activities';
@@ -44,7 +46,7 @@ export interface RunningWorkflowRuns {
 
 /** Starts the workflow-run service: its API, and the worker that runs its workflows. */
 export async function startWorkflowRuns(options: WorkflowRunsOptions): Promise<RunningWorkflowRuns> {
-  const { env, log, client, connection, taskQueue = usualQueue, now = () => new Date() } = options;
+  const { env, log, client, connection, taskQueue = usualQueue, now = operationTime } = options;
   const dataDir = join(env.BOARD_DATA_DIR, 'workflow-runs');
   await openDataDirectory(env.BOARD_DATA_DIR, log);
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
@@ -53,6 +55,7 @@ export async function startWorkflowRuns(options: WorkflowRunsOptions): Promise<R
   const database = await openDatabase({ ...storeOptions(env), dataDir, log });
   const runs = await createRunStore(database);
   const sessions = await createSessionStore(database);
+  const idempotencyKeys = await createIdempotencyKeyStore(database);
   const messageProofs = await openMessageProofs(database);
   const proofs = createProofVerifier({
     proofs: messageProofs,
@@ -91,7 +94,7 @@ export async function startWorkflowRuns(options: WorkflowRunsOptions): Promise<R
     log.warn(
       'WORKFLOW_RUNS_USERS or WORKFLOW_RUNS_JWT_PUBLIC_KEY is not set: every call of the workflow-run service is refused',
     );
-  const { app } = createWorkflowRunsApp({ env, log }, opened);
+  const { app } = createWorkflowRunsApp({ env, log, idempotencyKeys }, opened);
   const server = await listen(app.callback(), {
     host: env.BOARD_HOST,
     port: env.WORKFLOW_RUNS_PORT,

@@ -4,7 +4,7 @@ import { AppError } from '../../../platform/errors/app-error';
 import type { HttpContext, HttpMiddleware } from '../../../platform/http/context';
 import type { RefusalBody } from '../../../platform/http/raw-refusal';
 import type { Log } from '../../../platform/log/log';
-import { StoreUnavailableError } from '../../../stores/errors';
+import { StoreFullError, StoreUnavailableError } from '../../../stores/errors';
 
 /** How this service refuses: one entry for each thing that is wrong. */
 export const errorDocument = z
@@ -36,7 +36,8 @@ export const errorsAsDocument =
       ctx.status = status;
       ctx.set('Cache-Control', 'no-store');
       if (status === 401) ctx.set('WWW-Authenticate', 'Bearer');
-      if (status === 503) ctx.set('Retry-After', '1');
+      const again = error instanceof AppError && error.details.retryAfterMs !== undefined;
+      if (status === 503 || again) ctx.set('Retry-After', '1');
       ctx.body = documentOf(status, details);
     }
   };
@@ -52,6 +53,7 @@ export const refusalDocument: RefusalBody = ({ status, message }) => ({
 });
 
 function refusalOf(error: unknown, ctx: HttpContext, log: Log): Refusal {
+  if (error instanceof StoreFullError) return { status: 507, details: [error.message] };
   if (error instanceof StoreUnavailableError)
     return { status: 503, details: ['The store cannot be reached now. Try again.'] };
   if (!(error instanceof AppError)) {

@@ -1,4 +1,5 @@
 import { monotonicFactory } from 'ulid';
+import { operationUlid } from '../../../platform/operations/new-ids';
 import type { Database, Stored } from '../../../stores/collection';
 import type { HistoryEntry, SavedQuery, SavedQueryInput } from './saved-query';
 
@@ -21,7 +22,7 @@ export async function createQueryStore(db: Database, { kept = keptExecutions }: 
   return {
     async add(input: SavedQueryInput, at: Date): Promise<SavedQuery> {
       const time = at.toISOString();
-      const record = { _id: nextId(at.getTime()), ...input, created_at: time, updated_at: time };
+      const record = { _id: operationUlid(at, nextId), ...input, created_at: time, updated_at: time };
       await saved.insert(record);
       return present(record);
     },

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ulid } from 'ulid';
 import type { Routes } from '../../../platform/http/routes';
+import { operationUlid } from '../../../platform/operations/new-ids';
 import { compileGraph, GraphError } from '../graph/compile';
 import type { Graph } from '../graph/graph';
 import { usePermission } from '../http/auth';
@@ -155,7 +156,7 @@ const slugOf = (name: string): string =>
 
 function newRun(dotSource: string, { name, goal }: Graph, user: string, at: Date): RunRecord {
   return {
-    _id: ulid(at.getTime()),
+    _id: operationUlid(at, ulid),
     status: 'queued',
     workflow: { name, slug: slugOf(name) },
     title: (goal ?? name).slice(0, 200),

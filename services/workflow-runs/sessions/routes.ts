@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import { operationUuid } from '../../../platform/operations/new-ids';
 import type { OpenArea } from '../context';
 import { usePermission } from '../http/auth';
 import { callerLeft } from '../http/caller-left';
@@ -48,7 +48,7 @@ export const openSessions: OpenArea = async (context) => {
   }
 
   const draft = (to: string, content: string): Draft => ({
-    _id: randomUUID(),
+    _id: operationUuid(),
     session: to,
     content,
     created_at: now().toISOString(),
@@ -74,7 +74,7 @@ export const openSessions: OpenArea = async (context) => {
           ...(system === undefined ? {} : { system }),
           created_by: auth.userId,
         };
-        const id = randomUUID();
+        const id = operationUuid();
         await sendMessage(context, { ...draft(id, content), opens });
         return presentSession(await known(id));
       },

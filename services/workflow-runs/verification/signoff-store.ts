@@ -1,4 +1,5 @@
 import { monotonicFactory } from 'ulid';
+import { operationUlid } from '../../../platform/operations/new-ids';
 import type { Database, Stored } from '../../../stores/collection';
 import type { Signoff, SignoffInput } from './signoff';
 
@@ -30,7 +31,7 @@ export async function createSignoffStore(db: Database) {
   });
   return {
     async add(input: SignoffInput, at: Date): Promise<Signoff> {
-      const record = { _id: nextId(at.getTime()), ...input, created_at: at.toISOString() };
+      const record = { _id: operationUlid(at, nextId), ...input, created_at: at.toISOString() };
       await signoffs.insert(record);
       return present(record);
     },

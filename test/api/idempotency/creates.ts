@@ -20,6 +20,7 @@ export const creates: Record<string, (subjects: Subjects) => [path: string, body
   createNotification: () => ['/api/notifications', { message: 'Know this once' }],
   processMentions: ({ taskId }) => ['/api/notifications/process', { taskId, content: 'Ask @alice and @bob' }],
   addSquadMessage: () => ['/api/chat/squad', { message: 'Once, @carol' }],
+  reportDelegationViolation: ({ taskId }) => ['/api/agent/status/delegation-violation', { rule: 'no chains', taskId }],
   sendChatMessage: () => ['/api/chat/send', { message: 'Hello once' }],
   addDecision: () => ['/api/decisions', { decision: 'This way', confidence: 0.5, agent: 'decider' }],
   createCeremony: () => ['/api/ceremonies', { kind: 'design_review', target: { prUrl: 'https://example.org/1' } }],
