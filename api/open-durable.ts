@@ -13,6 +13,7 @@ import { temporalCheck } from './health/checks';
 import { openHooks } from './hooks/open';
 import { openOutputArtifacts } from './output-artifacts/open';
 import { openPhases } from './phases/open';
+import { openRetention } from './retention/open';
 import { openRewind } from './rewind/open';
 import { openRuns } from './runs/open';
 import { runRoutes } from './runs/routes';
@@ -32,6 +33,7 @@ const durableAreas: OpenArea[] = [
   openApprovals,
   openPhases,
   openWorkspaceTrust,
+  openRetention,
 ];
 
 /** Opens the runs of tasks with all that belongs to them. */

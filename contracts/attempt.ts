@@ -54,6 +54,8 @@ export const attempt = z
     createdBy: z.string(),
     startedAt: timestamp.optional(),
     endedAt: timestamp.optional(),
+    /** When its events were purged, but for the one of its end. */
+    eventsPurgedAt: timestamp.optional(),
     completion: completionResult.optional(),
     /** What it used, once it has ended. */
     usage: runUsage.optional(),

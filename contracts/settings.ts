@@ -88,6 +88,17 @@ export const watcherSettings = z.strictObject({
 });
 export type WatcherSettings = z.infer<typeof watcherSettings>;
 
+/** How long things are kept; `null` is for ever. Deleted tasks are kept until the `purgeAfter` they were given. */
+const retention = z.strictObject({
+  /** Days after the last change of an archived task. */
+  archivedTaskDays: count(36_500).nullable(),
+  /** Days after the end of an attempt; the event of its end stays. */
+  runEventDays: count(36_500).nullable(),
+  traceDays: count(90),
+  /** Hours after the last change of what an agent has left that outlived its worker. */
+  spoolHours: count(8_760),
+});
+
 /** Every feature setting (specification 1, `/api/settings/features`). */
 export const features = z
   .strictObject({
@@ -109,6 +120,7 @@ export const features = z
     }),
     watcher: watcherSettings,
     admission,
+    retention,
   })
   .meta({ id: 'FeatureSettings' });
 export type Features = z.infer<typeof features>;

@@ -32,7 +32,7 @@ export async function createAttachmentStore(
 ) {
   const holds = await db.collection<AttachmentHold>({
     name: 'attachment-holds',
-    indexes: [{ keys: { state: 1, since: 1 } }, { keys: { sha256: 1, state: 1 } }],
+    indexes: [{ keys: { state: 1, since: 1 } }, { keys: { sha256: 1, state: 1 } }, { keys: { taskId: 1 } }],
   });
   const texts = await db.collection<Stored & { text: string }>({ name: 'attachment-texts' });
   // A store of its own: content of runs expires, and its cleanup knows nothing of attachments.
@@ -63,6 +63,10 @@ export async function createAttachmentStore(
 
     /** The attachments are in no file any more; their content goes with `remove`. */
     release: (ids: readonly string[]) => enter('released', ids),
+
+    /** The task is about to be gone for good, with all its attachments. */
+    releaseOf: (taskId: string) =>
+      holds.updateMany({ taskId }, { $set: { state: 'released', since: now().toISOString() } }),
 
     /** What is due to be removed, in the order in which it was released. */
     released: (after: string, limit: number) =>

@@ -16,6 +16,7 @@ import type { Around } from '../runs/completion/outside';
 import type { Page, PageRequest } from '../platform/lists/page';
 import type { Collection, Database } from './collection';
 import { findPage } from './find-page';
+import { inOrder } from './in-order';
 import { inPages } from './in-pages';
 import { insertOrGet } from './insert';
 
@@ -103,6 +104,7 @@ export async function createAttemptStore(db: Database) {
       { keys: { state: 1, createdAt: -1 } },
       { keys: { state: 1, _id: 1 } },
       { keys: { rootAttemptId: 1 } },
+      { keys: { eventsPurgedAt: 1, endedAt: 1 } },
     ],
   });
 
@@ -161,6 +163,21 @@ export async function createAttemptStore(db: Database) {
     async *active(pageSize?: number): AsyncGenerator<AttemptRecord> {
       for (const state of active) yield* inPages(attempts, { state }, pageSize);
     },
+
+    /** Attempts that ended before a moment and still have their events, those that ended first before the others. */
+    async *endedBefore(moment: string): AsyncGenerator<AttemptRecord> {
+      const due = inOrder(attempts, {
+        field: 'endedAt',
+        before: moment,
+        filter: { eventsPurgedAt: { $exists: false } },
+      });
+      // One whose end is being recorded has the rest of its events still before it.
+      for await (const record of due) if (!active.includes(record.state)) yield record;
+    },
+
+    /** Says that the events of an attempt were kept long enough. */
+    eventsPurged: (id: string, at: string) =>
+      attempts.findOneAndUpdate({ _id: id }, { $set: { eventsPurgedAt: at }, $inc: { revision: 1 } }),
 
     /** Some of the attempts that are not over, the newest first. */
     listActive: (limit: number) => attempts.find({ state: { $in: active } }, { sort: { createdAt: -1 }, limit }),
@@ -307,6 +324,7 @@ export const presentAttempt = (record: AttemptRecord): Attempt => ({
   createdBy: record.createdBy,
   ...(record.startedAt === undefined ? {} : { startedAt: record.startedAt }),
   ...(record.endedAt === undefined ? {} : { endedAt: record.endedAt }),
+  ...(record.eventsPurgedAt === undefined ? {} : { eventsPurgedAt: record.eventsPurgedAt }),
   ...(record.completion === undefined ? {} : { completion: record.completion }),
   ...(record.usage === undefined ? {} : { usage: record.usage }),
   ...(record.launch?.status === 'refused'

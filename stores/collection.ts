@@ -102,6 +102,8 @@ export interface EntryLog<T extends LogEntry> {
   read(scope: string, after: number, limit: number): Promise<T[]>;
   /** The highest sequence of the scope; 0 when it is empty. */
   last(scope: string): Promise<number>;
+  /** Removes the entries of the scope but for the last one, so that its sequence and its end stand. @returns how many */
+  trim(scope: string): Promise<number>;
   /**
    * Yields batches of entries with `sequence > after`, in order, as they are appended by any process, until `signal`
    * aborts. Reconnects by itself; never skips.

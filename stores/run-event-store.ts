@@ -53,6 +53,9 @@ export async function createRunEventStore(db: Database, feed: FeedStore, now: ()
       return entries.map(present);
     },
 
+    /** Removes the events of an attempt that has ended, but for the one that says how. @returns how many */
+    purge: (attemptId: string): Promise<number> => log.trim(attemptId),
+
     last: (attemptId: string) => log.last(attemptId),
   };
 }

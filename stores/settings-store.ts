@@ -49,6 +49,7 @@ export const defaultFeatures = (env: SettingsEnvironment): Features => ({
     maxContinuationsPerRun: 3,
     spendCapUsd: 5,
   },
+  retention: { archivedTaskDays: null, runEventDays: null, traceDays: 90, spoolHours: 24 },
   admission: {
     enabled: true,
     leaseMs: 30_000,

@@ -7,8 +7,9 @@ import { newRecordId } from '../platform/operations/operation';
 import type { Database, Stored } from './collection';
 import { DuplicateKeyError } from './errors';
 import { findPage } from './find-page';
+import { inOrder } from './in-order';
 
-type TraceRecord = Stored & Omit<GovernanceTrace, 'id' | 'matchedRules'> & { raw: Record<string, unknown> };
+export type TraceRecord = Stored & Omit<GovernanceTrace, 'id' | 'matchedRules'> & { raw: Record<string, unknown> };
 
 /** Traces answer "why" for about a quarter; what has to be kept for longer is the audit log's. */
 const keptSeconds = 90 * 86_400;
@@ -88,6 +89,12 @@ export async function createTraceStore(db: Database, now: () => Date = () => new
       };
       return (await findPage(traces, filter, { key: 'createdAt', direction: -1 }, part)).map(listed);
     },
+
+    /** Traces that were written before a moment. */
+    before: (moment: string): AsyncGenerator<TraceRecord> => inOrder(traces, { field: 'createdAt', before: moment }),
+
+    /** @returns whether there was one */
+    remove: async (id: string): Promise<boolean> => (await traces.deleteMany({ _id: id })) > 0,
 
     /** With what the decision looked at. */
     async get(id: string): Promise<(GovernanceTrace & { raw: Record<string, unknown> }) | undefined> {

@@ -37,6 +37,7 @@ const rewind: ActivityCaller = {
   workflowId: ({ rewindId }) => workspaceRewindId(id(rewindId)),
 };
 const transition: ActivityCaller = { workflows: ['taskTransition'] };
+const purge: ActivityCaller = { workflows: ['retention'] };
 
 /** The workflows that schedule each activity; there is none that anybody may schedule by itself. */
 export const activityCallers: Readonly<Record<ActivityName, ActivityCaller>> = {
@@ -98,4 +99,9 @@ export const activityCallers: Readonly<Record<ActivityName, ActivityCaller>> = {
   dispatchQueued: { workflows: ['admissionScheduler'] },
   cleanUpOutput: { workflows: ['outputCleanup'] },
   cleanUpAttachments: { workflows: ['attachmentCleanup'] },
+  purgeTasks: purge,
+  purgeRunEvents: purge,
+  purgeTraces: purge,
+  liveHosts: purge,
+  purgeSpools: purge,
 };

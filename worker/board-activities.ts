@@ -11,6 +11,8 @@ import { createPhaseActivities } from '../activities/phases';
 import { createReconcileActivities } from '../activities/reconcile-runs';
 import { cancelRecovery, createRecoveryActivities } from '../activities/recovery';
 import { createRewindMessageActivities } from '../activities/rewind';
+import { createRecordRetentionActivities } from '../activities/retention/records';
+import { createTaskRetentionActivities } from '../activities/retention/tasks';
 import { createSchedulerActivities } from '../activities/scheduler';
 import { createTreeActivities } from '../activities/tree';
 import { watchRemoteRuns } from '../activities/watch-remote';
@@ -36,6 +38,7 @@ export function createBoardActivities(
   const signals = runSignals(client, stores.messageProofs);
   const recovery = createRecoveryActivities(usual);
   const onApprovals = { approvals: stores.approvals, attempts, events, feed, now };
+  const keptFor = async () => (await stores.featureSettings.current()).retention;
   const withdrawApprovals = (attemptId: string) =>
     approvals.cancelOf(attemptId, (approvalId) =>
       closeApproval(onApprovals, approvalId, { decision: 'cancelled', actor: 'system:run-end' }),
@@ -95,5 +98,7 @@ export function createBoardActivities(
       now,
     }),
     ...createAttachmentActivities({ attachments: stores.attachments, board, log, now }),
+    ...createTaskRetentionActivities({ ...onBoard, attachments: stores.attachments, settings: keptFor }),
+    ...createRecordRetentionActivities({ ...usual, hosts: stores.hosts, traces: stores.traces, settings: keptFor }),
   };
 }

@@ -7,6 +7,7 @@ import type { LiveAgents } from '../activities/live-agents';
 import { createObservedEndActivities } from '../activities/observed-end';
 import { reportingStarts } from '../activities/probing';
 import { createRepositoryActivities } from '../activities/repository';
+import { createSpoolRetentionActivities } from '../activities/retention/spools';
 import { createRewindActivities } from '../activities/rewind';
 import { createBeginWorktreeActivities } from '../activities/worktree/begin';
 import { createNewWorktreeActivities } from '../activities/worktree/create';
@@ -47,6 +48,7 @@ export function createHostActivities(
   { env, client, self, leaving, stopping, live, stops, queue }: HostParts,
 ) {
   const { claims, checkpoints, rewinds, outputArtifacts, watchdog } = stores;
+  const { agentsDir } = attemptDirectories(env.BOARD_DATA_DIR);
   return {
     ...prepare,
     ...createBeginWorktreeActivities(onHost),
@@ -56,6 +58,11 @@ export function createHostActivities(
     ...createObservedEndActivities({ ...onHost, claims }),
     ...createRepositoryActivities(onHost),
     ...createRewindActivities({ ...onHost, checkpoints, rewinds }),
+    ...createSpoolRetentionActivities({
+      ...onHost,
+      agentsDir,
+      settings: async () => (await stores.featureSettings.current()).retention,
+    }),
     ...createDispatchActivities({
       ...onHost,
       providers: reportingStarts(providers, probing),

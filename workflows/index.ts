@@ -2,6 +2,7 @@
 export { agentRun } from './agent-run/workflow';
 export { admissionScheduler } from './admission-scheduler/workflow';
 export { reconcile } from './reconcile/workflow';
+export { retention } from './retention/workflow';
 export { recovery } from './recovery/workflow';
 export { phaseExpansion } from './phase-expansion/workflow';
 export { runApproval } from './run-approval/workflow';

@@ -69,6 +69,7 @@ export async function createBoard({
     exclusive: (name, work) => locks.exclusive(name, work),
     get: find,
     list: (query, location = 'active') => selectTasks(index.tasksIn(location), query),
+    inArchive: () => index.tasksAt('archive'),
     counts: () => countTasks(index),
     diagnostics: () => {
       if (diagnostics?.version !== index.version) diagnostics = { version: index.version, list: diagnose(index) };

@@ -49,6 +49,20 @@ export async function moveFile(from: string, to: string): Promise<void> {
   if (dirname(from) !== dirname(to)) await syncFolder(dirname(from));
 }
 
+/**
+ * Removes a file that is still the seen one, on disk too when this returns.
+ *
+ * @param beforeCommit last check before the file is gone; throws to call it off
+ * @throws FileChangedError when it is another one by now
+ */
+export async function removeFile(path: string, seen: string, beforeCommit: () => void): Promise<void> {
+  const stats = await statOf(path);
+  if (!stats || fingerprintOf(stats).signature !== seen) throw new FileChangedError(path);
+  beforeCommit();
+  await rm(path);
+  await syncFolder(dirname(path));
+}
+
 /** Removes what dead processes left of unfinished writes. */
 export async function sweepTemporaryFiles(folder: string): Promise<void> {
   for (const name of (await readdir(folder)).filter((entry) => temporaryName.test(entry))) {

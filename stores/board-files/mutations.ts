@@ -1,14 +1,16 @@
+import { join } from 'node:path';
 import type { Task, TaskCreate, TaskLocation } from '../../contracts/task';
 import { conflict, notFound } from '../../platform/errors/app-error';
 import { currentOperation } from '../../platform/operations/operation';
 import { brokenFileError, type TaskFile } from './board-file';
-import { FileChangedError } from './durable-file';
+import { FileChangedError, removeFile } from './durable-file';
 import type { Follower, FollowerDeps } from './follower';
 import { assertUniqueIdentity } from './identity';
 import { fileNameOf, partsOf, taskPath, type TaskPath } from './layout';
 import { loadTask } from './load-task';
 import { acceptable, assertRevision, isSameTask, nextVersion, withCurrentTask } from './next-version';
 import { createPlacing, destination } from './placing';
+import { removeProgress } from './progress-files';
 import { isTaskId, newTaskId } from './task-id';
 import type { Board, Writer } from './types';
 import { writeTask } from './write-task';
@@ -33,8 +35,8 @@ interface Step {
   next: (current: Task, location: TaskLocation) => Task;
 }
 
-/** The four ways a board is written to; all of them under the lock of the task. */
-export function createMutations(deps: MutationDeps): Pick<Board, 'create' | 'update' | 'move' | 'remove'> {
+/** The ways a board is written to; all of them under the lock of the task. */
+export function createMutations(deps: MutationDeps): Pick<Board, 'create' | 'update' | 'move' | 'remove' | 'purge'> {
   const { dir, index, locks, follower, clock } = deps;
   const placing = createPlacing(deps);
 
@@ -95,6 +97,17 @@ export function createMutations(deps: MutationDeps): Pick<Board, 'create' | 'upd
     });
   }
 
+  async function purge(id: string, release: (task: Task) => Promise<boolean>): Promise<boolean> {
+    return locks.exclusive(id, async (held) => {
+      const { file } = await loadTask(deps, id, { operation: 'purge', evenDeleted: true }, held);
+      if (partsOf(file.path).location !== 'archive' || !(await release(file.task))) return false;
+      await removeFile(join(dir, file.path), file.signature, () => held.assertHeld());
+      index.drop(file.path);
+      await removeProgress(dir, id);
+      return true;
+    });
+  }
+
   /** The next version of a task and its file. @throws AppError for what refuses the step */
   async function plan(file: TaskFile, step: Step): Promise<{ task: Task; path: TaskPath }> {
     assertRevision(file.task, step.writer.expectedRevision);
@@ -126,6 +139,7 @@ export function createMutations(deps: MutationDeps): Pick<Board, 'create' | 'upd
       };
       await mutate(id, { operation: 'delete', writer, to: 'archive', next });
     },
+    purge,
   };
 }
 

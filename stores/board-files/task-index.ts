@@ -73,6 +73,15 @@ export class TaskIndex {
     return this.#lists.get(location)?.all ?? [];
   }
 
+  /** Tasks of one folder, deleted ones too, in no particular order. */
+  tasksAt(location: TaskLocation): Task[] {
+    return this.paths()
+      .filter((path) => partsOf(path).location === location)
+      .map((path) => this.#files.get(path))
+      .filter((file): file is TaskFile => file?.kind === 'task')
+      .map(({ task }) => task);
+  }
+
   /** The files of tasks that stand for a business id. Deleted tasks keep their id, but stand for nothing any more. */
   claimantsOf(businessId: string): TaskFile[] {
     return [...(this.#claimants.get(businessId) ?? [])]

@@ -89,8 +89,17 @@ export interface Board {
    */
   move(id: string, to: TaskLocation, change: TaskChange, options: Mover): Promise<Task>;
   /** Moves the task to the archive with `deletedAt`, `deletedBy` and `purgeAfter`; it is not listed or got any more. */
-  readonly progress: TaskProgress;
   remove(id: string, options: Remover): Promise<void>;
+  /** Every task in the archive, deleted ones too, as it is in memory. */
+  inArchive(): readonly Task[];
+  /**
+   * Removes the file of a task in the archive, deleted or not, and its progress, for good.
+   *
+   * @param release whether it goes, asked under its lock with the task as it is; lets go of what the task holds elsewhere
+   * @returns whether it is gone: `false` when it was kept, or is not in the archive
+   */
+  purge(id: string, release: (task: Task) => Promise<boolean>): Promise<boolean>;
+  readonly progress: TaskProgress;
   /**
    * Runs `work` while no other work of this name runs on the board, in any process: for what concerns several tasks and
    * must not be decided twice at once. `name` is no task id; `held` throws once the lock was lost.

@@ -14,6 +14,8 @@ export function wrappedBoard(board: Board, writes: Partial<BoardWrites>): Board 
     get: (id) => board.get(id),
     list: (query, location) => board.list(query, location),
     counts: () => board.counts(),
+    inArchive: () => board.inArchive(),
+    purge: (id, release) => board.purge(id, release),
     progress: board.progress,
     exclusive: (name, work) => board.exclusive(name, work),
     diagnostics: () => board.diagnostics(),

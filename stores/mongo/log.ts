@@ -101,6 +101,11 @@ export class MongoEntryLog<T extends LogEntry> implements EntryLog<T> {
     return (await this.run(() => this.floors.findOne({ _id: scope })))?.sequence ?? 0;
   }
 
+  async trim(scope: string): Promise<number> {
+    const last = await this.last(scope);
+    return (await this.run(() => this.entries.deleteMany({ scope, sequence: { $lt: last } }))).deletedCount;
+  }
+
   watch(scope: string, options: { after: number; signal: AbortSignal }): AsyncIterable<T[]> {
     const read = (after: number, limit: number) => this.read(scope, after, limit);
     return watchEntries({ read, wakeUp: this.wakeUp, topic: topicOf(this.name, scope), log: this.log }, options);

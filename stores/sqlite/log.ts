@@ -36,7 +36,7 @@ export function logSql(name: string, expireField: string | undefined): string[] 
 }
 
 export class SqliteEntryLog<T extends LogEntry> implements EntryLog<T> {
-  private readonly sql: Record<'newest' | 'floor' | 'known' | 'insert' | 'read', string>;
+  private readonly sql: Record<'newest' | 'floor' | 'known' | 'insert' | 'read' | 'trim', string>;
 
   constructor(
     private readonly connection: Connection,
@@ -52,6 +52,8 @@ export class SqliteEntryLog<T extends LogEntry> implements EntryLog<T> {
       floor: `SELECT sequence FROM ${floors} WHERE scope = ?`,
       known: `SELECT sequence FROM ${entries} WHERE scope = ? AND dedupe = ?`,
       insert: `INSERT INTO ${entries} (scope, sequence, dedupe, doc) VALUES (?, ?, ?, ?)`,
+      trim: `DELETE FROM ${entries} WHERE scope = ?1 AND sequence <
+        (SELECT max(sequence) FROM ${entries} WHERE scope = ?1)`,
       read: `SELECT sequence, dedupe, doc FROM ${entries} WHERE scope = ? AND sequence > ? ORDER BY sequence LIMIT ?`,
     };
   }
@@ -101,6 +103,10 @@ export class SqliteEntryLog<T extends LogEntry> implements EntryLog<T> {
 
   async last(scope: string): Promise<number> {
     return this.writer.read(() => this.newest(scope));
+  }
+
+  async trim(scope: string): Promise<number> {
+    return this.writer.submit(() => this.connection.run(this.sql.trim, scope), { atomic: true });
   }
 
   watch(scope: string, options: { after: number; signal: AbortSignal }): AsyncIterable<T[]> {

@@ -191,3 +191,13 @@ test('an emergency that an operator ends early is in the audit log', async () =>
     { actor: 'system:run', details: { taskId, status: 'interrupted', terminalSource: 'operator-interruption' } },
   ]);
 });
+
+test('what was kept long enough is purged by schedules, each of which can be asked what it would remove', async () => {
+  for (const kind of ['tasks', 'run-events', 'traces', 'spools']) {
+    const dryRun = await stack.call.ok('POST', `/api/retention/${kind}/dry-run`);
+    expect(dryRun).toMatchObject({ kind, dryRun: true, removed: 0, examples: expect.any(Array) });
+    const schedule = await stack.temporal.schedule.getHandle(`retention-${kind}`).describe();
+    expect(schedule.action).toMatchObject({ workflowType: 'retention', args: [{ kind, dryRun: false }] });
+  }
+  expect(await stack.call.post('/api/retention/everything/dry-run', {})).toMatchObject({ status: 400 });
+});

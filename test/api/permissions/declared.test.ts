@@ -47,6 +47,7 @@ const administrative = [
   'POST /api/agents/{taskId}/workspace-trust/revoke',
   'POST /api/notifications',
   'POST /api/notifications/mark-sent',
+  'POST /api/retention/{kind}/dry-run',
   'POST /api/run-approvals/{approvalId}/decision',
   'POST /api/tasks/{taskId}/worktree/adopt',
   'PUT /api/agents/permissions/{id}/level',

@@ -33,6 +33,17 @@ export function logContract(harness: StoreHarness): void {
       return heard;
     }
 
+    it('is trimmed to its last entry, whose sequence and key stand', async () => {
+      expect(await log.trim('t')).toBe(0);
+      await log.append('t', [{ text: 'a' }, { text: 'b' }, { text: 'c', dedupeKey: 'end' }]);
+      await log.append('other', [{ text: 'a' }, { text: 'b' }]);
+      expect(await elsewhere.trim('t')).toBe(2);
+      expect(await log.trim('t')).toBe(0);
+      expect(await log.read('t', 0, 10)).toMatchObject([{ sequence: 3, text: 'c' }]);
+      expect(await log.append('t', [{ text: 'again', dedupeKey: 'end' }, { text: 'd' }])).toEqual([3, 4]);
+      expect(await log.read('other', 0, 10)).toHaveLength(2);
+    });
+
     it('tells another log of what was appended, once both are there', async () => {
       const name = uniqueName();
       const [feed, heardFeed] = await Promise.all([db.one.log<Line>({ name }), db.other.log<Line>({ name })]);

@@ -1,0 +1,59 @@
+import type { RetentionReport } from '../../contracts/retention';
+import type { Features } from '../../contracts/settings';
+import { withHeartbeat } from '../../platform/temporal/heartbeat';
+import type { AttemptStore } from '../../stores/attempt-store';
+import type { HostStore } from '../../stores/host-store';
+import type { RunEventStore } from '../../stores/run-event-store';
+import type { TraceStore } from '../../stores/trace-store';
+import { tally, type PurgeInput } from './tally';
+
+export interface RecordRetentionDependencies {
+  attempts: Pick<AttemptStore, 'endedBefore' | 'eventsPurged'>;
+  events: Pick<RunEventStore, 'purge'>;
+  traces: Pick<TraceStore, 'before' | 'remove'>;
+  hosts: Pick<HostStore, 'live'>;
+  settings: () => Promise<Features['retention']>;
+  now: () => Date;
+}
+
+const dayMs = 86_400_000;
+
+export function createRecordRetentionActivities(deps: RecordRetentionDependencies) {
+  const daysAgo = (days: number): string => new Date(deps.now().getTime() - days * dayMs).toISOString();
+
+  return {
+    /** Removes the events of attempts that ended long ago, but for the one that says how. */
+    purgeRunEvents: (input: PurgeInput): Promise<RetentionReport> =>
+      withHeartbeat(async (signal) => {
+        const { runEventDays } = await deps.settings();
+        const found = tally('run-events', input);
+        if (runEventDays === null) return found.report;
+        for await (const { _id } of deps.attempts.endedBefore(daysAgo(runEventDays))) {
+          if (signal.aborted) break;
+          await found.take(_id, async () => {
+            await deps.events.purge(_id);
+            await deps.attempts.eventsPurged(_id, deps.now().toISOString());
+            return true;
+          });
+        }
+        return found.report;
+      }),
+
+    /** Removes governance traces before the store's own limit of 90 days, if that is set. */
+    purgeTraces: (input: PurgeInput): Promise<RetentionReport> =>
+      withHeartbeat(async (signal) => {
+        const { traceDays } = await deps.settings();
+        const found = tally('traces', input);
+        for await (const { _id } of deps.traces.before(daysAgo(traceDays))) {
+          if (signal.aborted) break;
+          await found.take(_id, () => deps.traces.remove(_id));
+        }
+        return found.report;
+      }),
+
+    /** Hosts whose spools can be looked at. */
+    liveHosts: async (): Promise<string[]> => (await deps.hosts.live()).map(({ _id }) => _id),
+  };
+}
+
+export type RecordRetentionActivities = ReturnType<typeof createRecordRetentionActivities>;

@@ -1,0 +1,12 @@
+import type { RetentionKind } from '../../contracts/retention';
+
+/** The schedule that purges one kind, and the id of what it starts. */
+export const retentionId = (kind: RetentionKind): string => `retention-${kind}`;
+
+/** A look at what is due, which removes nothing. */
+export const dryRunId = (kind: RetentionKind): string => `retention-${kind}-dry-run`;
+
+export interface RetentionInput {
+  kind: RetentionKind;
+  dryRun: boolean;
+}
