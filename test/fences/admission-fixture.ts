@@ -1,0 +1,48 @@
+import { join } from 'node:path';
+import type { AdmissionControl } from '../../activities/admission-control/dependencies';
+import { createLog } from '../../platform/log/log';
+import { makeTempDir } from '../../platform/testing/temp-dir';
+import { createAdmissionRequestStore } from '../../stores/admission-request-store';
+import { createQueueStore } from '../../stores/queue-store';
+import { createReservationStore } from '../../stores/reservation-store';
+import { createSettingsStore } from '../../stores/settings-store';
+import { openSqlite } from '../../stores/sqlite/database';
+import { createTelemetryStore } from '../../stores/telemetry-store';
+import { createTreeStore } from '../../stores/tree-store';
+import { interleaving, type Interleaving } from './interleaving';
+
+export const log = createLog({ name: 'test', level: 'silent' });
+
+/** The stores of admission in a directory of their own, with a host that can be away and steps that can be interrupted. */
+export interface AdmissionFixture {
+  db: Interleaving;
+  control: AdmissionControl;
+  /** What the hosts say of themselves. */
+  host: { takesWork: boolean; runs: number | undefined };
+  woken: string[];
+  close(): Promise<void>;
+}
+
+export async function admissionFixture(now: () => Date, maxRuns = 2): Promise<AdmissionFixture> {
+  const dir = await makeTempDir('fences');
+  const db = interleaving(await openSqlite({ file: join(dir.path, 'board.sqlite'), log }));
+  const host = { takesWork: true, runs: undefined };
+  const woken: string[] = [];
+  const control: AdmissionControl = {
+    requests: await createAdmissionRequestStore(db),
+    reservations: await createReservationStore(db),
+    queue: await createQueueStore(db),
+    trees: await createTreeStore(db),
+    settings: await createSettingsStore(db, { BOARD_MAX_RUNS: maxRuns, BOARD_RUN_TIMEOUT_MS: 60_000 }),
+    telemetry: await createTelemetryStore(db),
+    hosts: { capacityOf: async () => host },
+    log,
+    now,
+    wakeScheduler: async () => void woken.push('scheduler'),
+  };
+  const close = async () => {
+    await db.close();
+    await dir.remove();
+  };
+  return { db, control, host, woken, close };
+}

@@ -1,0 +1,198 @@
+import { confirmDispatch, type ConfirmDependencies } from '../../activities/admission-control/confirm';
+import type { AgentConfig } from '../../contracts/agent-config';
+import { policiesOf } from '../../runs/admission/capacity';
+import type { AdmissionRequest } from '../../runs/admission/request';
+import { sampleRequest } from '../../runs/admission/sample-request';
+import { launchedAgent } from '../../runs/launch-options';
+import { createActiveRunStore, type ActiveRunStore } from '../../stores/active-run-store';
+import { createAttemptStore, type AttemptRecord, type AttemptStore } from '../../stores/attempt-store';
+import { admissionFixture, type AdmissionFixture } from './admission-fixture';
+import { anAttempt, at, taskId } from './records';
+
+const id = 'attempt_fence000001';
+const repository = { name: 'demo', path: '/demo', defaultBranch: 'main' };
+const selection = { evaluatedAt: at(1), effectivePriority: 1, promotions: 0, workspaceTurn: 0, position: 1 };
+
+let now = new Date(at(0));
+let fixture: AdmissionFixture;
+let attempts: AttemptStore;
+let activeRuns: ActiveRunStore;
+/** What is outside admission and may change while a launch waits. */
+let outside: { location: 'active' | 'archive' | undefined; agents: AgentConfig[]; repository: object | undefined };
+let request: AdmissionRequest;
+let record: AttemptRecord;
+
+const agent = { type: 'bee', name: 'Bee', provider: 'process', command: 'bee', args: [], enabled: true } as AgentConfig;
+
+beforeEach(async () => {
+  now = new Date(at(0));
+  fixture = await admissionFixture(() => now);
+  attempts = await createAttemptStore(fixture.db);
+  activeRuns = await createActiveRunStore(fixture.db);
+  outside = { location: 'active', agents: [agent], repository };
+});
+afterEach(() => fixture.close());
+
+const deps = (): ConfirmDependencies =>
+  ({
+    admission: fixture.control,
+    attempts,
+    activeRuns,
+    routing: { inputs: async () => ({ agents: outside.agents }) },
+    repositories: { find: async () => outside.repository },
+    board: { get: async () => (outside.location ? { location: outside.location } : undefined) },
+  }) as unknown as ConfirmDependencies;
+const confirm = () => confirmDispatch(deps(), id);
+
+/** A launch that has waited and was given capacity: from here on only something else can stop it. */
+async function leased(fields: Partial<AdmissionRequest> = {}): Promise<void> {
+  const { control } = fixture;
+  request = sampleRequest(id, { taskId, hostId: 'here', phase: 'implement', requestedAt: at(0), ...fields });
+  await control.trees.open({ ...request, nodeId: request.rootObjectiveId, edge: 'root', parentNodeId: null });
+  await control.requests.put(request);
+  const base = anAttempt(id, { state: 'queued', repository: repository as AttemptRecord['repository'] });
+  record = { ...base, agentConfig: launchedAgent(agent, base) };
+  await attempts.create(record);
+  await activeRuns.take(taskId, id);
+  await control.queue.enqueue({ ...request, enqueuedAt: at(0), limitingKey: null, limitingPolicies: [] });
+  await control.queue.lease(id, selection, at(30_000));
+  const { admission } = await control.settings.current();
+  await control.reservations.reserve(request, policiesOf(admission, request), now, 60_000);
+}
+
+it('goes on with a launch of which nothing has changed, once and whenever it is asked again', async () => {
+  await leased();
+  now = new Date(at(5_000));
+  expect(await confirm()).toEqual({ turn: 'go' });
+  expect(await fixture.control.queue.get(id)).toMatchObject({ state: 'dispatched' });
+  const { heartbeatAt } = (await fixture.control.reservations.get(id))!;
+  expect(heartbeatAt).toBe(at(5_000));
+  // Whatever changes afterwards: the run owns itself.
+  outside.location = undefined;
+  expect(await confirm()).toEqual({ turn: 'go' });
+});
+
+it('goes on with a launch that never waited, and waits with one that has not been handed out', async () => {
+  expect(await confirm()).toEqual({ turn: 'go' });
+  await leased();
+  await fixture.control.queue.putBack(id);
+  expect(await confirm()).toEqual({ turn: 'wait' });
+});
+
+/** Each thing that may have changed while the launch waited, and the code of its refusal. */
+const drifts: [string, string, () => unknown][] = [
+  [
+    'its ceilings no longer hold it',
+    'ADMISSION_POLICY_DRIFT',
+    () =>
+      fixture.control.settings.patch({
+        admission: { limits: { global: { runs: 2, processes: null, memoryMb: 1 } } },
+      }),
+  ],
+  ['its task was archived', 'ADMISSION_QUEUE_DRIFT', () => (outside.location = 'archive')],
+  ['its task is gone', 'ADMISSION_QUEUE_DRIFT', () => (outside.location = undefined)],
+  [
+    'its task was taken by another run',
+    'QUEUE_TASK_BUSY',
+    () => activeRuns.handOver(taskId, id, 'attempt_fence000002'),
+  ],
+  ['its task is no longer its own', 'QUEUE_TASK_BUSY', () => activeRuns.release(taskId, id)],
+  ['its agent was removed', 'ADMISSION_QUEUE_DRIFT', () => (outside.agents = [])],
+  ['its agent was disabled', 'ADMISSION_QUEUE_DRIFT', () => (outside.agents = [{ ...agent, enabled: false }])],
+  ['its agent was configured anew', 'ADMISSION_QUEUE_DRIFT', () => (outside.agents = [{ ...agent, command: 'wasp' }])],
+  ['its repository is gone', 'ADMISSION_QUEUE_DRIFT', () => (outside.repository = undefined)],
+  [
+    'its repository was changed',
+    'ADMISSION_QUEUE_DRIFT',
+    () => (outside.repository = { ...repository, path: '/other' }),
+  ],
+  [
+    'its tree was cancelled',
+    'EXECUTION_TREE_CANCELLED',
+    () => fixture.control.trees.cancel(id, { action: 'cancel', actor: 'a', reason: 'r', at: at(1), keyHash: null }),
+  ],
+];
+
+it.each(drifts)('refuses a launch when %s', async (_, code, drift) => {
+  await leased();
+  await drift();
+  expect(await confirm()).toMatchObject({ turn: 'refused', launch: { code, status: 'refused' } });
+  expect(await fixture.control.queue.get(id)).toMatchObject({ state: 'terminal', outcome: { code } });
+  // Asked again, because its answer was lost, it answers the same.
+  expect(await confirm()).toMatchObject({ turn: 'refused', launch: { code } });
+});
+
+it('names the ceiling that a launch no longer fits under', async () => {
+  await leased();
+  await fixture.control.settings.patch({
+    admission: { limits: { global: { runs: 2, processes: null, memoryMb: 1 } } },
+  });
+  expect(await confirm()).toMatchObject({ launch: { details: { policy: 'global.memoryMb', limit: 1 } } });
+});
+
+it('refuses a launch whose phase, parent, tree or record is another now', async () => {
+  await leased({ phase: 'explore' });
+  expect(await confirm()).toMatchObject({ launch: { code: 'ADMISSION_QUEUE_DRIFT', details: { field: 'phase' } } });
+});
+
+it('refuses a launch whose parent is gone', async () => {
+  await leased({ parentNodeId: 'attempt_fence000009', edge: 'child-agent', depth: 1 });
+  expect(await confirm()).toMatchObject({ launch: { details: { field: 'parent' } } });
+});
+
+it('refuses a launch whose tree is gone', async () => {
+  await leased();
+  const trees = await fixture.db.collection({ name: 'execution-trees' });
+  await trees.deleteMany({ _id: id });
+  expect(await confirm()).toMatchObject({ launch: { details: { field: 'root' } } });
+});
+
+it.each([
+  ['attempts', 'attempts'],
+  ['request', 'admission-requests'],
+])('refuses a launch without its %s', async (_, name) => {
+  await leased();
+  await (await fixture.db.collection({ name })).deleteMany({ _id: id });
+  expect(await confirm()).toMatchObject({ launch: { code: 'ADMISSION_QUEUE_TARGET_MISSING' } });
+});
+
+it.each([
+  ['its reservation has lapsed', () => fixture.control.reservations.giveBack(id, now)],
+  ['its host is away', () => (fixture.host.takesWork = false)],
+])('puts a launch back when %s, and holds nothing for it', async (_, lapse) => {
+  await leased();
+  await lapse();
+  expect(await confirm()).toEqual({ turn: 'wait' });
+  expect(await fixture.control.queue.get(id)).toMatchObject({ state: 'queued' });
+  expect(await fixture.control.reservations.holders()).toEqual([]);
+});
+
+it('needs no host for a run that none of ours executes', async () => {
+  await leased({ hostId: null });
+  fixture.host.takesWork = false;
+  expect(await confirm()).toEqual({ turn: 'go' });
+});
+
+describe('at the moment of its dispatch', () => {
+  const table = 'admission-entries';
+
+  it('goes on when another try of it was first', async () => {
+    await leased();
+    fixture.db.before(table, 'findOneAndUpdate', () => fixture.control.queue.dispatched(id, at(1)));
+    expect(await confirm()).toEqual({ turn: 'go' });
+  });
+
+  it('is refused when it was ended', async () => {
+    await leased();
+    const outcome = { code: 'QUEUE_CANCELLED', reason: 'enough', at: at(1) };
+    fixture.db.before(table, 'findOneAndUpdate', () => fixture.control.queue.end(id, outcome));
+    expect(await confirm()).toMatchObject({ turn: 'refused', launch: { code: 'QUEUE_CANCELLED', message: 'enough' } });
+  });
+
+  it('waits when its end was asked for', async () => {
+    await leased();
+    const asked = { keyHash: 'k', reason: 'r', actor: 'a', at: at(1) };
+    fixture.db.before(table, 'findOneAndUpdate', () => fixture.control.queue.cancel(id, asked));
+    expect(await confirm()).toEqual({ turn: 'wait' });
+  });
+});

@@ -1,0 +1,214 @@
+import { decideCapacity } from '../../activities/admission-control/decide';
+import { requireReservation } from '../../activities/admission-control/hold';
+import { createSchedulerActivities } from '../../activities/scheduler';
+import { policiesOf } from '../../runs/admission/capacity';
+import type { AdmissionRequest } from '../../runs/admission/request';
+import { sampleRequest } from '../../runs/admission/sample-request';
+import type { AttemptRecord } from '../../stores/attempt-store';
+import { reconcileReservations } from '../../worker/upkeep';
+import { admissionFixture, log, type AdmissionFixture } from './admission-fixture';
+import { aCompletion, anAttempt, at } from './records';
+
+const id = 'attempt_fence000001';
+const table = 'admission-entries';
+const cancel = { keyHash: 'k', reason: 'enough', actor: 'ada', at: at(0) };
+let now = new Date(at(0));
+let fixture: AdmissionFixture;
+let record: AttemptRecord | undefined;
+/** What the runs were told, and whether they are there to hear it. */
+let told: string[];
+let stopped: string[];
+let isThere: boolean;
+
+beforeEach(async () => {
+  now = new Date(at(0));
+  fixture = await admissionFixture(() => now, 1);
+  record = anAttempt(id, { state: 'queued' });
+  [told, stopped, isThere] = [[], [], true];
+});
+afterEach(async () => {
+  expect(fixture.db.isThrough).toBe(true);
+  await fixture.close();
+});
+
+async function queued(fields: Partial<AdmissionRequest> = {}): Promise<AdmissionRequest> {
+  const { control } = fixture;
+  const request = sampleRequest(id, { requestedAt: at(0), ...fields });
+  await control.requests.put(request);
+  await control.queue.enqueue({ ...request, enqueuedAt: at(0), limitingKey: null, limitingPolicies: [] });
+  return request;
+}
+const look = () =>
+  createSchedulerActivities({
+    admission: fixture.control,
+    attempts: { get: async () => record },
+    signalCapacity: async (attemptId) => {
+      told.push(attemptId);
+      return isThere;
+    },
+    requestStop: async (attemptId) => {
+      stopped.push(attemptId);
+      return isThere;
+    },
+    log,
+    now: () => now,
+  }).dispatchQueued();
+const entry = () => fixture.control.queue.get(id);
+const holders = () => fixture.control.reservations.holders();
+
+describe('a queued launch that is cancelled', () => {
+  it('is not handed out, neither when the scheduler sees that nor when it comes at that moment', async () => {
+    await queued();
+    fixture.db.before(table, 'findOneAndUpdate', () => fixture.control.queue.cancel(id, cancel));
+    await look();
+    expect(told).toEqual([]);
+    expect(await holders()).toEqual([]);
+    expect(await entry()).toMatchObject({ state: 'queued', cancel: { actor: 'ada' } });
+  });
+
+  it('gets nothing that it was reserved while it ended', async () => {
+    await queued();
+    fixture.db.before('admission-reservations', 'insert', async () => {
+      await fixture.control.queue.end(id, { code: 'QUEUE_CANCELLED', reason: 'enough', at: at(1) });
+      record = anAttempt(id, { state: 'ended', completion: aCompletion('over') });
+    });
+    await look();
+    expect(await holders()).toEqual([]);
+    expect(await entry()).toMatchObject({ state: 'terminal', outcome: { code: 'QUEUE_CANCELLED' } });
+    expect(await fixture.control.reservations.get(id)).toMatchObject({ state: 'released' });
+  });
+
+  it('is ended by its run, and by the scheduler only when that is gone, after a while', async () => {
+    await queued();
+    await fixture.control.queue.cancel(id, cancel);
+    now = new Date(at(4_000));
+    await look();
+    expect(stopped).toEqual([]);
+    now = new Date(at(5_000));
+    await look();
+    expect(stopped).toEqual([id]);
+    expect(await entry()).toMatchObject({ state: 'queued' });
+    isThere = false;
+    await look();
+    expect(await entry()).toMatchObject({ state: 'terminal', outcome: { code: 'QUEUE_CANCELLED', reason: 'enough' } });
+    expect(await holders()).toEqual([]);
+  });
+});
+
+it.each([
+  ['is gone', undefined, 'released'],
+  ['has ended', { completion: aCompletion('over') }, 'released'],
+  ['was refused', { state: 'refused' as const }, 'released'],
+  ['still waits', {}, 'expired'],
+])('what a run was handed that does not hear of it and %s is given back', async (_, fields, state) => {
+  await queued();
+  isThere = false;
+  record = fields && anAttempt(id, fields);
+  await look();
+  expect(told).toEqual([id]);
+  expect(await entry()).toMatchObject({ state: 'terminal', outcome: { code: 'QUEUE_AUTHORITY_REJECTED' } });
+  expect(await fixture.control.reservations.get(id)).toMatchObject({ state });
+  expect(await holders()).toEqual([]);
+});
+
+it('an entry whose capacity was taken at that moment is put back in its place', async () => {
+  await queued();
+  fixture.db.after(table, 'findOneAndUpdate', async () => {
+    const other = sampleRequest('attempt_fence000009');
+    const { admission } = await fixture.control.settings.current();
+    await fixture.control.reservations.reserve(other, policiesOf(admission, other), now, 60_000);
+  });
+  await look();
+  expect(told).toEqual([]);
+  expect(await entry()).toMatchObject({ state: 'queued', enqueuedAt: at(0) });
+  expect(await holders()).toEqual(['attempt_fence000009']);
+});
+
+describe('a launch that is refused', () => {
+  const root = sampleRequest('attempt_fence000001', { hostId: 'here' });
+  const child = (n: number, fields: Partial<AdmissionRequest> = {}) =>
+    sampleRequest(`attempt_fence00001${n}`, {
+      rootObjectiveId: root.rootObjectiveId,
+      parentNodeId: root.nodeId,
+      edge: 'child-agent',
+      depth: 1,
+      ...fields,
+    });
+  const descendants = async () => (await fixture.control.trees.get(root.rootObjectiveId))?.descendants;
+
+  it('leaves its tree, and one that is held or waits stays in it', async () => {
+    await decideCapacity(fixture.control, root);
+    const tooMuch = child(1, { requested: { runs: 9, processes: 1, memoryMb: 1 } });
+    expect(await decideCapacity(fixture.control, tooMuch)).toMatchObject({
+      decision: 'refused',
+      launch: { code: 'ADMISSION_POLICY_DENIED' },
+    });
+    expect(await descendants()).toBe(0);
+    expect(await decideCapacity(fixture.control, child(2))).toMatchObject({ decision: 'queued' });
+    expect(await descendants()).toBe(1);
+    // Asked again it is where it was, and is not counted twice.
+    expect(await decideCapacity(fixture.control, child(2))).toMatchObject({ decision: 'queued' });
+    expect(await descendants()).toBe(1);
+  });
+
+  it('is refused when what it asks for is over, without a queue, and with a full one', async () => {
+    await decideCapacity(fixture.control, root);
+    await fixture.control.settings.patch({ admission: { queue: { globalLimit: 1 } } });
+    await decideCapacity(fixture.control, child(1));
+    expect(await decideCapacity(fixture.control, child(2))).toMatchObject({
+      launch: { code: 'ADMISSION_QUEUE_OVERFLOW' },
+    });
+    await fixture.control.settings.patch({ admission: { queue: { enabled: false } } });
+    expect(await decideCapacity(fixture.control, child(3))).toMatchObject({ launch: { code: 'ADMISSION_OVERLOAD' } });
+    expect(await descendants()).toBe(1);
+  });
+
+  it('enters no tree that was cancelled', async () => {
+    await decideCapacity(fixture.control, root);
+    await fixture.control.trees.cancel(root.rootObjectiveId, {
+      action: 'cancel',
+      actor: 'a',
+      reason: 'r',
+      at: at(1),
+      keyHash: null,
+    });
+    for (const request of [root, child(1)]) {
+      expect(await decideCapacity(fixture.control, request)).toMatchObject({
+        decision: 'refused',
+        launch: { code: 'EXECUTION_TREE_CANCELLED' },
+      });
+    }
+  });
+});
+
+describe('before a provider is called', () => {
+  it('a reservation that was taken in between is none', async () => {
+    await queued();
+    const request = (await fixture.control.requests.get(id))!;
+    await fixture.control.reservations.reserve(request, [], now, 1_000);
+    const { admission } = await fixture.control.settings.current();
+    fixture.db.before('admission-reservations', 'findOneAndUpdate', async () => {
+      await fixture.control.reservations.giveBack(id, now);
+      const other = sampleRequest('attempt_fence000009');
+      await fixture.control.reservations.reserve(other, policiesOf(admission, other), now, 60_000);
+    });
+    await expect(requireReservation(fixture.control, id)).rejects.toMatchObject({
+      type: 'ADMISSION_RESERVATION_MISSING',
+    });
+    expect(await holders()).toEqual(['attempt_fence000009']);
+  });
+});
+
+it('what an attempt holds is given back once it has ended, and not before, nor at once', async () => {
+  const { reservations } = fixture.control;
+  const request = await queued();
+  await reservations.reserve(request, [], now, 60_000);
+  const attempts = { get: async () => record };
+  const reconcile = (ms: number) => reconcileReservations({ admission: { reservations }, attempts }, new Date(at(ms)));
+  record = anAttempt(id, { state: 'running' });
+  expect(await reconcile(120_000)).toBe(0);
+  record = anAttempt(id, { state: 'ended' });
+  expect(await reconcile(59_000)).toBe(0);
+  expect(await reconcile(61_000)).toBe(1);
+  expect(await holders()).toEqual([]);
+});
