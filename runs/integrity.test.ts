@@ -5,20 +5,17 @@ import { contractMismatch, type BoundContract } from './integrity';
 
 const compiled = compileContract(aContractInput());
 const { providerRuntimeManifest, runLaunchManifest } = compiled;
-const contract: BoundContract = {
-  providerRuntimeManifest,
-  runLaunchManifest,
-  launch: {
-    status: 'running',
-    taskId: 'task_20260101_aaaaaa',
-    attemptId: 'attempt_aaaaaaaa',
-    agent: 'bee',
-    provider: 'process',
-    startedAt: at,
-    providerRuntimeManifestDigest: providerRuntimeManifest.digest,
-    runLaunchManifestDigest: runLaunchManifest.digest,
-  },
+const answered = {
+  status: 'running' as const,
+  taskId: 'task_20260101_aaaaaa',
+  attemptId: 'attempt_aaaaaaaa',
+  agent: 'bee',
+  provider: 'process' as const,
+  startedAt: at,
+  providerRuntimeManifestDigest: providerRuntimeManifest.digest,
+  runLaunchManifestDigest: runLaunchManifest.digest,
 };
+const contract: BoundContract = { providerRuntimeManifest, runLaunchManifest, launch: answered };
 
 test('a contract as it was stored has no mismatch, however the digests are stated', () => {
   expect(contractMismatch(contract)).toBeUndefined();
@@ -53,6 +50,18 @@ test.each<[string, BoundContract, object, string]>([
     },
     {},
     'provider-runtime-manifest',
+  ],
+  [
+    'a launch that was answered with another provider manifest',
+    { ...contract, launch: { ...answered, providerRuntimeManifestDigest: other } },
+    {},
+    'provider-runtime-manifest',
+  ],
+  [
+    'a launch that was answered with another launch manifest',
+    { ...contract, launch: { ...answered, runLaunchManifestDigest: other } },
+    {},
+    'run-launch-manifest',
   ],
   ['another provider digest', contract, { providerRuntimeManifestDigest: other }, 'provider-runtime-manifest'],
   ['another launch digest', contract, { runLaunchManifestDigest: other }, 'run-launch-manifest'],

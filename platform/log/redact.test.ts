@@ -17,6 +17,18 @@ describe('redacting', () => {
     ['a GitHub token', `ghp_${'a1'.repeat(18)}`, '[REDACTED]'],
     ['a model key', `key is sk-${'x'.repeat(40)}`, 'key is [REDACTED]'],
     ['a cloud key', 'AKIAIOSFODNN7EXAMPLE', '[REDACTED]'],
+    ['a cloud key that expires', 'ASIAIOSFODNN7EXAMPLE', '[REDACTED]'],
+    ['a GitHub token with narrow rights', `github_pat_${'aB3_'.repeat(6)}`, '[REDACTED]'],
+    ['a GitLab token', `glpat-${'aB3-'.repeat(5)}`, '[REDACTED]'],
+    ...['a', 'b', 'e', 'o', 'p', 'r', 's'].map(
+      (kind) => [`a chat token of kind ${kind}`, `xox${kind}-123456-aBcDeF`, '[REDACTED]'] as const,
+    ),
+    ...['o', 'p', 'r', 's', 'u'].map(
+      (kind) => [`a GitHub token of kind ${kind}`, `gh${kind}_${'a1'.repeat(18)}`, '[REDACTED]'] as const,
+    ),
+    ['a key of a search service', `AIza${'aB3_-'.repeat(7)}`, '[REDACTED]'],
+    ['a package registry token', `npm_${'aB3'.repeat(12)}`, '[REDACTED]'],
+    ['a callback secret of ours', `rbcb_${'aB3_'.repeat(8)}`, '[REDACTED]'],
     ['a signed token', `eyJ${'a'.repeat(20)}.eyJ${'b'.repeat(20)}.${'c'.repeat(20)}`, '[REDACTED]'],
     ['a bearer header', 'Authorization: Bearer abcdefghijklmnop1234', 'Authorization: Bearer [REDACTED]'],
     ['a password in a URL', 'git clone https://me:letmein@host/x', 'git clone https://me:[REDACTED]@host/x'],

@@ -108,6 +108,20 @@ it('tells of an entry that was written anew with a hash that fits it', async () 
   expect(await audit.verify()).toMatchObject({ valid: false, firstBroken: 2 });
 });
 
+it('tells of the last entry that was written anew with a hash that fits it', async () => {
+  const { audit } = await written(3);
+  const raw = await database.collection<Stored & AuditEntry & { month: string }>({ name: 'audit', indexes: [] });
+  const [last] = (await audit.list(query)).items;
+  await raw.deleteMany({ _id: '3' });
+  const { hash: _hash, ...body } = { ...last!, actor: 'user:eve' };
+  await raw.insert({ _id: '3', month: '2026-11', ...body, hash: digestOf(body) });
+  expect(await audit.verify()).toMatchObject({
+    valid: false,
+    firstBroken: 3,
+    broken: [{ sequence: 3, reason: 'changed', message: 'It is not the entry the log ended with.' }],
+  });
+});
+
 it('takes an end that a crash left behind for what it is', async () => {
   const { audit } = await written(2);
   const heads = await database.collection<Stored & { sequence: number; hash: string }>({ name: 'audit-heads' });

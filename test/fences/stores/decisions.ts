@@ -1,4 +1,5 @@
 import type { Ceremony } from '../../../contracts/ceremony';
+import { phaseDimension } from '../../../contracts/phase';
 import type { WatchdogAction, WatchdogFinding, WatchdogOverride } from '../../../contracts/watchdog';
 import { sampleRequest } from '../../../runs/admission/sample-request';
 import type { TerminalClaim } from '../../../runs/completion';
@@ -13,6 +14,9 @@ import { at, aClaim, taskId } from '../records';
 import type { OpenStore } from './open-store';
 
 const attemptId = 'attempt_fence000001';
+const dimensions = Object.fromEntries(
+  phaseDimension.options.map((name) => [name, { scopes: ['*'], approval: [], enforcement: 'enforced', limitedBy: [] }]),
+);
 const digest = (letter: string) => `sha256:${letter.repeat(64)}`;
 
 /** What people and programs decide about a run is decided once, and on what they saw. */
@@ -76,7 +80,7 @@ export function decisionFences(open: OpenStore): void {
       _id: attemptId,
       taskId,
       launchPhase: 'implement' as const,
-      evidence: { phase: 'implement', digest: digest(letter), dimensions: {} } as unknown as PhaseRecord['evidence'],
+      evidence: { phase: 'implement', digest: digest(letter), dimensions } as unknown as PhaseRecord['evidence'],
       manifestDigest: digest('m'),
       sources: [] as unknown as PhaseRecord['sources'],
     });
@@ -121,6 +125,47 @@ export function decisionFences(open: OpenStore): void {
       const stale = { ...read, ...fields };
       expect(await store.change(stale, change(read, 'c'))).toBeUndefined();
       expect(await store.get(attemptId)).toEqual(read);
+    });
+
+    describe('in an emergency', () => {
+      const prior = { digest: digest('a'), dimensions, phase: 'implement' } as unknown as PhaseRecord['evidence'];
+      const emergency = { operationId: 'op', expiresAt: at(100), prior } as unknown as PhaseRecord['emergency'];
+      async function widened(): Promise<PhaseRecord> {
+        await store.begin(launched());
+        const read = (await store.get(attemptId))!;
+        return (await store.change(read, { ...change(read, 'e'), emergency }))!;
+      }
+      const sequence = async () => (await store.get(attemptId))?.sequence;
+
+      it('are ended when its time is over, and not before', async () => {
+        await widened();
+        await store.endEmergency(attemptId, { now: at(99) });
+        expect(await sequence()).toBe(1);
+        expect(await store.endEmergency(attemptId, { now: at(100) })).toMatchObject({ sequence: 2, emergency: null });
+      });
+
+      it('are ended by its name, once, and not by another one', async () => {
+        await widened();
+        await store.endEmergency(attemptId, { operationId: 'other', now: at(999) });
+        expect(await sequence()).toBe(1);
+        await store.endEmergency(attemptId, { operationId: 'op', now: at(1) });
+        await store.endEmergency(attemptId, { operationId: 'op', now: at(2) });
+        expect(await sequence()).toBe(2);
+        expect(await store.endEmergency('attempt_fence000009', { now: at(1) })).toBeUndefined();
+      });
+
+      it('are ended from what stands then, when they were changed at that moment', async () => {
+        const read = await widened();
+        db.before('run-phases', 'findOneAndUpdate', async () => {
+          expect(await store.change(read, { ...change(read, 'f'), emergency })).toBeDefined();
+        });
+        await store.endEmergency(attemptId, { now: at(100) });
+        expect((await store.get(attemptId))?.history.map(({ kind, operationId }) => kind ?? operationId)).toEqual([
+          'e',
+          'f',
+          'emergency-ended',
+        ]);
+      });
     });
 
     it('are changed by exactly one of those who read the same', async () => {

@@ -78,6 +78,16 @@ export function workflowRunFences(open: OpenStore): void {
       expect((await runs.get('r'))?.guidance).toEqual(['told']);
     });
 
+    it('keep what was told of them later when an earlier version comes late', async () => {
+      await runs.insert(aRun('r'));
+      db.before(table, 'findOneAndUpdate', async () => {
+        await runs.project('r', 2, () => ({ status: 'running' }));
+        await runs.project('r', 3, () => ({ status: 'succeeded' }));
+      });
+      await runs.project('r', 2, () => ({ status: 'running' }));
+      expect(await runs.get('r')).toMatchObject({ revision: 3, status: 'succeeded' });
+    });
+
     describe('totals of usage', () => {
       const used = { runs: 1, input_tokens: 3, output_tokens: 2, cost: 0.5, runtime_secs: 1 };
       const twice = { runs: 2, input_tokens: 6, output_tokens: 4, cost: 1, runtime_secs: 2 };
@@ -109,6 +119,15 @@ export function workflowRunFences(open: OpenStore): void {
         });
         expect(await read()).toEqual(used);
         expect((await raw.get('r'))?.usage_counted).toBe(true);
+      });
+
+      it('keep a run that another reader took in before the sums were written', async () => {
+        await runs.insert(aRun('r'));
+        db.before(totalsTable, 'findOneAndUpdate', async () => {
+          await runs.insert(aRun('s'));
+          expect(await read()).toEqual(twice);
+        });
+        expect(await read()).toEqual(twice);
       });
 
       it('keep the note of a run that another one is about to mark', async () => {

@@ -1,0 +1,131 @@
+import { LeaveAsker } from '../../providers/agents/process/ask-leave';
+import { eventually } from '../../platform/testing/eventually';
+import { createRedactor } from '../../platform/log/redact';
+import type { AgentAnswer, AgentQuestion } from '../../providers/agents/question';
+
+const line = (id?: string, more: object = {}): Buffer =>
+  Buffer.from(JSON.stringify({ type: 'approval', action: 'push', actionClass: 'tool', ...(id && { id }), ...more }));
+
+/** An agent that asks, with those who decide. */
+function asking(decide: ((question: AgentQuestion, signal: AbortSignal) => Promise<AgentAnswer>) | undefined) {
+  const told: (AgentAnswer & { id: string })[] = [];
+  const answered = new Set<string>();
+  const agent = {
+    reads: true,
+    deliver: async (text: string) => {
+      if (agent.reads) told.push(JSON.parse(text) as (typeof told)[number]);
+      return agent.reads ? { delivered: true as const } : { delivered: false as const, reason: 'gone' };
+    },
+  };
+  const remembered = { has: (id: string) => answered.has(id), add: async (id: string) => void answered.add(id) };
+  const asker = new LeaveAsker(
+    agent as unknown as ConstructorParameters<typeof LeaveAsker>[0],
+    decide,
+    createRedactor(['hunter2-is-long']),
+    remembered,
+  );
+  return { asker, told, answered, agent };
+}
+const approved: AgentAnswer = { decision: 'approved', decidedBy: 'ada' };
+const turn = () => new Promise(setImmediate);
+const never = () => new Promise<AgentAnswer>(() => undefined);
+
+it('answers a question that could not be asked with no', async () => {
+  const { asker, told } = asking(() => Promise.reject(new Error('the stores are away')));
+  expect(asker.heard(line('one'))).toBe(true);
+  await eventually(() => expect(told).toHaveLength(1));
+  expect(told[0]).toMatchObject({ type: 'approval', id: 'one', decision: 'rejected' });
+});
+
+it('says what was decided, and not by whom', async () => {
+  const { asker, told, answered } = asking(async () => approved);
+  asker.heard(line('one'));
+  await eventually(() => expect(answered).toEqual(new Set(['one'])));
+  expect(told).toEqual([{ type: 'approval', id: 'one', decision: 'approved' }]);
+});
+
+it('asks sixteen questions at a time and answers those beyond with no', async () => {
+  const decide = jest.fn(never);
+  const { asker, told } = asking(decide);
+  for (let n = 1; n <= 17; n += 1) asker.heard(line(`q${n}`));
+  await eventually(() => expect(told).toHaveLength(1));
+  expect(told[0]).toMatchObject({ id: 'q17', decision: 'rejected', note: 'Too many questions.' });
+  expect(decide).toHaveBeenCalledTimes(16);
+});
+
+it('asks five hundred questions in all, one after the other, and none after that', async () => {
+  const decide = jest.fn(async () => approved);
+  const { asker, told } = asking(decide);
+  for (let n = 1; n <= 501; n += 1) {
+    asker.heard(line(`q${n}`));
+    await turn();
+  }
+  expect(told).toHaveLength(501);
+  expect(told[499]).toMatchObject({ decision: 'approved' });
+  expect(told[500]).toMatchObject({ decision: 'rejected', note: 'Too many questions.' });
+  expect(decide).toHaveBeenCalledTimes(500);
+});
+
+it('counts a question whose asking failed as open no more', async () => {
+  const { asker, told } = asking(() => Promise.reject(new Error('away')));
+  for (let n = 1; n <= 40; n += 1) {
+    asker.heard(line(`q${n}`));
+    await turn();
+  }
+  expect(told).toHaveLength(40);
+  expect(told.at(-1)).toMatchObject({ note: 'The question could not be asked.' });
+});
+
+it('answers nothing once the agent has ended', async () => {
+  let decided: (answer: AgentAnswer) => void = () => undefined;
+  const signals: AbortSignal[] = [];
+  const { asker, told } = asking((_, signal) => {
+    signals.push(signal);
+    return new Promise((resolve) => (decided = resolve));
+  });
+  asker.heard(line('one'));
+  asker.end();
+  expect(signals[0]?.aborted).toBe(true);
+  decided(approved);
+  await turn();
+  expect(told).toEqual([]);
+});
+
+it('asks again what was answered and not read, and nothing that was', async () => {
+  const decide = jest.fn(async () => approved);
+  const { asker, told, answered, agent } = asking(decide);
+  agent.reads = false;
+  asker.heard(line('one'));
+  await turn();
+  expect(answered.size).toBe(0);
+  agent.reads = true;
+  asker.heard(line('one'));
+  await eventually(() => expect(answered).toEqual(new Set(['one'])));
+  expect(asker.heard(line('one'))).toBe(true);
+  await turn();
+  expect(decide).toHaveBeenCalledTimes(2);
+  expect(told).toHaveLength(1);
+});
+
+it('shows nobody what the agent was given as a secret', async () => {
+  const questions: AgentQuestion[] = [];
+  const { asker } = asking(async (question) => {
+    questions.push(question);
+    return approved;
+  });
+  asker.heard(line('one', { details: { list: ['hunter2-is-long'], 'hunter2-is-long': null } }));
+  await eventually(() => expect(questions).toHaveLength(1));
+  expect(JSON.stringify(questions)).not.toContain('hunter2');
+});
+
+it.each([
+  ['is no object', Buffer.from('"approval"')],
+  ['is of another type', Buffer.from('{"type":"message","text":"\\"approval\\""}')],
+  ['is no JSON', Buffer.from('{"approval"')],
+])('leaves alone a line that %s', (_, text) => {
+  expect(asking(async () => approved).asker.heard(text)).toBe(false);
+});
+
+it('leaves questions alone where nobody decides', () => {
+  expect(asking(undefined).asker.heard(line('one'))).toBe(false);
+});
