@@ -3,7 +3,12 @@ const { globalSetup: _setup, globalTeardown: _teardown, ...common } = require('.
 
 module.exports = {
   ...common,
-  testMatch: ['<rootDir>/test/fences/**/*.test.ts', '<rootDir>/test/stores/admission/{hold,scheduler}.test.ts'],
+  testMatch: [
+    '<rootDir>/test/fences/**/*.test.ts',
+    '<rootDir>/test/stores/admission/{hold,scheduler}.test.ts',
+    '<rootDir>/runs/{admission,ceremonies,recovery}/*.test.ts',
+    '<rootDir>/runs/integrity.test.ts',
+  ],
   testTimeout: 20_000,
   maxWorkers: 1,
 };

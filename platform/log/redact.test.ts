@@ -10,7 +10,7 @@ const redact = createRedactor([
 ]);
 
 describe('redacting', () => {
-  it.each([
+  it.each<readonly [string, string, string]>([
     ['a known value', 'login with hunter2-is-long.', 'login with [REDACTED].'],
     ['each line of a known value', 'x line two of it y', 'x [REDACTED] y'],
     ['the longer of two values', 'abc-secret-longer', '[REDACTED]'],
@@ -21,10 +21,11 @@ describe('redacting', () => {
     ['a GitHub token with narrow rights', `github_pat_${'aB3_'.repeat(6)}`, '[REDACTED]'],
     ['a GitLab token', `glpat-${'aB3-'.repeat(5)}`, '[REDACTED]'],
     ...['a', 'b', 'e', 'o', 'p', 'r', 's'].map(
-      (kind) => [`a chat token of kind ${kind}`, `xox${kind}-123456-aBcDeF`, '[REDACTED]'] as const,
+      (kind) => [`a chat token of kind ${kind}`, `xox${kind}-123456-aBcDeF`, '[REDACTED]'] as [string, string, string],
     ),
     ...['o', 'p', 'r', 's', 'u'].map(
-      (kind) => [`a GitHub token of kind ${kind}`, `gh${kind}_${'a1'.repeat(18)}`, '[REDACTED]'] as const,
+      (kind) =>
+        [`a GitHub token of kind ${kind}`, `gh${kind}_${'a1'.repeat(18)}`, '[REDACTED]'] as [string, string, string],
     ),
     ['a key of a search service', `AIza${'aB3_-'.repeat(7)}`, '[REDACTED]'],
     ['a package registry token', `npm_${'aB3'.repeat(12)}`, '[REDACTED]'],

@@ -8,6 +8,7 @@ import { createReservationStore } from '../../stores/reservation-store';
 import { createSettingsStore } from '../../stores/settings-store';
 import { openSqlite } from '../../stores/sqlite/database';
 import { createTelemetryStore } from '../../stores/telemetry-store';
+import { createTraceStore } from '../../stores/trace-store';
 import { createTreeStore } from '../../stores/tree-store';
 import { interleaving, type Interleaving } from './interleaving';
 
@@ -35,6 +36,7 @@ export async function admissionFixture(now: () => Date, maxRuns = 2): Promise<Ad
     trees: await createTreeStore(db),
     settings: await createSettingsStore(db, { BOARD_MAX_RUNS: maxRuns, BOARD_RUN_TIMEOUT_MS: 60_000 }),
     telemetry: await createTelemetryStore(db),
+    traces: await createTraceStore(db),
     hosts: { capacityOf: async () => host },
     log,
     now,

@@ -22,7 +22,15 @@ let outside: { location: 'active' | 'archive' | undefined; agents: AgentConfig[]
 let request: AdmissionRequest;
 let record: AttemptRecord;
 
-const agent = { type: 'bee', name: 'Bee', provider: 'process', command: 'bee', args: [], enabled: true } as AgentConfig;
+const agent: AgentConfig = {
+  type: 'bee',
+  name: 'Bee',
+  provider: 'process',
+  command: 'bee',
+  args: [],
+  environmentKeys: [],
+  enabled: true,
+};
 
 beforeEach(async () => {
   now = new Date(at(0));
@@ -50,7 +58,7 @@ async function leased(fields: Partial<AdmissionRequest> = {}): Promise<void> {
   request = sampleRequest(id, { taskId, hostId: 'here', phase: 'implement', requestedAt: at(0), ...fields });
   await control.trees.open({ ...request, nodeId: request.rootObjectiveId, edge: 'root', parentNodeId: null });
   await control.requests.put(request);
-  const base = anAttempt(id, { state: 'queued', repository: repository as AttemptRecord['repository'] });
+  const base = anAttempt(id, { state: 'queued', repository });
   record = { ...base, agentConfig: launchedAgent(agent, base) };
   await attempts.create(record);
   await activeRuns.take(taskId, id);

@@ -1,3 +1,4 @@
+import { textDigest } from '../../runs/digest';
 import type { CompletionResult } from '../../contracts/completion';
 import type { AttemptRecord } from '../../stores/attempt-store';
 import type { TerminalClaim } from '../../runs/completion';
@@ -31,6 +32,7 @@ export function anAttempt(id: string, fields: Partial<AttemptRecord> = {}): Atte
     profile: null,
     sandbox: null,
     request: {},
+    objective: { context: { project: null } },
     agentConfig: { type: 'bee', name: 'Bee', provider: 'process', command: 'bee', args: [], enabled: true },
     selection: { fallbackAllowed: false },
     ...fields,
@@ -50,7 +52,7 @@ export const aCompletion = (summary: string, status: CompletionResult['status'] 
   ({
     status,
     summary,
-    digest: `sha256:${summary.padEnd(64, '0').slice(0, 64)}`,
+    digest: textDigest(summary),
     completedAt: at(50),
     terminalSource: 'process',
     harness: { ended: 'exit' },

@@ -50,7 +50,7 @@ export function workflowRunFences(open: OpenStore): void {
     it('end once: the first end stands', async () => {
       await runs.insert(aRun('r'));
       const ends = await Promise.all(
-        (['succeeded', 'failed', 'cancelled'] as RunRecord['status'][]).map((status) =>
+        (['completed', 'failed', 'cancelled'] as RunRecord['status'][]).map((status) =>
           runs.change('r', ['queued', 'running'], { status }),
         ),
       );
@@ -82,10 +82,10 @@ export function workflowRunFences(open: OpenStore): void {
       await runs.insert(aRun('r'));
       db.before(table, 'findOneAndUpdate', async () => {
         await runs.project('r', 2, () => ({ status: 'running' }));
-        await runs.project('r', 3, () => ({ status: 'succeeded' }));
+        await runs.project('r', 3, () => ({ status: 'completed' }));
       });
       await runs.project('r', 2, () => ({ status: 'running' }));
-      expect(await runs.get('r')).toMatchObject({ revision: 3, status: 'succeeded' });
+      expect(await runs.get('r')).toMatchObject({ revision: 3, status: 'completed' });
     });
 
     describe('totals of usage', () => {

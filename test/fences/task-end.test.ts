@@ -1,0 +1,98 @@
+import { applyCompletion, applyStart } from '../../activities/task';
+import type { Task } from '../../contracts/task';
+import { AppError } from '../../platform/errors/app-error';
+import type { Board } from '../../stores/board-files/board';
+import { actor, boardHarness, type BoardHarness } from '../stores/board-files/harness';
+import { log } from './admission-fixture';
+import { aCompletion, anAttempt, at } from './records';
+
+const [first, second] = ['attempt_fence000001', 'attempt_fence000002'];
+let harness: BoardHarness;
+let board: Board;
+let taskId: string;
+beforeEach(async () => {
+  harness = await boardHarness();
+  board = await harness.open();
+  ({ id: taskId } = await board.create({ title: 'a' }, { actor }));
+});
+afterEach(() => harness.close());
+
+const deps = (fields: Partial<Board> = {}) => ({
+  board: { get: board.get.bind(board), update: fields.update ?? board.update.bind(board) },
+  log,
+  now: () => new Date(at(1)),
+});
+const record = (id: string) => anAttempt(id, { taskId, startedAt: at(1) });
+const task = async (): Promise<Task> => (await board.get(taskId))!.task;
+const failing = (error: Error) => deps({ update: () => Promise.reject(error) });
+
+it('a start is shown once, and not again once the end is', async () => {
+  await applyStart(deps(), record(first));
+  const started = await task();
+  expect(started).toMatchObject({ status: 'in-progress', attempt: { id: first, status: 'running' } });
+  await applyStart(deps(), record(first));
+  expect(await task()).toEqual(started);
+  await applyCompletion(deps(), record(first), aCompletion('done'), 0);
+  const ended = await task();
+  await applyStart(deps(), record(first));
+  expect(await task()).toEqual(ended);
+});
+
+it('a result is put on the task once, with what it cost', async () => {
+  await applyStart(deps(), record(first));
+  await applyCompletion(deps(), record(first), aCompletion('done'), 1.5);
+  const ended = await task();
+  expect(ended).toMatchObject({
+    status: 'done',
+    actualCost: 1.5,
+    attempt: { id: first, status: 'complete', result: 'success', started: at(1) },
+  });
+  await applyCompletion(deps(), record(first), aCompletion('done'), 3);
+  expect(await task()).toEqual(ended);
+});
+
+it('a result is the one of its own attempt, whatever the task showed of another', async () => {
+  await applyStart(deps(), record(first));
+  await applyCompletion(deps(), anAttempt(second, { taskId }), aCompletion('failed', 'failed'), 0);
+  const { attempt } = await task();
+  expect(attempt).toMatchObject({ id: second, status: 'failed', result: 'failed' });
+  expect(attempt).not.toHaveProperty('started');
+});
+
+it.each(['start', 'result'])('a %s that finds the task busy is tried again, not lost', async (what) => {
+  const busy = failing(new AppError('TASK_BUSY', 503, 'Another process is changing it.'));
+  const applied =
+    what === 'start' ? applyStart(busy, record(first)) : applyCompletion(busy, record(first), aCompletion('x'), 0);
+  await expect(applied).rejects.toMatchObject({ code: 'TASK_BUSY' });
+});
+
+it('a task that is gone keeps no run from ending, and a fault of ours is no such thing', async () => {
+  await applyCompletion(failing(new AppError('NOT_FOUND', 404, 'gone')), record(first), aCompletion('x'), 0);
+  await applyStart(failing(new AppError('NOT_FOUND', 404, 'gone')), record(first));
+  await expect(applyStart(failing(new Error('fault')), record(first))).rejects.toThrow('fault');
+  await expect(applyCompletion(failing(new Error('fault')), record(first), aCompletion('x'), 0)).rejects.toThrow(
+    'fault',
+  );
+});
+
+it('a result that a ceremony holds back blocks the task, and says which', async () => {
+  const required = new AppError('VALIDATION_ERROR', 400, 'A design review first.', { code: 'CEREMONY_REQUIRED' });
+  const held = deps({
+    update: (id, change, writer) =>
+      board.update(
+        id,
+        (current, location) => {
+          const fields = change(current, location);
+          if (fields.status === 'done') throw required;
+          return fields;
+        },
+        writer,
+      ),
+  });
+  await applyCompletion(held, record(first), aCompletion('done'), 0);
+  expect(await task()).toMatchObject({
+    status: 'blocked',
+    blockedReason: { category: 'prerequisite', note: 'A design review first.' },
+    attempt: { id: first, result: 'success' },
+  });
+});

@@ -1,0 +1,81 @@
+import { mkdirSync, readFileSync, rmSync, statSync, utimesSync } from 'node:fs';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
+import { FileChangedError, moveFile, replaceFile } from '../../stores/board-files/durable-file';
+import { fingerprintOf, statOf } from '../../stores/board-files/read-task-file';
+import { actor, boardHarness } from '../stores/board-files/harness';
+
+let dir: TempDir;
+beforeEach(async () => {
+  dir = await makeTempDir('durable');
+});
+afterEach(() => dir.remove());
+
+const path = (name = 'a.md') => join(dir.path, name);
+const signature = async () => fingerprintOf((await statOf(path()))!).signature;
+const noCheck = () => undefined;
+
+describe('replacing a file', () => {
+  it('asks right before the change becomes visible, and leaves everything as it was when that refuses', async () => {
+    await writeFile(path(), 'old');
+    const seen = await signature();
+    const refuse = () => {
+      expect(readFileSync(path(), 'utf8')).toBe('old');
+      throw new Error('not held');
+    };
+    await expect(replaceFile(path(), 'new', seen, refuse)).rejects.toThrow('not held');
+    expect(await readdir(dir.path)).toEqual(['a.md']);
+    expect(await readFile(path(), 'utf8')).toBe('old');
+  });
+
+  it.each([
+    ['was changed', 'other text', () => signature()],
+    ['is there although it was not', 'old', async () => undefined],
+  ])('refuses one that %s', async (_, now, seen) => {
+    await writeFile(path(), 'old');
+    const read = await seen();
+    await writeFile(path(), now);
+    utimesSync(path(), 1, 1);
+    await expect(replaceFile(path(), 'new', read, noCheck)).rejects.toThrow(FileChangedError);
+    expect(await readFile(path(), 'utf8')).toBe(now);
+    expect(await readdir(dir.path)).toEqual(['a.md']);
+  });
+
+  it('refuses one that is gone, and one whose new name is taken', async () => {
+    await expect(replaceFile(path(), 'new', 'something', noCheck)).rejects.toThrow(FileChangedError);
+    await writeFile(path(), 'a');
+    await writeFile(path('b.md'), 'b');
+    await expect(moveFile(path(), path('b.md'))).rejects.toThrow(FileChangedError);
+    expect(await readFile(path('b.md'), 'utf8')).toBe('b');
+  });
+});
+
+it('a writer that was stopped until its lock was another one writes nothing', async () => {
+  const harness = await boardHarness();
+  try {
+    const board = await harness.open();
+    const { id } = await board.create({ title: 'a' }, { actor });
+    const lock = join(harness.dir, '.locks', `${id}.lock`);
+    const stopped = board.update(
+      id,
+      () => {
+        // Stopped here, under the lock, past the time at which it is renewed; it is another one's when this wakes.
+        expect(statSync(lock).isDirectory()).toBe(true);
+        rmSync(lock, { recursive: true });
+        mkdirSync(lock);
+        utimesSync(lock, new Date(), new Date(Date.now() + 60_000));
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2_200);
+        return { title: 'late' };
+      },
+      { actor },
+    );
+    await expect(stopped).rejects.toMatchObject({ code: 'TASK_BUSY', status: 503 });
+    expect((await harness.files()).some((name) => name.includes('late'))).toBe(false);
+    expect(await harness.read(`active/${id}-a.md`)).toContain('title: a');
+    rmSync(lock, { recursive: true, force: true });
+    expect(await board.update(id, () => ({ title: 'b' }), { actor })).toMatchObject({ title: 'b', revision: 2 });
+  } finally {
+    await harness.close();
+  }
+});
