@@ -3,6 +3,7 @@ import { messageUnproven } from '../platform/crypto/message-proof-shape';
 import type { ProofVerifier } from '../platform/temporal/proof-verifier';
 import type { AgentRunInput } from '../workflows/agent-run/messages';
 import { launchMessage } from '../workflows/message-proofs';
+import type { AgentConfig } from '../contracts/agent-config';
 import type { LaunchOutcome, LaunchRefusal } from '../contracts/launch';
 import { planLaunch, type LaunchPlan } from '../runs/launch-plan';
 import { refusal } from '../runs/refusal';
@@ -23,9 +24,9 @@ import type { AdmissionControl } from './admission-control/dependencies';
 import { requestOf } from './admission-control/request';
 import { takeTask } from './admission-control/run-active';
 import { plannedFields } from './launch-snapshot';
+import { endRefusedLaunch, endUnplannedRetry } from './refused-launch';
 import { storedLaunch, type StoredLaunch } from './stored-launch';
 import { sourceOf } from './source';
-import { releaseLease } from './worktree/lease';
 
 export interface AdmissionDependencies extends LaunchSources {
   traces: Pick<TraceStore, 'record'>;
@@ -64,13 +65,13 @@ export function createAdmissionActivities(deps: AdmissionDependencies) {
     async admit(message: AgentRunInput): Promise<Admitted> {
       const decidedAt = deps.now().toISOString();
       const input = await provenLaunch(message);
-      const record =
-        'status' in input
-          ? input
-          : ((await deps.attempts.get(input.attemptId)) ?? (await recordAttempt(input, decidedAt)));
-      if ('status' in input || 'status' in record) {
-        const launch = record as LaunchRefusal;
-        return { provider: '', agent: '', phase: '', hostId: null, decidedAt, launch };
+      const unrecorded = { provider: '', agent: '', phase: '', hostId: null, decidedAt };
+      // An unproven message changes nothing, whatever attempt it names.
+      if ('status' in input) return { ...unrecorded, launch: input };
+      const record = (await deps.attempts.get(input.attemptId)) ?? (await recordAttempt(input, decidedAt));
+      if ('status' in record) {
+        await endUnplannedRetry(deps, input, await agentOf(input), record, decidedAt);
+        return { ...unrecorded, launch: record };
       }
       const { provider, agent, phase, hostId } = record;
       const timeoutMs = record.timeoutMs ?? (await currentTimeoutMs());
@@ -79,10 +80,7 @@ export function createAdmissionActivities(deps: AdmissionDependencies) {
       if (record.launch) return { ...admitted, launch: record.launch };
 
       const busy = await takeTask(deps, record);
-      if (busy) {
-        await deps.attempts.refuse(record._id, busy, decidedAt);
-        return { ...admitted, launch: busy };
-      }
+      if (busy) return { ...admitted, launch: await refuse(record, busy, decidedAt) };
       const cancelled = await followsNothing(input, decidedAt);
       if (cancelled) return { ...admitted, launch: await refuse(record, cancelled, decidedAt) };
       const request = await requestOf({ ...deps, ...deps.admission }, input, record, decidedAt);
@@ -125,12 +123,16 @@ export function createAdmissionActivities(deps: AdmissionDependencies) {
     return agents.timeoutMinutes * 60_000;
   }
 
-  /** Gives back what the launch took before capacity refused it. */
-  async function refuse(record: AttemptRecord, launch: LaunchOutcome, decidedAt: string): Promise<LaunchOutcome> {
-    await releaseLease(deps, record.taskId, record._id, undefined);
-    await deps.activeRuns.release(record.taskId, record._id);
-    await deps.attempts.refuse(record._id, launch, decidedAt);
+  /** Gives back what the launch took, and says why it is refused wherever somebody waits for it. */
+  async function refuse(record: AttemptRecord, launch: LaunchRefusal, decidedAt: string): Promise<LaunchRefusal> {
+    await endRefusedLaunch(deps, record, launch, decidedAt);
     return launch;
+  }
+
+  /** The agent that a launch names, where it is still configured. */
+  async function agentOf({ request }: StoredLaunch): Promise<AgentConfig | undefined> {
+    const { agents } = await deps.routing.inputs();
+    return agents.find(({ type }) => type === request.agent);
   }
 
   /** The launch waits in the queue: says so, remembers the answer, and has the queue looked at. */
@@ -144,12 +146,13 @@ export function createAdmissionActivities(deps: AdmissionDependencies) {
     return launch;
   }
 
-  /** Says that a recovery was launched, or why it may not be: it was cancelled at the last moment. */
+  /** Says that a recovery was launched, or why it may not be: it was cancelled at the last moment, or refused before. */
   async function followsNothing({ retry }: StoredLaunch, at: string): Promise<LaunchRefusal | undefined> {
     if (!retry) return undefined;
     const { parentAttemptId } = retry;
     const launched = await deps.recoveries.move(parentAttemptId, ['scheduled', 'launching'], { state: 'launched' }, at);
     const recovery = launched ?? (await deps.recoveries.get(parentAttemptId));
+    if (recovery?.refusal) return refusal(recovery.refusal.code, 409, recovery.refusal.message);
     if (recovery?.state !== 'cancelled') return undefined;
     return refusal('RECOVERY_CANCELLED', 409, 'The recovery was cancelled.', { attemptId: parentAttemptId });
   }

@@ -23,6 +23,7 @@ import type { ActiveRunStore } from '../stores/active-run-store';
 import type { AttemptRecord, AttemptStore } from '../stores/attempt-store';
 import type { AuditStore } from '../stores/audit-store';
 import type { Board } from '../stores/board-files/board';
+import { releaseTask } from '../stores/cancel-recovery';
 import type { ClaimStore } from '../stores/claim-store';
 import type { FeedStore } from '../stores/feed-store';
 import type { PhaseStore } from '../stores/phase-store';
@@ -33,6 +34,7 @@ import type { WorktreeStore } from '../stores/worktree-store';
 import type { AdmissionControl } from './admission-control/dependencies';
 import { requireReservation } from './admission-control/hold';
 import { scheduleRecovery, type Retry, type RetryPlan } from './recovery';
+import { endRefusedLaunch, recordOnRecovery } from './refused-launch';
 import { reportEnd, reportStart } from './run-telemetry';
 import { sourceOf } from './source';
 import { terminalKey } from '../runs/events/seal';
@@ -112,8 +114,9 @@ export function createCompletionActivities(deps: CompletionDependencies) {
       );
       await apply(record, completion);
       await release(record, releaseReason(completion), completion.summary, retry?.attemptId);
+      const follows = retry !== undefined && !(await isCancelled(record));
       await tellEnd(record, completion);
-      return { status: completion.status, endedAt: completion.completedAt, ...(retry ? { retry } : {}) };
+      return { status: completion.status, endedAt: completion.completedAt, ...(follows ? { retry } : {}) };
     },
 
     /** How the attempt has ended, once everything about that is done. */
@@ -133,16 +136,25 @@ export function createCompletionActivities(deps: CompletionDependencies) {
       const endedAt = deps.now().toISOString();
       if (record.launch?.status === 'queued') {
         const completion = await settle(record, notDispatched(launch.message));
+        await recordOnRecovery(deps, record, launch, endedAt);
         await apply(record, completion);
         await release(record, 'start-failed', launch.message, undefined);
         await tellEnd(record, completion);
       } else {
         await release(record, 'start-failed', launch.message, undefined);
-        await deps.attempts.refuse(attemptId, launch, endedAt);
+        await endRefusedLaunch(deps, record, launch, endedAt);
       }
       return { endedAt };
     },
   };
+
+  /** A cancel of what follows that came before the task was handed over found nothing to give back. */
+  async function isCancelled({ _id, taskId }: AttemptRecord): Promise<boolean> {
+    const recovery = await deps.recoveries.get(_id);
+    if (recovery?.state !== 'cancelled') return false;
+    if (recovery.nextAttemptId !== undefined) await releaseTask(deps, taskId, recovery.nextAttemptId);
+    return true;
+  }
 
   async function mustGet(attemptId: string): Promise<AttemptRecord> {
     const record = await deps.attempts.get(attemptId);

@@ -5,18 +5,16 @@ import { workflowOf } from '../runs/admission/request';
 import { classifyFailure, remainingSideEffects } from '../runs/recovery/classify';
 import { decideRecovery, type Decision } from '../runs/recovery/decide';
 import { textDigest } from '../runs/digest';
-import type { ActiveRunStore } from '../stores/active-run-store';
 import type { AdmissionRequestStore } from '../stores/admission-request-store';
 import type { AttemptRecord, AttemptStore } from '../stores/attempt-store';
 import type { AuditStore } from '../stores/audit-store';
+import { cancelRecovery, type RecoveryCancelDependencies } from '../stores/cancel-recovery';
 import type { RecoveryStore } from '../stores/recovery-store';
-import type { WorktreeStore } from '../stores/worktree-store';
 import type { Ending } from '../workflows/agent-run/ending';
 import { cancelRecoveryMessage } from '../workflows/message-proofs';
 import { claimed, temporalOperator } from '../workflows/operator';
 import type { CancelRecoveryInput } from '../workflows/recovery/messages';
-import { recoveryCancelled, recoveryScheduled, type Canceller } from './run-audit';
-import { releaseLease } from './worktree/lease';
+import { recoveryScheduled } from './run-audit';
 
 export interface RetryPlan {
   /** The id the next attempt has if there is one; fixed by the workflow, so that a repeated activity agrees. */
@@ -131,34 +129,9 @@ function handoffOf(decision: Decision, completion: CompletionResult): Pick<RunRe
   };
 }
 
-export interface RecoveryDependencies {
-  recoveries: RecoveryStore;
-  activeRuns: ActiveRunStore;
-  worktrees: WorktreeStore;
-  audit: Pick<AuditStore, 'record'>;
-  now(): Date;
-}
-
-/** Cancels what has not been launched yet, and gives the task and its worktree back. @returns the recovery as it is now */
-export async function cancelRecovery(
-  deps: RecoveryDependencies,
-  attemptId: string,
-  by: Canceller,
-): Promise<RunRecovery | null> {
-  const fields = { action: 'cancelled', state: 'cancelled', cancelledBy: by.actor } as const;
-  await deps.recoveries.move(attemptId, ['scheduled', 'launching'], fields, deps.now().toISOString());
-  const recovery = await deps.recoveries.get(attemptId);
-  if (recovery?.cancelledBy === by.actor) await deps.audit.record(recoveryCancelled(recovery, by));
-  if (recovery?.state === 'cancelled' && recovery.nextAttemptId !== undefined) {
-    await releaseLease(deps, recovery.taskId, recovery.nextAttemptId, undefined);
-    await deps.activeRuns.release(recovery.taskId, recovery.nextAttemptId);
-  }
-  return recovery ?? null;
-}
-
 export type RecoveryCancel = (attemptId: string, actor: string) => Promise<RunRecovery | null>;
 
-export interface RecoveryActivityDependencies extends RecoveryDependencies {
+export interface RecoveryActivityDependencies extends RecoveryCancelDependencies {
   proofs: ProofVerifier;
 }
 

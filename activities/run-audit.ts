@@ -57,21 +57,3 @@ export const recoveryScheduled = ({ attemptId, taskId, ...recovery }: RunRecover
   },
   once: `recovery.schedule/${attemptId}`,
 });
-
-/** Who cancels; an operator may have said to be somebody. */
-export interface Canceller {
-  actor: string;
-  claimedActor?: string;
-}
-
-/** What followed a failed attempt is not launched any more. */
-export const recoveryCancelled = (
-  { attemptId, taskId, nextAttemptId }: RunRecovery,
-  { actor, claimedActor }: Canceller,
-): AuditInput => ({
-  action: 'recovery.cancel',
-  actor,
-  resource: attemptId,
-  details: { taskId, nextAttemptId: nextAttemptId ?? null, ...(claimedActor === undefined ? {} : { claimedActor }) },
-  once: `recovery.cancel/${attemptId}`,
-});

@@ -59,6 +59,8 @@ export const runRecovery = z
     budget: recoveryBudget.optional(),
     operatorHandoff: operatorHandoff.optional(),
     nextAttemptId: attemptId.optional(),
+    /** Why the attempt that was to follow was not launched; then nothing follows any more, and the task is free. */
+    refusal: z.object({ code: z.string(), message: z.string(), at: timestamp }).optional(),
     cancelledBy: z.string().optional(),
     createdAt: timestamp,
     updatedAt: timestamp,

@@ -4,6 +4,7 @@ import { attemptId, digest, taskId, timestamp } from './common';
 
 export const runEventKind = z.enum([
   'run.queued',
+  'run.refused',
   'run.started',
   'run.completed',
   'run.failed',

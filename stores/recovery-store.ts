@@ -44,6 +44,22 @@ export async function createRecoveryStore(db: Database) {
       return moved && present(moved);
     },
 
+    /** Records why the attempt that was to follow was not launched; the first reason stands. */
+    async refuse(
+      attemptId: string,
+      nextAttemptId: string,
+      refusal: NonNullable<RunRecovery['refusal']>,
+    ): Promise<RunRecovery | undefined> {
+      const refused = await records.findOneAndUpdate(
+        { _id: attemptId, nextAttemptId, state: { $in: ['scheduled', 'launching', 'launched'] } },
+        {
+          $set: { action: 'terminal', state: 'exhausted', refusal, updatedAt: refusal.at },
+          $inc: { revision: 1 },
+        },
+      );
+      return refused && present(refused);
+    },
+
     /** Every one whose next attempt is yet to be launched; one that is being launched meanwhile may be yielded twice. */
     async *unfinished(pageSize?: number): AsyncGenerator<RunRecovery> {
       for (const state of ['scheduled', 'launching'] as const) {

@@ -8,7 +8,8 @@ import { policiesFor, retryAfter, type AdmissionControl } from './dependencies';
 import { enterTree } from './tree-gate';
 
 /** A launch holds its capacity, waits for it, or is refused. */
-export type Decision = { decision: 'held' } | { decision: 'queued' | 'refused'; launch: LaunchOutcome };
+export type Decision =
+  { decision: 'held' } | { decision: 'queued'; launch: LaunchOutcome } | { decision: 'refused'; launch: LaunchRefusal };
 
 /**
  * Decides about the capacity of one launch: the tree it belongs to, the ceilings it could never fit under, those who

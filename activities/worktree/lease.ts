@@ -5,6 +5,8 @@ import type { WorktreeRecord, WorktreeStore } from '../../stores/worktree-store'
 import { heldBy } from './record';
 import { busy, inUse } from './refusals';
 
+export { releaseLease } from '../../stores/release-lease';
+
 interface LeaseDependencies {
   worktrees: WorktreeStore;
   now(): Date;
@@ -37,22 +39,6 @@ export async function takeLease(
     const lease = { ...record.lease, ownerAttemptId: attemptId, expiresAt };
     const taken = await deps.worktrees.change(record, { lease }, now.toISOString());
     if (taken) return taken;
-  }
-  throw new Error(`The manifest of ${taskId} kept changing.`);
-}
-
-/** Gives back what the attempt holds, or hands it to the attempt that follows. Repeating it changes nothing. */
-export async function releaseLease(
-  deps: LeaseDependencies,
-  taskId: string,
-  attemptId: string,
-  nextAttemptId: string | undefined,
-): Promise<void> {
-  for (let attempt = 1; attempt <= tries; attempt += 1) {
-    const record = await deps.worktrees.get(taskId);
-    if (record?.lease.ownerAttemptId !== attemptId) return;
-    const lease = { ...record.lease, ownerAttemptId: nextAttemptId ?? null };
-    if (await deps.worktrees.change(record, { lease }, deps.now().toISOString())) return;
   }
   throw new Error(`The manifest of ${taskId} kept changing.`);
 }

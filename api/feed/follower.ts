@@ -88,6 +88,7 @@ export class Follower {
     if (kind === 'run.completed' || kind === 'run.failed' || kind === 'run.interrupted') {
       await this.watcher.stream({ type: 'agent:complete', ...about, status: textOf(payload.status) });
     }
+    if (kind === 'run.refused') await this.watcher.stream({ type: 'agent:complete', ...about, status: 'refused' });
   }
 }
 

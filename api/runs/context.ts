@@ -1,5 +1,7 @@
+import type { ActiveRunStore } from '../../stores/active-run-store';
 import type { AdmissionRequestStore } from '../../stores/admission-request-store';
 import type { AttemptStore } from '../../stores/attempt-store';
+import type { AuditStore } from '../../stores/audit-store';
 import type { CallbackSecretStore } from '../../stores/callback-secret-store';
 import type { ClaimStore } from '../../stores/claim-store';
 import type { ConversationStore } from '../../stores/conversation-store';
@@ -21,7 +23,9 @@ export interface RunsContext extends LaunchSources {
   routing: Pick<RoutingStore, 'inputs' | 'configuration'>;
   traces: Pick<TraceStore, 'record'>;
   hosts: HostStore;
-  worktrees: Pick<WorktreeStore, 'get'>;
+  worktrees: Pick<WorktreeStore, 'get' | 'change'>;
+  audit: Pick<AuditStore, 'record'>;
+  activeRuns: Pick<ActiveRunStore, 'release'>;
   attempts: AttemptStore;
   admissionRequests: AdmissionRequestStore;
   launches: LaunchStore;

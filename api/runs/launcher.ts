@@ -9,7 +9,6 @@ import {
 import { ApplicationFailure } from '@temporalio/common';
 import type { CommandAnswer } from '../../contracts/agent-command';
 import type { LaunchOutcome, LaunchRefusal } from '../../contracts/launch';
-import type { RunRecovery } from '../../contracts/recovery';
 import type { LaunchPreview } from '../../contracts/launch-manifest';
 import { startProofMs, updateProofMs, type MessageProofs } from '../../platform/crypto/message-proof';
 import { AppError, conflict } from '../../platform/errors/app-error';
@@ -126,29 +125,17 @@ export function createRunLauncher(client: Client, ask: AskHost, proofs: Pick<Mes
         }),
       ),
 
-    /**
-     * Cancels what follows a failed attempt, and answers the recovery as it is then.
-     *
-     * @throws AppError 503 `RECOVERY_PENDING` when nobody looks after the recovery right now
-     */
-    async cancelRecovery(attemptId: string, actor: string): Promise<RunRecovery> {
-      const unattended = () =>
-        new AppError('RECOVERY_PENDING', 503, 'The recovery could not be reached. Read it, and try again.', {
-          attemptId,
-          retryAfterMs: 1_000,
-        });
+    /** Ends the wait of a recovery that was cancelled. Nothing depends on it: the record is asked when the wait is over. */
+    async endRecoveryWait(attemptId: string, actor: string): Promise<void> {
       const cancel = { attemptId, actor };
       const args: [CancelRecoveryInput] = [withProof(proofs, cancel, cancelRecoveryMessage(cancel), updateProofMs)];
-      try {
-        const handle = client.workflow.getHandle(recoveryId(attemptId));
-        const answer = await withinDeadline(client, unattended, () =>
-          handle.executeUpdate(cancelRecoveryUpdate, { args }),
-        );
-        if (answer) return answer;
-      } catch (error) {
-        if (!(error instanceof WorkflowNotFoundError)) throw error;
-      }
-      throw unattended();
+      const handle = client.workflow.getHandle(recoveryId(attemptId));
+      await withinDeadline(
+        client,
+        pending,
+        () => handle.executeUpdate(cancelRecoveryUpdate, { args }),
+        endWaitWithinMs,
+      );
     },
 
     /** Answers once the claim is recorded; `undefined` when the run's workflow is over. */
@@ -163,6 +150,9 @@ export function createRunLauncher(client: Client, ask: AskHost, proofs: Pick<Mes
 }
 
 export type RunLauncher = ReturnType<typeof createRunLauncher>;
+
+/** How long a recovery's workflow may take to end its wait, in milliseconds. */
+const endWaitWithinMs = 5_000;
 
 /** How long a host may take to compile a preview, in milliseconds. */
 const previewWithinMs = 20_000;

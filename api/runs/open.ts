@@ -1,6 +1,7 @@
 import type { Client } from '@temporalio/client';
 import type { MessageProofs } from '../../platform/crypto/message-proof';
 import { createAdmissionRequestStore } from '../../stores/admission-request-store';
+import { createActiveRunStore } from '../../stores/active-run-store';
 import { createCallbackSecretStore } from '../../stores/callback-secret-store';
 import { createClaimStore } from '../../stores/claim-store';
 import { createConversationStore } from '../../stores/conversation-store';
@@ -33,6 +34,7 @@ export async function openRuns(
     taskCheckpoints,
     attempts,
     feed,
+    audit,
     settings: featureSettings,
   } = context;
   const [events, launches, recoveries, claims, hosts, worktrees, commands] = await Promise.all([
@@ -46,6 +48,7 @@ export async function openRuns(
   ]);
   const conversations = await createConversationStore(database);
   const admissionRequests = await createAdmissionRequestStore(database);
+  const activeRuns = await createActiveRunStore(database);
   const callbackSecrets = await createCallbackSecretStore(database);
   return {
     board,
@@ -61,6 +64,8 @@ export async function openRuns(
     hosts,
     attempts,
     admissionRequests,
+    activeRuns,
+    audit,
     launches,
     recoveries,
     callbackSecrets,

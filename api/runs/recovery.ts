@@ -1,6 +1,7 @@
 import { recoveryCancel, runRecovery, workflowRecoveryCancel, type RunRecovery } from '../../contracts/recovery';
 import { AppError, assertFound, conflict } from '../../platform/errors/app-error';
 import type { Routes } from '../../platform/http/routes';
+import { cancelRecovery } from '../../stores/cancel-recovery';
 import type { RunsContext } from './context';
 import { ofTask, ofWorkflowRun } from './parameters';
 
@@ -17,10 +18,10 @@ const notCancellable = (recovery: RunRecovery) =>
 /**
  * Cancels the latest recovery of a task or a step if it is the one of exactly this attempt, and nothing was launched yet.
  *
- * @throws AppError 409 `STALE_ATTEMPT`, `RECOVERY_NOT_CANCELLABLE`, both with the recovery as it is; 503 `RECOVERY_PENDING`
+ * @throws AppError 409 `STALE_ATTEMPT`, `RECOVERY_NOT_CANCELLABLE`, both with the recovery as it is
  */
 async function cancelLatest(
-  { launcher }: Pick<RunsContext, 'launcher'>,
+  context: RunsContext,
   latest: RunRecovery,
   attemptId: string,
   actor: string,
@@ -33,8 +34,11 @@ async function cancelLatest(
     );
   }
   if (!cancellable.includes(latest.state)) throw notCancellable(latest);
-  const recovery = await launcher.cancelRecovery(attemptId, actor);
+  const recovery = await cancelRecovery({ ...context, now: () => new Date() }, attemptId, { actor });
+  assertFound(recovery, 'recovery of attempt', attemptId);
   if (recovery.state !== 'cancelled') throw notCancellable(recovery);
+  // Its workflow may not have been started yet, or be over; then there is no wait to end.
+  void context.launcher.endRecoveryWait(attemptId, actor).catch(() => undefined);
   return recovery;
 }
 
@@ -67,7 +71,7 @@ export function recoveryRoutes(routes: Routes, context: RunsContext): void {
       params: ofTask,
       body: recoveryCancel,
       response: runRecovery,
-      errors: [409, 503],
+      errors: [409],
     },
     async ({ params: { taskId }, body: { attemptId }, auth }) => {
       const latest = await recoveries.latest(taskId);
@@ -87,7 +91,7 @@ export function recoveryRoutes(routes: Routes, context: RunsContext): void {
       params: ofWorkflowRun,
       body: workflowRecoveryCancel,
       response: runRecovery,
-      errors: [409, 503],
+      errors: [409],
     },
     async ({ params: { runId }, body: { stepId, parentRunId }, auth }) => {
       const latest = await recoveries.latestOfStep(runId, stepId);

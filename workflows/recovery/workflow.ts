@@ -53,8 +53,9 @@ export async function recovery(input: RecoveryInput): Promise<void> {
     setCurrentDetails(`Launches ${input.next.attemptId} in ${input.backoffMs} ms.`);
     // A timer takes a second however short it is set. Earlier versions set one nevertheless.
     if (input.backoffMs > 0 || !patched('recovery-at-once')) await condition(() => state.cancelled, input.backoffMs);
-    if (!state.cancelled && (await records.beginRecovery({ attemptId: input.attemptId }))) await launch(input);
-    setCurrentDetails(state.cancelled ? 'Cancelled.' : `Launched ${input.next.attemptId}.`);
+    const isLaunched = !state.cancelled && (await records.beginRecovery({ attemptId: input.attemptId }));
+    if (isLaunched) await launch(input);
+    setCurrentDetails(isLaunched ? `Launched ${input.next.attemptId}.` : 'Cancelled.');
     await condition(allHandlersFinished);
   });
 }

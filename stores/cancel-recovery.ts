@@ -1,0 +1,61 @@
+import type { RunRecovery } from '../contracts/recovery';
+import type { ActiveRunStore } from './active-run-store';
+import type { AuditInput, AuditStore } from './audit-store';
+import type { RecoveryStore } from './recovery-store';
+import { releaseLease } from './release-lease';
+import type { WorktreeStore } from './worktree-store';
+
+export interface TaskHolds {
+  activeRuns: Pick<ActiveRunStore, 'release'>;
+  worktrees: Pick<WorktreeStore, 'get' | 'change'>;
+  now(): Date;
+}
+
+export interface RecoveryCancelDependencies extends TaskHolds {
+  recoveries: Pick<RecoveryStore, 'get' | 'move'>;
+  audit: Pick<AuditStore, 'record'>;
+}
+
+/** Who cancels; an operator may have said to be somebody. */
+export interface Canceller {
+  actor: string;
+  claimedActor?: string;
+}
+
+/** What followed a failed attempt is not launched any more. */
+const recoveryCancelled = (
+  { attemptId, taskId, nextAttemptId }: RunRecovery,
+  { actor, claimedActor }: Canceller,
+): AuditInput => ({
+  action: 'recovery.cancel',
+  actor,
+  resource: attemptId,
+  details: { taskId, nextAttemptId: nextAttemptId ?? null, ...(claimedActor === undefined ? {} : { claimedActor }) },
+  once: `recovery.cancel/${attemptId}`,
+});
+
+/** Gives back the task and its worktree, as far as they are the attempt's. Repeating it changes nothing. */
+export async function releaseTask(deps: TaskHolds, taskId: string, attemptId: string): Promise<void> {
+  await releaseLease(deps, taskId, attemptId, undefined);
+  await deps.activeRuns.release(taskId, attemptId);
+}
+
+/**
+ * Cancels what has not been launched yet, from the moment its record can be read, and gives the task and its worktree
+ * back. The record says which came first, the cancel or the launch.
+ *
+ * @returns the recovery as it is now; `null` when there is none
+ */
+export async function cancelRecovery(
+  deps: RecoveryCancelDependencies,
+  attemptId: string,
+  by: Canceller,
+): Promise<RunRecovery | null> {
+  const fields = { action: 'cancelled', state: 'cancelled', cancelledBy: by.actor } as const;
+  await deps.recoveries.move(attemptId, ['scheduled', 'launching'], fields, deps.now().toISOString());
+  const recovery = await deps.recoveries.get(attemptId);
+  if (recovery?.cancelledBy === by.actor) await deps.audit.record(recoveryCancelled(recovery, by));
+  if (recovery?.state === 'cancelled' && recovery.nextAttemptId !== undefined)
+    await releaseTask(deps, recovery.taskId, recovery.nextAttemptId);
+  return recovery ?? null;
+}

@@ -1,0 +1,202 @@
+import { join } from 'node:path';
+import { createCompletionActivities, type CompletionDependencies } from '../../activities/completion';
+import { takeTask } from '../../activities/admission-control/run-active';
+import type { AttemptState } from '../../contracts/attempt';
+import { createLog } from '../../platform/log/log';
+import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
+import type { TerminalClaim } from '../../runs/completion';
+import { createActiveRunStore } from '../../stores/active-run-store';
+import { createAttemptStore, type AttemptRecord } from '../../stores/attempt-store';
+import { createAuditStore } from '../../stores/audit-store';
+import { cancelRecovery } from '../../stores/cancel-recovery';
+import type { Database } from '../../stores/collection';
+import { createFeedStore } from '../../stores/feed-store';
+import { createRecoveryStore, type RecoveryStore } from '../../stores/recovery-store';
+import { createRunEventStore } from '../../stores/run-event-store';
+import { openSqlite } from '../../stores/sqlite/database';
+import { createTelemetryStore } from '../../stores/telemetry-store';
+import { createWorktreeStore } from '../../stores/worktree-store';
+import { aWorktree } from '../support/worktrees';
+
+const log = createLog({ name: 'test', level: 'silent' });
+const taskId = 'task_1';
+const now = () => new Date('2026-01-01T00:00:00.000Z');
+let directory: TempDir;
+let database: Database;
+beforeEach(async () => {
+  directory = await makeTempDir('completion');
+  database = await openSqlite({ file: join(directory.path, 'store.sqlite'), log });
+});
+afterEach(async () => {
+  await database.close();
+  await directory.remove();
+});
+
+const claim: TerminalClaim = {
+  terminalSource: 'process',
+  status: 'failed',
+  summary: 'too many requests',
+  claims: { blockers: [{ code: 'rate-limit', summary: 'wait' }] },
+  harness: { ended: 'exit', exitCode: 1 },
+};
+
+const anAttempt = (id: string, state: AttemptState, fields: Partial<AttemptRecord> = {}) =>
+  ({
+    _id: id,
+    taskId,
+    rootAttemptId: 'first',
+    retryNumber: 0,
+    maxRetries: 1,
+    agent: 'bee',
+    provider: 'process',
+    agentConfig: {},
+    selection: { fallbackAllowed: false },
+    objective: { context: { project: null } },
+    state,
+    revision: 1,
+    createdAt: now().toISOString(),
+    ...fields,
+  }) as AttemptRecord;
+
+/** What ends runs, on real stores; nothing waits in the queue. */
+async function completion(recoveriesAs: (store: RecoveryStore) => RecoveryStore = (store) => store) {
+  const feed = await createFeedStore(database);
+  const recoveries = await createRecoveryStore(database);
+  const worktrees = await createWorktreeStore(database);
+  const stores = {
+    attempts: await createAttemptStore(database),
+    activeRuns: await createActiveRunStore(database),
+    worktrees,
+    audit: await createAuditStore(database),
+    events: await createRunEventStore(database, feed),
+  };
+  const deps = {
+    ...stores,
+    feed,
+    recoveries: recoveriesAs(recoveries),
+    telemetry: await createTelemetryStore(database),
+    phases: { get: () => Promise.resolve(undefined) },
+    board: { update: () => Promise.resolve() },
+    admission: {
+      requests: { get: () => Promise.resolve(undefined) },
+      queue: {
+        get: () => Promise.resolve(undefined),
+        end: () => Promise.resolve(),
+        isEmpty: () => Promise.resolve(true),
+      },
+      reservations: { release: () => Promise.resolve() },
+    },
+    withdrawApprovals: () => Promise.resolve(),
+    log,
+    now,
+  } as unknown as CompletionDependencies;
+  return { ...stores, recoveries, deps, activities: createCompletionActivities(deps) };
+}
+
+const finishing = {
+  attemptId: 'first',
+  ending: { by: 'agent' } as const,
+  nextAttemptId: 'second',
+  maxRetries: 1,
+  retryBackoffMs: 1_000,
+};
+
+describe('recovery cancelled while its run is being ended', () => {
+  it('keeps neither the task nor its worktree, and nothing follows', async () => {
+    const cancels = (store: RecoveryStore): RecoveryStore => ({
+      ...store,
+      // The record can be read from here on, and somebody cancels it before the task is handed over.
+      async schedule(record) {
+        const scheduled = await store.schedule(record);
+        await cancelRecovery({ recoveries: store, activeRuns, worktrees, audit, now }, 'first', { actor: 'user:jo' });
+        return scheduled;
+      },
+    });
+    const { activities, activeRuns, attempts, audit, worktrees, recoveries } = await completion(cancels);
+    await attempts.create(anAttempt('first', 'running', { claim }));
+    await activeRuns.take(taskId, 'first');
+    const lease = { leaseId: 'lease', ownerAttemptId: 'first', seconds: 60, expiresAt: '2027-01-01T00:00:00.000Z' };
+    await worktrees.insert(aWorktree(taskId, { state: 'ready', lease }));
+
+    for (let time = 1; time <= 2; time += 1) {
+      expect(await activities.finish(finishing)).not.toHaveProperty('retry');
+      expect(await activeRuns.holder(taskId)).toBeUndefined();
+      expect((await worktrees.get(taskId))?.lease.ownerAttemptId).toBeNull();
+    }
+    expect(await recoveries.get('first')).toMatchObject({ state: 'cancelled', cancelledBy: 'user:jo' });
+  });
+
+  it('is refused once the attempt that follows was launched', async () => {
+    const { activities, activeRuns, attempts, audit, worktrees, recoveries } = await completion();
+    await attempts.create(anAttempt('first', 'running', { claim }));
+    await activeRuns.take(taskId, 'first');
+    expect(await activities.finish(finishing)).toMatchObject({ retry: { attemptId: 'second' } });
+    await recoveries.move('first', ['scheduled'], { state: 'launched' }, now().toISOString());
+    const answer = await cancelRecovery({ recoveries, activeRuns, worktrees, audit, now }, 'first', {
+      actor: 'user:jo',
+    });
+    expect(answer).toMatchObject({ state: 'launched' });
+    expect(await activeRuns.holder(taskId)).toBe('second');
+  });
+});
+
+describe('retry that is refused after its admission', () => {
+  const refusal = { status: 'refused', code: 'CIRCUIT_OPEN', httpStatus: 409, message: 'later', details: {} } as const;
+
+  it.each([
+    ['whose caller was told nothing yet', 'admitted', undefined, 'run.refused', 'refused'],
+    ['that was queued', 'queued', { status: 'queued' }, 'run.failed', 'ended'],
+  ] as const)(
+    '%s frees the task, says why on its recovery, and leaves an event',
+    async (_case, state, launch, kind, end) => {
+      const { activities, activeRuns, attempts, recoveries, events } = await completion();
+      await attempts.create(anAttempt('first', 'running', { claim }));
+      await activeRuns.take(taskId, 'first');
+      await activities.finish(finishing);
+      await recoveries.move('first', ['scheduled'], { state: 'launched' }, now().toISOString());
+      const retry = anAttempt('second', state, { parentAttemptId: 'first', retryNumber: 1 });
+      await attempts.create(launch ? ({ ...retry, launch } as AttemptRecord) : retry);
+
+      for (let time = 1; time <= 2; time += 1) {
+        await activities.abandon({ attemptId: 'second', launch: refusal });
+        expect(await activeRuns.holder(taskId)).toBeUndefined();
+        expect(await recoveries.get('first')).toMatchObject({
+          action: 'terminal',
+          state: 'exhausted',
+          refusal: { code: 'CIRCUIT_OPEN', message: 'later' },
+        });
+        expect((await events.read('second', 0, 10)).map((event) => event.kind)).toEqual([kind]);
+        expect(await attempts.get('second')).toMatchObject({ state: end });
+      }
+    },
+  );
+});
+
+describe('task that is taken', () => {
+  it('is taken over from an attempt that is over by the time it is read', async () => {
+    const { activeRuns, attempts, recoveries } = await completion();
+    await attempts.create(anAttempt('first', 'ended'));
+    await activeRuns.take(taskId, 'first');
+    const releasing = {
+      ...attempts,
+      async get(id: string) {
+        const found = await attempts.get(id);
+        await activeRuns.release(taskId, id);
+        return found;
+      },
+    };
+    const taken = await takeTask({ activeRuns, attempts: releasing, recoveries }, { taskId, _id: 'second' });
+    expect(taken).toBeUndefined();
+    expect(await activeRuns.holder(taskId)).toBe('second');
+  });
+
+  it('names the attempt that has it, its state and its agent', async () => {
+    const { activeRuns, attempts, recoveries } = await completion();
+    await attempts.create(anAttempt('first', 'queued'));
+    await activeRuns.take(taskId, 'first');
+    expect(await takeTask({ activeRuns, attempts, recoveries }, { taskId, _id: 'second' })).toMatchObject({
+      code: 'RUN_ACTIVE',
+      details: { code: 'RUN_ACTIVE', attemptId: 'first', state: 'queued', agent: 'bee' },
+    });
+  });
+});
