@@ -21,10 +21,13 @@ import type { ProviderRegistry } from '../providers/agents/registry';
 import type { AgentAccess, AgentPlace } from '../providers/agents/user/agent-access';
 import type { Git } from '../providers/git/git';
 import { renderRecorded } from '../runs/contract';
+import type { ToolRules } from '../runs/tools/rules';
+import { rulesOfRun } from '../runs/tools/rules-of-run';
 import { startedAgent } from '../runs/workspace/trust';
 import type { AttemptRecord, AttemptStore } from '../stores/attempt-store';
 import type { FeedStore } from '../stores/feed-store';
 import type { OutputArtifactStore } from '../stores/output-artifact-store';
+import type { PhaseStore } from '../stores/phase-store';
 import type { RunEventStore } from '../stores/run-event-store';
 import type { AgentDecider } from './agent-approvals';
 import { removeAttemptFiles, type AttemptDirectories } from './attempt-files';
@@ -60,6 +63,8 @@ export interface DispatchDependencies
   /** Asks people what the agent of an attempt wants leave for. */
   decider(record: AttemptRecord): AgentDecider;
   outputArtifacts: OutputArtifactStore;
+  /** What an attempt may do now. */
+  phases: Pick<PhaseStore, 'endEmergency'>;
   /** Hands worktrees to the user agents run as; absent when that is this process's. */
   agentAccess?: AgentAccess | undefined;
   limits: { runTimeoutMs: number; outputLimitBytes: number; stopGraceMs: number };
@@ -196,6 +201,7 @@ export function createDispatchActivities(deps: DispatchDependencies) {
       worktreePath,
       worktreeIdentity: record.baseline?.identity,
       transport: transportOf(record),
+      rules: () => rulesNow(record, worktreePath),
       ...goesOnWith(record),
       transportDir: deps.transportDir,
       ...limitsOf(record),
@@ -307,6 +313,12 @@ export function createDispatchActivities(deps: DispatchDependencies) {
       throw ApplicationFailure.nonRetryable(`No provider here runs the agent of ${_id}.`, 'PROVIDER_MISSING');
     }
     return provider;
+  }
+
+  /** An emergency whose time is over has ended, whoever writes that down. */
+  async function rulesNow(record: AttemptRecord, worktreePath: string): Promise<ToolRules> {
+    const phases = await deps.phases.endEmergency(record._id, { now: deps.now().toISOString() });
+    return rulesOfRun(record, phases, worktreePath);
   }
 
   /** The limits of its contract: another worker, or one that was started again with others, keeps to them. */

@@ -3,7 +3,7 @@ import type { AgentConfig } from '../contracts/agent-config';
 import type { ProviderRuntimeManifest } from '../contracts/run-contract';
 import type { AgentProvider } from '../providers/agents/provider';
 import type { ProviderRegistry } from '../providers/agents/registry';
-import { runtimeManifest } from '../runs/capabilities';
+import { probeRevisionOf, runtimeManifest } from '../runs/capabilities';
 import { digestOf } from '../runs/digest';
 import type { AgentCircuit, HostManifest, HostManifestStore } from '../stores/host-manifest-store';
 
@@ -113,6 +113,7 @@ export function createAgentProbing({ providers, manifests, hostId, now }: Probin
 
   function stillCounts(known: HostManifest, fingerprint: string): boolean {
     return (
+      known.manifest.probeRevision === probeRevisionOf(known.manifest.provider as AgentConfig['provider']) &&
       known.manifest.probe.state !== 'failed' &&
       known.fingerprint === fingerprint &&
       now().getTime() - Date.parse(known.probedAt) < lastsMs

@@ -74,8 +74,6 @@ const supported: Record<AgentProvider, readonly string[]> = {
     'run.structured-events',
     'run.steer',
     'run.interrupt',
-    'run.approvals',
-    'tool.calls',
     'workspace.worktrees',
     'filesystem.read',
     'filesystem.write',
@@ -92,6 +90,9 @@ const supported: Record<AgentProvider, readonly string[]> = {
   ],
 };
 
+/** Why nothing is enforced of an agent that has not said that it uses what we offer it, and nothing else. */
+const ownTools = 'nothing keeps it from using tools of its own without asking.';
+
 const advisory: Record<AgentProvider, Readonly<Record<string, string>>> = {
   process: {
     'run.steer': 'Messages are written to its standard input; whether it reads them is up to the agent.',
@@ -104,6 +105,8 @@ const advisory: Record<AgentProvider, Readonly<Record<string, string>>> = {
     'artifact.write': 'Artifacts are recorded as the agent reports them; their content is not captured.',
   },
   acp: {
+    'run.approvals': `The agent asks by itself; ${ownTools}`,
+    'tool.calls': `Files and commands of ours, and what it asks permission for, pass the rules of the run; ${ownTools}`,
     'usage.tokens': 'Agents report the size of their context and what the session costs, not the tokens of each turn.',
   },
   'remote-callback': {
@@ -122,10 +125,25 @@ const declarable: readonly string[] = [
   'run.follow-up',
   'run.fork',
   'run.reattach',
+  // An agent of the Agent Client Protocol that reads, writes and runs nothing but by way of us.
+  'run.approvals',
+  'tool.calls',
+  'filesystem.deny-paths',
+  'filesystem.descendants',
 ];
 
+/** What an agent of the Agent Client Protocol may turn out to do when it is probed. */
+const acpMayShow: readonly string[] = [
+  ...['run.resume', 'run.follow-up', 'run.fork', 'run.archive', 'run.close'],
+  ...['run.approvals', 'tool.calls', 'filesystem.deny-paths', 'filesystem.descendants'],
+];
+
+/** What the probe of an agent's family may show: a launch is not refused for it before there is one. */
+export const mayTurnOut = (provider: AgentProvider): readonly string[] => (provider === 'acp' ? acpMayShow : []);
+
 /** Raised whenever the meaning of a capability or of the probe changes. */
-export const probeRevision = 2;
+const probeRevisions: Record<AgentProvider, number> = { process: 2, acp: 3, 'remote-callback': 2 };
+export const probeRevisionOf = (provider: AgentProvider): number => probeRevisions[provider];
 
 /** The result of probing one agent on a host. */
 export interface ProbeResult {
@@ -149,7 +167,7 @@ export function runtimeManifest(
 ): ProviderRuntimeManifest {
   const body = {
     schemaVersion: 'provider-runtime-manifest/v1' as const,
-    probeRevision,
+    probeRevision: probeRevisionOf(provider),
     provider,
     adapter: `${provider}/v1`,
     protocolVersion: '1',
@@ -167,6 +185,7 @@ export function runtimeManifest(
   return { ...body, probe: { ...evidence, probedAt: options.probedAt }, digest };
 }
 
+const notShown = 'The agent did not say in its handshake that this holds for it.';
 const vouched = 'An operator vouches that the command of the agent enforces this.';
 
 function capabilityOf(
@@ -180,5 +199,7 @@ function capabilityOf(
   if (hostEnforced.includes(id)) return { id, state: 'supported', source: 'host-enforced', reason: vouched };
   const note = advisory[provider][id];
   if (note !== undefined) return { id, state: 'advisory', source: 'contract-test', reason: note };
-  return { id, state: supported[provider].includes(id) ? 'supported' : 'unsupported', source: 'contract-test' };
+  if (supported[provider].includes(id)) return { id, state: 'supported', source: 'contract-test' };
+  const reason = provider === 'acp' && acpMayShow.includes(id) ? { reason: notShown } : {};
+  return { id, state: 'unsupported', source: 'contract-test', ...reason };
 }

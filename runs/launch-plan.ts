@@ -1,6 +1,6 @@
 import type { LaunchRefusal } from '../contracts/launch';
 import type { Repository } from '../contracts/repository';
-import { runtimeManifest } from './capabilities';
+import { mayTurnOut, runtimeManifest } from './capabilities';
 import { commitPolicyOf } from './contract/commit-policy';
 import { blocked } from './contract/compile';
 import { gateOf } from './contract/enforcement';
@@ -38,7 +38,7 @@ export function planLaunch(subject: LaunchSubject, { maxRetries }: { maxRetries:
   const objective = objectiveOf(task);
   const runtime = runtimeManifest(
     agent.provider,
-    { ok: true, diagnostics: [] },
+    { ok: true, diagnostics: [], capabilities: mayTurnOut(agent.provider) },
     { probedAt: notProbed, ...(agent.hostEnforced === undefined ? {} : { hostEnforced: agent.hostEnforced }) },
   );
   const gate = gateOf({ request, profile, sandbox, runtime, agent, objective, hasRepository: repository !== null });

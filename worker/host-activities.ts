@@ -69,6 +69,7 @@ export function createHostActivities(
       live,
       stops,
       outputArtifacts,
+      phases: stores.phases,
       self,
       queue,
       leaving,

@@ -6,7 +6,7 @@ import {
   type ForkRequest,
 } from '../../contracts/conversation';
 import { launchAnswer, type LaunchAnswer } from '../../contracts/launch';
-import { conflict } from '../../platform/errors/app-error';
+import { conflict, validationError } from '../../platform/errors/app-error';
 import type { Routes } from '../../platform/http/routes';
 import { presentedIdempotencyKey } from '../../platform/http/idempotency';
 import { capabilityEvidence } from '../../runs/commands';
@@ -60,6 +60,10 @@ async function goOn(
   caller: LaunchCaller,
 ): Promise<LaunchAnswer> {
   const source = await verifiedAttempt(context, taskId, sourceAttemptId);
+  // The protocol of these agents forks a session where it is, and at no turn before.
+  if (forkTurnId !== undefined && source.provider === 'acp') {
+    throw validationError([{ path: 'forkTurnId', message: 'the agent forks a session at its end only' }]);
+  }
   const { profileId, sandboxPresetId } = source.request;
   const request = {
     agent: source.agent,

@@ -1,4 +1,4 @@
-const verbs = new Set(['say', 'write', 'wait', 'ask', 'recall']);
+const verbs = new Set(['say', 'write', 'wait', 'ask', 'read', 'run', 'recall']);
 
 /** The steps of a prompt: its lines that begin with a verb, also as items of a list. Everything else is prose. */
 export function readScript(prompt) {

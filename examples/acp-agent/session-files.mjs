@@ -1,4 +1,4 @@
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -13,9 +13,9 @@ export class SessionFiles {
     return join(this.directory, `${sessionId}.json`);
   }
 
-  async save(sessionId, { prompts }) {
+  async save(sessionId, { prompts, archived = false }) {
     await mkdir(this.directory, { recursive: true });
-    await writeFile(this.#path(sessionId), JSON.stringify({ prompts }));
+    await writeFile(this.#path(sessionId), JSON.stringify({ prompts, archived }));
   }
 
   async load(sessionId) {
@@ -24,6 +24,18 @@ export class SessionFiles {
     } catch {
       return undefined;
     }
+  }
+
+  async list() {
+    const names = await readdir(this.directory).catch(() => []);
+    const found = names.filter((name) => name.endsWith('.json')).map((name) => name.slice(0, -'.json'.length));
+    return Promise.all(
+      found.map(async (sessionId) => ({
+        sessionId,
+        cwd: '/',
+        archived: (await this.load(sessionId))?.archived ?? false,
+      })),
+    );
   }
 
   remove(sessionId) {

@@ -5,6 +5,7 @@ import type { CompletionStatus, Continuation } from '../../contracts/completion'
 import type { ConversationEdge } from '../../contracts/conversation';
 import type { TaskEnvelopeTransport } from '../../contracts/run-contract';
 import type { RunEventInput } from '../../contracts/run-event';
+import type { ToolRules } from '../../runs/tools/rules';
 import type { ProcessIdentity } from '../../platform/processes/identity';
 import type { AgentResult } from './agent-result';
 import type { RecordedOutput } from './local/recorded-output';
@@ -19,6 +20,8 @@ export interface AgentDispatch {
   worktreePath: string;
   /** Which directory that is, where it is recorded. */
   worktreeIdentity?: WorktreeIdentity | undefined;
+  /** What the run may have tools do, as it is at this moment: for providers that are asked before something is done. */
+  rules: () => Promise<ToolRules>;
   /** The document the agent is given. */
   transport: TaskEnvelopeTransport;
   /** The session of an earlier attempt that this one goes on with; a new one when absent. */

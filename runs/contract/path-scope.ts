@@ -47,6 +47,15 @@ export function isDenied(path: string, deniedPaths: readonly string[], worktreeP
   });
 }
 
+/** Whether something denied may lie below a directory of the worktree. */
+export const mayHoldDenied = (path: string, deniedPaths: readonly string[], worktreePath: string | null): boolean =>
+  deniedPaths.some((denied) => {
+    const scope = clampToWorktree(denied, worktreePath);
+    if (scope === undefined) return false;
+    const fixed = scope.replace(/(^|\/)[^/]*[*?].*$/, '');
+    return path === '.' || isWithin(fixed, path) || (fixed !== scope && (fixed === '' || isWithin(path, fixed)));
+  });
+
 /** The path itself and every directory above it in the worktree. */
 const parentsOf = (path: string): string[] => {
   const parts = path.split('/');

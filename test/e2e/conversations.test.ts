@@ -11,6 +11,7 @@ beforeAll(async () => {
   await stack.call.addRepository('sample', await aRepository(stack.dir));
   await stack.call.configureAgents([
     exampleAgent(stack.dir),
+    { ...exampleAgent(stack.dir, '--client-tools'), type: 'confined' },
     scriptAgent('rememberer'),
     scriptAgent('worker-bee'),
     { ...scriptAgent('worker-bee', '600', '50'), type: 'long-bee' },
@@ -40,7 +41,8 @@ test('a run of an agent that speaks the protocol is launched, told and completed
   expect(status.providerRuntimeManifest).toMatchObject({ provider: 'acp', providerVersion: 'example-acp-agent 1.0.0' });
   const control = (action: string) => status.controls.controls.find((row: { action: string }) => row.action === action);
   expect(control('resume')).toMatchObject({ state: 'supported', available: true });
-  expect(control('fork')).toMatchObject({ state: 'unsupported', available: false });
+  expect(control('fork')).toMatchObject({ state: 'supported', available: true });
+  expect(control('compact')).toMatchObject({ state: 'unsupported', available: false });
   const events = await stack.call.events(taskId, attemptId);
   expect(events.map(({ kind }) => kind)).toEqual(expect.arrayContaining(['conversation.started', 'file.changed']));
 });
@@ -62,6 +64,7 @@ test('a run is steered in the middle of its turn', async () => {
 test.each([
   ['follow-up', 'conversation.followed-up'],
   ['resume', 'conversation.resumed'],
+  ['fork', 'conversation.forked'],
 ])('%s is a new attempt that goes on with the session of the source', async (edge, kind) => {
   const { taskId, attemptId, goOn } = await anEnded('scripted');
   const launched = await goOn(edge, { message: 'recall' });
@@ -134,4 +137,60 @@ test('an attempt that goes on is steered, not followed up', async () => {
   });
   expect(answer).toMatchObject({ status: 409, body: { code: 'SOURCE_NOT_TERMINAL' } });
   await stack.call.ok('POST', `/api/agents/${task.id}/stop`, { attemptId });
+});
+
+describe('what a launch asks to be enforced of an agent that speaks the protocol', () => {
+  const launch = async (agent: string, description: string, body: object) => {
+    const task = await stack.call.createTask({ title: agent, description, git: { repo: 'sample' } });
+    const path = `/api/agents/${task.id}`;
+    return {
+      task,
+      body: { agent, ...body },
+      preview: await stack.call.post(`${path}/launch-preview`, { agent, ...body }),
+    };
+  };
+
+  beforeAll(async () => {
+    for (const agent of ['scripted', 'confined']) {
+      await stack.call.ok('PUT', `/api/config/profiles/readers-${agent}`, {
+        name: agent,
+        agent,
+        restrictions: { tools: { denied: ['write', 'execute'] } },
+      });
+    }
+    await stack.call.ok('POST', '/api/sandbox-policies', {
+      id: 'no-secrets',
+      name: 'No secrets',
+      filesystem: { deniedPaths: ['secrets'] },
+    });
+  });
+
+  test.each([
+    ['a profile', { profileId: 'readers-scripted' }, 'restriction-unenforceable:tools'],
+    ['a preset', { sandboxPresetId: 'no-secrets' }, 'sandbox-unenforced:filesystem.deniedPaths'],
+  ])('is refused in the preview when the agent does not show that it holds: %s', async (_what, body, code) => {
+    const { preview } = await launch('scripted', 'say Nothing.', body);
+    expect(preview).toMatchObject({
+      status: 409,
+      body: { details: { blockers: expect.arrayContaining([expect.objectContaining({ code })]) } },
+    });
+  });
+
+  test.each([
+    ['a profile', { profileId: 'readers-confined' }, 'write a.md: x', /The profile denies the tool write/],
+    ['a preset', { sandboxPresetId: 'no-secrets' }, 'write secrets/a: x', /The sandbox preset denies secrets.a/],
+  ])('is enforced by us when it does: %s', async (_what, body, script, refusal) => {
+    const { task, preview, body: request } = await launch('confined', script, body);
+    expect(preview).toMatchObject({ status: 200, body: { manifest: { enforcement: { enforceable: true } } } });
+    await stack.call.start(task.id, request);
+    const { attempt, attemptId } = await stack.call.ended(task.id);
+    expect(attempt.completion).toMatchObject({
+      summary: expect.stringMatching(refusal),
+      harness: { changedFiles: [] },
+    });
+    const events = await stack.call.events(task.id, attemptId);
+    expect(events).toContainEqual(
+      expect.objectContaining({ payload: expect.objectContaining({ name: 'fs/write_text_file', status: 'refused' }) }),
+    );
+  });
 });

@@ -32,7 +32,7 @@ test('what hosts know of the agents is told, and a changed agent is probed anew'
   const source = await readFile(join(example, 'agent.mjs'), 'utf8');
   const script = source
     .replaceAll(`from './`, `from '${example}/`)
-    .replace('@agentclientprotocol/sdk', require.resolve('@agentclientprotocol/sdk'));
+    .replace('@agentclientprotocol/sdk/unstable', require.resolve('@agentclientprotocol/sdk/unstable'));
   const file = join(stack.dir, 'agent.mjs');
   await writeFile(file, script);
   await stack.call.configureAgents([

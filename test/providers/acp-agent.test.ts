@@ -193,12 +193,47 @@ describe('an agent that speaks the Agent Client Protocol', () => {
     expect(error).toBeDefined();
   });
 
-  it.each(['compact', 'archive'] as const)('has no %s', async (type) => {
+  const after = async (edge: 'fork' | 'resume', reference: string, forkTurnId?: string) => {
+    const sink = new LiveSink();
+    const dispatch = await aDispatch(directory, '', {
+      agent: example(),
+      transport: transport('', [{ id: 'conversation-message', title: 'M', source: 'jo', text: 'recall' }]),
+      conversation: {
+        edge,
+        continuation: { provider: 'acp', kind: 'session', reference },
+        ...(forkTurnId === undefined ? {} : { forkTurnId }),
+      },
+    });
+    return { sink, outcome: await provider.run(dispatch, sink, never) };
+  };
+
+  it('forks a session at its end: the new one knows what was said, the old one is as it was', async () => {
+    const first = await provider.run(await dispatchOf(example(), 'say first'), new LiveSink(), never);
+    const { reference } = first.result!.continuation!;
+    const { sink, outcome } = await after('fork', reference);
+    expect(outcome.result?.summary).toMatch(/^I was told 2 times: .*say first/s);
+    expect(sink.kinds()[0]).toBe('conversation.forked');
+    expect(outcome.result?.continuation?.reference).not.toBe(reference);
+    expect((await after('resume', reference)).outcome.result?.summary).toMatch(/^I was told 2 times/);
+    expect((await after('fork', reference, 'turn-1')).outcome.error).toBe('The agent forks a session at its end only.');
+  });
+
+  it('archives its session, from where it is taken when somebody goes on with it', async () => {
+    const sink = new LiveSink();
+    const run = provider.run(await dispatchOf(example(), 'wait 60000'), sink, never);
+    await eventually(() => expect(sink.kinds()).toContain('conversation.started'));
+    expect(await (await sink.live()).command({ type: 'archive' })).toEqual({ delivered: true });
+    const { result } = await run;
+    expect(result).toMatchObject({ status: 'interrupted', summary: 'The conversation was archived by an operator.' });
+    expect((await after('resume', result!.continuation!.reference)).outcome.result?.summary).toMatch(/^I was told 2/);
+  });
+
+  it('has no compact', async () => {
     const sink = new LiveSink();
     const run = provider.run(await dispatchOf(example(), 'wait 60000'), sink, never);
     await eventually(() => expect(sink.kinds()).toContain('conversation.started'));
     const agent = await sink.live();
-    expect(await agent.command({ type })).toEqual({ delivered: false, reason: 'not-supported' });
+    expect(await agent.command({ type: 'compact' })).toEqual({ delivered: false, reason: 'not-supported' });
     await agent.command({ type: 'interrupt' });
     await run;
   });
@@ -306,7 +341,7 @@ describe('the probe', () => {
     expect(await provider.probe(example())).toMatchObject({
       ok: true,
       version: 'example-acp-agent 1.0.0',
-      capabilities: ['run.resume', 'run.follow-up', 'run.close'],
+      capabilities: ['run.resume', 'run.follow-up', 'run.close', 'run.fork', 'run.archive'],
     });
   });
 

@@ -4,6 +4,7 @@ import type { TaskEnvelopeTransport } from '../../contracts/run-contract';
 import type { RunEventInput } from '../../contracts/run-event';
 import type { ProcessIdentity } from '../../platform/processes/identity';
 import type { TempDir } from '../../platform/testing/temp-dir';
+import { openRules } from '../../runs/tools/rules';
 import type { AgentDispatch, AgentSink } from '../../providers/agents/provider';
 
 /** A sink that keeps what it is given. */
@@ -66,6 +67,7 @@ export async function aDispatch(
     // Agents are handed it as it is: a test says what it is about and nothing else.
     transport: transport as TaskEnvelopeTransport,
     transportDir: `${directory.path}/transport`,
+    rules: () => Promise.resolve(openRules(worktreePath)),
     stopGraceMs: 300,
     timeoutMs: 30_000,
     outputLimitBytes: 1_048_576,

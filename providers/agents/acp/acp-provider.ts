@@ -27,7 +27,10 @@ export function createAcpProvider({
     probe: (agent) => probeAcp(agent, host),
     run: (dispatch, sink, signal) =>
       runLocal(dispatch, sink, signal, host, (channel) =>
-        converse(channel, dispatch, deciderOf(dispatch.agent, channel)),
+        converse(channel, dispatch, host, {
+          decider: deciderOf(dispatch.agent, channel),
+          people: configuredDecider({ ...dispatch.agent, permissions: 'ask' }, channel),
+        }),
       ),
     endOrphans,
   };

@@ -1,13 +1,15 @@
 import {
   client,
   type AnyMessage,
+  type ClientCapabilities,
   type ClientConnection,
   type RequestPermissionRequest,
-} from '@agentclientprotocol/sdk';
-import type { RequestPermissionResponse } from '@agentclientprotocol/sdk';
+} from '@agentclientprotocol/sdk/unstable';
+import type { RequestPermissionResponse } from '@agentclientprotocol/sdk/unstable';
 import { JsonLimitError, parseBoundedJson } from '../../../platform/json/bounded';
 import type { Line } from '../local/line-splitter';
 import type { SpawnedAgent } from '../local/spawn-agent';
+import type { ClientTools } from './client/client-tools';
 import { frameLimits } from '../message-limits';
 
 /** Longest message of an agent, in bytes: a tool call may carry a whole file. */
@@ -30,6 +32,8 @@ export interface ConnectionEvents {
   /** A message beyond what is read of an agent: nothing but this event and an error for who waits comes of it. */
   refused(text: string, problem: string, bytes: number): Promise<void> | undefined;
   permission(request: RequestPermissionRequest, signal: AbortSignal): Promise<RequestPermissionResponse>;
+  /** Files and commands that are offered to the agent. */
+  tools?: { of: ClientTools; offered: ClientCapabilities };
 }
 
 export interface AcpConnection {
@@ -63,9 +67,11 @@ export function connectAcp(agent: SpawnedAgent, events: ConnectionEvents): AcpCo
       resumeAll();
     },
   });
-  const connection = client({ name: 'runboard' })
-    .onRequest('session/request_permission', ({ params, signal }) => events.permission(params, signal))
-    .connect({ readable, writable });
+  const app = client({ name: 'runboard' }).onRequest('session/request_permission', ({ params, signal }) =>
+    events.permission(params, signal),
+  );
+  if (events.tools) offer(app, events.tools.of, events.tools.offered);
+  const connection = app.connect({ readable, writable });
   // How it ends is told by what waits for an answer.
   connection.closed.catch(() => undefined);
 
@@ -131,6 +137,19 @@ export function connectAcp(agent: SpawnedAgent, events: ConnectionEvents): AcpCo
       return undefined;
     },
   };
+}
+
+/** Answers the requests of the protocol for what is offered; any other is answered as a method that is not there. */
+function offer(app: ReturnType<typeof client>, tools: ClientTools, { fs, terminal }: ClientCapabilities): void {
+  if (fs?.readTextFile) app.onRequest('fs/read_text_file', ({ params, signal }) => tools.read(params, signal));
+  if (fs?.writeTextFile) app.onRequest('fs/write_text_file', ({ params, signal }) => tools.write(params, signal));
+  if (!terminal) return;
+  app
+    .onRequest('terminal/create', ({ params, signal }) => tools.createTerminal(params, signal))
+    .onRequest('terminal/output', ({ params }) => tools.output(params))
+    .onRequest('terminal/wait_for_exit', ({ params, signal }) => tools.waitForExit(params, signal))
+    .onRequest('terminal/kill', ({ params }) => tools.kill(params))
+    .onRequest('terminal/release', ({ params }) => tools.release(params));
 }
 
 const idOf = (id: unknown): string | number | null => (typeof id === 'string' || typeof id === 'number' ? id : null);

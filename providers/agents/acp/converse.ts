@@ -1,10 +1,20 @@
 import { errorMessage } from '../../../platform/errors/app-error';
+import type { AgentHost } from '../local/agent-environment';
 import type { Channel, Conversation } from '../local/run-local';
 import { pump } from '../local/pump';
 import type { AgentDispatch, ReportedResult } from '../provider';
+import { offerTo, clientTools } from './client/offer';
+import { decide, toolUseOf } from './client/tool-gate';
 import { connectAcp, longestFrame, type AcpConnection } from './connection';
 import { within } from './handshake';
-import { excessOf, questionOf, responseOf, type PermissionAnswer, type PermissionDecider } from './permission';
+import {
+  excessOf,
+  questionOf,
+  responseOf,
+  ruleDecider,
+  type PermissionAnswer,
+  type PermissionDecider,
+} from './permission';
 import { AcpSession } from './session';
 import { continuationOf, resultOf } from './session-result';
 import { deltas, SessionUpdates, type UpdateEvent } from './updates';
@@ -16,7 +26,8 @@ const leaveMs = 2_000;
 export function converse(
   { launched: { agent }, recorder, ender }: Channel,
   dispatch: AgentDispatch,
-  decider: PermissionDecider,
+  host: AgentHost,
+  { decider, people }: { decider: PermissionDecider; people: PermissionDecider },
 ): Conversation {
   const updates = new SessionUpdates();
   const ids = () => (session.sessionId === undefined ? {} : idOf(session.sessionId));
@@ -35,7 +46,15 @@ export function converse(
     }, deltas.afterMs);
   };
 
+  const offered = offerTo(dispatch.agent);
+  const { tools, terminals } = clientTools(dispatch, host, {
+    people,
+    sessionId: () => session.sessionId,
+    record: (kind, payload) => record([{ kind, payload }]),
+  });
+
   const connection: AcpConnection = connectAcp(agent, {
+    tools: { of: tools, offered },
     text: (line) => recorder.stdout(line),
     unknown: (message, problem, bytes) => recorder.event('provider.unknown', { ...message, problem }, bytes, ids()),
     refused: (text, problem, bytes) => recorder.refuse(text, problem, bytes, ids()),
@@ -57,9 +76,11 @@ export function converse(
       const question = questionOf(request, dispatch);
       const { toolCallId } = request.toolCall;
       const waits = AbortSignal.any([signal, session.turnSignal]);
+      const verdict = await decide(dispatch.rules, ({ worktreePath }) => toolUseOf(request, worktreePath));
+      const by = verdict.verdict === 'deny' ? ruleDecider(verdict) : verdict.verdict === 'ask' ? people : decider;
       const decided = () =>
-        Promise.race([decider.decide(question, waits, { sessionId: session.sessionId, toolCallId }), cancelled(waits)]);
-      if (decider.tells) return responseOf(question, await decided().catch(undecided));
+        Promise.race([by.decide(question, waits, { sessionId: session.sessionId, toolCallId }), cancelled(waits)]);
+      if (by.tells) return responseOf(question, await decided().catch(undecided));
       await record([{ kind: 'approval.requested', payload: { ...question }, itemId: toolCallId }]);
       const answer = await decided();
       const response = responseOf(question, answer);
@@ -71,6 +92,7 @@ export function converse(
             outcome: outcome.outcome,
             ...(outcome.outcome === 'selected' ? { optionId: outcome.optionId } : {}),
             decidedBy: answer.decidedBy,
+            ...(verdict.verdict === 'deny' ? { reason: verdict.reason } : {}),
           },
           itemId: toolCallId,
         },
@@ -79,6 +101,7 @@ export function converse(
     },
   });
   const session = new AcpSession(connection, dispatch, {
+    offered,
     opened: (sessionId, edge) => recorder.event(`conversation.${edge}`, { sessionId }, 0, idOf(sessionId)),
     turnEnded: () => record(updates.finish()),
   });
@@ -97,6 +120,7 @@ export function converse(
       };
     } finally {
       clearTimeout(telling);
+      await terminals.close();
       agent.stdin.end();
       // Most leave when their input ends; the rest is told to.
       await within(leaveMs, 'stays', agent.exited).catch(() => ender.end('session-over'));

@@ -1,22 +1,25 @@
-import { PROTOCOL_VERSION, type InitializeResponse } from '@agentclientprotocol/sdk';
+import { PROTOCOL_VERSION, type ClientCapabilities, type InitializeResponse } from '@agentclientprotocol/sdk/unstable';
 import type { AcpConnection } from './connection';
 
 /** How long an agent may take to say what it can do, in milliseconds. */
 export const handshakeMs = 15_000;
 
 /**
- * Introduces us to the agent. Neither files nor terminals of ours are offered: an agent works with its own, in the
- * worktree it was started in.
+ * Introduces us to the agent, with what we offer it.
  *
  * @throws Error when it does not answer in time, or speaks another version of the protocol
  */
-export async function handshake({ agent }: AcpConnection, withinMs: number): Promise<InitializeResponse> {
+export async function handshake(
+  { agent }: Pick<AcpConnection, 'agent'>,
+  clientCapabilities: ClientCapabilities,
+  withinMs: number,
+): Promise<InitializeResponse> {
   const answer = await within(
     withinMs,
     `The agent did not answer the handshake within ${Math.round(withinMs / 1000)} seconds.`,
     agent.request('initialize', {
       protocolVersion: PROTOCOL_VERSION,
-      clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
+      clientCapabilities,
       clientInfo: { name: 'runboard', version: '1' },
     }),
   );

@@ -1,4 +1,4 @@
-import type { RequestPermissionRequest, RequestPermissionResponse } from '@agentclientprotocol/sdk';
+import type { RequestPermissionRequest, RequestPermissionResponse } from '@agentclientprotocol/sdk/unstable';
 
 /** What an agent asks before it goes on. */
 export interface PermissionQuestion {
@@ -42,6 +42,12 @@ export const policyDecider = (policy: 'reject' | 'allow'): PermissionDecider => 
       decidedBy: `policy:${policy}`,
     });
   },
+});
+
+/** Rejects, by a rule of the run that people are not asked about. */
+export const ruleDecider = ({ rule }: { rule: string }): PermissionDecider => ({
+  decide: ({ options }) =>
+    Promise.resolve({ optionId: options.find(({ kind }) => kind === 'reject_once')?.id, decidedBy: `rule:${rule}` }),
 });
 
 /** The most of a permission request: it is shown to people and kept. */

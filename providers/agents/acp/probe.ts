@@ -2,7 +2,7 @@ import { chown, mkdtemp, rm } from 'node:fs/promises';
 import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { InitializeResponse } from '@agentclientprotocol/sdk';
+import type { InitializeResponse } from '@agentclientprotocol/sdk/unstable';
 import type { AgentConfig } from '../../../contracts/agent-config';
 import { errorMessage } from '../../../platform/errors/app-error';
 import { createRedactor } from '../../../platform/log/redact';
@@ -14,6 +14,8 @@ import { findCommand } from '../local/find-command';
 import { pump } from '../local/pump';
 import { spawnAgent, type SpawnedAgent } from '../local/spawn-agent';
 import type { ProviderProbe } from '../provider';
+import { canContainFiles } from './client/contained-files';
+import { offerTo } from './client/offer';
 import { connectAcp, longestFrame } from './connection';
 import { handshake, handshakeMs } from './handshake';
 
@@ -34,7 +36,7 @@ export async function probeAcp(agent: AgentConfig, host: AgentHost): Promise<Pro
     const env = { ...variables, [probeVariable]: randomUUID() };
     const spawned = await spawnAgent({ path: command.path, args: agent.args, cwd, env, marker: probeVariable, user });
     try {
-      const answer = await introduced(spawned);
+      const answer = await introduced(spawned, agent);
       return {
         ok: true,
         ...versionOf(answer),
@@ -51,7 +53,7 @@ export async function probeAcp(agent: AgentConfig, host: AgentHost): Promise<Pro
   }
 }
 
-async function introduced(spawned: SpawnedAgent): Promise<InitializeResponse> {
+async function introduced(spawned: SpawnedAgent, agent: AgentConfig): Promise<InitializeResponse> {
   const ended = new AbortController();
   const ignore = () => undefined;
   const connection = connectAcp(spawned, {
@@ -66,7 +68,7 @@ async function introduced(spawned: SpawnedAgent): Promise<InitializeResponse> {
   const ignoring = pump(spawned.stderr, ignore, ended.signal);
   for (const pumping of [listening, ignoring]) pumping.catch(ignore);
   void listening.finally(() => connection.end(new Error('The agent ended before it answered the handshake.')));
-  return handshake(connection, handshakeMs);
+  return handshake(connection, offerTo(agent), handshakeMs);
 }
 
 async function endAll(spawned: SpawnedAgent): Promise<void> {
@@ -78,11 +80,24 @@ async function endAll(spawned: SpawnedAgent): Promise<void> {
 const versionOf = ({ agentInfo }: InitializeResponse) =>
   agentInfo?.version ? { version: `${agentInfo.name} ${agentInfo.version}`.slice(0, 200) } : {};
 
+/** What holds for an agent that reads, writes and runs nothing but by way of us. */
+const confinedCapabilities = ['tool.calls', 'run.approvals', 'filesystem.deny-paths', 'filesystem.descendants'];
+
+/**
+ * Whether the agent says that it has no files and commands but ours. The protocol has no word for it; without one, nothing
+ * shows that an agent does not use tools of its own.
+ */
+const usesClientTools = (abilities: InitializeResponse['agentCapabilities']): boolean =>
+  canContainFiles && abilities?._meta?.['runboard/tools'] === 'client';
+
 /** What follows from the handshake; everything else the protocol always has is the family's. */
 function capabilitiesOf({ agentCapabilities }: InitializeResponse): string[] {
   const sessions = agentCapabilities?.sessionCapabilities;
   const found: string[] = [];
   if (agentCapabilities?.loadSession === true || sessions?.resume) found.push('run.resume', 'run.follow-up');
   if (sessions?.close) found.push('run.close');
+  if (sessions?.fork) found.push('run.fork');
+  if (sessions?.archive) found.push('run.archive');
+  if (usesClientTools(agentCapabilities)) found.push(...confinedCapabilities);
   return found;
 }

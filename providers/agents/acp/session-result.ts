@@ -16,6 +16,7 @@ const judgements: Record<SessionEnd['stopReason'], { status: ReportedResult['sta
 const asked = {
   interrupt: 'The agent was interrupted by an operator.',
   close: 'The conversation was closed by an operator.',
+  archive: 'The conversation was archived by an operator.',
 } as const;
 
 /** What the end of a session says about the run. */

@@ -1,4 +1,4 @@
-import type { AgentCapabilities, PromptResponse } from '@agentclientprotocol/sdk';
+import type { AgentCapabilities, ClientCapabilities, PromptResponse } from '@agentclientprotocol/sdk/unstable';
 import type { AgentCommand } from '../../../contracts/agent-command';
 import type { AgentDispatch, Delivery, LiveAgent, UndeliveredReason } from '../provider';
 import type { AcpConnection } from './connection';
@@ -12,7 +12,9 @@ const turnEndMs = 10_000;
 
 /** What a session tells while it goes on. */
 export interface SessionEvents {
-  opened(sessionId: string, edge: 'started' | 'resumed' | 'followed-up'): Promise<void> | undefined;
+  /** Files and terminals that are offered to the agent. */
+  readonly offered: ClientCapabilities;
+  opened(sessionId: string, edge: 'started' | 'resumed' | 'followed-up' | 'forked'): Promise<void> | undefined;
   /** Whatever the agent said in its turn has been taken. */
   turnEnded(): Promise<void> | undefined;
 }
@@ -21,7 +23,13 @@ export interface SessionEvents {
 export interface SessionEnd {
   stopReason: PromptResponse['stopReason'];
   /** What an operator had asked for when it did. */
-  asked: 'interrupt' | 'close' | undefined;
+  asked: 'interrupt' | 'close' | 'archive' | undefined;
+}
+
+interface SessionRequest {
+  sessionId: string;
+  cwd: string;
+  mcpServers: [];
 }
 
 interface Prompt {
@@ -62,7 +70,7 @@ export class AcpSession implements LiveAgent {
    */
   async hold(): Promise<SessionEnd> {
     try {
-      const { agentCapabilities } = await handshake(this.connection, handshakeMs);
+      const { agentCapabilities } = await handshake(this.connection, this.events.offered, handshakeMs);
       this.abilities = agentCapabilities;
       const first = await this.open();
       this.opened();
@@ -92,9 +100,9 @@ export class AcpSession implements LiveAgent {
       case 'interrupt':
         return this.interrupt();
       case 'close':
-        return this.close();
-      case 'compact':
       case 'archive':
+        return this.close(command.type);
+      case 'compact':
         return undelivered('not-supported');
     }
   }
@@ -112,13 +120,32 @@ export class AcpSession implements LiveAgent {
     const { reference: sessionId } = conversation.continuation;
     const message = continuationPrompt(transport);
     if (message === undefined) throw new Error('There is nothing to say in the session that goes on.');
-    await within(sessionMs, late, this.goOn({ sessionId, cwd, mcpServers: [] }));
+    const request = { sessionId, cwd, mcpServers: [] as [] };
+    if (conversation.edge === 'fork') {
+      this.sessionId = await within(sessionMs, late, this.fork(request, conversation.forkTurnId));
+      await this.events.opened(this.sessionId, 'forked');
+      return message;
+    }
+    await within(sessionMs, late, this.goOn(request));
     this.sessionId = sessionId;
     await this.events.opened(sessionId, conversation.edge === 'resume' ? 'resumed' : 'followed-up');
     return message;
   }
 
-  private goOn(request: { sessionId: string; cwd: string; mcpServers: [] }): Promise<unknown> {
+  private async fork(request: SessionRequest, turnId: string | undefined): Promise<string> {
+    if (!this.abilities?.sessionCapabilities?.fork) throw new Error('The agent does not fork sessions.');
+    // The protocol forks a session where it is.
+    if (turnId !== undefined) throw new Error('The agent forks a session at its end only.');
+    const forked = await this.connection.agent.request<{ sessionId: string }>('session/fork', request);
+    return forked.sessionId;
+  }
+
+  private async goOn(request: SessionRequest): Promise<unknown> {
+    const { sessionId } = request;
+    // One that was archived has to be taken from the archive first; for any other this changes nothing.
+    if (this.abilities?.sessionCapabilities?.archive) {
+      await this.connection.agent.request('session/unarchive', { sessionId });
+    }
     if (this.abilities?.sessionCapabilities?.resume) return this.connection.agent.request('session/resume', request);
     if (this.abilities?.loadSession === true) return this.connection.agent.request('session/load', request);
     throw new Error('The agent does not go on with sessions.');
@@ -179,9 +206,9 @@ export class AcpSession implements LiveAgent {
     });
   }
 
-  private close(): Promise<Delivery> {
-    if (!this.abilities?.sessionCapabilities?.close) return Promise.resolve(undelivered('not-supported'));
-    this.asked = 'close';
+  private close(how: 'close' | 'archive'): Promise<Delivery> {
+    if (!this.abilities?.sessionCapabilities?.[how]) return Promise.resolve(undelivered('not-supported'));
+    this.asked = how;
     return this.settled((settle) => {
       this.closing = settle;
       return () => {
@@ -204,7 +231,11 @@ export class AcpSession implements LiveAgent {
   }
 
   private async closeSession(): Promise<void> {
-    const closed = this.connection.agent.request('session/close', { sessionId: this.sessionId ?? '' });
+    const request = { sessionId: this.sessionId ?? '' };
+    const { agent } = this.connection;
+    // An archived session is closed by that.
+    const closed: Promise<unknown> =
+      this.asked === 'archive' ? agent.request('session/archive', request) : agent.request('session/close', request);
     await within(turnEndMs, 'The session was not closed in time.', closed);
     this.closing?.({ delivered: true });
   }
