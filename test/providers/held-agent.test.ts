@@ -105,12 +105,48 @@ describe('an agent that may outlive its worker', () => {
     expect(await reattach(dispatch, found(sink))).toEqual({ refused: 'process-exited' });
   });
 
-  it('is ended, and its run fails, when it floods', async () => {
-    const dispatch = await aHeld('yes "a line of a flood"', { outputLimitBytes: 20_000 });
+  const flood = `head -c 3000000 /dev/zero | tr '\\0' x | fold -w 99; echo; head -c 400000 /dev/zero | tr '\\0' '\\n' >&2
+    echo '{"type":"result","status":"blocked","summary":"after a flood"}'; echo last >&2; exit 0`;
+  const limited = { outputLimitBytes: 20_000 };
+  /** Ten times the limit of the output, in whole blocks. */
+  const stored = 199_680;
+
+  it('may flood: what is beyond its spool is dropped and told, and its result is read', async () => {
+    const dispatch = await aHeld(flood, limited);
     const sink = new Listener();
     const outcome = await provider.run(dispatch, sink, never);
-    expect(outcome).toMatchObject({ ended: 'exit', exitCode: null, error: expect.stringContaining('wrote more') });
-    expect(outcome).toMatchObject({ output: { truncated: true, bytes: 200_000 } });
+    expect(outcome).toMatchObject({ exitCode: 0, result: { status: 'blocked' }, output: { truncated: true } });
+    expect(outcome.lastWords).toBe('last');
+    expect(sink.events.map(({ dedupeKey }) => dedupeKey).slice(-3)).toEqual([
+      'output-limit',
+      'stdout-spool-limit',
+      'stderr-spool-limit',
+    ]);
+    expect(sink.text('stream.stderr').at(-2)).toContain(`${stored} bytes`);
+    await nothingLeft(dispatch);
+  });
+
+  it('may flood while no worker is there: its spool is bounded, it goes on to its end, and that is found', async () => {
+    const dispatch = await aHeld(`echo ready; until [ -e go ]; do sleep 0.02; done; ${flood}`, limited);
+    const first = await leftAfter(dispatch, 'ready');
+    await writeFile(join(dispatch.worktreePath, 'go'), '');
+    await eventually(() => expect(existsSync(join(dispatch.spoolDir!, 'exit'))).toBe(true));
+    await nothingLeft(dispatch);
+    const sizes = await Promise.all(
+      (await readdir(dispatch.spoolDir!)).map(async (name) => (await stat(join(dispatch.spoolDir!, name))).size),
+    );
+    expect(Math.max(...sizes)).toBe(stored);
+    const second = new Listener();
+    const outcome = await reattach(dispatch, found(first), second);
+    expect(outcome).toMatchObject({ exitCode: 0, result: { status: 'blocked' } });
+    expect(second.events.map(({ dedupeKey }) => dedupeKey)).toContain('stdout-spool-limit');
+  });
+
+  it('has what it started ended also when that holds its streams', async () => {
+    const dispatch = await aHeld(`sh -c "trap '' TERM; while :; do sleep 0.05; done" & echo done`);
+    const sink = new Listener();
+    expect(await provider.run(dispatch, sink, never)).toMatchObject({ ended: 'exit', exitCode: 0 });
+    expect(sink.text()).toEqual(['done']);
     await nothingLeft(dispatch);
   });
 

@@ -6,7 +6,7 @@ import type { SpawnedAgent } from '../local/spawn-agent';
 import { AgentLeftError } from '../provider';
 import { readExit } from './holder';
 import type { Notices } from './notices';
-import { readIfThere, unmark, type HeldExit, type Spool } from './spool';
+import { droppedOf, readIfThere, unmark, type Dropped, type HeldExit, type Spool } from './spool';
 import { Tail } from './tail';
 
 /** The questions of an agent that were answered, by whichever worker. */
@@ -18,8 +18,8 @@ export interface AnsweredQuestions {
 /** What an agent has besides that outlives its worker. */
 export interface Hold {
   answered: AnsweredQuestions;
-  /** Aborted when it has written more than its spool may hold. */
-  flooded: AbortSignal;
+  /** What its spool could not hold of a stream; to be asked at the end of that stream. */
+  dropped(stream: 'stdout' | 'stderr'): Promise<Dropped>;
   /** Says that it is being ended: nobody may take it up any more, whatever becomes of this process. */
   disown(): void;
   /** Follows it no further; its streams and `exited` fail with `AgentLeftError`. */
@@ -45,11 +45,10 @@ export interface HeldOptions {
 /** A held agent in the shape of one whose streams are pipes to this process: read from where it began. */
 export async function followHeld(options: HeldOptions): Promise<HeldAgent> {
   const { spool, identity, notices, over, limitBytes } = options;
-  const flooded = new AbortController();
   const left = new AbortController();
   const ended = new AbortController();
   const answered = await answeredIn(spool);
-  const tail = (path: string) => new Tail(path, { notices, over, limitBytes, onLimit: () => flooded.abort() });
+  const tail = (path: string) => new Tail(path, { notices, over, limitBytes });
   const [stdout, stderr] = [tail(spool.out), tail(spool.err)];
   // Whoever reads hears of it; before that nobody does.
   for (const stream of [stdout, stderr]) stream.on('error', () => undefined);
@@ -74,7 +73,7 @@ export async function followHeld(options: HeldOptions): Promise<HeldAgent> {
     group: async () => (options.exit ? [] : findGroup(identity.pid)),
     hold: {
       answered,
-      flooded: flooded.signal,
+      dropped: (stream) => droppedOf(stream === 'stdout' ? spool.out : spool.err),
       disown: () => unmark(spool.binding),
       leave() {
         left.abort();

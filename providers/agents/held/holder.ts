@@ -4,7 +4,7 @@ import { constants } from 'node:os';
 import { identifyChild, type ProcessIdentity } from '../../../platform/processes/identity';
 import { asOperator } from '../../../platform/processes/operator-umask';
 import type { SpawnRequest } from '../local/spawn-agent';
-import { readIfThere, type HeldExit, type Spool } from './spool';
+import { lastBytes, readIfThere, type HeldExit, type Spool } from './spool';
 
 /**
  * Starts the agent with its streams in the spool, waits for it and writes down how it ended. It is a shell because
@@ -15,16 +15,29 @@ import { readIfThere, type HeldExit, type Spool } from './spool';
  * - It keeps the writing end of the agent's input open, so that the input goes on when a worker is gone, and not the
  *   reading end, so that an agent that has closed its input is noticed. The agent opens its own end, in a subshell:
  *   the holder would keep one that it opened for it. From `begun` on it has it.
+ * - What the agent writes goes through a pipe to a copier for each stream, which stores at most so many bytes (the limit of
+ *   a file is the copier's own, and none of the agent's), drops what comes after that and stores its last part again: the
+ *   agent is neither blocked nor ended. A copier ignores signals for the group: it ends when nothing writes any more.
  * - The exit file is renamed into its place: whoever sees it sees all of it.
  */
 const script = `
 trap : TERM HUP INT QUIT
-command -p mkfifo -m 600 "$0/in" || exit 125
+blocks=$1 last=$2
+shift 2
+command -p mkfifo -m 600 "$0/in" "$0/out.pipe" "$0/err.pipe" || exit 125
+copy() {
+  trap '' TERM HUP INT QUIT
+  (ulimit -f "$blocks"; exec cat >>"$0/$1") && exit
+  : >"$0/$1.dropped"
+  command -p tail -c "$last" >"$0/$1.draft" && exec mv -f "$0/$1.draft" "$0/$1.last"
+}
+copy out <"$0/out.pipe" &
+copy err <"$0/err.pipe" &
 exec 3<>"$0/in" 4>"$0/in" 3>&-
 (
-  exec <"$0/in" 4>&-
+  exec <"$0/in" 4>&- >"$0/out.pipe" 2>"$0/err.pipe"
   : >"$0/begun"
-  exec "$@" >>"$0/out" 2>>"$0/err"
+  exec "$@"
 )
 code=$?
 echo "$code" >"$0/exit.draft" && command -p mv -f "$0/exit.draft" "$0/exit"
@@ -35,10 +48,26 @@ export interface Holder {
   child: ChildProcess;
 }
 
-/** @throws the system's error when it cannot be started */
-export async function startHolder(spool: Spool, { path, args, cwd, env }: SpawnRequest): Promise<Holder> {
+/** The unit of a shell's limit for files, in bytes (POSIX). */
+const blockBytes = 512;
+
+/**
+ * @param limitBytes how much is stored of each stream
+ * @throws the system's error when it cannot be started
+ */
+export async function startHolder(
+  spool: Spool,
+  { path, args, cwd, env }: SpawnRequest,
+  limitBytes: number,
+): Promise<Holder> {
+  const limits = [Math.max(1, Math.floor(limitBytes / blockBytes)), lastBytes].map(String);
   const child = asOperator(() =>
-    spawn('/bin/sh', ['-c', script, spool.path, path, ...args], { cwd, env, detached: true, stdio: 'ignore' }),
+    spawn('/bin/sh', ['-c', script, spool.path, ...limits, path, ...args], {
+      cwd,
+      env,
+      detached: true,
+      stdio: 'ignore',
+    }),
   );
   const identity = child.pid === undefined ? undefined : identifyChild(child.pid);
   if (identity === undefined) {

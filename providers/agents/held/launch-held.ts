@@ -22,7 +22,7 @@ export async function launchHeld(request: SpawnRequest, launch: HeldLaunch): Pro
   const spool = await createSpool(spoolDir, bindingOf(launch.json, launch.secrets));
   const notices = new Notices(spool.path);
   try {
-    const { identity, child } = await startHolder(spool, request);
+    const { identity, child } = await startHolder(spool, request, limitBytes);
     const gone = new AbortController();
     child.once('exit', () => {
       gone.abort();

@@ -39,6 +39,20 @@ export const spoolIn = (path: string): Spool => ({
   exit: join(path, 'exit'),
 });
 
+/** How much of the end of a stream is stored when it was longer than its limit: the result is there. */
+export const lastBytes = 65_536;
+
+/** What of a stream was dropped: nothing, or what came after its first bytes and before its last lines. */
+export type Dropped = undefined | { afterBytes: number; last: Buffer };
+
+/** To be asked when nothing is left that could write to the stream. */
+export async function droppedOf(path: string): Promise<Dropped> {
+  if (!(await exists(`${path}.dropped`))) return undefined;
+  const [{ size }, last] = await Promise.all([stat(path), readFile(`${path}.last`).catch(() => Buffer.alloc(0))]);
+  // It begins in the middle of a line.
+  return { afterBytes: size, last: last.subarray(last.indexOf('\n') + 1) };
+}
+
 const ownerOnly = { mode: 0o600, flag: 'wx' } as const;
 
 /** Makes the directory of an attempt that has none yet. @throws the system's error */

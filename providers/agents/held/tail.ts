@@ -11,7 +11,6 @@ export interface TailOptions {
   over: AbortSignal;
   /** The longest the file may become, in bytes; nothing beyond it is read. */
   limitBytes: number;
-  onLimit: () => void;
 }
 
 /** Reads a file from its beginning on, for as long as it grows. */
@@ -54,14 +53,12 @@ export class Tail extends Readable {
 
   /** `null` at the end. */
   private async nextChunk(): Promise<Buffer | null> {
-    const { notices, over, limitBytes, onLimit } = this.options;
+    const { notices, over, limitBytes } = this.options;
     for (;;) {
       const changed = notices.next(basename(this.path));
       // Asked before the file is read: what was written until then is in it.
       const isOver = over.aborted;
       if (this.destroyed || !this.file) return null;
-      // The agent may be far ahead of us.
-      if ((await this.file.stat()).size > limitBytes) onLimit();
       const room = Math.min(chunkBytes, limitBytes - this.position);
       const { bytesRead, buffer } = await this.file.read(Buffer.allocUnsafe(room), 0, room, this.position);
       this.position += bytesRead;

@@ -5,10 +5,9 @@ import type { Hold } from '../held/held-agent';
 import type { SpawnedAgent } from './spawn-agent';
 
 /**
- * Why a running agent was ended from here. `session-over`: it had said that it was done, and stayed; `flooded`: it wrote
- * more than may be kept of it.
+ * Why a running agent was ended from here. `session-over`: it had said that it was done, and stayed.
  */
-export type EndReason = 'stopped' | 'timeout' | 'sink-failed' | 'session-over' | 'flooded';
+export type EndReason = 'stopped' | 'timeout' | 'sink-failed' | 'session-over';
 
 /** How long the stores are given before they are asked again, in milliseconds. */
 const askAgainMs = 200;
@@ -50,9 +49,7 @@ export class Ender {
     }
     this.agent.hold?.disown();
     if (this.farewell) await this.orGrace(this.farewell().catch(() => undefined));
-    // A flood is not given the time to go on.
-    const graceMs = this.reason === 'flooded' ? 0 : this.dispatch.stopGraceMs;
-    await endAttempt(this.dispatch.attemptId, [this.agent.identity], graceMs);
+    await endAttempt(this.dispatch.attemptId, [this.agent.identity], this.dispatch.stopGraceMs);
   }
 
   /** Whether another worker goes on with the agent; only one that outlives its worker can be taken over. */

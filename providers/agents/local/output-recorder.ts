@@ -93,6 +93,13 @@ export class OutputRecorder {
     return this.recordText(line, clean, key, isKnown);
   }
 
+  /** Records that output was dropped before it was read; it is told also when nothing else is any more. */
+  streamCut(stream: 'stdout' | 'stderr', afterBytes: number): Promise<void> | undefined {
+    const name = stream === 'stdout' ? 'output' : 'error';
+    const text = `Standard ${name} was longer than the ${afterBytes} bytes that are stored of it: the rest was dropped, but for its last lines.`;
+    return this.persist('stream.stderr', this.payload({ text, truncated: true }, 0), {}, `${stream}-spool-limit`);
+  }
+
   /** Records that nothing more is read of a stream although a process still has it open. */
   streamEnded(stream: 'stdout' | 'stderr', end: StreamEnd): Promise<void> | undefined {
     if (end === 'end') return undefined;

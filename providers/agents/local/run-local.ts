@@ -113,7 +113,6 @@ async function follow(following: Following): Promise<AgentOutcome> {
   // An abort during the launch came before anyone listened.
   if (isAborted(signal)) stop();
   const timer = setTimeout(() => ender.end('timeout'), Math.max(0, dispatch.timeoutMs - ranMs));
-  agent.hold?.flooded.addEventListener('abort', () => ender.end('flooded'));
 
   const finished = ender.finished().finally(() => writersGone.abort());
   const recording = record(following, ender);
@@ -128,7 +127,6 @@ async function follow(following: Following): Promise<AgentOutcome> {
     return {
       ...exited.value,
       ...recorded.value,
-      ...(ender.reason === 'flooded' ? { error: tooMuch } : {}),
       ended: ender.reason === 'stopped' || ender.reason === 'timeout' ? ender.reason : 'exit',
       durationMs: Math.round(performance.now() - startedAt),
     };
@@ -139,8 +137,6 @@ async function follow(following: Following): Promise<AgentOutcome> {
     if (!left) await transport.remove();
   }
 }
-
-const tooMuch = 'The agent wrote more than may be kept of one that outlives its worker, and was ended.';
 
 /** Holds the conversation and gives the agent's output to the sink; a sink that fails ends the agent. */
 async function record(

@@ -1,5 +1,6 @@
 import { createRedactor } from '../../../platform/log/redact';
 import type { Channel, Conversation } from '../local/run-local';
+import { LineSplitter } from '../local/line-splitter';
 import { pump } from '../local/pump';
 import { LeaveAsker } from './ask-leave';
 import { commandLine } from './command-line';
@@ -10,6 +11,15 @@ export function converse({ launched, recorder, sink }: Channel): Conversation {
   const asker = new LeaveAsker(agent, sink.decide?.bind(sink), createRedactor(secrets), agent.hold?.answered);
   let begin: () => void = () => undefined;
   const begun = new Promise<void>((resolve) => (begin = resolve));
+  /** Of a stream that was longer than its spool, the last lines are read as well: the result is there. */
+  async function recordDropped(stream: 'stdout' | 'stderr'): Promise<void> {
+    const dropped = await agent.hold?.dropped(stream);
+    if (!dropped) return;
+    await recorder.streamCut(stream, dropped.afterBytes);
+    const splitter = new LineSplitter();
+    for (const line of [...splitter.push(dropped.last), ...splitter.end()]) await recorder[stream](line);
+  }
+
   return {
     live: {
       async command(command) {
@@ -35,6 +45,7 @@ export function converse({ launched, recorder, sink }: Channel): Conversation {
         ]);
         await recorder.streamEnded('stdout', stdout);
         await recorder.streamEnded('stderr', stderr);
+        for (const stream of ['stdout', 'stderr'] as const) await recordDropped(stream);
       } finally {
         asker.end();
       }
