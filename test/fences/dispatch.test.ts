@@ -1,0 +1,205 @@
+import { asyncLocalStorage, type Context } from '@temporalio/activity';
+import { createDispatchActivities, type DispatchDependencies } from '../../activities/dispatch';
+import { step } from '../../activities/worktree/step';
+import type { WorktreeHostDependencies } from '../../activities/worktree/dependencies';
+import { identify } from '../../platform/processes/identity';
+import { sampleRequest } from '../../runs/admission/sample-request';
+import { createAttemptStore, type AttemptRecord } from '../../stores/attempt-store';
+import { createWorktreeStore, type WorktreeStore } from '../../stores/worktree-store';
+import { admissionFixture, log, type AdmissionFixture } from './admission-fixture';
+import { aClaim, aCompletion, anAttempt, at, aWorktree, taskId } from './records';
+
+const id = 'attempt_fence000001';
+let now = new Date(at(0));
+let fixture: AdmissionFixture;
+let deps: DispatchDependencies;
+/** What was done to the world: every agent that was started and every process that was ended. */
+let done: string[];
+
+beforeEach(async () => {
+  now = new Date(at(0));
+  fixture = await admissionFixture(() => now);
+  done = [];
+  const provider = {
+    run: async () => void done.push('run'),
+    reattach: async () => void done.push('reattach'),
+    endOrphans: async () => {
+      done.push('endOrphans');
+      return [];
+    },
+  };
+  const git = new Proxy({}, { get: (_, name) => async () => void done.push(`git ${String(name)}`) });
+  deps = {
+    admission: fixture.control,
+    attempts: await createAttemptStore(fixture.db),
+    providers: { find: () => provider },
+    git,
+    hostId: 'here',
+    self: (await identify(process.pid))!,
+    queue: 'q',
+    stops: { add: () => () => undefined },
+    leaving: new AbortController().signal,
+    stopping: new AbortController().signal,
+    isRunOpen: async () => true,
+    agentsDir: '/nonexistent/agents',
+    transportDir: '/nonexistent/transports',
+    limits: { runTimeoutMs: 1_000, outputLimitBytes: 1_000, stopGraceMs: 10 },
+    log,
+    now: () => now,
+  } as unknown as DispatchDependencies;
+});
+afterEach(async () => {
+  expect(fixture.db.isThrough).toBe(true);
+  await fixture.close();
+});
+
+/** Runs an activity as a worker does, as far as the activity looks. */
+function asActivity<T>(work: () => Promise<T>): Promise<T> {
+  const context = {
+    info: { heartbeatTimeoutMs: 30_000 },
+    heartbeat: () => undefined,
+    cancellationSignal: new AbortController().signal,
+  };
+  return asyncLocalStorage.run(context as unknown as Context, work);
+}
+const activities = () => createDispatchActivities(deps);
+const dispatch = () => asActivity(() => activities().dispatch({ attemptId: id }));
+const reclaim = (force = true) => asActivity(() => activities().reclaim({ attemptId: id, force }));
+
+async function anAttemptThatHolds(fields: Partial<AttemptRecord>): Promise<AttemptRecord> {
+  const request = sampleRequest(id, { taskId });
+  await fixture.control.requests.put(request);
+  await fixture.control.reservations.reserve(request, [], now, 60_000);
+  return deps.attempts.create(anAttempt(id, fields));
+}
+
+describe('a dispatch', () => {
+  it('starts no agent without capacity', async () => {
+    const before = await deps.attempts.create(anAttempt(id, { state: 'prepared' }));
+    await expect(dispatch()).rejects.toMatchObject({ type: 'ADMISSION_RESERVATION_MISSING', nonRetryable: true });
+    expect([done, await deps.attempts.get(id)]).toEqual([[], before]);
+  });
+
+  it('starts no agent whose capacity was given back, nor one of a cancelled tree', async () => {
+    await anAttemptThatHolds({ state: 'prepared' });
+    await fixture.control.trees.open(sampleRequest(id, { taskId }));
+    const note = { action: 'cancel' as const, actor: 'a', reason: 'r', at: at(1), keyHash: null };
+    await fixture.control.trees.cancel(id, note);
+    await expect(dispatch()).rejects.toMatchObject({ type: 'EXECUTION_TREE_CANCELLED' });
+    await fixture.control.reservations.release(id, 'cancelled', 'over', now);
+    await expect(dispatch()).rejects.toMatchObject({ type: 'EXECUTION_TREE_CANCELLED' });
+    expect(done).toEqual([]);
+  });
+
+  it.each(['admitted', 'dispatched', 'running', 'ended', 'refused'] as const)(
+    'starts no agent of an attempt that is %s',
+    async (state) => {
+      const before = await anAttemptThatHolds({ state });
+      await expect(dispatch()).rejects.toMatchObject({ type: 'ALREADY_DISPATCHED', nonRetryable: true });
+      expect([done, await deps.attempts.get(id)]).toEqual([[], before]);
+    },
+  );
+
+  it('starts no agent when another worker was first, or the attempt was reclaimed at that moment', async () => {
+    await anAttemptThatHolds({ state: 'prepared' });
+    fixture.db.after('admission-reservations', 'findOneAndUpdate', () => deps.attempts.reclaim(id, at(1)));
+    await expect(dispatch()).rejects.toMatchObject({ type: 'ALREADY_DISPATCHED' });
+    expect(done).toEqual([]);
+  });
+
+  it('starts no agent without a contract, and is not done again for that', async () => {
+    await anAttemptThatHolds({ state: 'prepared' });
+    await expect(dispatch()).rejects.toMatchObject({ type: 'CONTRACT_MISSING' });
+    await expect(dispatch()).rejects.toMatchObject({ type: 'ALREADY_DISPATCHED' });
+    expect(done).toEqual([]);
+  });
+});
+
+describe('a late reclaim', () => {
+  it.each([
+    ['has ended', { state: 'ended' as const, completion: aCompletion('done') }],
+    ['has claimed', { state: 'running' as const, claim: aClaim('done') }],
+  ])('touches nothing of an attempt that %s', async (_, fields) => {
+    const before = await anAttemptThatHolds(fields);
+    expect(await reclaim()).toEqual({ claimed: true });
+    expect([done, await deps.attempts.get(id)]).toEqual([[], before]);
+  });
+
+  it('touches nothing of an attempt that claims at that moment', async () => {
+    const supervisor = { ...deps.self, hostId: 'here', until: at(0) };
+    await anAttemptThatHolds({ state: 'running', supervisor });
+    fixture.db.before('attempts', 'findOneAndUpdate', () => deps.attempts.claim(id, aClaim('done'), deps.self));
+    expect(await reclaim()).toEqual({ claimed: true });
+    expect(done).toEqual([]);
+    expect(await deps.attempts.get(id)).not.toHaveProperty('reclaimed');
+  });
+
+  it('waits for a worker of this host that lives and supervises, unless it is forced', async () => {
+    const supervisor = { ...deps.self, hostId: 'here', until: at(60_000) };
+    await anAttemptThatHolds({ state: 'running', supervisor });
+    let over = false;
+    const waiting = reclaim(false).finally(() => (over = true));
+    await new Promise((resolve) => setTimeout(resolve, 150));
+    expect([over, done]).toEqual([false, []]);
+    await deps.attempts.claim(id, aClaim('done'), deps.self);
+    expect(await waiting).toEqual({ claimed: true });
+    expect(done).toEqual([]);
+  });
+
+  it.each([
+    ['another host', { hostId: 'there' }],
+    ['a process that is gone', { startTime: '1' }],
+    ['a lease that is over', { until: at(-1) }],
+  ])('does not wait for %s', async (_, fields) => {
+    const supervisor = { ...deps.self, hostId: 'here', until: at(60_000), ...fields };
+    await anAttemptThatHolds({ state: 'running', supervisor });
+    expect(await reclaim(false)).toEqual({ claimed: false });
+    expect(done).toEqual(['endOrphans']);
+  });
+});
+
+describe('a step of an operation on a worktree', () => {
+  let worktrees: WorktreeStore;
+  let worked: number;
+  const operation = { id: 'op', kind: 'rebase' as const, actor: 'ada', startedAt: at(0) };
+  const run = (operationId: string) =>
+    asActivity(() =>
+      step({ worktrees } as WorktreeHostDependencies, { taskId, operationId }, 'rebasing', async (record) => {
+        worked += 1;
+        return { state: record.state };
+      }),
+    );
+  beforeEach(async () => {
+    worktrees = await createWorktreeStore(fixture.db);
+    worked = 0;
+  });
+
+  it('is done in the state and the operation it belongs to', async () => {
+    await worktrees.insert(aWorktree({ state: 'rebasing', operation }));
+    expect(await run('op')).toEqual({ state: 'rebasing' });
+    expect(worked).toBe(1);
+  });
+
+  it.each([
+    ['the operation has moved on', { state: 'merging' as const, operation }],
+    ['the operation is over', { state: 'ready' as const, operation: null }],
+    ['another operation is under way', { state: 'rebasing' as const, operation: { ...operation, id: 'other' } }],
+  ])('is not done when %s', async (_, fields) => {
+    await worktrees.insert(aWorktree(fields));
+    expect(await run('op')).toEqual({ state: fields.state });
+    expect(worked).toBe(0);
+  });
+
+  it('answers again how its operation was refused', async () => {
+    const refusal = { code: 'WORKTREE_DIRTY', message: 'dirty' };
+    const entry = { at: at(1), operationId: 'op', kind: 'rebase' as const, actor: 'ada', result: 'failed' as const };
+    await worktrees.insert(aWorktree({ history: [{ ...entry, refusal }] }));
+    expect(await run('op')).toMatchObject({ status: 'refused', code: 'WORKTREE_DIRTY' });
+    expect(worked).toBe(0);
+  });
+
+  it('is not done without a manifest', async () => {
+    await expect(run('op')).rejects.toThrow();
+    expect(worked).toBe(0);
+  });
+});
