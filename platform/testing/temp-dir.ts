@@ -10,8 +10,8 @@ export interface TempDir {
   remove(): Promise<void>;
 }
 
-/** Makes an empty directory under the system's one; `label` shows in its name, for whoever finds it left over. */
-export async function makeTempDir(label = 'test'): Promise<TempDir> {
-  const path = await realpath(await mkdtemp(join(tmpdir(), `runboard-${label}-`)));
+/** Makes an empty directory under the system's one, or `within` another; `label` shows in its name, for whoever finds it left over. */
+export async function makeTempDir(label = 'test', within = tmpdir()): Promise<TempDir> {
+  const path = await realpath(await mkdtemp(join(within, `runboard-${label}-`)));
   return { path, remove: () => rm(path, { recursive: true, force: true, maxRetries: 5 }) };
 }

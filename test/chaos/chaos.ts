@@ -1,35 +1,51 @@
-import { statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { join } from 'node:path';
+import { mkdtemp, rm } from 'node:fs/promises';
+import type { KeptPart } from '../../platform/processes/keep-running';
 import { makeTempDir } from '../../platform/testing/temp-dir';
-import { scriptAgent } from '../support/caller';
 import { aRepository } from '../support/repository';
-import { startService } from '../support/service';
-import { findProblems } from './invariants';
-import { keepLaunching } from './lanes';
+import { startService, type Service } from '../support/service';
+import { castOf } from './cast';
+import { check } from './check/check';
+import { recoveryTimes } from './check/recovery-times';
+import { assertSmallDisk } from './full-disk';
+import { keepPlaying, untilEnded, type Course } from './lanes';
+import { openLedger, type Ledger } from './ledger';
 import { seededRandom } from './random';
-import { pickVictim, strike, victims, type Victim } from './victims';
+import { keepSecondWorker } from './second-worker';
+import { lasting, pickStrike, strike, type Strike, type Targets } from './victims';
 
 export interface ChaosOptions {
-  kills: number;
-  /** Makes the order of victims and the pauses repeatable; what they meet is not. */
+  /** Ends after so many strikes, or after so many minutes, whichever is given. */
+  strikes?: number;
+  minutes?: number;
+  /** Strikes come so often, in seconds; at random, and mostly after an agent has started or ended, when absent. */
+  everySeconds?: number;
+  /** Makes the order of scenarios, strikes and pauses repeatable; what they meet is not. */
   seed: number;
-  /** Runs at a time; half of them wait in the queue. */
+  /** Callers at a time; half of their runs wait in the queue. */
   concurrency: number;
+  /** A directory on a small disk of its own, which the service then lives on, and which is filled now and then. */
+  disk?: string;
   report?: (line: string) => void;
 }
 
 export interface ChaosReport {
-  kills: Record<Victim, number>;
-  runs: number;
+  strikes: Partial<Record<Strike, number>>;
+  /** Scenarios that callers played, by what they are. */
+  played: Record<string, number>;
+  tasks: number;
   attempts: number;
   /** Attempts by how they ended. */
   endings: Record<string, number>;
+  /** From the death of a worker to the next agent of a task it was at work on, in milliseconds. */
+  recovery: { n: number; p50: number; worst: number };
   /** What should not have happened; empty when all is well. */
   problems: string[];
   seconds: number;
   /** Where everything lies that may explain the problems; nothing is left behind when there are none. */
   dataDir?: string;
+  ledger?: string;
 }
 
 const longestPauseMs = 1_500;
@@ -39,74 +55,109 @@ const blindShare = 1 / 4;
 /** How long the others wait for an agent to start or end, in milliseconds: only then is there something to lose again. */
 const progressWithinMs = 15_000;
 
-/** How much agents have told of their starts and ends. */
-const witnessed = (witness: string): number => statSync(witness).size;
-
-/** Waits for an agent to start or end, but not for ever: everything may be waiting for what was killed. */
-async function untilProgress(witness: string, seen: number): Promise<void> {
-  const deadline = performance.now() + progressWithinMs;
-  while (witnessed(witness) === seen && performance.now() < deadline) await delay(25);
-}
-
 /**
- * Runs agents while random processes are killed (`kill -9` of worker, api, Temporal and agents), lets everything come to
- * its end, and says what should not have happened.
+ * Has agents run and callers call while random processes are killed and paused and the disk is full at times, lets everything
+ * come to its end, and says what should not have happened.
  */
-export async function runChaos({
-  kills,
-  seed,
-  concurrency,
-  report = () => undefined,
-}: ChaosOptions): Promise<ChaosReport> {
+export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   const startedAt = performance.now();
   const files = await makeTempDir('chaos');
-  const witness = join(files.path, 'witness');
-  writeFileSync(witness, '');
-  const limit = String(Math.max(1, Math.floor(concurrency / 2)));
-  const service = await startService(
-    { WITNESS: witness, BOARD_RUN_RETRIES: '3', BOARD_MAX_RUNS: limit },
-    { restart: { backoff: { firstMs: 100, maxMs: 1_000 }, healthyAfterMs: 500 } },
-  );
-  let found = 0;
+  const ledger = openLedger(join(files.path, 'ledger'));
+  const { disk } = options;
+  if (disk !== undefined) assertSmallDisk(disk);
+  const home = await mkdtemp(join(disk ?? files.path, 'home-'));
+  const settings = {
+    LEDGER: ledger.file,
+    BOARD_RUN_RETRIES: '3',
+    BOARD_MAX_RUNS: String(Math.max(1, Math.floor(options.concurrency / 2))),
+  };
+  const service = await startService(settings, { within: home });
+  let second: KeptPart | undefined;
+  let problems: string[] = ['it has not come to its end'];
   try {
-    const repository = await aRepository(files.path);
+    second = await keepSecondWorker(service, settings);
+    const repository = await aRepository(home);
     await service.call.addRepository('sample', repository);
-    await service.call.configureAgents([
-      { ...scriptAgent('witnessed-bee', '15', '100'), environmentKeys: ['WITNESS'] },
-    ]);
-    const taskIds: string[] = [];
-    const done: Record<Victim, number> = { worker: 0, agent: 0, api: 0, temporal: 0 };
-    const count = (): number => victims.reduce((sum, victim) => sum + done[victim], 0);
-    const random = seededRandom(seed);
-    const course = { taskIds, over: () => count() >= kills };
-    const launching = Promise.all(
-      Array.from({ length: concurrency }, (_, index) => keepLaunching(service, `lane-${index}`, course).catch(String)),
-    );
-    let seen = witnessed(witness);
-    while (count() < kills) {
-      await delay(shortestPauseMs + random() * (longestPauseMs - shortestPauseMs));
-      if (random() >= blindShare) await untilProgress(witness, seen);
-      seen = witnessed(witness);
-      const victim = pickVictim(random());
-      if (!(await strike(service, victim, witness, random))) continue;
-      done[victim] += 1;
-      report(`${count()}/${kills} killed: ${victim} (${taskIds.length} runs so far)`);
-    }
-    const stuck = (await launching).filter((problem) => problem !== undefined);
-    const { problems, attempts } = await findProblems(service, { taskIds, witness, repository });
-    problems.unshift(...stuck);
-    found = problems.length;
+    await service.call.configureAgents(castOf());
+    const { strikes, course, stuck } = await playWhileStruck(service, second, ledger, options);
+    const checked = await check(service, ledger, repository);
+    problems = [...stuck, ...checked.problems];
     const endings: Record<string, number> = {};
-    for (const { completion } of attempts.flat()) {
-      const status: string = completion?.status ?? 'none';
+    for (const { completion, state } of checked.attempts) {
+      const status: string = completion?.status ?? state;
       endings[status] = (endings[status] ?? 0) + 1;
     }
-    const seconds = Math.round((performance.now() - startedAt) / 1000);
-    const totals = { kills: done, runs: taskIds.length, attempts: attempts.flat().length, endings, problems, seconds };
-    return found > 0 ? { ...totals, dataDir: service.dataDir } : totals;
+    return {
+      strikes,
+      played: course.played,
+      tasks: course.taskIds.length,
+      attempts: checked.attempts.length,
+      endings,
+      recovery: summaryOf(recoveryTimes(ledger.read())),
+      problems,
+      seconds: Math.round((performance.now() - startedAt) / 1000),
+      ...(problems.length > 0 ? { dataDir: service.dataDir, ledger: ledger.file } : {}),
+    };
   } finally {
-    if (found === 0) await service.close();
-    else await service.stop();
-    await files.remove();
+    await second?.stop();
+    ledger.close();
+    if (problems.length > 0) await service.stop();
+    else {
+      await service.close();
+      await rm(home, { recursive: true, force: true });
+      await files.remove();
+    }
   }
+}
+
+async function playWhileStruck(service: Service, second: KeptPart, ledger: Ledger, options: ChaosOptions) {
+  const { strikes: wanted, minutes, everySeconds, seed, concurrency, disk, report = () => undefined } = options;
+  const startedAt = performance.now();
+  const strikes: Partial<Record<Strike, number>> = {};
+  const count = (): number => Object.values(strikes).reduce((sum, times) => sum + times, 0);
+  const elapsedMs = (): number => performance.now() - startedAt;
+  const over = (): boolean => (minutes === undefined ? count() >= (wanted ?? 0) : elapsedMs() >= minutes * 60_000);
+  const random = seededRandom(seed);
+  const targets: Targets = {
+    ledger,
+    random,
+    disk,
+    pidOf: (part) => (part === 'second worker' ? second.pid() : (service.pids()[part] ?? 0)),
+  };
+  const course: Course = { service, ledger, taskIds: [], played: {}, seed, over };
+  const playing = Promise.all(
+    Array.from({ length: concurrency }, (_, lane) =>
+      keepPlaying(course, lane).catch((error: unknown) => String(error)),
+    ),
+  );
+  let seen = ledger.turns();
+  while (!over()) {
+    if (everySeconds === undefined) {
+      await delay(shortestPauseMs + random() * (longestPauseMs - shortestPauseMs));
+      if (random() >= blindShare) await untilProgress(ledger, seen);
+    } else await delay(everySeconds * 1_000);
+    seen = ledger.turns();
+    const what = pickStrike(random(), targets);
+    if (!(await strike(what, targets))) continue;
+    strikes[what] = (strikes[what] ?? 0) + 1;
+    report(`${Math.round(elapsedMs() / 1000)} s, ${count()}: ${what} (${course.taskIds.length} tasks so far)`);
+  }
+  await Promise.all(lasting);
+  const stuck = (await playing).filter((problem) => problem !== undefined);
+  for (const taskId of course.taskIds) {
+    const standing = await untilEnded(service, taskId, { over });
+    if (standing !== undefined) stuck.push(standing);
+  }
+  return { strikes, course, stuck };
+}
+
+/** Waits for an agent to start or end, but not for ever: everything may be waiting for what was struck. */
+async function untilProgress(ledger: Ledger, seen: number): Promise<void> {
+  const deadline = performance.now() + progressWithinMs;
+  while (ledger.turns() === seen && performance.now() < deadline) await delay(50);
+}
+
+function summaryOf(times: number[]): ChaosReport['recovery'] {
+  const sorted = times.toSorted((a, b) => a - b);
+  return { n: sorted.length, p50: sorted[Math.floor(sorted.length / 2)] ?? 0, worst: sorted.at(-1) ?? 0 };
 }

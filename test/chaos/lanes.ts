@@ -1,39 +1,52 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { persistently } from '../support/persistently';
 import type { Service } from '../support/service';
+import type { Ledger } from './ledger';
+import { seededRandom } from './random';
+import { pickScenario } from './scenarios';
 
-/** How long everything may take to come to its end once nothing is killed any more, in milliseconds. */
+/** How long everything may take to come to its end once nothing is struck any more, in milliseconds. */
 const settleWithinMs = 300_000;
 const lookEveryMs = 250;
 
-/** What is killed meanwhile, and what has been launched. */
+/** What has been played meanwhile. */
 export interface Course {
+  service: Service;
+  ledger: Ledger;
   taskIds: string[];
-  /** Whether nothing is killed any more. */
+  /** How often each scenario was played. */
+  played: Record<string, number>;
+  seed: number;
+  /** Whether nothing is struck any more. */
   over(): boolean;
 }
 
 /**
- * Launches one run after another until nothing is killed any more, and waits for each to end for good.
+ * Plays one scenario after another until nothing is struck any more, and waits for each to end for good.
  *
  * @returns how the run stands that did not come to its end, if there is one
  */
-export async function keepLaunching(service: Service, name: string, course: Course): Promise<string | undefined> {
+export async function keepPlaying(course: Course, lane: number): Promise<string | undefined> {
+  const { service, ledger, taskIds, played } = course;
+  const random = seededRandom(course.seed + lane);
   for (let round = 1; !course.over(); round += 1) {
-    const task = await persistently(() =>
-      service.call.createTask({ title: `${name} ${round}`, git: { repo: 'sample' } }),
-    );
-    course.taskIds.push(task.id);
-    const key = { 'x-idempotency-key': `chaos-${name}-${round}` };
-    await persistently(() => service.call.start(task.id, {}, key));
-    const stuck = await untilEnded(service, task.id, course);
-    if (stuck !== undefined) return stuck;
+    const { kind, play } = pickScenario(random(), lane === 0);
+    played[kind] = (played[kind] ?? 0) + 1;
+    const tasks = await play({ service, ledger, name: `${kind} ${lane}.${round}`, random });
+    taskIds.push(...tasks);
+    for (const taskId of tasks) {
+      const stuck = await untilEnded(service, taskId, course);
+      if (stuck !== undefined) return stuck;
+    }
   }
   return undefined;
 }
 
-/** Until no attempt of the task runs, and none is due to follow: as long as it takes while parts are killed. */
-async function untilEnded(service: Service, taskId: string, course: Course): Promise<string | undefined> {
+/** Until no attempt of the task runs, and none is due to follow: as long as it takes while parts are struck. */
+export async function untilEnded(
+  service: Service,
+  taskId: string,
+  course: Pick<Course, 'over'>,
+): Promise<string | undefined> {
   let overSince: number | undefined;
   for (;;) {
     const standing = await standingOf(service, taskId).catch((error: unknown) => String(error));
@@ -47,7 +60,10 @@ async function untilEnded(service: Service, taskId: string, course: Course): Pro
 /** What the task still waits for; nothing when it is over. */
 async function standingOf({ call }: Service, taskId: string): Promise<string | undefined> {
   const { state, attemptId } = await call.status(taskId);
+  // Nothing was started, or what was started was refused.
+  if (state === null || state === 'refused') return undefined;
   if (state !== 'ended') return `${attemptId} is ${state}`;
   const recovery = await call.ok('GET', `/api/agents/${taskId}/recovery`);
-  return recovery?.nextAttemptId && recovery.attemptId === attemptId ? `a retry of ${attemptId} is due` : undefined;
+  const due = ['scheduled', 'launching'].includes(recovery?.state) && recovery.attemptId === attemptId;
+  return due ? `a retry of ${attemptId} is due` : undefined;
 }

@@ -13,7 +13,10 @@ export interface Service extends RunningService {
   close(): Promise<void>;
 }
 
-type ServiceOptions = Pick<StartOptions, 'services' | 'restart'>;
+type ServiceOptions = Pick<StartOptions, 'services' | 'restart'> & {
+  /** The directory that its own is made in; the system's for temporary files when absent. */
+  within?: string;
+};
 
 /** Parts that are killed again and again are started again without the pauses that spare a machine. */
 export const soonAgain: StartOptions['restart'] = { backoff: { firstMs: 100, maxMs: 500 }, healthyAfterMs: 500 };
@@ -41,8 +44,9 @@ export async function startService(
   settings: Record<string, string> = {},
   options: ServiceOptions = {},
 ): Promise<Service> {
-  const dir = await makeTempDir('service');
-  return startIn(dir, settings, options);
+  const { within, ...startOptions } = options;
+  const dir = await makeTempDir('service', within);
+  return startIn(dir, settings, startOptions);
 }
 
 async function startIn(dir: TempDir, settings: Record<string, string>, options: ServiceOptions): Promise<Service> {

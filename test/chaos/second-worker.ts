@@ -1,0 +1,21 @@
+import { join } from 'node:path';
+import { createLog } from '../../platform/log/log';
+import { keepRunning } from '../../platform/processes/keep-running';
+import { nodePart } from '../../platform/processes/node-part';
+import { partEnvironment, soonAgain, type Service } from '../support/service';
+
+/** One more worker on the host of the service, started again whenever it dies. */
+export async function keepSecondWorker(service: Service, settings: Record<string, string>) {
+  const part = nodePart({
+    name: 'second-worker',
+    script: join(__dirname, '..', '..', 'dist', 'worker', 'main.js'),
+    environment: () => partEnvironment(service, settings),
+    output: { file: join(service.dataDir, 'logs', 'second-worker.log') },
+  });
+  return keepRunning(part, {
+    log: createLog({ name: 'chaos', level: 'silent' }),
+    backoff: soonAgain?.backoff ?? { firstMs: 100, maxMs: 500 },
+    healthyAfterMs: 500,
+    graceMs: 20_000,
+  });
+}
