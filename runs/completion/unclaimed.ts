@@ -32,7 +32,9 @@ export function lostClaim(
     terminalSource: 'process',
     status: 'interrupted',
     summary: reason,
-    error: hostReclaimed ? undefined : 'The host could not be reached to clean up after the run.',
+    error: hostReclaimed
+      ? undefined
+      : 'The host could not be reached to clean up after the run, or could not end all of it: some of it may still run there.',
     claims: {},
     harness: given ? { ended: 'lost', ...preserved(attempt) } : { ended: 'not-dispatched' },
   };

@@ -18,6 +18,7 @@ import { lastBytes, readIfThere, type HeldExit, type Spool } from './spool';
  * - What the agent writes goes through a pipe to a copier for each stream, which stores at most so many bytes (the limit of
  *   a file is the copier's own, and none of the agent's), drops what comes after that and stores its last part again: the
  *   agent is neither blocked nor ended. A copier ignores signals for the group: it ends when nothing writes any more.
+ *   It ignores XFSZ too, which would leave a core file in the worktree.
  * - The exit file is renamed into its place: whoever sees it sees all of it.
  */
 const script = `
@@ -26,10 +27,10 @@ blocks=$1 last=$2
 shift 2
 command -p mkfifo -m 600 "$0/in" "$0/out.pipe" "$0/err.pipe" || exit 125
 copy() {
-  trap '' TERM HUP INT QUIT
-  (ulimit -f "$blocks"; exec cat >>"$0/$1") && exit
+  trap '' TERM HUP INT QUIT XFSZ
+  (ulimit -f "$blocks"; command -p cat >>"$0/$1") && exit
   : >"$0/$1.dropped"
-  command -p tail -c "$last" >"$0/$1.draft" && exec mv -f "$0/$1.draft" "$0/$1.last"
+  command -p tail -c "$last" >"$0/$1.draft" && command -p mv -f "$0/$1.draft" "$0/$1.last"
 }
 copy out <"$0/out.pipe" &
 copy err <"$0/err.pipe" &

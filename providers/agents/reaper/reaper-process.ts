@@ -11,9 +11,19 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal
 const keyOf = ({ name, value }: ProcessMarker): string => `${name}=${value}`;
 const guarded = new Map<string, { marker: ProcessMarker; identity?: ProcessIdentity }>();
 
+/** A process that is killed in the middle of a line has not started that agent. */
+function parse(line: string): ReaperMessage | undefined {
+  try {
+    return JSON.parse(line) as ReaperMessage;
+  } catch {
+    return undefined;
+  }
+}
+
 createInterface({ input: process.stdin })
   .on('line', (line) => {
-    const message = JSON.parse(line) as ReaperMessage;
+    const message = parse(line);
+    if (!message) return;
     if ('release' in message) guarded.delete(keyOf(message.release));
     else {
       const { guard: marker, identity } = message;
