@@ -24,6 +24,7 @@ import { renderRecorded } from '../runs/contract';
 import type { ToolRules } from '../runs/tools/rules';
 import { rulesOfRun } from '../runs/tools/rules-of-run';
 import { startedAgent } from '../runs/workspace/trust';
+import type { AttemptHandleStore } from '../stores/attempt-handle-store';
 import type { AttemptRecord, AttemptStore } from '../stores/attempt-store';
 import type { FeedStore } from '../stores/feed-store';
 import type { OutputArtifactStore } from '../stores/output-artifact-store';
@@ -60,6 +61,7 @@ export interface DispatchDependencies
   providers: ProviderRegistry;
   /** The agents of this process, for what is said to them. */
   live: LiveAgents;
+  handles: AttemptHandleStore;
   /** Asks people what the agent of an attempt wants leave for. */
   decider(record: AttemptRecord): AgentDecider;
   outputArtifacts: OutputArtifactStore;
@@ -87,8 +89,10 @@ export function createDispatchActivities(deps: DispatchDependencies) {
 
       await withHeartbeat(() =>
         supervised(deps, { attemptId, outlives: spoolDirOf(record, deps.agentsDir) !== undefined }, async (stop) => {
+          const handle = await handleOf(record);
+          revokeOnStop(record, stop);
           const outcome = await watched(record, workspace.path, startedEvent, (dispatch, sink) =>
-            providerOf(record).run(dispatch, sink, stop),
+            providerOf(record).run({ ...dispatch, ...handle }, sink, stop),
           );
           await settle(record, outcome, stop);
         }),
@@ -142,6 +146,7 @@ export function createDispatchActivities(deps: DispatchDependencies) {
     const provider = providerOf(record);
     const { workspace } = required(taskEnvelope, attemptId);
     if (!workspace || !provider.reattach) return refused(record, 'adapter-reattach-unsupported');
+    revokeOnStop(record, stop);
     const found: FoundAgent = {
       process: processIdentity.parse(process),
       recorded: await recordedOf(deps.events, attemptId),
@@ -179,8 +184,26 @@ export function createDispatchActivities(deps: DispatchDependencies) {
     await forget(record);
   }
 
-  /** Removes what an agent was given, and what was stored of it for the next worker. */
+  /** What an agent that launches children proves itself with; it is nowhere but in the file that the agent is given. */
+  async function handleOf({ _id, agentConfig }: AttemptRecord): Promise<Pick<AgentDispatch, 'handle'>> {
+    return agentConfig.launchesChildren === true ? { handle: await deps.handles.issue(_id) } : {};
+  }
+
+  /** An agent that is being stopped launches nothing more, in the time that it is given to end. */
+  function revokeOnStop({ _id }: AttemptRecord, stop: AbortSignal): void {
+    const revoke = (): void => {
+      if (stop.reason === leaveRunning) return;
+      deps.handles
+        .revoke(_id)
+        .catch((error: unknown) => deps.log.warn({ err: error, attemptId: _id }, 'attempt handle not revoked at once'));
+    };
+    if (stop.aborted) revoke();
+    else stop.addEventListener('abort', revoke, { once: true });
+  }
+
+  /** Removes what an agent was given, what was stored of it for the next worker, and its credential. */
   async function forget({ _id: attemptId }: AttemptRecord): Promise<void> {
+    await deps.handles.revoke(attemptId);
     await removeAttemptFiles(deps, attemptId);
   }
 

@@ -42,6 +42,7 @@ export function createApp(context: ApiContext, areas: Area[] = []): ApiApp {
   routes.install(router, {
     authenticate: context.authenticate,
     authFailures: context.authFailures,
+    attemptHandle: context.attemptHandle,
     uploads: context.uploads,
     checkResponses: !production,
     isTurnedOn: async (setting) => (await context.settings.current())[setting as SwitchableFeature],

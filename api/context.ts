@@ -2,7 +2,7 @@ import type { ApiEnvironment } from '../platform/config/part-settings';
 import type { Authenticate } from '../platform/http/auth';
 import type { AuthFailures } from '../platform/http/auth-failures';
 import type { IdempotencyKeys } from '../platform/http/idempotency';
-import type { Routes } from '../platform/http/routes';
+import type { RouteDependencies, Routes } from '../platform/http/routes';
 import type { UploadFolder } from '../platform/http/upload-folder';
 import type { Log } from '../platform/log/log';
 import type { ActivityStore } from '../stores/activity-store';
@@ -102,6 +102,8 @@ export interface ApiContext {
   uploads: UploadFolder;
   /** Also for the WebSocket upgrade, which no route sees. */
   authenticate: Authenticate;
+  /** What agents prove themselves with that act in the name of their attempt. */
+  attemptHandle: NonNullable<RouteDependencies['attemptHandle']>;
   /** Of HTTP and of the WebSocket together. */
   authFailures: AuthFailures;
   /** What readiness asks, by the name it is reported under. */

@@ -9,6 +9,8 @@ import { createActivityStore } from '../stores/activity-store';
 import { createAgentConfigStore } from '../stores/agent-config-store';
 import { createAgentStatusStore } from '../stores/agent-status-store';
 import { createAttachmentStore } from '../stores/attachment-store';
+import { createAdmissionRequestStore } from '../stores/admission-request-store';
+import { createAttemptHandleStore } from '../stores/attempt-handle-store';
 import { createAttemptStore } from '../stores/attempt-store';
 import { createAuditStore } from '../stores/audit-store';
 import { createCompletionGate } from '../runs/ceremonies/completion-gate';
@@ -51,6 +53,7 @@ import { createPolicyStore } from '../stores/policy-store';
 import { createCeremonyStore } from '../stores/ceremony-store';
 import { createDecisionStore } from '../stores/decision-store';
 import { auditedAuthFailures } from './auth/failures';
+import { attemptHandleAuthenticator } from './run-children/authenticate';
 import { authenticatorOf } from './authenticator';
 import type { Closer } from './closers';
 import type { ApiContext } from './context';
@@ -77,6 +80,7 @@ export async function openContext(env: ApiEnvironment, log: Log, closers: Closer
   const traces = await createTraceStore(database);
   const ceremonies = await createCeremonyStore(database);
   const repositories = await createRepositoryStore(database);
+  const attempts = await createAttemptStore(database);
   const governed = gatedBoard(
     branchedBoard(files, repositories),
     createCompletionGate({ ceremonies, traces, settings }),
@@ -90,7 +94,7 @@ export async function openContext(env: ApiEnvironment, log: Log, closers: Closer
     notifications,
     agents,
     agentStatus: await createAgentStatusStore(database),
-    attempts: await createAttemptStore(database),
+    attempts,
     broadcasts: await createBroadcastStore(database),
     chats: await createChatStore(database),
     feed: await createFeedStore(database),
@@ -135,6 +139,11 @@ export async function openContext(env: ApiEnvironment, log: Log, closers: Closer
     taskCheckpoints: await createTaskCheckpointStore(database),
     uploads: await openUploadFolder(join(env.BOARD_DATA_DIR, 'uploads')),
     authenticate: authenticatorOf(env),
+    attemptHandle: attemptHandleAuthenticator({
+      attempts,
+      handles: await createAttemptHandleStore(database),
+      requests: await createAdmissionRequestStore(database),
+    }),
     authFailures: auditedAuthFailures(env, audit, log),
     checks: {
       storage: storageCheck(database),

@@ -15,6 +15,7 @@ import { openOutputArtifacts } from './output-artifacts/open';
 import { openPhases } from './phases/open';
 import { openRetention } from './retention/open';
 import { openRewind } from './rewind/open';
+import { runChildRoutes } from './run-children/routes';
 import { openRuns } from './runs/open';
 import { runRoutes } from './runs/routes';
 import { createAskHost } from './temporal/ask-host';
@@ -48,5 +49,5 @@ export async function openDurable(context: ApiContext, client: Client, closers: 
   context.checks.temporal = temporalCheck(client);
   context.setUpRepository = createRepositorySetup(client, proofs);
   const areas = await Promise.all([...durableAreas.map((open) => open(durable)), openHooks(durable, closers)]);
-  return [(routes) => runRoutes(routes, runs), ...areas];
+  return [(routes) => runRoutes(routes, runs), (routes) => runChildRoutes(routes, runs), ...areas];
 }

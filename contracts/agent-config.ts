@@ -52,6 +52,8 @@ export const agentConfig = z
     reattach: z.boolean().optional(),
     /** Arguments that keep it from instructions, configuration and tools of a workspace that is not trusted. */
     untrustedArgs: z.array(text(8192)).max(64).optional(),
+    /** Whether it is given a handle of its attempt, with which it launches children. */
+    launchesChildren: z.boolean().optional(),
   })
   .refine((agent) => !started.includes(agent.provider) || agent.command !== undefined, {
     path: ['command'],
@@ -60,6 +62,10 @@ export const agentConfig = z
   .refine((agent) => agent.untrustedArgs === undefined || started.includes(agent.provider), {
     path: ['untrustedArgs'],
     message: 'only process and acp agents are started here',
+  })
+  .refine((agent) => agent.launchesChildren !== true || started.includes(agent.provider), {
+    path: ['launchesChildren'],
+    message: 'only agents that are started here are given a handle',
   })
   .refine((agent) => agent.versionArgs === undefined || agent.provider === 'process', {
     path: ['versionArgs'],

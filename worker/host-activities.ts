@@ -47,7 +47,7 @@ export function createHostActivities(
   }: SharedDependencies,
   { env, client, self, leaving, stopping, live, stops, queue }: HostParts,
 ) {
-  const { claims, checkpoints, rewinds, outputArtifacts, watchdog } = stores;
+  const { claims, checkpoints, handles, rewinds, outputArtifacts, watchdog } = stores;
   const { agentsDir } = attemptDirectories(env.BOARD_DATA_DIR);
   return {
     ...prepare,
@@ -67,6 +67,7 @@ export function createHostActivities(
       ...onHost,
       providers: reportingStarts(providers, probing),
       live,
+      handles,
       stops,
       outputArtifacts,
       phases: stores.phases,

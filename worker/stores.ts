@@ -5,6 +5,7 @@ import { createApprovalStore } from '../stores/approval-store';
 import { createAuditStore } from '../stores/audit-store';
 import { createAttemptStore } from '../stores/attempt-store';
 import { createCheckpointStore } from '../stores/checkpoint-store';
+import { createAttemptHandleStore } from '../stores/attempt-handle-store';
 import { createClaimStore } from '../stores/claim-store';
 import { createAttachmentStore } from '../stores/attachment-store';
 import type { Database } from '../stores/collection';
@@ -49,6 +50,7 @@ export async function openStores(database: Database, env: WorkerEnvironment) {
     audit: await createAuditStore(database),
     checkpoints: await createCheckpointStore(database),
     claims: await createClaimStore(database),
+    handles: await createAttemptHandleStore(database),
     commands: await createRunCommandStore(database),
     conversations: await createConversationStore(database),
     events: await createRunEventStore(database, feed),

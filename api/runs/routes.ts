@@ -4,8 +4,6 @@ import { completionCallback } from '../../contracts/completion';
 import { launchAnswer, launchRequest } from '../../contracts/launch';
 import { launchPreview } from '../../contracts/launch-manifest';
 import { runEventPage, runEventQuery } from '../../contracts/run-event';
-import { conflict } from '../../platform/errors/app-error';
-import { linkNext } from '../../platform/http/list-answer';
 import type { Routes } from '../../platform/http/routes';
 import { presentedIdempotencyKey } from '../../platform/http/idempotency';
 import { attemptOfTask, verifiedAttempt } from './attempt';
@@ -13,6 +11,7 @@ import { attemptRoutes } from './attempts';
 import { callbackSecretRoutes, secretOf } from './callback-secret';
 import { completeRun } from './complete';
 import type { RunsContext } from './context';
+import { eventPage } from './event-page';
 import { launchRun, previewRun } from './launch';
 import { commandRoutes } from './commands';
 import { conversationRoutes } from './conversation';
@@ -20,6 +19,7 @@ import { ofAttempt, ofTask } from './parameters';
 import { recoveryRoutes } from './recovery';
 import { runReportRoutes } from './routes.reports';
 import { readStatus } from './status';
+import { stopRun } from './stop';
 
 const tag = 'runs';
 
@@ -99,17 +99,8 @@ export function runRoutes(routes: Routes, context: RunsContext): void {
       response: stopAnswer,
       errors: [404, 409, 503],
     },
-    async ({ params, body, auth }) => {
-      const record = await verifiedAttempt(context, params.taskId, body.attemptId);
-      const end = record.completion ? undefined : await context.launcher.stop(record._id, auth.actor);
-      if (end) return { attemptId: end.attemptId, status: end.status, stoppedAt: end.endedAt };
-      const ended = (await context.attempts.get(record._id)) ?? record;
-      throw conflict(
-        'The run has ended already.',
-        { attemptId: ended._id, state: ended.state, status: ended.completion?.status },
-        'RUN_ENDED',
-      );
-    },
+    async ({ params, body, auth }) =>
+      stopRun(context, await verifiedAttempt(context, params.taskId, body.attemptId), auth.actor),
   );
 
   routes.add(
@@ -150,21 +141,7 @@ export function runRoutes(routes: Routes, context: RunsContext): void {
       response: runEventPage,
       errors: [404],
     },
-    async ({ params, query }, ctx) => {
-      const record = await attemptOfTask(context, params.taskId, params.attemptId);
-      const read = await context.events.read(record._id, query.afterSequence, query.limit + 1);
-      const events = read.slice(0, query.limit);
-      const nextCursor = events.at(-1)?.sequence ?? query.afterSequence;
-      const hasMore = read.length > query.limit;
-      if (hasMore) linkNext(ctx, 'afterSequence', String(nextCursor));
-      return {
-        schemaVersion: 'run-event-page/v1' as const,
-        taskId: params.taskId,
-        attemptId: record._id,
-        events,
-        nextCursor,
-        hasMore,
-      };
-    },
+    async ({ params, query }, ctx) =>
+      eventPage(context, await attemptOfTask(context, params.taskId, params.attemptId), query, ctx),
   );
 }

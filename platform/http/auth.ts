@@ -10,7 +10,7 @@ export interface AuthContext {
   workspaceId: string;
   actorType: 'user' | 'agent' | 'service' | 'device' | 'localhost-bypass';
   /** `none`: a caller without a valid credential, on a route that is open to everybody. */
-  authMethod: 'none' | 'disabled' | 'session' | 'api-key' | 'device-session' | 'localhost-bypass';
+  authMethod: 'none' | 'attempt-handle' | 'disabled' | 'session' | 'api-key' | 'device-session' | 'localhost-bypass';
   /**
    * When the caller proved who it is, for a session that outlives that; absent where every request proves it (ISO 8601).
    */
@@ -19,6 +19,8 @@ export interface AuthContext {
   clientMode?: string;
   tokenName: string;
   permissions: readonly string[];
+  /** Of the agent that presents the handle of its attempt: that attempt. */
+  attemptId?: string;
   /** `<actorType>:<name>`: what `createdBy` and `updatedBy` record. */
   actor: string;
 }

@@ -21,6 +21,12 @@ export interface OpenApiDocument {
 const securitySchemes = {
   apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
   bearer: { type: 'http', scheme: 'bearer' },
+  attemptHandle: { type: 'apiKey', in: 'header', name: 'X-Board-Attempt-Handle' },
+};
+
+const securityOf = ({ permission, credential }: RouteContract): JsonSchema[] => {
+  if (permission === 'public') return [];
+  return credential === 'attempt-handle' ? [{ attemptHandle: [] }] : [{ apiKey: [] }, { bearer: [] }];
 };
 
 const pathTemplate = (contract: RouteContract): string => fullPath(contract).replace(/:(\w+)/g, '{$1}');
@@ -122,7 +128,7 @@ function operation(contract: RouteContract, error: z.ZodType, components: Compon
     operationId: contract.operationId,
     summary: contract.summary,
     tags: [contract.tag],
-    security: contract.permission === 'public' ? [] : [{ apiKey: [] }, { bearer: [] }],
+    security: securityOf(contract),
     ...(contract.permission === 'public' ? {} : { 'x-permission': contract.permission }),
     parameters: [
       ...parameters(contract.params, 'path', components),

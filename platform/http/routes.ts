@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Router } from '@koa/router';
 import type { z } from 'zod';
 import { AppError } from '../errors/app-error';
@@ -42,6 +43,8 @@ export interface RouteContract<
   tag: string;
   /** A permission the caller needs, or `public` for everybody. */
   permission: string;
+  /** What the caller proves itself with; a key of the API when absent, and nothing else when it is named. */
+  credential?: 'attempt-handle';
   /** The feature setting that turns the route off when it is `false`. */
   setting?: string;
   params?: P;
@@ -105,6 +108,11 @@ export type RouteHandler<P extends z.ZodType, Q extends z.ZodType, B extends z.Z
 export interface RouteDependencies {
   authenticate: Authenticate;
   authFailures: AuthFailures;
+  /** Tells which agent presents the handle of its attempt; without it nobody does. */
+  attemptHandle?: {
+    presented: (headers: IncomingHttpHeaders) => boolean;
+    authenticate: (headers: IncomingHttpHeaders) => Promise<AuthContext | undefined>;
+  };
   /** Where files are kept that come with requests; needed where a contract takes some. */
   uploads?: UploadFolder;
   /** Whether answers are checked against `response`: for development and tests. */
@@ -189,14 +197,15 @@ const stranger: AuthContext = {
 };
 
 async function answer({ contract, handle }: Entry, ctx: HttpContext, deps: RouteDependencies): Promise<void> {
-  const caller = deps.authenticate(ctx.req.headers, ctx.req.socket);
+  const { caller, presented } = await callerOf(contract, ctx, deps);
   if (!caller) {
-    const presented = presentedKey(ctx.req.headers) !== undefined;
     // A wrong key is one on a public route too, which would tell whether a guess was right.
     if (presented || contract.permission !== 'public') recordHttpFailure(deps.authFailures, ctx, presented);
   }
   const auth =
-    contract.permission === 'public' ? (caller ?? stranger) : authorize(caller, contract.permission, ctx.method);
+    contract.permission === 'public'
+      ? (caller ?? stranger)
+      : authorize(caller, contract.permission, ctx.method, contract.credential);
   await assertTurnedOn(contract, deps);
   const params = contract.params && parseOrRefuse(contract.params, (ctx as { params?: unknown }).params);
   const query = parseOrRefuse(contract.query ?? emptyQuery, ctx.query);
@@ -245,6 +254,21 @@ async function answer({ contract, handle }: Entry, ctx: HttpContext, deps: Route
   }
   if (deps.checkResponses && !(result instanceof RawJson)) assertAnswer(contract, result);
   sendJson(ctx, result);
+}
+
+/** Who calls, by the one kind of credential that the route takes, and whether one of that kind was presented. */
+async function callerOf(
+  { credential }: RouteContract,
+  { req: { headers, socket } }: HttpContext,
+  { authenticate, attemptHandle }: RouteDependencies,
+): Promise<{ caller: AuthContext | undefined; presented: boolean }> {
+  if (credential === undefined) {
+    return { caller: authenticate(headers, socket), presented: presentedKey(headers) !== undefined };
+  }
+  return {
+    caller: await attemptHandle?.authenticate(headers),
+    presented: attemptHandle?.presented(headers) ?? false,
+  };
 }
 
 /** @throws AppError 403 when the route is turned off by a setting */

@@ -26,6 +26,8 @@ export interface AgentDispatch {
   transport: TaskEnvelopeTransport;
   /** The session of an earlier attempt that this one goes on with; a new one when absent. */
   conversation?: { edge: ConversationEdge; continuation: Continuation; forkTurnId?: string };
+  /** Credential of the attempt, for an agent that launches children; written beside the transport document. */
+  handle?: string;
   /** Absolute; the transport document is `<attemptId>.json` in it, readable by the owner only, while the agent runs. */
   transportDir: string;
   /** Between SIGTERM and SIGKILL, in milliseconds. */

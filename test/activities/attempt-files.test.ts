@@ -95,3 +95,12 @@ test('an agent that has outlived the end of its attempt, while its host was away
 test('a host that never ran an agent has nothing to remove', async () => {
   expect(await removeFilesOfEnded(attemptDirectories(directory.path), attempts, { now, graceMs: 0 })).toBe(0);
 });
+
+test('the handle of an attempt that has ended is removed too, where nothing else was left', async () => {
+  const { directories, left } = await filesOf();
+  await mkdir(directories.agentsDir, { recursive: true });
+  await writeFile(join(directories.transportDir, 'attempt_ended0000.handle.json'), '{}');
+  await writeFile(join(directories.transportDir, 'attempt_refused00.handle.json.draft'), '{');
+  expect(await removeFilesOfEnded(directories, attempts, { now, graceMs: 0 })).toBe(2);
+  expect((await left()).documents).toEqual([]);
+});

@@ -1,3 +1,4 @@
+import { attemptHandleHeader, type AttemptHandleFile } from '../../../contracts/attempt-handle';
 import { errorMessage } from '../../../platform/errors/app-error';
 import { verifyDirectory } from '../../git/verify-worktree';
 import { AttemptMovedOnError, type AgentDispatch, type FoundAgent, type ReattachRefusal } from '../provider';
@@ -48,7 +49,8 @@ export async function launchLocal(
   }
 
   const json = JSON.stringify(dispatch.transport);
-  const transport = await writeTransport(transportDir, attemptId, json, host.user);
+  const handle = handleFile(dispatch);
+  const transport = await writeTransport(transportDir, attemptId, json, { user: host.user, handle });
   try {
     // The last thing before the start: this worker may have been asleep since it was given the attempt.
     if ((await dispatch.isCurrent?.()) === false) throw new AttemptMovedOnError(attemptId);
@@ -57,6 +59,7 @@ export async function launchLocal(
       BOARD_TASK_ID: taskId,
       [attemptVariable]: attemptId,
       BOARD_TASK_ENVELOPE: transport.path,
+      ...(handle === undefined ? {} : { BOARD_ATTEMPT_HANDLE: transport.handlePath }),
     };
     const request = {
       path: command.path,
@@ -76,6 +79,19 @@ export async function launchLocal(
     if (error instanceof AttemptMovedOnError) throw error;
     return { problem: `${command.path} could not be started: ${errorMessage(error)}` };
   }
+}
+
+/** What the agent is given to act in the name of its attempt. */
+function handleFile({ taskId, attemptId, handle }: AgentDispatch): string | undefined {
+  if (handle === undefined) return undefined;
+  const file: AttemptHandleFile = {
+    schemaVersion: 'attempt-handle/v1',
+    taskId,
+    attemptId,
+    header: attemptHandleHeader,
+    handle,
+  };
+  return JSON.stringify(file);
 }
 
 /** An agent's text is more than what is recorded of it, most of all once its limit is reached. */

@@ -2,47 +2,60 @@ import { chmod, chown, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AgentUser } from '../user/agent-user';
 
-/** The transport document of one attempt on disk. */
+/** The transport document of one attempt on disk, and beside it the handle of the attempt, if it has one. */
 export interface TransportFile {
   path: string;
+  /** Absolute; there only where a handle was written. */
+  handlePath: string;
   remove(): Promise<void>;
 }
 
-/** The document as an earlier worker has written it. */
+/** The files as an earlier worker has written them. */
 export function transportFile(directory: string, attemptId: string): TransportFile {
-  return { path: pathIn(directory, attemptId), remove: () => removeTransport(directory, attemptId) };
+  return {
+    path: pathIn(directory, attemptId),
+    handlePath: handleIn(directory, attemptId),
+    remove: () => removeTransport(directory, attemptId),
+  };
 }
 
-/** Removes the document, and what a worker that died while it wrote it has left. */
+/** Removes the document and the handle, and what a worker that died while it wrote it has left. */
 export async function removeTransport(directory: string, attemptId: string): Promise<void> {
-  const path = pathIn(directory, attemptId);
-  await Promise.all([path, draftOf(path)].map((file) => rm(file, { force: true })));
+  const files = [pathIn(directory, attemptId), handleIn(directory, attemptId)];
+  await Promise.all(files.flatMap((file) => [file, draftOf(file)]).map((file) => rm(file, { force: true })));
 }
 
 const pathIn = (directory: string, attemptId: string): string => join(directory, `${attemptId}.json`);
+const handleIn = (directory: string, attemptId: string): string => join(directory, `${attemptId}.handle.json`);
 const draftOf = (path: string): string => `${path}.draft`;
 
 /**
- * Writes `<attemptId>.json`, readable by its owner only; whoever sees the file sees all of it. An agent of another user owns
- * its file, and its group may pass through the directory.
+ * Writes `<attemptId>.json`, and `<attemptId>.handle.json` where there is a handle, readable by their owner only; whoever
+ * sees a file sees all of it. An agent of another user owns its files, and its group may pass through the directory.
+ *
+ * @param options.handle JSON
  */
 export async function writeTransport(
   directory: string,
   attemptId: string,
   json: string,
-  user?: AgentUser,
+  { user, handle }: { user?: AgentUser | undefined; handle?: string | undefined } = {},
 ): Promise<TransportFile> {
   const file = transportFile(directory, attemptId);
-  const { path } = file;
-  const draft = draftOf(path);
   await mkdir(directory, { recursive: true, mode: 0o700 });
-  await rm(draft, { force: true });
-  await writeFile(draft, json, { mode: 0o600, flag: 'wx' });
   if (user) {
     await chown(directory, -1, user.gid);
     await chmod(directory, 0o710);
-    await chown(draft, user.uid, user.gid);
   }
-  await rename(draft, path);
+  if (handle !== undefined) await writeWhole(file.handlePath, handle, user);
+  await writeWhole(file.path, json, user);
   return file;
+}
+
+async function writeWhole(path: string, content: string, user: AgentUser | undefined): Promise<void> {
+  const draft = draftOf(path);
+  await rm(draft, { force: true });
+  await writeFile(draft, content, { mode: 0o600, flag: 'wx' });
+  if (user) await chown(draft, user.uid, user.gid);
+  await rename(draft, path);
 }

@@ -58,6 +58,7 @@ export const summaries: Record<string, string> = {
 /** Lists whose place the specification gives another name, which is the parameter that goes on. */
 export const byPlace: Record<string, string> = {
   listRunEvents: 'afterSequence',
+  listRunChildEvents: 'afterSequence',
   readOutputArtifact: 'offset',
 };
 

@@ -1,3 +1,4 @@
+import { childrenPermission } from '../../../contracts/attempt-handle';
 import { permission, rolePermissions, type Permission, type Role } from '../../../contracts/permissions';
 import type { OpenApiDocument } from '../../../platform/http/openapi';
 import { startWholeTestApi, type ApiUnderTest } from '../api-under-test';
@@ -5,10 +6,13 @@ import { expectedAnswer } from './expected-answer';
 import { operationsOf, type Operation } from './operations';
 
 let board: ApiUnderTest;
+let all: Operation[];
+/** Those that keys open. */
 let operations: Operation[];
 beforeAll(async () => {
   board = await startWholeTestApi();
-  operations = operationsOf((await board.call('GET', '/api/openapi.json')).body as OpenApiDocument);
+  all = operationsOf((await board.call('GET', '/api/openapi.json')).body as OpenApiDocument);
+  operations = all.filter((operation) => operation.permission !== childrenPermission);
 });
 afterAll(() => board.close());
 
@@ -82,6 +86,16 @@ describe('every operation', () => {
       'GET /health/live',
       'GET /health/ready',
     ]);
+  });
+
+  it('that takes the handle of an attempt takes nothing else, and is on this list', () => {
+    expect(namesOf(all.filter((operation) => operation.permission === childrenPermission))).toEqual([
+      'GET /api/run-children/{attemptId}',
+      'GET /api/run-children/{attemptId}/events',
+      'POST /api/run-children',
+      'POST /api/run-children/{attemptId}/stop',
+    ]);
+    expect(permission.options).not.toContain(childrenPermission);
   });
 
   it('that only administrators may do is on the list of these', () => {

@@ -1,4 +1,5 @@
 import { rolePermissions, type Permission, type Role } from '../../../contracts/permissions';
+import { childrenPermission } from '../../../contracts/attempt-handle';
 import type { Operation } from './operations';
 
 /** What a caller must be answered: a refusal with its code, or anything that is neither a refusal nor a failure. */
@@ -14,7 +15,8 @@ export const furtherPermissions: Record<string, { permission: Permission; needed
 /** @param role what the caller's credential proves; undefined: nothing */
 export function expectedAnswer({ method, permission }: Operation, role: Role | undefined): ExpectedAnswer {
   if (permission === undefined) return 'permitted';
-  if (role === undefined) return { status: 401, code: 'AUTH_REQUIRED' };
+  // What only the handle of a running attempt opens: no key does.
+  if (role === undefined || permission === childrenPermission) return { status: 401, code: 'AUTH_REQUIRED' };
   if (role === 'read-only' && method !== 'GET') return { status: 403, code: 'WRITE_FORBIDDEN' };
   return rolePermissions[role].includes(permission as Permission) ? 'permitted' : { status: 403, code: 'FORBIDDEN' };
 }
