@@ -1,0 +1,22 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { launchSource, type LaunchSource } from '../../contracts/admission';
+
+const root = join(__dirname, '..', '..');
+
+/** The code that launches: not what only describes a launch, and no tests. */
+const code = ['activities', 'api', 'workflows', 'worker']
+  .flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file)),
+  )
+  .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
+  .map((file) => readFileSync(join(root, file), 'utf8'));
+
+/** Admission takes launches of these, and nothing makes one: docs/admission.md says so. */
+const withoutProducer: LaunchSource[] = ['scheduled', 'watcher', 'workflow'];
+
+const produced = (source: LaunchSource): boolean => code.some((text) => text.includes(`source: '${source}', edge`));
+
+it.each(launchSource.options)('launches by %s have a producer, or are named as those that have none', (source) => {
+  expect(produced(source)).toBe(!withoutProducer.includes(source));
+});
