@@ -2,6 +2,7 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
+const say = (event) => process.stdout.write(`${JSON.stringify(event)}\n`);
 const [copy] = process.argv.slice(2);
 const path = process.env.BOARD_ATTEMPT_HANDLE;
 const content = readFileSync(path, 'utf8');
@@ -14,7 +15,7 @@ writeFileSync(
   copy,
   JSON.stringify({ ...JSON.parse(content), path, mode, inEnvironment, inTask: task.includes(handle) }),
 );
-console.log(JSON.stringify({ type: 'progress', message: `my handle is ${handle}` }));
+say({ type: 'progress', message: `my handle is ${handle}` });
 await lines.next();
-console.log(JSON.stringify({ type: 'result', status: 'success', summary: `done with ${handle}` }));
-process.exit(0);
+say({ type: 'result', status: 'success', summary: `done with ${handle}` });
+process.stdout.write('', () => process.exit(0));
