@@ -38,7 +38,7 @@ export interface ChaosReport {
   attempts: number;
   /** Attempts by how they ended. */
   endings: Record<string, number>;
-  /** From the death of a worker to the next agent of a task it was at work on, in milliseconds. */
+  /** From the death of a worker to the next attempt of a task it was at work on, in milliseconds. */
   recovery: { n: number; p50: number; worst: number };
   /** What should not have happened; empty when all is well. */
   problems: string[];
@@ -93,7 +93,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
       tasks: course.taskIds.length,
       attempts: checked.attempts.length,
       endings,
-      recovery: summaryOf(recoveryTimes(ledger.read())),
+      recovery: summaryOf(recoveryTimes(ledger.read(), checked.attempts)),
       problems,
       seconds: Math.round((performance.now() - startedAt) / 1000),
       ...(problems.length > 0 ? { dataDir: service.dataDir, ledger: ledger.file } : {}),

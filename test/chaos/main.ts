@@ -43,7 +43,7 @@ async function main(): Promise<void> {
   console.table({ struck });
   console.table({ played });
   console.table({ ...totals, ...endings, problems: problems.length });
-  console.table({ 'death of a worker to the next agent, ms': recovery });
+  console.table({ 'death of a worker to the next attempt, ms': recovery });
   for (const problem of problems) console.error(problem);
   if (dataDir !== undefined) console.error(`What there is to look at lies in ${dataDir}, the ledger is ${ledger}.`);
   process.exitCode = problems.length === 0 ? 0 : 1;

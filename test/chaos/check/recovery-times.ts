@@ -1,10 +1,16 @@
 import type { AgentLine, Line } from '../ledger';
 
+/** An attempt as the service tells of it. */
+interface Followed {
+  createdAt: string;
+  parentAttemptId?: string;
+}
+
 /**
- * From the death of a worker to the start of the next agent of each task whose agent that worker had started and was at
- * work, in milliseconds: as the agents themselves wrote it.
+ * From the death of a worker to the attempt that followed each one whose agent that worker had started and was at work, in
+ * milliseconds. Its agent may start later: it waits in the queue for capacity.
  */
-export function recoveryTimes(lines: readonly Line[]): number[] {
+export function recoveryTimes(lines: readonly Line[], attempts: readonly Followed[]): number[] {
   const starts = new Map<string, AgentLine[]>();
   const endedAt = new Map<string, number>();
   for (const line of lines) {
@@ -18,9 +24,11 @@ export function recoveryTimes(lines: readonly Line[]): number[] {
     return [...starts.values()].flatMap((ofTask) => {
       // The last one that the worker had started by then.
       const index = ofTask.findLastIndex((start) => start.at <= at && start.supervisors?.includes(pid));
-      const [struck, next] = [ofTask[index], ofTask[index + 1]];
-      if (index < 0 || !struck || !next || next.at <= at) return [];
-      return (endedAt.get(struck.attempt) ?? Infinity) <= at ? [] : [next.at - at];
+      const struck = ofTask[index];
+      if (struck === undefined || (endedAt.get(struck.attempt) ?? Infinity) <= at) return [];
+      const next = attempts.find(({ parentAttemptId }) => parentAttemptId === struck.attempt);
+      const tookMs = next === undefined ? 0 : Date.parse(next.createdAt) - at;
+      return tookMs > 0 ? [tookMs] : [];
     });
   });
 }
