@@ -9,8 +9,10 @@ import { createLog, type Log } from '../platform/log/log';
 import { claimPort } from '../platform/processes/claim-port';
 import { claimDataDirectory } from '../platform/processes/data-directory';
 import { nodePart, type NodePart } from '../platform/processes/node-part';
+import { endStoppedLockHolders } from '../platform/processes/stopped-lock-holders';
 import { supervise, type SuperviseOptions, type Supervision } from '../platform/processes/supervisor';
 import { tail } from '../platform/processes/tail';
+import { databaseName } from '../stores/open';
 import { findTemporalBinary } from '../platform/temporal/binary';
 import { embeddedServer } from '../platform/temporal/embedded-server';
 
@@ -127,6 +129,11 @@ export async function startAll(options: StartOptions = {}): Promise<RunningServi
       signal: options.signal,
       ...options.restart,
     });
+    const unwatch = endStoppedLockHolders({
+      database: join(dataDir, databaseName),
+      pids: () => Object.values(supervision.pids()),
+      log,
+    });
     await untilReady(programs, supervision, { ...options, logFile });
     const urlOf = (port: number): string => `http://${urlHost(settings.BOARD_HOST)}:${port}`;
     return {
@@ -137,7 +144,10 @@ export async function startAll(options: StartOptions = {}): Promise<RunningServi
       dataDir,
       pids: () => supervision.pids(),
       stop: () => supervision.stop(),
-      ended: supervision.ended.finally(release),
+      ended: supervision.ended.finally(() => {
+        unwatch();
+        return release();
+      }),
     };
   } catch (error) {
     await release();

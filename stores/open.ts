@@ -16,6 +16,9 @@ export interface OpenOptions {
   log: Log;
 }
 
+/** The embedded database's file in its data directory. */
+export const databaseName = 'runboard.sqlite';
+
 /** What the environment says of the store. */
 export const storeOptions = (
   env: Pick<Environment, 'MONGODB_URL' | 'BOARD_STORE_WAIT_MS' | 'BOARD_STORE_MAX_MB'>,
@@ -28,6 +31,6 @@ export const storeOptions = (
 /** Opens the store this process is configured for. @throws StoreUnavailableError */
 export async function openDatabase({ mongoUrl, dataDir, log, waitMs, maxMb }: OpenOptions): Promise<Database> {
   if (mongoUrl !== undefined) return repeatableDatabase(await openMongo({ url: mongoUrl, log }));
-  const file = join(dataDir, 'runboard.sqlite');
+  const file = join(dataDir, databaseName);
   return repeatableDatabase(await openSqlite({ file, log, patienceMs: waitMs, maxMb }));
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { namingFullDisk } from '../errors/disk-full';
 
 /** Older than any upload may last: its process has died, in milliseconds. */
 const abandonedAfterMs = 600_000;
@@ -22,9 +23,9 @@ export async function openUploadFolder(path: string, now: () => number = Date.no
     async withDirectory(use) {
       await sweep(path, now() - abandonedAfterMs);
       const directory = join(path, `${process.pid}-${randomBytes(8).toString('hex')}`);
-      await mkdir(directory, { mode: 0o700 });
+      await namingFullDisk('uploads', () => mkdir(directory, { mode: 0o700 }));
       try {
-        return await use(directory);
+        return await namingFullDisk('uploads', () => use(directory));
       } finally {
         await rm(directory, { recursive: true, force: true });
       }

@@ -1,7 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { link, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { BlobMissingError, hexOf, type BlobStore } from './blob-store';
+import { namingFullDisk } from '../../platform/errors/disk-full';
+import { BlobMissingError, hexOf, type Blob, type BlobStore } from './blob-store';
 
 /** An unfinished file this old belongs to a process that died, in milliseconds. */
 const abandonedAfterMs = 3_600_000;
@@ -19,24 +20,26 @@ export async function openFileBlobs(directory: string): Promise<BlobStore> {
   };
   const temporary = () => join(unfinished, `${process.pid}-${randomBytes(8).toString('hex')}`);
 
+  async function put(content: Uint8Array): Promise<Blob> {
+    const sha256 = `sha256:${createHash('sha256').update(content).digest('hex')}`;
+    const path = pathOf(sha256);
+    const draft = temporary();
+    // Written anew also when it is there: that makes it young, and whole again if somebody has damaged it.
+    try {
+      await write(draft, content);
+      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+      await rename(draft, path);
+    } catch (error) {
+      await rm(draft, { force: true });
+      throw error;
+    }
+    await sync(dirname(path));
+    await sync(directory);
+    return { sha256, bytes: content.byteLength };
+  }
+
   return {
-    async put(content) {
-      const sha256 = `sha256:${createHash('sha256').update(content).digest('hex')}`;
-      const path = pathOf(sha256);
-      const draft = temporary();
-      // Written anew also when it is there: that makes it young, and whole again if somebody has damaged it.
-      try {
-        await write(draft, content);
-        await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-        await rename(draft, path);
-      } catch (error) {
-        await rm(draft, { force: true });
-        throw error;
-      }
-      await sync(dirname(path));
-      await sync(directory);
-      return { sha256, bytes: content.byteLength };
-    },
+    put: (content) => namingFullDisk('attachments and artifacts', () => put(content)),
 
     async size(sha256) {
       try {

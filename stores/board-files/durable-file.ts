@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { open, readdir, rename, rm, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { namingFullDisk } from '../../platform/errors/disk-full';
 import { fingerprintOf, statOf } from './read-task-file';
 
 /** Somebody who does not know our locks changed the file between our reading and our writing it; read it again. */
@@ -19,14 +20,18 @@ const abandonedAfterMs = 60_000;
  *
  * @param seen signature of the file that `text` is based on
  * @param beforeCommit last check before the change becomes visible; throws to call it off
- * @throws FileChangedError when the file is not the seen one any more
+ * @throws FileChangedError when the file is not the seen one any more; DiskFullError, and then nothing is changed
  */
-export async function replaceFile(
+export function replaceFile(
   path: string,
   text: string,
   seen: string | undefined,
   beforeCommit: () => void,
 ): Promise<void> {
+  return namingFullDisk('the task files', () => replace(path, text, seen, beforeCommit));
+}
+
+async function replace(path: string, text: string, seen: string | undefined, beforeCommit: () => void): Promise<void> {
   const temporary = join(dirname(path), `.${basename(path)}.${process.pid}-${randomBytes(6).toString('hex')}.tmp`);
   try {
     await writeThrough(temporary, text);
@@ -44,7 +49,7 @@ export async function replaceFile(
 /** Gives a file another name, on disk too when this returns. @throws FileChangedError when the name is taken */
 export async function moveFile(from: string, to: string): Promise<void> {
   if (await statOf(to)) throw new FileChangedError(to);
-  await rename(from, to);
+  await namingFullDisk('the task files', () => rename(from, to));
   await syncFolder(dirname(to));
   if (dirname(from) !== dirname(to)) await syncFolder(dirname(from));
 }

@@ -19,13 +19,15 @@ import { lastBytes, readIfThere, type HeldExit, type Spool } from './spool';
  *   a file is the copier's own, and none of the agent's), drops what comes after that and stores its last part again: the
  *   agent is neither blocked nor ended. A copier ignores signals for the group: it ends when nothing writes any more.
  *   It ignores XFSZ too, which would leave a core file in the worktree.
- * - The exit file is renamed into its place: whoever sees it sees all of it.
+ * - The space of the exit file is taken before the agent starts, and it is written over in place: a disk that is full by then
+ *   does not make an end look like another one. It is renamed into its place: whoever sees it sees all of it.
  */
 const script = `
 trap : TERM HUP INT QUIT
 blocks=$1 last=$2
 shift 2
 command -p mkfifo -m 600 "$0/in" "$0/out.pipe" "$0/err.pipe" || exit 125
+printf '%4096s' '' >"$0/exit.draft" || exit 125
 copy() {
   trap '' TERM HUP INT QUIT XFSZ
   (ulimit -f "$blocks"; command -p cat >>"$0/$1") && exit
@@ -41,7 +43,7 @@ exec 3<>"$0/in" 4>"$0/in" 3>&-
   exec "$@"
 )
 code=$?
-echo "$code" >"$0/exit.draft" && command -p mv -f "$0/exit.draft" "$0/exit"
+echo "$code" 1<>"$0/exit.draft" && command -p mv -f "$0/exit.draft" "$0/exit"
 `;
 
 export interface Holder {
