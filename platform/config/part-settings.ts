@@ -56,7 +56,6 @@ export const partSettings = {
   worker: [
     ...everyPart,
     ...stores,
-    ...disk,
     ...temporal,
     ...runs,
     'BOARD_AGENT_USER',
