@@ -41,12 +41,16 @@ async function main(): Promise<void> {
   const task = await board.create({ title: 'Before' }, { actor: 'test' });
   const spool = await createSpool(join(disk, 'spool'), 'binding');
   const script = `while [ ! -e ${join(disk, 'go')} ]; do sleep 0.02; done; exit 7`;
-  await startHolder(spool, {
-    path: '/bin/sh',
-    args: ['-c', script],
-    cwd: disk,
-    env: { PATH: process.env.PATH },
-  } as never);
+  await startHolder(
+    spool,
+    {
+      path: '/bin/sh',
+      args: ['-c', script],
+      cwd: disk,
+      env: { PATH: process.env.PATH },
+    } as never,
+    1_048_576,
+  );
   await eventually(() => {
     if (!readdirSync(spool.path).includes('begun')) throw new Error('not begun');
   });
