@@ -19,6 +19,7 @@ import {
 } from '../providers/agents/provider';
 import type { ProviderRegistry } from '../providers/agents/registry';
 import type { AgentAccess, AgentPlace } from '../providers/agents/user/agent-access';
+import type { Fence } from '../providers/git/fence';
 import type { Git } from '../providers/git/git';
 import { renderRecorded } from '../runs/contract';
 import type { ToolRules } from '../runs/tools/rules';
@@ -43,6 +44,7 @@ import { keepCaptured } from './output-artifacts';
 import { notReattachable, recordedOf, recoveredEvent, spoolDirOf, type Reattached } from './reattach';
 import { sourceOf } from './source';
 import { orphaned, supervised, supervisorOf, whileSupervised, type SupervisionDependencies } from './supervision';
+import type { WorktreeFences } from './worktree/fences';
 import { recordIdentity } from './worktree/replaced';
 import { watchRun, type WatchdogDependencies } from './watchdog';
 
@@ -58,6 +60,7 @@ export interface DispatchDependencies
   events: RunEventStore;
   feed: FeedStore;
   git: Git;
+  fences: WorktreeFences;
   providers: ProviderRegistry;
   /** The agents of this process, for what is said to them. */
   live: LiveAgents;
@@ -89,9 +92,10 @@ export function createDispatchActivities(deps: DispatchDependencies) {
 
       await withHeartbeat(() =>
         supervised(deps, { attemptId, outlives: spoolDirOf(record, deps.agentsDir) !== undefined }, async (stop) => {
+          const fence = await takeFence(record, 'run');
           const handle = await handleOf(record);
           revokeOnStop(record, stop);
-          const outcome = await watched(record, workspace.path, startedEvent, (dispatch, sink) =>
+          const outcome = await watched(record, { path: workspace.path, fence }, startedEvent, (dispatch, sink) =>
             providerOf(record).run({ ...dispatch, ...handle }, sink, stop),
           );
           await settle(record, outcome, stop);
@@ -153,9 +157,10 @@ export function createDispatchActivities(deps: DispatchDependencies) {
       ranMs: startedAt === undefined ? 0 : deps.now().getTime() - Date.parse(startedAt),
     };
     const reattach = provider.reattach.bind(provider);
+    const fence = await takeFence(record, 'run');
     const outcome = await watched(
       record,
-      workspace.path,
+      { path: workspace.path, fence },
       () => [recoveredEvent(record)],
       (dispatch, sink) => reattach(dispatch, found, sink, stop),
     );
@@ -210,13 +215,14 @@ export function createDispatchActivities(deps: DispatchDependencies) {
   /** Has an agent run, or go on, with everything that hears of what it says. */
   async function watched<T>(
     record: AttemptRecord,
-    worktreePath: string,
+    { path: worktreePath, fence }: { path: string; fence: Fence },
     firstEvents: (record: AttemptRecord, process: ProcessIdentity) => RunEventInput[],
     run: (dispatch: AgentDispatch, sink: AgentSink) => Promise<T>,
   ): Promise<T> {
     const watch = watchRun(deps, record);
-    const checkpoints = checkpointRun(deps, record, worktreePath);
+    const checkpoints = checkpointRun({ ...deps, git: deps.git.under(fence) }, record, worktreePath);
     const spoolDir = spoolDirOf(record, deps.agentsDir);
+    const isCurrent = async () => (await deps.attempts.isSupervisedBy(record._id, deps.self)) && (await fence.holds());
     const dispatch: AgentDispatch = {
       attemptId: record._id,
       taskId: record.taskId,
@@ -229,7 +235,7 @@ export function createDispatchActivities(deps: DispatchDependencies) {
       transportDir: deps.transportDir,
       ...limitsOf(record),
       ...(spoolDir === undefined ? {} : { spoolDir }),
-      isCurrent: () => deps.attempts.isSupervisedBy(record._id, deps.self),
+      isCurrent,
     };
     const sink: AgentSink = {
       started: (process, agent) => started(record, process, agent, firstEvents(record, process)),
@@ -244,7 +250,7 @@ export function createDispatchActivities(deps: DispatchDependencies) {
       decide: deps.decider(record),
     };
     try {
-      return await speakable(record._id, () => inItsHands(record, () => run(dispatch, sink)));
+      return await speakable(record._id, () => inItsHands(record, isCurrent, () => run(dispatch, sink)));
     } catch (error) {
       if (error instanceof AttemptMovedOnError) throw runGone();
       throw error instanceof AgentLeftError ? workerShutDown() : error;
@@ -255,14 +261,19 @@ export function createDispatchActivities(deps: DispatchDependencies) {
   }
 
   /** The worktree belongs to the user of the agent while that works in it, and only then. */
-  async function inItsHands<T>(record: AttemptRecord, work: () => Promise<T>): Promise<T> {
+  async function inItsHands<T>(
+    record: AttemptRecord,
+    isCurrent: () => Promise<boolean>,
+    work: () => Promise<T>,
+  ): Promise<T> {
     const place = placeOf(record);
     if (!deps.agentAccess || !place) return work();
     try {
       await deps.agentAccess.give(place);
       return await work();
     } finally {
-      await deps.agentAccess.take(place);
+      // Another worker has taken it back already, and may have given it to the next agent.
+      if (await isCurrent()) await deps.agentAccess.take(place);
     }
   }
 
@@ -273,22 +284,31 @@ export function createDispatchActivities(deps: DispatchDependencies) {
     const ended = await providerOf(record).endOrphans(attemptId, identity, deps.limits.stopGraceMs);
     if (ended.length > 0) deps.log.warn({ attemptId, ended }, 'ended the processes of a lost run');
     await forget(record);
-    const place = placeOf(record);
-    if (place) await deps.agentAccess?.take(place);
 
     const workspace = record.taskEnvelope?.workspace;
     if (!workspace || !record.baseline) return;
     const { path: worktreePath } = workspace;
+    const fence = await takeFence(record, 'reclaim');
+    const place = placeOf(record);
+    if (place) await deps.agentAccess?.take(place);
+    const git = deps.git.under(fence);
     try {
-      const preserved = await deps.git.preserveAttempt({ worktreePath, attemptId, baseline: record.baseline });
+      const preserved = await git.preserveAttempt({ worktreePath, attemptId, baseline: record.baseline });
       if (preserved) await deps.attempts.preserve(attemptId, preserved.ref);
-      const { identity } = await deps.git.restoreBaseline({ worktreePath, baseline: record.baseline });
+      const { identity } = await git.restoreBaseline({ worktreePath, baseline: record.baseline });
       await recordIdentity(deps, record.taskId, identity);
     } catch (error) {
       if (!isWorkLost(error)) throw error;
       const { workLost } = await reportReplaced(deps, record, error);
       await deps.attempts.loseWork(attemptId, workLost);
     }
+  }
+
+  /** The token for the worktree of an attempt. @throws ApplicationFailure `RUN_GONE` when the worktree is not its any more */
+  async function takeFence({ taskId, _id: attemptId }: AttemptRecord, stage: 'run' | 'reclaim'): Promise<Fence> {
+    const fence = await deps.fences.take(taskId, { attemptId, stage });
+    if (!fence) throw runGone();
+    return fence;
   }
 
   async function started(

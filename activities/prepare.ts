@@ -32,7 +32,8 @@ import { phaseAtLaunch } from './launch-phase';
 import { createPlannedPlaces, type PlannedPlace } from './planned-place';
 import type { AgentProbing, Probed } from './probing';
 import { trustOfLaunch, type TrustDependencies } from './workspace-trust';
-import { takeLease } from './worktree/lease';
+import type { WorktreeFences } from './worktree/fences';
+import { releaseLease, takeLease } from './worktree/lease';
 import { placeOf } from './worktree/record';
 import { recordIdentity, recordReplaced, replacedRefusal } from './worktree/replaced';
 
@@ -41,6 +42,7 @@ export interface PrepareDependencies extends TrustDependencies {
   phases: Pick<PhaseStore, 'get' | 'begin'>;
   worktrees: WorktreeStore;
   git: Git;
+  fences: WorktreeFences;
   /** What an agent can do on this host, and whether its starts are held back. */
   probe: AgentProbing['probe'];
   /** Directory of this host's worktrees, one per task. */
@@ -234,20 +236,28 @@ export function createPrepareActivities(deps: PrepareDependencies) {
     try {
       const leased = await takeLease(deps, record.taskId, record._id);
       if (isRefusal(leased)) return leased;
+      // Asked after the lease is there: a run that ends later gives it back, one that had ended before does not any more.
+      if (isOver(await deps.attempts.get(record._id))) {
+        await releaseLease(deps, record.taskId, record._id, undefined);
+        throw runGone(record._id);
+      }
       if (leased.repository !== repository.name || leased.branch !== target.branch || leased.hostId !== record.hostId) {
         return otherWorktree(leased, record);
       }
+      const fence = await deps.fences.take(record.taskId, { attemptId: record._id, stage: 'prepare' });
+      if (!fence) throw runGone(record._id);
+      const git = deps.git.under(fence);
       // Somebody may have deleted its directory: the branch still has everything that was committed.
-      await deps.git.configureRepository({
+      await git.configureRepository({
         repositoryPath: leased.repositoryPath,
         allowFilters: repository.allowFilters ?? [],
       });
-      const worktree = await deps.git.ensureWorktree(placeOf(leased));
+      const worktree = await git.ensureWorktree(placeOf(leased));
       const { identity } = worktree;
       await recordIdentity(deps, record.taskId, identity);
       const [baseline, surroundings] = await Promise.all([
-        deps.git.captureBaseline({ worktreePath: worktree.path, identity, attemptId: record._id }),
-        deps.git.describeSurroundings({ worktreePath: worktree.path, identity }).catch(() => undefined),
+        git.captureBaseline({ worktreePath: worktree.path, identity, attemptId: record._id }),
+        git.describeSurroundings({ worktreePath: worktree.path, identity }).catch(() => undefined),
       ]);
       const { headSha, dirty, files } = baseline;
       const envelope: TaskEnvelope['workspace'] = {
@@ -285,6 +295,13 @@ const heldBack = (agent: AgentConfig, { failures, retryAt }: AgentCircuit, now: 
     retryAfterMs: Math.max(0, Date.parse(retryAt ?? now.toISOString()) - now.getTime()),
     remediation: 'Look at GET /api/config/agent-support for what is wrong; a changed configuration is tried at once.',
   });
+
+/** Its worker was asleep while the run moved on. */
+const runGone = (attemptId: string) =>
+  ApplicationFailure.nonRetryable(`${attemptId} is not prepared any more.`, 'RUN_GONE');
+
+const isOver = (record: AttemptRecord | undefined): boolean =>
+  !record || record.completion !== undefined || record.state === 'ended' || record.state === 'refused';
 
 const isRefusal = (leased: WorktreeRecord | LaunchRefusal): leased is LaunchRefusal => 'status' in leased;
 

@@ -13,10 +13,20 @@ export interface WorktreeRecord extends WorktreeManifest {
   allocation: string;
   /** Which directory it is; absent until it was first verified, `null` while it is being made. */
   identity?: { device: string; inode: string; born: string } | null;
+  /** The token that was handed out last for changing the worktree itself. It is no part of the revision. */
+  fence?: { sequence: number; holder: string; stage: number };
 }
 
+/**
+ * Who wants to change a worktree: an operation, or the attempt that has its lease, in one of the stages of its life. A stage
+ * begins once: whoever is late with an earlier one is refused.
+ */
+export type FenceHolder = { operationId: string } | { attemptId: string; stage: keyof typeof fenceStages };
+
+const fenceStages = { prepare: 1, run: 2, reclaim: 3 };
+
 /** What an operation may change. */
-export type WorktreeChange = Partial<Omit<WorktreeRecord, '_id' | 'taskId' | 'revision' | 'createdAt'>>;
+export type WorktreeChange = Partial<Omit<WorktreeRecord, '_id' | 'taskId' | 'revision' | 'createdAt' | 'fence'>>;
 
 /** The most entries of history that are kept. */
 const keptHistory = 50;
@@ -36,7 +46,39 @@ export async function createWorktreeStore(db: Database) {
     state: { $in: ['ready', 'failed'] },
   });
 
+  /** What has to be so for `holder` to change the worktree: it is in the middle of the operation, or leased to the attempt. */
+  const entitled = (taskId: string, holder: FenceHolder): Filter<WorktreeRecord> =>
+    'operationId' in holder
+      ? { _id: taskId, 'operation.id': holder.operationId }
+      : { _id: taskId, 'lease.ownerAttemptId': holder.attemptId };
+
   return {
+    /**
+     * Hands out the next token for changing the worktree, higher than every one before, which counts no more from then on.
+     *
+     * @param above a sequence that was seen on the disk of the worktree, which the stores may have lost
+     * @returns `undefined` when the worktree is not, or no more, the holder's
+     */
+    async handOut(taskId: string, holder: FenceHolder, above = 0): Promise<number | undefined> {
+      const [name, stage] =
+        'operationId' in holder ? [holder.operationId, 0] : [holder.attemptId, fenceStages[holder.stage]];
+      const filter: Filter<WorktreeRecord> = {
+        ...entitled(taskId, holder),
+        $or: [{ 'fence.holder': { $ne: name } }, { 'fence.stage': { $lte: stage } }],
+      };
+      if (above > 0 && !(await worktrees.findOneAndUpdate(filter, { $max: { 'fence.sequence': above } })))
+        return undefined;
+      const handed = await worktrees.findOneAndUpdate(filter, {
+        $set: { 'fence.holder': name, 'fence.stage': stage },
+        $inc: { 'fence.sequence': 1 },
+      });
+      return handed?.fence?.sequence;
+    },
+
+    /** Whether the token that was handed out with this sequence is the last one, and the worktree still the holder's. */
+    isLast: async (taskId: string, holder: FenceHolder, sequence: number): Promise<boolean> =>
+      (await worktrees.count({ ...entitled(taskId, holder), 'fence.sequence': sequence })) > 0,
+
     get: (taskId: string) => worktrees.get(taskId),
 
     /** `undefined` when the task has a manifest already. @throws DuplicateKeyError when the path is another task's */
@@ -92,6 +134,7 @@ export function presentManifest({
   _id,
   allocation: _allocation,
   identity: _identity,
+  fence: _fence,
   ...manifest
 }: WorktreeRecord): WorktreeManifest {
   return manifest;

@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path';
 import type { Client } from '@temporalio/client';
 import { createPrepareActivities } from '../activities/prepare';
+import { createWorktreeFences } from '../activities/worktree/fences';
 import { createAgentProbing } from '../activities/probing';
 import { createApprovals } from '../approvals/approvals';
 import type { WorkerEnvironment } from '../platform/config/part-settings';
@@ -48,7 +49,7 @@ const localProviders = (user: AgentUser | undefined): AgentProvider[] => [
 ];
 
 /** Opens what the activities of the board's queue and those of the host's have in common. */
-export async function openShared({ env, log, hostId, database, board, client, providers: families }: WorkerParts) {
+export async function openShared({ self, env, log, hostId, database, board, client, providers: families }: WorkerParts) {
   const stores = await openStores(database, env);
   const { activeRuns, attempts, events, feed, hosts, recoveries, worktrees, featureSettings } = stores;
   const now = () => new Date();
@@ -79,6 +80,7 @@ export async function openShared({ env, log, hostId, database, board, client, pr
   const dataDir = resolve(env.BOARD_DATA_DIR);
   const agentUser = env.BOARD_AGENT_USER === undefined ? undefined : findAgentUser(env.BOARD_AGENT_USER);
   const git = createGit({ log, settingsDir: join(dataDir, 'git'), othersWork: agentUser !== undefined });
+  const fences = createWorktreeFences({ worktrees, dir: join(dataDir, 'fences'), self });
   const worktreeDir = join(dataDir, 'worktrees');
   const limits = {
     runTimeoutMs: env.BOARD_RUN_TIMEOUT_MS,
@@ -94,6 +96,7 @@ export async function openShared({ env, log, hostId, database, board, client, pr
     /** What nearly every activity of the host works with. */
     onHost: {
       ...usual,
+      fences,
       audit: stores.audit,
       repositories: stores.repositories,
       git,
@@ -114,6 +117,7 @@ export async function openShared({ env, log, hostId, database, board, client, pr
       featureSettings,
       traces: stores.traces,
       git,
+      fences,
       probe: (agent) => probing.probe(agent),
       worktreeDir,
       limits,

@@ -5,6 +5,7 @@ import type { ActiveRunStore } from '../../stores/active-run-store';
 import type { RepositoryStore } from '../../stores/repository-store';
 import type { AuditStore } from '../../stores/audit-store';
 import type { WorktreeStore } from '../../stores/worktree-store';
+import type { WorktreeFences } from './fences';
 
 /** What the operations on worktrees need on the host that holds them. */
 export interface WorktreeHostDependencies {
@@ -12,6 +13,7 @@ export interface WorktreeHostDependencies {
   activeRuns: Pick<ActiveRunStore, 'holder'>;
   repositories: Pick<RepositoryStore, 'find'>;
   git: Git;
+  fences: WorktreeFences;
   hostId: string;
   /** Directory of this host's worktrees, one per task. */
   worktreeDir: string;

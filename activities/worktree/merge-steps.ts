@@ -13,7 +13,7 @@ export function mergeSteps(deps: WorktreeHostDependencies) {
   return {
     /** Merges the branch into the base in a detached worktree; the primary checkout is not touched. */
     integrateBranch: (input: StepInput): Promise<StepResult> =>
-      step(deps, input, 'merging', async (record, operation) => {
+      step(deps, input, 'merging', async (record, operation, git) => {
         const {
           id,
           actor,
@@ -22,7 +22,7 @@ export function mergeSteps(deps: WorktreeHostDependencies) {
           message = `Merge ${record.branch}`,
         } = operation;
         try {
-          const { mergedSha, alreadyMerged } = await deps.git.integrate({
+          const { mergedSha, alreadyMerged } = await git.integrate({
             ...integrationOf(record, id),
             headSha,
             baseSha: ontoSha,
@@ -43,10 +43,10 @@ export function mergeSteps(deps: WorktreeHostDependencies) {
 
     /** Makes the merge commit the base, without force. One that is there already is success. */
     pushMerge: (input: StepInput): Promise<StepResult> =>
-      step(deps, input, 'pushing', async (record, operation) => {
+      step(deps, input, 'pushing', async (record, operation, git) => {
         const { id, mergedSha = '', ontoSha = record.base.sha } = operation;
         try {
-          await deps.git.pushIntegration({
+          await git.pushIntegration({
             repositoryPath: record.repositoryPath,
             mergedSha,
             baseBranch: record.base.branch,
@@ -57,7 +57,7 @@ export function mergeSteps(deps: WorktreeHostDependencies) {
           return { state: 'integrated' };
         } catch (error) {
           if (!isRefusal(error, 'push-rejected', 'checked-out')) throw error;
-          await deps.git.removeIntegration({ ...integrationOf(record, id), landed: false });
+          await git.removeIntegration({ ...integrationOf(record, id), landed: false });
           const [code, message] =
             error.code === 'checked-out'
               ? ['WORKTREE_BASE_CHECKED_OUT', `Nothing was merged: ${error.message}`]
@@ -69,9 +69,9 @@ export function mergeSteps(deps: WorktreeHostDependencies) {
 
     /** Removes the integration worktree, and records the merge. */
     finishMerge: (input: StepInput): Promise<StepResult> =>
-      step(deps, input, 'integrated', async (record, operation) => {
+      step(deps, input, 'integrated', async (record, operation, git) => {
         const { id, headSha, ontoSha, mergedSha } = operation;
-        await deps.git.removeIntegration({ ...integrationOf(record, id), landed: true });
+        await git.removeIntegration({ ...integrationOf(record, id), landed: true });
         const entry = {
           ...(headSha === undefined ? {} : { headSha }),
           ...(ontoSha === undefined ? {} : { baseSha: ontoSha }),

@@ -5,6 +5,7 @@ import type {
   WorktreeOperation,
   WorktreeState,
 } from '../../contracts/worktree';
+import type { Git } from '../../providers/git/git';
 import type { GitError } from '../../providers/git/git-error';
 import { refusal } from '../../runs/refusal';
 import type { WorktreeChange, WorktreeRecord } from '../../stores/worktree-store';
@@ -12,7 +13,7 @@ import { withHeartbeat } from '../../platform/temporal/heartbeat';
 import { inTurn } from '../in-turn';
 import type { WorktreeHostDependencies } from './dependencies';
 import { gitFailure } from './git-failure';
-import { settle } from './record';
+import { movedMeanwhile, settle } from './record';
 
 export interface StepInput {
   taskId: string;
@@ -26,21 +27,25 @@ export interface StepInput {
 export type StepResult = { state: WorktreeState; inspection?: WorktreeInspection } | LaunchRefusal;
 
 /**
- * Runs one step of the operation the manifest is in the middle of. A step that an earlier try finished is not done
+ * Runs one step of the operation the manifest is in the middle of, with a git that stops once another worker does that. A step that an earlier try finished is not done
  * again: the manifest has moved on, and its state is the answer.
  */
 export async function step(
   deps: WorktreeHostDependencies,
   { taskId, operationId }: StepInput,
   expected: WorktreeState | undefined,
-  work: (record: WorktreeRecord, operation: WorktreeOperation) => Promise<StepResult>,
+  work: (record: WorktreeRecord, operation: WorktreeOperation, git: Git) => Promise<StepResult>,
 ): Promise<StepResult> {
   const taken = async (): Promise<StepResult> => {
     const record = await deps.worktrees.get(taskId);
     if (!record) throw new Error(`The manifest of ${taskId} is missing from the stores.`);
     const { operation, state } = record;
     if (operation?.id !== operationId) return answeredBefore(record, operationId);
-    return expected !== undefined && state !== expected ? { state } : work(record, operation);
+    if (expected !== undefined && state !== expected) return { state };
+    const fence = await deps.fences.take(taskId, { operationId });
+    // It has ended between the two looks, by whoever goes on with it as well.
+    if (!fence) throw movedMeanwhile(taskId);
+    return work(record, operation, deps.git.under(fence));
   };
   try {
     return await withHeartbeat(() => inTurn(`worktree/${taskId}`, taken));

@@ -18,13 +18,13 @@ export function createWorktreeStepActivities(deps: WorktreeHostDependencies) {
 
     /** Makes the branch and the worktree that the manifest describes. */
     makeWorktree: (input: StepInput): Promise<StepResult> =>
-      step(deps, input, 'preparing', async (record, operation) => {
+      step(deps, input, 'preparing', async (record, operation, git) => {
         try {
-          const worktree = await deps.git.ensureWorktree(placeOf(record));
+          const worktree = await git.ensureWorktree(placeOf(record));
           const entry = { headSha: worktree.headSha, baseSha: record.base.sha };
           const [ready, evidence] = await Promise.all([
             settle(deps, record, operation, 'ready', { entry, fields: { identity: worktree.identity } }),
-            deps.git.inspectNew(placeOf(record), worktree),
+            git.inspectNew(placeOf(record), worktree),
           ]);
           return { state: 'ready', ...(evidence ? { inspection: await inspect(deps, ready, evidence) } : {}) };
         } catch (error) {
@@ -47,10 +47,10 @@ export function createWorktreeStepActivities(deps: WorktreeHostDependencies) {
 
     /** Rebases the branch; after a conflict it is exactly where it was. */
     rebaseWorktree: (input: StepInput): Promise<StepResult> =>
-      step(deps, input, 'rebasing', async (record, operation) => {
+      step(deps, input, 'rebasing', async (record, operation, git) => {
         const { ontoSha = record.base.sha, fetchedAt = null } = operation;
         try {
-          const { headSha } = await deps.git.rebaseOnto({ ...placeOf(record), ontoSha, id: operation.id });
+          const { headSha } = await git.rebaseOnto({ ...placeOf(record), ontoSha, id: operation.id });
           const source = record.base.remote === null ? ('local' as const) : ('remote' as const);
           const { acknowledgement: _acknowledged, ...former } = record.base;
           const base = { ...former, sha: ontoSha, source, fetchedAt };
@@ -74,11 +74,11 @@ export function createWorktreeStepActivities(deps: WorktreeHostDependencies) {
 
     /** Removes the worktree and its branch; what force gives up is kept under a reference first. */
     removeWorktree: (input: StepInput): Promise<StepResult> =>
-      step(deps, input, 'cleanup', async (record, operation) => {
+      step(deps, input, 'cleanup', async (record, operation, git) => {
         const { id, force = false, headSha = record.base.sha } = operation;
         const insideDir = enclosingDir(record, deps.worktreeDir);
         try {
-          const { kept, movedAside } = await deps.git.removeWorktree({
+          const { kept, movedAside } = await git.removeWorktree({
             ...placeOf(record),
             id,
             insideDir,

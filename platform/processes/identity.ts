@@ -120,6 +120,19 @@ export async function findGroup(groupId: number): Promise<ProcessIdentity[]> {
   return table.filter((entry) => entry.groupId === groupId && !entry.zombie).map(identityOf);
 }
 
+/** Running processes that were started with a variable in their environment, and its value. Linux only, as below. */
+export async function findEnvironment(name: string): Promise<{ identity: ProcessIdentity; value: string }[]> {
+  const found = await Promise.all(
+    (await processIds()).map(async (pid) => {
+      const environment = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '');
+      const entry = environment.split('\0').find((each) => each.startsWith(`${name}=`));
+      const identity = entry === undefined ? undefined : await identify(pid);
+      return identity && entry !== undefined ? [{ identity, value: entry.slice(name.length + 1) }] : [];
+    }),
+  );
+  return found.flat();
+}
+
 /**
  * Running processes that were started with `name=value` in their environment; it is inherited, so this finds
  * descendants that left their parent's group. Linux only (elsewhere empty), and only processes this user may inspect.

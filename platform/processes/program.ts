@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { holdsSequenceLock, type SequenceLock } from './sequence-lock';
 
 /** A program to run to its end, without a shell. */
 export interface Program {
@@ -12,6 +13,8 @@ export interface Program {
   timeoutMs: number;
   /** Of each output stream; one that prints more is killed. */
   maxOutputBytes: number;
+  /** It is only started while all of them are held: asked by the process that starts it, right before that. */
+  locks?: readonly SequenceLock[] | undefined;
 }
 
 export interface ProgramEnd {
@@ -20,12 +23,17 @@ export interface ProgramEnd {
   stdout: string;
   stderr: string;
   /** Why there is no exit code; `not-found` also when there is no such working directory. */
-  failure?: 'timeout' | 'output' | 'not-found' | 'killed';
+  failure?: 'timeout' | 'output' | 'not-found' | 'killed' | 'fenced';
 }
 
 /** Runs a program as a child of this process. Never rejects: every end is an answer. */
-export function runProgram({ file, args, cwd, env, input, timeoutMs, maxOutputBytes }: Program): Promise<ProgramEnd> {
+export function runProgram(program: Program): Promise<ProgramEnd> {
+  const { file, args, cwd, env, input, timeoutMs, maxOutputBytes, locks = [] } = program;
   return new Promise((resolve) => {
+    if (!locks.every(holdsSequenceLock)) {
+      resolve({ exitCode: null, stdout: '', stderr: '', failure: 'fenced' });
+      return;
+    }
     const options = { cwd, env, timeout: timeoutMs, killSignal: 'SIGKILL' as const, maxBuffer: maxOutputBytes };
     const child = execFile(file, args, options, (error, stdout, stderr) => {
       if (error === null) resolve({ exitCode: 0, stdout, stderr });

@@ -8,6 +8,7 @@ import { GitError } from './git-error';
 import { baselineRef } from './names';
 import { unfinishedOperation } from './operation-state';
 import type { GitRunner } from './run-git';
+import { refTarget, setRef } from './set-ref';
 import { type FileStatus, readStatus, type StatusEntry, untrackedIn, type WorktreeStatus } from './status';
 import { commitTree, readCommit, writeIndexTree, writeWorktreeTree } from './trees';
 import type { WorktreeIdentity } from './verify-worktree';
@@ -133,9 +134,11 @@ export async function captureBaseline(
   const ref = baselineRef(attemptId);
   const location = locateWorktree(git, recorded);
   const { path: cwd, gitDir } = location;
+  // Read before the state is: a repetition that was overtaken finds it changed.
+  const before = await refTarget(git, cwd, ref);
   const keep = (status: WorktreeStatus) => keepSnapshot(git, location, attemptId, status);
   const { status, files, kept: commit } = await unmoved(git, location, keep);
-  await git(['update-ref', '--no-deref', ref, commit], { cwd });
+  await setRef(git, cwd, ref, commit, before ?? null);
   return { attemptId, ...stateOf(status, files), snapshot: { ref, commit }, gitDir, identity: location.identity };
 }
 

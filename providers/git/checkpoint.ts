@@ -2,6 +2,7 @@ import { relative, resolve, sep } from 'node:path';
 import { GitError } from './git-error';
 import { checkpointRef } from './names';
 import { type GitRunner, gitText } from './run-git';
+import { setRef } from './set-ref';
 import { readStatus } from './status';
 import { diffTrees, type TreeChange } from './tree-diff';
 import { commitTree, readCommit, writeIndexTree, writeWorktreeTree } from './trees';
@@ -71,7 +72,7 @@ export async function captureCheckpoint(
     parents.push(await commitTree(git, cwd, { date, tree: state.indexTree, parents, message: message('Index') }));
   }
   const commit = await commitTree(git, cwd, { date, tree: state.tree, parents, message: message('Worktree') });
-  await git(['update-ref', '--no-deref', ref, commit], { cwd });
+  await setRef(git, cwd, ref, commit);
   return { ref, commit, ...state, changes: await diffTrees(git, location, sinceTree, state.tree) };
 }
 

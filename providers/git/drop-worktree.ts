@@ -3,6 +3,11 @@ import { rename, rm } from 'node:fs/promises';
 import type { GitRunner } from './run-git';
 import { verifyDirectory, type WorktreeIdentity } from './verify-worktree';
 
+/** What follows the path of a worktree while it is deleted. */
+const droppedSuffix = '.dropped';
+
+const removeAll = (path: string): Promise<void> => rm(path, { recursive: true, force: true, maxRetries: 3 });
+
 /**
  * Deletes a worktree's directory, and then what the repository knows of it: killed in between, the repository still says
  * that there was one. What a link in it leads to stays.
@@ -16,7 +21,15 @@ export async function dropWorktree(
   repository: string,
   { path, identity }: { path: string; identity?: WorktreeIdentity | undefined },
 ): Promise<void> {
-  if (verifyDirectory(path, identity)) await rm(path, { recursive: true, force: true, maxRetries: 3 });
+  const dropped = `${path}${droppedSuffix}`;
+  await git.verify();
+  // One step, so that a process that was stopped in it cannot go on in what was made in its place since.
+  if (verifyDirectory(path, identity)) {
+    await removeAll(dropped);
+    git.assertHeld();
+    await rename(path, dropped);
+  }
+  await removeAll(dropped);
   git.repositories.unpin(path);
   // Twice, because it may be locked.
   await git(['worktree', 'remove', '--force', '--force', '--', path], { cwd: repository });

@@ -18,6 +18,7 @@ import { withoutCredentials } from '../../platform/log/log';
  * - `fetch-failed`, `push-failed`: the remote could not be reached or refused
  * - `push-rejected`: the remote's branch has moved
  * - `locked`: another git process holds a lock longer than is waited for
+ * - `fenced`: somebody else was handed the worktree meanwhile; the rest was not done
  * - `timeout`: git was ended because it took too long
  * - `failed`: anything else git says
  */
@@ -40,6 +41,7 @@ export type GitErrorCode =
   | 'push-failed'
   | 'push-rejected'
   | 'locked'
+  | 'fenced'
   | 'timeout'
   | 'failed';
 

@@ -13,6 +13,7 @@ import {
 } from './baseline';
 import { type Changes, collectChanges } from './changes';
 import { captureCheckpoint, type CapturedCheckpoint, type WorkspaceSnapshot } from './checkpoint';
+import { type Fence, fencedBy } from './fence';
 import { inspectNew, inspectWorktree } from './evidence';
 import { integrate, removeIntegration } from './integrate';
 import { preserveAttempt } from './preserve';
@@ -23,8 +24,8 @@ import { removeWorktree } from './remove-worktree';
 import { type BranchRequest, resolveBase } from './resolve-base';
 import { restoreBaseline } from './restore';
 import { previewRewind, type RewindPreview, type RewindRequest, type RewindResult, rewindWorkspace } from './rewind';
-import { createGitRunner } from './run-git';
-import { createTransfer } from './transfer';
+import { createGitRunner, type GitRunner } from './run-git';
+import { createTransfer, type GitTransfer } from './transfer';
 import { diffTrees, type TreeChange } from './tree-diff';
 import { trackedInstructions } from './tracked-instructions';
 import { commitInventory, type SeenWorktree, worktreeInventory } from './trust-inventory';
@@ -39,6 +40,8 @@ export type { Baseline, BaselineState, CapturedCheckpoint, Changes, Worktree, Wo
 
 /** What runs and worktrees need of git. Every function can be repeated; each throws `GitError`. */
 export interface Git extends WorktreeGit {
+  /** The same for one holder of a worktree: nothing is done any more once somebody else has it. */
+  under(fence: Fence): Git;
   /**
    * Records the settings of a repository that git is run with from now on, unless they are recorded, and which filters of
    * the operator's may run in it.
@@ -97,10 +100,14 @@ export function createGit({
   transferStallMs = 30_000,
   othersWork = false,
 }: GitOptions): Git {
-  const git = createGitRunner({ settingsDir, timeoutMs, lockWaitMs, log, othersWork });
-  const transfer = createTransfer(git, { timeoutMs: transferTimeoutMs, stallMs: transferStallMs });
-  const tracked = trackedInstructions(git);
+  const runner = createGitRunner({ settingsDir, timeoutMs, lockWaitMs, log, othersWork });
+  const transfer = createTransfer(runner, { timeoutMs: transferTimeoutMs, stallMs: transferStallMs });
+  return gitOf(runner, transfer, trackedInstructions(runner));
+}
+
+function gitOf(git: GitRunner, transfer: GitTransfer, tracked: ReturnType<typeof trackedInstructions>): Git {
   return {
+    under: (fence) => gitOf(fencedBy(git, fence), transfer, tracked),
     resolveBase: (request) => resolveBase(git, request),
     ensureWorktree: (request) => ensureWorktree(git, request),
     captureBaseline: (request) => captureBaseline(git, request),

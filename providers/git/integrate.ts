@@ -6,7 +6,8 @@ import { dropWorktree } from './drop-worktree';
 import { GitError, listedPaths } from './git-error';
 import { noFilters } from './own-programs';
 import { assertObjectName, integrationRef } from './names';
-import { type GitRunner, gitFields } from './run-git';
+import type { GitRunner } from './run-git';
+import { refTarget, setRef } from './set-ref';
 import { makeShared } from './settings/private-directory';
 import { commitTree, readCommit } from './trees';
 import { initializing, makeRoom } from './worktree';
@@ -79,8 +80,8 @@ export async function integrate(git: GitRunner, request: IntegrateRequest): Prom
     const kept = await readCommit(git, repository, ref);
     const same = kept?.parents.join() === [baseSha, headSha].join();
     const mergedSha = same ? kept.sha : await merge(git, path, request);
-    await git(['update-ref', '--no-deref', ref, mergedSha], { cwd: repository });
-    await git(['update-ref', '--no-deref', 'HEAD', mergedSha], { cwd: path });
+    await setRef(git, repository, ref, mergedSha, kept?.sha ?? null);
+    await setRef(git, path, 'HEAD', mergedSha);
     return { mergedSha, alreadyMerged: false };
   } catch (error) {
     await dropWorktree(git, repository, { path });
@@ -98,6 +99,6 @@ export async function removeIntegration(
   const repository = git.repositories.place(request.repositoryPath).commonDir;
   await clearIntegration(git, repository, path);
   if (!request.landed) return;
-  const kept = await gitFields(git, ['for-each-ref', '--format=%(objectname)', ref], { cwd: repository });
-  if (kept.length > 0) await git(['update-ref', '--no-deref', '-d', ref], { cwd: repository });
+  const tip = await refTarget(git, repository, ref);
+  if (tip !== undefined) await git(['update-ref', '--no-deref', '-d', ref, tip], { cwd: repository });
 }

@@ -19,6 +19,7 @@ export async function clearStaleLocks(
   { gitDir, commonDir }: WorktreeLocation,
   branch: string | null,
   olderThanMs: number,
+  assertHeld: () => void,
 ): Promise<void> {
   // A lock is removed by its path, which must not lead elsewhere.
   verifyRepository({ gitDir, commonDir });
@@ -26,8 +27,10 @@ export async function clearStaleLocks(
   if (branch !== null) locks.push(join(commonDir, 'refs/heads', `${branch}.lock`));
   for (const lock of locks) {
     for (let mtime = await mtimeOf(lock); mtime !== undefined; mtime = await mtimeOf(lock)) {
-      if (Date.now() - mtime >= olderThanMs) await rm(lock, { force: true });
-      else await delay(20);
+      if (Date.now() - mtime >= olderThanMs) {
+        assertHeld();
+        await rm(lock, { force: true });
+      } else await delay(20);
     }
   }
 }

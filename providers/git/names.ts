@@ -23,7 +23,8 @@ export function assertObjectName(sha: string): void {
   }
 }
 
-type KeptKind = 'baselines' | 'checkpoints' | 'rewinds' | 'attempts' | 'removed' | 'rebased' | 'integrations';
+type KeptKind =
+  'baselines' | 'strays' | 'checkpoints' | 'rewinds' | 'attempts' | 'removed' | 'rebased' | 'integrations';
 
 function refOf(kind: KeptKind, id: string): string {
   if (!/^[A-Za-z0-9_-]{1,64}$/.test(id)) throw new GitError('failed', `${JSON.stringify(id)} is not an id.`);
@@ -35,6 +36,9 @@ export const baselineRef = (attemptId: string): string => refOf('baselines', att
 
 /** Where everything an attempt left is kept. */
 export const attemptRef = (attemptId: string): string => refOf('attempts', attemptId);
+
+/** Where a commit is kept that was found on the branch of an attempt after everything of that attempt was kept. */
+export const strayRef = (attemptId: string, sha: string): string => `${refOf('strays', attemptId)}/${sha}`;
 
 /** Where the worktree of an attempt is kept as it was at one of its checkpoints. */
 export const checkpointRef = (attemptId: string, number: number): string =>

@@ -3,6 +3,7 @@ import { commitEverything } from './commit-everything';
 import { attemptRef, baselineRef } from './names';
 import { autostashes } from './operation-state';
 import type { GitRunner } from './run-git';
+import { setRef } from './set-ref';
 import { type CommitFacts, readCommit, writeWorktreeTree } from './trees';
 import { relocateWorktree } from './worktree-location';
 
@@ -47,6 +48,6 @@ export async function preserveAttempt(
 
   const others = [...(tip ? [tip.sha] : []), ...stashed];
   const commit = await commitEverything(git, cwd, { head, tree, others, message: `What ${attemptId} left\n` });
-  await git(['update-ref', '--no-deref', ref, commit], { cwd });
+  await setRef(git, cwd, ref, commit, null);
   return { ref, commit };
 }

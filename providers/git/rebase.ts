@@ -8,6 +8,7 @@ import { assertBranchName, assertObjectName, rebasedRef } from './names';
 import { forgetOperations, rebasedHead, unfinishedOperation } from './operation-state';
 import { checkOut, restoreHead } from './restore';
 import { type GitRunner, gitFields } from './run-git';
+import { setRef } from './set-ref';
 import type { WorktreeStatus } from './status';
 import { readCommit, resolveCommit } from './trees';
 import type { Rebased, RebaseRequest } from './worktree-git';
@@ -41,11 +42,13 @@ async function putBack(
 ): Promise<void> {
   const { path: cwd } = location;
   verifyStill(location);
-  await clearStaleLocks(location, branch, git.lockWaitMs);
+  await git.verify();
+  await clearStaleLocks(location, branch, git.lockWaitMs, git.assertHeld);
   await restoreHead(git, cwd, { branch, headSha });
   await checkOut(git, location, headSha);
   verifyStill(location);
   await git(['clean', '-fdq'], { cwd });
+  await git.verify();
   await forgetOperations(location.gitDir);
 }
 
@@ -114,6 +117,7 @@ export async function rebaseOnto(git: GitRunner, request: RebaseRequest): Promis
   const { path: cwd, gitDir, commonDir } = location;
   if (gitDir === commonDir) throw new GitError('outside', `${cwd} is a primary checkout.`);
 
+  await git.verify();
   await endProcess(await findByEnvironment(operationVariable, backupRef), { graceMs: 0 });
   const backup = await resolveCommit(git, cwd, backupRef);
   if (backup !== undefined && (await isOurs(location, backup))) {
@@ -130,7 +134,7 @@ export async function rebaseOnto(git: GitRunner, request: RebaseRequest): Promis
   if (contained) return { headSha, previousHeadSha: headSha, rebased: false, backupRef };
   refuseDirty(cwd, status);
   verifyStill(location);
-  await git(['update-ref', '--no-deref', backupRef, headSha], { cwd });
+  await setRef(git, cwd, backupRef, headSha, backup ?? null);
   await runRebase(git, location, { branch, headSha, ontoSha, ref: backupRef });
   const head = await readCommit(git, cwd, 'HEAD');
   if (!head) throw new GitError('failed', `${cwd} has no commit after its rebase.`);

@@ -8,6 +8,7 @@ import { GitError } from './git-error';
 import { assertBranchName, assertObjectName, removedRef } from './names';
 import { autostashes } from './operation-state';
 import { type GitRunner, gitText } from './run-git';
+import { setRef } from './set-ref';
 import { setAsideDirectory, setAsideHistory } from './set-aside';
 import { readCommit, resolveCommit, writeWorktreeTree } from './trees';
 import { initializing, preparing } from './worktree';
@@ -70,14 +71,14 @@ async function keepContent(git: GitRunner, commonDir: string, evidence: Worktree
   const others = [...(branchSha === null ? [] : [branchSha]), ...stashed];
   const message = `What ${path} held when it was removed\n`;
   const commit = await commitEverything(git, commonDir, { head, tree, others, message });
-  await git(['update-ref', '--no-deref', ref, commit], { cwd: commonDir });
+  await setRef(git, commonDir, ref, commit, null);
 }
 
 /** Keeps a branch whose worktree git has forgotten, when it is where the removal was decided on. */
 async function keepBranch(git: GitRunner, cwd: string, { branch, headSha, id }: RemoveRequest): Promise<void> {
   const tip = await resolveCommit(git, cwd, `refs/heads/${branch}`);
   if (tip !== headSha || (await resolveCommit(git, cwd, removedRef(id)))) return;
-  await git(['update-ref', '--no-deref', removedRef(id), tip], { cwd });
+  await setRef(git, cwd, removedRef(id), tip, null);
 }
 
 async function decide(git: GitRunner, commonDir: string, path: string, request: RemoveRequest): Promise<void> {
@@ -127,6 +128,7 @@ export async function removeWorktree(git: GitRunner, request: RemoveRequest): Pr
     if (!listed && !identity) throw new GitError('outside', replaced);
     if (!request.force) throw new GitError('worktree-replaced', replaced);
     await keepBranch(git, commonDir, request);
+    await git.verify();
     await moveAside(path, id);
     if (listed) await dropWorktree(git, commonDir, { path });
   } else if (listed) {

@@ -1,13 +1,15 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isAncestor } from './ancestry';
 import type { Baseline } from './baseline';
 import { GitError, isDamagedIndex } from './git-error';
 import { clearStaleLocks } from './locks';
-import { assertBranchName, assertObjectName } from './names';
+import { assertBranchName, assertObjectName, attemptRef, strayRef } from './names';
 import { forgetOperations } from './operation-state';
 import type { GitRunner } from './run-git';
 import { move, nestedRepositories } from './set-aside';
-import { readCommit, revealHiddenFiles } from './trees';
+import { setRef } from './set-ref';
+import { readCommit, resolveCommit, revealHiddenFiles } from './trees';
 import { relocateWorktree, verifyStill, type WorktreeLocation } from './worktree-location';
 
 /** Points HEAD and its branch to where they were. */
@@ -17,11 +19,23 @@ export async function restoreHead(
   { branch, headSha }: Pick<Baseline, 'branch' | 'headSha'>,
 ): Promise<void> {
   if (branch === null) {
-    await git(['update-ref', '--no-deref', 'HEAD', headSha], { cwd });
+    await setRef(git, cwd, 'HEAD', headSha);
     return;
   }
   await git(['symbolic-ref', 'HEAD', `refs/heads/${branch}`], { cwd });
-  await git(['update-ref', '--no-deref', `refs/heads/${branch}`, headSha], { cwd });
+  await setRef(git, cwd, `refs/heads/${branch}`, headSha);
+}
+
+/**
+ * Keeps where a branch is, unless that was kept with its attempt or is part of the baseline: a commit that somebody made
+ * after the attempt was kept, and before it is put back, stays reachable.
+ */
+async function keepStray(git: GitRunner, cwd: string, { attemptId, branch, headSha }: Baseline): Promise<void> {
+  const tip = branch === null ? undefined : await resolveCommit(git, cwd, `refs/heads/${branch}`);
+  if (tip === undefined || tip === headSha || (await isAncestor(git, cwd, tip, headSha))) return;
+  const kept = await resolveCommit(git, cwd, attemptRef(attemptId));
+  if (kept !== undefined && (await isAncestor(git, cwd, tip, kept))) return;
+  await setRef(git, cwd, strayRef(attemptId, tip), tip);
 }
 
 /** Makes index and files this tree; a damaged index is thrown away, it is rebuilt from the tree. */
@@ -36,6 +50,7 @@ export async function checkOut(git: GitRunner, location: WorktreeLocation, tree:
     await reset();
   } catch (error) {
     if (!isDamagedIndex(error)) throw error;
+    git.assertHeld();
     await rm(join(gitDir, 'index'), { force: true });
     await reset();
   }
@@ -52,7 +67,10 @@ async function removeUntracked(git: GitRunner, location: WorktreeLocation): Prom
   const nested = await nestedRepositories(git, cwd);
   const aside = join(gitDir, 'set-aside', String(Date.now()));
   verifyStill(location);
-  for (const repository of nested) await move(join(cwd, repository), join(aside, repository));
+  for (const repository of nested) {
+    git.assertHeld();
+    await move(join(cwd, repository), join(aside, repository));
+  }
 }
 
 /**
@@ -78,8 +96,11 @@ export async function restoreBaseline(
   if (!snapshot) throw new GitError('unknown-ref', `The baseline ${baseline.snapshot.commit} is gone.`);
 
   verifyStill(location);
-  await clearStaleLocks(location, baseline.branch, git.lockWaitMs);
+  await git.verify();
+  await clearStaleLocks(location, baseline.branch, git.lockWaitMs, git.assertHeld);
+  await git.verify();
   await forgetOperations(location.gitDir);
+  await keepStray(git, cwd, baseline);
   await restoreHead(git, cwd, baseline);
   await checkOut(git, location, snapshot.tree);
   await removeUntracked(git, location);

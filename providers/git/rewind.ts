@@ -7,6 +7,7 @@ import { clearStaleLocks } from './locks';
 import { assertBranchName, assertObjectName, rewindRef } from './names';
 import { restoreHead } from './restore';
 import { type GitRunner, gitText } from './run-git';
+import { setRef } from './set-ref';
 import { diffTrees, type TreeChange } from './tree-diff';
 import { commitTree, readCommit, revealHiddenFiles } from './trees';
 import { type RecordedWorktree, relocateWorktree, verifyStill, type WorktreeLocation } from './worktree-location';
@@ -63,7 +64,8 @@ export async function rewindWorkspace(git: GitRunner, request: RewindRequest): P
   const location = await relocateWorktree(git, request);
   const { path: cwd } = location;
   verifyStill(location);
-  await clearStaleLocks(location, before.branch, git.lockWaitMs);
+  await git.verify();
+  await clearStaleLocks(location, before.branch, git.lockWaitMs, git.assertHeld);
   const ref = await keep(git, cwd, request);
 
   const changes = await diffTrees(git, location, before.tree, target.tree);
@@ -96,7 +98,7 @@ async function keep(git: GitRunner, cwd: string, { id, before }: RewindRequest):
     parents.push(await commitTree(git, cwd, { date, tree: before.indexTree, parents, message }));
   }
   const commit = await commitTree(git, cwd, { date, tree: before.tree, parents, message });
-  await git(['update-ref', '--no-deref', ref, commit], { cwd });
+  await setRef(git, cwd, ref, commit, null);
   return ref;
 }
 
@@ -109,7 +111,11 @@ async function write(
 ): Promise<void> {
   const { path: cwd, gitDir } = location;
   verifyStill(location);
-  for (const { path } of changes.filter(({ after }) => after === null)) await removeFile(cwd, path);
+  await git.verify();
+  for (const { path } of changes.filter(({ after }) => after === null)) {
+    git.assertHeld();
+    await removeFile(cwd, path);
+  }
   const written = changes.filter(({ after }) => after !== null).map(({ path }) => path);
   if (written.length === 0) return;
   const env = { GIT_INDEX_FILE: join(gitDir, `board-rewind-${randomUUID()}`) };

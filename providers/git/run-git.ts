@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '../../platform/log/log';
+import type { SequenceLock } from '../../platform/processes/sequence-lock';
 import type { ProgramEnd } from '../../platform/processes/program';
 import { programRunner, type RunProgram } from '../../platform/processes/program-runner';
 import { configured, gitEnvironment, hardening } from './git-environment';
@@ -22,6 +23,8 @@ export interface GitCommand {
   timeoutMs?: number;
   /** Exit codes besides 0 that are an answer and not a failure. */
   okCodes?: readonly number[];
+  /** It is only started while all of them are held. */
+  locks?: readonly SequenceLock[];
 }
 
 export interface GitAnswer {
@@ -37,6 +40,10 @@ export interface GitRunner {
   readonly log: Log | undefined;
   /** Where repositories are, and the configuration that git works on them with. */
   readonly repositories: RepositorySettings;
+  /** Right before a file of the worktree is changed by ourselves: it is still this holder's. @throws GitError `fenced` */
+  assertHeld(): void;
+  /** The same, and the stores say so. @throws GitError `fenced` */
+  verify(): Promise<void>;
 }
 
 interface Failure {
@@ -67,6 +74,7 @@ async function execute(
     input: command.input ?? '',
     timeoutMs: options.timeoutMs,
     maxOutputBytes: outputLimitBytes,
+    locks: command.locks,
   });
   const { exitCode, stdout } = end;
   if (exitCode === 0 || (exitCode !== null && command.okCodes?.includes(exitCode))) {
@@ -82,6 +90,8 @@ function failureOf(args: readonly string[], { failure, stderr }: ProgramEnd, tim
       return { code: 'failed', message: `${what} printed more than ${outputLimitBytes} bytes.` };
     case 'timeout':
       return { code: 'timeout', message: `${what} took longer than ${timeoutMs} ms.` };
+    case 'fenced':
+      return { code: 'fenced', message: `${what}: somebody else has the worktree by now.` };
     case 'not-found':
       // The system reports a missing working directory as if git were missing.
       return { code: 'not-a-repository', message: `${what}: no such directory, or no git.` };
@@ -131,7 +141,14 @@ export function createGitRunner(options: GitRunnerOptions): GitRunner {
       await delay(pauseMs);
     }
   };
-  return Object.assign(run, { lockWaitMs: options.lockWaitMs, log: options.log, repositories });
+  return Object.assign(run, {
+    lockWaitMs: options.lockWaitMs,
+    log: options.log,
+    repositories,
+    // Whoever works without a token is the only one who works there.
+    assertHeld: () => undefined,
+    verify: () => Promise.resolve(),
+  });
 }
 
 /** The standard output of a command without its last line end. */

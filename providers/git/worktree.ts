@@ -156,6 +156,7 @@ export async function ensureWorktree(git: GitRunner, request: WorktreeRequest): 
     throw new GitError('conflict', `${path} is on ${registered.branch ?? 'a detached HEAD'}, not on ${branch}.`);
   }
   if (!sound) {
+    await git.verify();
     await makeRoom(path, half);
     if (!base) throw new GitError('unknown-ref', `The commit ${baseSha} does not exist.`);
     await register(git, repository, path, request, registered !== undefined);
@@ -163,7 +164,7 @@ export async function ensureWorktree(git: GitRunner, request: WorktreeRequest): 
   const created = !sound || half;
   const identity = existing && sound ? request.identity : undefined;
   const location = await locateRegistered(git, repository, { worktreePath: path, identity });
-  if (registered) await clearStaleLocks(location, branch, git.lockWaitMs);
+  if (registered) await clearStaleLocks(location, branch, git.lockWaitMs, git.assertHeld);
   if (created) await populate(git, repository, path);
   const headSha = await gitText(git, ['rev-parse', '--verify', 'HEAD'], { cwd: path });
   return { path, branch, headSha, created, identity: location.identity, gitDir: location.gitDir };

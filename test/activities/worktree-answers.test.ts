@@ -8,6 +8,7 @@ import type { WorktreeHostDependencies } from '../../activities/worktree/depende
 import { createWorktreeStepActivities } from '../../activities/worktree/steps';
 import type { Repository } from '../../contracts/repository';
 import { startProofMs } from '../../platform/crypto/message-proof';
+import { createWorktreeFences } from '../../activities/worktree/fences';
 import { createLog } from '../../platform/log/log';
 import { createProofVerifier } from '../../platform/temporal/proof-verifier';
 import type { Git } from '../../providers/git/git';
@@ -48,7 +49,12 @@ function onHost(git: Partial<Git> = {}, repository?: Repository, more: Partial<W
     worktrees,
     repositories: { find: () => Promise.resolve(repository) },
     activeRuns: { holder: () => Promise.resolve(undefined) },
-    git: { ...at.git, ...git },
+    git: { ...at.git, ...git, under: (fence) => ({ ...at.git.under(fence), ...git }) },
+    fences: createWorktreeFences({
+      worktrees,
+      dir: join(at.directory.path, 'fences'),
+      self: { pid: 1, startTime: '1', bootId: 'boot' },
+    }),
     hostId: 'host',
     worktreeDir: join(at.directory.path, 'made'),
     integrationDir: join(at.directory.path, 'integrations'),

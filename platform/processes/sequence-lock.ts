@@ -1,0 +1,48 @@
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/**
+ * A lock that is a directory of files, each named by the sequence of a holder: the highest one has it. Files are made and
+ * never written over, so a holder that was asleep cannot take it back from a later one, at whatever point it wakes.
+ */
+export interface SequenceLock {
+  /** Absolute. */
+  dir: string;
+  /** Handed out by the stores, higher each time. */
+  sequence: number;
+}
+
+const digits = 12;
+const fileOf = ({ dir, sequence }: SequenceLock): string => join(dir, String(sequence).padStart(digits, '0'));
+
+/** The highest sequence that has taken the lock; 0 when none has. */
+export function newestSequence(dir: string): number {
+  try {
+    return Math.max(0, ...readdirSync(dir).map(Number).filter(Number.isSafeInteger));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 0;
+    throw error;
+  }
+}
+
+/** Whether nobody with a higher sequence has taken the lock. One whose file is gone does not hold it. */
+export const holdsSequenceLock = (lock: SequenceLock): boolean => newestSequence(lock.dir) === lock.sequence;
+
+/**
+ * Takes the lock unless somebody with a higher sequence has it.
+ *
+ * @param holder whose it is, for a person who looks
+ * @returns whether it was taken
+ */
+export function takeSequenceLock(lock: SequenceLock, holder: object): boolean {
+  const { dir, sequence } = lock;
+  if (newestSequence(dir) >= sequence) return holdsSequenceLock(lock);
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  writeFileSync(fileOf(lock), `${JSON.stringify({ sequence, ...holder })}\n`, { flag: 'wx', mode: 0o600 });
+  if (!holdsSequenceLock(lock)) {
+    rmSync(fileOf(lock), { force: true });
+    return false;
+  }
+  for (const name of readdirSync(dir)) if (Number(name) < sequence) rmSync(join(dir, name), { force: true });
+  return true;
+}
