@@ -91,15 +91,22 @@ export function createDispatchActivities(deps: DispatchDependencies) {
       if (!workspace) throw ApplicationFailure.nonRetryable(`${attemptId} has no worktree.`, 'WORKSPACE_MISSING');
 
       await withHeartbeat(() =>
-        supervised(deps, { attemptId, outlives: spoolDirOf(record, deps.agentsDir) !== undefined }, async (stop) => {
-          const fence = await takeFence(record, 'run');
-          const handle = await handleOf(record);
-          revokeOnStop(record, stop);
-          const outcome = await watched(record, { path: workspace.path, fence }, startedEvent, (dispatch, sink) =>
-            providerOf(record).run({ ...dispatch, ...handle }, sink, stop),
-          );
-          await settle(record, outcome, stop);
-        }),
+        supervised(
+          deps,
+          { attemptId, outlives: spoolDirOf(record, deps.agentsDir) !== undefined },
+          async (stop, awake) => {
+            const fence = await takeFence(record, 'run');
+            const handle = await handleOf(record);
+            revokeOnStop(record, stop);
+            const outcome = await watched(
+              record,
+              { path: workspace.path, fence, awake },
+              startedEvent,
+              (dispatch, sink) => providerOf(record).run({ ...dispatch, ...handle }, sink, stop),
+            );
+            await settle(record, outcome, stop);
+          },
+        ),
       );
     },
 
@@ -121,7 +128,7 @@ export function createDispatchActivities(deps: DispatchDependencies) {
         if (refusal) return refused(record, refusal);
         const taken = await deps.attempts.takeOver(attemptId, record.revision, supervisorOf(deps));
         if (!taken) throw new Error(`${attemptId} has changed while it was taken over.`);
-        return supervised(deps, { attemptId, outlives: true }, (stop) => goOnWith(taken, stop));
+        return supervised(deps, { attemptId, outlives: true }, (stop, awake) => goOnWith(taken, stop, awake));
       });
     },
 
@@ -145,7 +152,7 @@ export function createDispatchActivities(deps: DispatchDependencies) {
     },
   };
 
-  async function goOnWith(record: AttemptRecord, stop: AbortSignal): Promise<Reattached> {
+  async function goOnWith(record: AttemptRecord, stop: AbortSignal, awake: () => Promise<void>): Promise<Reattached> {
     const { _id: attemptId, process, taskEnvelope, startedAt } = record;
     const provider = providerOf(record);
     const { workspace } = required(taskEnvelope, attemptId);
@@ -160,7 +167,7 @@ export function createDispatchActivities(deps: DispatchDependencies) {
     const fence = await takeFence(record, 'run');
     const outcome = await watched(
       record,
-      { path: workspace.path, fence },
+      { path: workspace.path, fence, awake },
       () => [recoveredEvent(record)],
       (dispatch, sink) => reattach(dispatch, found, sink, stop),
     );
@@ -215,7 +222,7 @@ export function createDispatchActivities(deps: DispatchDependencies) {
   /** Has an agent run, or go on, with everything that hears of what it says. */
   async function watched<T>(
     record: AttemptRecord,
-    { path: worktreePath, fence }: { path: string; fence: Fence },
+    { path: worktreePath, fence, awake }: { path: string; fence: Fence; awake: () => Promise<void> },
     firstEvents: (record: AttemptRecord, process: ProcessIdentity) => RunEventInput[],
     run: (dispatch: AgentDispatch, sink: AgentSink) => Promise<T>,
   ): Promise<T> {
@@ -240,6 +247,7 @@ export function createDispatchActivities(deps: DispatchDependencies) {
     const sink: AgentSink = {
       started: (process, agent) => started(record, process, agent, firstEvents(record, process)),
       append: async (events) => {
+        await awake();
         const source = sourceOf(record);
         await keepCaptured(deps, source, events);
         await checkpoints.heard(events);

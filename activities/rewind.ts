@@ -1,3 +1,4 @@
+import { Context } from '@temporalio/activity';
 import type { CommandAnswer } from '../contracts/agent-command';
 import type { WorkspaceCheckpoint } from '../contracts/workspace-checkpoint';
 import type { WorkspaceRewind } from '../contracts/workspace-rewind';
@@ -23,6 +24,7 @@ import type {
 import { checkpointEvent } from './checkpoints';
 import { withHeartbeat } from '../platform/temporal/heartbeat';
 import { sourceOf } from './source';
+import type { WorktreeFences } from './worktree/fences';
 
 export interface RewindDependencies {
   attempts: Pick<AttemptStore, 'get'>;
@@ -31,7 +33,8 @@ export interface RewindDependencies {
   events: Pick<RunEventStore, 'append'>;
   proofs: ProofVerifier;
   audit: Pick<AuditStore, 'record'>;
-  git: Pick<Git, 'previewRewind' | 'rewindWorkspace' | 'captureCheckpoint' | 'diffTrees'>;
+  git: Pick<Git, 'previewRewind' | 'diffTrees' | 'under'>;
+  fences: Pick<WorktreeFences, 'share'>;
   now(): Date;
 }
 
@@ -157,16 +160,21 @@ export function createRewindActivities(deps: RewindDependencies) {
         const record = await mustGet(attemptId);
         // A run that was lost meanwhile had its worktree put back to where it began: there is nothing to go back from.
         if (record.reclaimed || record.completion) return abandon(rewindId, 'The run has ended meanwhile.');
+        const work = { id: rewindId, tries: Context.current().info.attempt };
+        const fence = await deps.fences.share(record.taskId, attemptId, work);
+        if (!fence)
+          throw new Error(`The worktree of ${attemptId} is not its any more, or another try goes on with this.`);
+        const git = deps.git.under(fence);
         const decisions = new Map(rewind.paths.map(({ path, decision }) => [path, decision]));
         try {
-          const { ref: keptRef, leftBehind } = await deps.git.rewindWorkspace({
+          const { ref: keptRef, leftBehind } = await git.rewindWorkspace({
             ...placeOf(record),
             id: rewindId,
             before: rewind.before,
             target: rewind.target,
             decisions,
           });
-          const checkpointId = await keep(record, rewind);
+          const checkpointId = await keep(git, record, rewind);
           const updatedAt = deps.now().toISOString();
           await deps.rewinds.end(rewindId, { state: 'committed', keptRef, leftBehind, checkpointId, updatedAt });
           return await committed(rewind);
@@ -214,12 +222,16 @@ export function createRewindActivities(deps: RewindDependencies) {
   }
 
   /** The checkpoint of what came of a rewind. @returns its id; the one that is there when nothing is different */
-  async function keep(record: AttemptRecord, rewind: WorkspaceRewind): Promise<string> {
+  async function keep(
+    git: Pick<Git, 'captureCheckpoint'>,
+    record: AttemptRecord,
+    rewind: WorkspaceRewind,
+  ): Promise<string> {
     for (;;) {
       const latest = await deps.checkpoints.latest(record._id);
       if (!latest) return rewind.targetCheckpointId;
       const number = latest.number + 1;
-      const captured = await deps.git.captureCheckpoint({
+      const captured = await git.captureCheckpoint({
         ...placeOf(record),
         attemptId: record._id,
         number,

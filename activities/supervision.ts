@@ -1,7 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
 import { isGone, isOfThisBoot, isSameProcess, type VisibleProcess } from '../platform/processes/identity';
-import { leaveRunning } from '../providers/agents/provider';
+import type { Log } from '../platform/log/log';
+import { SleepWatch } from '../platform/processes/sleep-watch';
+import { AttemptMovedOnError, leaveRunning } from '../providers/agents/provider';
 import type { AttemptRecord, AttemptStore } from '../stores/attempt-store';
 import type { AgentStops } from './agent-stops';
 
@@ -23,6 +25,7 @@ export interface SupervisionDependencies {
   leaving: AbortSignal;
   /** Aborted when this worker shuts down: all others are stopped. */
   stopping: AbortSignal;
+  log: Log;
   /** Whether the workflow of the attempt still goes on; a workflow engine that does not answer ends nobody's run. */
   isRunOpen(attemptId: string): Promise<boolean>;
   now(): Date;
@@ -31,14 +34,18 @@ export interface SupervisionDependencies {
 /** How long supervision lasts without being renewed, in milliseconds. */
 const lastsMs = (): number => Context.current().info.heartbeatTimeoutMs ?? 30_000;
 
-const until = (deps: SupervisionDependencies): string => new Date(deps.now().getTime() + lastsMs()).toISOString();
+const untilAfter = (deps: SupervisionDependencies, ms: number): string =>
+  new Date(deps.now().getTime() + ms).toISOString();
+
+/** How long the stores are given before they are asked again, in milliseconds. */
+const askAgainMs = 200;
 
 /** This process as the supervisor of an attempt that it is about to dispatch. */
 export const supervisorOf = (deps: SupervisionDependencies): NonNullable<AttemptRecord['supervisor']> => ({
   ...deps.self,
   hostId: deps.hostId,
   queue: deps.queue,
-  until: until(deps),
+  until: untilAfter(deps, lastsMs()),
 });
 
 /** A time that is always over. */
@@ -47,12 +54,15 @@ const longOver = new Date(0).toISOString();
 /**
  * Runs `work` with a signal to stop the agent, and says all the while that it is watched over.
  *
+ * A worker that was asleep for a third of the time that supervision lasts asks the stores before anything else is recorded:
+ * `awake` resolves once they have answered, and rejects when the attempt moved on meanwhile.
+ *
  * @param outlives whether the agent is left to the next worker, in the place of being stopped with this one
  */
 export async function supervised<T>(
   deps: SupervisionDependencies,
   { attemptId, outlives }: { attemptId: string; outlives: boolean },
-  work: (stop: AbortSignal) => Promise<T>,
+  work: (stop: AbortSignal, awake: () => Promise<void>) => Promise<T>,
 ): Promise<T> {
   const context = Context.current();
   const { cancellationSignal } = context;
@@ -67,22 +77,45 @@ export async function supervised<T>(
   if (ending.aborted) onStopping();
   cancellationSignal.addEventListener('abort', onCancelled);
   if (cancellationSignal.aborted) onCancelled();
-  const renewal = setInterval(() => {
-    // One that fails is made good by the next one, or the agent is reclaimed: both are right.
-    deps.attempts.supervise(attemptId, deps.self, until(deps)).then(
-      (mine) => {
-        // This process was asleep for so long that another one goes on, or has brought the run to its end.
-        if (mine && !mine.reclaimed && !mine.completion) return;
-        if (outlives) leave();
-        else stop.abort(orphaned);
-      },
-      () => undefined,
-    );
-  }, lastsMs() / 3);
+  const lasts = lastsMs();
+  /** @throws AttemptMovedOnError */
+  const renew = async (): Promise<void> => {
+    const mine = await deps.attempts.supervise(attemptId, deps.self, untilAfter(deps, lasts));
+    if (mine && !mine.reclaimed && !mine.completion) return;
+    // This process was asleep for so long that another one goes on, or has brought the run to its end.
+    if (outlives) leave();
+    else stop.abort(orphaned);
+    throw new AttemptMovedOnError(attemptId);
+  };
+  /** Asks until the stores answer: before that nobody knows whose the agent is. */
+  const ask = async (): Promise<void> => {
+    for (;;) {
+      try {
+        await renew();
+        return;
+      } catch (error) {
+        if (error instanceof AttemptMovedOnError || stop.signal.aborted) throw error;
+        await delay(askAgainMs);
+      }
+    }
+  };
+  let asking: Promise<void> = Promise.resolve();
+  const sleep = new SleepWatch(lasts / 3, (sleptMs) => {
+    deps.log.warn({ attemptId, sleptMs: Math.round(sleptMs) }, 'this worker was asleep; the stores are asked first');
+    asking = ask();
+    asking.catch(() => undefined);
+  });
+  const awake = (): Promise<void> => {
+    sleep.look();
+    return asking;
+  };
+  // One that fails is made good by the next one, or the agent is reclaimed: both are right.
+  const renewal = setInterval(() => void renew().catch(() => undefined), lasts / 3);
   try {
-    return await work(stop.signal);
+    return await work(stop.signal, awake);
   } finally {
     clearInterval(renewal);
+    sleep.close();
     forget();
     cancellationSignal.removeEventListener('abort', onCancelled);
     ending.removeEventListener('abort', onStopping);

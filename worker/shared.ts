@@ -49,7 +49,16 @@ const localProviders = (user: AgentUser | undefined): AgentProvider[] => [
 ];
 
 /** Opens what the activities of the board's queue and those of the host's have in common. */
-export async function openShared({ self, env, log, hostId, database, board, client, providers: families }: WorkerParts) {
+export async function openShared({
+  self,
+  env,
+  log,
+  hostId,
+  database,
+  board,
+  client,
+  providers: families,
+}: WorkerParts) {
   const stores = await openStores(database, env);
   const { activeRuns, attempts, events, feed, hosts, recoveries, worktrees, featureSettings } = stores;
   const now = () => new Date();

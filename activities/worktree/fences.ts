@@ -13,6 +13,14 @@ export interface WorktreeFences {
    * @returns `undefined` when the worktree is not, or no more, the holder's
    */
   take(taskId: string, holder: FenceHolder): Promise<Fence | undefined>;
+  /**
+   * Works in the worktree beside the agent of the attempt that holds it, under the token of that: once somebody else takes the
+   * worktree, or the same work is tried again, this one is refused.
+   *
+   * @param work names it, and counts how often it was tried
+   * @returns `undefined` when the attempt does not hold the worktree, or a later try is at work
+   */
+  share(taskId: string, attemptId: string, work: { id: string; tries: number }): Promise<Fence | undefined>;
 }
 
 /** How often a token is asked for while others take the worktree. */
@@ -27,7 +35,7 @@ export function createWorktreeFences({
   dir,
   self,
 }: {
-  worktrees: Pick<WorktreeStore, 'handOut' | 'isLast'>;
+  worktrees: Pick<WorktreeStore, 'get' | 'handOut' | 'isLast'>;
   dir: string;
   self: ProcessIdentity;
 }): WorktreeFences {
@@ -45,6 +53,17 @@ export function createWorktreeFences({
         return { locks: [lock], holds: () => worktrees.isLast(taskId, holder, sequence) };
       }
       throw new Error(`Others kept taking the worktree of ${taskId}.`);
+    },
+
+    async share(taskId, attemptId, work) {
+      const { fence } = (await worktrees.get(taskId)) ?? {};
+      const own = { dir: join(dir, `${taskId}.work`, work.id), sequence: work.tries };
+      if (fence?.holder !== attemptId || !takeSequenceLock(own, { taskId, attemptId, supervisor: self }))
+        return undefined;
+      await endEarlierHolders(own);
+      const { sequence } = fence;
+      const holds = () => worktrees.isLast(taskId, { attemptId, stage: 'run' }, sequence);
+      return { locks: [own, { dir: join(dir, taskId), sequence }], holds };
     },
   };
 }

@@ -6,7 +6,7 @@ import type { GitRunner } from './run-git';
 
 /** The token of whoever may change a worktree, for as long as nobody was handed a higher one. */
 export interface Fence {
-  /** On the disk of the worktree; all have to be held. The first one is the worktree's. */
+  /** On the disk of the worktree; all have to be held. What is started is marked with the first one. */
   locks: readonly SequenceLock[];
   /** Whether the stores still say so. */
   holds(): Promise<boolean>;

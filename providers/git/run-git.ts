@@ -41,9 +41,9 @@ export interface GitRunner {
   /** Where repositories are, and the configuration that git works on them with. */
   readonly repositories: RepositorySettings;
   /** Right before a file of the worktree is changed by ourselves: it is still this holder's. @throws GitError `fenced` */
-  assertHeld(): void;
+  readonly assertHeld: () => void;
   /** The same, and the stores say so. @throws GitError `fenced` */
-  verify(): Promise<void>;
+  readonly verify: () => Promise<void>;
 }
 
 interface Failure {

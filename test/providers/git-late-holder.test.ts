@@ -113,7 +113,7 @@ describe('a worker that reclaims and falls asleep', () => {
       const sleeper = asleepAt(await take(baseline.attemptId), points + 1);
       const late = reclaim(baseline, sleeper.fence).then(
         () => 'done',
-        (error: { code?: string }) => error.code,
+        (error: unknown) => (error as { code?: string }).code,
       );
       isThrough = (await Promise.race([late, sleeper.asleep])) === 'done';
       const wanted = await finishElsewhere(baseline);

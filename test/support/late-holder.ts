@@ -44,5 +44,5 @@ async function main(request: LateRequest): Promise<void> {
 
 main(JSON.parse(process.argv[2] ?? '') as LateRequest).then(
   () => process.stdout.write('done'),
-  (error: { code?: string }) => process.stdout.write(error.code ?? String(error)),
+  (error: unknown) => process.stdout.write((error as { code?: string }).code ?? (error as Error).message),
 );
