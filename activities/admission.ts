@@ -5,6 +5,7 @@ import type { AgentRunInput } from '../workflows/agent-run/messages';
 import { launchMessage } from '../workflows/message-proofs';
 import type { AgentConfig } from '../contracts/agent-config';
 import type { LaunchOutcome, LaunchRefusal } from '../contracts/launch';
+import type { Task } from '../contracts/task';
 import { planLaunch, type LaunchPlan } from '../runs/launch-plan';
 import { refusal } from '../runs/refusal';
 import type { ActiveRunStore } from '../stores/active-run-store';
@@ -163,6 +164,8 @@ export function createAdmissionActivities(deps: AdmissionDependencies) {
     if (orphan) return orphan;
     const subject = await loadLaunchSubject(deps, input.taskId, input.request);
     if (!subject) return refusal('NOT_FOUND', 404, `No task has the id ${input.taskId}.`, { taskId: input.taskId });
+    const changed = input.retry && statusChanged(subject.task, input.retry.parentAttemptId);
+    if (changed) return changed;
     const plan = planLaunch(subject, { maxRetries: input.maxRetries });
     if ('status' in plan) return tracedRefusal(deps.traces, subject, plan, input.attemptId);
     await traceRoute(deps.traces, subject, input.attemptId);
@@ -173,7 +176,11 @@ export function createAdmissionActivities(deps: AdmissionDependencies) {
       return refusal('HOST_UNAVAILABLE', 409, 'No host with a worker is live; start one with npm run start:worker.');
     }
     const conversation = input.conversation && (await conversationFields(deps, input.conversation.documentId));
-    return deps.attempts.create({ ...newRecord(input, createdAt, plan, hostId), ...conversation });
+    return deps.attempts.create({
+      taskStatus: subject.task.status,
+      ...newRecord(input, createdAt, plan, hostId),
+      ...conversation,
+    });
   }
 
   /** What is tried again has the parent that was asked for then, whatever became of it since. */
@@ -196,6 +203,12 @@ export function createAdmissionActivities(deps: AdmissionDependencies) {
 }
 
 export type AdmissionActivities = ReturnType<typeof createAdmissionActivities>;
+
+/** A retry does not take a task back that somebody has moved on since the attempt that failed. */
+function statusChanged({ id: taskId, status, attempt }: Task, parentAttemptId: string): LaunchRefusal | undefined {
+  if (attempt?.id !== parentAttemptId || status === 'in-progress') return undefined;
+  return refusal('TASK_STATUS_CHANGED', 409, `The task was set to ${status} meanwhile.`, { taskId, status });
+}
 
 /** What an attempt keeps of the conversation it goes on with. */
 async function conversationFields(

@@ -19,17 +19,45 @@ export function applyStart(deps: TaskDependencies, record: AttemptRecord): Promi
   return apply(deps, record, (task) => {
     if (task.attempt?.id === record._id) return undefined;
     return {
-      status: 'in-progress',
-      ...statusEffects('in-progress', task),
-      blockedReason: undefined,
+      ...(isSetMeanwhile(record, task)
+        ? {}
+        : { status: 'in-progress', ...statusEffects('in-progress', task), blockedReason: undefined }),
       attempt: { id: record._id, agent: record.agent, status: 'running', started: deps.now().toISOString() },
     };
   });
 }
 
+/** Whether the task was set to done or blocked since the attempt was admitted: the run leaves that alone. */
+export const isSetMeanwhile = ({ taskStatus }: Pick<AttemptRecord, 'taskStatus'>, { status }: Task): boolean =>
+  taskStatus !== undefined && status !== taskStatus && (status === 'done' || status === 'blocked');
+
+/** Whether the status of the task is still what the run set, or found when it did not come to set one. */
+const isUnchanged = ({ _id, taskStatus }: AttemptRecord, { attempt, status }: Task): boolean =>
+  attempt?.id === _id ? status === 'in-progress' : taskStatus === undefined || status === taskStatus;
+
+/** Says how the run ended on a task whose status somebody else has set meanwhile. */
+function noteOn(task: Task, record: AttemptRecord, { status, summary, completedAt }: CompletionResult): Partial<Task> {
+  const comments = task.comments ?? [];
+  if (comments.length >= mostComments) return {};
+  const text = `The run ${record._id} ended as ${status}. The task stays ${task.status}, as it was set meanwhile. ${summary}`;
+  const id = record._id.replace(/^attempt_/, 'comment_');
+  const note = {
+    id,
+    author: `agent:${record.agent}`,
+    text: text.trim().slice(0, 2_000),
+    timestamp: completedAt,
+    revision: 1,
+  };
+  return { comments: [...comments, note] };
+}
+
+/** The most comments that a task may have. */
+const mostComments = 1_000;
+
 /**
  * Puts the result on the task, exactly once: a task that shows this completion already is left as it is. One that would be
- * done before its ceremonies were held is blocked until they are.
+ * done before its ceremonies were held is blocked until they are. A status that somebody else has set since the run took the
+ * task stays, with a comment about the result; a launch that never came to its agent changes nothing.
  */
 export async function applyCompletion(
   deps: TaskDependencies,
@@ -39,11 +67,19 @@ export async function applyCompletion(
 ): Promise<void> {
   const outcome = (blockedBy?: AppError) => (task: Task) => {
     if (task.attempt?.completionDigest === completion.digest) return undefined;
+    if (task.attempt?.id !== record._id && completion.harness.ended === 'not-dispatched') return undefined;
     const status = blockedBy ? 'blocked' : taskStatusAfter(completion.status);
+    const kept = !isUnchanged(record, task);
     return {
-      status,
-      ...statusEffects(status, task),
-      ...(blockedBy ? { blockedReason: prerequisite(blockedBy) } : {}),
+      ...(kept
+        ? status === task.status
+          ? {}
+          : noteOn(task, record, completion)
+        : {
+            status,
+            ...statusEffects(status, task),
+            ...(blockedBy ? { blockedReason: prerequisite(blockedBy) } : {}),
+          }),
       ...(actualCost > 0 ? { actualCost } : {}),
       attempt: {
         ...(task.attempt?.id === record._id ? task.attempt : {}),

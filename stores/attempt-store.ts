@@ -4,6 +4,7 @@ import type { Attempt, AttemptState, HostBaseline } from '../contracts/attempt';
 import type { CompletionResult, Continuation, HarnessEvidence } from '../contracts/completion';
 import type { LaunchOutcome, LaunchRequest } from '../contracts/launch';
 import type { Repository } from '../contracts/repository';
+import type { TaskStatus } from '../contracts/task';
 import type { RunUsage } from '../contracts/telemetry';
 import type { RecordedLaunchManifest } from '../contracts/launch-manifest';
 import type { Profile } from '../contracts/profile';
@@ -37,6 +38,8 @@ export interface AttemptRecord extends Omit<Attempt, 'id'> {
   /** How the session of the source attempt is gone on with. */
   continuation?: Continuation;
   maxRetries: number;
+  /** The status of the task when the attempt was admitted; absent in records of earlier versions. */
+  taskStatus?: TaskStatus;
   /** How long the run may take by the settings when it was launched, in milliseconds. */
   timeoutMs?: number;
   repository: Repository | null;

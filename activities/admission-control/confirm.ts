@@ -13,6 +13,7 @@ import type { RepositoryStore } from '../../stores/repository-store';
 import type { RoutingStore } from '../../stores/routing-store';
 import type { TreeRecord } from '../../stores/tree-store';
 import { budgetsOfTree } from '../../stores/tree-telemetry';
+import { isSetMeanwhile } from '../task';
 import { policiesFor, type AdmissionControl } from './dependencies';
 import { budgetMessage, pauseTree, traceBudget } from './tree-gate';
 
@@ -79,6 +80,9 @@ async function driftOf(
   }
   const found = await deps.board.get(record.taskId);
   if (found?.location !== 'active') return drifted('task', 'The task is no longer on the active board.');
+  if (isSetMeanwhile(record, found.task)) {
+    return drifted('task', `The task was set to ${found.task.status} while the launch waited.`);
+  }
   const holder = await deps.activeRuns.holder(record.taskId);
   if (holder !== record._id) return queueRefusal('QUEUE_TASK_BUSY', 'The task is taken by another run.', { holder });
 

@@ -126,7 +126,12 @@ describe('progress', () => {
 describe('actions', () => {
   test('at most two in a turn and six in a run; a person who says something begins a turn', () => {
     const circling = (name: string) => times(6, () => tool(name));
-    expect(watchAll(circling('a')).map(({ suppressed }) => suppressed)).toEqual([undefined, undefined, 'turn-limit']);
+    expect(watchAll(circling('a')).map(({ suppressed }) => suppressed)).toEqual([undefined, undefined, undefined]);
+    const two = [...circling('a'), ...circling('b')];
+    expect(watchAll(two).map(({ suppressed }) => suppressed)).toEqual([
+      ...[undefined, undefined, undefined],
+      ...['turn-limit', 'turn-limit', undefined],
+    ]);
     const turns = times(5, (index) => [...circling(`t${index}`), event('message.operator', { sentBy: 'user:x' })]);
     expect(
       watchAll(turns)
@@ -134,9 +139,8 @@ describe('actions', () => {
         .join(' '),
     ).toBe(
       [
-        ...Array.from({ length: 2 }, () => 'taken taken turn-limit'),
-        'taken taken run-limit',
-        ...Array.from({ length: 2 }, () => 'run-limit run-limit run-limit'),
+        ...Array.from({ length: 2 }, () => 'taken taken taken'),
+        ...Array.from({ length: 3 }, () => 'run-limit run-limit run-limit'),
       ].join(' '),
     );
     const named = times(6, (index) => tool('a', {}, { turnId: `turn-${index}` }));
@@ -148,7 +152,7 @@ describe('actions', () => {
       recordsOf({ taskId: 'task_1', attemptId: 'attempt_12345678' }, seen),
     );
     expect(records.map(({ action }) => action.action)).toEqual(['warn', 'require-observation', 'pause']);
-    expect(records.map(({ action }) => action.state)).toEqual(['requested', 'requested', 'suppressed']);
+    expect(records.map(({ action }) => action.state)).toEqual(['requested', 'requested', 'requested']);
     expect(new Set(records.map(({ finding }) => finding.id)).size).toBe(3);
     for (const { finding } of records) expect(finding.id).toMatch(/^watchdog_[0-9a-f]{8}(-[0-9a-f]{8}){3}$/);
   });

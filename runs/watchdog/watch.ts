@@ -1,7 +1,7 @@
 import type { ProgressSignal, WatchdogConfidence } from '../../contracts/watchdog';
 import { detect, type Detection, type Idle } from './detectors';
 import { observe, type Observation, type WatchedEvent } from './observation';
-import type { WatchdogSettings } from './settings';
+import { actionFor, type WatchdogSettings } from './settings';
 
 /** Something to be recorded: what was detected, and whether the watchdog may act on it. */
 export interface Sighting extends Detection {
@@ -79,7 +79,7 @@ export class ProgressWatch {
   }
 
   private sighting(detection: Detection, { sequence, turnId }: Observation, receivedAt: string): Sighting {
-    const suppressed = this.act(turnId);
+    const suppressed = this.act(turnId, detection.confidence);
     return {
       ...detection,
       turnId,
@@ -91,13 +91,14 @@ export class ProgressWatch {
   }
 
   /** Counts an action of the watchdog, or says why it may not have another one. */
-  private act(turnId: string | null): Sighting['suppressed'] {
+  private act(turnId: string | null, confidence: WatchdogConfidence): Sighting['suppressed'] {
     const { perRun, perTurn } = this.settings.automatedActions;
     // Agents that name no turns have one for each time that a person says something.
     const turn = turnId ?? `after input ${this.operatorInputs}`;
     if (turn !== this.taken.turn) Object.assign(this.taken, { turn, inTurn: 0 });
     if (this.taken.inRun >= perRun) return 'run-limit';
-    if (this.taken.inTurn >= perTurn) return 'turn-limit';
+    // The warnings before it are what a turn may have two of; the pause ends the turn.
+    if (this.taken.inTurn >= perTurn && actionFor[confidence] !== 'pause') return 'turn-limit';
     this.taken.inRun += 1;
     this.taken.inTurn += 1;
     return undefined;

@@ -27,6 +27,7 @@ it('a run resumes from the checkpoint of its task once, and clears it when it su
     summary: 'Done.',
     completedAt: '2026-01-01T00:00:00.000Z',
     digest: `sha256:${'a'.repeat(64)}`,
+    harness: { ended: 'exit' },
   } as CompletionResult;
 
   await applyStart(deps, record);
@@ -39,4 +40,65 @@ it('a run resumes from the checkpoint of its task once, and clears it when it su
   const done = (await board.get(taskId))?.task;
   expect(done?.status).toBe('done');
   expect(done).not.toHaveProperty('checkpoint');
+});
+
+describe('end of a run', () => {
+  const record = { _id: 'attempt_aaaaaaaa', agent: 'bee', taskStatus: 'todo' } as AttemptRecord;
+  const completion = (status: CompletionResult['status'], ended: CompletionResult['harness']['ended'] = 'exit') =>
+    ({
+      status,
+      summary: 'Half of it.',
+      completedAt: '2026-01-01T00:00:00.000Z',
+      digest: `sha256:${'a'.repeat(64)}`,
+      harness: { ended },
+    }) as CompletionResult;
+  const aTask = async () => {
+    const board = await harness.open();
+    const { id: taskId } = await board.create({ title: 'a', assignee: 'jo' }, { actor });
+    const deps = { board, log: createLog({ name: 'test', level: 'silent' }), now: () => new Date() };
+    return { board, deps, taskId, attempt: { ...record, taskId } };
+  };
+
+  it.each([
+    ['done', 'failed'],
+    ['blocked', 'success'],
+    ['todo', 'success'],
+  ] as const)('leaves %s as a person has set it, with a note that it was %s', async (status, result) => {
+    const { board, deps, taskId, attempt } = await aTask();
+    await applyStart(deps, attempt);
+    await board.update(taskId, () => ({ status }), { actor });
+    for (let time = 1; time <= 2; time += 1) await applyCompletion(deps, attempt, completion(result), 2);
+    const task = (await board.get(taskId))?.task;
+    expect(task).toMatchObject({ status, actualCost: 2, attempt: { id: attempt._id, result } });
+    expect(task?.comments).toMatchObject([
+      { text: expect.stringContaining(`ended as ${result}. The task stays ${status}`) },
+    ]);
+  });
+
+  it('leaves what was set before the run could show its start', async () => {
+    const { board, deps, taskId, attempt } = await aTask();
+    await board.update(taskId, () => ({ status: 'done' }), { actor });
+    await applyStart(deps, attempt);
+    expect((await board.get(taskId))?.task).toMatchObject({ status: 'done', attempt: { status: 'running' } });
+    await applyCompletion(deps, attempt, completion('partial'), 0);
+    expect((await board.get(taskId))?.task).toMatchObject({ status: 'done', attempt: { result: 'partial' } });
+  });
+
+  it('has no note where both agree, and sets what nobody has touched', async () => {
+    const { board, deps, taskId, attempt } = await aTask();
+    await applyStart(deps, attempt);
+    await board.update(taskId, () => ({ status: 'done' }), { actor });
+    await applyCompletion(deps, attempt, completion('success'), 0);
+    expect((await board.get(taskId))?.task).not.toHaveProperty('comments');
+    const other = await aTask();
+    await applyCompletion(other.deps, other.attempt, completion('blocked'), 0);
+    expect((await other.board.get(other.taskId))?.task).toMatchObject({ status: 'blocked' });
+  });
+
+  it('changes nothing for a queued launch that was cancelled', async () => {
+    const { board, deps, taskId, attempt } = await aTask();
+    const before = (await board.get(taskId))?.task;
+    await applyCompletion(deps, attempt, completion('interrupted', 'not-dispatched'), 0);
+    expect((await board.get(taskId))?.task).toEqual(before);
+  });
 });

@@ -40,7 +40,7 @@ const limits = async (memoryMb: number) => {
   await delay(settingsCacheMs);
 };
 
-test.each<[string, () => Promise<unknown>, string, () => Promise<unknown>]>([
+test.each<[string, (taskId: string) => Promise<unknown>, string, () => Promise<unknown>]>([
   [
     'whose agent was switched off meanwhile',
     () => stack.call.configureAgents([{ ...agents[0], enabled: false }, ...withoutLimited]),
@@ -59,13 +59,19 @@ test.each<[string, () => Promise<unknown>, string, () => Promise<unknown>]>([
     'AGENT_UNAVAILABLE',
     () => Promise.resolve(),
   ],
+  [
+    'of a task that was set to done meanwhile',
+    (taskId) => stack.call.ok('PATCH', `/api/tasks/${taskId}`, { status: 'done' }),
+    'TASK_STATUS_CHANGED',
+    () => Promise.resolve(),
+  ],
   ['that asks for more than may be had by now', () => limits(1), 'ADMISSION_POLICY_DENIED', () => limits(1_000_000)],
 ])('a retry %s frees the task at once and says why', async (_case, change, code, undo) => {
   const taskId = await aTask();
   const watcher = await TestWatcher.open(stack.url);
   watcher.say({ type: 'subscribe', taskId });
   const attemptId = await failing(taskId);
-  await change();
+  await change(taskId);
   const refused = await eventually(async () => {
     const recovery = await recoveryOf(taskId);
     expect(recovery.refusal).toBeDefined();

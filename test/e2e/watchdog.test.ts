@@ -51,7 +51,7 @@ const settled = (run: Run, findings: number) =>
     { everyMs: 50 },
   );
 
-test('a run that goes in circles is warned of, told to look, and left alone after that', async () => {
+test('a run that goes in circles is warned of, told to look, and paused at last', async () => {
   const run = await launch('circling');
   const { findings, actions, overrides } = await settled(run, 3);
   expect(
@@ -60,14 +60,17 @@ test('a run that goes in circles is warned of, told to look, and left alone afte
   expect(actions).toMatchObject([
     { findingId: findings[0].id, action: 'warn', state: 'completed' },
     { findingId: findings[1].id, action: 'require-observation', state: 'completed' },
-    { findingId: findings[2].id, action: 'pause', state: 'suppressed', reason: 'turn-limit' },
+    { findingId: findings[2].id, action: 'pause', state: 'completed' },
   ]);
   expect(overrides).toEqual([]);
 
   const events = await stack.call.events(run.taskId, run.attemptId);
   const told = events.filter(({ payload }) => payload.watchdog !== undefined);
-  expect(told.map(({ payload }) => payload.watchdog.findingId)).toEqual([findings[0].id, findings[1].id]);
+  expect(told.map(({ payload }) => payload.watchdog.findingId)).toEqual(findings.map(({ id }: { id: string }) => id));
   expect(events.find(({ kind }) => kind === 'conversation.steered')).toMatchObject({
+    payload: { sentBy: 'system:watchdog', delivered: true },
+  });
+  expect(events.find(({ kind }) => kind === 'conversation.interrupted')).toMatchObject({
     payload: { sentBy: 'system:watchdog', delivered: true },
   });
   await stop(run);
