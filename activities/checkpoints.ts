@@ -72,8 +72,15 @@ export function checkpointRun(deps: CheckpointDependencies, record: AttemptRecor
       else timer ??= setTimeout(() => void look(), deps.checkpointEveryMs);
     },
 
+    /** Makes one now: what is said to the agent may change what it is allowed. */
+    async now(): Promise<void> {
+      await look();
+    },
+
     /** Makes the last checkpoint; resolves when nothing more is done. */
     async ended(): Promise<void> {
+      // An agent that says nothing of files may have changed them after it was told something.
+      state.dirty ||= state.at > 0;
       await lastOfTurn();
     },
   };

@@ -5,6 +5,7 @@ import type { AgentCommandType } from '../contracts/agent-command';
 import type { ReleaseReason } from '../contracts/admission';
 import type { CompletionResult } from '../contracts/completion';
 import type { LaunchRefusal } from '../contracts/launch';
+import type { PhaseTransition } from '../contracts/phase';
 import type { RunEventInput, RunEventKind } from '../contracts/run-event';
 import { MessageProofError, type MessageProofs } from '../platform/crypto/message-proof';
 import type { Log } from '../platform/log/log';
@@ -18,6 +19,7 @@ import {
   stoppedClaim,
   type TerminalClaim,
   preserved,
+  phaseSpansOf,
 } from '../runs/completion';
 import type { ActiveRunStore } from '../stores/active-run-store';
 import type { AttemptRecord, AttemptStore } from '../stores/attempt-store';
@@ -26,6 +28,7 @@ import type { Board } from '../stores/board-files/board';
 import { releaseTask } from '../stores/cancel-recovery';
 import type { ClaimStore } from '../stores/claim-store';
 import type { FeedStore } from '../stores/feed-store';
+import type { CheckpointStore } from '../stores/checkpoint-store';
 import type { PhaseStore } from '../stores/phase-store';
 import type { RecoveryStore } from '../stores/recovery-store';
 import type { RunEventStore } from '../stores/run-event-store';
@@ -53,6 +56,7 @@ export interface CompletionDependencies {
   telemetry: TelemetryStore;
   /** What an attempt was allowed when. */
   phases: Pick<PhaseStore, 'get'>;
+  checkpoints: Pick<CheckpointStore, 'list'>;
   audit: Pick<AuditStore, 'record'>;
   events: RunEventStore;
   feed: FeedStore;
@@ -175,11 +179,26 @@ export function createCompletionActivities(deps: CompletionDependencies) {
   /** Stores the completion unless there is one already, which then stands. */
   async function settle(record: AttemptRecord, claim: TerminalClaim): Promise<CompletionResult> {
     if (record.completion) return record.completion;
-    const judgement = judgementOf(record, await deps.phases.get(record._id));
+    const phases = await deps.phases.get(record._id);
+    const judgement = judgementOf(record, phases);
+    const seen = await withSpans(record, claim, phases?.history ?? []);
     const at = deps.now().toISOString();
-    const completion = compileCompletion(record._id, record.taskEnvelope, claim, at, judgement);
+    const completion = compileCompletion(record._id, record.taskEnvelope, seen, at, judgement);
     const stored = (await deps.attempts.complete(record._id, completion)) ?? (await mustGet(record._id));
     return stored.completion ?? completion;
+  }
+
+  /** The claim with what was done in which phase, where the phase changed. */
+  async function withSpans(
+    record: AttemptRecord,
+    claim: TerminalClaim,
+    history: readonly Pick<PhaseTransition, 'at'>[],
+  ): Promise<TerminalClaim> {
+    const baseline = record.taskEnvelope?.workspace?.baseline.headSha;
+    if (history.length === 0 || baseline === undefined) return claim;
+    const looks = await deps.checkpoints.list(record._id, 0, mostLooks);
+    const phaseSpans = phaseSpansOf(history, looks, claim.harness, baseline);
+    return phaseSpans ? { ...claim, harness: { ...claim.harness, phaseSpans } } : claim;
   }
 
   async function claimFor(record: AttemptRecord, ending: Ending): Promise<TerminalClaim> {
@@ -269,6 +288,9 @@ export function createCompletionActivities(deps: CompletionDependencies) {
 }
 
 export type CompletionActivities = ReturnType<typeof createCompletionActivities>;
+
+/** The most checkpoints of a run. */
+const mostLooks = 1_000;
 
 /** What a release says about itself at most, in characters. */
 const longestEvidence = 500;

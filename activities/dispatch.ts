@@ -245,7 +245,8 @@ export function createDispatchActivities(deps: DispatchDependencies) {
       isCurrent,
     };
     const sink: AgentSink = {
-      started: (process, agent) => started(record, process, agent, firstEvents(record, process)),
+      started: (process, agent) =>
+        started(record, process, lookingFirst(agent, checkpoints), firstEvents(record, process)),
       append: async (events) => {
         await awake();
         const source = sourceOf(record);
@@ -400,6 +401,14 @@ function placeOf({ taskEnvelope, baseline }: AttemptRecord): AgentPlace | undefi
 }
 
 const runGone = () => ApplicationFailure.nonRetryable('The run is gone.', 'RUN_GONE');
+
+/** What the worktree shows when an agent is told of another phase was done under the one before. */
+const lookingFirst = (agent: LiveAgent, checkpoints: { now(): Promise<void> }): LiveAgent => ({
+  async command(command) {
+    if (command.type === 'message') await checkpoints.now();
+    return agent.command(command);
+  },
+});
 
 /** Repeated where that is allowed: the next worker goes on. */
 const workerShutDown = () => ApplicationFailure.create({ type: 'WORKER_SHUTDOWN', message: 'The worker shut down.' });

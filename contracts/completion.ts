@@ -105,13 +105,14 @@ export const harnessEvidence = z.object({
   /** Why nothing of the work in the worktree could be kept, when something else was found in its place. */
   workLost: z.string().optional(),
   /**
-   * What was done between looks at the worktree that were taken when the phase changed, the first part first: each ends
-   * with the change `untilSequence`, the last one with the run. Absent when the phase did not change.
+   * What was done in which phases, by the checkpoints of the worktree: from the one that began with the change
+   * `fromSequence` (0: the launch) to that of `toSequence`. Absent when the phase did not change.
    */
   phaseSpans: z
     .array(
       z.object({
-        untilSequence: z.number().int().optional(),
+        fromSequence: z.number().int(),
+        toSequence: z.number().int(),
         commits: z.array(z.object({ sha: z.string(), subject: z.string() })),
         changedFiles: z.array(changedFile),
         truncated: z.boolean(),

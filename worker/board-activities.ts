@@ -53,6 +53,7 @@ export function createBoardActivities(
       ...onBoard,
       claims,
       phases,
+      checkpoints: stores.checkpoints,
       telemetry,
       withdrawApprovals,
       messageProofs: stores.messageProofs,

@@ -7,6 +7,7 @@ import { runtimeManifest } from '../capabilities';
 import { compilePhase, legacyEvidence } from '../phases/evidence';
 import { launchSources } from '../phases/sources';
 import { compileCompletion, judgementOf } from '.';
+import { phaseSpansOf } from './phase-spans';
 
 const at = '2026-01-01T00:00:00.000Z';
 const runtime = runtimeManifest(
@@ -113,7 +114,8 @@ describe('the end of a run is judged against its phase', () => {
   ] as const)('with a look at each change, what was done %s is seen', (_when, phases, guilty) => {
     const spans = (at: number) =>
       [0, 1].map((index) => ({
-        ...(index === 0 ? { untilSequence: 1 } : {}),
+        fromSequence: index,
+        toSequence: index,
         commits: index === at ? committed.commits : [],
         changedFiles: index === at ? written('a.ts').changedFiles : [],
         truncated: false,
@@ -172,4 +174,39 @@ describe('the end of a run is judged against its sandbox preset', () => {
     const changedFiles = [{ path: 'a.pem', previousPath: 'secrets/a.pem', status: 'renamed' as const }];
     expect(codes(completionIn([undefined], { changedFiles }, denying('secrets')))).toEqual(['sandbox-violated']);
   });
+});
+
+test('checkpoints tell in which phase something was done', () => {
+  const look = (createdAt: string, path: string, headSha = 'a') => ({
+    createdAt,
+    headSha,
+    changes: [{ path, status: 'added' as const, attribution: 'agent' as const, conflict: false }],
+    truncated: false,
+  });
+  const spans = phaseSpansOf(
+    [{ at: '2026-01-01T00:00:05.000Z' }],
+    [
+      look('2026-01-01T00:00:01.000Z', 'before'),
+      look('2026-01-01T00:00:06.000Z', 'around'),
+      look('2026-01-01T00:00:09.000Z', 'after', 'b'),
+    ],
+    {
+      ended: 'exit',
+      headSha: 'b',
+      commits: [{ sha: 'b', subject: 'x' }],
+      ...written('before', 'around', 'after', 'late'),
+    },
+    'a',
+  );
+  const paths = spans?.map(({ fromSequence, toSequence, changedFiles, commits }) => [
+    ...[fromSequence, toSequence, commits.length],
+    ...changedFiles.map(({ path }) => path),
+  ]);
+  expect(paths).toEqual([
+    [0, 0, 0, 'before'],
+    [0, 1, 0, 'around'],
+    [1, 1, 1, 'after'],
+    [1, 1, 0, 'late'],
+  ]);
+  expect(phaseSpansOf([], [look('2026-01-01T00:00:01.000Z', 'x')], { ended: 'exit' }, 'a')).toBeUndefined();
 });

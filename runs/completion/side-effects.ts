@@ -57,13 +57,10 @@ const everythingBut = (left?: AllowedSideEffect['kind']): AllowedSideEffect[] =>
 function spansOf(harness: HarnessEvidence, held: HeldAuthority[]): Span[] {
   const observed = harness.phaseSpans ?? [];
   if (observed.length === 0) return [{ seen: harness, held }];
-  let from = 0;
-  return observed.map(({ untilSequence, ...seen }) => {
-    const until = untilSequence ?? Infinity;
-    const span = { seen, held: held.filter(({ sequence }) => sequence >= from && sequence < until) };
-    from = until;
-    return span;
-  });
+  return observed.map(({ fromSequence, toSequence, ...seen }) => ({
+    seen,
+    held: held.filter(({ sequence }) => sequence >= fromSequence && sequence <= toSequence),
+  }));
 }
 
 const allows = (effects: readonly AllowedSideEffect[], kind: AllowedSideEffect['kind'], path?: string): boolean =>
