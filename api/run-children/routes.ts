@@ -5,6 +5,7 @@ import { attemptId } from '../../contracts/common';
 import { launchAnswer } from '../../contracts/launch';
 import { childLaunch, runChild, type RunChild } from '../../contracts/run-child';
 import { runEventPage, runEventQuery } from '../../contracts/run-event';
+import { presentedIdempotencyKey } from '../../platform/http/idempotency';
 import type { Routes } from '../../platform/http/routes';
 import type { AdmissionRequest } from '../../runs/admission/request';
 import type { AttemptRecord } from '../../stores/attempt-store';
@@ -29,6 +30,7 @@ export function runChildRoutes(routes: Routes, context: RunsContext): void {
       method: 'post',
       path: '/run-children',
       operationId: 'launchRunChild',
+      idempotency: 'own',
       summary: 'Launch a child of the attempt on another task',
       body: childLaunch,
       response: launchAnswer,
@@ -40,7 +42,7 @@ export function runChildRoutes(routes: Routes, context: RunsContext): void {
         context,
         taskId,
         { ...launch, parentAttemptId: ancestorOf(auth) },
-        { actor: auth.actor, workspaceId: auth.workspaceId, headerKey: header('x-idempotency-key') },
+        { actor: auth.actor, workspaceId: auth.workspaceId, headerKey: presentedIdempotencyKey(header) },
       ),
   );
 
