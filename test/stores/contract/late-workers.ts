@@ -2,6 +2,8 @@ import { createAttemptStore, type AttemptRecord, type AttemptStore } from '../..
 import type { AttemptState } from '../../../contracts/attempt';
 import type { CompletionResult } from '../../../contracts/completion';
 import type { TerminalClaim } from '../../../runs/completion';
+import { createWorktreeStore } from '../../../stores/worktree-store';
+import { aWorktree } from '../../support/worktrees';
 import { uniqueName, useTwoConnections, type StoreHarness } from './harness';
 
 const at = '2026-01-01T00:00:00.000Z';
@@ -67,6 +69,27 @@ export function lateWorkersContract(harness: StoreHarness): void {
       expect(await late.claim(id, claim, worker(1))).toBeUndefined();
       expect(await other.claim(id, claim, worker(2))).toBeDefined();
       expect(await late.takeOver(id, running!.revision + 1, worker(1))).toBeUndefined();
+    });
+
+    it('is handed no token for a worktree that it gave back, or for a stage that is over', async () => {
+      const [one, two] = await Promise.all([createWorktreeStore(db.one), createWorktreeStore(db.other)]);
+      const taskId = uniqueName();
+      const lease = { leaseId: 'lease', ownerAttemptId: 'first', seconds: 60, expiresAt: at };
+      await one.insert(aWorktree(taskId, { state: 'ready', lease }));
+      const holder = { attemptId: 'first', stage: 'run' } as const;
+      const both = await Promise.all([one.handOut(taskId, holder), two.handOut(taskId, holder)]);
+      expect(both.toSorted()).toEqual([1, 2]);
+      expect([await one.isLast(taskId, holder, 1), await one.isLast(taskId, holder, 2)]).toEqual([false, true]);
+      expect(await one.handOut(taskId, { attemptId: 'first', stage: 'prepare' })).toBeUndefined();
+      expect(await one.handOut(taskId, { attemptId: 'second', stage: 'run' })).toBeUndefined();
+      expect(await one.handOut(taskId, { operationId: 'op_1' })).toBeUndefined();
+      expect(await two.handOut(taskId, { attemptId: 'first', stage: 'reclaim' }, 40)).toBe(41);
+      expect(await one.handOut(taskId, holder)).toBeUndefined();
+
+      const manifest = (await one.get(taskId))!;
+      await one.change(manifest, { lease: { ...lease, ownerAttemptId: 'second' } }, at);
+      expect(await two.isLast(taskId, { attemptId: 'first', stage: 'reclaim' }, 41)).toBe(false);
+      expect(await two.handOut(taskId, { attemptId: 'second', stage: 'prepare' })).toBe(42);
     });
 
     it('is not reclaimed once it has ended, also without a claim', async () => {
