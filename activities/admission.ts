@@ -234,6 +234,7 @@ function newRecord(input: StoredLaunch, createdAt: string, plan: LaunchPlan, hos
     taskId: input.taskId,
     rootAttemptId: input.retry?.rootAttemptId ?? input.attemptId,
     ...(parentAttemptId === undefined ? {} : { parentAttemptId }),
+    ...(input.origin && !input.retry ? { origin: input.origin } : {}),
     retryNumber: input.retry?.retryNumber ?? 0,
     state: 'admitted',
     revision: 1,

@@ -18,7 +18,7 @@ export async function launchOf(
   { requests }: Pick<StoredLaunchSources, 'requests'>,
   record: AttemptRecord,
 ): Promise<StoredLaunch> {
-  const { _id: attemptId, rootAttemptId, parentAttemptId, retryNumber, conversation } = record;
+  const { _id: attemptId, rootAttemptId, parentAttemptId, retryNumber, conversation, origin } = record;
   const request = await requests.get(attemptId);
   return {
     attemptId,
@@ -27,6 +27,7 @@ export async function launchOf(
     actor: record.createdBy,
     maxRetries: record.maxRetries,
     ...(request ? { workspaceId: request.workspaceId } : {}),
+    ...(origin ? { origin } : {}),
     ...(conversation
       ? {
           conversation: {
@@ -50,7 +51,7 @@ export async function launchAfter(
   recovery: Pick<RunRecovery, 'action' | 'route'>,
   attemptId: string,
 ): Promise<StoredLaunch> {
-  const launch = await launchOf(sources, parent);
+  const { origin: _first, ...launch } = await launchOf(sources, parent);
   const agent = recovery.action === 'fallback' ? recovery.route?.agent : undefined;
   return {
     ...launch,

@@ -25,6 +25,17 @@ export const launchRequest = z
   .meta({ id: 'LaunchRequest' });
 export type LaunchRequest = z.infer<typeof launchRequest>;
 
+/** What is launched for a step of a workflow run. */
+export const workflowStepLaunch = launchRequest
+  .omit({ parentAttemptId: true })
+  .extend({
+    taskId,
+    /** The reservation of a launch for the same run, whose execution tree this one joins; left out, it is a root. */
+    rootReservationId: attemptId.optional(),
+  })
+  .meta({ id: 'WorkflowStepLaunch' });
+export type WorkflowStepLaunch = z.infer<typeof workflowStepLaunch>;
+
 const started = z.object({
   taskId,
   attemptId,

@@ -1,4 +1,5 @@
 import type { Filter } from 'mongodb';
+import type { LaunchOrigin } from '../contracts/admission';
 import type { AgentConfig } from '../contracts/agent-config';
 import type { Attempt, AttemptState, HostBaseline } from '../contracts/attempt';
 import type { CompletionResult, Continuation, HarnessEvidence } from '../contracts/completion';
@@ -33,6 +34,8 @@ export interface AttemptRecord extends Omit<Attempt, 'id'> {
   sandbox: SandboxPreset | null;
   /** What the child of an attempt on another task has from that attempt. */
   inherited?: Inherited;
+  /** Where the launch came from, when it was no start by a caller. */
+  origin?: LaunchOrigin;
   /** Words of a person that begin the conversation of this run. */
   message?: { text: string; actor: string };
   /** How the session of the source attempt is gone on with. */

@@ -75,11 +75,14 @@ async function goOn(
     ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
   };
   return launchRun(context, taskId, request, caller, {
-    edge,
-    sourceAttemptId,
-    ...(forkTurnId === undefined ? {} : { forkTurnId }),
-    message,
-    continuation: () => continuationOf(context, source, edge),
+    origin: { source: 'conversation', edge, parentAttemptId: sourceAttemptId },
+    conversation: {
+      edge,
+      sourceAttemptId,
+      ...(forkTurnId === undefined ? {} : { forkTurnId }),
+      message,
+      continuation: () => continuationOf(context, source, edge),
+    },
   });
 }
 

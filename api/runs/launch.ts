@@ -5,6 +5,7 @@ import {
   type LaunchRefusal,
   type LaunchRequest,
 } from '../../contracts/launch';
+import type { LaunchOrigin } from '../../contracts/admission';
 import type { Continuation } from '../../contracts/completion';
 import type { ConversationSource } from '../../contracts/conversation';
 import type { LaunchPreview } from '../../contracts/launch-manifest';
@@ -36,6 +37,12 @@ export interface LaunchConversation extends ConversationSource {
   continuation: () => Promise<Continuation>;
 }
 
+/** Where a launch comes from that is no start by a caller. */
+export interface LaunchFrom {
+  origin: LaunchOrigin;
+  conversation?: LaunchConversation;
+}
+
 /**
  * Starts a run, or answers again what the same idempotency key was answered before, also after restarts and by another
  * replica. The claim of a key comes before the workflow, so that two requests with one key are one run.
@@ -45,11 +52,11 @@ export async function launchRun(
   taskId: string,
   body: LaunchRequest,
   caller: LaunchCaller,
-  conversation?: LaunchConversation,
+  from?: LaunchFrom,
 ): Promise<LaunchAnswer> {
   const { idempotencyKey: bodyKey, ...request } = body;
   const key = parseKey(caller.headerKey) ?? bodyKey;
-  const answer = await launchOnce(context, taskId, request, { ...caller, key }, conversation);
+  const answer = await launchOnce(context, taskId, request, { ...caller, key }, from);
   return withCallback(context, answer, { actor: caller.actor, launchKey: key });
 }
 
@@ -58,9 +65,10 @@ async function launchOnce(
   taskId: string,
   request: Omit<LaunchRequest, 'idempotencyKey'>,
   { key, ...caller }: LaunchCaller & { key: string | undefined },
-  conversation: LaunchConversation | undefined,
+  from: LaunchFrom | undefined,
 ): Promise<LaunchAnswer> {
-  const requestDigest = requestIdentity(taskId, request, conversation);
+  const conversation = from?.conversation;
+  const requestDigest = requestIdentity(taskId, request, from);
   const known = key === undefined ? undefined : await context.launches.find(taskId, key);
   if (known && known.requestDigest !== requestDigest) {
     throw conflict(
@@ -93,7 +101,8 @@ async function launchOnce(
     workspaceId: caller.workspaceId,
     ...context.settings,
     maxRetries,
-    ...goesOn,
+    ...(from ? { origin: from.origin } : {}),
+    ...(goesOn ? { conversation: goesOn } : {}),
   };
   const outcome =
     (await context.launcher.launch(input, caller.workspaceId)) ?? (await context.attempts.get(claim.attemptId))?.launch;
@@ -105,11 +114,16 @@ async function launchOnce(
 }
 
 /** Two requests under one key are the same when everything that was asked is. */
-const requestIdentity = (taskId: string, request: object, conversation: LaunchConversation | undefined): string => {
-  if (!conversation) return digestOf({ taskId, request });
-  const { continuation: _continuation, ...asked } = conversation;
-  return digestOf({ taskId, request, conversation: asked });
-};
+function requestIdentity(taskId: string, request: object, { origin, conversation }: Partial<LaunchFrom> = {}): string {
+  const { continuation: _continuation, ...asked } = conversation ?? {};
+  return digestOf({
+    taskId,
+    request,
+    ...(conversation ? { conversation: asked } : {}),
+    // That of a conversation says nothing more. Keys of earlier versions were claimed without it.
+    ...(origin && origin.source !== 'conversation' ? { origin } : {}),
+  });
+}
 
 /** Writes down what the launch goes on with, before anything is launched; the first one stands. */
 async function remember(
@@ -118,16 +132,13 @@ async function remember(
   { continuation: ask, ...conversation }: LaunchConversation,
   known: Continuation | undefined,
   { actor }: LaunchCaller,
-): Promise<Pick<AgentRunInput, 'conversation' | 'origin'>> {
+): Promise<NonNullable<AgentRunInput['conversation']>> {
   const { edge, sourceAttemptId } = conversation;
   if (!(await conversations.get(attemptId))) {
     const continuation = known ?? (await ask());
     await conversations.put({ _id: attemptId, ...conversation, continuation, actor, createdAt });
   }
-  return {
-    conversation: { documentId: attemptId, edge, sourceAttemptId },
-    origin: { source: 'conversation', edge, parentAttemptId: sourceAttemptId },
-  };
+  return { documentId: attemptId, edge, sourceAttemptId };
 }
 
 /** Compiles what `start` would, through the same gate, without an attempt, and compares it with a parent attempt. */

@@ -7,3 +7,6 @@ export const ofAttempt = z.strictObject({ taskId, attemptId });
 
 /** Of what concerns a run of a workflow, whose id is whatever was chosen for it. */
 export const ofWorkflowRun = z.strictObject({ runId: text(200, 1) });
+
+/** Of what concerns one of its steps. */
+export const ofWorkflowStep = z.strictObject({ runId: text(200, 1), stepId: text(200, 1) });

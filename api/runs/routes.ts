@@ -20,6 +20,7 @@ import { recoveryRoutes } from './recovery';
 import { runReportRoutes } from './routes.reports';
 import { readStatus } from './status';
 import { stopRun } from './stop';
+import { workflowStepRoutes } from './workflow-step';
 
 const tag = 'runs';
 
@@ -31,6 +32,7 @@ export function runRoutes(routes: Routes, context: RunsContext): void {
   conversationRoutes(routes, context);
   recoveryRoutes(routes, context);
   runReportRoutes(routes, context);
+  workflowStepRoutes(routes, context);
 
   routes.add(
     {

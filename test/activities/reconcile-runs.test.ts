@@ -8,6 +8,7 @@ import { createAttemptStore, type AttemptRecord } from '../../stores/attempt-sto
 import type { Database } from '../../stores/collection';
 import { createRecoveryStore } from '../../stores/recovery-store';
 import { openSqlite } from '../../stores/sqlite/database';
+import type { AgentRunInput } from '../../workflows/agent-run/messages';
 
 const log = createLog({ name: 'test', level: 'silent' });
 let directory: TempDir;
@@ -52,7 +53,11 @@ test('every run and every recovery is looked at, however many there are', async 
   for (const n of [1, 2, 3]) await recoveries.schedule(aRecovery(`failed-${n}`, 'scheduled'));
   await recoveries.schedule(aRecovery('failed-before', 'launched'));
 
+  const origin = { source: 'workflow', edge: 'root', workflow: { runId: 'run-1', stepId: 'build' } };
+  await attempts.create({ ...anAttempt('admitted-step', 'admitted'), origin } as AttemptRecord);
+
   const takenUp: string[] = [];
+  const origins: object[] = [];
   const asked: string[] = [];
   const watched: string[] = [];
   const deps = {
@@ -65,7 +70,11 @@ test('every run and every recovery is looked at, however many there are', async 
         asked.push(id);
         return Promise.resolve('open');
       },
-      takeUpRun: ({ attemptId }: { attemptId: string }) => Promise.resolve(void takenUp.push(attemptId)),
+      takeUpRun: (run: AgentRunInput) => {
+        takenUp.push(run.attemptId);
+        if (run.origin) origins.push(run.origin);
+        return Promise.resolve();
+      },
     },
     watchRemote: (remote: AttemptRecord[]) => Promise.resolve(void watched.push(...remote.map(({ _id }) => _id))),
     log,
@@ -77,8 +86,10 @@ test('every run and every recovery is looked at, however many there are', async 
   const found = await asyncLocalStorage.run(context as unknown as Context, reconcileRuns);
 
   const lost = states.slice(0, 5).flatMap((state) => [`${state}-1`, `${state}-3`]);
-  expect(takenUp.toSorted()).toEqual([...lost, 'running-far'].toSorted());
+  expect(takenUp.toSorted()).toEqual([...lost, 'running-far', 'admitted-step'].toSorted());
+  // It may have been lost before admission wrote down where it comes from.
+  expect(origins).toEqual([origin]);
   expect(asked).toEqual(['failed-1', 'failed-2', 'failed-3']);
   expect(watched).toEqual(['running-far']);
-  expect(found).toEqual({ looked: 16 + 3, runs: 11, recoveries: 0 });
+  expect(found).toEqual({ looked: 17 + 3, runs: 12, recoveries: 0 });
 });

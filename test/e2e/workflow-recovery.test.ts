@@ -119,3 +119,59 @@ test('a retry and the fallback of a step are still of that step, and what is lau
   });
   expect(await cancel(runId, { stepId, parentRunId: attemptId })).toMatchObject({ body: { code: 'STALE_ATTEMPT' } });
 });
+
+describe('a step that is started over HTTP', () => {
+  const aTask = async () => (await stack.call.createTask({ title: 'A step', git: { repo: 'sample' } })).id as string;
+  const start = async (runId: string, stepId: string, body: object, key?: string) =>
+    stack.call.post(
+      `/api/workflows/runs/${encodeURIComponent(runId)}/steps/${encodeURIComponent(stepId)}/start`,
+      { agent: 'worker-bee', ...body },
+      key === undefined ? {} : { 'x-idempotency-key': key },
+    );
+  const admissionOf = (attemptId: string) => stack.call.ok('GET', `/api/admission/${attemptId}`);
+
+  test('belongs to its run, and to the tree of the launch whose reservation it names', async () => {
+    const [first, second] = [await aTask(), await aTask()];
+    const root = await start('run: 4 / a', 'plan it', { taskId: first });
+    expect(root).toMatchObject({ status: 201, body: { taskId: first, status: 'running', agent: 'worker-bee' } });
+    const { attemptId: rootReservationId } = root.body;
+    expect(await admissionOf(rootReservationId)).toMatchObject({
+      request: { source: 'workflow' },
+      workflow: { runId: 'run: 4 / a', stepId: 'plan it' },
+      tree: { rootObjectiveId: rootReservationId, edge: 'root', depth: 0 },
+    });
+    const step = await start('run: 4 / a', 'build it', { taskId: second, rootReservationId });
+    expect(step.status).toBe(201);
+    expect(await admissionOf(step.body.attemptId)).toMatchObject({
+      request: { source: 'workflow' },
+      workflow: { runId: 'run: 4 / a', stepId: 'build it', rootReservationId },
+      tree: { rootObjectiveId: rootReservationId, parentNodeId: rootReservationId, edge: 'workflow-step', depth: 1 },
+    });
+    await Promise.all([stack.call.ended(first), stack.call.ended(second)]);
+
+    const another = await start('run_5', 'build it', { taskId: await aTask(), rootReservationId });
+    expect(another).toMatchObject({ status: 409, body: { code: 'WORKFLOW_RUN_MISMATCH' } });
+    const unknown = await start('run_5', 'build it', {
+      taskId: await aTask(),
+      rootReservationId: 'attempt_nobody0000',
+    });
+    expect(unknown).toMatchObject({ status: 404, body: { details: { resource: 'reservation' } } });
+    const parent = await start('run_5', 'build it', { taskId: first, parentAttemptId: rootReservationId });
+    expect(parent).toMatchObject({ status: 400, body: { details: { issues: [{ path: 'parentAttemptId' }] } } });
+  });
+
+  test('is one run under one key, and another step under that key is refused', async () => {
+    const taskId = await aTask();
+    const [one, same] = await Promise.all([
+      start('run_6', 'build it', { taskId }, 'step-of-run-6'),
+      start('run_6', 'build it', { taskId }, 'step-of-run-6'),
+    ]);
+    expect(one.status).toBe(201);
+    expect(same.body).toEqual(one.body);
+    await stack.call.ended(taskId);
+    expect(await start('run_6', 'test it', { taskId }, 'step-of-run-6')).toMatchObject({
+      status: 409,
+      body: { code: 'IDEMPOTENCY_KEY_REUSED' },
+    });
+  });
+});
