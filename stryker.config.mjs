@@ -29,7 +29,7 @@ export default {
   checkers: [],
   disableTypeChecks: false,
   concurrency: 2,
-  timeoutMS: 20_000,
+  timeoutMS: 8_000,
   reporters: ['clear-text', 'json'],
   clearTextReporter: { allowColor: false, logTests: false, reportTests: false },
   jsonReporter: { fileName: '.cache/mutation.json' },
