@@ -25,6 +25,7 @@ import { phaseScenarios } from './scenarios/phases';
 import { provenScenarios } from './scenarios/proven';
 import { reattachedScenarios } from './scenarios/reattached';
 import { repositoryScenarios } from './scenarios/repositories';
+import { retentionScenarios } from './scenarios/retention';
 import { rewindScenarios } from './scenarios/rewinds';
 import { runScenarios } from './scenarios/runs';
 import type { Recording, Stage } from './scenarios/stage';
@@ -40,6 +41,7 @@ const groups: Record<string, (stage: Stage) => Promise<Recording[]>> = {
   worktrees: worktreeScenarios,
   repositories: repositoryScenarios,
   attachments: attachmentScenarios,
+  retention: retentionScenarios,
   hooks: hookScenarios,
   approvals: approvalScenarios,
   phases: phaseScenarios,
