@@ -7,6 +7,7 @@ import type { Routes } from '../../platform/http/routes';
 import { parseOrRefuse } from '../../platform/http/validation';
 import type { AgentConfiguration } from '../../stores/agent-config-store';
 import type { ApiContext } from '../context';
+import { refuseCredentials } from './credentials';
 
 const tag = 'config';
 
@@ -54,6 +55,7 @@ export function agentConfigRoutes(routes: Routes, { agents }: Pick<ApiContext, '
       }),
     },
     async ({ body, header }, ctx) => {
+      refuseCredentials(body);
       const { agents: list, expectedRevision: bodyRevision } = Array.isArray(body)
         ? { ...parseOrRefuse(agentConfigList, { agents: body }), expectedRevision: undefined }
         : body;

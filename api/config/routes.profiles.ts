@@ -7,6 +7,7 @@ import type { HttpContext } from '../../platform/http/context';
 import type { Routes } from '../../platform/http/routes';
 import { slicePage } from '../../platform/lists/slice';
 import type { ApiContext } from '../context';
+import { refuseCredentials } from './credentials';
 import { statedRevision, withRevision } from './revisions';
 
 const tag = 'config';
@@ -65,6 +66,7 @@ export function profileRoutes(routes: Routes, { profiles }: Pick<ApiContext, 'pr
       audit: ({ params }) => ({ action: 'profile.update', resource: params.id }),
     },
     async ({ params, body, header }, ctx: HttpContext) => {
+      refuseCredentials(body);
       const expected = await statedRevision('profiles', params.id, header, profiles);
       return withRevision(ctx, 'profiles', await profiles.put(params.id, body, expected));
     },

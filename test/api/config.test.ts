@@ -77,6 +77,44 @@ describe('agents', () => {
     expect(refused.body.details.issues).toContainEqual(expect.objectContaining({ path, message }));
   });
 
+  it.each([
+    ['an argument', { args: ['-v', `--header=Bearer ${'a1'.repeat(12)}`] }, 'args.1'],
+    ['the argument after its option', { args: ['--api-key', 'correct-horse-battery'] }, 'args.1'],
+    ['the value of a token', { args: ['--github-token', 'correct-horse-battery'] }, 'args.1'],
+    ['a variable with its value', { args: ['MODEL_TOKEN=correct-horse-battery', 'bee'] }, 'args.0'],
+    ['the arguments of its version', { versionArgs: ['--password=correct-horse-battery'] }, 'versionArgs.0'],
+    ['arguments where it is not trusted', { untrustedArgs: ['--secret', 'correct-horse-battery'] }, 'untrustedArgs.1'],
+    ['the command', { command: 'API_KEY=correct-horse-battery bee' }, 'command'],
+    ['the name of a variable', { environmentKeys: ['MODEL_KEY', 'AKIAIOSFODNN7EXAMPLE'] }, 'environmentKeys.1'],
+  ])('are refused with a credential in %s, which is not repeated', async (_case, fields, path) => {
+    for (const [body, prefix] of [
+      [{ agents: [agent('a'), agent('b', fields)] }, 'agents.1'],
+      [[agent('a'), agent('b', fields)], '1'],
+    ] as const) {
+      const refused = await put(body);
+      expect(refused.status).toBe(400);
+      expect(refused.body.details.issues).toEqual([
+        expect.objectContaining({ path: `${prefix}.${path}`, code: 'credential' }),
+      ]);
+      expect(JSON.stringify(refused.body)).not.toMatch(/battery|a1a1|AKIA/);
+    }
+    expect((await board.call('GET', '/api/config/agents')).body.revision).toBe(0);
+  });
+
+  it('may name the files and variables that their credentials are in', async () => {
+    const args = [
+      '--token-file',
+      '/run/keys/token',
+      '--api-key-file',
+      '/run/keys/model',
+      '--max-token=10000000',
+      '--token',
+      'stdin',
+    ];
+    const answer = await put([agent('a', { args, environmentKeys: ['MODEL_KEY', 'GITHUB_TOKEN'] })]);
+    expect(answer).toMatchObject({ status: 200, body: { agents: [{ args }] } });
+  });
+
   it('are replaced by exactly one of many who have seen the same revision', async () => {
     await put({ agents: [agent('seen')] });
     const replies = await Promise.all(

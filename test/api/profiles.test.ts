@@ -92,6 +92,39 @@ describe('profiles', () => {
     expect(answer.body.details.issues.map((issue: { path: string }) => issue.path)).toContain(path);
   });
 
+  test.each([
+    ['instructions', { instructions: 'Log in with password=correct-horse-battery.' }, 'instructions'],
+    ['the description', { description: `key sk-${'x'.repeat(40)}` }, 'description'],
+    ['the name', { name: `ghp_${'a1'.repeat(18)}` }, 'name'],
+    ['the model', { model: 'https://me:letmein@models.example.org' }, 'model'],
+    [
+      'a restriction',
+      { restrictions: { tools: { denied: ['shell', 'AKIAIOSFODNN7EXAMPLE'] } } },
+      'restrictions.tools.denied.1',
+    ],
+  ])('a credential in %s is refused by its path, is not repeated, and is not kept', async (_name, fields, path) => {
+    const answer = await api.call('PUT', '/api/config/profiles/leaky', { body: { ...profile, ...fields } });
+    expect(answer).toMatchObject({ status: 400, body: { details: { issues: [{ path, code: 'credential' }] } } });
+    expect(JSON.stringify(answer.body)).not.toMatch(/battery|sk-x|ghp_|letmein|AKIA/);
+    expect((await api.call('GET', '/api/config/profiles/leaky')).status).toBe(404);
+  });
+
+  test('may speak of credentials, and hold digests and identities', async () => {
+    const instructions = [
+      'Never write a password, token or API key into a file. Ask for the password: no.',
+      `The build is sha256:${'0123456789abcdef'.repeat(4)}, made from ${'ab12'.repeat(10)}.`,
+      'The ticket is 123e4567-e89b-12d3-a456-426614174000; see https://host:8080/a@b.',
+    ].join('\n');
+    const restrictions = {
+      tools: { denied: ['password', 'password-manager'] },
+      permissions: ['token', 'token.read-write'],
+    };
+    const answer = await api.call('PUT', '/api/config/profiles/wordy', {
+      body: { ...profile, instructions, restrictions },
+    });
+    expect(answer).toMatchObject({ status: 200, body: { instructions, restrictions } });
+  });
+
   test.each(['..%2f..', '%00', 'a b', 'a'.repeat(65), '__proto__'])('the hostile id %s is refused', async (id) => {
     expect([400, 404]).toContain((await api.call('PUT', `/api/config/profiles/${id}`, { body: profile })).status);
   });

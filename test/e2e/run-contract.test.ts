@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { agentConfig } from '../../contracts/agent-config';
 import { digestOf } from '../../runs/digest';
+import { createAgentConfigStore } from '../../stores/agent-config-store';
 import { createAttemptStore } from '../../stores/attempt-store';
 import { openDatabase } from '../../stores/open';
 import { createLog } from '../../platform/log/log';
@@ -19,7 +21,6 @@ beforeAll(async () => {
     scriptAgent('worker-bee'),
     { ...scriptAgent('worker-bee', '5'), type: 'other-bee', model: 'large' },
     { ...scriptAgent('contract-witness'), environmentKeys: ['WITNESS_API'] },
-    { ...scriptAgent('worker-bee', '--api-key', 'correct-horse-battery'), type: 'leaky' },
     { type: 'elsewhere', name: 'Elsewhere', provider: 'remote-callback' },
   ]);
 });
@@ -29,6 +30,27 @@ afterAll(() => stack.close());
 const aTask = (fields: object = {}) => stack.call.createTask({ title: 'Do it', git: { repo: 'sample' }, ...fields });
 const preview = (taskId: string, body: object = {}) =>
   stack.call.ok('POST', `/api/agents/${taskId}/launch-preview`, body);
+
+const itsDatabase = () =>
+  openDatabase({
+    mongoUrl: stack.env.MONGODB_URL,
+    dataDir: stack.env.BOARD_DATA_DIR,
+    log: createLog({ name: 'test', level: 'silent' }),
+  });
+
+/** An agent that was configured before credentials were refused where they are saved. */
+async function rememberLeaky(): Promise<void> {
+  const database = await itsDatabase();
+  try {
+    const store = await createAgentConfigStore(database);
+    const { agents } = await store.read();
+    if (agents.some(({ type }) => type === 'leaky')) return;
+    const leaky = { ...scriptAgent('worker-bee', '--api-key', 'correct-horse-battery'), type: 'leaky' };
+    await store.replace([...agents, agentConfig.parse(leaky)]);
+  } finally {
+    await database.close();
+  }
+}
 
 /** Previews, starts and waits; answers both manifests. */
 async function both(taskId: string, body: object = {}) {
@@ -98,11 +120,7 @@ test('the contract is recorded before the agent exists, and the agent is given t
 });
 
 test('a contract that is recorded is never written again', async () => {
-  const database = await openDatabase({
-    mongoUrl: stack.env.MONGODB_URL,
-    dataDir: stack.env.BOARD_DATA_DIR,
-    log: createLog({ name: 'test', level: 'silent' }),
-  });
+  const database = await itsDatabase();
   try {
     const attempts = await createAttemptStore(database);
     const task = await aTask();
@@ -164,6 +182,7 @@ test('neither preview nor manifest holds the words of a task, and credentials re
 });
 
 test.each(['launch-preview', 'start'])('a configuration with a credential in it is refused by %s', async (endpoint) => {
+  await rememberLeaky();
   const task = await aTask();
   const answer = await stack.call.post(`/api/agents/${task.id}/${endpoint}`, { agent: 'leaky' });
   expect(answer).toMatchObject({ status: 409, body: { code: 'SECRET_IN_LAUNCH', details: { agent: 'leaky' } } });
