@@ -24,6 +24,7 @@ import { decideCapacity } from './admission-control/decide';
 import type { AdmissionControl } from './admission-control/dependencies';
 import { requestOf } from './admission-control/request';
 import { takeTask } from './admission-control/run-active';
+import { watcherProblem } from './admission-control/watcher';
 import { plannedFields } from './launch-snapshot';
 import { endRefusedLaunch, endUnplannedRetry } from './refused-launch';
 import { storedLaunch, type StoredLaunch } from './stored-launch';
@@ -86,6 +87,8 @@ export function createAdmissionActivities(deps: AdmissionDependencies) {
       if (cancelled) return { ...admitted, launch: await refuse(record, cancelled, decidedAt) };
       const request = await requestOf({ ...deps, ...deps.admission }, input, record, decidedAt);
       if ('status' in request) return { ...admitted, launch: await refuse(record, request, decidedAt) };
+      const blocked = await watcherProblem(deps.admission, request);
+      if (blocked) return { ...admitted, launch: await refuse(record, blocked, decidedAt) };
       const decided = await decideCapacity(deps.admission, request);
       switch (decided.decision) {
         case 'held':

@@ -25,6 +25,9 @@ const idOf = (type: string, dedupeKey: string | undefined): string =>
     ? newRecordId('event', 12)
     : `event_${createHash('sha256').update(`${type}\n${dedupeKey}`).digest('hex').slice(0, 24)}`;
 
+/** Sums of decimal fractions: what is below a billionth is noise. */
+const withoutNoise = (sum: number): number => Math.round(sum * 1e9) / 1e9;
+
 const present = ({ _id, ...event }: Document): TelemetryEvent => ({ id: _id, ...event });
 
 /** What runs and tasks report about themselves. */
@@ -94,6 +97,15 @@ export async function createTelemetryStore(db: Database, now: () => Date = opera
       };
     },
 
+    /** What all runs have cost since a moment, in US dollars. */
+    async costSince(since: string): Promise<number> {
+      const [sums] = await events.aggregate([
+        { $match: { type: 'run.tokens', timestamp: { $gte: since } } },
+        { $group: { _id: null, cost: { $sum: '$cost' } } },
+      ]);
+      return withoutNoise(Number(sums?.['cost'] ?? 0));
+    },
+
     /** What an attempt, or several together, have used, over every report of it. */
     async usageOf(attempts: string | string[]): Promise<RunUsage> {
       const attemptId = typeof attempts === 'string' ? attempts : { $in: attempts };
@@ -114,8 +126,7 @@ export async function createTelemetryStore(db: Database, now: () => Date = opera
         inputTokens: of('inputTokens'),
         outputTokens: of('outputTokens'),
         cacheTokens: of('cacheTokens'),
-        // Sums of decimal fractions: what is below a billionth is noise.
-        cost: Math.round(of('cost') * 1e9) / 1e9,
+        cost: withoutNoise(of('cost')),
       };
     },
   };

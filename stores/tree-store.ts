@@ -41,6 +41,10 @@ export interface TreeRecord {
   createdAt: string;
 }
 
+/** How often watchers have gone on with runs of a tree, besides one launch that is being decided. */
+export const continuationsIn = (tree: Pick<TreeRecord, 'nodes'> | undefined, besides?: string): number =>
+  Object.entries(tree?.nodes ?? {}).filter(([id, { source }]) => source === 'watcher' && id !== besides).length;
+
 const nodeOf = (request: AdmissionRequest): TreeNode => ({
   parent: request.parentNodeId,
   edge: request.edge,

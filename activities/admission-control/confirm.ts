@@ -16,6 +16,7 @@ import { budgetsOfTree } from '../../stores/tree-telemetry';
 import { isSetMeanwhile } from '../task';
 import { policiesFor, type AdmissionControl } from './dependencies';
 import { budgetMessage, pauseTree, traceBudget } from './tree-gate';
+import { watcherProblem } from './watcher';
 
 export interface ConfirmDependencies {
   admission: AdmissionControl;
@@ -99,7 +100,7 @@ async function driftOf(
       return drifted('repository', `The repository ${record.repository.name} was changed while the launch waited.`);
     }
   }
-  return lineageDrift(deps, admission, request);
+  return (await watcherProblem(deps.admission, request)) ?? lineageDrift(deps, admission, request);
 }
 
 async function lineageDrift(

@@ -14,6 +14,7 @@ import type { RoutingStore } from '../../stores/routing-store';
 import type { RunEventStore } from '../../stores/run-event-store';
 import type { TraceStore } from '../../stores/trace-store';
 import type { TelemetryStore } from '../../stores/telemetry-store';
+import type { TreeStore } from '../../stores/tree-store';
 import type { WorktreeStore } from '../../stores/worktree-store';
 import type { RunTimings } from '../../workflows/agent-run/messages';
 import type { RunLauncher } from './launcher';
@@ -28,6 +29,7 @@ export interface RunsContext extends LaunchSources {
   activeRuns: Pick<ActiveRunStore, 'release'>;
   attempts: AttemptStore;
   admissionRequests: AdmissionRequestStore;
+  trees: Pick<TreeStore, 'get'>;
   launches: LaunchStore;
   recoveries: RecoveryStore;
   callbackSecrets: CallbackSecretStore;

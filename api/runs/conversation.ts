@@ -15,6 +15,7 @@ import { verifiedAttempt } from './attempt';
 import type { RunsContext } from './context';
 import { launchRun, type LaunchCaller } from './launch';
 import { ofTask } from './parameters';
+import { requireContinuation } from './watcher';
 
 /** New attempts that go on with the session of an earlier one. */
 export function conversationRoutes(routes: Routes, context: RunsContext): void {
@@ -49,6 +50,25 @@ export function conversationRoutes(routes: Routes, context: RunsContext): void {
         }),
     );
   }
+
+  routes.add(
+    {
+      ...common,
+      path: '/agents/:taskId/conversation/continue',
+      operationId: 'continueConversation',
+      summary: 'Follow up an ended attempt for a watcher, where its policy allows that without a person',
+      body: conversationRequest,
+    },
+    ({ params, body: asked, auth, header }) =>
+      goOn(
+        context,
+        params.taskId,
+        'follow-up',
+        asked,
+        { actor: auth.actor, workspaceId: auth.workspaceId, headerKey: presentedIdempotencyKey(header) },
+        { byWatcher: true },
+      ),
+  );
 }
 
 /** Launches through the same gate and admission as a start, with exactly this terminal attempt as its source. */
@@ -58,6 +78,7 @@ async function goOn(
   edge: ConversationEdge,
   { sourceAttemptId, message, forkTurnId, phase, commitPolicy, idempotencyKey }: ForkRequest,
   caller: LaunchCaller,
+  { byWatcher = false }: { byWatcher?: boolean } = {},
 ): Promise<LaunchAnswer> {
   const source = await verifiedAttempt(context, taskId, sourceAttemptId);
   // The protocol of these agents forks a session where it is, and at no turn before.
@@ -75,13 +96,19 @@ async function goOn(
     ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
   };
   return launchRun(context, taskId, request, caller, {
-    origin: { source: 'conversation', edge, parentAttemptId: sourceAttemptId },
+    origin: byWatcher
+      ? { source: 'watcher', edge, parentAttemptId: sourceAttemptId }
+      : { source: 'conversation', edge, parentAttemptId: sourceAttemptId },
     conversation: {
       edge,
       sourceAttemptId,
       ...(forkTurnId === undefined ? {} : { forkTurnId }),
       message,
-      continuation: () => continuationOf(context, source, edge),
+      continuation: async () => {
+        const continuation = await continuationOf(context, source, edge);
+        if (byWatcher) await requireContinuation(context, source, { message, actor: caller.actor });
+        return continuation;
+      },
     },
   });
 }

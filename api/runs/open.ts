@@ -10,6 +10,7 @@ import { createLaunchStore } from '../../stores/launch-store';
 import { createRecoveryStore } from '../../stores/recovery-store';
 import { createRunCommandStore } from '../../stores/run-command-store';
 import { createRunEventStore } from '../../stores/run-event-store';
+import { createTreeStore } from '../../stores/tree-store';
 import { createWorktreeStore } from '../../stores/worktree-store';
 import type { ApiContext } from '../context';
 import type { AskHost } from '../temporal/ask-host';
@@ -66,6 +67,7 @@ export async function openRuns(
     admissionRequests,
     activeRuns,
     audit,
+    trees: await createTreeStore(database),
     launches,
     recoveries,
     callbackSecrets,

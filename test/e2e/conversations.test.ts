@@ -139,6 +139,114 @@ test('an attempt that goes on is steered, not followed up', async () => {
   await stack.call.ok('POST', `/api/agents/${task.id}/stop`, { attemptId });
 });
 
+describe('a watcher', () => {
+  const off = { enabled: false, globalKillSwitch: true, defaultMode: 'ask_always' };
+  const on = { enabled: true, globalKillSwitch: false, defaultMode: 'auto', maxContinuationsPerRun: 3, spendCapUsd: 5 };
+  const limits = (runs: number | null) => ({ admission: { limits: { provider: { runs } } } });
+  const settings = (features: object) => stack.call.ok('PATCH', '/api/settings/features', features);
+  beforeEach(() => settings({ watcher: on }));
+  afterAll(() => settings({ watcher: off, ...limits(null) }));
+
+  const untilEnded = (taskId: string, attemptId: string) =>
+    eventually(async () => {
+      const attempt = await stack.call.ok('GET', `/api/agents/${taskId}/attempts/${attemptId}`);
+      expect(attempt.state).toBe('ended');
+      return attempt;
+    });
+  const refused = (code: string, decided: object = {}) => ({
+    status: 409,
+    body: { code, details: { traceId: expect.any(String), ...decided } },
+  });
+
+  test('goes on with a run as its policy allows, as often as it allows, in whatever order it asks', async () => {
+    const { taskId, attemptId, goOn } = await anEnded('rememberer');
+    await settings({ watcher: { ...on, maxContinuationsPerRun: 2 } });
+    const key = { 'x-idempotency-key': `watch-${taskId}` };
+    const first = await goOn('continue', { message: 'and now?' }, key);
+    expect(first).toMatchObject({ status: 201, body: { status: 'running' } });
+    expect(await untilEnded(taskId, first.body.attemptId)).toMatchObject({
+      parentAttemptId: attemptId,
+      completion: { summary: 'follow-up of thread-7: and now?' },
+    });
+    expect(await stack.call.ok('GET', `/api/admission/${first.body.attemptId}`)).toMatchObject({
+      request: { source: 'watcher' },
+      tree: { edge: 'follow-up', parentNodeId: attemptId, depth: 1 },
+    });
+    // Beside the first and not after it: it is the same run that is gone on with.
+    const second = await goOn('continue', { message: 'or so?' });
+    expect(second.status).toBe(201);
+    await untilEnded(taskId, second.body.attemptId);
+    for (const sourceAttemptId of [attemptId, first.body.attemptId, second.body.attemptId]) {
+      expect(await goOn('continue', { message: 'more', sourceAttemptId })).toMatchObject(
+        refused('CONTINUATION_BLOCKED', { decision: 'blocked', caps: { maxContinuations: 2 } }),
+      );
+    }
+    // A person may go on nevertheless, and a repeated request is no further one.
+    expect((await goOn('continue', { message: 'and now?' }, key)).body).toEqual(first.body);
+    const person = await goOn('follow-up', { message: 'and now?' });
+    expect(person.status).toBe(201);
+    await untilEnded(taskId, person.body.attemptId);
+  });
+
+  test('waits for a person where its policy says so, and does nothing while it is off', async () => {
+    const { attemptId, goOn } = await anEnded('rememberer');
+    const words = 'then rm -rf build';
+    expect(await goOn('continue', { message: words })).toMatchObject(
+      refused('CONTINUATION_NEEDS_APPROVAL', { decision: 'approval', riskClasses: ['destructive_command'] }),
+    );
+    await settings({ watcher: { defaultMode: 'ask_always' } });
+    expect(await goOn('continue', { message: 'x' })).toMatchObject(refused('CONTINUATION_NEEDS_APPROVAL'));
+    await settings({ watcher: { globalKillSwitch: true } });
+    expect(await goOn('continue', { message: 'x' })).toMatchObject(refused('CONTINUATION_BLOCKED'));
+    const { entries } = await stack.call.ok('GET', `/api/audit?action=watcher-policy.evaluate&resource=${attemptId}`);
+    expect(entries.map(({ details }: { details: { decision: string } }) => details.decision).toSorted()).toEqual([
+      'approval',
+      'approval',
+      'blocked',
+    ]);
+    expect(JSON.stringify(entries)).not.toContain('build');
+  });
+
+  test('looks at what the stores know: the cost of this month and failed tests', async () => {
+    const { taskId, attemptId, goOn } = await anEnded('rememberer');
+    await stack.call.ok('POST', '/api/telemetry/events', {
+      type: 'run.tokens',
+      taskId,
+      attemptId,
+      agent: 'rememberer',
+      model: 'large',
+      inputTokens: 1,
+      outputTokens: 1,
+      cost: 7.25,
+    });
+    const answer = await goOn('continue', { message: 'x' });
+    expect(answer).toMatchObject(refused('CONTINUATION_BLOCKED', { riskClasses: ['policy_violation'] }));
+    expect(answer.body.message).toMatch(/^7\.25 USD were spent this month/);
+  });
+
+  test('that waits in the queue ends there when the kill switch is turned on', async () => {
+    const { taskId, goOn } = await anEnded('rememberer');
+    await settings({ watcher: { spendCapUsd: 1_000 } });
+    const busy = await stack.call.createTask({ title: 'x', git: { repo: 'sample' } });
+    const { attemptId: holder } = await stack.call.start(busy.id, { agent: 'long-bee' });
+    await settings(limits(1));
+    const launched = await eventually(async () => {
+      const answer = await goOn('continue', { message: 'and now?' });
+      expect(answer.body).toMatchObject({ status: 'queued' });
+      return answer.body;
+    });
+    await settings({ watcher: { globalKillSwitch: true } });
+    await stack.call.ok('POST', `/api/agents/${busy.id}/stop`, { attemptId: holder });
+    await eventually(async () => {
+      const entry = await stack.call.ok('GET', `/api/admission/queue/${launched.attemptId}`);
+      expect(entry).toMatchObject({ entry: { state: 'terminal', outcome: { code: 'CONTINUATION_BLOCKED' } } });
+    });
+    await untilEnded(taskId, launched.attemptId);
+    const kinds = (await stack.call.events(taskId, launched.attemptId)).map(({ kind }) => kind);
+    expect(kinds).not.toContain('run.started');
+  });
+});
+
 describe('what a launch asks to be enforced of an agent that speaks the protocol', () => {
   const launch = async (agent: string, description: string, body: object) => {
     const task = await stack.call.createTask({ title: agent, description, git: { repo: 'sample' } });

@@ -67,7 +67,7 @@ const byPath: [RegExp, Permission][] = [
   [/^\/api\/(policies|tool-policies|sandbox-policies)(\/|$)/, 'policy:write'],
   // Starting, stopping and overriding agents.
   [/^\/api\/agents\/\{taskId\}\/(start|stop|launch-preview|watchdog\/.*|.*\/callback-secret)$/, 'agent:write'],
-  [/^\/api\/agents\/\{taskId\}\/conversation\/(resume|follow-up|fork)$/, 'agent:write'],
+  [/^\/api\/agents\/\{taskId\}\/conversation\/(resume|follow-up|fork|continue)$/, 'agent:write'],
   [/^\/api\/workflows\/runs\/\{runId\}\/steps\/\{stepId\}\/start$/, 'agent:write'],
   [/^\/api\/(ceremonies|reflections)(\/|$)/, 'workflow:write'],
   [/^\/api\/workflows\//, 'workflow:execute'],
