@@ -18,7 +18,12 @@ let fixture: AdmissionFixture;
 let attempts: AttemptStore;
 let activeRuns: ActiveRunStore;
 /** What is outside admission and may change while a launch waits. */
-let outside: { location: 'active' | 'archive' | undefined; agents: AgentConfig[]; repository: object | undefined };
+let outside: {
+  location: 'active' | 'archive' | undefined;
+  status: string;
+  agents: AgentConfig[];
+  repository: object | undefined;
+};
 let request: AdmissionRequest;
 let record: AttemptRecord;
 
@@ -37,7 +42,7 @@ beforeEach(async () => {
   fixture = await admissionFixture(() => now);
   attempts = await createAttemptStore(fixture.db);
   activeRuns = await createActiveRunStore(fixture.db);
-  outside = { location: 'active', agents: [agent], repository };
+  outside = { location: 'active', status: 'todo', agents: [agent], repository };
 });
 afterEach(() => fixture.close());
 
@@ -48,7 +53,10 @@ const deps = (): ConfirmDependencies =>
     activeRuns,
     routing: { inputs: async () => ({ agents: outside.agents }) },
     repositories: { find: async () => outside.repository },
-    board: { get: async () => (outside.location ? { location: outside.location } : undefined) },
+    board: {
+      get: async () =>
+        outside.location ? { location: outside.location, task: { status: outside.status } } : undefined,
+    },
   }) as unknown as ConfirmDependencies;
 const confirm = () => confirmDispatch(deps(), id);
 
@@ -58,7 +66,7 @@ async function leased(fields: Partial<AdmissionRequest> = {}): Promise<void> {
   request = sampleRequest(id, { taskId, hostId: 'here', phase: 'implement', requestedAt: at(0), ...fields });
   await control.trees.open({ ...request, nodeId: request.rootObjectiveId, edge: 'root', parentNodeId: null });
   await control.requests.put(request);
-  const base = anAttempt(id, { state: 'queued', repository });
+  const base = anAttempt(id, { state: 'queued', repository, taskStatus: 'todo' });
   record = { ...base, agentConfig: launchedAgent(agent, base) };
   await attempts.create(record);
   await activeRuns.take(taskId, id);
@@ -98,6 +106,8 @@ const drifts: [string, string, () => unknown][] = [
       }),
   ],
   ['its task was archived', 'ADMISSION_QUEUE_DRIFT', () => (outside.location = 'archive')],
+  ['its task was set to done', 'ADMISSION_QUEUE_DRIFT', () => (outside.status = 'done')],
+  ['its task was blocked', 'ADMISSION_QUEUE_DRIFT', () => (outside.status = 'blocked')],
   ['its task is gone', 'ADMISSION_QUEUE_DRIFT', () => (outside.location = undefined)],
   [
     'its task was taken by another run',

@@ -1,9 +1,12 @@
 import { asyncLocalStorage, type Context } from '@temporalio/activity';
 import { createDispatchActivities, type DispatchDependencies } from '../../activities/dispatch';
+import { createWorktreeFences } from '../../activities/worktree/fences';
 import { step } from '../../activities/worktree/step';
 import type { WorktreeHostDependencies } from '../../activities/worktree/dependencies';
 import { identify } from '../../platform/processes/identity';
+import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
 import { sampleRequest } from '../../runs/admission/sample-request';
+import { createAttemptHandleStore } from '../../stores/attempt-handle-store';
 import { createAttemptStore, type AttemptRecord } from '../../stores/attempt-store';
 import { createWorktreeStore, type WorktreeStore } from '../../stores/worktree-store';
 import { admissionFixture, log, type AdmissionFixture } from './admission-fixture';
@@ -32,6 +35,7 @@ beforeEach(async () => {
   deps = {
     admission: fixture.control,
     attempts: await createAttemptStore(fixture.db),
+    handles: await createAttemptHandleStore(fixture.db),
     providers: { find: () => provider },
     git,
     hostId: 'here',
@@ -160,19 +164,29 @@ describe('a late reclaim', () => {
 
 describe('a step of an operation on a worktree', () => {
   let worktrees: WorktreeStore;
+  let dir: TempDir;
   let worked: number;
   const operation = { id: 'op', kind: 'rebase' as const, actor: 'ada', startedAt: at(0) };
+  /** Its git is what is handed on, and does nothing. */
+  const host = () =>
+    ({
+      worktrees,
+      fences: createWorktreeFences({ worktrees, dir: dir.path, self: deps.self }),
+      git: { under: () => ({}) },
+    }) as unknown as WorktreeHostDependencies;
   const run = (operationId: string) =>
     asActivity(() =>
-      step({ worktrees } as WorktreeHostDependencies, { taskId, operationId }, 'rebasing', async (record) => {
+      step(host(), { taskId, operationId }, 'rebasing', async (record) => {
         worked += 1;
         return { state: record.state };
       }),
     );
   beforeEach(async () => {
     worktrees = await createWorktreeStore(fixture.db);
+    dir = await makeTempDir('fences');
     worked = 0;
   });
+  afterEach(() => dir.remove());
 
   it('is done in the state and the operation it belongs to', async () => {
     await worktrees.insert(aWorktree({ state: 'rebasing', operation }));
@@ -187,6 +201,16 @@ describe('a step of an operation on a worktree', () => {
   ])('is not done when %s', async (_, fields) => {
     await worktrees.insert(aWorktree(fields));
     expect(await run('op')).toEqual({ state: fields.state });
+    expect(worked).toBe(0);
+  });
+
+  it('is not done when the operation ends between the look and the token', async () => {
+    await worktrees.insert(aWorktree({ state: 'rebasing', operation }));
+    fixture.db.after('worktrees', 'get', async () => {
+      const read = (await worktrees.get(taskId))!;
+      await worktrees.change(read, { state: 'ready', operation: null }, at(1));
+    });
+    await expect(run('op')).rejects.toMatchObject({ type: 'REVISION_MOVED' });
     expect(worked).toBe(0);
   });
 
