@@ -2,7 +2,7 @@ import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { AgentConfig } from '../contracts/agent-config';
 import type { LaunchOutcome, LaunchRefusal } from '../contracts/launch';
-import type { LaunchPreview } from '../contracts/launch-manifest';
+import type { LaunchFinding, LaunchPreview } from '../contracts/launch-manifest';
 import type { TraceInput } from '../contracts/governance-trace';
 import type { TaskEnvelope } from '../contracts/run-contract';
 import type { Repository } from '../contracts/repository';
@@ -47,6 +47,8 @@ export interface PrepareDependencies extends TrustDependencies {
   probe: AgentProbing['probe'];
   /** Directory of this host's worktrees, one per task. */
   worktreeDir: string;
+  /** Whether this host has little space left. */
+  diskSpace: () => Promise<LaunchFinding[]>;
   limits: RunLimits;
   traces: Pick<TraceStore, 'record'>;
   /** Verifies what names a program or a repository and does not come from the stores. */
@@ -186,10 +188,12 @@ export function createPrepareActivities(deps: PrepareDependencies) {
         runtime,
         limits: deps.limits,
       });
+      const warnings = await deps.diskSpace();
       return (
         enforcementProblem(runLaunchManifest) ?? {
           manifest: runLaunchManifest,
           dependencyCircuits: [circuitOf(snapshot.agent, circuit)],
+          ...(warnings.length > 0 ? { warnings } : {}),
         }
       );
     },

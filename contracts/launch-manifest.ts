@@ -151,6 +151,8 @@ export const launchPreview = z
   .object({
     manifest: runLaunchManifest,
     dependencyCircuits: z.array(z.unknown()),
+    /** What was found on the host now, and is no part of the contract: a start compiles the same manifest without it. */
+    warnings: z.array(finding).optional(),
     parentAttemptId: attemptId.optional(),
     drift: launchDrift.optional(),
   })

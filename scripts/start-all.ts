@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import pino from 'pino';
 import { readEnvironment, type Environment } from '../platform/config/env';
 import { environmentOfPart } from '../platform/config/part-settings';
 import { withSecretFiles } from '../platform/config/secret-files';
+import { fileDestination, openLogFile } from '../platform/log/file-destination';
 import { createLog, type Log } from '../platform/log/log';
 import { claimPort } from '../platform/processes/claim-port';
 import { claimDataDirectory } from '../platform/processes/data-directory';
@@ -172,7 +172,7 @@ function entryPoint(folder: string): string {
 
 function supervisorLog(level: string, file: string | undefined): Log {
   if (!file) return createLog({ name: 'start', level });
-  return createLog({ name: 'start', level }, pino.destination({ dest: file, mkdir: true, sync: true }));
+  return createLog({ name: 'start', level }, fileDestination(openLogFile(file)));
 }
 
 /** A wildcard address is one to listen on, not one to open. */

@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path';
 import type { Client } from '@temporalio/client';
+import { lowDisk } from '../activities/low-disk';
 import { createPrepareActivities } from '../activities/prepare';
 import { createWorktreeFences } from '../activities/worktree/fences';
 import { createAgentProbing } from '../activities/probing';
@@ -129,6 +130,7 @@ export async function openShared({
       fences,
       probe: (agent) => probing.probe(agent),
       worktreeDir,
+      diskSpace: lowDisk({ directory: dataDir, hostId, minFreeMb: env.BOARD_DISK_MIN_FREE_MB }),
       limits,
     }),
     /** Says something to a run: what is said, and by whom, is in the stores before. */

@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Worker, type WorkerOptions } from '@temporalio/worker';
 import type { WorkerEnvironment } from '../platform/config/part-settings';
 import type { Log } from '../platform/log/log';
+import { awaitSpace } from '../platform/processes/await-space';
 import { openDataDirectory } from '../platform/processes/data-directory';
 import { identifySelf } from '../platform/processes/identity';
 import { secretValues } from '../platform/config/secret-values';
@@ -61,6 +62,7 @@ export async function startWorker(
   installRuntime(log);
   hideOwnSecrets(secretValues(env));
   const dataDir = env.BOARD_DATA_DIR;
+  await awaitSpace(dataDir, { log, signal });
   await openDataDirectory(dataDir, log);
   const { address } = await discoverTemporal({ configured: env.TEMPORAL_ADDRESS, dataDir, signal });
   const security = temporalSecurity(env);

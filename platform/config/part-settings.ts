@@ -56,6 +56,7 @@ export const partSettings = {
   worker: [
     ...everyPart,
     ...stores,
+    ...disk,
     ...temporal,
     ...runs,
     'BOARD_AGENT_USER',

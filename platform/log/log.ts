@@ -1,4 +1,5 @@
 import pino from 'pino';
+import { fileDestination, isFile } from './file-destination';
 import { createRedactor } from './redact';
 import { redactJson } from './redact-json';
 
@@ -48,7 +49,8 @@ export function createLog(options: { name: string; level: string }, destination?
     formatters: { level: (label) => ({ level: label }) },
     redact: { paths: secretFields.flatMap((field) => [`["${field}"]`, `*["${field}"]`]), censor: '[REDACTED]' },
   };
-  return destination ? pino(settings, destination) : pino(settings);
+  const output = destination ?? (isFile(1) ? fileDestination(1) : undefined);
+  return output ? pino(settings, output) : pino(settings);
 }
 
 /** A URL without its user name and password, for log lines and error messages. */

@@ -8,7 +8,8 @@ let stack: Stack;
 const example = resolve(__dirname, '../../examples/acp-agent');
 
 beforeAll(async () => {
-  stack = await startStack();
+  // No disk of a test machine has a TiB left, so that previews warn.
+  stack = await startStack({ BOARD_DISK_MIN_FREE_MB: '1048576' });
   await stack.call.addRepository('sample', await aRepository(stack.dir));
 });
 
@@ -46,6 +47,11 @@ test('what hosts know of the agents is told, and a changed agent is probed anew'
   expect(preview.dependencyCircuits).toEqual([
     { dependency: 'agent:scripted', provider: 'acp', state: 'closed', failures: 0 },
   ]);
+  expect(preview.warnings).toEqual([
+    { code: 'disk-space-low', message: expect.stringContaining(`The host ${stack.worker.hostId} has `) },
+  ]);
+  expect(preview.warnings[0].message).not.toContain(stack.env.BOARD_DATA_DIR);
+  expect(JSON.stringify(preview.manifest)).not.toContain('disk-space-low');
   expect(await support('scripted')).toMatchObject({
     supportTier: 'detected',
     failureClass: 'none',

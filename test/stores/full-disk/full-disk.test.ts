@@ -2,18 +2,21 @@ import { execFile } from 'node:child_process';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { createLog } from '../../../platform/log/log';
+import { findTemporalBinary } from '../../../platform/temporal/binary';
+import { startDevServer } from '../../../platform/temporal/dev-server';
 import { makeTempDir } from '../../../platform/testing/temp-dir';
 
 const run = promisify(execFile);
 
 /** Runs the script on a disk in memory that this test alone has. @throws Error where users may not mount one */
-async function onSmallDisk(): Promise<unknown> {
+async function onSmallDisk(script: string, size: string, ...args: string[]): Promise<unknown> {
   const directory = await makeTempDir('full-disk');
   const disk = join(directory.path, 'disk');
   await mkdir(disk);
-  const node = `'${process.execPath}' -r ./test/support/register-ts.cjs test/stores/full-disk/on-small-disk.ts '${disk}'`;
+  const node = `'${process.execPath}' -r ./test/support/register-ts.cjs test/stores/full-disk/${script}.ts '${disk}' ${args.join(' ')}`;
   try {
-    const mounted = `mount -t tmpfs -o size=2m tmpfs '${disk}' && ${node}`;
+    const mounted = `mount -t tmpfs -o size=${size} tmpfs '${disk}' && ${node}`;
     const { stdout } = await run('unshare', ['-Urm', 'sh', '-c', mounted], { timeout: 60_000 });
     return JSON.parse(stdout) as unknown;
   } finally {
@@ -22,7 +25,7 @@ async function onSmallDisk(): Promise<unknown> {
 }
 
 it('a full disk is named, leaves nothing half-written, and an agent that ends meanwhile is recorded as it ended', async () => {
-  expect(await onSmallDisk()).toEqual({
+  expect(await onSmallDisk('on-small-disk', '2m')).toEqual({
     failures: {
       create: 'the task files',
       update: 'the task files',
@@ -33,5 +36,30 @@ it('a full disk is named, leaves nothing half-written, and an agent that ends me
     unchanged: true,
     exit: { exitCode: 7, signal: null },
     after: { create: 'none', record: 'none' },
+    log: { unwritten: true, kept: ['long', 'while full', 'the disk of the log was full'], all: 303 },
   });
+});
+
+it('a worker that starts on a full disk waits for space, and one whose disk fills goes on', async () => {
+  const directory = await makeTempDir('full-disk-temporal');
+  const binary = await findTemporalBinary({ report: () => undefined });
+  const log = createLog({ name: 'test', level: 'silent' });
+  const server = await startDevServer({
+    binary,
+    dbFile: join(directory.path, 'temporal.db'),
+    namespace: 'default',
+    log,
+  });
+  try {
+    expect(await onSmallDisk('worker-on-small-disk', '16m', server.address)).toEqual({
+      waited: true,
+      said: ['the disk is full, waiting for space', 'there is space again', 'working'],
+      unwritten: true,
+      survived: true,
+      goesOn: true,
+    });
+  } finally {
+    await server.stop();
+    await directory.remove();
+  }
 });

@@ -1,4 +1,4 @@
-import { readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readExit, startHolder } from '../../../providers/agents/held/holder';
 import { createSpool } from '../../../providers/agents/held/spool';
@@ -7,22 +7,14 @@ import { createLog } from '../../../platform/log/log';
 import { eventually } from '../../../platform/testing/eventually';
 import { openFileBlobs } from '../../../stores/blobs/files';
 import { createBoard } from '../../../stores/board-files/board';
+import { fileDestination, openLogFile } from '../../../platform/log/file-destination';
 import { openSqlite } from '../../../stores/sqlite/database';
+import { fill } from './fill';
 
 /** What becomes of writes on a disk that is full; run on one of its own, which is the first argument. */
 const disk = process.argv[2] ?? '';
 const log = createLog({ name: 'full-disk', level: 'silent' });
 const filler = join(disk, 'filler');
-
-function fill(): void {
-  for (let bytes = 65_536; bytes >= 1; bytes = Math.floor(bytes / 4)) {
-    try {
-      for (;;) writeFileSync(filler, Buffer.alloc(bytes), { flag: 'a' });
-    } catch {
-      // Smaller pieces may still fit.
-    }
-  }
-}
 
 const failureOf = (write: () => Promise<unknown>): Promise<string> =>
   write().then(
@@ -55,7 +47,14 @@ async function main(): Promise<void> {
     if (!readdirSync(spool.path).includes('begun')) throw new Error('not begun');
   });
   writeFileSync(join(disk, 'go.draft'), '');
-  fill();
+  const logFile = join(disk, 'part.log');
+  const partLog = createLog({ name: 'part', level: 'info' }, fileDestination(openLogFile(logFile)));
+  fill(filler);
+  const beforeLines = statSync(logFile).size;
+  partLog.info({ text: 'x'.repeat(9_000) }, 'long');
+  // Pino waits for space without end after a fatal line.
+  partLog.fatal('while full');
+  for (let line = 0; line < 300; line += 1) partLog.info({ text: 'x'.repeat(1_000) }, 'more');
   const failures = {
     create: await failureOf(() => board.create({ title: 'On a full disk' }, { actor: 'test' })),
     update: await failureOf(() =>
@@ -74,14 +73,29 @@ async function main(): Promise<void> {
     if (!ended) throw new Error('no end yet');
     return ended;
   });
+  const unwritten = statSync(logFile).size - beforeLines;
   rmSync(filler);
+  partLog.info('after');
+  const lines = readFileSync(logFile, 'utf8').trimEnd().split('\n');
+  const logged = lines.map((line) => (JSON.parse(line) as { msg: string }).msg);
+  const lost = lines.map((line) => (JSON.parse(line) as { lost?: number }).lost ?? 0).find((count) => count > 0) ?? 0;
+  const kept = [logged[0], logged[1], logged.at(-1)];
   const after = {
     create: await failureOf(() => board.create({ title: 'Space again' }, { actor: 'test' })),
     record: await failureOf(() => records.insert({ _id: 'a', text: 'short' })),
   };
   await board.close();
   await database.close();
-  process.stdout.write(JSON.stringify({ failures, left, unchanged, exit, after }));
+  process.stdout.write(
+    JSON.stringify({
+      failures,
+      left,
+      unchanged,
+      exit,
+      after,
+      log: { unwritten: unwritten < 9_000, kept, all: logged.length - 1 + lost },
+    }),
+  );
 }
 
 void main();

@@ -1,0 +1,57 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { isDiskFull } from '../errors/disk-full';
+import type { Log } from '../log/log';
+
+export interface AwaitSpaceOptions {
+  log: Log;
+  /** Ends the wait, with its reason. */
+  signal?: AbortSignal;
+}
+
+/** What opening the stores may need, in bytes. */
+const needed = Buffer.alloc(1_048_576);
+const lookEveryMs = 1_000;
+const sayEveryMs = 60_000;
+
+/**
+ * Waits until a MiB can be written in the directory, which is made. It is tried, because no figure of free space knows
+ * of quotas. While it waits it logs so, once a minute.
+ *
+ * @throws the reason of the signal, or the system's error for anything but a full disk
+ */
+export async function awaitSpace(directory: string, { log, signal }: AwaitSpaceOptions): Promise<void> {
+  const since = performance.now();
+  let saidAt: number | undefined;
+  for (;;) {
+    signal?.throwIfAborted();
+    const full = await fullDisk(directory);
+    const now = performance.now();
+    if (!full) {
+      if (saidAt !== undefined) log.info({ directory, waitedMs: Math.round(now - since) }, 'there is space again');
+      return;
+    }
+    if (saidAt === undefined || now - saidAt >= sayEveryMs) {
+      log.warn({ err: full, directory }, 'the disk is full, waiting for space');
+      saidAt = now;
+    }
+    await delay(lookEveryMs, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+/** The error of a disk, or quota, that is full. */
+async function fullDisk(directory: string): Promise<unknown> {
+  const probe = join(directory, `space-${randomUUID()}.tmp`);
+  try {
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    await writeFile(probe, needed, { flag: 'wx', mode: 0o600 });
+    return undefined;
+  } catch (error) {
+    if (!isDiskFull(error)) throw error;
+    return error;
+  } finally {
+    await rm(probe, { force: true });
+  }
+}
