@@ -49,6 +49,8 @@ export interface PrepareDependencies extends TrustDependencies {
   worktreeDir: string;
   /** Whether this host has little space left. */
   diskSpace: () => Promise<LaunchFinding[]>;
+  /** Names of the agent's variables that are not set on this host. */
+  missingVariables(agent: AgentConfig): readonly string[];
   limits: RunLimits;
   traces: Pick<TraceStore, 'record'>;
   /** Verifies what names a program or a repository and does not come from the stores. */
@@ -98,6 +100,7 @@ export function createPrepareActivities(deps: PrepareDependencies) {
         hostId: record.hostId,
         workspace: place,
         runtime,
+        missingVariables: deps.missingVariables(record.agentConfig),
         limits: deps.limits,
       });
       const traced = launchTraces(attemptId, contract.runLaunchManifest);
@@ -186,6 +189,7 @@ export function createPrepareActivities(deps: PrepareDependencies) {
         hostId,
         workspace,
         runtime,
+        missingVariables: deps.missingVariables(snapshot.agent),
         limits: deps.limits,
       });
       const warnings = await deps.diskSpace();

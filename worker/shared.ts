@@ -129,6 +129,7 @@ export async function openShared({
       git,
       fences,
       probe: (agent) => probing.probe(agent),
+      missingVariables: (agent) => providers.find(agent.provider)?.missingVariables(agent) ?? [],
       worktreeDir,
       diskSpace: lowDisk({ directory: dataDir, hostId, minFreeMb: env.BOARD_DISK_MIN_FREE_MB }),
       limits,

@@ -179,6 +179,8 @@ export interface ProviderProbe {
 export interface AgentProvider {
   readonly family: ProviderFamily;
   probe(agent: AgentConfig): Promise<ProviderProbe>;
+  /** Names of the agent's variables that it would not be given on this host, since they are not set. */
+  missingVariables(agent: AgentConfig): string[];
   /** A name of what the agent is started from; another one means that it has to be probed again. */
   fingerprint(agent: AgentConfig): Promise<string>;
   /**

@@ -261,6 +261,22 @@ describe('enforcement', () => {
     expect(codes({ sandbox: aPreset({ environment: { passthrough: ['A'] } }) }).blockers).toEqual([]);
   });
 
+  test('variables that are not set on the host warn by name, unless the sandbox keeps them from the agent', () => {
+    const missing = {
+      agent: { ...agent, environmentKeys: ['MODEL_KEY', 'SET', 'API_URL'] },
+      missingVariables: ['API_URL', 'MODEL_KEY'],
+    };
+    expect(codes(missing)).toEqual({
+      blockers: [],
+      warnings: expect.arrayContaining(['environment-missing:MODEL_KEY', 'environment-missing:API_URL']),
+    });
+    expect(codes(missing).warnings).not.toContain('environment-missing:SET');
+    const narrowed = codes({ ...missing, sandbox: aPreset({ environment: { passthrough: ['API_URL'] } }) });
+    expect(narrowed.warnings.filter((code) => code.startsWith('environment-'))).toEqual([
+      'environment-missing:API_URL',
+    ]);
+  });
+
   test('a capability that only advises warns, one that is missing blocks with its state', () => {
     const required = (id: string) => codes({ request: { requiredRuntimeCapabilities: [id] } });
     expect(required('artifact.write').warnings).toContain('required-advisory:artifact.write');

@@ -21,7 +21,7 @@ export interface Gate {
 
 type GateInput = Pick<
   ContractInput,
-  'request' | 'profile' | 'sandbox' | 'runtime' | 'agent' | 'objective' | 'trust'
+  'request' | 'profile' | 'sandbox' | 'runtime' | 'agent' | 'objective' | 'trust' | 'missingVariables'
 > & {
   hasRepository: boolean;
   /** Contradictions in the contract itself. */
@@ -45,6 +45,7 @@ export function gateOf(input: GateInput): Gate {
     ...restrictionFindings(input.profile, stateOf),
     ...checkFindings(input, stateOf),
     ...controls.flatMap((control) => controlFinding(control, asked)),
+    ...missingFindings(input),
     ...(input.trust?.warnings ?? []).map((finding): Finding => ({ as: 'warnings', ...finding })),
     ...input.objective.notes.map((message): Finding => ({ as: 'warnings', code: 'task-text-changed', message })),
   ];
@@ -160,6 +161,16 @@ function controlFinding({ control, capabilityId, state, enforced }: Control, ask
   const as = state === 'advisory' ? 'warnings' : asked;
   return [{ as, code: `sandbox-unenforced:${control}`, message }];
 }
+
+/** Variables the agent would be given, were they set on its host. */
+const missingFindings = (input: GateInput): Finding[] =>
+  environmentKeysOf(input)
+    .filter((name) => input.missingVariables?.includes(name))
+    .map((name) => ({
+      as: 'warnings',
+      code: `environment-missing:${name}`,
+      message: `The environment variable ${name} of the agent is not set on its host.`,
+    }));
 
 /** The variables an agent is given: those of its configuration that the sandbox lets through. */
 export const environmentKeysOf = ({ agent, sandbox }: Pick<ContractInput, 'agent' | 'sandbox'>): string[] => {

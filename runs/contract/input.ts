@@ -59,6 +59,8 @@ export interface ContractInput extends LaunchSnapshot {
   phaseEvidence?: PhaseEvidence;
   /** What files of the workspace that agents take up by themselves mean for it. */
   trust?: LaunchTrust;
+  /** Names of the agent's variables that are not set on its host. */
+  missingVariables?: readonly string[];
   limits: RunLimits;
 }
 

@@ -21,6 +21,7 @@ beforeAll(async () => {
     scriptAgent('worker-bee'),
     { ...scriptAgent('worker-bee', '5'), type: 'other-bee', model: 'large' },
     { ...scriptAgent('contract-witness'), environmentKeys: ['WITNESS_API'] },
+    { ...scriptAgent('worker-bee'), type: 'keyless', environmentKeys: ['WITNESS_API', 'NO_SUCH_MODEL_KEY'] },
     { type: 'elsewhere', name: 'Elsewhere', provider: 'remote-callback' },
   ]);
 });
@@ -71,6 +72,15 @@ test('a start launches exactly what its preview shows: on a new worktree, on a d
   expect(dirty.previewed).toEqual(dirty.started);
   expect(dirty.started.workspace.baseline).toMatchObject({ dirty: true });
   expect(dirty.started.digest).not.toBe(fresh.started.digest);
+});
+
+test('variables of the agent that its host does not have are findings of the preview and of the start', async () => {
+  const { previewed, started } = await both((await aTask()).id, { agent: 'keyless' });
+  expect(previewed.readiness.ready).toBe(true);
+  const codes = previewed.readiness.warnings.filter((code: string) => code.startsWith('environment-missing:'));
+  expect(codes).toEqual(['environment-missing:NO_SUCH_MODEL_KEY']);
+  expect(JSON.stringify(previewed)).not.toContain(stack.url);
+  expect(started).toEqual(previewed);
 });
 
 test('a run without a repository is previewed as it is started, too', async () => {

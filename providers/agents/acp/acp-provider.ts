@@ -1,5 +1,5 @@
 import type { AgentConfig } from '../../../contracts/agent-config';
-import type { AgentHost } from '../local/agent-environment';
+import { missingVariables, type AgentHost } from '../local/agent-environment';
 import { fingerprintOf } from '../local/fingerprint';
 import { endOrphans } from '../local/end-attempt';
 import { runLocal, type Channel } from '../local/run-local';
@@ -25,6 +25,7 @@ export function createAcpProvider({
     family: 'acp',
     fingerprint: (agent) => Promise.resolve(fingerprintOf(agent, host)),
     probe: (agent) => probeAcp(agent, host),
+    missingVariables: (agent) => missingVariables(agent, host),
     run: (dispatch, sink, signal) =>
       runLocal(dispatch, sink, signal, host, (channel) =>
         converse(channel, dispatch, host, {

@@ -1,4 +1,5 @@
 import { userEnvironment, type AgentUser } from '../user/agent-user';
+import type { AgentConfig } from '../../../contracts/agent-config';
 import { withheldBecause } from '../../../contracts/withheld-variables';
 
 /** What every program needs to find its files, its user and its language; nothing in it is the service's own. */
@@ -45,4 +46,10 @@ export function agentEnvironment(
     }),
     secrets: named.filter(([name]) => !inherited.test(name)).map(([, value]) => value),
   };
+}
+
+/** Names from the agent's configuration that it would not be given, since they are not set where it is started. */
+export function missingVariables({ environmentKeys }: Pick<AgentConfig, 'environmentKeys'>, host: AgentHost): string[] {
+  const { variables } = agentEnvironment(host, environmentKeys);
+  return environmentKeys.filter((key) => variables[key] === undefined);
 }

@@ -1,6 +1,6 @@
 import type { AgentConfig } from '../../../contracts/agent-config';
 import type { AgentProvider, ProviderProbe } from '../provider';
-import { agentEnvironment, type AgentHost } from '../local/agent-environment';
+import { agentEnvironment, missingVariables, type AgentHost } from '../local/agent-environment';
 import { fingerprintOf } from '../local/fingerprint';
 import { endOrphans } from '../local/end-attempt';
 import { findCommand } from '../local/find-command';
@@ -20,6 +20,7 @@ export function createProcessProvider({ environment = process.env, user }: Parti
     family: 'process',
     fingerprint: (agent) => Promise.resolve(fingerprintOf(agent, host)),
     probe: (agent) => probe(agent, host),
+    missingVariables: (agent) => missingVariables(agent, host),
     run: (dispatch, sink, signal) => runLocal(dispatch, sink, signal, host, converse),
     reattach: (dispatch, found, sink, signal) => reattachLocal(dispatch, found, sink, signal, host, converse),
     endOrphans,
@@ -31,8 +32,7 @@ async function probe(agent: AgentConfig, host: AgentHost): Promise<ProviderProbe
   const { variables, refused } = given;
   if (refused.length > 0) return { ok: false, diagnostics: refused };
   const command = findCommand(agent.command ?? '', variables.PATH ?? '');
-  const missing = agent.environmentKeys.filter((key) => variables[key] === undefined);
-  const notes = missing.map((key) => `The environment variable ${key} is not set on this host.`);
+  const notes = missingVariables(agent, host).map((key) => `The environment variable ${key} is not set on this host.`);
   if ('problem' in command) return { ok: false, diagnostics: [command.problem, ...notes] };
   const found = [`Found ${command.path}.`, ...notes, ...(outlives(agent, host) === false ? [notHere] : [])];
   const capabilities = outlives(agent, host) === true ? { capabilities: ['run.reattach'] } : {};
