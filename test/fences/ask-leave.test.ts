@@ -107,6 +107,24 @@ it('asks again what was answered and not read, and nothing that was', async () =
   expect(told).toHaveLength(1);
 });
 
+it('goes on when an answer cannot be kept, as on a full disk', async () => {
+  const deliver = async () => ({ delivered: true as const });
+  const tried: string[] = [];
+  const add = (id: string) => {
+    tried.push(id);
+    return Promise.reject(Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' }));
+  };
+  const agent = { deliver } as unknown as ConstructorParameters<typeof LeaveAsker>[0];
+  const uncaught = jest.fn();
+  process.on('unhandledRejection', uncaught);
+  const asker = new LeaveAsker(agent, async () => approved, createRedactor([]), { has: () => false, add });
+  for (const id of ['one', 'two']) asker.heard(line(id));
+  await eventually(() => expect(tried).toEqual(['one', 'two']));
+  await turn();
+  process.off('unhandledRejection', uncaught);
+  expect(uncaught).not.toHaveBeenCalled();
+});
+
 it('shows nobody what the agent was given as a secret', async () => {
   const questions: AgentQuestion[] = [];
   const { asker } = asking(async (question) => {

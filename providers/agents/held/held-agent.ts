@@ -111,12 +111,22 @@ function closedInput(): Writable {
 
 async function answeredIn({ answered }: Spool): Promise<AnsweredQuestions> {
   const lines = ((await readIfThere(answered)) ?? '').split('\n').slice(0, -1);
-  const known = new Set(lines.map((line) => JSON.parse(line) as string));
+  const known = new Set(lines.flatMap(requestIdIn));
   return {
     has: (requestId) => known.has(requestId),
     async add(requestId) {
       known.add(requestId);
-      await appendFile(answered, `${JSON.stringify(requestId)}\n`);
+      // Begins a line of its own: on a full disk a part of the one before may be all that was written.
+      await appendFile(answered, `\n${JSON.stringify(requestId)}\n`);
     },
   };
+}
+
+/** None in an empty line, and none in one that a full disk cut. */
+function requestIdIn(line: string): string[] {
+  try {
+    return [JSON.parse(line) as string];
+  } catch {
+    return [];
+  }
 }

@@ -102,8 +102,8 @@ export class LeaveAsker {
     const { delivered } = await this.agent.deliver(
       JSON.stringify({ type: 'approval', id: question.requestId, ...told }),
     );
-    // A worker that dies in between leaves the answer to be given once more, under the same id.
-    if (delivered) await this.answered?.add(question.requestId);
+    // A worker that dies in between, or a full disk, leaves the answer to be given once more, under the same id.
+    if (delivered) await this.answered?.add(question.requestId).catch(() => undefined);
   }
 
   private async decided(question: AgentQuestion, decide: NonNullable<AgentSink['decide']>): Promise<AgentAnswer> {

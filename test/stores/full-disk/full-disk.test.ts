@@ -14,7 +14,7 @@ async function onSmallDisk(script: string, size: string, ...args: string[]): Pro
   const directory = await makeTempDir('full-disk');
   const disk = join(directory.path, 'disk');
   await mkdir(disk);
-  const node = `'${process.execPath}' -r ./test/support/register-ts.cjs test/stores/full-disk/${script}.ts '${disk}' ${args.join(' ')}`;
+  const node = `exec '${process.execPath}' -r ./test/support/register-ts.cjs test/stores/full-disk/${script}.ts '${disk}' ${args.join(' ')}`;
   try {
     const mounted = `mount -t tmpfs -o size=${size} tmpfs '${disk}' && ${node}`;
     const { stdout } = await run('unshare', ['-Urm', 'sh', '-c', mounted], { timeout: 60_000 });
