@@ -91,21 +91,23 @@ export function createDispatchActivities(deps: DispatchDependencies) {
       if (!workspace) throw ApplicationFailure.nonRetryable(`${attemptId} has no worktree.`, 'WORKSPACE_MISSING');
 
       await withHeartbeat(() =>
-        supervised(
-          deps,
-          { attemptId, outlives: spoolDirOf(record, deps.agentsDir) !== undefined },
-          async (stop, awake) => {
-            const fence = await takeFence(record, 'run');
-            const handle = await handleOf(record);
-            revokeOnStop(record, stop);
-            const outcome = await watched(
-              record,
-              { path: workspace.path, fence, awake },
-              startedEvent,
-              (dispatch, sink) => providerOf(record).run({ ...dispatch, ...handle }, sink, stop),
-            );
-            await settle(record, outcome, stop);
-          },
+        speakable(attemptId, () =>
+          supervised(
+            deps,
+            { attemptId, outlives: spoolDirOf(record, deps.agentsDir) !== undefined },
+            async (stop, awake) => {
+              const fence = await takeFence(record, 'run');
+              const handle = await handleOf(record);
+              revokeOnStop(record, stop);
+              const outcome = await watched(
+                record,
+                { path: workspace.path, fence, awake },
+                startedEvent,
+                (dispatch, sink) => providerOf(record).run({ ...dispatch, ...handle }, sink, stop),
+              );
+              await settle(record, outcome, stop);
+            },
+          ),
         ),
       );
     },
@@ -128,7 +130,9 @@ export function createDispatchActivities(deps: DispatchDependencies) {
         if (refusal) return refused(record, refusal);
         const taken = await deps.attempts.takeOver(attemptId, record.revision, supervisorOf(deps));
         if (!taken) throw new Error(`${attemptId} has changed while it was taken over.`);
-        return supervised(deps, { attemptId, outlives: true }, (stop, awake) => goOnWith(taken, stop, awake));
+        return speakable(attemptId, () =>
+          supervised(deps, { attemptId, outlives: true }, (stop, awake) => goOnWith(taken, stop, awake)),
+        );
       });
     },
 
@@ -259,11 +263,13 @@ export function createDispatchActivities(deps: DispatchDependencies) {
       decide: deps.decider(record),
     };
     try {
-      return await speakable(record._id, () => inItsHands(record, isCurrent, () => run(dispatch, sink)));
+      return await inItsHands(record, isCurrent, () => run(dispatch, sink));
     } catch (error) {
       if (error instanceof AttemptMovedOnError) throw runGone();
       throw error instanceof AgentLeftError ? workerShutDown() : error;
     } finally {
+      // The end is not recorded before what was said to the agent is.
+      await deps.live.remove(record._id);
       await checkpoints.ended();
       await watch.ended();
     }
@@ -349,14 +355,10 @@ export function createDispatchActivities(deps: DispatchDependencies) {
     return record;
   }
 
-  /** Commands reach the agent while it runs; its end is not recorded before what was said to it is. */
-  async function speakable<T>(attemptId: string, work: () => Promise<T>): Promise<T> {
+  /** Commands that come from now on wait for the agent that is being started; none is left waiting for one that is not. */
+  function speakable<T>(attemptId: string, work: () => Promise<T>): Promise<T> {
     deps.live.expect(attemptId);
-    try {
-      return await work();
-    } finally {
-      await deps.live.remove(attemptId);
-    }
+    return work().finally(() => deps.live.remove(attemptId));
   }
 
   function providerOf({ agentConfig, _id }: AttemptRecord): AgentProvider {

@@ -15,8 +15,9 @@ interface Entry {
 export class LiveAgents {
   private readonly entries = new Map<string, Entry>();
 
-  /** Says that the agent of an attempt is being started here. */
+  /** Says that the agent of an attempt is being started here; said again, it changes nothing. */
   expect(attemptId: string): void {
+    if (this.entries.has(attemptId)) return;
     let announce: () => void = () => undefined;
     const announced = new Promise<void>((resolve) => (announce = resolve));
     this.entries.set(attemptId, { agent: undefined, inFlight: new Set(), announced, announce });

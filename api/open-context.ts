@@ -114,7 +114,7 @@ export async function openContext(env: ApiEnvironment, log: Log, closers: Closer
     recordAudit: (done) => {
       // The same however often it is written: by a repetition of the request, or once the store can be written again.
       const once = operationBytes('audit', 16).toString('hex');
-      return owed.write(`audit of ${done.action}`, () => audit.record({ ...done, once }));
+      return owed.write(`audit of ${done.action}`, () => audit.record({ once, ...done }));
     },
     idempotencyKeys: await createIdempotencyKeyStore(database),
     telemetry: await createTelemetryStore(database),

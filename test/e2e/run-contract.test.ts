@@ -174,8 +174,8 @@ test('a preview compares itself with a parent attempt', async () => {
   expect(drift.fields).toContainEqual({ field: 'routing.selectedAgent', parent: 'worker-bee', current: 'other-bee' });
   const other = await aTask();
   const answer = await stack.call.post(`/api/agents/${other.id}/launch-preview`, { parentAttemptId: attemptId });
-  expect(answer).toMatchObject({ status: 404 });
-  expect((await stack.call.post(`/api/agents/${other.id}/start`, { parentAttemptId: attemptId })).status).toBe(404);
+  expect(answer).toMatchObject({ status: 409, body: { code: 'PARENT_NOT_RUNNING' } });
+  expect((await stack.call.post(`/api/agents/${other.id}/start`, { parentAttemptId: attemptId })).status).toBe(409);
 });
 
 test('neither preview nor manifest holds the words of a task, and credentials reach nothing that is stored', async () => {
@@ -243,12 +243,6 @@ describe('profiles and sandbox presets', () => {
     const create = (body: object) => stack.call.ok('POST', '/api/sandbox-policies', body);
     await create({ id: 'offline', name: 'Offline', network: { defaultEgress: 'deny' } });
     await refused({ sandboxPresetId: 'offline' }, blockers('sandbox-unenforced:network.defaultEgress'));
-    const [trace] = await stack.call.ok('GET', '/api/governance/traces?kind=sandbox-policy');
-    expect(trace).toMatchObject({
-      outcome: 'blocked',
-      subject: { actionType: 'run.start' },
-      matchedRules: [{ id: 'network.defaultEgress', outcome: 'blocked' }],
-    });
     await refused({ sandboxPresetId: 'nowhere' }, { field: 'sandboxPresetId' }, 'RUN_NOT_READY');
 
     await create({ id: 'hinted', name: 'Hinted', enforcement: 'advisory', network: { defaultEgress: 'deny' } });
@@ -258,6 +252,16 @@ describe('profiles and sandbox presets', () => {
       expect.objectContaining({ code: 'sandbox-unenforced:network.defaultEgress' }),
     );
     expect(manifest.permissions.sideEffects.map(({ kind }: { kind: string }) => kind)).not.toContain('network-egress');
+
+    await stack.call.start(task.id, { sandboxPresetId: 'hinted' });
+    await stack.call.ended(task.id);
+    expect(await stack.call.ok('GET', `/api/governance/traces?kind=sandbox-policy&taskId=${task.id}`)).toMatchObject([
+      {
+        outcome: 'warned',
+        subject: { actionType: 'run.start' },
+        matchedRules: [{ id: 'network.defaultEgress', outcome: 'warned' }],
+      },
+    ]);
   });
 
   test('an agent gets no more of its variables than the sandbox lets through', async () => {
