@@ -110,11 +110,12 @@ test('a finding is decided once: the same again is the same, another decision co
 test('after a person let it go on, the watchdog counts anew', async () => {
   const run = await launch('circling');
   const { findings } = await settled(run, 3);
+  // It was paused: to let it go on is to tell it so, and it does twice more what it does whenever it is told something.
   await override(run, findings[0].id, 'continue');
   await stack.call.ok('POST', `/api/agents/${run.taskId}/message`, { attemptId: run.attemptId, message: 'again' });
   await eventually(async () => {
     const events = await stack.call.events(run.taskId, run.attemptId);
-    expect(events.filter(({ kind }) => kind === 'tool.completed')).toHaveLength(6 + 2 + 2);
+    expect(events.filter(({ kind }) => kind === 'tool.completed')).toHaveLength(6 + 2 + 2 + 2);
   });
   expect((await inspect(run)).findings).toHaveLength(3);
   await stop(run);

@@ -76,6 +76,8 @@ export const creates: Record<string, (subjects: Subjects) => [path: string, body
 /** Creates that need a worker, with the rule by which each is done once. */
 export const elsewhere: Record<string, string> = {
   launchRunChild: 'its own key, which is the attempt',
+  continueConversation: 'its own key, which is the attempt',
+  startWorkflowStep: 'its own key, which is the attempt',
   startRun: 'its own key, which is the attempt',
   forkConversation: 'its own key, which is the attempt',
   resumeConversation: 'its own key, which is the attempt',
