@@ -165,6 +165,45 @@ it('refuses a launch whose tree is gone', async () => {
   expect(await confirm()).toMatchObject({ launch: { details: { field: 'root' } } });
 });
 
+it('finds its own agent among others, and needs no repository', async () => {
+  await leased();
+  outside.agents = [{ ...agent, type: 'wasp', command: 'wasp' }, agent];
+  await (
+    await fixture.db.collection<AttemptRecord>({ name: 'attempts' })
+  ).findOneAndUpdate({ _id: id }, { $set: { repository: null } });
+  outside.repository = undefined;
+  expect(await confirm()).toEqual({ turn: 'go' });
+});
+
+describe('under a budget of its tree', () => {
+  const child = { parentNodeId: 'attempt_fence000009', edge: 'child-agent', depth: 1 } as const;
+  /** Asks again while the runs of the tree have used so many tokens of ten. */
+  const confirmAt = async (inputTokens: number) => {
+    await attempts.create(anAttempt('attempt_fence000009'));
+    await fixture.control.settings.patch({ admission: { treeBudget: { tokens: 10, costUsd: null } } });
+    const telemetry = { usageOf: async () => ({ inputTokens, outputTokens: 0, cacheTokens: 0, cost: 0 }) };
+    return confirmDispatch({ ...deps(), admission: { ...fixture.control, telemetry } }, id);
+  };
+  const treeState = async () => (await fixture.control.trees.get(id))?.state;
+
+  it('goes on while some is left', async () => {
+    await leased(child);
+    expect(await confirmAt(9)).toEqual({ turn: 'go' });
+    expect(await treeState()).toBe('open');
+  });
+
+  it('is refused once nothing is left, and its tree paused', async () => {
+    await leased(child);
+    expect(await confirmAt(10)).toMatchObject({ launch: { code: 'ADMISSION_BUDGET_EXHAUSTED' } });
+    expect(await treeState()).toBe('paused');
+  });
+
+  it('goes on when it is the root, whatever was used', async () => {
+    await leased();
+    expect(await confirmAt(10)).toEqual({ turn: 'go' });
+  });
+});
+
 it.each([
   ['attempts', 'attempts'],
   ['request', 'admission-requests'],

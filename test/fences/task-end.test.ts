@@ -96,3 +96,61 @@ it('a result that a ceremony holds back blocks the task, and says which', async 
     attempt: { id: first, result: 'success' },
   });
 });
+
+describe('a task that somebody has set since the run was admitted', () => {
+  const admitted = (id = first) => anAttempt(id, { taskId, startedAt: at(1), taskStatus: 'todo' });
+  const set = (fields: Partial<Task>) => board.update(taskId, () => fields, { actor });
+  const blocked = { status: 'blocked', blockedReason: { category: 'other' } } as const;
+
+  it.each([[{ status: 'done' } as const], [blocked]])('stays %j when the run starts', async (fields) => {
+    await set(fields);
+    await applyStart(deps(), admitted());
+    expect(await task()).toMatchObject({ ...fields, attempt: { id: first, status: 'running' } });
+  });
+
+  it('goes on when it was set to something that holds nothing back, or was so before', async () => {
+    await set({ status: 'in-progress' });
+    await applyStart(deps(), admitted());
+    expect(await task()).toMatchObject({ status: 'in-progress' });
+    await set(blocked);
+    await applyStart(deps(), anAttempt(second, { taskId, taskStatus: 'blocked' }));
+    expect(await task()).toMatchObject({ status: 'in-progress', attempt: { id: second } });
+  });
+
+  it('stays as it was set while the run worked, with a comment about its end, once', async () => {
+    await applyStart(deps(), admitted());
+    await set(blocked);
+    await applyCompletion(deps(), admitted(), aCompletion('finished'), 0);
+    const ended = await task();
+    expect(ended).toMatchObject({ status: 'blocked', attempt: { id: first, result: 'success' } });
+    expect(ended.comments).toEqual([expect.objectContaining({ text: expect.stringContaining('ended as success') })]);
+    await applyCompletion(deps(), admitted(), aCompletion('finished'), 0);
+    expect(await task()).toEqual(ended);
+  });
+
+  it('needs no comment about an end that agrees with it', async () => {
+    await applyStart(deps(), admitted());
+    await set({ status: 'done' });
+    await applyCompletion(deps(), admitted(), aCompletion('finished'), 0);
+    const ended = await task();
+    expect(ended).toMatchObject({ status: 'done', attempt: { result: 'success' } });
+    expect(ended.comments ?? []).toEqual([]);
+  });
+
+  it('takes the end of a run whose start was never shown only while it is as it was', async () => {
+    await applyCompletion(deps(), admitted(), aCompletion('finished'), 0);
+    expect(await task()).toMatchObject({ status: 'done', attempt: { id: first } });
+    await applyCompletion(deps(), admitted(second), aCompletion('later', 'failed'), 0);
+    expect(await task()).toMatchObject({ status: 'done', attempt: { id: second, result: 'failed' } });
+  });
+
+  it('is not touched by the end of a launch that never came to its agent, unless it shows that launch', async () => {
+    const never = { ...aCompletion('no', 'failed'), harness: { ended: 'not-dispatched' as const } };
+    const before = await task();
+    await applyCompletion(deps(), admitted(), never, 0);
+    expect(await task()).toEqual(before);
+    await applyStart(deps(), admitted());
+    await applyCompletion(deps(), admitted(), never, 0);
+    expect(await task()).toMatchObject({ attempt: { id: first, result: 'failed' } });
+  });
+});
