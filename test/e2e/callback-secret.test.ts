@@ -107,7 +107,10 @@ describe('a run of an agent elsewhere', () => {
     expect(await complete({}, secretHeader(secret))).toMatchObject({ status: 403 });
     expect(await complete({}, secretHeader(callback.secret))).toMatchObject({ status: 200 });
     expect(await secured.admin.post(path)).toMatchObject({ status: 409, body: { code: 'RUN_ENDED' } });
-    const { entries } = await secured.admin.ok('GET', `/api/audit?action=run.renew-callback-secret&resource=${attemptId}`);
+    const { entries } = await secured.admin.ok(
+      'GET',
+      `/api/audit?action=run.renew-callback-secret&resource=${attemptId}`,
+    );
     expect(entries).toMatchObject([{ action: 'run.renew-callback-secret', actor: 'service:admin' }]);
   });
 });
