@@ -19,6 +19,7 @@ import { runChildRoutes } from './run-children/routes';
 import { openRuns } from './runs/open';
 import { runRoutes } from './runs/routes';
 import { createAskHost } from './temporal/ask-host';
+import { openScheduledLaunches } from './scheduled-launches/open';
 import { openWatchdog } from './watchdog/open';
 import { openWorkspaceTrust } from './workspace-trust/open';
 import { openWorktrees } from './worktrees/open';
@@ -35,6 +36,7 @@ const durableAreas: OpenArea[] = [
   openPhases,
   openWorkspaceTrust,
   openRetention,
+  openScheduledLaunches,
 ];
 
 /** Opens the runs of tasks with all that belongs to them. */

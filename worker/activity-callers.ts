@@ -104,4 +104,5 @@ export const activityCallers: Readonly<Record<ActivityName, ActivityCaller>> = {
   purgeTraces: purge,
   liveHosts: purge,
   purgeSpools: purge,
+  launchScheduled: { workflows: ['scheduledLaunch'] },
 };

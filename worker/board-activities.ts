@@ -13,6 +13,7 @@ import { createRecoveryActivities } from '../activities/recovery';
 import { createRewindMessageActivities } from '../activities/rewind';
 import { createRecordRetentionActivities } from '../activities/retention/records';
 import { createTaskRetentionActivities } from '../activities/retention/tasks';
+import { createScheduledLaunchActivities } from '../activities/scheduled-launch';
 import { createSchedulerActivities } from '../activities/scheduler';
 import { createTreeActivities } from '../activities/tree';
 import { watchRemoteRuns } from '../activities/watch-remote';
@@ -22,6 +23,7 @@ import { createWebhookSender } from '../platform/http/webhook';
 import type { Board } from '../stores/board-files/board';
 import { cancelRecovery } from '../stores/cancel-recovery';
 import { runSignals } from './admission';
+import { launchNow } from './launch-now';
 import { runWorkflows } from './run-workflows';
 import type { SharedDependencies } from './shared';
 
@@ -38,6 +40,11 @@ export function createBoardActivities(
   const onBoard = { ...usual, board };
   const signals = runSignals(client, stores.messageProofs);
   const recovery = createRecoveryActivities(usual);
+  const timings = {
+    runTimeoutMs: env.BOARD_RUN_TIMEOUT_MS,
+    heartbeatTimeoutMs: env.BOARD_HEARTBEAT_TIMEOUT_MS,
+    retryBackoffMs: env.BOARD_RETRY_BACKOFF_MS,
+  };
   const onApprovals = { approvals: stores.approvals, attempts, events, feed, now };
   const keptFor = async () => (await stores.featureSettings.current()).retention;
   const withdrawApprovals = (attemptId: string) =>
@@ -65,11 +72,15 @@ export function createBoardActivities(
       workflows: runWorkflows(client),
       cancelRecovery: (attemptId, actor) => cancelRecovery(usual, attemptId, { actor }),
       watchRemote: watchRemoteRuns({ ...onBoard, watchdog, command, taskStatus }),
-      timings: {
-        runTimeoutMs: env.BOARD_RUN_TIMEOUT_MS,
-        heartbeatTimeoutMs: env.BOARD_HEARTBEAT_TIMEOUT_MS,
-        retryBackoffMs: env.BOARD_RETRY_BACKOFF_MS,
-      },
+      timings,
+    }),
+    ...createScheduledLaunchActivities({
+      ...onBoard,
+      scheduledLaunches: stores.scheduledLaunches,
+      scheduledOutcomes: stores.scheduledOutcomes,
+      routing: stores.routing,
+      launch: launchNow(client, stores.messageProofs),
+      timings,
     }),
     ...createSchedulerActivities({ ...onBoard, ...signals }),
     ...createPhaseActivities({

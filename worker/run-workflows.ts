@@ -45,7 +45,7 @@ export function runWorkflows(client: Client): RunWorkflows {
   };
 }
 
-const attributesOf = ({ taskId, workspaceId }: AgentRunInput) => [
+export const attributesOf = ({ taskId, workspaceId }: AgentRunInput) => [
   { key: searchAttributes.taskId, value: taskId },
   { key: searchAttributes.workspaceId, value: workspaceId ?? localWorkspace },
   { key: searchAttributes.rootObjectiveId, value: taskId },

@@ -29,6 +29,8 @@ import { startUpkeep } from './upkeep';
 import { startProbing } from './probing';
 import { installRuntime } from '../platform/temporal/runtime';
 import { reconcileApprovals } from './reconcile-approvals';
+import { createScheduledLaunchStore } from '../stores/scheduled-launch-store';
+import { reconcileLaunchSchedules } from './launch-schedules';
 import { ensureSchedules, reconcileNow } from './schedules';
 
 export interface RunningWorker {
@@ -81,6 +83,7 @@ export async function startWorker(
   const leaving = new AbortController();
   const stopping = new AbortController();
   const ending = { leaving: leaving.signal, stopping: stopping.signal };
+  const scheduledLaunches = await createScheduledLaunchStore(database);
   const workerId = randomUUID();
   const self = await identifySelf();
   const parts = { env, log, hostId, workerId, self, database, board, client, ...ending, providers };
@@ -154,6 +157,9 @@ export async function startWorker(
       log.warn({ err: error }, 'approvals could not be reconciled'),
     );
     await ensureSchedules(client).catch((error: unknown) => log.warn({ err: error }, 'schedules could not be made'));
+    await reconcileLaunchSchedules(client, { scheduledLaunches, log }).catch((error: unknown) =>
+      log.warn({ err: error }, 'schedules of launches could not be compared'),
+    );
   };
   await reconcile({ stuck: true });
   await reconcileNow(client).catch((error: unknown) => log.warn({ err: error }, 'lost runs could not be looked for'));

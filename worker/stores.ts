@@ -25,6 +25,7 @@ import { createRoutingStore } from '../stores/routing-store';
 import { createRunCommandStore } from '../stores/run-command-store';
 import { createRunEventStore } from '../stores/run-event-store';
 import { createSandboxStore } from '../stores/sandbox-store';
+import { createScheduledLaunchStore, createScheduledOutcomeStore } from '../stores/scheduled-launch-store';
 import { createSettingsStore } from '../stores/settings-store';
 import { createTaskCheckpointStore } from '../stores/task-checkpoint-store';
 import { createTelemetryStore } from '../stores/telemetry-store';
@@ -56,6 +57,8 @@ export async function openStores(database: Database, env: WorkerEnvironment) {
     events: await createRunEventStore(database, feed),
     featureSettings: await createSettingsStore(database, env),
     hooks: await createHookStore(database),
+    scheduledLaunches: await createScheduledLaunchStore(database),
+    scheduledOutcomes: await createScheduledOutcomeStore(database),
     hookExecutions: await createHookExecutionStore(database),
     hosts: await createHostStore(database),
     manifests: await createHostManifestStore(database),

@@ -3,6 +3,7 @@ export { agentRun } from './agent-run/workflow';
 export { admissionScheduler } from './admission-scheduler/workflow';
 export { reconcile } from './reconcile/workflow';
 export { retention } from './retention/workflow';
+export { scheduledLaunch } from './scheduled-launch/workflow';
 export { recovery } from './recovery/workflow';
 export { phaseExpansion } from './phase-expansion/workflow';
 export { runApproval } from './run-approval/workflow';

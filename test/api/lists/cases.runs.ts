@@ -6,6 +6,7 @@ import { createCheckpointStore } from '../../../stores/checkpoint-store';
 import { createHostStore } from '../../../stores/host-store';
 import { createQueueStore } from '../../../stores/queue-store';
 import { createReservationStore } from '../../../stores/reservation-store';
+import { createScheduledLaunchStore } from '../../../stores/scheduled-launch-store';
 import { createTreeStore } from '../../../stores/tree-store';
 import { createHookExecutionStore } from '../../../stores/hook-store';
 import { sampleRequest } from '../../../runs/admission/sample-request';
@@ -80,6 +81,15 @@ const attemptOfCheckpoints = 'attempt_checkpoints1';
 
 /** What runs leave behind, and what waits for them. */
 export const runCases: ListCase[] = [
+  {
+    operation: 'listScheduledLaunches',
+    path: '/api/scheduled-launches',
+    add: async ({ api }, n) => {
+      const store = await createScheduledLaunchStore(api.context.database);
+      const fields = { taskId, launch: {}, spec: { everyMinutes: 60 }, paused: true, createdBy: 'ada' };
+      await store.create(`scheduled_00000000000${n}`, { ...fields, workspaceId: 'local' });
+    },
+  },
   { operation: 'listAttempts', path: `/api/agents/${taskId}/attempts`, items: 'attempts', add: putAttempt },
   {
     operation: 'listWorkspaceCheckpoints',

@@ -69,6 +69,7 @@ const byPath: [RegExp, Permission][] = [
   [/^\/api\/agents\/\{taskId\}\/(start|stop|launch-preview|watchdog\/.*|.*\/callback-secret)$/, 'agent:write'],
   [/^\/api\/agents\/\{taskId\}\/conversation\/(resume|follow-up|fork|continue)$/, 'agent:write'],
   [/^\/api\/workflows\/runs\/\{runId\}\/steps\/\{stepId\}\/start$/, 'agent:write'],
+  [/^\/api\/scheduled-launches(\/|$)/, 'agent:write'],
   [/^\/api\/(ceremonies|reflections)(\/|$)/, 'workflow:write'],
   [/^\/api\/workflows\//, 'workflow:execute'],
   [/^\/api\/(telemetry|agent\/status|errors|drift|agents\/register)(\/|$)/, 'telemetry:write'],

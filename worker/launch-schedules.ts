@@ -1,0 +1,26 @@
+import type { Client } from '@temporalio/client';
+import { dropSchedule, keepSchedule } from '../platform/temporal/kept-schedule';
+import type { Log } from '../platform/log/log';
+import type { ScheduledLaunchStore } from '../stores/scheduled-launch-store';
+import { isLaunchSchedule, launchSchedule, launchScheduleId } from '../workflows/scheduled-launch/messages';
+
+/**
+ * Makes the Schedules of launches what their definitions say: one may have been lost, or left, between the write of a
+ * definition and that of its Schedule.
+ */
+export async function reconcileLaunchSchedules(
+  client: Client,
+  { scheduledLaunches, log }: { scheduledLaunches: Pick<ScheduledLaunchStore, 'list'>; log: Log },
+): Promise<void> {
+  // Schedules first: each is made after its definition, so that one without was left.
+  const found: string[] = [];
+  for await (const { scheduleId } of client.schedule.list()) if (isLaunchSchedule(scheduleId)) found.push(scheduleId);
+  const definitions = await scheduledLaunches.list();
+  const wanted = new Set(definitions.map(({ id }) => launchScheduleId(id)));
+  for (const scheduleId of found.filter((id) => !wanted.has(id))) await dropSchedule(client, scheduleId);
+  for (const definition of definitions) {
+    await keepSchedule(client, launchSchedule(definition)).catch((error: unknown) =>
+      log.warn({ err: error, id: definition.id }, 'a schedule of launches could not be made'),
+    );
+  }
+}
