@@ -29,7 +29,9 @@ export async function createScheduledOutcomeStore(db: Database) {
     async note(id: string, outcome: ScheduledOutcome): Promise<void> {
       await outcomes.findOneAndUpdate({ _id: id }, { $set: outcome }, { upsert: true });
     },
-    remove: async (id: string): Promise<void> => void (await outcomes.deleteMany({ _id: id })),
+    async remove(id: string): Promise<void> {
+      await outcomes.deleteMany({ _id: id });
+    },
   };
 }
 export type ScheduledOutcomeStore = Awaited<ReturnType<typeof createScheduledOutcomeStore>>;
