@@ -33,6 +33,7 @@ import type { PhaseStore } from '../stores/phase-store';
 import type { RecoveryStore } from '../stores/recovery-store';
 import type { RunEventStore } from '../stores/run-event-store';
 import type { TelemetryStore } from '../stores/telemetry-store';
+import type { TraceStore } from '../stores/trace-store';
 import type { WorktreeStore } from '../stores/worktree-store';
 import type { AdmissionControl } from './admission-control/dependencies';
 import { requireReservation } from './admission-control/hold';
@@ -58,6 +59,7 @@ export interface CompletionDependencies {
   phases: Pick<PhaseStore, 'get'>;
   checkpoints: Pick<CheckpointStore, 'list'>;
   audit: Pick<AuditStore, 'record'>;
+  traces: Pick<TraceStore, 'record'>;
   events: RunEventStore;
   feed: FeedStore;
   /** Takes back what the attempt has asked approval for. */

@@ -3,9 +3,10 @@ import type { Task } from '../contracts/task';
 import { AppError } from '../platform/errors/app-error';
 import type { Log } from '../platform/log/log';
 import { isCeremonyRequired } from '../runs/ceremonies/completion-gate';
-import { taskStatusAfter } from '../runs/completion';
+import { awaitedSteps, taskStatusAfter } from '../runs/completion';
 import { statusEffects } from '../runs/status-effects';
 import type { AttemptRecord } from '../stores/attempt-store';
+import type { TraceStore } from '../stores/trace-store';
 import type { Board } from '../stores/board-files/board';
 
 interface TaskDependencies {
@@ -56,19 +57,25 @@ const mostComments = 1_000;
 
 /**
  * Puts the result on the task, exactly once: a task that shows this completion already is left as it is. One that would be
- * done before its ceremonies were held is blocked until they are. A status that somebody else has set since the run took the
+ * done before its ceremonies were held, or whose required verification steps the run left out, is blocked. A status that somebody else has set since the run took the
  * task stays, with a comment about the result; a launch that never came to its agent changes nothing.
  */
 export async function applyCompletion(
-  deps: TaskDependencies,
+  deps: TaskDependencies & { traces: Pick<TraceStore, 'record'> },
   record: AttemptRecord,
   completion: CompletionResult,
   actualCost: number,
 ): Promise<void> {
+  let awaited: AwaitedSteps = [];
   const outcome = (blockedBy?: AppError) => (task: Task) => {
+    const steps = awaitedSteps(completion, task);
+    const isTold = task.attempt?.completionDigest === completion.digest;
+    awaited = (isTold ? task.status === 'blocked' : isUnchanged(record, task)) ? (steps ?? []) : [];
     if (task.attempt?.completionDigest === completion.digest) return undefined;
     if (task.attempt?.id !== record._id && completion.harness.ended === 'not-dispatched') return undefined;
-    const status = blockedBy ? 'blocked' : taskStatusAfter(completion.status);
+    const reason = blockedBy ? prerequisite(blockedBy.message) : unverifiedReason(steps ?? []);
+    const verified = steps?.length === 0 ? 'done' : taskStatusAfter(completion.status);
+    const status = reason ? 'blocked' : verified;
     const kept = !isUnchanged(record, task);
     return {
       ...(kept
@@ -78,7 +85,7 @@ export async function applyCompletion(
         : {
             status,
             ...statusEffects(status, task),
-            ...(blockedBy ? { blockedReason: prerequisite(blockedBy) } : {}),
+            ...(reason ? { blockedReason: reason } : {}),
           }),
       ...(actualCost > 0 ? { actualCost } : {}),
       attempt: {
@@ -100,10 +107,46 @@ export async function applyCompletion(
     if (!isCeremonyRequired(error)) throw error;
     await apply(deps, record, outcome(error));
   }
+  if (awaited.length > 0) await traceUnverified(deps.traces, record, awaited);
+}
+
+type AwaitedSteps = NonNullable<ReturnType<typeof awaitedSteps>>;
+
+const unverifiedReason = (steps: AwaitedSteps): Task['blockedReason'] | undefined =>
+  steps.length === 0
+    ? undefined
+    : prerequisite(
+        `The run did not report required verification steps: ${steps.map(({ gateId, description }) => `${description} (${gateId})`).join('; ')}.`,
+      );
+
+/** Writes down, once for a run, which steps keep its task from `done`. */
+async function traceUnverified(
+  traces: Pick<TraceStore, 'record'>,
+  { _id, taskId, agent }: AttemptRecord,
+  steps: AwaitedSteps,
+): Promise<void> {
+  const ids = steps.map(({ gateId }) => gateId).join(', ');
+  await traces.record({
+    kind: 'workflow-gate',
+    outcome: 'blocked',
+    title: `Completion of ${taskId}: blocked`,
+    summary: `The run ${_id} did not report required verification steps: ${ids}.`,
+    remediation: `Check these steps, or start a run that reports them as passed: ${ids}.`,
+    subject: { taskId, agentId: agent, actionType: 'task.complete' },
+    evaluatedRules: steps.map(({ gateId, description }) => ({
+      id: gateId,
+      label: description,
+      type: 'verification-step',
+      status: 'matched',
+      outcome: 'blocked',
+      message: `${gateId} was not reported as passed.`,
+    })),
+    dedupeKey: `verification\n${_id}`,
+  });
 }
 
 /** Why a task is blocked whose run has succeeded. */
-const prerequisite = ({ message }: AppError): Task['blockedReason'] => ({
+const prerequisite = (message: string): NonNullable<Task['blockedReason']> => ({
   category: 'prerequisite',
   note: message.slice(0, 1000),
 });

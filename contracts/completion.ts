@@ -203,6 +203,10 @@ export const completionResult = z
     status: completionStatus,
     claimedStatus: completionStatus.optional(),
     downgrades: z.array(z.object({ code: z.string(), message: z.string() })),
+    /** What is told beside the status and does not change it; absent when there is nothing. */
+    findings: z.array(z.object({ code: z.string(), message: z.string() })).optional(),
+    /** Required verification steps that the run did not report as passed; absent when there are none. */
+    unverified: z.array(z.object({ gateId: z.string(), description: z.string() })).optional(),
     summary: z.string(),
     error: z.string().optional(),
     claims: completionClaims,

@@ -64,6 +64,8 @@ export const envelopeGate = z.object({
   id: z.string(),
   kind: z.enum(['verification-step', 'acceptance-criterion']),
   description: z.string(),
+  /** Of a verification step that was not checked at the launch: without a report that it passed the task is not done. */
+  required: z.literal(true).optional(),
 });
 
 const envelopeCore = z.object({

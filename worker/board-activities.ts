@@ -61,6 +61,7 @@ export function createBoardActivities(
       claims,
       phases,
       checkpoints: stores.checkpoints,
+      traces: stores.traces,
       telemetry,
       withdrawApprovals,
       messageProofs: stores.messageProofs,

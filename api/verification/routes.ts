@@ -40,6 +40,7 @@ export function verificationRoutes(routes: Routes, { board }: Pick<ApiContext, '
         id: newItemId('step'),
         description: plainField(request.body.description, 'description'),
         checked: false,
+        ...(request.body.required === undefined ? {} : { required: request.body.required }),
       };
       return changeTask(request, ctx, ({ verificationSteps = [] }) => ({
         verificationSteps: [...verificationSteps, added],
@@ -58,13 +59,14 @@ export function verificationRoutes(routes: Routes, { board }: Pick<ApiContext, '
       body: verificationStepPatch,
     },
     (request, ctx) => {
-      const { checked, description } = request.body;
+      const { checked, description, required } = request.body;
       const described = description === undefined ? {} : { description: plainField(description, 'description') };
       const now = new Date().toISOString();
       return changeTask(request, ctx, ({ verificationSteps }) => ({
         verificationSteps: withItemChanged(verificationSteps, request.params.stepId, 'verification step', (before) => ({
           ...withChecked(before, checked ?? before.checked, now),
           ...described,
+          ...(required === undefined ? {} : { required }),
         })),
       }));
     },

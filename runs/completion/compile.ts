@@ -6,6 +6,7 @@ import { claimDigest, type TerminalClaim } from './claim';
 import { checkClaims, type CheckedClaims } from './evidence';
 import { missingOutputs } from './outputs';
 import type { Judgement } from './held';
+import { unreportedEntry, unreportedSteps, type Unreported } from './verification';
 import { sideEffectsOf, type JudgedEffect, type Violation } from './side-effects';
 
 type Downgrade = CompletionResult['downgrades'][number];
@@ -24,7 +25,8 @@ export function compileCompletion(
   const checked = checkClaims(claim);
   const judged = sideEffectsOf(envelope, claim.harness, checked, judgement);
   const sideEffects = judged.map(({ violation: _violation, ...effect }): SideEffect => effect);
-  const downgrades = claim.status === 'success' ? shortfalls(envelope, claim, checked, judged) : [];
+  const unreported = unreportedSteps(envelope, claim);
+  const downgrades = claim.status === 'success' ? shortfalls(envelope, claim, checked, judged, unreported) : [];
   return withDigest({
     schemaVersion: 'completion-result/v1' as const,
     attemptId,
@@ -34,6 +36,7 @@ export function compileCompletion(
     status: downgrades.length > 0 ? ('partial' as const) : claim.status,
     ...(downgrades.length > 0 && claim.harness.unreported !== true ? { claimedStatus: claim.status } : {}),
     downgrades,
+    ...verificationOf(claim, unreported),
     summary: claim.summary,
     ...(claim.error === undefined ? {} : { error: claim.error }),
     claims: claim.claims,
@@ -59,11 +62,27 @@ function phaseOf(
   return { phase: { phase: envelope.phase, evidence: envelope.policy?.authority ? 'profile' : 'legacy' } };
 }
 
+/** What of its verification a run did not report; nothing of one that never came to its end by itself. */
+function verificationOf(
+  { status }: TerminalClaim,
+  { required, others }: Unreported,
+): Pick<CompletionResult, 'findings' | 'unverified'> {
+  const findings = unreportedEntry(others, 'optional');
+  if (status !== 'success') return {};
+  return {
+    ...(findings.length > 0 ? { findings } : {}),
+    ...(required.length > 0
+      ? { unverified: required.map(({ id, description }) => ({ gateId: id, description })) }
+      : {}),
+  };
+}
+
 function shortfalls(
   envelope: RecordedTaskEnvelope | undefined,
   claim: TerminalClaim,
   checked: CheckedClaims,
   sideEffects: JudgedEffect[],
+  { required }: Unreported,
 ): Downgrade[] {
   return [
     ...(claim.harness.workLost === undefined ? [] : [{ code: 'work-lost', message: claim.harness.workLost }]),
@@ -72,6 +91,7 @@ function shortfalls(
     ...(claim.claims.verification ?? [])
       .filter(({ status }) => status === 'failed')
       .map(({ gateId }) => ({ code: 'verification-failed', message: `Verification ${gateId} failed.` })),
+    ...unreportedEntry(required, 'although required'),
     ...missingOutputs(envelope, claim, checked).map(({ id, kind }) => ({
       code: 'output-missing',
       message: `The required output ${id} (${kind}) is missing.`,

@@ -66,6 +66,46 @@ test.each([
   });
 });
 
+describe('verification steps', () => {
+  const step = { id: 'step_1', kind: 'verification-step' as const, description: 'Tests pass' };
+  const gates = [
+    { ...step, required: true as const },
+    { ...step, id: 'step_2', description: 'Looks well' },
+  ];
+  const reports = (...statuses: ('passed' | 'failed' | 'skipped' | 'unknown')[]) => ({
+    claims: { verification: statuses.map((status, index) => ({ gateId: `step_${index + 1}`, status })) },
+  });
+
+  test('that a run left out are named; the required ones make its success partial', () => {
+    const completion = compile({ gates }, {});
+    expect(completion).toMatchObject({
+      status: 'partial',
+      claimedStatus: 'success',
+      downgrades: [{ code: 'verification-unreported', message: expect.stringContaining('Tests pass (step_1)') }],
+      findings: [{ code: 'verification-unreported', message: expect.stringContaining('Looks well (step_2)') }],
+      unverified: [{ gateId: 'step_1', description: 'Tests pass' }],
+    });
+  });
+
+  test.each(['skipped', 'unknown'] as const)('that are required and %s were not verified', (status) => {
+    expect(compile({ gates }, reports(status, status)).downgrades).toMatchObject([{ code: 'verification-unreported' }]);
+    expect(compile({ gates }, reports(status, status))).not.toHaveProperty('findings');
+  });
+
+  test('that were reported are no shortfall, and one that failed is its own', () => {
+    expect(compile({ gates }, reports('passed', 'passed'))).toMatchObject({ status: 'success', downgrades: [] });
+    expect(compile({ gates }, reports('failed', 'passed')).downgrades).toMatchObject([{ code: 'verification-failed' }]);
+    expect(compile({ gates }, reports('passed', 'passed'))).not.toHaveProperty('unverified');
+  });
+
+  test('that nothing requires are only told, and criteria of subtasks are none', () => {
+    const criterion = { id: 's1.0', kind: 'acceptance-criterion' as const, description: 'It works' };
+    expect(compile({ gates: [gates[1]!, criterion] }, {})).toMatchObject({ status: 'success', downgrades: [] });
+    expect(compile({ gates: [criterion] }, {})).not.toHaveProperty('findings');
+    expect(compile({ gates }, { status: 'failed' })).not.toHaveProperty('unverified');
+  });
+});
+
 describe('an exit without a result', () => {
   const unreported = { ended: 'exit' as const, exitCode: 0, unreported: true as const };
   const changedFiles = [{ path: 'src/a.ts', status: 'added' as const }];

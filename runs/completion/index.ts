@@ -2,5 +2,6 @@
 export { claimDigest, redactClaim, type TerminalClaim } from './claim';
 export { judgementOf, type JudgedPhases, type JudgedRun, type Judgement } from './held';
 export { phaseSpansOf } from './phase-spans';
+export { awaitedSteps } from './verification';
 export { compileCompletion, taskStatusAfter } from './compile';
 export { lostClaim, preserved, stoppedClaim } from './unclaimed';

@@ -75,10 +75,11 @@ function gatesOf(task: Task, excerpts: Excerpts): TaskEnvelope['gates'] {
       description: excerpts.text(`subtasks.${id}.${index}`, description),
     })),
   );
-  const verification = (task.verificationSteps ?? []).map(({ id, description }) => ({
+  const verification = (task.verificationSteps ?? []).map(({ id, description, required, checked }) => ({
     id,
     kind: 'verification-step' as const,
     description: excerpts.text(`verificationSteps.${id}`, description),
+    ...(required === true && !checked ? { required: true as const } : {}),
   }));
   return [...verification, ...criteria].slice(0, maxGates);
 }

@@ -1,11 +1,18 @@
 import { applyCompletion, applyStart } from '../../activities/task';
 import type { CompletionResult } from '../../contracts/completion';
+import type { TraceInput } from '../../contracts/governance-trace';
 import { createLog } from '../../platform/log/log';
 import type { AttemptRecord } from '../../stores/attempt-store';
 import { actor, boardHarness, type BoardHarness } from '../stores/board-files/harness';
 
 let harness: BoardHarness;
+/** What was decided about the end of a run, by the key that is recorded once. */
+let traced: Map<string, TraceInput>;
+const traces = {
+  record: (trace: TraceInput) => Promise.resolve(void traced.set(trace.dedupeKey ?? '', trace)).then(() => 'trace_1'),
+};
 beforeEach(async () => {
+  traced = new Map();
   harness = await boardHarness();
 });
 afterEach(() => harness.close());
@@ -19,7 +26,7 @@ it('a run resumes from the checkpoint of its task once, and clears it when it su
     () => ({ status: 'blocked', blockedReason: reason, checkpoint: { id: 'state_1', step: 1, resumeCount: 0 } }),
     { actor },
   );
-  const deps = { board, log: createLog({ name: 'test', level: 'silent' }), now: () => new Date() };
+  const deps = { board, log: createLog({ name: 'test', level: 'silent' }), now: () => new Date(), traces };
   // Only these parts of the two records are shown on a task.
   const record = { _id: 'attempt_aaaaaaaa', taskId, agent: 'bee' } as AttemptRecord;
   const completion = {
@@ -55,7 +62,7 @@ describe('end of a run', () => {
   const aTask = async () => {
     const board = await harness.open();
     const { id: taskId } = await board.create({ title: 'a', assignee: 'jo' }, { actor });
-    const deps = { board, log: createLog({ name: 'test', level: 'silent' }), now: () => new Date() };
+    const deps = { board, log: createLog({ name: 'test', level: 'silent' }), now: () => new Date(), traces };
     return { board, deps, taskId, attempt: { ...record, taskId } };
   };
 
@@ -100,5 +107,54 @@ describe('end of a run', () => {
     const before = (await board.get(taskId))?.task;
     await applyCompletion(deps, attempt, completion('interrupted', 'not-dispatched'), 0);
     expect((await board.get(taskId))?.task).toEqual(before);
+  });
+
+  describe('that left required verification steps out', () => {
+    const unverified = [{ gateId: 'step_1', description: 'Tests pass' }];
+    const partial = (codes: string[]) => ({
+      ...completion('partial'),
+      claimedStatus: 'success' as const,
+      downgrades: codes.map((code) => ({ code, message: code })),
+      unverified,
+    });
+    const withStep = async (checked: boolean) => {
+      const found = await aTask();
+      const step = { id: 'step_1', description: 'Tests pass', checked, required: true };
+      await found.board.update(found.taskId, () => ({ verificationSteps: [step] }), { actor });
+      await applyStart(found.deps, found.attempt);
+      return found;
+    };
+
+    it('blocks its task with the reason and one trace, however often it is applied', async () => {
+      const { board, deps, taskId, attempt } = await withStep(false);
+      for (let time = 1; time <= 2; time += 1) {
+        await applyCompletion(deps, attempt, partial(['verification-unreported']), 0);
+      }
+      expect((await board.get(taskId))?.task).toMatchObject({
+        status: 'blocked',
+        blockedReason: { category: 'prerequisite', note: expect.stringContaining('Tests pass (step_1)') },
+      });
+      expect([...traced.values()]).toMatchObject([
+        { kind: 'workflow-gate', outcome: 'blocked', subject: { taskId }, evaluatedRules: [{ id: 'step_1' }] },
+      ]);
+    });
+
+    it('is done where somebody has checked them meanwhile', async () => {
+      const { board, deps, taskId, attempt } = await withStep(true);
+      await applyCompletion(deps, attempt, partial(['verification-unreported']), 0);
+      expect((await board.get(taskId))?.task.status).toBe('done');
+      expect(traced.size).toBe(0);
+    });
+
+    it('goes on where there are other shortfalls, and leaves what a person has set', async () => {
+      const { board, deps, taskId, attempt } = await withStep(false);
+      await applyCompletion(deps, attempt, partial(['verification-unreported', 'output-missing']), 0);
+      expect((await board.get(taskId))?.task.status).toBe('in-progress');
+      const other = await withStep(false);
+      await other.board.update(other.taskId, () => ({ status: 'done' }), { actor });
+      await applyCompletion(other.deps, other.attempt, partial(['verification-unreported']), 0);
+      expect((await other.board.get(other.taskId))?.task.status).toBe('done');
+      expect(traced.size).toBe(0);
+    });
   });
 });

@@ -282,3 +282,37 @@ describe('an agent elsewhere that has worked in the worktree', () => {
     expect(completion.evidence).toContainEqual(expect.objectContaining({ id: 'claimed', verified: false }));
   });
 });
+
+test('a required verification step that a run does not report is named and keeps its task from done', async () => {
+  const { id, verificationSteps } = await (async () => {
+    const told = { files: { 'a.txt': 'a' }, result: result({}) };
+    const task = await stack.call.createTask({
+      title: 'Told',
+      description: JSON.stringify(told),
+      git: { repo: 'sample' },
+    });
+    await stack.call.ok('POST', `/api/tasks/${task.id}/verification`, { description: 'Looks well' });
+    return stack.call.ok('POST', `/api/tasks/${task.id}/verification`, { description: 'Tests pass', required: true });
+  })();
+  const [optional, required] = verificationSteps;
+  await stack.call.start(id, { agent: 'as-told' });
+  const { attempt } = await stack.call.ended(id);
+  expect(codes(attempt.completion)).toEqual(['verification-unreported']);
+  expect(attempt.completion).toMatchObject({
+    status: 'partial',
+    claimedStatus: 'success',
+    unverified: [{ gateId: required.id, description: 'Tests pass' }],
+    findings: [{ code: 'verification-unreported', message: expect.stringContaining(optional.id) }],
+  });
+  expect(await stack.call.ok('GET', `/api/tasks/${id}`)).toMatchObject({
+    status: 'blocked',
+    blockedReason: { category: 'prerequisite', note: expect.stringContaining(required.id) },
+  });
+  const traces = await stack.call.ok('GET', `/api/governance/traces?kind=workflow-gate&taskId=${id}`);
+  expect(traces).toMatchObject([{ outcome: 'blocked', matchedRules: [{ id: required.id }] }]);
+
+  await stack.call.ok('PATCH', `/api/tasks/${id}/verification/${required.id}`, { checked: true });
+  await stack.call.start(id, { agent: 'as-told' });
+  expect((await stack.call.ended(id)).attempt.completion.status).toBe('success');
+  expect(await stack.call.ok('GET', `/api/tasks/${id}`)).toMatchObject({ status: 'done' });
+});

@@ -20,6 +20,7 @@ afterEach(() => harness.close());
 const deps = (fields: Partial<Board> = {}) => ({
   board: { get: board.get.bind(board), update: fields.update ?? board.update.bind(board) },
   log,
+  traces: { record: () => Promise.resolve('trace_1') },
   now: () => new Date(at(1)),
 });
 const record = (id: string) => anAttempt(id, { taskId, startedAt: at(1) });

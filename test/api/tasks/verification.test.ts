@@ -37,6 +37,15 @@ it('sets the time when a step is checked, keeps it while it is, and clears it', 
   expect(unchecked).toEqual({ ...step, description: 'All tests pass' });
 });
 
+it('requires a step, and does so no more', async () => {
+  const { id } = await aTask();
+  const [step] = (await add(id, { description: 'Tests pass', required: true })).body.verificationSteps;
+  expect(step).toMatchObject({ required: true, checked: false });
+  expect((await patch(id, step.id, { required: false })).body.verificationSteps).toEqual([
+    { ...step, required: false },
+  ]);
+});
+
 it('deletes one step, and keeps the others', async () => {
   const { id } = await aTask();
   const [first] = (await add(id, { description: 'one' })).body.verificationSteps;
