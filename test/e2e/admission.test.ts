@@ -25,8 +25,8 @@ const start = async (body: object = {}) => stack.call.start((await aTask()).id, 
 const stop = ({ taskId, attemptId }: { taskId: string; attemptId: string }) =>
   stack.call.ok('POST', `/api/agents/${taskId}/stop`, { attemptId });
 /** Changes settings, and waits until every process has to have read them. */
-const settings = async (admission: object) => {
-  await stack.call.ok('PATCH', '/api/settings/features', { admission });
+const settings = async (admission: object, watcher: object = {}) => {
+  await stack.call.ok('PATCH', '/api/settings/features', { admission, watcher });
   const changedAt = performance.now();
   await eventually(() => expect(performance.now() - changedAt).toBeGreaterThan(settingsCacheMs));
 };
@@ -343,7 +343,7 @@ describe('execution trees', () => {
 });
 
 test('every source of launches holds a reservation that names it', async () => {
-  await settings({ limits: { global: { runs: 20 } } });
+  await settings({ limits: { global: { runs: 20 } } }, { enabled: true, globalKillSwitch: false, defaultMode: 'auto' });
   const root = await held(start());
   for (const source of launchSource.options) {
     const origin: LaunchOrigin =
