@@ -10,12 +10,13 @@ import { planLaunch, type LaunchPlan } from '../runs/launch-plan';
 import { refusal } from '../runs/refusal';
 import type { ActiveRunStore } from '../stores/active-run-store';
 import type { AttemptRecord, AttemptStore } from '../stores/attempt-store';
+import type { AuditStore } from '../stores/audit-store';
 import type { ConversationStore } from '../stores/conversation-store';
 import type { HostStore } from '../stores/host-store';
 import { parentProblem } from '../stores/launch-parent';
 import { loadLaunchSubject, type LaunchSources } from '../stores/launch-subject';
 import type { RecoveryStore } from '../stores/recovery-store';
-import { traceRoute, tracedRefusal } from '../stores/route-trace';
+import { traceRefusal, traceRoute } from '../stores/route-trace';
 import type { RunEventStore } from '../stores/run-event-store';
 import type { TraceStore } from '../stores/trace-store';
 import type { WorktreeStore } from '../stores/worktree-store';
@@ -40,6 +41,7 @@ export interface AdmissionDependencies extends LaunchSources {
   worktrees: WorktreeStore;
   conversations: Pick<ConversationStore, 'get'>;
   events: RunEventStore;
+  audit: Pick<AuditStore, 'record'>;
   proofs: ProofVerifier;
   now(): Date;
 }
@@ -170,7 +172,7 @@ export function createAdmissionActivities(deps: AdmissionDependencies) {
     const changed = input.retry && statusChanged(subject.task, input.retry.parentAttemptId);
     if (changed) return changed;
     const plan = planLaunch(subject, { maxRetries: input.maxRetries });
-    if ('status' in plan) return tracedRefusal(deps.traces, subject, plan, input.attemptId);
+    if ('refused' in plan) return traceRefusal(deps.traces, subject, plan, input.attemptId);
     await traceRoute(deps.traces, subject, input.attemptId);
 
     const { repository } = plan;

@@ -2,8 +2,10 @@ import type { AgentConfig } from '../contracts/agent-config';
 import type { LaunchRefusal } from '../contracts/launch';
 import type { AttemptRecord, AttemptStore } from '../stores/attempt-store';
 import { releaseTask, type TaskHolds } from '../stores/cancel-recovery';
+import type { AuditStore } from '../stores/audit-store';
 import type { RecoveryStore } from '../stores/recovery-store';
 import type { RunEventStore } from '../stores/run-event-store';
+import { recoveryRefused } from './run-audit';
 import { sourceOf } from './source';
 import type { StoredLaunch } from './stored-launch';
 
@@ -11,6 +13,7 @@ export interface RefusedLaunchDependencies extends TaskHolds {
   attempts: Pick<AttemptStore, 'get' | 'create' | 'refuse'>;
   recoveries: Pick<RecoveryStore, 'refuse'>;
   events: Pick<RunEventStore, 'append'>;
+  audit: Pick<AuditStore, 'record'>;
 }
 
 /**
@@ -35,13 +38,15 @@ export async function endRefusedLaunch(
  * @returns whether the attempt follows another one at all
  */
 export async function recordOnRecovery(
-  deps: Pick<RefusedLaunchDependencies, 'recoveries'>,
-  { _id, parentAttemptId, retryNumber }: Pick<AttemptRecord, '_id' | 'parentAttemptId' | 'retryNumber'>,
+  deps: Pick<RefusedLaunchDependencies, 'recoveries' | 'audit'>,
+  record: Pick<AttemptRecord, '_id' | 'taskId' | 'agent' | 'parentAttemptId' | 'retryNumber'>,
   { code, message }: Pick<LaunchRefusal, 'code' | 'message'>,
   at: string,
 ): Promise<boolean> {
+  const { _id, parentAttemptId, retryNumber } = record;
   if (retryNumber === 0 || parentAttemptId === undefined) return false;
   await deps.recoveries.refuse(parentAttemptId, _id, { code, message, at });
+  await deps.audit.record(recoveryRefused(record, parentAttemptId, code));
   return true;
 }
 

@@ -57,3 +57,16 @@ export const recoveryScheduled = ({ attemptId, taskId, ...recovery }: RunRecover
   },
   once: `recovery.schedule/${attemptId}`,
 });
+
+/** That what was to follow a failed attempt was refused. */
+export const recoveryRefused = (
+  { _id, taskId, agent }: Pick<AttemptRecord, '_id' | 'taskId' | 'agent'>,
+  parentAttemptId: string,
+  code: string,
+): AuditInput => ({
+  action: 'recovery.refuse',
+  actor: runSystem,
+  resource: parentAttemptId,
+  details: { taskId, agent, nextAttemptId: _id, code },
+  once: `recovery.refuse/${parentAttemptId}`,
+});

@@ -4,6 +4,7 @@ import { mayTurnOut, runtimeManifest } from './capabilities';
 import { commitPolicyOf } from './contract/commit-policy';
 import { blocked } from './contract/compile';
 import { gateOf } from './contract/enforcement';
+import type { RefusedByGate } from './contract/launch-trace';
 import type { LaunchSnapshot } from './contract/input';
 import { gitTargetOf, objectiveOf } from './contract/objective';
 import { secretProblem } from './contract/secrets';
@@ -20,20 +21,26 @@ export interface LaunchPlan {
   git: { branch: string; baseBranch: string } | null;
 }
 
+/** A launch that did not pass, and what the gate looked at when it was the gate that refused it. */
+export interface RefusedPlan {
+  refused: LaunchRefusal;
+  byGate?: RefusedByGate;
+}
+
 /**
  * The gate of previews and starts, and the snapshot of what they launch (specification 2, Launch rule 1). What the
  * agent's family cannot enforce is refused here, before anything waits for capacity; what the probe on its host finds
  * is asked again when the contract is compiled.
  */
-export function planLaunch(subject: LaunchSubject, { maxRetries }: { maxRetries: number }): LaunchPlan | LaunchRefusal {
+export function planLaunch(subject: LaunchSubject, { maxRetries }: { maxRetries: number }): LaunchPlan | RefusedPlan {
   const selection = selectLaunch(subject);
-  if ('status' in selection) return selection;
+  if ('status' in selection) return { refused: selection };
   const { task, request, profile = null, sandbox = null, repository = null, inherited } = subject;
   const git = repository && gitTargetOf(task, repository);
   const onBase = repository && git && baseBranchRefusal(task.id, repository, git);
-  if (onBase) return onBase;
+  if (onBase) return { refused: onBase };
   const unusable = secretProblem(selection.agent, profile);
-  if (unusable) return unusable;
+  if (unusable) return { refused: unusable };
   const agent = launchedAgent(selection.agent, { selection, profile, sandbox });
   const objective = objectiveOf(task);
   const runtime = runtimeManifest(
@@ -43,7 +50,7 @@ export function planLaunch(subject: LaunchSubject, { maxRetries }: { maxRetries:
   );
   const gate = gateOf({ request, profile, sandbox, runtime, agent, objective, hasRepository: repository !== null });
   const refused = blocked(agent.type, gate);
-  if (refused) return refused;
+  if (refused) return { refused, byGate: { taskId: task.id, agent: agent.type, gate, sandbox } };
   // What a parent takes away is asked when the contract is compiled; what nobody could enforce, before.
   const phase = launchPhase({
     requested: request.phase,
@@ -51,7 +58,7 @@ export function planLaunch(subject: LaunchSubject, { maxRetries }: { maxRetries:
     sources: launchSources({ sandbox, profile, allowedSideEffects: objective.allowedSideEffects }),
     runtime,
   });
-  if (phase.blockers.length > 0) return phaseRefusal(phase.evidence.phase, phase.blockers);
+  if (phase.blockers.length > 0) return { refused: phaseRefusal(phase.evidence.phase, phase.blockers) };
   const { agent: _agent, ...chosen } = selection;
   return {
     snapshot: {

@@ -1,4 +1,6 @@
 import type { LaunchRefusal } from '../contracts/launch';
+import { refusedTraces } from '../runs/contract';
+import type { RefusedPlan } from '../runs/launch-plan';
 import type { LaunchSubject } from '../runs/readiness';
 import { routeTrace } from '../runs/routing/trace';
 import type { TraceStore } from './trace-store';
@@ -18,8 +20,23 @@ export async function traceRoute(
   return traces.record({ ...trace, ...(attemptId === undefined ? {} : { dedupeKey: attemptId }) });
 }
 
+/**
+ * Writes down why a launch was refused, and returns the refusal; it names the trace when it was routing that refused it.
+ *
+ * @param attemptId the attempt the decision is for, so that deciding again is one trace; none before one is made
+ */
+export async function traceRefusal(
+  traces: Pick<TraceStore, 'record'>,
+  subject: Pick<LaunchSubject, 'route' | 'task'>,
+  { refused, byGate }: RefusedPlan,
+  attemptId?: string,
+): Promise<LaunchRefusal> {
+  for (const trace of byGate ? refusedTraces(byGate, attemptId) : []) await traces.record(trace);
+  return traceRefusedRoute(traces, subject, refused, attemptId);
+}
+
 /** A refused launch with the trace that says why, when it was routing that refused it. */
-export async function tracedRefusal(
+export async function traceRefusedRoute(
   traces: Pick<TraceStore, 'record'>,
   subject: Pick<LaunchSubject, 'route' | 'task'>,
   refused: LaunchRefusal,

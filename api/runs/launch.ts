@@ -18,7 +18,7 @@ import { refusalError } from '../../runs/refusal';
 import { parentProblem } from '../../stores/launch-parent';
 import { loadLaunchSubject } from '../../stores/launch-subject';
 import { withCallback } from './callback-secret';
-import { tracedRefusal } from '../../stores/route-trace';
+import { traceRefusal, traceRefusedRoute } from '../../stores/route-trace';
 import type { AgentRunInput } from '../../workflows/agent-run/messages';
 import type { RunsContext } from './context';
 
@@ -80,7 +80,7 @@ async function launchOnce(
   if (known?.outcome) return answered(known.outcome);
   // A claimed key without an outcome is a launch whose answer was lost: it goes on where it was.
   const continuation = known ? undefined : await conversation?.continuation();
-  if (!known) await checkReadiness(context, taskId, request, caller.workspaceId);
+  if (!known) await checkReadiness(context, taskId, request, caller.workspaceId, { launches: true });
 
   const fresh = { taskId, attemptId: newAttemptId(), requestDigest, createdAt: new Date().toISOString() };
   const claim = known ?? (key === undefined ? fresh : await context.launches.claim(key, fresh));
@@ -149,7 +149,9 @@ export async function previewRun(
   workspaceId: string,
 ): Promise<LaunchPreview> {
   const { idempotencyKey: _key, ...request } = body;
-  const { snapshot, repository, git } = await checkReadiness(context, taskId, request, workspaceId);
+  const { snapshot, repository, git } = await checkReadiness(context, taskId, request, workspaceId, {
+    launches: false,
+  });
   const hostId = repository ? (repository.hostId ?? (await hostFor(context, taskId))) : null;
   const preview = await context.launcher.preview({ snapshot, repository, git, hostId });
   if ('status' in preview) throw refusalError(preview);
@@ -172,6 +174,7 @@ async function checkReadiness(
   taskId: string,
   request: LaunchRequest,
   workspaceId: string,
+  { launches }: { launches: boolean },
 ): Promise<LaunchPlan> {
   const subject = await loadLaunchSubject(context, taskId, request);
   assertFound(subject, 'task', taskId);
@@ -179,8 +182,13 @@ async function checkReadiness(
   const orphan = await parentProblem(context, { taskId, parentAttemptId, workspaceId });
   if (orphan) throw refusalError(orphan);
   const plan = planLaunch(subject, { maxRetries: subject.maxRetries });
-  if ('status' in plan) throw refusalError(await tracedRefusal(context.traces, subject, plan));
-  return plan;
+  if (!('refused' in plan)) return plan;
+  // What a preview finds out is no decision: only its route is traced, because its answer names that trace.
+  throw refusalError(
+    await (launches
+      ? traceRefusal(context.traces, subject, plan)
+      : traceRefusedRoute(context.traces, subject, plan.refused)),
+  );
 }
 
 /** Where a start would run: on the host that has the task's worktree, else on any that is live. */

@@ -2,7 +2,7 @@
 export { commitPolicyOf, type ResolvedCommitPolicy } from './commit-policy';
 export { compileContract, enforcementProblem, type LaunchContract } from './compile';
 export { driftOf } from './drift';
-export { launchTraces } from './launch-trace';
+export { launchTraces, refusedTraces, type RefusedByGate } from './launch-trace';
 export type { ContractInput, LaunchSnapshot, RunLimits, Selection } from './input';
 export { gitTargetOf, objectiveOf, type Objective } from './objective';
 export { renderRecorded, renderTransport, type RecordedTransport } from './transport';

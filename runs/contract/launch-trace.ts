@@ -1,49 +1,93 @@
 import type { EvaluatedRule, TraceInput } from '../../contracts/governance-trace';
-import type { RunLaunchManifest } from '../../contracts/launch-manifest';
+import type { LaunchFinding, RunLaunchManifest } from '../../contracts/launch-manifest';
+import type { SandboxPreset } from '../../contracts/sandbox';
+import type { Gate } from './enforcement';
 import { sandboxTrace } from './sandbox-trace';
 
-/** Everything that was decided about a launch when its contract was compiled. */
-export function launchTraces(attemptId: string, manifest: RunLaunchManifest): TraceInput[] {
-  const sandbox = sandboxTrace(attemptId, manifest);
-  return [launchTrace(attemptId, manifest), ...(sandbox ? [sandbox] : [])];
+/** A launch that the gate refused before its contract could be compiled. */
+export interface RefusedByGate {
+  taskId: string;
+  agent: string;
+  gate: Pick<Gate, 'requirements' | 'controls' | 'blockers' | 'warnings'>;
+  sandbox: SandboxPreset | null;
 }
 
-/**
- * The policy trace of a launch: what was asked of its agent, what of it holds, and which policies bind the run. One for
- * each attempt, however often its contract is compiled.
- */
-function launchTrace(attemptId: string, manifest: RunLaunchManifest): TraceInput {
-  const { enforcement, routing, permissions, taskId } = manifest;
-  const { blockers, warnings } = enforcement;
-  const outcome = blockers.length > 0 ? 'blocked' : warnings.length > 0 ? 'warned' : 'allowed';
-  return {
-    kind: 'policy',
-    outcome,
-    title: `Launch of ${routing.selectedAgent}`,
-    summary:
-      blockers.length > 0
-        ? `The launch is refused: ${blockers.map(({ message }) => message).join(' ')}`
-        : `The launch is allowed with the commit policy ${permissions.commitPolicy} and ${warnings.length} warnings.`,
-    ...(blockers.length > 0 ? { remediation: 'Choose another agent, or ask for less.' } : {}),
-    subject: { agentId: routing.selectedAgent, taskId, actionType: 'run.start' },
-    evaluatedRules: rulesOf(manifest),
+/** Everything that was decided about a launch when its contract was compiled; one of each for an attempt. */
+export function launchTraces(attemptId: string, manifest: RunLaunchManifest): TraceInput[] {
+  const { sandbox, enforcement, routing, requirements, permissions, taskId } = manifest;
+  const agent = routing.selectedAgent;
+  const runLaunchManifestDigest = manifest.digest;
+  const policy = policyTrace({
+    ...{ taskId, agent, enforcement, capabilities: requirements.capabilities },
+    allowed: `The launch is allowed with the commit policy ${permissions.commitPolicy} and ${enforcement.warnings.length} warnings.`,
+    dedupeKey: attemptId,
     raw: {
       attemptId,
-      runLaunchManifestDigest: manifest.digest,
+      runLaunchManifestDigest,
       taskEnvelopeDigest: manifest.taskEnvelope.digest,
       providerRuntimeManifestDigest: manifest.providerRuntime.digest,
       permissions,
       tools: manifest.tools,
-      sandbox: manifest.sandbox,
+      sandbox,
       profile: manifest.profile,
       origins: manifest.origins,
     },
-    dedupeKey: attemptId,
+  });
+  if (!sandbox) return [policy];
+  return [
+    policy,
+    sandboxTrace({ taskId, agent, sandbox, enforcement }, { attemptId, runLaunchManifestDigest }, attemptId),
+  ];
+}
+
+/** The same for a launch that has no contract, because the family of its agent cannot enforce what it asks for. */
+export function refusedTraces({ taskId, agent, gate, sandbox }: RefusedByGate, attemptId?: string): TraceInput[] {
+  const { blockers, warnings, controls, requirements } = gate;
+  const enforcement = { blockers, warnings };
+  const raw = attemptId === undefined ? {} : { attemptId };
+  const policy = policyTrace({
+    ...{ taskId, agent, enforcement, capabilities: requirements, raw, dedupeKey: attemptId },
+    allowed: 'The launch is allowed.',
+  });
+  if (!sandbox) return [policy];
+  const decided = { presetId: sandbox.id, enforcement: sandbox.enforcement, controls };
+  return [policy, sandboxTrace({ taskId, agent, sandbox: decided, enforcement }, raw, attemptId)];
+}
+
+interface PolicyDecision {
+  taskId: string;
+  agent: string;
+  enforcement: { blockers: readonly LaunchFinding[]; warnings: readonly LaunchFinding[] };
+  capabilities: RunLaunchManifest['requirements']['capabilities'];
+  /** The summary of a launch that is not refused. */
+  allowed: string;
+  raw: Record<string, unknown>;
+  dedupeKey: string | undefined;
+}
+
+/** The policy trace of a launch: what was asked of its agent, what of it holds, and which policies bind the run. */
+function policyTrace({ taskId, agent, allowed, raw, dedupeKey, ...decided }: PolicyDecision): TraceInput {
+  const { blockers, warnings } = decided.enforcement;
+  const outcome = blockers.length > 0 ? 'blocked' : warnings.length > 0 ? 'warned' : 'allowed';
+  return {
+    kind: 'policy',
+    outcome,
+    title: `Launch of ${agent}`,
+    summary:
+      blockers.length > 0 ? `The launch is refused: ${blockers.map(({ message }) => message).join(' ')}` : allowed,
+    ...(blockers.length > 0 ? { remediation: 'Choose another agent, or ask for less.' } : {}),
+    subject: { agentId: agent, taskId, actionType: 'run.start' },
+    evaluatedRules: rulesOf(decided),
+    raw,
+    ...(dedupeKey === undefined ? {} : { dedupeKey }),
   };
 }
 
-const rulesOf = ({ requirements, enforcement }: RunLaunchManifest): EvaluatedRule[] => [
-  ...requirements.capabilities.map(({ id, state }) => ({
+const rulesOf = ({
+  capabilities,
+  enforcement,
+}: Pick<PolicyDecision, 'capabilities' | 'enforcement'>): EvaluatedRule[] => [
+  ...capabilities.map(({ id, state }) => ({
     id,
     label: `Required capability ${id}`,
     type: 'capability',

@@ -1,16 +1,29 @@
 import type { EvaluatedRule, TraceInput } from '../../contracts/governance-trace';
-import type { RunLaunchManifest } from '../../contracts/launch-manifest';
+import type { LaunchFinding, RunLaunchManifest } from '../../contracts/launch-manifest';
 
 /** What every finding about a control of a sandbox begins with. */
 const findingPrefix = 'sandbox-unenforced:';
 
+/** What was decided about the controls of a preset, for a compiled contract or before there was one. */
+export interface SandboxDecision {
+  taskId: string;
+  agent: string;
+  sandbox: Pick<NonNullable<RunLaunchManifest['sandbox']>, 'presetId' | 'enforcement' | 'controls'>;
+  enforcement: { blockers: readonly LaunchFinding[]; warnings: readonly LaunchFinding[] };
+}
+
 /**
  * The sandbox trace of a launch: each control that its preset uses, the capability that enforces it, and what follows
- * where nothing does. One for each attempt; `undefined` for a launch without a preset.
+ * where nothing does.
+ *
+ * @param raw what the decision looked at
+ * @param dedupeKey the attempt it is for, of which there is one trace
  */
-export function sandboxTrace(attemptId: string, manifest: RunLaunchManifest): TraceInput | undefined {
-  const { sandbox, enforcement, routing, taskId } = manifest;
-  if (!sandbox) return undefined;
+export function sandboxTrace(
+  { taskId, agent, sandbox, enforcement }: SandboxDecision,
+  raw: Record<string, unknown>,
+  dedupeKey: string | undefined,
+): TraceInput {
   const outcomes = new Map<string, 'blocked' | 'warned'>([
     ...enforcement.warnings.map(({ code }) => [code, 'warned'] as const),
     ...enforcement.blockers.map(({ code }) => [code, 'blocked'] as const),
@@ -27,10 +40,10 @@ export function sandboxTrace(attemptId: string, manifest: RunLaunchManifest): Tr
     ...(outcome === 'blocked'
       ? { remediation: 'Choose an agent that enforces these controls, or a preset that does without them.' }
       : {}),
-    subject: { agentId: routing.selectedAgent, taskId, actionType: 'run.start' },
+    subject: { agentId: agent, taskId, actionType: 'run.start' },
     evaluatedRules: rules,
-    raw: { attemptId, runLaunchManifestDigest: manifest.digest, sandbox },
-    dedupeKey: attemptId,
+    raw: { ...raw, sandbox },
+    ...(dedupeKey === undefined ? {} : { dedupeKey }),
   };
 }
 

@@ -84,6 +84,9 @@ test.each<[string, (taskId: string) => Promise<unknown>, string, () => Promise<u
     refusal: { code, message: expect.any(String), at: expect.any(String) },
   });
   await undo();
+  expect(await stack.call.ok('GET', `/api/audit?action=recovery.refuse&resource=${attemptId}`)).toMatchObject({
+    entries: [{ actor: 'system:run', details: { taskId, nextAttemptId: refused.nextAttemptId, code } }],
+  });
   // Right away, not when somebody has looked for what was lost.
   const { attemptId: again } = await stack.call.start(taskId, { agent: 'worker-bee' });
   expect(await cancel(taskId, attemptId)).toMatchObject({ status: 409, body: { code: 'RECOVERY_NOT_CANCELLABLE' } });

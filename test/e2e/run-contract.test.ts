@@ -209,6 +209,7 @@ describe('profiles and sandbox presets', () => {
       expect(answer).toMatchObject({ status: 409, body: { code, details } });
     }
     expect(await stack.call.status(task.id)).toMatchObject({ attemptId: null });
+    return task;
   };
   const blockers = (...codes: string[]) => ({ blockers: codes.map((code) => expect.objectContaining({ code })) });
 
@@ -242,7 +243,21 @@ describe('profiles and sandbox presets', () => {
   test('a required control that cannot be enforced blocks, an advisory one warns', async () => {
     const create = (body: object) => stack.call.ok('POST', '/api/sandbox-policies', body);
     await create({ id: 'offline', name: 'Offline', network: { defaultEgress: 'deny' } });
-    await refused({ sandboxPresetId: 'offline' }, blockers('sandbox-unenforced:network.defaultEgress'));
+    const { id: taskId } = await refused(
+      { sandboxPresetId: 'offline' },
+      blockers('sandbox-unenforced:network.defaultEgress'),
+    );
+    expect(await stack.call.ok('GET', `/api/governance/traces?kind=sandbox-policy&taskId=${taskId}`)).toMatchObject([
+      {
+        outcome: 'blocked',
+        subject: { actionType: 'run.start' },
+        matchedRules: [{ id: 'network.defaultEgress', outcome: 'blocked' }],
+      },
+    ]);
+    const blockedRule = expect.objectContaining({ id: 'sandbox-unenforced:network.defaultEgress', outcome: 'blocked' });
+    expect(await stack.call.ok('GET', `/api/governance/traces?kind=policy&taskId=${taskId}`)).toMatchObject([
+      { outcome: 'blocked', matchedRules: expect.arrayContaining([blockedRule]) },
+    ]);
     await refused({ sandboxPresetId: 'nowhere' }, { field: 'sandboxPresetId' }, 'RUN_NOT_READY');
 
     await create({ id: 'hinted', name: 'Hinted', enforcement: 'advisory', network: { defaultEgress: 'deny' } });

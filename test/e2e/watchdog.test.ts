@@ -42,6 +42,8 @@ const settled = (run: Run, findings: number) =>
     async () => {
       const found = await inspect(run);
       expect(found.findings).toHaveLength(findings);
+      // An action is recorded after its finding, and carried out after that.
+      expect(found.actions).toHaveLength(findings);
       const open = found.actions.filter(
         (action: { state: string; reason?: string }) => action.state === 'requested' && !action.reason,
       );
