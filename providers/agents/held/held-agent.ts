@@ -6,7 +6,7 @@ import type { SpawnedAgent } from '../local/spawn-agent';
 import { AgentLeftError } from '../provider';
 import { readExit } from './holder';
 import type { Notices } from './notices';
-import { droppedOf, readIfThere, unmark, type Dropped, type HeldExit, type Spool } from './spool';
+import { droppedOf, readIfThere, unbind, type Dropped, type HeldExit, type Spool } from './spool';
 import { Tail } from './tail';
 
 /** The questions of an agent that were answered, by whichever worker. */
@@ -74,7 +74,7 @@ export async function followHeld(options: HeldOptions): Promise<HeldAgent> {
     hold: {
       answered,
       dropped: (stream) => droppedOf(stream === 'stdout' ? spool.out : spool.err),
-      disown: () => unmark(spool.binding),
+      disown: () => unbind(spool),
       leave() {
         left.abort();
         for (const stream of [stdout, stderr]) stream.destroy(new AgentLeftError());

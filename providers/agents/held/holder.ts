@@ -15,24 +15,31 @@ import { lastBytes, readIfThere, type HeldExit, type Spool } from './spool';
  * - It keeps the writing end of the agent's input open, so that the input goes on when a worker is gone, and not the
  *   reading end, so that an agent that has closed its input is noticed. The agent opens its own end, in a subshell:
  *   the holder would keep one that it opened for it. From `begun` on it has it.
- * - What the agent writes goes through a pipe to a copier for each stream, which stores at most so many bytes (the limit of
- *   a file is the copier's own, and none of the agent's), drops what comes after that and stores its last part again: the
- *   agent is neither blocked nor ended. A copier ignores signals for the group: it ends when nothing writes any more.
- *   It ignores XFSZ too, which would leave a core file in the worktree.
- * - The space of the exit file is taken before the agent starts, and it is written over in place: a disk that is full by then
- *   does not make an end look like another one. It is renamed into its place: whoever sees it sees all of it.
+ * - What the agent writes goes through a pipe to copiers for each stream: `tee` stores at most so many bytes (the limit of a
+ *   file is its own, and none of the agent's), `tail` the last part and `wc` how many there were, so that nothing is lost
+ *   that fits in that part. Where `tee` cannot write on, it says so and reads on: the agent is neither blocked nor ended.
+ *   Copiers ignore signals for the group: they end when nothing writes any more. They ignore XFSZ too, which would leave a
+ *   core file in the worktree.
+ * - The space of all files but the streams is taken before the agent starts, and they are written over in place: a disk that
+ *   is full by then does not make an end look like another one. The exit file is renamed into its place: whoever sees it sees
+ *   all of it.
  */
-const script = `
+const script = String.raw`
 trap : TERM HUP INT QUIT
 blocks=$1 last=$2
 shift 2
-command -p mkfifo -m 600 "$0/in" "$0/out.pipe" "$0/err.pipe" || exit 125
-printf '%4096s' '' >"$0/exit.draft" || exit 125
+command -p mkfifo -m 600 "$0/in" "$0/out.pipe" "$0/err.pipe" "$0/out.count" "$0/err.count" || exit 125
+take() { printf "%$1s" '' | command -p tr ' ' '\0' >"$2" || exit 125; }
+take 4096 "$0/exit.draft"
+for name in out err; do
+  take 4096 "$0/$name.dropped" && take 4096 "$0/$name.total" && take "$last" "$0/$name.last"
+done
 copy() {
   trap '' TERM HUP INT QUIT XFSZ
-  (ulimit -f "$blocks"; command -p cat >>"$0/$1") && exit
-  : >"$0/$1.dropped"
-  command -p tail -c "$last" >"$0/$1.draft" && command -p mv -f "$0/$1.draft" "$0/$1.last"
+  command -p wc -c <"$0/$1.count" 1<>"$0/$1.total" &
+  (ulimit -f "$blocks"; command -p tee -a "$0/$1" "$0/$1.count" 2<>"$0/$1.dropped") |
+    command -p tail -c "$last" 1<>"$0/$1.last"
+  wait
 }
 copy out <"$0/out.pipe" &
 copy err <"$0/err.pipe" &

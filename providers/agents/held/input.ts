@@ -2,7 +2,7 @@ import { constants, open } from 'node:fs';
 import { Socket } from 'node:net';
 import { Writable } from 'node:stream';
 import { promisify } from 'node:util';
-import { mark, unmark, type Spool } from './spool';
+import { markTorn, unmarkTorn, type Spool } from './spool';
 
 /** A pipe takes this much at once or not at all (`PIPE_BUF`): of a longer line a part may be in it when a worker dies. */
 const atomicBytes = 4_096;
@@ -20,16 +20,19 @@ export async function openInput(spool: Spool, marked: boolean): Promise<Writable
   let isMarked = marked;
   const input = new Writable({
     write(chunk: Buffer, _, done) {
+      // A failure thrown here may have nobody who catches it: the stream calls this also by itself.
       if (!isMarked && chunk.length > atomicBytes) {
-        mark(spool.torn);
+        const failure = failureOf(() => markTorn(spool));
+        if (failure) {
+          done(failure);
+          return;
+        }
         isMarked = true;
       }
       socket.write(chunk, (error) => {
         const settled = !error || (error as NodeJS.ErrnoException).code === 'EPIPE';
-        if (isMarked && settled && chunk.length > 0) {
-          unmark(spool.torn);
-          isMarked = false;
-        }
+        // A mark that stays costs the next worker the agent; it is tried again with the next line.
+        if (isMarked && settled && chunk.length > 0) isMarked = failureOf(() => unmarkTorn(spool)) !== undefined;
         done(error);
       });
     },
@@ -42,6 +45,15 @@ export async function openInput(spool: Spool, marked: boolean): Promise<Writable
   input.on('error', () => undefined);
   socket.on('error', (error) => input.destroy(error));
   return input;
+}
+
+function failureOf(act: () => void): Error | undefined {
+  try {
+    act();
+    return undefined;
+  } catch (error) {
+    return error as Error;
+  }
 }
 
 /** Never waits for a reader: an agent that has closed its input will not open it again. */

@@ -5,7 +5,7 @@ import { followHeld, type HeldAgent } from './held-agent';
 import { startHolder } from './holder';
 import { openInput } from './input';
 import { Notices } from './notices';
-import { bindingOf, createSpool, exists, removeSpool, unmark, type Spool } from './spool';
+import { bindingOf, createSpool, exists, removeSpool, unmarkTorn, type Spool } from './spool';
 
 export interface HeldLaunch {
   spoolDir: string;
@@ -30,7 +30,7 @@ export async function launchHeld(request: SpawnRequest, launch: HeldLaunch): Pro
     });
     const input = await firstInput(spool, notices, gone.signal);
     // Of what nobody reads nothing is torn.
-    if (!input) unmark(spool.torn);
+    if (!input) unmarkTorn(spool);
     return await followHeld({ spool, identity, input, notices, over, limitBytes });
   } catch (error) {
     notices.close();

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { rmSync, writeFileSync } from 'node:fs';
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -22,6 +22,8 @@ export interface Spool {
   binding: string;
   /** There while a part of a line for the agent may be known to one worker only. */
   torn: string;
+  /** What `torn` is called at all other times. */
+  whole: string;
   /** Ids of questions that were answered. */
   answered: string;
   exit: string;
@@ -35,11 +37,12 @@ export const spoolIn = (path: string): Spool => ({
   begun: join(path, 'begun'),
   binding: join(path, 'binding'),
   torn: join(path, 'torn'),
+  whole: join(path, 'whole'),
   answered: join(path, 'answered'),
   exit: join(path, 'exit'),
 });
 
-/** How much of the end of a stream is stored when it was longer than its limit: the result is there. */
+/** How much of the end of a stream is stored beside it: the result is there, also of one that was longer than its limit. */
 export const lastBytes = 65_536;
 
 /** What of a stream was dropped: nothing, or what came after its first bytes and before its last lines. */
@@ -47,10 +50,37 @@ export type Dropped = undefined | { afterBytes: number; last: Buffer };
 
 /** To be asked when nothing is left that could write to the stream. */
 export async function droppedOf(path: string): Promise<Dropped> {
-  if (!(await exists(`${path}.dropped`))) return undefined;
-  const [{ size }, last] = await Promise.all([stat(path), readFile(`${path}.last`).catch(() => Buffer.alloc(0))]);
+  const left = await leftOut(path);
+  if (!left || left.bytes === left.last.length) return undefined;
   // It begins in the middle of a line.
-  return { afterBytes: size, last: last.subarray(last.indexOf('\n') + 1) };
+  return { afterBytes: left.afterBytes, last: left.last.subarray(left.last.indexOf('\n') + 1) };
+}
+
+/** What follows what is stored of the stream, when all of that is known. To be asked as `droppedOf`. */
+export async function restOf(path: string): Promise<Buffer | undefined> {
+  const left = await leftOut(path);
+  return left && left.bytes === left.last.length ? left.last : undefined;
+}
+
+/** What did not fit in the file of the stream: how much, as far as that is known, and the last of it. */
+async function leftOut(
+  path: string,
+): Promise<undefined | { afterBytes: number; bytes: number | undefined; last: Buffer }> {
+  const said = await bytesIfThere(`${path}.dropped`);
+  // It is there before anything is said. An earlier version made an empty one to say so.
+  if (!said || said[0] === 0) return undefined;
+  const [{ size: afterBytes }, last, total] = await Promise.all([
+    stat(path),
+    bytesIfThere(`${path}.last`),
+    bytesIfThere(`${path}.total`),
+  ]);
+  const count = Number.parseInt(total?.toString('latin1') ?? '', 10);
+  const written = last ?? Buffer.alloc(0);
+  if (Number.isNaN(count)) return { afterBytes, bytes: undefined, last: total ? Buffer.alloc(0) : written };
+  const bytes = count - afterBytes;
+  // Its end may be the space that was taken for it.
+  const stored = written.subarray(0, Math.min(count, lastBytes));
+  return { afterBytes, bytes, last: stored.subarray(Math.max(0, stored.length - bytes)) };
 }
 
 const ownerOnly = { mode: 0o600, flag: 'wx' } as const;
@@ -79,13 +109,40 @@ export const exists = (path: string): Promise<boolean> =>
     () => false,
   );
 
-/** The text of a file; `undefined` when there is none. */
-export const readIfThere = (path: string): Promise<string | undefined> =>
-  readFile(path, 'utf8').catch((error: unknown) => {
+const bytesIfThere = (path: string): Promise<Buffer | undefined> =>
+  readFile(path).catch((error: unknown) => {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
   });
 
-/** At once, so that nothing happens between this and what follows it. */
-export const mark = (path: string): void => writeFileSync(path, '', { mode: 0o600 });
-export const unmark = (path: string): void => rmSync(path, { force: true });
+/** The text of a file; `undefined` when there is none. */
+export const readIfThere = async (path: string): Promise<string | undefined> =>
+  (await bytesIfThere(path))?.toString('utf8');
+
+/**
+ * Says that a line may be torn from now on; at once, so that nothing happens between this and the line. The mark is a name
+ * of a file that is always there: changing the name takes no space of a disk that may be full.
+ *
+ * @throws the system's error
+ */
+export function markTorn({ torn, whole }: Spool): void {
+  try {
+    renameSync(whole, torn);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    // The spool of an earlier version has no file to rename.
+    writeFileSync(torn, '', { mode: 0o600 });
+  }
+}
+
+/** Takes the mark back, if it is there. @throws the system's error */
+export function unmarkTorn({ torn, whole }: Spool): void {
+  try {
+    renameSync(torn, whole);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+}
+
+/** Removes the binding, at once. @throws the system's error */
+export const unbind = ({ binding }: Spool): void => rmSync(binding, { force: true });

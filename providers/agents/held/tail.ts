@@ -2,6 +2,7 @@ import { open, type FileHandle } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { Readable } from 'node:stream';
 import type { Notices } from './notices';
+import { restOf } from './spool';
 
 const chunkBytes = 65_536;
 
@@ -13,10 +14,11 @@ export interface TailOptions {
   limitBytes: number;
 }
 
-/** Reads a file from its beginning on, for as long as it grows. */
+/** Reads a stream of a spool from its beginning on, for as long as it grows, and what did not fit in its file. */
 export class Tail extends Readable {
   private file: FileHandle | undefined;
   private position = 0;
+  private isComplete = false;
 
   constructor(
     private readonly path: string,
@@ -51,6 +53,13 @@ export class Tail extends Readable {
     );
   }
 
+  /** What follows the file, once; `null` after it, or when there is nothing. */
+  private async rest(): Promise<Buffer | null> {
+    const rest = this.isComplete ? undefined : await restOf(this.path);
+    this.isComplete = true;
+    return rest && rest.length > 0 ? rest : null;
+  }
+
   /** `null` at the end. */
   private async nextChunk(): Promise<Buffer | null> {
     const { notices, over, limitBytes } = this.options;
@@ -63,7 +72,7 @@ export class Tail extends Readable {
       const { bytesRead, buffer } = await this.file.read(Buffer.allocUnsafe(room), 0, room, this.position);
       this.position += bytesRead;
       if (bytesRead > 0) return buffer.subarray(0, bytesRead);
-      if (isOver || room === 0) return null;
+      if (isOver) return this.rest();
       await changed;
     }
   }

@@ -47,7 +47,11 @@ export class Ender {
       this.agent.hold?.leave();
       return;
     }
-    this.agent.hold?.disown();
+    try {
+      this.agent.hold?.disown();
+    } catch {
+      // It is ended all the same; only a worker that comes while it ends could take it for one that goes on.
+    }
     if (this.farewell) await this.orGrace(this.farewell().catch(() => undefined));
     await endAttempt(this.dispatch.attemptId, [this.agent.identity], this.dispatch.stopGraceMs);
   }

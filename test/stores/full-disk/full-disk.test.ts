@@ -35,6 +35,7 @@ it('a full disk is named, leaves nothing half-written, and an agent that ends me
     left: [],
     unchanged: true,
     exit: { exitCode: 7, signal: null },
+    said: { rest: 'said while full', dropped: 'nothing' },
     after: { create: 'none', record: 'none' },
     log: { unwritten: true, kept: ['long', 'while full', 'the disk of the log was full'], all: 303 },
   });

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readExit, startHolder } from '../../../providers/agents/held/holder';
-import { createSpool } from '../../../providers/agents/held/spool';
+import { createSpool, droppedOf, restOf } from '../../../providers/agents/held/spool';
 import { DiskFullError } from '../../../platform/errors/disk-full';
 import { createLog } from '../../../platform/log/log';
 import { eventually } from '../../../platform/testing/eventually';
@@ -32,7 +32,7 @@ async function main(): Promise<void> {
   const records = await database.collection<{ _id: string; text: string }>({ name: 'records' });
   const task = await board.create({ title: 'Before' }, { actor: 'test' });
   const spool = await createSpool(join(disk, 'spool'), 'binding');
-  const script = `while [ ! -e ${join(disk, 'go')} ]; do sleep 0.02; done; exit 7`;
+  const script = `while [ ! -e ${join(disk, 'go')} ]; do sleep 0.02; done; printf 'said while full'; exit 7`;
   await startHolder(
     spool,
     {
@@ -73,6 +73,11 @@ async function main(): Promise<void> {
     if (!ended) throw new Error('no end yet');
     return ended;
   });
+  const said = await eventually(async () => {
+    const rest = await restOf(spool.out);
+    if (!rest || rest.length === 0) throw new Error('not copied yet');
+    return { rest: rest.toString(), dropped: (await droppedOf(spool.out)) ?? 'nothing' };
+  });
   const unwritten = statSync(logFile).size - beforeLines;
   rmSync(filler);
   partLog.info('after');
@@ -92,6 +97,7 @@ async function main(): Promise<void> {
       left,
       unchanged,
       exit,
+      said,
       after,
       log: { unwritten: unwritten < 9_000, kept, all: logged.length - 1 + lost },
     }),
