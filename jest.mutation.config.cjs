@@ -5,6 +5,7 @@ module.exports = {
   ...common,
   testMatch: [
     '<rootDir>/test/fences/**/*.test.ts',
+    '<rootDir>/test/activities/{task,completion}.test.ts',
     '<rootDir>/test/stores/admission/{hold,scheduler}.test.ts',
     '<rootDir>/runs/{admission,ceremonies,recovery}/*.test.ts',
     '<rootDir>/runs/integrity.test.ts',

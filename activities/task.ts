@@ -71,7 +71,7 @@ export async function applyCompletion(
     const steps = awaitedSteps(completion, task);
     const isTold = task.attempt?.completionDigest === completion.digest;
     awaited = (isTold ? task.status === 'blocked' : isUnchanged(record, task)) ? (steps ?? []) : [];
-    if (task.attempt?.completionDigest === completion.digest) return undefined;
+    if (isTold) return undefined;
     if (task.attempt?.id !== record._id && completion.harness.ended === 'not-dispatched') return undefined;
     const reason = blockedBy ? prerequisite(blockedBy.message) : unverifiedReason(steps ?? []);
     const verified = steps?.length === 0 ? 'done' : taskStatusAfter(completion.status);

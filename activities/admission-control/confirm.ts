@@ -59,8 +59,8 @@ export async function confirmDispatch(deps: ConfirmDependencies, attemptId: stri
     return { turn: 'wait' };
   }
   await reservations.renewOne(attemptId, now(), admission.leaseMs);
-  if (await queue.dispatched(attemptId, now().toISOString())) return { turn: 'go' };
-  const later = await queue.get(attemptId);
+  // Asked again because the answer was lost, or ended meanwhile: what stands is the answer.
+  const later = (await queue.dispatched(attemptId, now().toISOString())) ?? (await queue.get(attemptId));
   if (later?.state === 'dispatched') return { turn: 'go' };
   return later?.outcome ? { turn: 'refused', launch: ended(attemptId, later.outcome) } : { turn: 'wait' };
 }

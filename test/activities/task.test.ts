@@ -139,6 +139,22 @@ describe('end of a run', () => {
       ]);
     });
 
+    it('has its trace although the first try died before it, unless a person has set the task since', async () => {
+      const died = { traces: { record: () => Promise.reject(new Error('died')) } };
+      const ended = partial(['verification-unreported']);
+      const { deps, attempt } = await withStep(false);
+      await expect(applyCompletion({ ...deps, ...died }, attempt, ended, 0)).rejects.toThrow('died');
+      await applyCompletion(deps, attempt, ended, 0);
+      expect(traced.size).toBe(1);
+
+      traced.clear();
+      const other = await withStep(false);
+      await expect(applyCompletion({ ...other.deps, ...died }, other.attempt, ended, 0)).rejects.toThrow('died');
+      await other.board.update(other.taskId, () => ({ status: 'done' }), { actor });
+      await applyCompletion(other.deps, other.attempt, ended, 0);
+      expect(traced.size).toBe(0);
+    });
+
     it('is done where somebody has checked them meanwhile', async () => {
       const { board, deps, taskId, attempt } = await withStep(true);
       await applyCompletion(deps, attempt, partial(['verification-unreported']), 0);

@@ -1,6 +1,7 @@
 import { createCompletionActivities, type CompletionDependencies, type FinishInput } from '../../activities/completion';
 import type { LaunchOutcome, LaunchRefusal } from '../../contracts/launch';
 import { createActiveRunStore } from '../../stores/active-run-store';
+import { MessageProofError } from '../../platform/crypto/message-proof';
 import { createAttemptStore, type AttemptRecord } from '../../stores/attempt-store';
 import { createClaimStore } from '../../stores/claim-store';
 import { createPhaseStore } from '../../stores/phase-store';
@@ -161,6 +162,139 @@ it('does not end without a claim, and not with one that is missing', async () =>
   expect(await deps.attempts.get(id)).not.toHaveProperty('completion');
 });
 
+it('says of a launch that was refused when that was, whatever is kept of it', async () => {
+  await aRun({ state: 'refused', endedAt: at(7) });
+  expect(await activities().endOf({ attemptId: id })).toEqual({ attemptId: id, status: 'refused', endedAt: at(7) });
+  await deps.attempts.create(anAttempt('attempt_fence000003', { taskId, state: 'ended' }));
+  now = new Date(at(9));
+  expect(await activities().endOf({ attemptId: 'attempt_fence000003' })).toMatchObject({ endedAt: at(9) });
+});
+
+describe('the end of a run', () => {
+  const completed = async () => (await deps.attempts.get(id))!.completion!;
+  const kept = { preservedRef: 'refs/board/attempts/1' };
+  const exited = { ended: 'exit' as const, exitCode: 0 };
+
+  it.each([
+    ['its own, when its agent was through before its time was up', 'exit', 'success', undefined],
+    ['that of a run out of time, when its agent was stopped for that', 'stopped', 'failed', '90 s'],
+    ['that of a run out of time, when its host saw that first', 'timeout', 'failed', '3 min'],
+  ] as const)('is %s', async (_, ended, status, limit) => {
+    const manifest = { resources: { timeoutMs: 180_000 } } as unknown as AttemptRecord['runLaunchManifest'];
+    await aRun({ claim: { ...aClaim('done'), harness: { ended } }, runLaunchManifest: manifest! });
+    expect(await finish({ ending: { by: 'timeout', afterMs: 90_000 } })).toMatchObject({ status });
+    const { harness, summary } = await completed();
+    expect(harness.ended).toBe(limit === undefined ? 'exit' : 'timeout');
+    if (limit !== undefined) expect(summary).toContain(`longer than ${limit} and`);
+  });
+
+  it('keeps the limit of the host also when the run says that the agent has ended', async () => {
+    await aRun({ claim: { ...aClaim('done'), harness: { ended: 'timeout' } } });
+    expect(await finish()).toMatchObject({ status: 'failed' });
+    expect((await completed()).summary).toContain('longer than it may and');
+  });
+
+  it.each([
+    ['process', 'process'],
+    ['acp', 'stream'],
+  ] as const)('is one out of time also without a claim, of an agent by %s', async (provider, terminalSource) => {
+    await aRun({ provider, reclaimed: { at: at(1), ...kept } });
+    await finish({ ending: { by: 'timeout', afterMs: 120_000 } });
+    expect(await completed()).toMatchObject({ terminalSource, harness: { ended: 'timeout', ...kept } });
+    expect((await completed()).summary).toContain('longer than 2 min and');
+  });
+
+  it('is what its agent claimed, whoever asked for its end meanwhile', async () => {
+    await aRun({ claim: aClaim('done') });
+    await finish({ ending: { by: 'stop', actor: 'user:ada' } });
+    expect(await completed()).toMatchObject({ status: 'success', harness: exited });
+  });
+
+  it('is the reported one with what its host saw', async () => {
+    await aRun({ provider: 'remote-callback', observed: { headSha: 'f'.repeat(40) } });
+    await deps.claims.put(id, 'sha256:told', { ...aClaim('told'), terminalSource: 'callback' });
+    await finish({ ending: { by: 'callback', claimDigest: 'sha256:told' } });
+    expect(await completed()).toMatchObject({ harness: { headSha: 'f'.repeat(40) } });
+  });
+
+  it('names who stopped it only where that is proven', async () => {
+    await aRun();
+    await finish({ ending: { by: 'stop', actor: 'user:ada' } });
+    expect((await completed()).summary).toBe('Stopped by user:ada.');
+  });
+
+  it('is the one by an operator when nothing proves who stopped it', async () => {
+    await aRun();
+    deps.messageProofs.verify = () => {
+      throw new MessageProofError('missing');
+    };
+    await finish({ ending: { by: 'stop', actor: 'user:eve' } });
+    expect((await completed()).summary).toBe('Stopped by operator:temporal.');
+  });
+
+  it('waits for proofs that cannot be looked at', async () => {
+    await aRun();
+    deps.messageProofs.verify = () => {
+      throw new Error('no key');
+    };
+    await expect(finish({ ending: { by: 'stop', actor: 'user:ada' } })).rejects.toThrow('no key');
+    expect(await deps.attempts.get(id)).not.toHaveProperty('completion');
+  });
+
+  it.each([
+    ['completed', { claim: aClaim('done') }, { by: 'agent' }],
+    ['failed', { claim: aClaim('no', 'failed') }, { by: 'agent' }],
+    ['interrupted', {}, { by: 'stop', actor: 'user:ada' }],
+    ['cancelled', { state: 'queued' }, { by: 'stop', actor: 'user:ada' }],
+    ['start-failed', { state: 'queued' }, { by: 'lost', reason: 'gone', hostReclaimed: true }],
+  ] as [string, Partial<AttemptRecord>, FinishInput['ending']][])(
+    'gives its capacity back as %s',
+    async (reason, fields, ending) => {
+      await aRun(fields);
+      await finish({ ending });
+      expect(await fixture.control.reservations.get(id)).toMatchObject({ state: 'released', release: { reason } });
+    },
+  );
+
+  it('ends its place in the queue with the reason of who asked for that, and wakes whoever waits behind', async () => {
+    await aRun({ claim: aClaim('done') });
+    const { queue } = fixture.control;
+    const waiting = (attemptId: string) =>
+      queue.enqueue({ ...sampleRequest(attemptId), enqueuedAt: at(0), limitingKey: null, limitingPolicies: [] });
+    await waiting(id);
+    await queue.cancel(id, { keyHash: 'k', reason: 'enough', actor: 'ada', at: at(1) });
+    await finish();
+    expect(await queue.get(id)).toMatchObject({ outcome: { code: 'QUEUE_CANCELLED', reason: 'enough' } });
+    expect(fixture.woken).toEqual([]);
+    await waiting('attempt_fence000009');
+    await finish();
+    expect(fixture.woken).toEqual(['scheduler']);
+  });
+
+  it('is judged by what was done in which phase, where the phase changed', async () => {
+    const sequence = (n: number) => ({ sequence: n, operationId: `${n}`, at: at(n * 10) });
+    const looks = [{ createdAt: at(5), headSha: 'b'.repeat(40), changes: [], truncated: false }];
+    const changed = { history: [sequence(1)] };
+    const commits = [{ sha: 'b'.repeat(40), subject: 'early' }];
+    deps.checkpoints = { list: async () => looks } as unknown as CompletionDependencies['checkpoints'];
+    const envelope = { workspace: { baseline: { headSha: 'a'.repeat(40) } } };
+    const spansOf = async (phases: object | undefined, taskEnvelope: object | undefined, attemptId: string) => {
+      deps.phases = { get: async () => phases } as unknown as CompletionDependencies['phases'];
+      const harness = { ...exited, headSha: 'b'.repeat(40), commits };
+      const fields = { taskId: `${taskId}-${attemptId}`, claim: { ...aClaim('done'), harness }, taskEnvelope };
+      await deps.attempts.create(anAttempt(attemptId, fields as unknown as Partial<AttemptRecord>));
+      await activities().finish({ attemptId, ending: { by: 'agent' }, ...plan });
+      return (await deps.attempts.get(attemptId))!.completion!.harness.phaseSpans;
+    };
+    expect(await spansOf(changed, envelope, 'attempt_fence000011')).toMatchObject([{ fromSequence: 0, commits }]);
+    expect(await spansOf({ history: [] }, envelope, 'attempt_fence000012')).toBeUndefined();
+    expect(await spansOf(undefined, envelope, 'attempt_fence000013')).toBeUndefined();
+    expect(await spansOf(changed, {}, 'attempt_fence000014')).toBeUndefined();
+    looks.length = 0;
+    expect(await spansOf(changed, envelope, 'attempt_fence000015')).toBeUndefined();
+  });
+});
+
 describe('a start', () => {
   it('is not shown of a run that has ended or is unknown', async () => {
     await aRun({ claim: aClaim('done') });
@@ -196,6 +330,13 @@ describe('a start', () => {
     await aRun(remote);
     await fixture.control.reservations.release(id, 'reconciled', 'gone', now);
     await expect(activities().announceStart({ attemptId: id })).rejects.toThrow('waits for capacity');
+    expect(await deps.attempts.get(id)).toMatchObject({ state: 'prepared' });
+  });
+
+  it('is tried again as what it is when the stores fail', async () => {
+    await aRun(remote);
+    fixture.db.before('admission-reservations', 'findOneAndUpdate', crash);
+    await expect(activities().announceStart({ attemptId: id })).rejects.toThrow(Crash);
     expect(await deps.attempts.get(id)).toMatchObject({ state: 'prepared' });
   });
 

@@ -175,6 +175,15 @@ it('finds its own agent among others, and needs no repository', async () => {
   expect(await confirm()).toEqual({ turn: 'go' });
 });
 
+it('refuses a continuation that was turned off while it waited', async () => {
+  const { settings, trees } = fixture.control;
+  await settings.patch({ watcher: { enabled: true } });
+  await leased({ source: 'watcher' });
+  await settings.patch({ watcher: { enabled: false } });
+  expect(await confirm()).toMatchObject({ launch: { code: 'CONTINUATION_BLOCKED' } });
+  expect(await trees.get(id)).toMatchObject({ state: 'open' });
+});
+
 describe('under a budget of its tree', () => {
   const child = { parentNodeId: 'attempt_fence000009', edge: 'child-agent', depth: 1 } as const;
   /** Asks again while the runs of the tree have used so many tokens of ten. */

@@ -1,8 +1,9 @@
 import { decideCapacity } from '../../activities/admission-control/decide';
 import { requireReservation } from '../../activities/admission-control/hold';
 import { createSchedulerActivities } from '../../activities/scheduler';
-import { policiesOf } from '../../runs/admission/capacity';
+import { hostKey, policiesOf } from '../../runs/admission/capacity';
 import type { AdmissionRequest } from '../../runs/admission/request';
+import type { Turn } from '../../runs/admission/schedule';
 import { sampleRequest } from '../../runs/admission/sample-request';
 import type { AttemptRecord } from '../../stores/attempt-store';
 import { reconcileReservations } from '../../worker/upkeep';
@@ -38,7 +39,7 @@ async function queued(fields: Partial<AdmissionRequest> = {}): Promise<Admission
   await control.queue.enqueue({ ...request, enqueuedAt: at(0), limitingKey: null, limitingPolicies: [] });
   return request;
 }
-const look = () =>
+const look = (turn?: Turn) =>
   createSchedulerActivities({
     admission: fixture.control,
     attempts: { get: async () => record },
@@ -52,7 +53,7 @@ const look = () =>
     },
     log,
     now: () => now,
-  }).dispatchQueued();
+  }).dispatchQueued(turn && { turn });
 const entry = () => fixture.control.queue.get(id);
 const holders = () => fixture.control.reservations.holders();
 
@@ -122,6 +123,96 @@ it('an entry whose capacity was taken at that moment is put back in its place', 
   expect(told).toEqual([]);
   expect(await entry()).toMatchObject({ state: 'queued', enqueuedAt: at(0) });
   expect(await holders()).toEqual(['attempt_fence000009']);
+});
+
+it('what has no request any more is given up', async () => {
+  await queued();
+  await (await fixture.db.collection({ name: 'admission-requests' })).deleteMany({ _id: id });
+  await look();
+  expect(await entry()).toMatchObject({ state: 'terminal', outcome: { code: 'QUEUE_AUTHORITY_REJECTED' } });
+  expect(told).toEqual([]);
+});
+
+describe('while every run slot is taken', () => {
+  const other = 'attempt_fence000009';
+  beforeEach(async () => {
+    await queued();
+    await fixture.control.reservations.reserve(sampleRequest(other), [], now, 60_000);
+  });
+
+  it('nobody is looked at, and whose turn it was stays so', async () => {
+    const before = await entry();
+    const turn = { workspaceId: 'w', rootTaskId: 'r' } as unknown as Turn;
+    expect(await look(turn)).toEqual({ waiting: 1, turn });
+    expect([told, await entry()]).toEqual([[], before]);
+  });
+
+  it('what waits goes on when one is free, or when nothing is limited', async () => {
+    await fixture.control.settings.patch({ admission: { enabled: false } });
+    expect(await look()).toMatchObject({ waiting: 1 });
+    expect(told).toEqual([id]);
+    await fixture.control.queue.dispatched(id, at(1));
+    expect(await look()).toMatchObject({ waiting: 0 });
+  });
+});
+
+describe('a launch that asks for capacity', () => {
+  const request = sampleRequest(id, { hostId: 'here', workspaceId: 'w' });
+  const decide = (fields: Partial<AdmissionRequest> = {}, options?: { reserve: boolean }) =>
+    decideCapacity(fixture.control, { ...request, ...fields }, options);
+  const held = (attemptId: string) => fixture.control.reservations.reserve(sampleRequest(attemptId), [], now, 60_000);
+
+  it('waits for the ceiling that is in its way, and others wait behind it', async () => {
+    await fixture.control.settings.patch({ admission: { limits: { global: { runs: 9 } } } });
+    fixture.host.runs = 1;
+    await decide({ attemptId: 'attempt_fence000008', nodeId: 'n', rootObjectiveId: 'r', hostId: 'here' });
+    expect(await decide()).toMatchObject({ decision: 'queued', launch: { limitingScopes: [{ scope: 'host' }] } });
+    expect(await entry()).toMatchObject({ limitingKey: hostKey('here') });
+    await fixture.control.reservations.release('attempt_fence000008', 'completed', 'over', now);
+    const behind = { attemptId: 'attempt_fence000007', nodeId: 'm', rootObjectiveId: 'q' };
+    expect(await decide(behind)).toMatchObject({ decision: 'queued' });
+    expect(await fixture.control.queue.get(behind.attemptId)).toMatchObject({ limitingKey: hostKey('here') });
+    expect(await holders()).toEqual([]);
+    // Without a queue nobody waits, and nobody is waited for.
+    await fixture.control.settings.patch({ admission: { queue: { enabled: false } } });
+    const third = { attemptId: 'attempt_fence000006', nodeId: 'o', rootObjectiveId: 'p' };
+    expect(await decide(third)).toEqual({ decision: 'held' });
+  });
+
+  it("may be put behind everybody without being in anything's way", async () => {
+    expect(await decide({}, { reserve: false })).toMatchObject({
+      decision: 'queued',
+      launch: { limitingScopes: [{ scope: 'global', scopeId: 'global' }] },
+    });
+    expect(await entry()).toMatchObject({ limitingKey: 'global' });
+    expect(await holders()).toEqual([]);
+  });
+
+  it('is over when what it held was released', async () => {
+    await decide();
+    await fixture.control.reservations.release(id, 'cancelled', 'over', now);
+    expect(await decide()).toMatchObject({
+      decision: 'refused',
+      launch: { code: 'ADMISSION_RESERVATION_MISSING', details: { host: hostKey('here') } },
+    });
+  });
+
+  it('is refused by a full queue of its workspace, and names what it is refused for', async () => {
+    await held('attempt_fence000009');
+    await fixture.control.settings.patch({ admission: { queue: { perWorkspaceLimit: 1 } } });
+    await decide();
+    const next = { attemptId: 'attempt_fence000008', nodeId: 'n', rootObjectiveId: 'r' };
+    expect(await decide(next)).toMatchObject({
+      launch: { code: 'ADMISSION_QUEUE_OVERFLOW', details: { scope: 'workspace', scopeId: 'w', current: 1, limit: 1 } },
+    });
+    await fixture.control.settings.patch({ admission: { queue: { enabled: false } } });
+    expect(await decide(next)).toMatchObject({
+      launch: { code: 'ADMISSION_OVERLOAD', details: { scope: 'global', scopeId: 'global' } },
+    });
+    expect(await decide(next, { reserve: false })).toMatchObject({
+      launch: { code: 'ADMISSION_OVERLOAD', details: { scope: 'global', scopeId: 'global' } },
+    });
+  });
 });
 
 describe('a launch that is refused', () => {

@@ -55,9 +55,10 @@ it('a result is put on the task once, with what it cost', async () => {
 it('a result is the one of its own attempt, whatever the task showed of another', async () => {
   await applyStart(deps(), record(first));
   await applyCompletion(deps(), anAttempt(second, { taskId }), aCompletion('failed', 'failed'), 0);
-  const { attempt } = await task();
-  expect(attempt).toMatchObject({ id: second, status: 'failed', result: 'failed' });
-  expect(attempt).not.toHaveProperty('started');
+  const shown = await task();
+  expect(shown).toMatchObject({ status: 'in-progress', attempt: { id: second, status: 'failed', result: 'failed' } });
+  expect(shown.attempt).not.toHaveProperty('started');
+  expect(shown.comments ?? []).toEqual([]);
 });
 
 it.each(['start', 'result'])('a %s that finds the task busy is tried again, not lost', async (what) => {
@@ -65,6 +66,16 @@ it.each(['start', 'result'])('a %s that finds the task busy is tried again, not 
   const applied =
     what === 'start' ? applyStart(busy, record(first)) : applyCompletion(busy, record(first), aCompletion('x'), 0);
   await expect(applied).rejects.toMatchObject({ code: 'TASK_BUSY' });
+});
+
+it('a result that found the task busy once is not taken for one that a ceremony holds back', async () => {
+  const busy = new AppError('TASK_BUSY', 503, 'Another process is changing it.');
+  const update = jest.fn(board.update.bind(board)).mockRejectedValueOnce(busy);
+  const before = await task();
+  await expect(applyCompletion(deps({ update }), record(first), aCompletion('done'), 0)).rejects.toBe(busy);
+  expect(await task()).toEqual(before);
+  await applyCompletion(deps({ update }), record(first), aCompletion('done'), 0);
+  expect(await task()).toMatchObject({ status: 'done' });
 });
 
 it('a task that is gone keeps no run from ending, and a fault of ours is no such thing', async () => {
@@ -127,6 +138,34 @@ describe('a task that somebody has set since the run was admitted', () => {
     expect(ended.comments).toEqual([expect.objectContaining({ text: expect.stringContaining('ended as success') })]);
     await applyCompletion(deps(), admitted(), aCompletion('finished'), 0);
     expect(await task()).toEqual(ended);
+  });
+
+  it.each([
+    [999, 1_000],
+    [1_000, 1_000],
+  ])('takes the end without a comment where it has all it may have: %i', async (before, after) => {
+    const comments = Array.from({ length: before }, (_, index) => ({
+      id: `comment_${index}`,
+      author: 'ada',
+      text: 'a',
+      timestamp: at(0),
+      revision: 1,
+    }));
+    await applyStart(deps(), admitted());
+    await set({ ...blocked, comments });
+    await applyCompletion(deps(), admitted(), aCompletion('finished'), 0);
+    const ended = await task();
+    expect(ended.comments).toHaveLength(after);
+    expect(ended).toMatchObject({ status: 'blocked', attempt: { result: 'success' } });
+  });
+
+  it('goes on with a run of which is not known what the task was at its admission', async () => {
+    await set({ status: 'done' });
+    await applyStart(deps(), record(first));
+    expect(await task()).toMatchObject({ status: 'in-progress', attempt: { id: first } });
+    await set(blocked);
+    await applyCompletion(deps(), record(second), aCompletion('finished'), 0);
+    expect(await task()).toMatchObject({ status: 'done', attempt: { id: second } });
   });
 
   it('needs no comment about an end that agrees with it', async () => {

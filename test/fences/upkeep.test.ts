@@ -17,6 +17,8 @@ afterEach(async () => {
   await fixture.close();
 });
 
+/** An attempt that ended while nobody gave back what it holds. */
+const endedId = 'attempt_fence000005';
 const start = async () => {
   upkeep = await startUpkeep({
     hostId: 'here',
@@ -24,7 +26,7 @@ const start = async () => {
     process: await identifySelf(),
     hosts: await createHostStore(fixture.db),
     admission: fixture.control,
-    attempts: { get: async (id: string) => anAttempt(id, { state: 'running' }) },
+    attempts: { get: async (id: string) => anAttempt(id, { state: id === endedId ? 'ended' : 'running' }) },
     concurrency: 1,
     queues: [],
     log,
@@ -46,4 +48,14 @@ it('a worker clears what crashes have left of capacity, and renews what its own 
   await eventually(async () => expect(await reservations.holders()).toEqual([own.attemptId]));
   const { heartbeatAt } = (await reservations.get(own.attemptId))!;
   expect(Date.parse(heartbeatAt)).toBeGreaterThan(ago(60_000).getTime());
+});
+
+it('a worker gives back what an attempt holds that has ended without its release', async () => {
+  const { reservations } = fixture.control;
+  for (const attemptId of [endedId, 'attempt_fence000003']) {
+    await reservations.reserve(sampleRequest(attemptId, { hostId: 'there' }), [], ago(90_000), 300_000);
+  }
+  await start();
+  await eventually(async () => expect(await reservations.holders()).toEqual(['attempt_fence000003']));
+  expect(await reservations.get(endedId)).toMatchObject({ state: 'released', release: { reason: 'reconciled' } });
 });
