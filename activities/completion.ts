@@ -147,6 +147,8 @@ export function createCompletionActivities(deps: CompletionDependencies) {
         await release(record, 'start-failed', launch.message, undefined);
         await tellEnd(record, completion);
       } else {
+        // First: a worker that prepares it late finds that it is over, and takes nothing of what is released here.
+        await deps.attempts.abandon(attemptId, endedAt);
         await release(record, 'start-failed', launch.message, undefined);
         await endRefusedLaunch(deps, record, launch, endedAt);
       }

@@ -149,7 +149,10 @@ export function createPrepareActivities(deps: PrepareDependencies) {
         ...(workspace.surroundings ? { surroundings: workspace.surroundings } : {}),
       });
       await recordTraces(traced);
-      return stored?.launch ?? (await deps.attempts.get(attemptId))?.launch ?? launch;
+      const stands = stored?.launch ?? (await deps.attempts.get(attemptId))?.launch;
+      // Nothing was prepared: the launch was given up, or the run brought to its end, while this worker was asleep.
+      if (stands?.status !== 'running') throw runGone(attemptId);
+      return stands;
     },
 
     /** What the workspace of a task brings that agents take up by themselves; `null` for a task without a repository. */
@@ -309,7 +312,11 @@ const runGone = (attemptId: string) =>
   ApplicationFailure.nonRetryable(`${attemptId} is not prepared any more.`, 'RUN_GONE');
 
 const isOver = (record: AttemptRecord | undefined): boolean =>
-  !record || record.completion !== undefined || record.state === 'ended' || record.state === 'refused';
+  !record ||
+  record.abandonedAt !== undefined ||
+  record.completion !== undefined ||
+  record.state === 'ended' ||
+  record.state === 'refused';
 
 const isRefusal = (leased: WorktreeRecord | LaunchRefusal): leased is LaunchRefusal => 'status' in leased;
 

@@ -73,6 +73,8 @@ export interface AttemptRecord extends Omit<Attempt, 'id'> {
   claim?: TerminalClaim;
   /** What its host saw in the worktree when an agent elsewhere reported the end. */
   observed?: ObservedEnd;
+  /** Set once its launch was given up after its admission: nothing of it is prepared or dispatched from then on. */
+  abandonedAt?: string;
   /** Set once the attempt was taken from a lost worker, to be cleaned up after. */
   reclaimed?: { at: string; preservedRef?: string; workLost?: string };
 }
@@ -118,8 +120,12 @@ export async function createAttemptStore(db: Database) {
   const move = (id: string, from: AttemptState[], fields: Partial<AttemptRecord>, also: Filter<AttemptRecord> = {}) =>
     attempts.findOneAndUpdate({ ...also, _id: id, state: { $in: from } }, { $set: fields, $inc: { revision: 1 } });
 
-  /** Neither ended nor taken from its supervisor: what a worker that was asleep meanwhile wants to begin is refused. */
-  const goesOn: Filter<AttemptRecord> = { completion: { $exists: false }, reclaimed: { $exists: false } };
+  /** Neither given up nor ended nor taken from its supervisor: what a worker that was asleep meanwhile wants to begin is refused. */
+  const goesOn: Filter<AttemptRecord> = {
+    abandonedAt: { $exists: false },
+    completion: { $exists: false },
+    reclaimed: { $exists: false },
+  };
 
   return {
     /** Inserts the record, or returns the one an earlier try of the same activity inserted. */
@@ -192,8 +198,16 @@ export async function createAttemptStore(db: Database) {
     answer: (id: string, launch: LaunchOutcome, state: AttemptState) =>
       move(id, ['queued', 'admitted'], { launch, state }),
 
+    /**
+     * Gives a launch up, before anything that it holds is released: a worker that prepares it late takes nothing again.
+     * `undefined` when its agent was dispatched, or it has ended.
+     */
+    abandon: (id: string, at: string) =>
+      move(id, ['queued', 'admitted', 'prepared'], { abandonedAt: at }, { abandonedAt: { $exists: false } }),
+
+    /** Ends a launch that was given up, also one that was prepared by then. */
     refuse: (id: string, launch: LaunchOutcome, endedAt: string) =>
-      move(id, ['queued', 'admitted', 'refused'], { state: 'refused', launch, endedAt }),
+      move(id, ['queued', 'admitted', 'prepared', 'refused'], { state: 'refused', launch, endedAt }),
 
     /** Stores the launch contract; nothing is dispatched without it, and nothing changes it afterwards. */
     prepare: (id: string, contract: ContractFields) =>

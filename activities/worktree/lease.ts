@@ -1,6 +1,7 @@
 import type { LaunchRefusal } from '../../contracts/launch';
 import { unsettledStates } from '../../contracts/worktree';
 import { refusal } from '../../runs/refusal';
+import type { AttemptRecord, AttemptStore } from '../../stores/attempt-store';
 import type { WorktreeRecord, WorktreeStore } from '../../stores/worktree-store';
 import { heldBy } from './record';
 import { busy, inUse } from './refusals';
@@ -9,6 +10,7 @@ export { releaseLease } from '../../stores/release-lease';
 
 interface LeaseDependencies {
   worktrees: WorktreeStore;
+  attempts: Pick<AttemptStore, 'get'>;
   now(): Date;
 }
 
@@ -17,7 +19,8 @@ const tries = 20;
 
 /**
  * Takes the worktree of a task for an attempt. The manifest arbitrates: an operation and a lease exclude each other,
- * because each is a change from the revision at which the other one was not there.
+ * because each is a change from the revision at which the other one was not there. A lease of an attempt that is over is
+ * nobody's.
  *
  * @returns the manifest with the lease, or `WORKTREE_MISSING`, `WORKTREE_BUSY`, `WORKTREE_IN_USE`
  */
@@ -34,7 +37,8 @@ export async function takeLease(
     }
     const now = deps.now();
     const holder = heldBy(record, now);
-    if (holder !== null && holder !== attemptId) return inUse(taskId, holder);
+    if (holder !== null && holder !== attemptId && !isLeft(await deps.attempts.get(holder)))
+      return inUse(taskId, holder);
     const expiresAt = new Date(now.getTime() + record.lease.seconds * 1000).toISOString();
     const lease = { ...record.lease, ownerAttemptId: attemptId, expiresAt };
     const taken = await deps.worktrees.change(record, { lease }, now.toISOString());
@@ -42,3 +46,7 @@ export async function takeLease(
   }
   throw new Error(`The manifest of ${taskId} kept changing.`);
 }
+
+/** Whether what an attempt holds was taken late, by a worker that was asleep when everything of it was released. */
+const isLeft = (holder: AttemptRecord | undefined): boolean =>
+  holder !== undefined && (holder.abandonedAt !== undefined || holder.state === 'ended' || holder.state === 'refused');

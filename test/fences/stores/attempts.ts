@@ -94,7 +94,8 @@ export function attemptFences(open: OpenStore): void {
     /** Each step with the states it may be made from. */
     const steps: [string, AttemptRecord['state'][], () => Promise<AttemptRecord | undefined>][] = [
       ['answer', ['queued', 'admitted'], () => store.answer(id, running(at(1)), 'queued')],
-      ['refuse', ['queued', 'admitted', 'refused'], () => store.refuse(id, refusal('no'), at(1))],
+      ['abandon', ['queued', 'admitted', 'prepared'], () => store.abandon(id, at(1))],
+      ['refuse', ['queued', 'admitted', 'prepared', 'refused'], () => store.refuse(id, refusal('no'), at(1))],
       ['prepare', ['queued', 'admitted'], () => store.prepare(id, contract('here'))],
       ['dispatch', ['prepared'], () => store.dispatch(id, supervisor(1))],
       ['start', ['dispatched'], () => store.start(id, process(7), at(1))],

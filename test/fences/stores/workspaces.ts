@@ -47,7 +47,8 @@ export function workspaceFences(open: OpenStore): void {
 
     describe('leases', () => {
       let now = at(0);
-      const deps = () => ({ worktrees: store, now: () => new Date(now) });
+      const attempts = { get: () => Promise.resolve(undefined) };
+      const deps = () => ({ worktrees: store, attempts, now: () => new Date(now) });
       const take = (attempt: string) => takeLease(deps(), taskId, attempt);
       const release = (attempt: string, next?: string) => releaseLease(deps(), taskId, attempt, next);
       const owner = async () => (await store.get(taskId))?.lease.ownerAttemptId;

@@ -43,6 +43,21 @@ export function lateWorkersContract(harness: StoreHarness): void {
       expect(await late.prepare(ended, {} as Parameters<AttemptStore['prepare']>[1])).toBeUndefined();
     });
 
+    it('is neither prepared nor dispatched once its launch was given up, and is refused also when it was prepared', async () => {
+      const launch = { status: 'refused' } as Parameters<AttemptStore['refuse']>[1];
+      const admitted = await anAttempt('admitted');
+      expect(await other.abandon(admitted, at)).toMatchObject({ state: 'admitted', abandonedAt: at });
+      expect(await other.abandon(admitted, 'later')).toBeUndefined();
+      expect(await late.prepare(admitted, {} as Parameters<AttemptStore['prepare']>[1])).toBeUndefined();
+      const prepared = await anAttempt('prepared');
+      await other.abandon(prepared, at);
+      expect(await late.dispatch(prepared, worker(1))).toBeUndefined();
+      expect(await other.refuse(prepared, launch, at)).toMatchObject({ state: 'refused' });
+      const dispatched = await anAttempt('dispatched');
+      expect(await other.abandon(dispatched, at)).toBeUndefined();
+      expect(await other.refuse(dispatched, launch, at)).toBeUndefined();
+    });
+
     it('starts no agent once it was reclaimed, has ended, or is supervised by another worker', async () => {
       const id = await anAttempt('prepared');
       await late.dispatch(id, worker(1));
