@@ -73,7 +73,7 @@ test('what the agent did goes back after an approval, and the agent is told', as
   ]);
   const events = await stack.call.events(run.taskId, run.attemptId);
   expect(events.find(({ kind }) => kind === 'conversation.steered')).toMatchObject({
-    payload: { message: expect.stringContaining('turn t1'), delivered: true },
+    payload: { message: expect.stringContaining(`turn ${target.turn.turnId}:`), delivered: true },
   });
   const repeated = await rewind(run, target, latest, 'request-1');
   expect(repeated).toMatchObject({
