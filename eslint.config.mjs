@@ -41,7 +41,7 @@ export default tseslint.config(
     },
   },
   { files: ['**/*.mjs', '**/*.cjs', '**/*.js'], ...tseslint.configs.disableTypeChecked },
-  { files: ['**/*.cjs'], rules: { '@typescript-eslint/no-require-imports': 'off' } },
+  { files: ['**/*.cjs', 'jest.config.js'], rules: { '@typescript-eslint/no-require-imports': 'off' } },
   {
     files: ['scripts/**', 'bench/**', 'examples/**', 'test/chaos/main.ts'],
     rules: { 'no-console': 'off' },

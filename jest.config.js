@@ -1,5 +1,14 @@
-/** One jest project: tests beside pure files, and everything that crosses a file boundary under `test/`. */
+const { availableParallelism } = require('node:os');
+const { preferMemory } = require('./test/tiers/temporary-directory.cjs');
+
+preferMemory();
+
+/**
+ * Every test: those beside pure files, and everything that crosses a file boundary under `test/`. `npx jest <path>` runs any of
+ * them; `test/tiers` has the parts that `npm test` and its kind run.
+ */
 module.exports = {
+  rootDir: __dirname,
   testEnvironment: 'node',
   roots: ['<rootDir>'],
   testMatch: ['**/*.test.ts'],
@@ -15,11 +24,18 @@ module.exports = {
       },
     ],
   },
+  // What was transformed once is not again, whichever directory for temporary files the next run has.
+  cacheDirectory: '<rootDir>/node_modules/.cache/jest',
   // Packages that are ES modules only, which this runner cannot require as Node can.
   transformIgnorePatterns: ['/node_modules/(?!(@agentclientprotocol|@ts-graphviz|request-filtering-agent)/)'],
   globalSetup: '<rootDir>/test/support/global-setup.ts',
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',
+  reporters: ['default', '<rootDir>/test/tiers/slowest-reporter.cjs'],
   // A test that waits for nothing any more ends in time; one on a machine that is busy otherwise is not to fail for that.
   testTimeout: 300_000,
-  maxWorkers: 2,
+  // Tests wait for processes about half of their time.
+  maxWorkers: Math.min(Math.ceil(availableParallelism() * 1.5), 8),
+  // Starting a process copies the page tables of the one that starts it: at 2 GB, which a worker comes to after a hundred
+  // files, each git costs 15 ms more than in a young one.
+  workerIdleMemoryLimit: '700MB',
 };

@@ -1,0 +1,17 @@
+/**
+ * Which test file belongs to which tier, by its path. A file is in exactly one of `change` and `crash`, so that the two
+ * together are everything; `unit` is a part of `change`.
+ */
+module.exports = {
+  /** Regular expressions of what takes long by its nature: kills at every step, many processes, long load. */
+  crash: [
+    '/test/crash/.*\\.test\\.ts$',
+    '[/.-]killed\\.test\\.ts$',
+    '/test/stores/soak\\.test\\.ts$',
+    '/test/stores/board-files\\.processes\\.test\\.ts$',
+    '/test/providers/git-(interrupted|late-holder)\\.test\\.ts$',
+    '/test/providers/held-agent\\.test\\.ts$',
+  ],
+  /** What is not pure, and so neither seconds long nor without processes, is under `test/`. */
+  notUnit: ['<rootDir>/test/'],
+};
