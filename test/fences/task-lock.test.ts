@@ -2,7 +2,13 @@ import { mkdirSync, readFileSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
-import { FileChangedError, moveFile, replaceFile } from '../../stores/board-files/durable-file';
+import {
+  FileChangedError,
+  moveFile,
+  removeFile,
+  replaceFile,
+  sweepTemporaryFiles,
+} from '../../stores/board-files/durable-file';
 import { fingerprintOf, statOf } from '../../stores/board-files/read-task-file';
 import { actor, boardHarness } from '../stores/board-files/harness';
 
@@ -49,6 +55,40 @@ describe('replacing a file', () => {
     await expect(moveFile(path(), path('b.md'))).rejects.toThrow(FileChangedError);
     expect(await readFile(path('b.md'), 'utf8')).toBe('b');
   });
+});
+
+describe('removing a file', () => {
+  it('asks right before it is gone, and leaves it when that refuses', async () => {
+    await writeFile(path(), 'old');
+    const refuse = () => {
+      expect(readFileSync(path(), 'utf8')).toBe('old');
+      throw new Error('not held');
+    };
+    await expect(removeFile(path(), await signature(), refuse)).rejects.toThrow('not held');
+    expect(await readFile(path(), 'utf8')).toBe('old');
+    await removeFile(path(), await signature(), noCheck);
+    expect(await readdir(dir.path)).toEqual([]);
+  });
+
+  it('refuses another one than was seen, and one that is gone', async () => {
+    await writeFile(path(), 'old');
+    const seen = await signature();
+    await writeFile(path(), 'other text');
+    utimesSync(path(), 1, 1);
+    await expect(removeFile(path(), seen, noCheck)).rejects.toThrow(FileChangedError);
+    expect(await readFile(path(), 'utf8')).toBe('other text');
+    rmSync(path());
+    await expect(removeFile(path(), seen, noCheck)).rejects.toThrow(FileChangedError);
+  });
+});
+
+it('what dead processes left of writes is swept, and neither a young one nor a task', async () => {
+  const left = (n: number) => `.a.md.${n}-0123456789ab.tmp`;
+  const hourAgo = new Date(Date.now() - 3_600_000);
+  for (const name of [left(1), left(2), 'a.md']) await writeFile(path(name), 'x');
+  for (const name of [left(1), 'a.md']) utimesSync(path(name), hourAgo, hourAgo);
+  await sweepTemporaryFiles(dir.path);
+  expect((await readdir(dir.path)).sort()).toEqual([left(2), 'a.md']);
 });
 
 it('a writer that was stopped until its lock was another one writes nothing', async () => {
