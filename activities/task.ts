@@ -151,9 +151,6 @@ const prerequisite = (message: string): NonNullable<Task['blockedReason']> => ({
   note: message.slice(0, 1000),
 });
 
-/** Thrown out of an update to leave the task as it is. */
-class NothingToChange extends Error {}
-
 /**
  * Changes the task under its lock. A task that is gone, moved or unreadable keeps nothing from ending: the result is
  * in the attempt, and the reason is logged.
@@ -166,17 +163,9 @@ async function apply(
   change: (task: Task) => Partial<Task> | undefined,
 ): Promise<void> {
   try {
-    await board.update(
-      record.taskId,
-      (task) => {
-        const fields = change(task);
-        if (!fields) throw new NothingToChange();
-        return fields;
-      },
-      { actor: `agent:${record.agent}` },
-    );
+    // What changes nothing is no version of the task.
+    await board.update(record.taskId, (task) => change(task) ?? {}, { actor: `agent:${record.agent}` });
   } catch (error) {
-    if (error instanceof NothingToChange) return;
     if (isCeremonyRequired(error)) throw error;
     if (!(error instanceof AppError) || error.status === 503) throw error;
     log.warn(

@@ -124,6 +124,9 @@ describe('a task that somebody has set since the run was admitted', () => {
     await set({ status: 'in-progress' });
     await applyStart(deps(), admitted());
     expect(await task()).toMatchObject({ status: 'in-progress' });
+    await set({ status: 'todo' });
+    await applyStart(deps(), anAttempt('attempt_fence000003', { taskId, taskStatus: 'in-progress' }));
+    expect(await task()).toMatchObject({ status: 'in-progress' });
     await set(blocked);
     await applyStart(deps(), anAttempt(second, { taskId, taskStatus: 'blocked' }));
     expect(await task()).toMatchObject({ status: 'in-progress', attempt: { id: second } });
