@@ -152,10 +152,9 @@ export async function createReservationStore(db: Database) {
           return { outcome: 'blocked', policies: held.blocked, usage: held.usage };
         }
         if (!held.held) continue;
-        const reservation = await record(request, policies, generation, lease);
-        if (reservation) return { outcome: 'held', reservation };
-        // Somebody else wrote the document: one of us goes on with it, or it is over and our count has to go.
-        const standing = await reservations.get(request.attemptId);
+        // Somebody else may have written the document: one of us goes on with it, or it is over and our count has to go.
+        const standing =
+          (await record(request, policies, generation, lease)) ?? (await reservations.get(request.attemptId));
         if (standing?.state === 'active' && standing.generation === generation) {
           return { outcome: 'held', reservation: standing };
         }

@@ -85,6 +85,33 @@ export function attemptFences(open: OpenStore): void {
       expect(await store.get(id)).toEqual(before);
     });
 
+    it('is the one of its task that has it, else the newest that was launched', async () => {
+      const latest = async () => (await store.latest('task_20260101_latest'))?._id;
+      const add = (_id: string, state: AttemptRecord['state'], ms: number) =>
+        store.create(anAttempt(_id, { taskId: 'task_20260101_latest', state, createdAt: at(ms) }));
+      expect(await latest()).toBeUndefined();
+      await add('attempt_ended', 'ended', 1);
+      await add('attempt_refused', 'refused', 9);
+      expect(await latest()).toBe('attempt_ended');
+      await add('attempt_admitted1', 'admitted', 2);
+      await add('attempt_admitted2', 'admitted', 3);
+      expect(await latest()).toBe('attempt_admitted1');
+      await add('attempt_running', 'running', 4);
+      expect(await latest()).toBe('attempt_running');
+    });
+
+    it('has its events purged only once everything about its end is done', async () => {
+      await make({ state: 'running', endedAt: at(1) });
+      await store.create(anAttempt('attempt_fence000004', { state: 'ended', endedAt: at(2) }));
+      await store.create(anAttempt('attempt_fence000005', { state: 'ended', endedAt: at(90) }));
+      const due = [];
+      for await (const { _id } of store.endedBefore(at(50))) due.push(_id);
+      expect(due).toEqual(['attempt_fence000004']);
+      await store.eventsPurged('attempt_fence000004', at(60));
+      for await (const { _id } of store.endedBefore(at(50))) due.push(_id);
+      expect(due).toHaveLength(1);
+    });
+
     it('is made once: the first record stands', async () => {
       await make({ agent: 'bee' });
       expect(await make({ agent: 'wasp' })).toMatchObject({ agent: 'bee' });

@@ -2,6 +2,7 @@ import type { SelectionEvidence } from '../../../contracts/admission';
 import { sampleRequest } from '../../../runs/admission/sample-request';
 import type { Collection, Database } from '../../../stores/collection';
 import { createQueueStore, type QueueRecord, type QueueStore } from '../../../stores/queue-store';
+import { Crash, crash, interleaving } from '../interleaving';
 import { at } from '../records';
 import type { OpenStore } from './open-store';
 
@@ -65,6 +66,23 @@ export function queueFences(open: OpenStore): void {
       const request = sampleRequest(id, { priority: 9 });
       await queue.enqueue({ ...request, enqueuedAt: at(99), limitingKey: null, limitingPolicies: [] });
       expect(await queue.get(id)).toMatchObject({ enqueuedAt: at(0), priority: 1, revision: 1 });
+    });
+
+    it('is not taken for enqueued when the stores fail', async () => {
+      const failing = interleaving(db);
+      const broken = await createQueueStore(failing);
+      failing.before('admission-entries', 'insert', crash);
+      const entry = { enqueuedAt: at(0), limitingKey: null, limitingPolicies: [] };
+      await expect(broken.enqueue({ ...sampleRequest('attempt_fence000003'), ...entry })).rejects.toThrow(Crash);
+      expect(await queue.get('attempt_fence000003')).toBeUndefined();
+    });
+
+    it('is somebody who waits until it is over', async () => {
+      await raw.findOneAndUpdate({ _id: 'attempt_fence000002' }, { $set: { state: 'terminal' } });
+      expect(await queue.isEmpty()).toBe(false);
+      await queue.end(id, outcome('X'));
+      expect(await queue.isEmpty()).toBe(true);
+      await raw.findOneAndUpdate({ _id: 'attempt_fence000002' }, { $set: { state: 'queued' } });
     });
 
     it('is leased by one of two schedulers', async () => {

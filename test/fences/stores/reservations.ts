@@ -112,6 +112,36 @@ export function reservationFences(open: OpenStore): void {
       expect(await used()).toEqual(nothing);
     });
 
+    it('counts a generation in the place of an earlier one that was left behind', async () => {
+      const ledger = await createCapacityLedger(db);
+      const request = aRequest();
+      expect(await ledger.hold(request, [], 1, at(0).toISOString())).toEqual({ held: true });
+      expect(await ledger.hold(request, [], 2, at(1).toISOString())).toEqual({ held: true });
+      expect((await ledger.read()).holders[request.attemptId]).toMatchObject({ generation: 2 });
+      expect(await used()).toEqual(one);
+    });
+
+    it('forgets scopes that nobody uses any more, and none that somebody does', async () => {
+      const ledger = await createCapacityLedger(db);
+      const kept = aRequest();
+      await ledger.hold(kept, [], 1, at(0).toISOString());
+      for (let n = 0; n < 40; n += 1) {
+        const request = aRequest();
+        await ledger.hold(request, [], 1, at(0).toISOString());
+        const { requested, keys } = (await ledger.read()).holders[request.attemptId]!;
+        expect(await ledger.letGo(request.attemptId, { generation: 1, requested, keys })).toBe(true);
+      }
+      const { usage, holders } = await ledger.read();
+      const { keys } = holders[kept.attemptId]!;
+      expect(Object.keys(usage).length).toBeLessThan(80);
+      for (const key of keys) expect(usage[key]).toEqual(one);
+    });
+
+    it('counts nothing without its ledger', async () => {
+      await (await db.collection({ name: ledgerTable })).deleteMany({ _id: 'ledger' });
+      await expect(store.usage()).rejects.toThrow('missing from the stores');
+    });
+
     it('blocks what does not fit and counts nothing of it', async () => {
       await reserve(aRequest());
       const [second, third] = [aRequest(), aRequest()];
