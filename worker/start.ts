@@ -17,6 +17,7 @@ import { createBoard } from '../stores/board-files/board';
 import { openBoardHome } from '../stores/board-home';
 import { openDatabase, storeOptions } from '../stores/open';
 import { attemptDirectories, removeFilesOfEnded } from '../activities/attempt-files';
+import { removeLocksOfRemoved } from '../activities/worktree/removed-locks';
 import { boardQueue, hostQueue } from '../workflows/queues';
 import { createActivityFence } from '../platform/temporal/activity-fence';
 import { activityCallers } from './activity-callers';
@@ -152,6 +153,9 @@ export async function startWorker(
         if (removed > 0) log.info({ removed }, 'removed the files of attempts that have ended');
       },
       (error: unknown) => log.warn({ err: error }, 'files of ended attempts could not be removed'),
+    );
+    await removeLocksOfRemoved(join(dataDir, 'fences'), worktrees).catch((error: unknown) =>
+      log.warn({ err: error }, 'locks of removed worktrees could not be removed'),
     );
     await reconcileApprovals(approvals, { overdueOnly: !options.stuck }).catch((error: unknown) =>
       log.warn({ err: error }, 'approvals could not be reconciled'),

@@ -3,6 +3,7 @@ import type { ProcessIdentity } from '../../platform/processes/identity';
 import { newestSequence, takeSequenceLock } from '../../platform/processes/sequence-lock';
 import { endEarlierHolders, type Fence } from '../../providers/git/fence';
 import type { FenceHolder, WorktreeStore } from '../../stores/worktree-store';
+import { workSuffix } from './removed-locks';
 
 /** Hands out the tokens under which worktrees of this host are changed. */
 export interface WorktreeFences {
@@ -57,7 +58,7 @@ export function createWorktreeFences({
 
     async share(taskId, attemptId, work) {
       const { fence } = (await worktrees.get(taskId)) ?? {};
-      const own = { dir: join(dir, `${taskId}.work`, work.id), sequence: work.tries };
+      const own = { dir: join(dir, taskId + workSuffix, work.id), sequence: work.tries };
       if (fence?.holder !== attemptId || !takeSequenceLock(own, { taskId, attemptId, supervisor: self }))
         return undefined;
       await endEarlierHolders(own);

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
@@ -37,12 +37,47 @@ export const holdsSequenceLock = (lock: SequenceLock): boolean => newestSequence
 export function takeSequenceLock(lock: SequenceLock, holder: object): boolean {
   const { dir, sequence } = lock;
   if (newestSequence(dir) >= sequence) return holdsSequenceLock(lock);
-  mkdirSync(dir, { recursive: true, mode: 0o700 });
-  writeFileSync(fileOf(lock), `${JSON.stringify({ sequence, ...holder })}\n`, { flag: 'wx', mode: 0o600 });
+  writeLock(lock, `${JSON.stringify({ sequence, ...holder })}\n`);
   if (!holdsSequenceLock(lock)) {
     rmSync(fileOf(lock), { force: true });
     return false;
   }
   for (const name of readdirSync(dir)) if (Number(name) < sequence) rmSync(join(dir, name), { force: true });
   return true;
+}
+
+/** How often the directory is made again when it is removed between that and the file. */
+const tries = 5;
+
+function writeLock(lock: SequenceLock, text: string): void {
+  for (let attempt = 1; ; attempt += 1) {
+    mkdirSync(lock.dir, { recursive: true, mode: 0o700 });
+    try {
+      writeFileSync(fileOf(lock), text, { flag: 'wx', mode: 0o600 });
+      return;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || attempt === tries) throw error;
+    }
+  }
+}
+
+/**
+ * Removes a lock that nobody needs any more. Only the files that were there before `isUnused` was asked are removed, and the
+ * directory only when it is empty: a holder that takes the lock meanwhile keeps it. An earlier holder whose file is gone
+ * does not hold the lock.
+ *
+ * @param isUnused whether everybody who has taken the lock by now is refused by the stores
+ * @returns whether it was removed
+ */
+export async function removeSequenceLock(dir: string, isUnused: () => Promise<boolean>): Promise<boolean> {
+  const names = readdirSync(dir);
+  if (!(await isUnused())) return false;
+  for (const name of names) rmSync(join(dir, name), { recursive: true, force: true });
+  try {
+    rmdirSync(dir);
+    return true;
+  } catch (error) {
+    if (!['ENOTEMPTY', 'EEXIST', 'ENOENT'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    return false;
+  }
 }
