@@ -64,7 +64,20 @@ const { value: first } = await createInterface({ input: process.stdin })[Symbol.
 const { envelope } = JSON.parse(first);
 if (mode === 'doomed') finish('failed', unavailable);
 if (mode === 'frail' && !before.some(({ what }) => what === 'result')) finish('failed', unavailable);
-
+const git = (...args) =>
+  execFileSync('git', ['-c', 'user.name=Bee', '-c', 'user.email=bee@localhost', ...args], { encoding: 'utf8' }).trim();
+if (mode === 'halting' && !before.some(({ attempt: other }) => other !== attempt)) {
+  // The first attempt of a task stands still in the middle of its work.
+  writeFileSync('half.txt', `${attempt}\n`);
+  git('add', '-A');
+  git('commit', '--quiet', '-m', 'Half');
+  writeFileSync('left.txt', `${attempt}\n`);
+  note('halted', { sha: git('rev-parse', 'HEAD') });
+  for (;;) {
+    say('waits');
+    await delay(Number(pauseMs));
+  }
+}
 for (let step = 1; step <= Number(steps); step += 1) {
   const file = `${mode}-${step}.txt`;
   note('wrote', { file });
@@ -73,10 +86,6 @@ for (let step = 1; step <= Number(steps); step += 1) {
   await delay(Number(pauseMs));
 }
 if (mode !== 'explore' && envelope.commitPolicy !== 'forbidden') {
-  const git = (...args) =>
-    execFileSync('git', ['-c', 'user.name=Bee', '-c', 'user.email=bee@localhost', ...args], {
-      encoding: 'utf8',
-    }).trim();
   if (existsSync('.git')) git('add', '-A');
   git('commit', '--quiet', '-m', `Work of ${attempt}`);
   note('commit', { sha: git('rev-parse', 'HEAD') });
