@@ -19,7 +19,7 @@ import {
 } from '../providers/agents/provider';
 import type { ProviderRegistry } from '../providers/agents/registry';
 import type { AgentAccess, AgentPlace } from '../providers/agents/user/agent-access';
-import type { Fence } from '../providers/git/fence';
+import { verifyFence, type Fence } from '../providers/git/fence';
 import type { Git } from '../providers/git/git';
 import { renderRecorded } from '../runs/contract';
 import type { ToolRules } from '../runs/tools/rules';
@@ -283,6 +283,7 @@ export function createDispatchActivities(deps: DispatchDependencies) {
   ): Promise<T> {
     const place = placeOf(record);
     if (!deps.agentAccess || !place) return work();
+    if (!(await isCurrent())) throw new AttemptMovedOnError(record._id);
     try {
       await deps.agentAccess.give(place);
       return await work();
@@ -305,13 +306,17 @@ export function createDispatchActivities(deps: DispatchDependencies) {
     const { path: worktreePath } = workspace;
     const fence = await takeFence(record, 'reclaim');
     const place = placeOf(record);
-    if (place) await deps.agentAccess?.take(place);
     const git = deps.git.under(fence);
     try {
+      if (place && deps.agentAccess) {
+        // The next agent may have been given it while this worker was asleep.
+        await verifyFence(fence);
+        await deps.agentAccess.take(place);
+      }
       const preserved = await git.preserveAttempt({ worktreePath, attemptId, baseline: record.baseline });
       if (preserved) await deps.attempts.preserve(attemptId, preserved.ref);
       const { identity } = await git.restoreBaseline({ worktreePath, baseline: record.baseline });
-      await recordIdentity(deps, record.taskId, identity);
+      await recordIdentity(deps, record.taskId, identity, fence);
     } catch (error) {
       if (!isWorkLost(error)) throw error;
       const { workLost } = await reportReplaced(deps, record, error);

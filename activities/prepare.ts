@@ -265,7 +265,7 @@ export function createPrepareActivities(deps: PrepareDependencies) {
       });
       const worktree = await git.ensureWorktree(placeOf(leased));
       const { identity } = worktree;
-      await recordIdentity(deps, record.taskId, identity);
+      await recordIdentity(deps, record.taskId, identity, fence);
       const [baseline, surroundings] = await Promise.all([
         git.captureBaseline({ worktreePath: worktree.path, identity, attemptId: record._id }),
         git.describeSurroundings({ worktreePath: worktree.path, identity }).catch(() => undefined),

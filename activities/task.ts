@@ -18,7 +18,7 @@ interface TaskDependencies {
 /** Shows on the task that the attempt runs, unless it shows that or its end already. */
 export function applyStart(deps: TaskDependencies, record: AttemptRecord): Promise<void> {
   return apply(deps, record, (task) => {
-    if (task.attempt?.id === record._id) return undefined;
+    if (task.attempt?.id === record._id || isOfLater(task, record)) return undefined;
     return {
       ...(isSetMeanwhile(record, task)
         ? {}
@@ -27,6 +27,12 @@ export function applyStart(deps: TaskDependencies, record: AttemptRecord): Promi
     };
   });
 }
+
+/** Whether the task shows an attempt that came after this one, whose worker was asleep meanwhile: that stays. */
+const isOfLater = ({ attempt }: Task, { _id, createdAt }: AttemptRecord): boolean => {
+  const shownSince = attempt?.started ?? attempt?.ended;
+  return attempt?.id !== _id && shownSince !== undefined && shownSince > createdAt;
+};
 
 /** Whether the task was set to done or blocked since the attempt was admitted: the run leaves that alone. */
 export const isSetMeanwhile = ({ taskStatus }: Pick<AttemptRecord, 'taskStatus'>, { status }: Task): boolean =>
@@ -71,7 +77,7 @@ export async function applyCompletion(
     const steps = awaitedSteps(completion, task);
     const isTold = task.attempt?.completionDigest === completion.digest;
     awaited = (isTold ? task.status === 'blocked' : isUnchanged(record, task)) ? (steps ?? []) : [];
-    if (isTold) return undefined;
+    if (isTold || isOfLater(task, record)) return undefined;
     if (task.attempt?.id !== record._id && completion.harness.ended === 'not-dispatched') return undefined;
     const reason = blockedBy ? prerequisite(blockedBy.message) : unverifiedReason(steps ?? []);
     const verified = steps?.length === 0 ? 'done' : taskStatusAfter(completion.status);

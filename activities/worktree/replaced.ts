@@ -1,5 +1,6 @@
 import type { LaunchRefusal } from '../../contracts/launch';
 import { unsettledStates } from '../../contracts/worktree';
+import type { Fence } from '../../providers/git/fence';
 import type { GitError } from '../../providers/git/git-error';
 import { refusal } from '../../runs/refusal';
 import type { WorktreeChange, WorktreeRecord, WorktreeStore } from '../../stores/worktree-store';
@@ -39,15 +40,19 @@ export async function recordReplaced(
   throw new Error(`The manifest of ${taskId} kept changing.`);
 }
 
-/** Records which directory a worktree is, once it was verified. */
+/**
+ * Records which directory a worktree is, once it was verified by its holder. One that lost the worktree meanwhile records
+ * nothing: every change of hands changes the manifest.
+ */
 export async function recordIdentity(
   deps: { worktrees: Pick<WorktreeStore, 'get' | 'change'>; now(): Date },
   taskId: string,
   identity: NonNullable<WorktreeRecord['identity']>,
+  fence: Pick<Fence, 'holds'>,
 ): Promise<void> {
   for (let attempt = 1; attempt <= tries; attempt += 1) {
     const record = await deps.worktrees.get(taskId);
-    if (!record || unsettledStates.includes(record.state)) return;
+    if (!record || unsettledStates.includes(record.state) || !(await fence.holds())) return;
     const { device, inode, born } = record.identity ?? {};
     if (device === identity.device && inode === identity.inode && born === identity.born) return;
     if (await deps.worktrees.change(record, { identity }, deps.now().toISOString())) return;

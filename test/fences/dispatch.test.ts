@@ -162,6 +162,23 @@ describe('a late reclaim', () => {
   });
 });
 
+describe('a reclaim of an agent that ran as another user', () => {
+  const fields = {
+    state: 'running' as const,
+    taskEnvelope: { workspace: { path: '/worktree' } } as AttemptRecord['taskEnvelope'],
+    baseline: { gitDir: '/git' } as AttemptRecord['baseline'],
+  };
+
+  it('takes no worktree back that the next run was given while its worker was asleep', async () => {
+    deps.agentAccess = { give: async () => void done.push('give'), take: async () => void done.push('take') };
+    const fence = { locks: [], holds: async () => false };
+    deps.fences = { take: async () => fence, share: async () => fence };
+    await anAttemptThatHolds(fields);
+    await expect(reclaim()).rejects.toMatchObject({ code: 'fenced' });
+    expect(done).not.toContain('take');
+  });
+});
+
 describe('a step of an operation on a worktree', () => {
   let worktrees: WorktreeStore;
   let dir: TempDir;

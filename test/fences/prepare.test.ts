@@ -2,7 +2,8 @@ import { asyncLocalStorage, type Context } from '@temporalio/activity';
 import { createCompletionActivities, type CompletionDependencies } from '../../activities/completion';
 import { createPrepareActivities, type PrepareDependencies } from '../../activities/prepare';
 import { createWorktreeFences } from '../../activities/worktree/fences';
-import { takeLease } from '../../activities/worktree/lease';
+import { releaseLease, takeLease } from '../../activities/worktree/lease';
+import { recordIdentity } from '../../activities/worktree/replaced';
 import type { LaunchRefusal } from '../../contracts/launch';
 import { identifySelf } from '../../platform/processes/identity';
 import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
@@ -119,6 +120,26 @@ describe('a launch that is given up while a worker prepares it late', () => {
     fixture.db.before('worktrees', 'get', async () => expect(await deps.attempts.dispatch(id)).toBeUndefined());
     await abandon();
     await expectReleased();
+  });
+});
+
+describe('which directory a worktree is', () => {
+  const identity = { device: '1', inode: '2', born: '3' };
+  const recorded = async () => (await deps.worktrees.get(taskId))?.identity;
+
+  it('is recorded by who has the worktree, and not by who had it', async () => {
+    await recordIdentity(deps, taskId, identity, { holds: async () => false });
+    expect(await recorded()).toBeUndefined();
+    await recordIdentity(deps, taskId, identity, { holds: async () => true });
+    expect(await recorded()).toEqual(identity);
+  });
+
+  it('is not recorded by who loses the worktree at that moment', async () => {
+    await takeLease(deps, taskId, id);
+    const fence = (await deps.fences.take(taskId, { attemptId: id, stage: 'reclaim' }))!;
+    fixture.db.before('worktrees', 'findOneAndUpdate', () => releaseLease(deps, taskId, id, next));
+    await recordIdentity(deps, taskId, identity, fence);
+    expect(await recorded()).toBeUndefined();
   });
 });
 

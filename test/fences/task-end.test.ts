@@ -4,9 +4,12 @@ import { AppError } from '../../platform/errors/app-error';
 import type { Board } from '../../stores/board-files/board';
 import { actor, boardHarness, type BoardHarness } from '../stores/board-files/harness';
 import { log } from './admission-fixture';
-import { aCompletion, anAttempt, at } from './records';
+import { aCompletion, anAttempt as attemptOf, at } from './records';
 
 const [first, second] = ['attempt_fence000001', 'attempt_fence000002'];
+/** The second one was made when the first one had been shown. */
+const anAttempt = (id: string, fields: Parameters<typeof attemptOf>[1]) =>
+  attemptOf(id, { createdAt: at(id === second ? 2 : 0), ...fields });
 let harness: BoardHarness;
 let board: Board;
 let taskId: string;
@@ -59,6 +62,24 @@ it('a result is the one of its own attempt, whatever the task showed of another'
   expect(shown).toMatchObject({ status: 'in-progress', attempt: { id: second, status: 'failed', result: 'failed' } });
   expect(shown.attempt).not.toHaveProperty('started');
   expect(shown.comments ?? []).toEqual([]);
+});
+
+it.each(['start', 'result'])('a %s that is late changes nothing of the attempt that came after it', async (what) => {
+  const next = anAttempt(second, { taskId, createdAt: at(1), startedAt: at(2) });
+  const later = { ...deps(), now: () => new Date(at(2)) };
+  const late = () =>
+    what === 'start'
+      ? applyStart(deps(), record(first))
+      : applyCompletion(deps(), record(first), aCompletion('late', 'failed'), 9);
+  await applyStart(later, next);
+  const working = await task();
+  await late();
+  expect(await task()).toEqual(working);
+  await applyCompletion(later, next, aCompletion('done'), 0);
+  const ended = await task();
+  expect(ended).toMatchObject({ status: 'done', attempt: { id: second } });
+  await late();
+  expect(await task()).toEqual(ended);
 });
 
 it.each(['start', 'result'])('a %s that finds the task busy is tried again, not lost', async (what) => {
