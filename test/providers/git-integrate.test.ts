@@ -1,7 +1,6 @@
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { commit, put, sh } from './git-fixture';
-import { killEverywhere } from './git-killer';
 import { aClone, type CloneFixture, primaryOf, shaOf } from './git-remote-fixture';
 
 let at: CloneFixture;
@@ -174,31 +173,4 @@ describe('without a remote', () => {
     await sh(repository, 'branch', '-f', 'main', headSha);
     await expect(push(mergedSha, baseSha, {})).rejects.toMatchObject({ code: 'push-rejected' });
   });
-});
-
-it('wherever merging and pushing are killed, the next calls bring them to the same end', async () => {
-  const { git, repository, remote, baseSha } = at;
-  const headSha = await work();
-  const primary = await primaryOf(repository);
-  let id = 0;
-  const all = async (): Promise<string> => {
-    const merged = await integrate(headSha, baseSha, `op_${id}`);
-    await push(merged.mergedSha, baseSha);
-    await git.removeIntegration({ ...place(`op_${id}`), landed: true });
-    return merged.mergedSha;
-  };
-  const kills = await killEverywhere(at.place, all, async () => {
-    const mergedSha = await shaOf(remote, 'main');
-    const pushed = mergedSha !== baseSha;
-    if (pushed) await git.removeIntegration({ ...place(`op_${id}`), landed: true });
-    const end = pushed ? mergedSha : await all();
-    expect(await shaOf(remote, 'main')).toBe(end);
-    expect(await shaOf(remote, 'main^2')).toBe(headSha);
-    expect(await git.listWorktrees({ repositoryPath: repository })).toHaveLength(2);
-    expect(await sh(repository, 'for-each-ref', 'refs/board')).toBe('');
-    await sh(remote, 'update-ref', 'refs/heads/main', baseSha);
-    id += 1;
-  });
-  expect(kills).toBeGreaterThan(15);
-  expect(await primaryOf(repository)).toEqual(primary);
 });

@@ -1,10 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, rm, writeFile } from 'node:fs/promises';
+import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { GitError } from '../../providers/git/git-error';
 import { commit, contents, put, sh, stateOf } from './git-fixture';
-import { killEverywhere } from './git-killer';
 import { aClone, type CloneFixture, primaryOf, shaOf } from './git-remote-fixture';
 
 let at: CloneFixture;
@@ -131,44 +129,6 @@ it('no hook, editor, merge driver or setting of the repository takes part', asyn
   );
   expect(await shaOf(repository, 'marker')).toBe(marker);
   await expect(sh(directory.path, 'hash-object', `${program}-ran`)).rejects.toThrow();
-});
-
-it.each([
-  ['goes through', { 'src/theirs.txt': '1\n' }],
-  ['conflicts', { 'src/a.txt': 'theirs\n' }],
-])('wherever a rebase that %s is killed, the next call brings it to the same end', async (_, theirs) => {
-  const { worktree, place, repository } = at;
-  const { headSha, ontoSha } = await diverge(theirs);
-  const before = await stateOf(worktree);
-  const primary = await primaryOf(repository);
-  let round = 0;
-  const end = () =>
-    rebase(ontoSha, `op_${round}`).then(
-      (done) => done.rebased,
-      (error: unknown) => (error as GitError).code,
-    );
-  const wanted = await end();
-  const files = await contents(worktree);
-  const again = async () => {
-    round += 1;
-    await sh(worktree, 'reset', '-q', '--hard', headSha);
-    expect(await stateOf(worktree)).toEqual(before);
-  };
-  await again();
-  const kills = await killEverywhere(
-    place,
-    async () => expect(await end()).toEqual(wanted),
-    async () => {
-      await rm(join(place.adminDirectory, 'index.lock'), { force: true });
-      expect(await end()).toEqual(wanted);
-      expect(await contents(worktree)).toEqual(files);
-      expect((await sh(worktree, 'symbolic-ref', 'HEAD')).trim()).toBe('refs/heads/board/task');
-      expect(await sh(worktree, 'status', '--porcelain')).toBe('');
-      await again();
-    },
-  );
-  expect(kills).toBeGreaterThan(7);
-  expect(await primaryOf(repository)).toEqual(primary);
 });
 
 it('a rebase whose worker died in the middle is ended, taken back and done', async () => {

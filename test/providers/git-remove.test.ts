@@ -1,7 +1,6 @@
 import { mkdir, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { commit, contents, put, sh } from './git-fixture';
-import { killEverywhere } from './git-killer';
 import { aClone, type CloneFixture, primaryOf, shaOf } from './git-remote-fixture';
 
 let at: CloneFixture;
@@ -195,42 +194,4 @@ it('only what is inside the directory of worktrees can go', async () => {
   await mkdir(join(insideDir, 'foreign'));
   const foreign = request({ worktreePath: join(insideDir, 'foreign'), force: true });
   await expect(git.removeWorktree(foreign)).rejects.toMatchObject({ code: 'mismatch' });
-});
-
-it.each([false, true])('wherever it is killed (force: %s), the next call brings it to the same end', async (force) => {
-  const { git, repository, worktree, place } = at;
-  const primary = await primaryOf(repository);
-  const work = async (): Promise<string> => {
-    await git.ensureWorktree(at.request);
-    if (!force) return at.baseSha;
-    const sha = await commit(worktree, 'Work');
-    await put(worktree, { 'src/a.txt': 'changed', new: '1', 'sub/x': '1' });
-    await sh(worktree, 'init', '-q', 'sub');
-    await commit(join(worktree, 'sub'), 'Inner');
-    return sha;
-  };
-  let headSha = await work();
-  let round = 0;
-  const kills = await killEverywhere(
-    place,
-    () => git.removeWorktree(request({ force, headSha, id: `wt_${round}` })),
-    async () => {
-      const files = await contents(worktree).catch(() => undefined);
-      // What was not begun yet is not harmed by the lock of a killed git.
-      await rm(join(place.adminDirectory, 'index.lock'), { force: true });
-      const removed = await git.removeWorktree(request({ force, headSha, id: `wt_${round}` }));
-      expect(await git.listWorktrees({ repositoryPath: repository })).toHaveLength(1);
-      await expect(contents(worktree)).rejects.toThrow('ENOENT');
-      expect((await branches()).includes('refs/heads/board/task')).toBe(false);
-      expect(files === undefined || Object.keys(files).length > 3).toBe(true);
-      if (force) {
-        expect(await shaOf(repository, `${removed.kept!.commit}:new`)).toBeDefined();
-        expect(await shaOf(join(removed.setAside!, 'worktree/sub'), 'HEAD')).toBeDefined();
-      }
-      expect(await primaryOf(repository)).toEqual(primary);
-      round += 1;
-      headSha = await work();
-    },
-  );
-  expect(kills).toBeGreaterThan(10);
 });

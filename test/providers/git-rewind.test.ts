@@ -2,7 +2,6 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RewindDecision } from '../../providers/git/rewind';
 import { aWorktree, commit, contents, put, sh, stateOf } from './git-fixture';
-import { killEverywhere } from './git-killer';
 
 type Fixture = Awaited<ReturnType<typeof aWorktree>>;
 let fixture: Fixture;
@@ -98,33 +97,4 @@ test('ignored files stay, and a commit that came in between stops it', async () 
   expect(await contents(worktreePath)).toHaveProperty('ignored/x');
   await commit(worktreePath, 'Somebody else');
   await expect(fixture.git.rewindWorkspace(request)).rejects.toMatchObject({ code: 'conflict' });
-});
-
-test('wherever it is killed, it is brought to its end', async () => {
-  const { target, state } = await workedOn();
-  const place = {
-    directory: fixture.directory.path,
-    adminDirectory: join(fixture.request.repositoryPath, '.git/worktrees/task'),
-  };
-  let round = 0;
-  const plan = async () => {
-    const { before } = await fixture.git.previewRewind({ worktreePath, target });
-    round += 1;
-    return { worktreePath, id: `rewind_${round}`, before, target, decisions: new Map<string, RewindDecision>() };
-  };
-  let request = await plan();
-  const kills = await killEverywhere(
-    place,
-    () => fixture.git.rewindWorkspace(request),
-    async () => {
-      expect((await fixture.git.rewindWorkspace(request)).leftBehind).toEqual([]);
-      expect(await stateOf(worktreePath)).toEqual(state);
-      expect((await sh(worktreePath, 'rev-parse', `refs/board/rewinds/${request.id}^{tree}`)).trim()).toBe(
-        request.before.tree,
-      );
-      await work();
-      request = await plan();
-    },
-  );
-  expect(kills).toBeGreaterThan(10);
 });
