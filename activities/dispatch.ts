@@ -46,6 +46,7 @@ import { sourceOf } from './source';
 import { orphaned, supervised, supervisorOf, whileSupervised, type SupervisionDependencies } from './supervision';
 import type { WorktreeFences } from './worktree/fences';
 import { recordIdentity } from './worktree/replaced';
+import { untilSpace } from './until-space';
 import { watchRun, type WatchdogDependencies } from './watchdog';
 
 export interface DispatchDependencies
@@ -77,6 +78,7 @@ export interface DispatchDependencies
 }
 
 export function createDispatchActivities(deps: DispatchDependencies) {
+  const ending = AbortSignal.any([deps.stopping, deps.leaving]);
   return {
     /**
      * Runs the agent of a prepared attempt and records what it claims. Never done twice: moving the attempt to
@@ -84,7 +86,7 @@ export function createDispatchActivities(deps: DispatchDependencies) {
      */
     async dispatch({ attemptId }: { attemptId: string }): Promise<void> {
       await requireReservation(deps.admission, attemptId);
-      const record = await deps.attempts.dispatch(attemptId, supervisorOf(deps));
+      const record = await withSpace(() => deps.attempts.dispatch(attemptId, supervisorOf(deps)));
       if (!record)
         throw ApplicationFailure.nonRetryable(`${attemptId} is not waiting for dispatch.`, 'ALREADY_DISPATCHED');
       const { workspace } = required(record.taskEnvelope, attemptId);
@@ -156,6 +158,11 @@ export function createDispatchActivities(deps: DispatchDependencies) {
     },
   };
 
+  /** Of what cannot be said again later: see `untilSpace`. A worker that leaves its agents to the next one leaves them waiting. */
+  function withSpace<T>(work: () => Promise<T>): Promise<T> {
+    return untilSpace(work, { log: deps.log, ending });
+  }
+
   async function goOnWith(record: AttemptRecord, stop: AbortSignal, awake: () => Promise<void>): Promise<Reattached> {
     const { _id: attemptId, process, taskEnvelope, startedAt } = record;
     const provider = providerOf(record);
@@ -193,8 +200,8 @@ export function createDispatchActivities(deps: DispatchDependencies) {
       // Whoever takes the run up says how it has ended.
       if (stop.reason === orphaned) throw runGone();
     }
-    const claim = claimOf(outcome, await seen(record, outcome));
-    const isRecorded = await deps.attempts.claim(record._id, claim, deps.self);
+    const claim = claimOf(outcome, await withSpace(() => seen(record, outcome)));
+    const isRecorded = await withSpace(() => deps.attempts.claim(record._id, claim, deps.self));
     // What another worker goes on with is left to it.
     if (!isRecorded && !(await mustGet(record._id)).claim) throw runGone();
     await forget(record);
@@ -219,7 +226,7 @@ export function createDispatchActivities(deps: DispatchDependencies) {
 
   /** Removes what an agent was given, what was stored of it for the next worker, and its credential. */
   async function forget({ _id: attemptId }: AttemptRecord): Promise<void> {
-    await deps.handles.revoke(attemptId);
+    await withSpace(() => deps.handles.revoke(attemptId));
     await removeAttemptFiles(deps, attemptId);
   }
 
@@ -254,9 +261,9 @@ export function createDispatchActivities(deps: DispatchDependencies) {
       append: async (events) => {
         await awake();
         const source = sourceOf(record);
-        await keepCaptured(deps, source, events);
+        await withSpace(() => keepCaptured(deps, source, events));
         await checkpoints.heard(events);
-        const sequences = await deps.events.append(source, events);
+        const sequences = await withSpace(() => deps.events.append(source, events));
         await watch.appended(events, sequences);
         checkpoints.appended(sequences);
       },
@@ -340,11 +347,13 @@ export function createDispatchActivities(deps: DispatchDependencies) {
     const startedAt = deps.now().toISOString();
     // It changes nothing of an attempt that runs already, and refuses one that moved on while this worker was asleep: its
     // agent is ended before it was told anything.
-    const isStarted = await deps.attempts.start(record._id, { ...process, hostId: deps.hostId }, startedAt, deps.self);
+    const isStarted = await withSpace(() =>
+      deps.attempts.start(record._id, { ...process, hostId: deps.hostId }, startedAt, deps.self),
+    );
     if (!isStarted && !(await deps.attempts.isSupervisedBy(record._id, deps.self)))
       throw new AttemptMovedOnError(record._id);
-    await deps.events.append(sourceOf(record), events);
-    await deps.feed.append({ type: 'agent.status' });
+    await withSpace(() => deps.events.append(sourceOf(record), events));
+    await withSpace(() => deps.feed.append({ type: 'agent.status' }));
     deps.live.add(record._id, agent);
   }
 

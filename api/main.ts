@@ -2,12 +2,14 @@ import { Client, Connection } from '@temporalio/client';
 import { environmentOrExit, orExit } from '../platform/config/process-environment';
 import { ListenError } from '../platform/http/server';
 import { createLog } from '../platform/log/log';
+import { startWithSpace } from '../platform/processes/await-space';
 import { announceReady, endInOrder } from '../platform/processes/lifecycle';
 import { makeFilesPrivate } from '../platform/processes/operator-umask';
 import { configurationErrorExitCode } from '../platform/processes/part';
 import { discoverTemporal } from '../platform/temporal/discover';
 import { temporalSecurity } from '../platform/temporal/security';
 import { BoardElsewhereError } from '../stores/board-home';
+import { isOutOfSpace } from '../stores/errors';
 import { startApi, type RunningApi } from './start';
 
 /** Running requests get 10 s, then the board and the stores close. */
@@ -34,7 +36,12 @@ async function main(): Promise<void> {
     // Connects with the first call and again after every loss: the board is served while Temporal is away.
     const connection = Connection.lazy({ address: found.address, ...security });
     const settings = { ...env, TEMPORAL_HTTP_ADDRESS: found.httpAddress };
-    api = await startApi(settings, log, new Client({ connection, namespace: env.TEMPORAL_NAMESPACE }));
+    const client = new Client({ connection, namespace: env.TEMPORAL_NAMESPACE });
+    api = await startWithSpace(dataDir, () => startApi(settings, log, client), {
+      log,
+      signal: starting.signal,
+      isFull: isOutOfSpace,
+    });
   } catch (error) {
     if (starting.signal.aborted) return;
     log.fatal({ err: error }, 'cannot start');

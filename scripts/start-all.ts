@@ -4,8 +4,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { readEnvironment, type Environment } from '../platform/config/env';
 import { environmentOfPart } from '../platform/config/part-settings';
 import { withSecretFiles } from '../platform/config/secret-files';
+import { isDiskFull, namingFullDisk } from '../platform/errors/disk-full';
 import { fileDestination, openLogFile } from '../platform/log/file-destination';
 import { createLog, type Log } from '../platform/log/log';
+import { awaitSpace } from '../platform/processes/await-space';
 import { claimPort } from '../platform/processes/claim-port';
 import { claimDataDirectory } from '../platform/processes/data-directory';
 import { nodePart, type NodePart } from '../platform/processes/node-part';
@@ -70,7 +72,9 @@ export class PartNotReadyError extends Error {
  * Starts Temporal (unless `TEMPORAL_ADDRESS` names one), a worker, the api and the small services asked for, each as a
  * process of its own that is started again when it dies, and resolves when all of them are ready.
  *
- * @throws EnvironmentError, PortInUseError, DataDirectoryInUseError, TemporalUnavailableError, PartNotReadyError
+ * On a disk that is full it waits for space first, and logs so.
+ *
+ * @throws EnvironmentError, PortInUseError, DataDirectoryInUseError, DiskFullError, TemporalUnavailableError, PartNotReadyError
  */
 export async function startAll(options: StartOptions = {}): Promise<RunningService> {
   const given = options.environment ?? process.env;
@@ -82,9 +86,11 @@ export async function startAll(options: StartOptions = {}): Promise<RunningServi
     const { port } = smallServices[name];
     servicePorts.set(name, await claimPort(settings[port], port, settings.BOARD_HOST));
   }
-  const release = await claimDataDirectory(dataDir);
   const logFile = options.quiet ? (name: string) => join(dataDir, 'logs', `${name}.log`) : undefined;
-  const log = supervisorLog(settings.LOG_LEVEL, logFile?.('supervisor'));
+  const logOfStart = () => supervisorLog(settings.LOG_LEVEL, logFile?.('supervisor'));
+  await awaitSpace(dataDir, { log: withoutDisk(logOfStart), signal: options.signal });
+  const release = await namingFullDisk(`the data directory ${dataDir}`, () => claimDataDirectory(dataDir));
+  const log = logOfStart();
 
   try {
     const temporal = settings.TEMPORAL_ADDRESS
@@ -173,6 +179,16 @@ function entryPoint(folder: string): string {
 function supervisorLog(level: string, file: string | undefined): Log {
   if (!file) return createLog({ name: 'start', level });
   return createLog({ name: 'start', level }, fileDestination(openLogFile(file)));
+}
+
+/** The log of a start; without a line of it where its own file cannot be made, because the disk is full. */
+function withoutDisk(open: () => Log): Log {
+  try {
+    return open();
+  } catch (error) {
+    if (!isDiskFull(error)) throw error;
+    return createLog({ name: 'start', level: 'silent' });
+  }
 }
 
 /** A wildcard address is one to listen on, not one to open. */

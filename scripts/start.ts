@@ -1,4 +1,5 @@
 import { EnvironmentError } from '../platform/config/env';
+import { DiskFullError } from '../platform/errors/disk-full';
 import { createLog } from '../platform/log/log';
 import { PortInUseError } from '../platform/processes/claim-port';
 import { DataDirectoryInUseError } from '../platform/processes/data-directory';
@@ -46,6 +47,10 @@ async function main(): Promise<number> {
     service = await startAll({ signal: stopping.signal, services: everySmallService });
   } catch (error) {
     if (error instanceof Interrupted) return 0;
+    if (error instanceof DiskFullError) {
+      console.error(error.message);
+      return 1;
+    }
     if (!expected.some((kind) => error instanceof kind)) throw error;
     console.error((error as Error).message);
     return configurationErrorExitCode;

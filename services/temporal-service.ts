@@ -4,6 +4,7 @@ import { environmentOrExit, orExit } from '../platform/config/process-environmen
 import type { PartEnvironment } from '../platform/config/part-settings';
 import { ListenError } from '../platform/http/server';
 import { createLog, type Log } from '../platform/log/log';
+import { awaitSpace } from '../platform/processes/await-space';
 import { announceReady, endInOrder } from '../platform/processes/lifecycle';
 import { makeFilesPrivate } from '../platform/processes/operator-umask';
 import { configurationErrorExitCode } from '../platform/processes/part';
@@ -62,6 +63,7 @@ export async function runTemporalService(options: TemporalServiceOptions): Promi
   });
   installRuntime(log);
   const { BOARD_DATA_DIR: dataDir, TEMPORAL_ADDRESS: configured, TEMPORAL_NAMESPACE: namespace } = env;
+  await awaitSpace(dataDir, { log, signal: starting.signal });
   const { address } = await discoverTemporal({ configured, dataDir, signal: starting.signal });
   const target = { address, namespace, security, log, signal: starting.signal };
   const connection = await connectWorker(target);

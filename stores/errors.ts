@@ -1,3 +1,5 @@
+import { DiskFullError, isDiskFull } from '../platform/errors/disk-full';
+
 /** A unique index (or `_id`) has the value already. */
 export class DuplicateKeyError extends Error {
   override readonly name = 'DuplicateKeyError';
@@ -51,6 +53,10 @@ export class StoreFullError extends StoreUnavailableError {
     super(`There is no space left in ${store}.`, { changedNothing: true, ...options });
   }
 }
+
+/** Whether missing space is the reason: of a store, or of the disk of a file. */
+export const isOutOfSpace = (error: unknown): boolean =>
+  error instanceof StoreFullError || error instanceof DiskFullError || isDiskFull(error);
 
 /** Whether a failed write has certainly changed nothing: it was refused, not lost. */
 export const changedNothing = (error: unknown): boolean =>

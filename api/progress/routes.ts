@@ -9,8 +9,9 @@ import {
 } from '../../contracts/task-progress';
 import { AppError } from '../../platform/errors/app-error';
 import type { Routes } from '../../platform/http/routes';
+import { currentOperation, operationBytes } from '../../platform/operations/operation';
 import type { ApiContext } from '../context';
-import { appendToSection } from './sections';
+import { appendToSection, markOfAddition } from './sections';
 
 const byTask = { tag: 'progress', params: z.strictObject({ taskId }) };
 const path = '/tasks/:taskId/progress';
@@ -69,7 +70,14 @@ export function progressRoutes(routes: Routes, { board: { progress } }: Pick<Api
       body: taskProgressAppend,
     },
     async ({ params, body: { section, content } }) => {
-      await progress.change(params.taskId, (before) => withinLimit(appendToSection(before, section, content)));
+      const mark = currentOperation()?.isKeyed
+        ? markOfAddition(operationBytes('progress', 8).toString('hex'))
+        : undefined;
+      await progress.change(params.taskId, (before) => {
+        // The file is written before the key is recorded as used: a process may have died in between.
+        if (mark !== undefined && before.includes(mark)) return before;
+        return withinLimit(appendToSection(before, section, content, mark));
+      });
       return done;
     },
   );

@@ -10,10 +10,12 @@ const joined = (lines: Line[]): string => lines.map(({ text }) => text).join('\n
  * there is none. What is in blocks of code is no heading, and no block stays open behind what is added.
  *
  * @param section one line of text
+ * @param mark stands behind the addition, on a line of its own
  */
-export function appendToSection(markdown: string, section: string, addition: string): string {
+export function appendToSection(markdown: string, section: string, addition: string, mark?: string): string {
   const heading = `## ${section.trim()}`;
-  const added = withFencesClosed(addition.replace(/^(?:[^\S\n]*\n)+/, '').trimEnd());
+  const closed = withFencesClosed(addition.replace(/^(?:[^\S\n]*\n)+/, '').trimEnd());
+  const added = mark === undefined ? closed : `${closed}\n\n${mark}`;
   const { lines } = readLines(withFencesClosed(markdown));
   const start = lines.findIndex(({ text, fenced }) => !fenced && text.trimEnd() === heading);
   if (start < 0) return `${[joined(lines).trimEnd(), heading, added].filter(Boolean).join('\n\n')}\n`;
@@ -23,3 +25,6 @@ export function appendToSection(markdown: string, section: string, addition: str
   const below = joined(lines.slice(end));
   return `${above}\n\n${added}\n${below === '' ? '' : `\n${below}`}`;
 }
+
+/** A comment, which markdown does not show, that names the addition it stands behind; a repetition of it finds it there. */
+export const markOfAddition = (id: string): string => `<!-- added ${id} -->`;

@@ -20,9 +20,10 @@ const sayEveryMs = 60_000;
  * Waits until a MiB can be written in the directory, which is made. It is tried, because no figure of free space knows
  * of quotas. While it waits it logs so, once a minute.
  *
+ * @returns whether it had to wait
  * @throws the reason of the signal, or the system's error for anything but a full disk
  */
-export async function awaitSpace(directory: string, { log, signal }: AwaitSpaceOptions): Promise<void> {
+export async function awaitSpace(directory: string, { log, signal }: AwaitSpaceOptions): Promise<boolean> {
   const since = performance.now();
   let saidAt: number | undefined;
   for (;;) {
@@ -31,13 +32,34 @@ export async function awaitSpace(directory: string, { log, signal }: AwaitSpaceO
     const now = performance.now();
     if (!full) {
       if (saidAt !== undefined) log.info({ directory, waitedMs: Math.round(now - since) }, 'there is space again');
-      return;
+      return saidAt !== undefined;
     }
     if (saidAt === undefined || now - saidAt >= sayEveryMs) {
       log.warn({ err: full, directory }, 'the disk is full, waiting for space');
       saidAt = now;
     }
     await delay(lookEveryMs, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+/**
+ * Starts what may be able to start on a full disk, to be read from say; when it is not, waits for space and starts it then.
+ *
+ * @param isFull whether `start` failed because there is no space
+ * @throws what `start` throws for any other reason, and what `awaitSpace` throws
+ */
+export async function startWithSpace<T>(
+  directory: string,
+  start: () => Promise<T>,
+  { isFull, ...options }: AwaitSpaceOptions & { isFull: (error: unknown) => boolean },
+): Promise<T> {
+  for (;;) {
+    try {
+      return await start();
+    } catch (error) {
+      // With space on the disk something else is full: a limit of the database, say.
+      if (!isFull(error) || !(await awaitSpace(directory, options))) throw error;
+    }
   }
 }
 

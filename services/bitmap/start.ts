@@ -1,3 +1,4 @@
+import { awaitSpace } from '../../platform/processes/await-space';
 import { claimDataDirectory } from '../../platform/processes/data-directory';
 import { createAuthFailures } from '../../platform/http/auth-failures';
 import { listen } from '../../platform/http/server';
@@ -44,6 +45,7 @@ const drainMs = 5_000;
 export async function startBitmapServer(options: StartBitmapOptions): Promise<RunningBitmapServer> {
   const { directory, log, onFailure, checkpointBytes, host, port, token, bodyLimit } = options;
   const threads = Threads.of({ ...options.threadOptions, threads: options.threads, log });
+  await awaitSpace(directory, { log });
   const release = await claimDataDirectory(directory);
   try {
     const store = await Store.open({ directory, logger: log, onFailure, checkpointBytes });

@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { conflict, notFound } from '../../platform/errors/app-error';
+import { currentOperation } from '../../platform/operations/operation';
 import { FileChangedError, replaceFile } from './durable-file';
 import type { Follower, FollowerDeps } from './follower';
 import { partsOf, progressFolder } from './layout';
@@ -50,7 +51,10 @@ export function createProgressFiles({ dir, index, locks, follower, find }: Progr
         for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
           const { text, signature } = await readFile(id);
           try {
-            await replaceFile(progressPath(dir, id), wellFormed(change(text)), signature, () => held.assertHeld());
+            await replaceFile(progressPath(dir, id), wellFormed(change(text)), signature, () => {
+              held.assertHeld();
+              currentOperation()?.noteWrite();
+            });
             return;
           } catch (error) {
             if (!(error instanceof FileChangedError)) throw error;

@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Task } from '../../../contracts/task';
+import type { Stored } from '../../../stores/collection';
 import { agentKey, readKey, startTestApi, type ApiUnderTest } from '../api-under-test';
 
 let board: ApiUnderTest;
@@ -32,6 +33,36 @@ it('is appended to under a heading that is made when it is missing', async () =>
   const { status, body } = await call('POST', id, { section: ' Done ', content: 'second' });
   expect([status, body]).toEqual([200, { success: true }]);
   expect(await contentOf(id)).toBe('## Done\n\nfirst\n\nsecond\n\n## Next\n\n- later\n');
+});
+
+describe('under a key, by a process that dies after it has written the file', () => {
+  const under = (id: string, key: string, body: object) =>
+    call('POST', id, body, { headers: { 'Idempotency-Key': key } });
+  /** What such a process leaves: a key that is held no longer, without an answer. */
+  const die = async (): Promise<void> => {
+    const keys = await board.api.context.database.collection<Stored & { heldUntil: string; answer?: unknown }>({
+      name: 'idempotency-keys',
+    });
+    await keys.updateMany({ _id: { $gt: '' } }, { $set: { heldUntil: '' }, $unset: { answer: '' } });
+  };
+
+  it('is appended to once, also when others have written meanwhile', async () => {
+    const { id } = await aTask();
+    const entry = { section: 'Done', content: 'once' };
+    await under(id, 'first', entry);
+    await die();
+    await under(id, 'second', { section: 'Done', content: 'another' });
+    expect(await under(id, 'first', entry)).toMatchObject({ status: 200, body: { success: true } });
+    const said = (await contentOf(id)).replace(/<!-- added [0-9a-f]{16} -->/g, '*');
+    expect(said).toBe('## Done\n\nonce\n\n*\n\nanother\n\n*\n');
+  });
+
+  it('has the same entry twice under two keys', async () => {
+    const { id } = await aTask();
+    const entry = { section: 'Done', content: 'same' };
+    for (const key of ['one', 'two', 'one']) await under(id, key, entry);
+    expect((await contentOf(id)).match(/same/g)).toHaveLength(2);
+  });
 });
 
 it('keeps what a person writes into the file', async () => {

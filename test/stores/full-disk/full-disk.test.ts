@@ -17,7 +17,7 @@ async function onSmallDisk(script: string, size: string, ...args: string[]): Pro
   const node = `exec '${process.execPath}' -r ./test/support/register-ts.cjs test/stores/full-disk/${script}.ts '${disk}' ${args.join(' ')}`;
   try {
     const mounted = `mount -t tmpfs -o size=${size} tmpfs '${disk}' && ${node}`;
-    const { stdout } = await run('unshare', ['-Urm', 'sh', '-c', mounted], { timeout: 60_000 });
+    const { stdout } = await run('unshare', ['-Urm', 'sh', '-c', mounted], { timeout: 240_000 });
     return JSON.parse(stdout) as unknown;
   } finally {
     await directory.remove();
@@ -63,4 +63,40 @@ it('a worker that starts on a full disk waits for space, and one whose disk fill
     await server.stop();
     await directory.remove();
   }
+});
+
+it('runs go on across a disk that is full for everything, and end as their agents did', async () => {
+  const elsewhere = await makeTempDir('full-disk-agents');
+  const ended = (status: string, exitCode: number, task: string, last: string, summary: string) => ({
+    completion: [status, summary, exitCode],
+    task,
+    last,
+    lines: 200,
+  });
+  try {
+    expect(await onSmallDisk('service-on-small-disk', '64m', elsewhere.path)).toEqual({
+      full: ['Temporal', 'the task files', 'the embedded database'],
+      ready: 503,
+      running: ['running', 'running', 'running'],
+      ends: {
+        plain: ended('success', 0, 'done', 'run.completed', 'plain ended'),
+        held: ended('success', 0, 'done', 'run.completed', 'held ended'),
+        'held-failing': ended('failed', 1, 'in-progress', 'run.failed', 'held-failing ended'),
+      },
+      survived: ['temporal', 'worker', 'api'],
+      created: 201,
+    });
+  } finally {
+    await elsewhere.remove();
+  }
+});
+
+it('the service that is started on a full disk waits for space and says so, and its api starts without where it can', async () => {
+  const said = ['the disk is full, waiting for space', 'there is space again'];
+  expect(await onSmallDisk('start-on-small-disk', '64m')).toEqual({
+    waited: true,
+    exited: [0],
+    said: [said, said],
+    startedWhileFull: [200, 507],
+  });
 });
