@@ -1,4 +1,4 @@
-import { LeaveAsker } from '../../providers/agents/process/ask-leave';
+import { LeaveAsker, questionIn } from '../../providers/agents/process/ask-leave';
 import { eventually } from '../../platform/testing/eventually';
 import { createRedactor } from '../../platform/log/redact';
 import type { AgentAnswer, AgentQuestion } from '../../providers/agents/question';
@@ -146,4 +146,33 @@ it.each([
 
 it('leaves questions alone where nobody decides', () => {
   expect(asking(undefined).asker.heard(line('one'))).toBe(false);
+});
+
+describe('a question is passed on', () => {
+  const asked = (more: object) => questionIn(line('one', more).toString(), 3);
+
+  it('with its details, its scope, its risk and its time', () => {
+    const whole = { details: { branch: 'main' }, resourceScope: ['repo'], riskClass: 'high', expiresInSeconds: 60 };
+    const { expiresInSeconds: _seconds, ...told } = whole;
+    expect(asked(whole)).toEqual({
+      requestId: 'one',
+      requestKind: 'approval',
+      actionClass: 'tool',
+      action: 'push',
+      lifetimeMs: 60_000,
+      ...told,
+    });
+  });
+
+  it('with what is to be had of one that leaves things out', () => {
+    const text = JSON.stringify({ type: 'approval', action: 'push', actionClass: 'tool' });
+    expect(questionIn(text, 3)).toMatchObject({ requestId: 'approval-3', details: {} });
+    expect(asked({ details: 'main' })).toMatchObject({ details: { value: 'main' } });
+    expect(asked({ actionClass: 'elicitation' })).toMatchObject({ requestKind: 'elicitation' });
+    expect(asked({ actionClass: 'magic' })).toMatchObject({ actionClass: 'tool', details: { actionClass: 'magic' } });
+  });
+
+  it('and nothing else is one', () => {
+    expect(questionIn('{"type":"message","text":"approval"}', 1)).toBeUndefined();
+  });
 });
