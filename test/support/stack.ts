@@ -45,7 +45,8 @@ export async function startStack(
       namespace: 'default',
       log,
     });
-    closers.push(() => server.stop());
+    // Nobody reads its database again: its own end would take more than a second in each suite.
+    closers.push(() => server.stop(0));
     const given = {
       ...testSettings,
       BOARD_PORT: '0',
