@@ -1,84 +1,37 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { processIdentity } from '../contracts/attempt';
 import type { HarnessEvidence } from '../contracts/completion';
-import type { TaskEnvelopeTransport } from '../contracts/run-contract';
-import type { RunEventInput } from '../contracts/run-event';
-import type { Log } from '../platform/log/log';
-import type { ProcessIdentity } from '../platform/processes/identity';
 import {
-  AgentLeftError,
-  AttemptMovedOnError,
   leaveRunning,
   type AgentDispatch,
   type AgentOutcome,
   type AgentProvider,
-  type AgentSink,
   type FoundAgent,
-  type LiveAgent,
   type ReattachRefusal,
 } from '../providers/agents/provider';
-import type { ProviderRegistry } from '../providers/agents/registry';
-import type { AgentAccess, AgentPlace } from '../providers/agents/user/agent-access';
 import { verifyFence, type Fence } from '../providers/git/fence';
-import type { Git } from '../providers/git/git';
-import { renderRecorded } from '../runs/contract';
-import type { ToolRules } from '../runs/tools/rules';
-import { rulesOfRun } from '../runs/tools/rules-of-run';
-import { startedAgent } from '../runs/workspace/trust';
-import type { AttemptHandleStore } from '../stores/attempt-handle-store';
-import type { AttemptRecord, AttemptStore } from '../stores/attempt-store';
-import type { FeedStore } from '../stores/feed-store';
-import type { OutputArtifactStore } from '../stores/output-artifact-store';
-import type { PhaseStore } from '../stores/phase-store';
-import type { RunEventStore } from '../stores/run-event-store';
-import type { AgentDecider } from './agent-approvals';
-import { removeAttemptFiles, type AttemptDirectories } from './attempt-files';
-import { requireReservation, type HoldDependencies } from './admission-control/hold';
-import { checkpointRun, type CheckpointDependencies } from './checkpoints';
-import { goesOnWith } from './launch-snapshot';
+import type { AttemptRecord } from '../stores/attempt-store';
+import { removeAttemptFiles } from './attempt-files';
+import { requireReservation } from './admission-control/hold';
 import { claimOf } from './claim';
 import { withHeartbeat } from '../platform/temporal/heartbeat';
-import type { LiveAgents } from './live-agents';
-import { isWorkLost, observeWorktree, reportReplaced, type WorktreeObservationDependencies } from './observe-worktree';
-import { keepCaptured } from './output-artifacts';
+import { isWorkLost, observeWorktree, reportReplaced } from './observe-worktree';
 import { notReattachable, recordedOf, recoveredEvent, spoolDirOf, type Reattached } from './reattach';
-import { sourceOf } from './source';
-import { orphaned, supervised, supervisorOf, whileSupervised, type SupervisionDependencies } from './supervision';
-import type { WorktreeFences } from './worktree/fences';
+import { orphaned, supervised, supervisorOf, whileSupervised } from './supervision';
 import { recordIdentity } from './worktree/replaced';
-import { untilSpace } from './until-space';
-import { watchRun, type WatchdogDependencies } from './watchdog';
+import type { DispatchDependencies } from './dispatch-dependencies';
+import { runGone, workerShutDown } from './dispatch-failures';
+import { createObservedAgents } from './observed-agents';
+import { placeOf, required } from './recorded-contract';
+import { startedEvents } from './started-events';
+import { spaceFor } from './space-for';
 
-export interface DispatchDependencies
-  extends
-    SupervisionDependencies,
-    WatchdogDependencies,
-    CheckpointDependencies,
-    WorktreeObservationDependencies,
-    AttemptDirectories {
-  admission: HoldDependencies;
-  attempts: AttemptStore;
-  events: RunEventStore;
-  feed: FeedStore;
-  git: Git;
-  fences: WorktreeFences;
-  providers: ProviderRegistry;
-  /** The agents of this process, for what is said to them. */
-  live: LiveAgents;
-  handles: AttemptHandleStore;
-  /** Asks people what the agent of an attempt wants leave for. */
-  decider(record: AttemptRecord): AgentDecider;
-  outputArtifacts: OutputArtifactStore;
-  /** What an attempt may do now. */
-  phases: Pick<PhaseStore, 'endEmergency'>;
-  /** Hands worktrees to the user agents run as; absent when that is this process's. */
-  agentAccess?: AgentAccess | undefined;
-  limits: { runTimeoutMs: number; outputLimitBytes: number; stopGraceMs: number };
-  log: Log;
-}
+export type { DispatchDependencies } from './dispatch-dependencies';
 
 export function createDispatchActivities(deps: DispatchDependencies) {
-  const ending = AbortSignal.any([deps.stopping, deps.leaving]);
+  const { withObservers } = createObservedAgents(deps);
+
+  const withSpace = spaceFor(deps);
   return {
     /**
      * Runs the agent of a prepared attempt and records what it claims. Never done twice: moving the attempt to
@@ -101,10 +54,10 @@ export function createDispatchActivities(deps: DispatchDependencies) {
               const fence = await takeFence(record, 'run');
               const handle = await handleOf(record);
               revokeOnStop(record, stop);
-              const outcome = await watched(
+              const outcome = await withObservers(
                 record,
                 { path: workspace.path, fence, awake },
-                startedEvent,
+                (started, process) => startedEvents(started, deps.hostId, process),
                 (dispatch, sink) => providerOf(record).run({ ...dispatch, ...handle }, sink, stop),
               );
               await settle(record, outcome, stop);
@@ -158,11 +111,6 @@ export function createDispatchActivities(deps: DispatchDependencies) {
     },
   };
 
-  /** Of what cannot be said again later: see `untilSpace`. A worker that leaves its agents to the next one leaves them waiting. */
-  function withSpace<T>(work: () => Promise<T>): Promise<T> {
-    return untilSpace(work, { log: deps.log, ending });
-  }
-
   async function goOnWith(record: AttemptRecord, stop: AbortSignal, awake: () => Promise<void>): Promise<Reattached> {
     const { _id: attemptId, process, taskEnvelope, startedAt } = record;
     const provider = providerOf(record);
@@ -176,7 +124,7 @@ export function createDispatchActivities(deps: DispatchDependencies) {
     };
     const reattach = provider.reattach.bind(provider);
     const fence = await takeFence(record, 'run');
-    const outcome = await watched(
+    const outcome = await withObservers(
       record,
       { path: workspace.path, fence, awake },
       () => [recoveredEvent(record)],
@@ -230,76 +178,6 @@ export function createDispatchActivities(deps: DispatchDependencies) {
     await removeAttemptFiles(deps, attemptId);
   }
 
-  /** Has an agent run, or go on, with everything that hears of what it says. */
-  async function watched<T>(
-    record: AttemptRecord,
-    { path: worktreePath, fence, awake }: { path: string; fence: Fence; awake: () => Promise<void> },
-    firstEvents: (record: AttemptRecord, process: ProcessIdentity) => RunEventInput[],
-    run: (dispatch: AgentDispatch, sink: AgentSink) => Promise<T>,
-  ): Promise<T> {
-    const watch = watchRun(deps, record);
-    const checkpoints = checkpointRun({ ...deps, git: deps.git.under(fence) }, record, worktreePath);
-    const spoolDir = spoolDirOf(record, deps.agentsDir);
-    const isCurrent = async () => (await deps.attempts.isSupervisedBy(record._id, deps.self)) && (await fence.holds());
-    const dispatch: AgentDispatch = {
-      attemptId: record._id,
-      taskId: record.taskId,
-      agent: startedAgent(record.agentConfig, record.runLaunchManifest?.workspaceTrust),
-      worktreePath,
-      worktreeIdentity: record.baseline?.identity,
-      transport: transportOf(record),
-      rules: () => rulesNow(record, worktreePath),
-      ...goesOnWith(record),
-      transportDir: deps.transportDir,
-      ...limitsOf(record),
-      ...(spoolDir === undefined ? {} : { spoolDir }),
-      isCurrent,
-    };
-    const sink: AgentSink = {
-      started: (process, agent) =>
-        started(record, process, lookingFirst(agent, checkpoints), firstEvents(record, process)),
-      append: async (events) => {
-        await awake();
-        const source = sourceOf(record);
-        await withSpace(() => keepCaptured(deps, source, events));
-        await checkpoints.heard(events);
-        const sequences = await withSpace(() => deps.events.append(source, events));
-        await watch.appended(events, sequences);
-        checkpoints.appended(sequences);
-      },
-      decide: deps.decider(record),
-    };
-    try {
-      return await inItsHands(record, isCurrent, () => run(dispatch, sink));
-    } catch (error) {
-      if (error instanceof AttemptMovedOnError) throw runGone();
-      throw error instanceof AgentLeftError ? workerShutDown() : error;
-    } finally {
-      // The end is not recorded before what was said to the agent is.
-      await deps.live.remove(record._id);
-      await checkpoints.ended();
-      await watch.ended();
-    }
-  }
-
-  /** The worktree belongs to the user of the agent while that works in it, and only then. */
-  async function inItsHands<T>(
-    record: AttemptRecord,
-    isCurrent: () => Promise<boolean>,
-    work: () => Promise<T>,
-  ): Promise<T> {
-    const place = placeOf(record);
-    if (!deps.agentAccess || !place) return work();
-    if (!(await isCurrent())) throw new AttemptMovedOnError(record._id);
-    try {
-      await deps.agentAccess.give(place);
-      return await work();
-    } finally {
-      // Another worker has taken it back already, and may have given it to the next agent.
-      if (await isCurrent()) await deps.agentAccess.take(place);
-    }
-  }
-
   async function cleanUp(record: AttemptRecord): Promise<void> {
     const attemptId = record._id;
     const identity =
@@ -338,31 +216,6 @@ export function createDispatchActivities(deps: DispatchDependencies) {
     return fence;
   }
 
-  async function started(
-    record: AttemptRecord,
-    process: ProcessIdentity,
-    agent: LiveAgent,
-    events: RunEventInput[],
-  ): Promise<void> {
-    const startedAt = deps.now().toISOString();
-    // It changes nothing of an attempt that runs already, and refuses one that moved on while this worker was asleep: its
-    // agent is ended before it was told anything.
-    const isStarted = await withSpace(() =>
-      deps.attempts.start(record._id, { ...process, hostId: deps.hostId }, startedAt, deps.self),
-    );
-    if (!isStarted && !(await deps.attempts.isSupervisedBy(record._id, deps.self)))
-      throw new AttemptMovedOnError(record._id);
-    await withSpace(() => deps.events.append(sourceOf(record), events));
-    await withSpace(() => deps.feed.append({ type: 'agent.status' }));
-    deps.live.add(record._id, agent);
-  }
-
-  function startedEvent(record: AttemptRecord, { pid }: ProcessIdentity): RunEventInput[] {
-    const { agent, provider } = record;
-    const payload = { agent, provider, hostId: deps.hostId, pid };
-    return [{ kind: 'run.started', payload, dedupeKey: 'started' }, ...conversationEvents(record)];
-  }
-
   async function mustGet(attemptId: string): Promise<AttemptRecord> {
     const record = await deps.attempts.get(attemptId);
     if (!record) throw ApplicationFailure.nonRetryable(`No attempt ${attemptId}.`, 'ATTEMPT_MISSING');
@@ -383,18 +236,6 @@ export function createDispatchActivities(deps: DispatchDependencies) {
     return provider;
   }
 
-  /** An emergency whose time is over has ended, whoever writes that down. */
-  async function rulesNow(record: AttemptRecord, worktreePath: string): Promise<ToolRules> {
-    const phases = await deps.phases.endEmergency(record._id, { now: deps.now().toISOString() });
-    return rulesOfRun(record, phases, worktreePath);
-  }
-
-  /** The limits of its contract: another worker, or one that was started again with others, keeps to them. */
-  function limitsOf({ runLaunchManifest }: AttemptRecord) {
-    const { stopGraceMs, runTimeoutMs: timeoutMs, outputLimitBytes } = deps.limits;
-    return { stopGraceMs, timeoutMs, outputLimitBytes, ...runLaunchManifest?.resources };
-  }
-
   /** What the harness itself can show for the end of the agent. */
   async function seen(record: AttemptRecord, outcome: AgentOutcome): Promise<HarnessEvidence> {
     const evidence: HarnessEvidence = {
@@ -410,51 +251,4 @@ export function createDispatchActivities(deps: DispatchDependencies) {
   }
 }
 
-/** Where an agent works, as it was recorded before it did. */
-function placeOf({ taskEnvelope, baseline }: AttemptRecord): AgentPlace | undefined {
-  const worktreePath = taskEnvelope?.workspace?.path;
-  return worktreePath === undefined || !baseline ? undefined : { worktreePath, gitDir: baseline.gitDir };
-}
-
-const runGone = () => ApplicationFailure.nonRetryable('The run is gone.', 'RUN_GONE');
-
-/** What the worktree shows when an agent is told of another phase was done under the one before. */
-const lookingFirst = (agent: LiveAgent, checkpoints: { now(): Promise<void> }): LiveAgent => ({
-  async command(command) {
-    if (command.type === 'message') await checkpoints.now();
-    return agent.command(command);
-  },
-});
-
-/** Repeated where that is allowed: the next worker goes on. */
-const workerShutDown = () => ApplicationFailure.create({ type: 'WORKER_SHUTDOWN', message: 'The worker shut down.' });
-
 export type DispatchActivities = ReturnType<typeof createDispatchActivities>;
-
-/** The document that was recorded when the launch was prepared. */
-function transportOf(record: AttemptRecord): TaskEnvelopeTransport {
-  const { _id: attemptId, taskId, taskEnvelope, transport } = record;
-  const rendered = renderRecorded(
-    { attemptId, taskId, envelope: required(taskEnvelope, attemptId), ...goesOnWith(record) },
-    required(transport, attemptId),
-  );
-  if (rendered) return rendered;
-  throw ApplicationFailure.nonRetryable(`The contract of ${attemptId} was changed.`, 'CONTRACT_CHANGED');
-}
-
-/** An agent of the process protocol opens no session that it could tell of. */
-function conversationEvents({ provider, conversation }: AttemptRecord): RunEventInput[] {
-  if (provider !== 'process' || !conversation) return [];
-  const { edge, sourceAttemptId } = conversation;
-  const kinds = {
-    resume: 'conversation.resumed',
-    'follow-up': 'conversation.followed-up',
-    fork: 'conversation.forked',
-  } as const;
-  return [{ kind: kinds[edge], payload: { sourceAttemptId }, dedupeKey: 'conversation' }];
-}
-
-function required<T>(value: T | undefined, attemptId: string): T {
-  if (value === undefined) throw ApplicationFailure.nonRetryable(`${attemptId} has no contract.`, 'CONTRACT_MISSING');
-  return value;
-}
