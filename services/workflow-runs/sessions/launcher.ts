@@ -18,10 +18,11 @@ export async function sendMessage(
   message: Draft,
 ): Promise<void> {
   const { _id: id, session } = message;
-  await sessions.addDraft(message);
+  // A repetition of the request finds its message taken in, or the workflow that does it.
+  if (!(await sessions.exchange(id))) await sessions.addDraft(message);
   const startWorkflowOperation = new WithStartWorkflowOperation<typeof sessionGeneration>('sessionGeneration', {
     workflowId: generationId(session, id),
-    workflowIdConflictPolicy: 'FAIL',
+    workflowIdConflictPolicy: 'USE_EXISTING',
     taskQueue,
     args: [{ id, session }],
   });

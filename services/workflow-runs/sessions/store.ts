@@ -60,8 +60,8 @@ export async function createSessionStore(db: Database) {
 
     get: (id: string): Promise<SessionRecord | undefined> => sessions.get(id),
 
-    /** Keeps a message until it is taken into its session. */
-    addDraft: (draft: Draft): Promise<void> => drafts.insert(draft),
+    /** Stores a message until it is taken into its session, unless it is stored already. */
+    addDraft: (draft: Draft): Promise<unknown> => insertOnce(drafts, draft),
     draft: (id: string): Promise<Draft | undefined> => drafts.get(id),
     removeDraft: (id: string): Promise<unknown> => drafts.deleteMany({ _id: id }),
 
