@@ -28,6 +28,7 @@ import { repositoryScenarios } from './scenarios/repositories';
 import { retentionScenarios } from './scenarios/retention';
 import { rewindScenarios } from './scenarios/rewinds';
 import { runScenarios } from './scenarios/runs';
+import { scheduledLaunchScenarios } from './scenarios/scheduled-launches';
 import type { Recording, Stage } from './scenarios/stage';
 import { timeoutScenarios } from './scenarios/timeouts';
 import { trustScenarios } from './scenarios/trust';
@@ -42,6 +43,7 @@ const groups: Record<string, (stage: Stage) => Promise<Recording[]>> = {
   repositories: repositoryScenarios,
   attachments: attachmentScenarios,
   retention: retentionScenarios,
+  scheduled: scheduledLaunchScenarios,
   hooks: hookScenarios,
   approvals: approvalScenarios,
   phases: phaseScenarios,
