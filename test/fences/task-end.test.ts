@@ -146,10 +146,10 @@ describe('a task that somebody has set since the run was admitted', () => {
     await applyStart(deps(), admitted());
     expect(await task()).toMatchObject({ status: 'in-progress' });
     await set({ status: 'todo' });
-    await applyStart(deps(), anAttempt('attempt_fence000003', { taskId, taskStatus: 'in-progress' }));
+    await applyStart(deps(), anAttempt('attempt_fence000003', { taskId, createdAt: at(2), taskStatus: 'in-progress' }));
     expect(await task()).toMatchObject({ status: 'in-progress' });
     await set(blocked);
-    await applyStart(deps(), anAttempt(second, { taskId, taskStatus: 'blocked' }));
+    await applyStart(deps(), anAttempt(second, { taskId, createdAt: at(3), taskStatus: 'blocked' }));
     expect(await task()).toMatchObject({ status: 'in-progress', attempt: { id: second } });
   });
 
