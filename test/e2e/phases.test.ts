@@ -19,6 +19,7 @@ beforeAll(async () => {
     { ...scriptAgent('worker-bee', '1200', '100'), type: 'free' },
     { type: 'elsewhere', name: 'Elsewhere', provider: 'remote-callback' },
     { ...confinedAgent('told'), ...scriptAgent('as-told'), type: 'told' },
+    { ...confinedAgent('editing'), ...scriptAgent('editor'), type: 'editing' },
     { ...confinedAgent('listening'), ...scriptAgent('listener'), type: 'listening' },
   ]);
 });
@@ -298,4 +299,29 @@ test.each([
   expect(new Set(completion.downgrades.map((downgrade: { code: string }) => downgrade.code))).toEqual(new Set([code]));
   expect(completion.sideEffects).toContainEqual(expect.objectContaining({ authorized: false, verified: true }));
   expect(await admin.ok('GET', `/api/tasks/${task.id}`)).toMatchObject({ status: 'in-progress' });
+});
+
+test.each([
+  ['write what.txt before', 'finish', 'success'],
+  ['write what.txt before', 'write b.txt after\nfinish', 'partial'],
+  ['write what.txt before', 'silently b.txt after\nfinish', 'partial'],
+])('an agent that does "%s", is narrowed to explore and does "%s" ends as %s', async (before, after, status) => {
+  const run = await aRun('editing', { phase: 'implement' });
+  const message = (text: string) =>
+    admin.ok('POST', `/api/agents/${run.taskId}/message`, { attemptId: run.attemptId, message: text });
+  await message(before);
+  const kinds = async () => (await admin.events(run.taskId, run.attemptId)).map(({ kind }) => kind);
+  await eventually(async () => expect(await kinds()).toContain('file.changed'));
+  await transit(run, transitionOf(await readPhase(admin, run), 'explore', 'narrow'));
+  // It goes on when it was told of its phase, which is its second turn.
+  await eventually(async () => expect((await kinds()).filter((kind) => kind === 'message.assistant')).toHaveLength(2));
+  await message(after);
+  const { attempt } = await admin.ended(run.taskId);
+  expect(attempt.completion).toMatchObject({
+    status,
+    phase: { phase: 'explore', sequence: 1 },
+  });
+  expect(attempt.completion.downgrades.map(({ code }: { code: string }) => code)).toEqual(
+    status === 'success' ? [] : ['phase-violated'],
+  );
 });
