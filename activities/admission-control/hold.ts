@@ -25,8 +25,8 @@ export async function requireReservation(deps: HoldDependencies, attemptId: stri
   if (await deps.reservations.commit(attemptId, deps.now())) return;
   const { admission } = await deps.settings.current();
   const policies = await policiesFor(deps, admission, request);
-  const again = await deps.reservations.reserve(request, policies, deps.now(), admission.leaseMs);
-  if (again.outcome === 'held' && (await deps.reservations.commit(attemptId, deps.now()))) return;
+  await deps.reservations.reserve(request, policies, deps.now(), admission.leaseMs);
+  if (await deps.reservations.commit(attemptId, deps.now())) return;
   throw missing(attemptId);
 }
 

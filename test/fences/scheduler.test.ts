@@ -171,12 +171,25 @@ describe('a launch that asks for capacity', () => {
     await fixture.control.reservations.release('attempt_fence000008', 'completed', 'over', now);
     const behind = { attemptId: 'attempt_fence000007', nodeId: 'm', rootObjectiveId: 'q' };
     expect(await decide(behind)).toMatchObject({ decision: 'queued' });
-    expect(await fixture.control.queue.get(behind.attemptId)).toMatchObject({ limitingKey: hostKey('here') });
+    expect(await fixture.control.queue.get(behind.attemptId)).toMatchObject({
+      limitingKey: hostKey('here'),
+      limitingPolicies: [{ scope: 'host' }],
+    });
     expect(await holders()).toEqual([]);
     // Without a queue nobody waits, and nobody is waited for.
     await fixture.control.settings.patch({ admission: { queue: { enabled: false } } });
     const third = { attemptId: 'attempt_fence000006', nodeId: 'o', rootObjectiveId: 'p' };
     expect(await decide(third)).toEqual({ decision: 'held' });
+  });
+
+  it('that waits is where it was when it is asked again, also when there is room by then', async () => {
+    await held('attempt_fence000009');
+    const first = await decide();
+    expect(first).toMatchObject({ decision: 'queued' });
+    await fixture.control.reservations.release('attempt_fence000009', 'completed', 'over', now);
+    now = new Date(now.getTime() + 1_000);
+    expect(await decide()).toEqual(first);
+    expect(await holders()).toEqual([]);
   });
 
   it("may be put behind everybody without being in anything's way", async () => {

@@ -108,6 +108,14 @@ it('a lease that ran out is taken again if there is room, and not otherwise', as
   await release(request);
 });
 
+it('capacity that is held is given without a look at what its host has left', async () => {
+  const request = await aRequest('direct');
+  await reserve(request);
+  const away = { capacityOf: () => Promise.reject(new Error('asked')) };
+  await requireReservation({ ...deps, hosts: away }, request.attemptId);
+  await release(request);
+});
+
 it('nothing of a cancelled tree reaches a provider, whatever it holds', async () => {
   const request = await aRequest('direct');
   await reserve(request);
