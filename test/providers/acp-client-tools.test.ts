@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { link, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { AgentConfig } from '../../contracts/agent-config';
 import type { Phase } from '../../contracts/common';
@@ -30,6 +30,7 @@ beforeEach(async () => {
   await writeFile(join(directory.path, 'outside.txt'), 'outside\n');
   await symlink(join(directory.path, 'outside.txt'), join(worktree, 'link.txt'));
   await symlink(directory.path, join(worktree, 'linked'));
+  await link(join(directory.path, 'outside.txt'), join(worktree, 'twin.txt'));
 });
 afterEach(() => directory.remove());
 
@@ -122,6 +123,7 @@ describe('files that are offered to an agent', () => {
     ['write ../outside.txt: x', /not a file of the worktree/],
     ['write link.txt: x', /symbolic link/],
     ['write linked/planted.txt: x', /symbolic link/],
+    ['write twin.txt: x', /more than one name/],
     ['write .git/hooks/pre-commit: x', /not a file of the worktree/],
   ])('%s leads nowhere', async (line, reason) => {
     const { texts } = await said([line]);
