@@ -5,12 +5,14 @@ import type { Log } from '../platform/log/log';
 import { isCeremonyRequired } from '../runs/ceremonies/completion-gate';
 import { awaitedSteps, taskStatusAfter } from '../runs/completion';
 import { statusEffects } from '../runs/status-effects';
+import type { ActiveRunStore } from '../stores/active-run-store';
 import type { AttemptRecord } from '../stores/attempt-store';
 import type { TraceStore } from '../stores/trace-store';
 import type { Board } from '../stores/board-files/board';
 
 interface TaskDependencies {
   board: Pick<Board, 'get' | 'update'>;
+  activeRuns: Pick<ActiveRunStore, 'holder'>;
   log: Log;
   now(): Date;
 }
@@ -18,7 +20,7 @@ interface TaskDependencies {
 /** Shows on the task that the attempt runs, unless it shows that or its end already. */
 export function applyStart(deps: TaskDependencies, record: AttemptRecord): Promise<void> {
   return apply(deps, record, (task) => {
-    if (task.attempt?.id === record._id || isOfLater(task, record)) return undefined;
+    if (task.attempt?.id === record._id) return undefined;
     return {
       ...(isSetMeanwhile(record, task)
         ? {}
@@ -27,12 +29,6 @@ export function applyStart(deps: TaskDependencies, record: AttemptRecord): Promi
     };
   });
 }
-
-/** Whether the task shows an attempt that came after this one, whose worker was asleep meanwhile: that stays. */
-const isOfLater = ({ attempt }: Task, { _id, createdAt }: AttemptRecord): boolean => {
-  const shownSince = attempt?.started ?? attempt?.ended;
-  return attempt?.id !== _id && shownSince !== undefined && shownSince > createdAt;
-};
 
 /** Whether the task was set to done or blocked since the attempt was admitted: the run leaves that alone. */
 export const isSetMeanwhile = ({ taskStatus }: Pick<AttemptRecord, 'taskStatus'>, { status }: Task): boolean =>
@@ -77,7 +73,7 @@ export async function applyCompletion(
     const steps = awaitedSteps(completion, task);
     const isTold = task.attempt?.completionDigest === completion.digest;
     awaited = (isTold ? task.status === 'blocked' : isUnchanged(record, task)) ? (steps ?? []) : [];
-    if (isTold || isOfLater(task, record)) return undefined;
+    if (isTold) return undefined;
     if (task.attempt?.id !== record._id && completion.harness.ended === 'not-dispatched') return undefined;
     const reason = blockedBy ? prerequisite(blockedBy.message) : unverifiedReason(steps ?? []);
     const verified = steps?.length === 0 ? 'done' : taskStatusAfter(completion.status);
@@ -163,14 +159,23 @@ const prerequisite = (message: string): NonNullable<Task['blockedReason']> => ({
  *
  * @throws AppError 400 when the task would be done before its ceremonies were held
  */
+/**
+ * Changes the task of an attempt while it is the attempt's. One whose worker was asleep meanwhile changes nothing of an
+ * attempt that came after it: it no longer has the task, or the task no longer shows what it did when it had. No clock is
+ * asked, because hosts have different ones.
+ */
 async function apply(
-  { board, log }: TaskDependencies,
+  { board, activeRuns, log }: TaskDependencies,
   record: AttemptRecord,
   change: (task: Task) => Partial<Task> | undefined,
 ): Promise<void> {
   try {
+    const shown = (await board.get(record.taskId))?.task.attempt?.id;
+    if ((await activeRuns.holder(record.taskId)) !== record._id) return;
+    const isOurs = ({ attempt }: Task): boolean => attempt?.id === shown || attempt?.id === record._id;
     // What changes nothing is no version of the task.
-    await board.update(record.taskId, (task) => change(task) ?? {}, { actor: `agent:${record.agent}` });
+    const changeOurs = (task: Task): Partial<Task> => (isOurs(task) ? change(task) : undefined) ?? {};
+    await board.update(record.taskId, changeOurs, { actor: `agent:${record.agent}` });
   } catch (error) {
     if (isCeremonyRequired(error)) throw error;
     if (!(error instanceof AppError) || error.status === 503) throw error;

@@ -76,7 +76,7 @@ async function completion(recoveriesAs: (store: RecoveryStore) => RecoveryStore 
     recoveries: recoveriesAs(recoveries),
     telemetry: await createTelemetryStore(database),
     phases: { get: () => Promise.resolve(undefined) },
-    board: { update: () => Promise.resolve() },
+    board: { get: () => Promise.resolve(undefined), update: () => Promise.resolve() },
     admission: {
       requests: { get: () => Promise.resolve(undefined) },
       queue: {

@@ -8,6 +8,8 @@ import { actor, boardHarness, type BoardHarness } from '../stores/board-files/ha
 let harness: BoardHarness;
 /** What was decided about the end of a run, by the key that is recorded once. */
 let traced: Map<string, TraceInput>;
+/** The one attempt of these tests has the task. */
+const activeRuns = { holder: () => Promise.resolve('attempt_aaaaaaaa') };
 const traces = {
   record: (trace: TraceInput) => Promise.resolve(void traced.set(trace.dedupeKey ?? '', trace)).then(() => 'trace_1'),
 };
@@ -26,7 +28,7 @@ it('a run resumes from the checkpoint of its task once, and clears it when it su
     () => ({ status: 'blocked', blockedReason: reason, checkpoint: { id: 'state_1', step: 1, resumeCount: 0 } }),
     { actor },
   );
-  const deps = { board, log: createLog({ name: 'test', level: 'silent' }), now: () => new Date(), traces };
+  const deps = { board, activeRuns, log: createLog({ name: 'test', level: 'silent' }), now: () => new Date(), traces };
   // Only these parts of the two records are shown on a task.
   const record = { _id: 'attempt_aaaaaaaa', taskId, agent: 'bee' } as AttemptRecord;
   const completion = {
@@ -62,7 +64,13 @@ describe('end of a run', () => {
   const aTask = async () => {
     const board = await harness.open();
     const { id: taskId } = await board.create({ title: 'a', assignee: 'jo' }, { actor });
-    const deps = { board, log: createLog({ name: 'test', level: 'silent' }), now: () => new Date(), traces };
+    const deps = {
+      board,
+      activeRuns,
+      log: createLog({ name: 'test', level: 'silent' }),
+      now: () => new Date(),
+      traces,
+    };
     return { board, deps, taskId, attempt: { ...record, taskId } };
   };
 

@@ -1,4 +1,4 @@
-import { applyCompletion, applyStart } from '../../activities/task';
+import * as activities from '../../activities/task';
 import type { Task } from '../../contracts/task';
 import { AppError } from '../../platform/errors/app-error';
 import type { Board } from '../../stores/board-files/board';
@@ -20,12 +20,23 @@ beforeEach(async () => {
 });
 afterEach(() => harness.close());
 
+/** Who has the task: whoever starts or ends, unless a test says otherwise. */
+let holder: string | undefined;
 const deps = (fields: Partial<Board> = {}) => ({
+  activeRuns: { holder: () => Promise.resolve(holder) },
   board: { get: board.get.bind(board), update: fields.update ?? board.update.bind(board) },
   log,
   traces: { record: () => Promise.resolve('trace_1') },
   now: () => new Date(at(1)),
 });
+const applyStart: typeof activities.applyStart = (dependencies, attempt) => {
+  holder = attempt._id;
+  return activities.applyStart(dependencies, attempt);
+};
+const applyCompletion: typeof activities.applyCompletion = (dependencies, attempt, ...rest) => {
+  holder = attempt._id;
+  return activities.applyCompletion(dependencies, attempt, ...rest);
+};
 const record = (id: string) => anAttempt(id, { taskId, startedAt: at(1) });
 const task = async (): Promise<Task> => (await board.get(taskId))!.task;
 const failing = (error: Error) => deps({ update: () => Promise.reject(error) });
@@ -64,21 +75,37 @@ it('a result is the one of its own attempt, whatever the task showed of another'
   expect(shown.comments ?? []).toEqual([]);
 });
 
-it.each(['start', 'result'])('a %s that is late changes nothing of the attempt that came after it', async (what) => {
-  const next = anAttempt(second, { taskId, createdAt: at(1), startedAt: at(2) });
-  const later = { ...deps(), now: () => new Date(at(2)) };
-  const late = () =>
-    what === 'start'
-      ? applyStart(deps(), record(first))
-      : applyCompletion(deps(), record(first), aCompletion('late', 'failed'), 9);
-  await applyStart(later, next);
-  const working = await task();
-  await late();
+it.each([
+  ['start', 'slow'],
+  ['result', 'slow'],
+  ['start', 'fast'],
+  ['result', 'fast'],
+])('a late %s changes nothing of the attempt that came after it, however %s its clock is', async (what, clock) => {
+  const next = anAttempt(second, { taskId, startedAt: at(2) });
+  const late = (dependencies: ReturnType<typeof deps>) => {
+    const ours = { ...dependencies, now: () => new Date(at(clock === 'slow' ? -9_000 : 9_000)) };
+    return what === 'start'
+      ? activities.applyStart(ours, record(first))
+      : activities.applyCompletion(ours, record(first), aCompletion('late', 'failed'), 9);
+  };
+  // It falls asleep when it has seen that the task is its own.
+  holder = first;
+  let working: Task | undefined;
+  const update = async (...args: Parameters<Board['update']>) => {
+    await applyStart(deps(), next);
+    working = await task();
+    return board.update(...args);
+  };
+  await late(deps({ update }));
+  expect(working).toMatchObject({ status: 'in-progress', attempt: { id: second } });
   expect(await task()).toEqual(working);
-  await applyCompletion(later, next, aCompletion('done'), 0);
+  await late(deps());
+  expect(await task()).toEqual(working);
+  await applyCompletion(deps(), next, aCompletion('done'), 0);
   const ended = await task();
   expect(ended).toMatchObject({ status: 'done', attempt: { id: second } });
-  await late();
+  holder = undefined;
+  await late(deps());
   expect(await task()).toEqual(ended);
 });
 
