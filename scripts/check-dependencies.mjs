@@ -1,6 +1,7 @@
 /**
- * Checks the packages that package-lock.json names: known advisories, licences, install scripts, integrity. It needs
- * nothing installed, so that it can refuse a package before that package's install script has run.
+ * Checks the packages that package-lock.json names: known advisories, licences, install scripts, integrity;
+ * and that package.json allows those install scripts only. It needs nothing installed, so that it can refuse a package
+ * before that package's install script has run.
  *
  * `node scripts/check-dependencies.mjs [directory]`: exits with 1 when something is wrong, and names it.
  */
@@ -8,7 +9,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { auditProblems, lockfileProblems } from './dependency-rules.mjs';
+import { allowScriptsProblems, auditProblems, lockfileProblems } from './dependency-rules.mjs';
 
 const directory = process.argv[2] ?? dirname(dirname(fileURLToPath(import.meta.url)));
 
@@ -29,7 +30,8 @@ function audit() {
   }
 }
 
-const lockfile = JSON.parse(readFileSync(join(directory, 'package-lock.json'), 'utf8'));
+const read = (name) => JSON.parse(readFileSync(join(directory, name), 'utf8'));
+const lockfile = read('package-lock.json');
 const advisories = auditProblems(audit(), lockfile);
 if (advisories.unavailable) {
   console.warn(
@@ -37,7 +39,7 @@ if (advisories.unavailable) {
       'This alone does not fail; run the check where npm is configured with a registry that answers audits.',
   );
 }
-const problems = [...lockfileProblems(lockfile), ...advisories.problems];
+const problems = [...lockfileProblems(lockfile), ...allowScriptsProblems(read('package.json')), ...advisories.problems];
 for (const problem of new Set(problems)) console.error(`- ${problem}`);
 if (problems.length > 0) {
   process.exitCode = 1;

@@ -3,7 +3,11 @@
  * lockfile is judged before anything of it is installed.
  */
 
-/** The only packages that may run a program when they are installed, and why they are trusted to. */
+/**
+ * The only packages that may run a program when they are installed, and why they are trusted to. `allowScripts` in
+ * package.json, which npm obeys, names the same ones: without versions, which the lockfile pins by their integrity, and
+ * which npm does not compare where a lockfile has no addresses.
+ */
 export const installScripts = {
   '@parcel/watcher': 'of the test runner: compiles its addon where no compiled one is published, only when asked to',
   '@swc/core': 'of Temporal and the test runner: checks that the compiled compiler fits this machine',
@@ -80,6 +84,22 @@ export function lockfileProblems(lockfile, known = installScripts) {
     ...Object.keys(known)
       .filter((name) => !scripted.has(name))
       .map((name) => `${name}: is listed as a package with an install script, and has none any more`),
+  ];
+}
+
+/**
+ * @param manifest parsed package.json, whose `allowScripts` says which install scripts npm runs
+ * @returns one sentence for each name that only one of the two lists has, or that is no plain name
+ */
+export function allowScriptsProblems({ allowScripts = {} }, known = installScripts) {
+  const isAllowed = (name) => Object.hasOwn(allowScripts, name) && allowScripts[name] === true;
+  return [
+    ...Object.keys(allowScripts)
+      .filter((name) => !Object.hasOwn(known, name))
+      .map((name) => `${name}: is in allowScripts, and is not one of ${Object.keys(known).join(', ')}`),
+    ...Object.keys(known)
+      .filter((name) => !isAllowed(name))
+      .map((name) => `${name}: is a package with a known install script that allowScripts does not allow`),
   ];
 }
 

@@ -27,14 +27,18 @@ function* sources(directory) {
   }
 }
 
-function isFresh() {
-  const built = statSync(stamp, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-  for (const path of sources(root)) {
-    // A file may go between the listing and this.
-    if ((statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0) > built) return false;
-  }
-  return built > 0;
+/** When what `dist/` holds was begun to be built, in milliseconds; 0 when it never was. */
+export const builtAt = () => statSync(stamp, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+
+/** When a source was changed last, in milliseconds. */
+export function changedAt() {
+  let newest = 0;
+  // A file may go between the listing and this.
+  for (const path of sources(root)) newest = Math.max(newest, statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0);
+  return newest;
 }
+
+const isFresh = () => builtAt() > 0 && changedAt() <= builtAt();
 
 /**
  * Removes what was compiled from sources that are gone: `contract.js` left behind would be found before the

@@ -7,7 +7,7 @@ const under = (folder: string): string[] =>
   readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.md'))
     .map((name) => join(folder, name));
-const pages = ['README.md', 'CHANGELOG.md', 'SECURITY.md', ...under('docs'), ...under('examples')];
+const pages = ['README.md', 'CHANGELOG.md', 'SECURITY.md', 'CONTRIBUTING.md', ...under('docs'), ...under('examples')];
 const read = (page: string): string => readFileSync(join(root, page), 'utf8');
 
 const withoutCode = (text: string): string => text.replace(/```[^]*?```/g, '');

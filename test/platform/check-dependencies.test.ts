@@ -53,8 +53,10 @@ type Entries = Record<string, Record<string, unknown>>;
 const scripted = (names: string[]): Entries =>
   Object.fromEntries(names.map((name) => [`node_modules/${name}`, { ...good, hasInstallScript: true }]));
 
+const allowing = (names: string[]): Record<string, boolean> => Object.fromEntries(names.map((name) => [name, true]));
+
 /** Checks a project with these packages besides those whose install scripts are known. */
-async function check(packages: Entries, known = ours) {
+async function check(packages: Entries, known = ours, allowScripts = allowing(ours)) {
   const all: Entries = { ...scripted(known), ...packages };
   const top = Object.entries(all).flatMap(([path, { dev }]) => {
     const name = path.replace(/^node_modules\//, '');
@@ -64,7 +66,7 @@ async function check(packages: Entries, known = ours) {
     Object.fromEntries(top.filter(([, , isDev]) => isDev === dev).map((entry) => entry.slice(0, 2)));
   const root = { name: 'fixture', version: '1.0.0', dependencies: of(false), devDependencies: of(true) };
   const lockfile = { ...root, lockfileVersion: 3, requires: true, packages: { '': root, ...all } };
-  await writeFile(join(project.path, 'package.json'), JSON.stringify(root));
+  await writeFile(join(project.path, 'package.json'), JSON.stringify({ ...root, allowScripts }));
   await writeFile(join(project.path, 'package-lock.json'), JSON.stringify(lockfile));
   const { port } = registry.address() as AddressInfo;
   const env = {
@@ -117,6 +119,12 @@ describe('check of dependencies', () => {
   it('refuses a list of install scripts that is out of date', async () => {
     const { code, output } = await check({}, ours.slice(1));
     expect([code, output]).toEqual([1, expect.stringContaining('@parcel/watcher: is listed')]);
+  });
+
+  it('refuses a package.json that allows other install scripts than the known ones', async () => {
+    const { code, output } = await check({}, ours, { ...allowing(ours), roaring: false, left: true });
+    expect([code, output]).toEqual([1, expect.stringContaining('left: is in allowScripts')]);
+    expect(output).toContain('roaring: is a package with a known install script that allowScripts does not allow');
   });
 
   it('refuses licences of what is shipped only', async () => {
