@@ -5,8 +5,8 @@
 
 /**
  * The only packages that may run a program when they are installed, and why they are trusted to. `allowScripts` in
- * package.json, which npm obeys, names the same ones: without versions, which the lockfile pins by their integrity, and
- * which npm does not compare where a lockfile has no addresses.
+ * package.json, which npm obeys, names the same ones: without versions, since npm refuses a pin where the lockfile
+ * has no addresses. The lockfile pins them, by their integrity.
  */
 export const installScripts = {
   '@parcel/watcher': 'of the test runner: compiles its addon where no compiled one is published, only when asked to',

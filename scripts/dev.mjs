@@ -43,7 +43,7 @@ async function build() {
   return code === 0;
 }
 
-/** When the last build began that failed, in milliseconds: the same sources are not built again. */
+/** `changedAt()` of the last build that failed: the same sources are not built again. */
 let failedAt = 0;
 
 /** @returns whether `dist/` is built from the sources as they are */
@@ -51,9 +51,8 @@ async function isBuilt() {
   const changed = changedAt();
   if (changed <= builtAt()) return true;
   if (changed <= failedAt) return false;
-  const startedAt = Date.now();
   if (await build()) return true;
-  failedAt = startedAt;
+  failedAt = changed;
   if (!stopping.signal.aborted) say('the sources do not compile; waiting for a change');
   return false;
 }
