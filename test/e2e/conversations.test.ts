@@ -30,7 +30,7 @@ async function anEnded(agent: string, description = 'say first') {
 }
 
 test('a run of an agent that speaks the protocol is launched, told and completed like any other', async () => {
-  const { status, taskId, attemptId } = await anEnded('scripted', '- [ ] write a.md: hello\nsay Done.');
+  const { status, taskId, attemptId, goOn } = await anEnded('scripted', '- [ ] write a.md: hello\nsay Done.');
   expect(status.attempt.completion).toMatchObject({
     status: 'success',
     terminalSource: 'stream',
@@ -43,6 +43,10 @@ test('a run of an agent that speaks the protocol is launched, told and completed
   expect(control('resume')).toMatchObject({ state: 'supported', available: true });
   expect(control('fork')).toMatchObject({ state: 'supported', available: true });
   expect(control('compact')).toMatchObject({ state: 'unsupported', available: false });
+  expect(await goOn('fork', { message: 'x', forkTurnId: 'turn-1' })).toMatchObject({
+    status: 400,
+    body: { details: { issues: [{ path: 'forkTurnId' }] } },
+  });
   const events = await stack.call.events(taskId, attemptId);
   expect(events.map(({ kind }) => kind)).toEqual(expect.arrayContaining(['conversation.started', 'file.changed']));
 });
