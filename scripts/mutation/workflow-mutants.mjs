@@ -1,0 +1,65 @@
+/**
+ * Bundles the workflows once with every guard mutated, for a sandbox that Stryker's own switch does not reach: which
+ * mutant is active is a word in the bundle, and `only(id)` is the bundle with another word.
+ */
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
+import { mutateGuardsOnly } from './guard-mutators.mjs';
+
+const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+const requireFromCore = createRequire(createRequire(import.meta.url).resolve('@stryker-mutator/core'));
+const instrumenterUrl = pathToFileURL(requireFromCore.resolve('@stryker-mutator/instrumenter')).href;
+
+/** What stands in the bundle for the mutant that is active. */
+const none = 'NO-MUTANT-IS-ACTIVE';
+
+/** Stryker's own header asks `globalThis` and the environment, neither of which a workflow has a say in. */
+const header = `const stryMutAct_9fa48 = (id) => id === '${none}';\nconst stryCov_9fa48 = (..._ids) => true;\n`;
+
+const silent = new Proxy({}, { get: (_, name) => () => name !== 'isDebugEnabled' && undefined });
+
+const sourcesOf = (directory) =>
+  readdirSync(directory, { recursive: true })
+    .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
+    .sort();
+
+/**
+ * @param work a directory of its own below the repository, for what is compiled; it is removed first
+ * @returns the mutants with their places, 1-based, and the bundle with one of them active, or none
+ */
+export async function workflowMutants(work) {
+  mutateGuardsOnly();
+  const { Instrumenter } = await import(instrumenterUrl);
+  const names = sourcesOf(join(root, 'workflows'));
+  const files = names.map((name) => ({
+    name: join('workflows', name),
+    mutate: true,
+    content: readFileSync(join(root, 'workflows', name), 'utf8'),
+  }));
+  const options = { plugins: null, excludedMutations: [], ignorers: [], noHeader: true };
+  const { files: mutated, mutants } = await new Instrumenter(silent).instrument(files, options);
+
+  rmSync(work, { recursive: true, force: true });
+  mkdirSync(join(work, 'workflows'), { recursive: true });
+  cpSync(join(root, 'workflows'), join(work, 'workflows'), { recursive: true });
+  for (const { name, content } of mutated) writeFileSync(join(work, name), header + content);
+  for (const folder of ['platform', 'contracts', 'runs', 'activities', 'stores', 'providers']) {
+    symlinkSync(join(root, folder), join(work, folder));
+  }
+  const { code } = await bundleWorkflowCode({
+    workflowsPath: join(work, 'workflows', 'index.ts'),
+    logger: new DefaultLogger('WARN'),
+  });
+  const places = mutants.map(({ id, fileName, location: { start }, replacement, mutatorName }) => ({
+    id,
+    file: fileName,
+    line: start.line + 1,
+    column: start.column + 1,
+    mutatorName,
+    replacement,
+  }));
+  return { mutants: places, only: (id) => code.replaceAll(none, id ?? none) };
+}
