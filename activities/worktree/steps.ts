@@ -24,7 +24,8 @@ export function createWorktreeStepActivities(deps: WorktreeHostDependencies) {
           const entry = { headSha: worktree.headSha, baseSha: record.base.sha };
           const [ready, evidence] = await Promise.all([
             settle(deps, record, operation, 'ready', { entry, fields: { identity: worktree.identity } }),
-            git.inspectNew(placeOf(record), worktree),
+            // Only read, without the token, which is over when the operation is.
+            deps.git.inspectNew(placeOf(record), worktree),
           ]);
           return { state: 'ready', ...(evidence ? { inspection: await inspect(deps, ready, evidence) } : {}) };
         } catch (error) {

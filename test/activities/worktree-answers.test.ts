@@ -10,7 +10,9 @@ import type { Repository } from '../../contracts/repository';
 import { startProofMs } from '../../platform/crypto/message-proof';
 import { createWorktreeFences } from '../../activities/worktree/fences';
 import { createLog } from '../../platform/log/log';
+import { eventually } from '../../platform/testing/eventually';
 import { createProofVerifier } from '../../platform/temporal/proof-verifier';
+import type { Fence } from '../../providers/git/fence';
 import type { Git } from '../../providers/git/git';
 import type { Database } from '../../stores/collection';
 import { openSqlite } from '../../stores/sqlite/database';
@@ -104,6 +106,19 @@ test('a creation that failed says so again when its answer was lost, and can be 
   expect(await create('op_1')).toMatchObject({ status: 'refused' });
   expect(await create('op_2')).toMatchObject({ state: 'ready' });
   expect(await create('op_2')).toMatchObject({ state: 'ready' });
+});
+
+test('a new worktree is looked at also when its creation has ended by then', async () => {
+  const afterTheEnd =
+    (git: Git): Git['inspectNew'] =>
+    async (...given) => {
+      await eventually(async () => expect((await worktrees.get(taskId))?.operation).toBeNull());
+      return git.inspectNew(...given);
+    };
+  const slow = (git: Git): Git => ({ ...git, inspectNew: afterTheEnd(git) });
+  const git = { ...slow(at.git), under: (fence: Fence) => slow(at.git.under(fence)) };
+  const { create } = onHost({}, undefined, { git });
+  expect(await create('op_1')).toMatchObject({ state: 'ready', inspection: expect.anything() });
 });
 
 test('a merge into a branch that is not one of the repository is refused where it is made, too', async () => {
