@@ -1,4 +1,4 @@
-FROM node:22.19.0-bookworm-slim AS build
+FROM node:24.21.0-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci
@@ -6,7 +6,7 @@ COPY . .
 RUN npm run build && npm prune --omit=dev
 
 # One image for the api and the workers. To run your own agents, start from it and add their programs.
-FROM node:22.19.0-bookworm-slim
+FROM node:24.21.0-bookworm-slim
 RUN apt-get update \
  && apt-get install --yes --no-install-recommends ca-certificates git \
  && rm -rf /var/lib/apt/lists/* \

@@ -1,32 +1,51 @@
+import simpleImportSort from 'eslint-plugin-simple-import-sort';
 import tseslint from 'typescript-eslint';
+import { layerRules } from './scripts/lint/layers.mjs';
 
-/**
- * Which folders a folder may not import from, and why. `typesAllowed`: `import type` passes. `depth`: how many steps up a
- * banned folder is at least, where a folder has folders of the same names in it.
- */
-const boundary = (folder, banned, message, typesAllowed = false, depth = 1) => ({
-  files: [`${folder}/**/*.ts`],
-  ignores: ['**/*.test.ts'],
-  rules: {
-    '@typescript-eslint/no-restricted-imports': [
-      'error',
-      {
-        patterns: [
-          { regex: `^(\\.\\./){${depth},}(${banned.join('|')})(/|$)`, message, allowTypeImports: typesAllowed },
-        ],
-      },
-    ],
-  },
-});
+/** Names that stood where the field has a term, which docs/develop/glossary.md says. */
+const avoidedNames = [
+  'bury',
+  'buried',
+  'goOn',
+  'giveBack',
+  'letGo',
+  'wordless',
+  'takeUp',
+  'lookOutside',
+  'ender',
+  'farewell',
+  'obey',
+  'stranger',
+  'onBoard',
+  'whereabouts',
+  'keptId',
+  'lineUp',
+  'everyTask',
+  'inBulk',
+  'fitInto',
+  'leaveRunning',
+  'outOfReach',
+  'renewOne',
+  'hurry',
+  'upkeep',
+  'askAgain',
+  'sinceTaken',
+];
 
 export default tseslint.config(
   { ignores: ['dist/**', 'node_modules/**', '**/target/**', '.board*/**', '.cache/**'] },
   ...tseslint.configs.strictTypeChecked,
   {
     languageOptions: {
-      parserOptions: { projectService: { allowDefaultProject: ['*.mjs', '*.js', '*.cjs', 'scripts/*.mjs'] } },
+      parserOptions: {
+        projectService: { allowDefaultProject: ['*.mjs', '*.js', '*.cjs', 'scripts/*.mjs', 'scripts/lint/*.mjs'] },
+      },
     },
+    plugins: { 'simple-import-sort': simpleImportSort },
     rules: {
+      // One block: modules of Node, packages, then ours from far to near.
+      'simple-import-sort/imports': ['error', { groups: [['^\\u0000', '^node:', '^@?\\w', '^']] }],
+      'simple-import-sort/exports': 'error',
       '@typescript-eslint/consistent-type-imports': 'error',
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true, allowBoolean: true }],
       '@typescript-eslint/no-confusing-void-expression': [
@@ -38,6 +57,8 @@ export default tseslint.config(
       '@typescript-eslint/require-await': 'off',
       'no-console': 'error',
       eqeqeq: 'error',
+      curly: ['error', 'all'],
+      'id-denylist': ['error', ...avoidedNames],
     },
   },
   { files: ['**/*.mjs', '**/*.cjs', '**/*.js'], ...tseslint.configs.disableTypeChecked },
@@ -60,74 +81,5 @@ export default tseslint.config(
       '@typescript-eslint/restrict-template-expressions': 'off',
     },
   },
-  boundary(
-    'contracts',
-    ['api', 'workflows', 'activities', 'worker', 'stores', 'providers', 'runs', 'platform'],
-    'Contracts know shapes only.',
-  ),
-  boundary(
-    'platform',
-    ['api', 'workflows', 'activities', 'worker', 'stores', 'providers', 'runs', 'contracts'],
-    'Platform is below everything and knows no resource.',
-    true,
-  ),
-  boundary(
-    'runs',
-    ['api', 'workflows', 'activities', 'worker', 'stores', 'providers'],
-    'The domain of a run is pure.',
-    true,
-  ),
-  boundary(
-    'stores',
-    ['api', 'workflows', 'activities', 'worker', 'providers'],
-    'Stores persist; they call nothing above them.',
-  ),
-  boundary(
-    'providers',
-    ['api', 'workflows', 'activities', 'worker', 'stores'],
-    'Providers reach the outside world and nothing else.',
-    true,
-  ),
-  boundary(
-    'services',
-    ['api', 'workflows', 'activities', 'worker', 'providers', 'runs', 'contracts'],
-    'A small service shares platform and stores with the board, and nothing else.',
-    false,
-    2,
-  ),
-  boundary(
-    'approvals',
-    ['api', 'activities', 'worker', 'providers'],
-    'Asking for approval is called by HTTP and by activities, and calls neither.',
-  ),
-  boundary('activities', ['api', 'worker'], 'Activities are called by workflows, not by HTTP.'),
-  boundary(
-    'api',
-    ['activities', 'worker', 'providers'],
-    'HTTP calls stores or starts workflows; side effects are activities.',
-    true,
-  ),
-  {
-    files: ['workflows/**/*.ts', 'services/*/**/workflow.ts'],
-    rules: {
-      '@typescript-eslint/no-restricted-imports': [
-        'error',
-        {
-          patterns: [
-            {
-              regex:
-                '^(\\.\\./)+(api|worker|stores|providers|platform(?!/(temporal/search-attributes|temporal/task-timeout|crypto/message-proof-shape)$)|runs|activities|contracts)(/|$)',
-              message: 'Workflow code takes types only: values would enter the deterministic bundle.',
-              allowTypeImports: true,
-            },
-            {
-              regex: '^(node:|(?!@temporalio/(workflow|common)|\\.)).*',
-              message: 'Workflow code imports nothing but @temporalio/workflow and @temporalio/common.',
-              allowTypeImports: true,
-            },
-          ],
-        },
-      ],
-    },
-  },
+  ...layerRules,
 );

@@ -36,6 +36,6 @@ module.exports = {
   // Tests wait for processes about half of their time.
   maxWorkers: Math.min(Math.ceil(availableParallelism() * 1.5), 8),
   // Starting a process copies the page tables of the one that starts it: at 2 GB, which a worker comes to after a hundred
-  // files, each git costs 15 ms more than in a young one.
+  // files, each agent and service costs 15 ms more than in a young one.
   workerIdleMemoryLimit: '700MB',
 };

@@ -1,4 +1,4 @@
-/** `npm run test:mutation`: docs/testing.md says what it covers and what it scored. */
+/** `npm run test:mutation`: docs/develop/testing.md says what it covers and what it scored. */
 import { mutateGuardsOnly } from './scripts/mutation/guard-mutators.mjs';
 
 mutateGuardsOnly();
@@ -8,24 +8,30 @@ export default {
   jest: { configFile: 'jest.mutation.config.cjs', enableFindRelatedTests: false },
   coverageAnalysis: 'perTest',
   mutate: [
-    ...['reservation', 'attempt', 'queue', 'active-run', 'launch', 'approval', 'claim', 'ceremony', 'watchdog'],
-    ...['phase', 'tree', 'run-command', 'recovery', 'rewind', 'checkpoint', 'worktree'],
-  ]
-    .map((name) => `stores/${name}-store.ts`)
-    .concat(
-      'stores/capacity-ledger.ts',
-      'stores/insert.ts',
-      'services/workflow-runs/runs/store.ts',
-      'services/workflow-runs/usage/totals.ts',
-      'stores/board-files/durable-file.ts',
-      ...['confirm', 'decide', 'hold'].map((name) => `activities/admission-control/${name}.ts`),
-      ...['completion', 'scheduler', 'task', 'worktree/lease'].map((name) => `activities/${name}.ts`),
-      'providers/agents/process/ask-leave.ts',
-      ...['admission/{capacity,breaker,budget}', 'ceremonies/*', 'recovery/*', 'integrity'].map(
-        (name) => `runs/${name}.ts`,
-      ),
-      '!**/*.test.ts',
+    ...['reservation-store', 'queue-store', 'active-run-store', 'tree-store', 'capacity-ledger'].map(
+      (name) => `stores/runs/admission/${name}.ts`,
     ),
+    ...['attempt', 'approval', 'claim', 'watchdog', 'phase', 'command', 'recovery'].map(
+      (name) => `stores/runs/${name}-store.ts`,
+    ),
+    ...['rewind', 'checkpoint', 'worktree'].map((name) => `stores/runs/workspaces/${name}-store.ts`),
+    'stores/runs/launch/launch-store.ts',
+    'stores/governance/ceremony-store.ts',
+    'stores/port/insert.ts',
+    'stores/board-files/format/durable-file.ts',
+    'services/workflow-runs/runs/store.ts',
+    'services/workflow-runs/usage/totals.ts',
+    ...['admission/{confirm,decide,hold}', 'completion/{activities,task}'].map(
+      (name) => `activities/agent-run/${name}.ts`,
+    ),
+    'activities/admission-scheduler/activities.ts',
+    'activities/worktree/lease.ts',
+    'providers/agents/process/permission-requests.ts',
+    ...['admission/{capacity,breaker,budget}', 'ceremonies/*', 'recovery/*', 'integrity'].map(
+      (name) => `domain/${name}.ts`,
+    ),
+    '!**/*.test.ts',
+  ],
   checkers: [],
   disableTypeChecks: false,
   concurrency: 2,

@@ -1,23 +1,23 @@
 import { Router } from '@koa/router';
 import Koa from 'koa';
+import type { SwitchableFeature } from '../contracts/settings/settings';
 import { accessLog } from '../platform/http/access-log';
 import { apiVersion, normalisePath } from '../platform/http/api-version';
+import { cors } from '../platform/http/auth/cors';
+import { securityHeaders } from '../platform/http/auth/security-headers';
 import type { RequestState } from '../platform/http/context';
-import { cors } from '../platform/http/cors';
 import { errorEnvelope } from '../platform/http/error-envelope';
-import { rateLimit } from '../platform/http/rate-limit';
+import { rateLimit } from '../platform/http/limits/rate-limit';
+import { requestTimeout } from '../platform/http/limits/timeout';
 import { requestId } from '../platform/http/request-id';
-import { createRoutes, type Routes } from '../platform/http/routes';
-import { securityHeaders } from '../platform/http/security-headers';
-import { requestTimeout } from '../platform/http/timeout';
-import { unmatched } from '../platform/http/unmatched';
-import { coreAreas } from './areas';
+import { createRoutes, type Routes } from '../platform/http/routing/routes';
+import { unmatched } from '../platform/http/routing/unmatched';
+import { storeAreas, workflowAreas } from './areas';
 import { originRulesOf } from './authenticator';
-import type { ApiContext, Area } from './context';
-import type { SwitchableFeature } from '../contracts/settings';
+import type { ApiContext, WorkflowContext } from './context';
 import { translateStoreError } from './store-errors';
 
-/** How long a request may take before its caller is told so, in milliseconds. */
+/** How long a request may take before its caller gets a timeout, in milliseconds. */
 export const requestTimes = { usual: 30_000, upload: 120_000 };
 
 export interface ApiApp {
@@ -29,16 +29,23 @@ export interface ApiApp {
 /**
  * Puts the API together: the order of what every request goes through, and the areas with its routes.
  *
- * @param areas areas besides the core ones, e.g. runs: `(routes) => runRoutes(routes, runsContext)`
+ * @param workflows the same context with what calls workflows; without it the areas that need it are not served
  */
-export function createApp(context: ApiContext, areas: Area[] = []): ApiApp {
+export function createApp(context: ApiContext, workflows?: WorkflowContext): ApiApp {
   const { env, log } = context;
   const production = env.NODE_ENV === 'production';
   const app = new Koa<RequestState>();
   // One form of each path is served: another letter case is another path.
   const router = new Router<RequestState>({ sensitive: true });
   const routes = createRoutes();
-  for (const area of [...coreAreas, ...areas]) area(routes, context);
+  if (workflows) {
+    for (const area of workflowAreas) {
+      area.routes(routes, workflows);
+    }
+  }
+  for (const area of storeAreas) {
+    area.routes(routes, workflows ?? context);
+  }
   routes.install(router, {
     authenticate: context.authenticate,
     authFailures: context.authFailures,
@@ -51,7 +58,7 @@ export function createApp(context: ApiContext, areas: Area[] = []): ApiApp {
     assertWritable: () => context.database.assertWritable(),
   });
 
-  // An answer whose caller has gone, or a socket that broke while it was written: nobody is left to be told.
+  // The caller has gone, or a socket broke while the response was written: no response is possible.
   app.on('error', (error: unknown) => log.debug({ err: error }, 'connection ended early'));
   app.use(requestId());
   app.use(accessLog(log));

@@ -1,113 +1,158 @@
-import { agentStatusRoutes } from './agent-status/routes';
-import { statusHistoryRoutes } from './status-history/routes';
-import { squadRoutes } from './squad/routes';
-import { chatRoutes } from './chat/routes';
-import { activityRoutes } from './activity/routes';
-import { broadcastRoutes } from './broadcasts/routes';
-import { notificationRoutes } from './notifications/routes';
-import { mentionRoutes } from './notifications/routes.mentions';
-import { changeRoutes } from './changes/routes';
-import { auditRoutes } from './audit/routes';
-import { archiveRoutes } from './archive/routes';
-import { attachmentRoutes } from './attachments/routes';
-import { authRoutes } from './auth/routes';
-import { backlogRoutes } from './backlog/routes';
-import { demoteRoutes } from './backlog/routes.demote';
-import { bulkRoutes } from './bulk/routes';
-import { commentRoutes } from './comments/routes';
-import { configRoutes } from './config/routes';
-import type { Area } from './context';
-import { dependencyRoutes } from './dependencies/routes';
-import { feedbackRoutes } from './feedback/routes';
-import { errorRoutes } from './errors/routes';
-import { sharedResourceRoutes } from './shared-resources/routes';
-import { docFreshnessRoutes } from './doc-freshness/routes';
-import { reflectionRoutes } from './reflections/routes';
-import { lessonRoutes } from './lessons/routes';
-import { scoringRoutes } from './scoring/routes';
-import { driftRoutes } from './drift/routes';
-import { costPredictionRoutes } from './cost-prediction/routes';
-import { governanceRoutes } from './governance/routes';
-import { healthRoutes } from './health/routes';
-import { observationRoutes } from './observations/routes';
-import { managedListRoutes } from './managed-lists/routes';
-import { openApiRoutes } from './openapi/routes';
-import { progressRoutes } from './progress/routes';
-import { routingRoutes } from './routing/routes';
-import { sandboxRoutes } from './sandbox/routes';
-import { settingsRoutes } from './settings/routes';
-import { subtaskRoutes } from './subtasks/routes';
-import { taskCheckpointRoutes } from './task-checkpoint/routes';
-import { taskContextRoutes } from './task-context/routes';
-import { taskDeliverableRoutes } from './task-deliverables/routes';
-import { taskRoutes } from './tasks/routes';
-import { timeRoutes } from './time/routes';
-import { watcherPolicyRoutes } from './watcher-policies/routes';
-import { workspaceCapabilityRoutes } from './workspace-capabilities/routes';
-import { templateRoutes } from './templates/routes';
-import { telemetryRoutes } from './telemetry/routes';
-import { permissionApprovalRoutes } from './agent-permissions/routes.approvals';
-import { agentPermissionRoutes } from './agent-permissions/routes';
-import { policyRoutes } from './policies/routes';
-import { ceremonyRoutes } from './ceremonies/routes';
-import { decisionRoutes } from './decisions/routes';
-import { toolPolicyRoutes } from './tool-policies/routes';
-import { verificationRoutes } from './verification/routes';
+import { activityRoutes } from './chat/activity/routes';
+import { agentStatusRoutes } from './chat/agent-status/routes';
+import { broadcastRoutes } from './chat/broadcasts/routes';
+import { changeRoutes } from './chat/changes/routes';
+import { notificationRoutes } from './chat/notifications/routes';
+import { mentionRoutes } from './chat/notifications/routes.mentions';
+import { chatRoutes } from './chat/sessions/routes';
+import { squadRoutes } from './chat/squad/routes';
+import type { ApiContext, Area, WorkflowContext } from './context';
+import { agentPermissionRoutes } from './governance/agent-permissions/routes';
+import { permissionApprovalRoutes } from './governance/agent-permissions/routes.approvals';
+import { ceremonyRoutes } from './governance/ceremonies/routes';
+import { decisionRoutes } from './governance/decisions/routes';
+import { driftRoutes } from './governance/drift/routes';
+import { policyRoutes } from './governance/policies/routes';
+import { scoringRoutes } from './governance/scoring/routes';
+import { toolPolicyRoutes } from './governance/tool-policies/routes';
+import { governanceRoutes } from './governance/traces/routes';
+import { watcherPolicyRoutes } from './governance/watcher-policies/routes';
+import { costPredictionRoutes } from './knowledge/cost-prediction/routes';
+import { docFreshnessRoutes } from './knowledge/documents/routes';
+import { errorRoutes } from './knowledge/errors/routes';
+import { feedbackRoutes } from './knowledge/feedback/routes';
+import { lessonRoutes } from './knowledge/lessons/routes';
+import { reflectionRoutes } from './knowledge/reflections/routes';
+import { sharedResourceRoutes } from './knowledge/shared-resources/routes';
+import { admissionRoutes } from './runs/admission/routes';
+import { approvalRoutes } from './runs/approvals/routes';
+import { attemptRoutes } from './runs/attempts/routes';
+import { checkpointRoutes } from './runs/checkpoints/routes';
+import { runChildRoutes } from './runs/children/routes';
+import { controlRoutes } from './runs/control/routes';
+import { conversationRoutes } from './runs/conversation/routes';
+import { eventRoutes } from './runs/events/routes';
+import { launchRoutes } from './runs/launch/routes';
+import { outputArtifactRoutes } from './runs/output/routes';
+import { phaseRoutes } from './runs/phases/routes';
+import { recoveryRoutes } from './runs/recovery/routes';
+import { reportRoutes } from './runs/reports/routes';
+import { rewindRoutes } from './runs/rewind/routes';
+import { scheduledLaunchRoutes } from './runs/scheduled-launches/routes';
+import { trustRoutes } from './runs/trust/routes';
+import { watchdogRoutes } from './runs/watchdog/routes';
+import { worktreeRoutes } from './runs/worktrees/routes';
+import { workspaceCapabilityRoutes } from './settings/capabilities/routes';
+import { configRoutes } from './settings/config/routes';
+import { hookRoutes } from './settings/hooks/routes';
+import { watchTransitions } from './settings/hooks/transitions';
+import { managedListRoutes } from './settings/lists/routes';
+import { routingRoutes } from './settings/routing/routes';
+import { sandboxRoutes } from './settings/sandbox/routes';
+import { settingsRoutes } from './settings/settings/routes';
+import { templateRoutes } from './settings/templates/routes';
+import { auditRoutes } from './system/audit/routes';
+import { authRoutes } from './system/auth/routes';
+import { healthRoutes } from './system/health/routes';
+import { openApiRoutes } from './system/openapi/routes';
+import { retentionRoutes } from './system/retention/routes';
+import { telemetryRoutes } from './system/telemetry/routes';
+import { archiveRoutes } from './tasks/archive/routes';
+import { attachmentRoutes } from './tasks/attachments/routes';
+import { backlogRoutes } from './tasks/backlog/routes';
+import { demoteRoutes } from './tasks/backlog/routes.demote';
+import { bulkRoutes } from './tasks/bulk/routes';
+import { taskCheckpointRoutes } from './tasks/checkpoint/routes';
+import { commentRoutes } from './tasks/comments/routes';
+import { taskContextRoutes } from './tasks/context/routes';
+import { taskDeliverableRoutes } from './tasks/deliverables/routes';
+import { dependencyRoutes } from './tasks/dependencies/routes';
+import { observationRoutes } from './tasks/observations/routes';
+import { progressRoutes } from './tasks/progress/routes';
+import { statusHistoryRoutes } from './tasks/status-history/routes';
+import { subtaskRoutes } from './tasks/subtasks/routes';
+import { taskRoutes } from './tasks/tasks/routes';
+import { timeRoutes } from './tasks/time/routes';
+import { verificationRoutes } from './tasks/verification/routes';
 
-/** The areas that need nothing but the stores and the board: the map of this part of the API. */
-export const coreAreas: Area[] = [
-  healthRoutes,
-  authRoutes,
-  taskRoutes,
-  archiveRoutes,
-  backlogRoutes,
-  demoteRoutes,
-  bulkRoutes,
-  dependencyRoutes,
-  timeRoutes,
-  commentRoutes,
-  subtaskRoutes,
-  verificationRoutes,
-  taskDeliverableRoutes,
-  observationRoutes,
-  progressRoutes,
-  taskCheckpointRoutes,
-  taskContextRoutes,
-  attachmentRoutes,
-  managedListRoutes,
-  templateRoutes,
-  configRoutes,
-  settingsRoutes,
-  governanceRoutes,
-  auditRoutes,
-  routingRoutes,
-  workspaceCapabilityRoutes,
-  sandboxRoutes,
-  toolPolicyRoutes,
-  watcherPolicyRoutes,
-  decisionRoutes,
-  ceremonyRoutes,
-  policyRoutes,
-  agentPermissionRoutes,
-  permissionApprovalRoutes,
-  telemetryRoutes,
-  agentStatusRoutes,
-  statusHistoryRoutes,
-  squadRoutes,
-  chatRoutes,
-  activityRoutes,
-  broadcastRoutes,
-  notificationRoutes,
-  mentionRoutes,
-  changeRoutes,
-  feedbackRoutes,
-  errorRoutes,
-  sharedResourceRoutes,
-  docFreshnessRoutes,
-  reflectionRoutes,
-  lessonRoutes,
-  scoringRoutes,
-  driftRoutes,
-  costPredictionRoutes,
-  openApiRoutes,
+/** The areas that start workflows or call them: runs first. They are served where there is a workflow engine. */
+export const workflowAreas: readonly Area<WorkflowContext>[] = [
+  { routes: admissionRoutes },
+  { routes: approvalRoutes },
+  { routes: attemptRoutes },
+  { routes: checkpointRoutes },
+  { routes: runChildRoutes },
+  { routes: controlRoutes },
+  { routes: conversationRoutes },
+  { routes: eventRoutes },
+  { routes: launchRoutes },
+  { routes: outputArtifactRoutes },
+  { routes: phaseRoutes },
+  { routes: recoveryRoutes },
+  { routes: reportRoutes },
+  { routes: rewindRoutes },
+  { routes: scheduledLaunchRoutes },
+  { routes: trustRoutes },
+  { routes: watchdogRoutes },
+  { routes: worktreeRoutes },
+  { routes: hookRoutes, start: watchTransitions },
+  { routes: retentionRoutes },
+];
+
+/** The areas that need nothing but the stores and the board. */
+export const storeAreas: readonly Area<ApiContext>[] = [
+  { routes: activityRoutes },
+  { routes: agentStatusRoutes },
+  { routes: broadcastRoutes },
+  { routes: changeRoutes },
+  { routes: notificationRoutes },
+  { routes: mentionRoutes },
+  { routes: chatRoutes },
+  { routes: squadRoutes },
+  { routes: agentPermissionRoutes },
+  { routes: permissionApprovalRoutes },
+  { routes: ceremonyRoutes },
+  { routes: decisionRoutes },
+  { routes: driftRoutes },
+  { routes: policyRoutes },
+  { routes: scoringRoutes },
+  { routes: toolPolicyRoutes },
+  { routes: governanceRoutes },
+  { routes: watcherPolicyRoutes },
+  { routes: costPredictionRoutes },
+  { routes: docFreshnessRoutes },
+  { routes: errorRoutes },
+  { routes: feedbackRoutes },
+  { routes: lessonRoutes },
+  { routes: reflectionRoutes },
+  { routes: sharedResourceRoutes },
+  { routes: workspaceCapabilityRoutes },
+  { routes: configRoutes },
+  { routes: managedListRoutes },
+  { routes: routingRoutes },
+  { routes: sandboxRoutes },
+  { routes: settingsRoutes },
+  { routes: templateRoutes },
+  { routes: auditRoutes },
+  { routes: authRoutes },
+  { routes: healthRoutes },
+  { routes: openApiRoutes },
+  { routes: telemetryRoutes },
+  { routes: archiveRoutes },
+  { routes: attachmentRoutes },
+  { routes: backlogRoutes },
+  { routes: demoteRoutes },
+  { routes: bulkRoutes },
+  { routes: taskCheckpointRoutes },
+  { routes: commentRoutes },
+  { routes: taskContextRoutes },
+  { routes: taskDeliverableRoutes },
+  { routes: dependencyRoutes },
+  { routes: observationRoutes },
+  { routes: progressRoutes },
+  { routes: statusHistoryRoutes },
+  { routes: subtaskRoutes },
+  { routes: taskRoutes },
+  { routes: timeRoutes },
+  { routes: verificationRoutes },
 ];

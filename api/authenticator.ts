@@ -1,7 +1,7 @@
 import { rolePermissions } from '../contracts/permissions';
 import type { ApiEnvironment } from '../platform/config/part-settings';
-import { createAuthenticator, type Authenticate } from '../platform/http/auth';
-import type { OriginRules } from '../platform/http/loopback';
+import { type Authenticate, createAuthenticator } from '../platform/http/auth/auth';
+import type { OriginRules } from '../platform/http/auth/loopback';
 
 /** Which pages may call: those of this machine as well, outside production. */
 export const originRulesOf = (env: ApiEnvironment): OriginRules => ({
@@ -9,7 +9,7 @@ export const originRulesOf = (env: ApiEnvironment): OriginRules => ({
   allowLocalOrigins: env.NODE_ENV !== 'production',
 });
 
-/** Who may do what, as the environment says. The bypass for local callers is never on in production. */
+/** The permissions of callers, as the environment configures them. The bypass for local callers is never on in production. */
 export const authenticatorOf = (env: ApiEnvironment): Authenticate =>
   createAuthenticator({
     enabled: env.BOARD_AUTH_ENABLED,

@@ -1,9 +1,9 @@
 import type { z } from 'zod';
-import type { DocumentIssue, importedDocument } from '../contracts/team-roster';
+import type { DocumentIssue, importedDocument } from '../contracts/settings/team-roster';
 import { validationError } from '../platform/errors/app-error';
 import type { HttpContext } from '../platform/http/context';
-import { fieldIssues, parseOrRefuse } from '../platform/http/validation';
-import { DocumentError, readDocument, writeDocument, type DocumentFormat } from '../platform/yaml/document';
+import { fieldIssues, parseOrRefuse } from '../platform/http/routing/validation';
+import { DocumentError, type DocumentFormat, readDocument, writeDocument } from '../platform/yaml/document';
 
 type Imported = z.infer<typeof importedDocument>;
 
@@ -12,11 +12,15 @@ const isText = (document: object): document is Imported =>
 
 /** A document as it was sent: itself, or its text. @throws AppError 400 with the path `content` when it cannot be read */
 function sentDocument(sent: Imported | Record<string, unknown>): Record<string, unknown> {
-  if (!isText(sent)) return sent;
+  if (!isText(sent)) {
+    return sent;
+  }
   try {
     return readDocument(sent.content, sent.format);
   } catch (error) {
-    if (!(error instanceof DocumentError)) throw error;
+    if (!(error instanceof DocumentError)) {
+      throw error;
+    }
     throw validationError([{ path: 'content', message: error.message, code: 'unreadable_document' }]);
   }
 }
@@ -30,7 +34,7 @@ export interface LookedAt<T> {
   issues: DocumentIssue[];
 }
 
-/** What a contract says about a document, as a finding rather than a refusal. */
+/** A contract's judgement of a document, as a finding rather than a refusal. */
 export function lookAt<S extends z.ZodType>(
   schema: S,
   sent: Imported | Record<string, unknown>,
@@ -45,18 +49,22 @@ export function lookAt<S extends z.ZodType>(
   try {
     document = isText(sent) ? readDocument(sent.content, sent.format) : sent;
   } catch (problem) {
-    if (!(problem instanceof DocumentError)) throw problem;
+    if (!(problem instanceof DocumentError)) {
+      throw problem;
+    }
     return { value: null, issues: [error('content', 'unreadable_document', problem.message)] };
   }
   const parsed = schema.safeParse(document);
-  if (parsed.success) return { value: parsed.data, issues: [] };
+  if (parsed.success) {
+    return { value: parsed.data, issues: [] };
+  }
   const issues = fieldIssues(parsed.error.issues).map(({ path, message, code }) =>
     error(path, code ?? 'invalid', message),
   );
   return { value: null, issues };
 }
 
-/** Answers with the text of a document, as a file to keep. */
+/** Responds with the text of a document, as a file to save. */
 export function sendDocument(ctx: HttpContext, name: string, value: object, format: DocumentFormat): void {
   ctx.set('Content-Type', format === 'json' ? 'application/json; charset=utf-8' : 'application/yaml; charset=utf-8');
   ctx.set('Content-Disposition', `attachment; filename="${name}.${format}"`);

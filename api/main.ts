@@ -1,16 +1,16 @@
 import { Client, Connection } from '@temporalio/client';
 import { environmentOrExit, orExit } from '../platform/config/process-environment';
-import { ListenError } from '../platform/http/server';
+import { ListenError } from '../platform/http/server/server';
 import { createLog } from '../platform/log/log';
-import { startWithSpace } from '../platform/processes/await-space';
-import { announceReady, endInOrder } from '../platform/processes/lifecycle';
+import { startWithSpace } from '../platform/processes/disk/await-space';
 import { makeFilesPrivate } from '../platform/processes/operator-umask';
-import { configurationErrorExitCode } from '../platform/processes/part';
-import { discoverTemporal } from '../platform/temporal/discover';
+import { announceReady, endInOrder } from '../platform/processes/parts/lifecycle';
+import { configurationErrorExitCode } from '../platform/processes/parts/part';
+import { discoverTemporal } from '../platform/temporal/embedded/discover';
 import { temporalSecurity } from '../platform/temporal/security';
-import { BoardElsewhereError } from '../stores/board-home';
-import { isOutOfSpace } from '../stores/errors';
-import { startApi, type RunningApi } from './start';
+import { isOutOfSpace } from '../stores/port/errors';
+import { BoardElsewhereError } from '../stores/system/board-home';
+import { type RunningApi, startApi } from './start';
 
 /** Running requests get 10 s, then the board and the stores close. */
 const closeWithinMs = 15_000;
@@ -43,8 +43,10 @@ async function main(): Promise<void> {
       isFull: isOutOfSpace,
     });
   } catch (error) {
-    if (starting.signal.aborted) return;
-    log.fatal({ err: error }, 'cannot start');
+    if (starting.signal.aborted) {
+      return;
+    }
+    log.fatal({ err: error }, 'start failed');
     process.exit(error instanceof ListenError || error instanceof BoardElsewhereError ? configurationErrorExitCode : 1);
   }
   log.info({ url: api.url }, 'listening');

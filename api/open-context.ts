@@ -1,67 +1,38 @@
 import { join } from 'node:path';
+import type { Client } from '@temporalio/client';
 import type { ApiEnvironment } from '../platform/config/part-settings';
-import { openUploadFolder } from '../platform/http/upload-folder';
+import { openUploadFolder } from '../platform/http/body/upload-folder';
 import type { Log } from '../platform/log/log';
 import { operationBytes } from '../platform/operations/operation';
-import { createOwedWrites } from '../platform/operations/owed-writes';
+import { createOwedWrites, type OwedWrites } from '../platform/operations/owed-writes';
 import { openDataDirectory } from '../platform/processes/data-directory';
-import { createActivityStore } from '../stores/activity-store';
-import { createAgentConfigStore } from '../stores/agent-config-store';
-import { createAgentStatusStore } from '../stores/agent-status-store';
-import { createAttachmentStore } from '../stores/attachment-store';
-import { createAdmissionRequestStore } from '../stores/admission-request-store';
-import { createAttemptHandleStore } from '../stores/attempt-handle-store';
-import { createAttemptStore } from '../stores/attempt-store';
-import { createAuditStore } from '../stores/audit-store';
-import { createCompletionGate } from '../runs/ceremonies/completion-gate';
-import { gatedBoard } from '../stores/board-files/gated-board';
-import { branchedBoard } from '../stores/board-files/branched-board';
 import { createBoard } from '../stores/board-files/board';
-import { recordedBoard } from '../stores/board-files/recorded-board';
-import { createBroadcastStore } from '../stores/broadcast-store';
-import { createChatStore } from '../stores/chat-store';
-import { createFeedStore } from '../stores/feed-store';
-import { openDatabase, storeOptions } from '../stores/open';
-import { openBoardHome } from '../stores/board-home';
-import { createFeedbackStore } from '../stores/feedback-store';
-import { createErrorAnalysisStore } from '../stores/error-analysis-store';
-import { createSharedResourceStore } from '../stores/shared-resource-store';
-import { createTrackedDocumentStore } from '../stores/tracked-document-store';
-import { createReflectionStore } from '../stores/reflection-store';
-import { createScoringStore } from '../stores/scoring-store';
-import { createDriftStore } from '../stores/drift-store';
-import { createCostPredictionStore } from '../stores/cost-prediction-store';
-import { createIdempotencyKeyStore } from '../stores/idempotency-key-store';
-import { createManagedListStore } from '../stores/managed-list-store';
-import { createNotificationStore } from '../stores/notification-store';
-import { createProfileStore } from '../stores/profile-store';
-import { createRepositoryStore } from '../stores/repository-store';
-import { createRoutingStore } from '../stores/routing-store';
-import { createSandboxStore } from '../stores/sandbox-store';
-import { createSettingsStore } from '../stores/settings-store';
-import { createSquadStore } from '../stores/squad-store';
-import { createTaskCheckpointStore } from '../stores/task-checkpoint-store';
-import { createTelemetryStore } from '../stores/telemetry-store';
-import { createTemplateStore } from '../stores/template-store';
-import { createToolPolicyStore } from '../stores/tool-policy-store';
-import { createTraceStore } from '../stores/trace-store';
-import { createWorkspaceCapabilityStore } from '../stores/workspace-capability-store';
-import { createPermissionApprovalStore } from '../stores/permission-approval-store';
-import { createAgentPermissionStore } from '../stores/agent-permission-store';
-import { createRateCountStore } from '../stores/rate-count-store';
-import { createPolicyStore } from '../stores/policy-store';
-import { createCeremonyStore } from '../stores/ceremony-store';
-import { createDecisionStore } from '../stores/decision-store';
-import { auditedAuthFailures } from './auth/failures';
-import { attemptHandleAuthenticator } from './run-children/authenticate';
+import type { Board } from '../stores/board-files/types';
+import { branchedBoard } from '../stores/board-files/wrappers/branched-board';
+import { createCompletionGate } from '../stores/board-files/wrappers/completion-gate';
+import { gatedBoard } from '../stores/board-files/wrappers/gated-board';
+import { recordedBoard } from '../stores/board-files/wrappers/recorded-board';
+import { openStores, type Stores } from '../stores/open-stores';
+import type { Database } from '../stores/port/collection';
+import { openDatabase, storeOptions } from '../stores/port/open';
+import { openBoardHome } from '../stores/system/board-home';
 import { authenticatorOf } from './authenticator';
+import { createChangeRecorder } from './chat/activity/recorder';
 import type { Closer } from './closers';
 import type { ApiContext } from './context';
-import { createChangeRecorder } from './activity/recorder';
-import { diskCheck, memoryCheck, storageCheck } from './health/checks';
+import { attemptHandleAuthenticator } from './runs/children/authenticate';
+import { auditedAuthFailures } from './system/auth/failures';
+import { diskCheck, memoryCheck, storageCheck, temporalCheck } from './system/health/checks';
+
+export interface ContextSources {
+  env: ApiEnvironment;
+  log: Log;
+  /** Of the Temporal server; without one readiness does not check it. */
+  client: Client | undefined;
+}
 
 /** Opens the stores and the board; what was opened is left to the closers, also when a later part cannot be. */
-export async function openContext(env: ApiEnvironment, log: Log, closers: Closer[]): Promise<ApiContext> {
+export async function openContext({ env, log, client }: ContextSources, closers: Closer[]): Promise<ApiContext> {
   await openDataDirectory(env.BOARD_DATA_DIR, log);
   const database = await openDatabase({ ...storeOptions(env), dataDir: env.BOARD_DATA_DIR, log });
   closers.push(() => database.close());
@@ -71,85 +42,37 @@ export async function openContext(env: ApiEnvironment, log: Log, closers: Closer
   closers.push(() => files.close());
   const owed = createOwedWrites(log);
   closers.push(() => owed.close());
-  const activity = await createActivityStore(database);
-  const notifications = await createNotificationStore(database);
-  const agents = await createAgentConfigStore(database);
-  const profiles = await createProfileStore(database);
-  const audit = await createAuditStore(database);
-  const settings = await createSettingsStore(database, env);
-  const traces = await createTraceStore(database);
-  const ceremonies = await createCeremonyStore(database);
-  const repositories = await createRepositoryStore(database);
-  const attempts = await createAttemptStore(database);
-  const governed = gatedBoard(
-    branchedBoard(files, repositories),
-    createCompletionGate({ ceremonies, traces, settings }),
-  );
+  const stores = await openStores(database, env);
   return {
+    ...stores,
     env,
     log,
-    board: recordedBoard(governed, createChangeRecorder({ activity, notifications, owed })),
+    board: governedBoard(files, stores, owed),
     database,
-    activity,
-    notifications,
-    agents,
-    agentStatus: await createAgentStatusStore(database),
-    attempts,
-    broadcasts: await createBroadcastStore(database),
-    chats: await createChatStore(database),
-    feed: await createFeedStore(database),
-    squad: await createSquadStore(database),
-    attachments: await createAttachmentStore(database),
-    managedLists: await createManagedListStore(database),
-    templates: await createTemplateStore(database),
-    repositories,
-    routing: await createRoutingStore(database, {
-      agents,
-      profiles: () => profiles.list(),
-      maxRetries: env.BOARD_RUN_RETRIES,
-    }),
-    workspaceCapabilities: await createWorkspaceCapabilityStore(database),
-    traces,
-    audit,
     recordAudit: (done) => {
       // The same however often it is written: by a repetition of the request, or once the store can be written again.
       const once = operationBytes('audit', 16).toString('hex');
-      return owed.write(`audit of ${done.action}`, () => audit.record({ once, ...done }));
+      return owed.write(`audit of ${done.action}`, () => stores.audit.record({ once, ...done }));
     },
-    idempotencyKeys: await createIdempotencyKeyStore(database),
-    telemetry: await createTelemetryStore(database),
-    feedback: await createFeedbackStore(database),
-    errorAnalyses: await createErrorAnalysisStore(database),
-    sharedResources: await createSharedResourceStore(database),
-    trackedDocuments: await createTrackedDocumentStore(database),
-    reflections: await createReflectionStore(database),
-    scoring: await createScoringStore(database),
-    drift: await createDriftStore(database),
-    costPredictions: await createCostPredictionStore(database),
-    settings,
-    profiles,
-    sandboxes: await createSandboxStore(database),
-    toolPolicies: await createToolPolicyStore(database),
-    decisions: await createDecisionStore(database),
-    ceremonies,
-    policies: await createPolicyStore(database),
-    rates: await createRateCountStore(database),
-    agentPermissions: await createAgentPermissionStore(database),
-    permissionApprovals: await createPermissionApprovalStore(database),
-    taskCheckpoints: await createTaskCheckpointStore(database),
     uploads: await openUploadFolder(join(env.BOARD_DATA_DIR, 'uploads')),
     authenticate: authenticatorOf(env),
-    attemptHandle: attemptHandleAuthenticator({
-      attempts,
-      handles: await createAttemptHandleStore(database),
-      requests: await createAdmissionRequestStore(database),
-    }),
-    authFailures: auditedAuthFailures(env, audit, log),
-    checks: {
-      storage: storageCheck(database),
-      memory: memoryCheck(),
-      disk: diskCheck(env.BOARD_DATA_DIR, env.BOARD_DISK_MIN_FREE_MB),
-    },
+    attemptHandle: attemptHandleAuthenticator(stores),
+    authFailures: auditedAuthFailures(env, stores.audit, log),
+    checks: healthChecks(env, database, client),
     startedAt: new Date(),
+    now: () => new Date(),
   };
 }
+
+/** The board as the API changes it: names of branches are settled, ceremonies required, and every change recorded. */
+function governedBoard(files: Board, stores: Stores, owed: OwedWrites): Board {
+  const governed = gatedBoard(branchedBoard(files, stores.repositories), createCompletionGate(stores));
+  return recordedBoard(governed, createChangeRecorder({ ...stores, owed }));
+}
+
+const healthChecks = (env: ApiEnvironment, database: Database, client: Client | undefined): ApiContext['checks'] => ({
+  storage: storageCheck(database),
+  memory: memoryCheck(),
+  disk: diskCheck(env.BOARD_DATA_DIR, env.BOARD_DISK_MIN_FREE_MB),
+  ...(client ? { temporal: temporalCheck(client) } : {}),
+});

@@ -1,7 +1,7 @@
 import type { HttpContext } from '../platform/http/context';
-import { entityTag, expectedRevision, statedRevisions } from '../platform/http/precondition';
+import { entityTag, expectedRevision, statedRevisions } from '../platform/http/limits/precondition';
 
-/** Says at which revision a setting is that is answered whole. */
+/** Sets the revision header for a setting that is returned whole. */
 export function setRevision(ctx: HttpContext, id: string, revision: number): void {
   ctx.set('ETag', entityTag({ type: 'settings', id, revision }));
   ctx.set('X-Resource-Revision', String(revision));
@@ -14,7 +14,4 @@ export const settingPrecondition = (
   current: () => Promise<{ revision: number }>,
   bodyRevision?: number,
 ): Promise<number | undefined> =>
-  expectedRevision(
-    statedRevisions('settings', id, { header, ...(bodyRevision === undefined ? {} : { bodyRevision }) }),
-    async () => (await current()).revision,
-  );
+  expectedRevision(statedRevisions('settings', id, { header, bodyRevision }), async () => (await current()).revision);

@@ -1,24 +1,24 @@
 import type { Client } from '@temporalio/client';
 import type { ApiEnvironment } from '../platform/config/part-settings';
 import { secretValues } from '../platform/config/secret-values';
-import { listen, type RunningServer } from '../platform/http/server';
+import { listen, type RunningServer } from '../platform/http/server/server';
 import type { Log } from '../platform/log/log';
 import { hideOwnSecrets } from '../platform/log/own-secrets';
 import { createApp, requestTimes } from './app';
+import { storeAreas, workflowAreas } from './areas';
 import { originRulesOf } from './authenticator';
 import { closeAll, type Closer } from './closers';
-import type { ApiContext } from './context';
-import type { FeedHub } from './feed/hub';
-import { openHub } from './feed/open';
-import { defaultFeedSettings, serveFeed } from './feed/server';
+import type { ApiContext, Area } from './context';
 import { openContext } from './open-context';
-import { openDurable } from './open-durable';
+import { FeedHub } from './system/feed/hub';
+import { defaultFeedSettings, serveFeed } from './system/feed/routes';
+import { createWorkflowClients } from './workflow-clients';
 
 export interface RunningApi {
   readonly url: string;
   readonly port: number;
   readonly context: ApiContext;
-  /** Finishes running requests, then lets go of the board and the stores. */
+  /** Finishes running requests, then closes the board and the stores. */
   close(): Promise<void>;
 }
 
@@ -32,9 +32,16 @@ export async function startApi(env: ApiEnvironment, log: Log, client?: Client): 
   const closers: Closer[] = [];
   hideOwnSecrets(secretValues(env));
   try {
-    const context = await openContext(env, log, closers);
-    const hub = await openHub(context, closers);
-    const { app } = createApp(context, client && (await openDurable(context, client, closers)));
+    const context = await openContext({ env, log, client }, closers);
+    const workflows = client && { ...context, ...createWorkflowClients(context, client) };
+    const hub = new FeedHub(context);
+    await hub.start();
+    closers.push(() => hub.stop());
+    if (workflows) {
+      await startAreas(workflowAreas, workflows, closers);
+    }
+    await startAreas(storeAreas, workflows ?? context, closers);
+    const { app } = createApp(context, workflows);
     const server: RunningServer = await listen(app.callback(), {
       host: env.BOARD_HOST,
       port: env.BOARD_PORT,
@@ -48,6 +55,19 @@ export async function startApi(env: ApiEnvironment, log: Log, client?: Client): 
   } catch (error) {
     await closeAll(closers, log);
     throw error;
+  }
+}
+
+/** Starts what areas do in the background. */
+async function startAreas<Context>(
+  areas: readonly Area<Context>[],
+  context: Context,
+  closers: Closer[],
+): Promise<void> {
+  for (const area of areas) {
+    if (area.start) {
+      closers.push(await area.start(context));
+    }
   }
 }
 

@@ -1,16 +1,24 @@
 import { AppError, conflict } from '../platform/errors/app-error';
 import { DiskFullError, isDiskFull } from '../platform/errors/disk-full';
-import { DuplicateKeyError, StaleRevisionError, StoreFullError, StoreUnavailableError } from '../stores/errors';
+import { DuplicateKeyError, StaleRevisionError, StoreFullError, StoreUnavailableError } from '../stores/port/errors';
 
-/** What an error of the stores is to a caller; `undefined` for what is no error of the stores. */
+/** The caller's error for an error of the stores; `undefined` for any other error. */
 export function translateStoreError(error: unknown): AppError | undefined {
-  if (error instanceof StoreFullError) return full(error.store);
-  if (error instanceof DiskFullError) return full(error.where);
-  if (isDiskFull(error)) return full('the service');
-  if (error instanceof StoreUnavailableError) {
-    return new AppError('STORE_UNAVAILABLE', 503, 'The store does not answer. Try again in a moment.');
+  if (error instanceof StoreFullError) {
+    return full(error.store);
   }
-  if (error instanceof DuplicateKeyError) return conflict('This exists already.', { resourceType: error.collection });
+  if (error instanceof DiskFullError) {
+    return full(error.where);
+  }
+  if (isDiskFull(error)) {
+    return full('the service');
+  }
+  if (error instanceof StoreUnavailableError) {
+    return new AppError('STORE_UNAVAILABLE', 503, 'The store does not respond. Try again in a moment.');
+  }
+  if (error instanceof DuplicateKeyError) {
+    return conflict('The record already exists.', { resourceType: error.collection });
+  }
   if (error instanceof StaleRevisionError) {
     return conflict('It has changed since it was loaded. Reload and retry with the latest revision.', {
       resourceType: error.collection,
@@ -23,7 +31,7 @@ export function translateStoreError(error: unknown): AppError | undefined {
   return undefined;
 }
 
-/** 507: what is full, without where on the machine it is; the log has the path. */
+/** 507: what is full, without its location on the machine; the log has the path. */
 const full = (where: string): AppError =>
   new AppError(
     'STORAGE_FULL',

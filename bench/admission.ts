@@ -1,33 +1,33 @@
 /**
  * What admission costs, and whether the depth of the queue changes it. First the decision alone, against a store of its
- * own (MongoDB when `MONGODB_URL` is set): a launch that gets its capacity and gives it back, one that has to wait, and a
- * look of the scheduler that has one launch to dispatch. Then launches over HTTP through everything, by one to four worker
- * processes, with what passes between one run giving back its capacity and the next one having it.
+ * own (MongoDB when `MONGODB_URL` is set): a launch that gets its capacity and releases it, one that has to wait, and a
+ * scan of the scheduler that has one launch to dispatch. Then launches over HTTP through everything, by one to four worker
+ * processes, with the time between one run releasing its capacity and the next one having it.
  *
  *     npm run build && node dist/bench/admission.js [decisions|launches]
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { decideCapacity } from '../activities/admission-control/decide';
-import type { AdmissionControl } from '../activities/admission-control/dependencies';
-import { createSchedulerActivities } from '../activities/scheduler';
+import { createSchedulerActivities } from '../activities/admission-scheduler/activities';
+import { decideCapacity } from '../activities/agent-run/admission/decide';
+import type { AdmissionControl } from '../activities/agent-run/admission/dependencies';
+import { evaluated, globalScope, hostKey, type Policy } from '../domain/admission/capacity';
+import type { AdmissionRequest } from '../domain/admission/request';
+import { sampleRequest } from '../domain/admission/sample-request';
 import { createLog } from '../platform/log/log';
-import { nodePart } from '../platform/processes/node-part';
-import { evaluated, globalScope, hostKey, type Policy } from '../runs/admission/capacity';
-import type { AdmissionRequest } from '../runs/admission/request';
+import { nodePart } from '../platform/processes/parts/node-part';
 import { eventually } from '../platform/testing/eventually';
-import { sampleRequest } from '../runs/admission/sample-request';
-import { startAll, type RunningService } from '../scripts/start-all';
-import { createAdmissionRequestStore } from '../stores/admission-request-store';
-import type { Database } from '../stores/collection';
-import { openDatabase } from '../stores/open';
-import { createQueueStore } from '../stores/queue-store';
-import { createReservationStore } from '../stores/reservation-store';
-import { createSettingsStore } from '../stores/settings-store';
-import { createTelemetryStore } from '../stores/telemetry-store';
-import { createTraceStore } from '../stores/trace-store';
-import { createTreeStore } from '../stores/tree-store';
+import { type RunningService, startAll } from '../scripts/start-all';
+import { createTraceStore } from '../stores/governance/trace-store';
+import type { Database } from '../stores/port/collection';
+import { openDatabase } from '../stores/port/open';
+import { createAdmissionRequestStore } from '../stores/runs/admission/admission-request-store';
+import { createQueueStore } from '../stores/runs/admission/queue-store';
+import { createReservationStore } from '../stores/runs/admission/reservation-store';
+import { createTreeStore } from '../stores/runs/admission/tree-store';
+import { createSettingsStore } from '../stores/settings/settings-store';
+import { createTelemetryStore } from '../stores/system/telemetry-store';
 import { inParallel, percentile } from './latency';
 import { call, openService } from './service';
 
@@ -84,7 +84,7 @@ const awayHost: Policy = {
   key: awayKey,
 };
 
-/** Fills the queue with launches of another workspace: on a host that is away, or on none and without room. */
+/** Fills the queue with launches of another workspace: on a host that is away, or on none and without capacity. */
 async function fill({ queue, requests }: AdmissionControl, depth: number, hostId: string | null): Promise<void> {
   await inParallel(depth - (await queue.depth()), 8, async () => {
     const request = await requests.put({ ...aRequest(hostId), workspaceId: 'other' });
@@ -135,7 +135,7 @@ async function decide(control: AdmissionControl): Promise<{ id: string; decision
 async function measureDecisions(database: Database): Promise<Row[]> {
   const rows: Row[] = [];
   const { queue, ...others } = await openControl(database, 1_000_000);
-  // What waits for the ceiling of the measured queue is not in the way of a launch that has room.
+  // What waits for the ceiling of the measured queue is not in the way of a launch that has capacity.
   const waitedFor = (keys: string[]) => queue.waitedFor(keys.filter((key) => key !== globalScope.key));
   const roomy = { ...others, queue: { ...queue, waitedFor } };
   const full = await openControl(database, 1);
@@ -158,7 +158,9 @@ async function measureDecisions(database: Database): Promise<Row[]> {
         held.push(await timed(async () => release((await decide(roomy)).id)));
       }),
     );
-    if (measured) rows.push(row('admit and release', depth, held, holding));
+    if (measured) {
+      rows.push(row('admit and release', depth, held, holding));
+    }
 
     let holder = (await decide(roomy)).id;
     const queued: number[] = [];
@@ -168,14 +170,20 @@ async function measureDecisions(database: Database): Promise<Row[]> {
         queued.push(await timed(async () => ids.push((await decide(full)).id)));
       }),
     );
-    if (measured) rows.push(row('enqueue', depth, queued, queueing));
-    for (const id of ids) await full.queue.end(id, { code: 'BENCH', reason: 'bench', at: new Date().toISOString() });
+    if (measured) {
+      rows.push(row('enqueue', depth, queued, queueing));
+    }
+    for (const id of ids) {
+      await full.queue.end(id, { code: 'BENCH', reason: 'bench', at: new Date().toISOString() });
+    }
 
     const seen: number[] = [];
     let cpuMs = 0;
     for (let n = 0; n < looks; n += 1) {
       const { id, decision } = await decide(full);
-      if (decision !== 'queued') throw new Error(`${id} did not have to wait: ${decision}.`);
+      if (decision !== 'queued') {
+        throw new Error(`${id} did not have to wait: ${decision}.`);
+      }
       const dispatching = await spent(async () => {
         await release(holder);
         await scheduler.dispatchQueued();
@@ -183,12 +191,16 @@ async function measureDecisions(database: Database): Promise<Row[]> {
       seen.push(dispatching.elapsedMs);
       cpuMs += dispatching.cpuMs;
       const [next, ...more] = await full.reservations.holders();
-      if (next === undefined || next === holder || more.length > 0) throw new Error('Not one was dispatched.');
+      if (next === undefined || next === holder || more.length > 0) {
+        throw new Error('Not one was dispatched.');
+      }
       await full.queue.dispatched(next, new Date().toISOString());
       holder = next;
     }
     await release(holder);
-    if (measured) rows.push(row('release and dispatch', depth, seen, { cpuMs }));
+    if (measured) {
+      rows.push(row('release and dispatch', depth, seen, { cpuMs }));
+    }
   }
   return rows;
 }
@@ -209,7 +221,9 @@ async function startFleet(dir: string, count: number, maxRuns: number) {
   // One that still starts takes the processors, and nothing over.
   await eventually(
     () => {
-      if (!parts.every((part) => part.isReady())) throw new Error('Not every worker is ready.');
+      if (!parts.every((part) => part.isReady())) {
+        throw new Error('Not every worker is ready.');
+      }
     },
     { withinMs: 60_000 },
   );
@@ -260,7 +274,7 @@ async function measureLaunches(count: number): Promise<Row> {
   }
 }
 
-/** From one run giving its capacity back to the next one having it, by what the reservations say. */
+/** From one run releasing its capacity to the next one having it, by the reservations. */
 async function measureHandover(depth: number): Promise<Row> {
   const dir = await mkdtemp(join(tmpdir(), 'bench-admission-'));
   const { service, close } = await startFleet(dir, 1, 1);
@@ -270,7 +284,9 @@ async function measureHandover(depth: number): Promise<Row> {
       const control = await openControl(database, 1);
       await fill(control, depth, 'away');
       const line: Launch[] = [];
-      for (let n = 0; n <= handovers; n += 1) line.push(await launch(service, await aTask(service)));
+      for (let n = 0; n <= handovers; n += 1) {
+        line.push(await launch(service, await aTask(service)));
+      }
       const samples: number[] = [];
       for (const [index, run] of line.slice(0, -1).entries()) {
         await stop(service, run);
@@ -307,15 +323,23 @@ async function decisionsAlone(): Promise<void> {
 
 async function throughEverything(): Promise<void> {
   const rows: Row[] = [];
-  for (const count of workers) rows.push(await measureLaunches(count));
-  for (const depth of depths) rows.push(await measureHandover(depth));
+  for (const count of workers) {
+    rows.push(await measureLaunches(count));
+  }
+  for (const depth of depths) {
+    rows.push(await measureHandover(depth));
+  }
   console.table(rows);
 }
 
 async function main(): Promise<void> {
   const [which] = process.argv.slice(2);
-  if (which !== 'launches') await decisionsAlone();
-  if (which !== 'decisions') await throughEverything();
+  if (which !== 'launches') {
+    await decisionsAlone();
+  }
+  if (which !== 'decisions') {
+    await throughEverything();
+  }
 }
 
 void main();

@@ -1,6 +1,6 @@
 /**
  * The bitmap index as a process of its own: import, durable single writes, queries from eight connections, memory, and how
- * long a start takes. Its arguments say how many bits over how many columns, one after the other; `M` is a million.
+ * long a start takes. Its arguments: how many bits over how many columns, one after the other; `M` is a million.
  *
  *   npm run --silent build && node dist/bench/bitmap.js
  *   BENCH_SECONDS=3 node dist/bench/bitmap.js 10M/1M 10M/100M 100M/100M
@@ -8,13 +8,13 @@
  *
  * The field of rows has 100 of them, row r about 1/sqrt(r+1) as full as row 0. The integer field has a value from 0 to
  * 999,999 for each of a million columns, or for every hundredth of a hundred million. Every request asks something else than
- * the one before. The server remembers no answers, but what stored rows share with each other: "TopN with a row" gains from
+ * the one before. The server caches no results, but what stored rows share with each other: "TopN with a row" gains from
  * that, "TopN with a union" does not.
  *
- * "processor ms" is what one request costs the server's process: its inverse is what one core could answer, whatever else
+ * "processor ms" is what one request costs the server's process: its inverse is what one core could serve, whatever else
  * the machine is doing.
  */
-import { spawn, type ChildProcess } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -27,7 +27,9 @@ import { load } from './load';
 const seconds = Number(process.env.BENCH_SECONDS ?? '3');
 const amount = (text: string): number => {
   const value = Number(text.replace('M', '')) * (text.endsWith('M') ? 1_000_000 : 1);
-  if (!Number.isInteger(value) || value <= 0) throw new Error(`${text} is not a number of bits or columns`);
+  if (!Number.isInteger(value) || value <= 0) {
+    throw new Error(`${text} is not a number of bits or columns`);
+  }
   return value;
 };
 const given = process.argv.length > 2 ? process.argv.slice(2) : ['10M/1M', '10M/100M'];
@@ -43,7 +45,7 @@ const connections = 8;
 /** Only the measurements whose names match. */
 const only = new RegExp(process.env.BENCH_ONLY ?? '');
 
-/** What the original server answered a second, on a machine like this one, for 10M bits over 1M and 100M columns. */
+/** Requests a second of the original server, on a machine like this one, for 10M bits over 1M and 100M columns. */
 const original: Record<string, readonly [number, number]> = {
   'import, bits/s': [710_000, 800_000],
   'single Set': [1235, 584],
@@ -82,7 +84,9 @@ async function start(directory: string): Promise<Running> {
   );
   for await (const line of createInterface({ input: child.stdout })) {
     const { url } = JSON.parse(line) as { url?: string };
-    if (url === undefined) continue;
+    if (url === undefined) {
+      continue;
+    }
     child.stdout.resume();
     // A measurement that fails leaves no server behind.
     process.once('exit', () => child.kill('SIGKILL'));
@@ -107,7 +111,7 @@ async function processorMs({ child }: Running): Promise<number> {
   return (Number(fields[11]) + Number(fields[12])) * 10;
 }
 
-/** Waits until the server has nothing left to do: snapshots of what was imported are written behind the answers. */
+/** Waits until the server has nothing left to do: snapshots of what was imported are written after the responses. */
 async function quiet(server: Running): Promise<void> {
   let before = -Infinity;
   for (let used = await processorMs(server); used - before > 20; used = await processorMs(server)) {
@@ -135,16 +139,20 @@ async function post(url: string, path: string, body?: string | Uint8Array): Prom
     typeof body === 'object' ? { 'Content-Type': 'application/x-protobuf', Accept: 'application/x-protobuf' } : {};
   const reply = await fetch(url + path, { method: 'POST', body, headers });
   const text = await reply.text();
-  if (reply.status !== 200) throw new Error(`${path} answered ${reply.status} ${text}`);
+  if (reply.status !== 200) {
+    throw new Error(`${path} answered ${reply.status} ${text}`);
+  }
   return text;
 }
 
-/** What is under way, where somebody watches. */
+/** Shows progress on a terminal. */
 function progress(text: string): void {
-  if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text}`);
+  if (process.stderr.isTTY) {
+    process.stderr.write(`\r\x1b[K${text}`);
+  }
 }
 
-/** Sends bodies that are made beforehand, eight at a time; answers how many seconds the server took. */
+/** Sends bodies that are made beforehand, eight at a time; returns how many seconds the server took. */
 async function importAll(
   url: string,
   path: string,
@@ -156,7 +164,9 @@ async function importAll(
     const waiting = Array.from({ length: Math.min(batchesAtOnce, count - from) }, (_, at) => bodyAt(from + at));
     const began = performance.now();
     const send = async (): Promise<void> => {
-      for (let body = waiting.pop(); body; body = waiting.pop()) await post(url, path, body);
+      for (let body = waiting.pop(); body; body = waiting.pop()) {
+        await post(url, path, body);
+      }
     };
     await Promise.all(Array.from({ length: connections }, send));
     tookMs += performance.now() - began;
@@ -225,7 +235,7 @@ const beside: Record<string, (columns: number) => string> = {
   'single Set beside TopN': (columns) => `Set(${Math.floor(random() * columns)}, s=${Math.floor(random() * rowCount)})`,
 };
 
-/** What is answered beside callers of something heavy, four of each. */
+/** Requests a second beside callers of something heavy, four of each. */
 async function measureBeside(server: Running, light: () => string, heavy: () => string) {
   const port = Number(new URL(server.url).port);
   const answered = (body: () => string) =>
@@ -280,7 +290,9 @@ async function benchmark({ bits, columns }: { bits: number; columns: number }, d
   let server = await start(directory);
   const emptyMb = await residentMb(server);
   await post(server.url, '/index/i');
-  for (const field of ['a', 's']) await post(server.url, `/index/i/field/${field}`);
+  for (const field of ['a', 's']) {
+    await post(server.url, `/index/i/field/${field}`);
+  }
   await post(server.url, '/index/i/field/v', '{"options":{"type":"int","min":0,"max":1000000}}');
   const bitSeconds = await importAll(server.url, '/index/i/field/a/import', requests, () => bitBody(columns));
   add('import, bits/s', Math.round((requests * batch) / bitSeconds));
@@ -292,13 +304,17 @@ async function benchmark({ bits, columns }: { bits: number; columns: number }, d
   await post(server.url, '/recalculate-caches').catch(() => undefined);
   const firstRangeMs = await timed(() => post(server.url, '/index/i/query', 'Count(Row(v > 5))'));
   for (const [name, query] of Object.entries(queries)) {
-    if (!only.test(name)) continue;
+    if (!only.test(name)) {
+      continue;
+    }
     progress(name);
     const { perSecond, ...rest } = await measure(server, () => query(columns));
     add(name, perSecond, rest);
   }
   for (const [name, light] of Object.entries(beside)) {
-    if (!only.test(name)) continue;
+    if (!only.test(name)) {
+      continue;
+    }
     progress(name);
     const heavy = queries['TopN with a union'] ?? row;
     const { perSecond, ...rest } = await measureBeside(

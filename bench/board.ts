@@ -3,17 +3,17 @@
  * to disk, so the figures are those of the disk under the system's temporary folder.
  */
 import { join } from 'node:path';
-import type { Task } from '../contracts/task';
+import type { Task } from '../contracts/tasks/task';
 import { createLog } from '../platform/log/log';
 import { makeTempDir } from '../platform/testing/temp-dir';
-import { createBoard, type Board } from '../stores/board-files/board';
-import { eachLimited } from '../stores/board-files/each-limited';
+import { type Board, createBoard } from '../stores/board-files/board';
+import { eachLimited } from '../stores/board-files/format/each-limited';
 
 const actor = 'service:bench';
 const log = createLog({ name: 'bench', level: 'warn' });
 const description = 'Some sentences that say what is to be done, and why. '.repeat(10);
 
-/** Runs `work` on 0 … times-1 and answers how many a second were done. */
+/** Runs `work` on 0 … times-1 and returns how many a second were done. */
 async function perSecond(times: number, work: (n: number) => unknown, atOnce = 1): Promise<number> {
   const started = performance.now();
   const once = async (n: number): Promise<void> => {

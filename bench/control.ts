@@ -1,5 +1,5 @@
 /**
- * What a caller waits for: a preview, the `running` of a start, the end of a run that is stopped, the answer of a steer.
+ * What a caller waits for: a preview, the `running` of a start, the end of a run that is stopped, the response of a steer.
  * All but the stop beside bare activities and workflows with as many round trips on the same Temporal server, in blocks
  * that take turns, so that both meet the same machine. One caller, tasks with a worktree.
  *
@@ -7,7 +7,7 @@
  *
  * With `PROFILE=1` the preview is taken apart: what of it is spent where, and how much CPU the API uses for it.
  */
-import { fork, type ChildProcess } from 'node:child_process';
+import { type ChildProcess, fork } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client, Connection, WithStartWorkflowOperation } from '@temporalio/client';
 import { createRepository } from '../scripts/demo/sample';
-import { startAll, type RunningService } from '../scripts/start-all';
+import { type RunningService, startAll } from '../scripts/start-all';
 import type { FloorActivities } from './floor/activities';
 import { floorConversation, launched, over, told } from './floor/workflow';
 import { percentile } from './latency';
@@ -43,7 +43,7 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
 }
 
 /**
- * Both, a block of each in turns with a rest between them: a server works on when it has answered, and that is not to
+ * Both, in alternating blocks with a rest between them: a server works on after its response, and that is not to
  * count for the other. `after` is done between the rounds and is not measured.
  */
 async function compare(
@@ -55,7 +55,9 @@ async function compare(
   for (let from = 0; from < warmUps + rounds; from += block) {
     const numbers = Array.from({ length: Math.min(block, warmUps + rounds - from) }, (_, index) => from + index);
     await delay(restMs);
-    for (const n of numbers) samples.floor.push(await timed(() => floor(n)));
+    for (const n of numbers) {
+      samples.floor.push(await timed(() => floor(n)));
+    }
     await delay(restMs);
     for (const n of numbers) {
       samples.ours.push(await timed(() => ours(n)));
@@ -124,7 +126,9 @@ async function steer(service: RunningService, client: Client, taskId: string) {
     async (n) => {
       const body = { attemptId, message: `go on ${n}` };
       const answer = await call<{ delivered: boolean }>(service, 'POST', `/agents/${taskId}/conversation/steer`, body);
-      if (!answer.delivered) throw new Error('not delivered');
+      if (!answer.delivered) {
+        throw new Error('not delivered');
+      }
     },
   );
   await floor.signal(over);
@@ -145,7 +149,9 @@ async function profile(service: RunningService, taskId: string): Promise<Record<
   const cpu = () => pids.map(([, pid]) => cpuMs(pid));
   const before = cpu();
   const elapsed = await timed(async () => {
-    for (let n = 0; n < rounds; n += 1) await call(service, 'POST', `/agents/${taskId}/launch-preview`);
+    for (let n = 0; n < rounds; n += 1) {
+      await call(service, 'POST', `/agents/${taskId}/launch-preview`);
+    }
   });
   const used = cpu().map((after, index) => round((after - (before[index] ?? 0)) / rounds));
   const parts = pids.map(([part], index): [string, number] => [`${part} CPU ms`, used[index] ?? 0]);
@@ -175,11 +181,14 @@ async function main(): Promise<void> {
     const taskId = await aTask(service, agent.type);
     const rows = [];
     for (const [what, measure] of Object.entries({ preview, start, steer })) {
-      if (chosen.length === 0 || chosen.includes(what))
+      if (chosen.length === 0 || chosen.includes(what)) {
         rows.push(...rowsOf(what, await measure(service, client, taskId)));
+      }
     }
     console.table(rows);
-    if (process.env.PROFILE) console.table([await profile(service, taskId)]);
+    if (process.env.PROFILE) {
+      console.table([await profile(service, taskId)]);
+    }
   } finally {
     await connection.close();
     worker.disconnect();

@@ -1,6 +1,6 @@
 /**
- * What watching costs: the time from an agent writing a line to a watcher hearing of it, over the whole path (pipe,
- * redaction, store, feed, WebSocket), and how many events a second one worker stores and one watcher hears when agents
+ * What watching costs: the time from an agent writing a line to a watcher receiving it, over the whole path (pipe,
+ * redaction, store, feed, WebSocket), and how many events a second one worker stores and one watcher receives when agents
  * write as fast as they can. Beside it, the same number of events appended to the store alone.
  *
  *     npm run build && node dist/bench/events.js
@@ -11,10 +11,10 @@ import { join } from 'node:path';
 import WebSocket from 'ws';
 import { createLog } from '../platform/log/log';
 import { createRepository } from '../scripts/demo/sample';
-import { startAll, type RunningService } from '../scripts/start-all';
-import { createFeedStore } from '../stores/feed-store';
-import { createRunEventStore } from '../stores/run-event-store';
+import { type RunningService, startAll } from '../scripts/start-all';
+import { createRunEventStore } from '../stores/runs/event-store';
 import { openSqlite } from '../stores/sqlite/database';
+import { createFeedStore } from '../stores/system/feed-store';
 import { percentile } from './latency';
 import { call, openService } from './service';
 
@@ -31,7 +31,7 @@ interface Heard {
   lastAt: number;
 }
 
-/** Follows a task to the end of its run and answers what was heard of its progress. */
+/** Follows a task to the end of its run and returns the progress it received. */
 async function hear(apiUrl: string, taskId: string): Promise<Heard> {
   const socket = new WebSocket(`${apiUrl.replace('http', 'ws')}/ws`);
   await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject));
@@ -44,11 +44,19 @@ async function hear(apiUrl: string, taskId: string): Promise<Heard> {
         sequence: number;
         data: { payload?: { at?: number } };
       };
-      if (message.type === 'agent:complete') resolve();
-      if (message.type !== 'agent:event') return;
+      if (message.type === 'agent:complete') {
+        resolve();
+      }
+      if (message.type !== 'agent:event') {
+        return;
+      }
       sequence += 1;
-      if (message.sequence !== sequence) reject(new Error(`heard ${message.sequence} instead of ${sequence}`));
-      if (message.data.payload?.at === undefined) return;
+      if (message.sequence !== sequence) {
+        reject(new Error(`heard ${message.sequence} instead of ${sequence}`));
+      }
+      if (message.data.payload?.at === undefined) {
+        return;
+      }
       heard.lastAt = now();
       heard.latencies.push(heard.lastAt - message.data.payload.at);
     });
@@ -166,7 +174,9 @@ async function main(): Promise<void> {
     });
     console.table([await measureLatency(service)]);
     const rows: object[] = [];
-    for (const runs of flood.runs) rows.push(await measureFlood(service, runs));
+    for (const runs of flood.runs) {
+      rows.push(await measureFlood(service, runs));
+    }
     console.table(rows);
     console.table([await measureStore(directory)]);
   } finally {

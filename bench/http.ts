@@ -4,19 +4,19 @@
  *   npm run --silent build && node dist/bench/http.js
  *   BENCH_SECONDS=5 BENCH_TASKS=1000,5000 node dist/bench/http.js
  *
- * The callers (autocannon) run in this process and take the other core: list answers of several hundred kilobytes are
+ * The callers (autocannon) run in this process and take the other core: list responses of several hundred kilobytes are
  * as much work to read as to send. "processor ms" is what one request costs the API's process: its inverse is what one
- * core could answer, whatever else the machine is doing.
+ * core could serve, whatever else the machine is doing.
  */
-import { fork, type ChildProcess } from 'node:child_process';
+import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import autocannon from 'autocannon';
+import { startApi } from '../api/start';
 import { readEnvironment } from '../platform/config/env';
 import { createLog } from '../platform/log/log';
-import { startApi } from '../api/start';
 
 const seconds = Number(process.env.BENCH_SECONDS ?? '5');
 const sizes = (process.env.BENCH_TASKS ?? '1000,5000').split(',').map(Number);
@@ -51,7 +51,7 @@ async function serve(dataDir: string): Promise<void> {
 
 const description = 'Say what is wanted, why, and how one sees that it is done. '.repeat(4);
 
-/** Makes the board of one round, a few at a time, and answers the ids of its tasks. */
+/** Makes the board of one round, a few at a time, and returns the ids of its tasks. */
 async function fill(url: string, count: number): Promise<string[]> {
   let made = 0;
   const ids: string[] = [];
@@ -69,7 +69,9 @@ async function fill(url: string, count: number): Promise<string[]> {
         headers: { 'Content-Type': 'application/json' },
         body,
       });
-      if (reply.status !== 201) throw new Error(`create answered ${reply.status}`);
+      if (reply.status !== 201) {
+        throw new Error(`create answered ${reply.status}`);
+      }
       ids.push(((await reply.json()) as { id: string }).id);
     }
   };
@@ -127,7 +129,9 @@ async function round(count: number): Promise<void> {
     const [url] = (await once(child, 'message')) as [string];
     const ids = await fill(url, count);
     const rows = [];
-    for (const load of loads(ids)) rows.push(await measure(child, url, load));
+    for (const load of loads(ids)) {
+      rows.push(await measure(child, url, load));
+    }
     console.log(`\n${count} tasks, 10 connections, ${seconds} s each`);
     console.table(rows);
   } finally {
@@ -139,8 +143,12 @@ async function round(count: number): Promise<void> {
 
 async function main(): Promise<void> {
   const [, , command, dataDir] = process.argv;
-  if (command === 'serve' && dataDir) return serve(dataDir);
-  for (const count of sizes) await round(count);
+  if (command === 'serve' && dataDir) {
+    return serve(dataDir);
+  }
+  for (const count of sizes) {
+    await round(count);
+  }
 }
 
 void main();

@@ -8,7 +8,9 @@ export function percentile(samples: readonly number[], share: number): number {
 export async function inParallel(times: number, atOnce: number, work: (n: number) => Promise<void>): Promise<void> {
   let next = 0;
   const lane = async () => {
-    for (let n = next++; n < times; n = next++) await work(n);
+    for (let n = next++; n < times; n = next++) {
+      await work(n);
+    }
   };
   await Promise.all(Array.from({ length: Math.min(atOnce, times) }, lane));
 }

@@ -18,14 +18,20 @@ export interface LoadResult {
 
 const headerEnd = Buffer.from('\r\n\r\n');
 
-/** How long the first answer in these bytes is, or undefined while it is not all there. */
+/** The length of the first response in these bytes, or undefined while it is not all there. */
 function answerLength(bytes: Buffer): number | undefined {
   const end = bytes.indexOf(headerEnd);
-  if (end < 0) return undefined;
+  if (end < 0) {
+    return undefined;
+  }
   const head = bytes.toString('latin1', 0, end);
-  if (!head.startsWith('HTTP/1.1 200')) throw new Error(bytes.toString());
+  if (!head.startsWith('HTTP/1.1 200')) {
+    throw new Error(bytes.toString());
+  }
   const length = Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1] ?? NaN);
-  if (Number.isNaN(length)) throw new Error(`an answer without its length: ${head}`);
+  if (Number.isNaN(length)) {
+    throw new Error(`an answer without its length: ${head}`);
+  }
   const total = end + headerEnd.length + length;
   return bytes.length >= total ? total : undefined;
 }
@@ -34,7 +40,7 @@ function answerLength(bytes: Buffer): number | undefined {
  * Posts one request after the other on each of some kept-alive connections. It does no more than that: where client and
  * server share two cores, a client that costs as much as the server halves what is measured.
  *
- * @throws Error for an answer that is not 200
+ * @throws Error for a response that is not 200
  */
 export async function load({ port, path, connections, seconds, body }: LoadOptions): Promise<LoadResult> {
   const latencies: number[] = [];
@@ -60,7 +66,9 @@ export async function load({ port, path, connections, seconds, body }: LoadOptio
         try {
           received = received.length === 0 ? chunk : Buffer.concat([received, chunk]);
           const length = answerLength(received);
-          if (length === undefined) return;
+          if (length === undefined) {
+            return;
+          }
           received = received.subarray(length);
           latencies.push(performance.now() - sent);
           send();

@@ -1,6 +1,6 @@
 /**
- * What an operator waits for: a change of phase, an agent that goes on after a decision, and a run that goes on after its
- * worker was killed, beside Temporal's own heartbeat timeout, before which nobody can know of the death.
+ * What an operator waits for: a change of phase, an agent that continues after a decision, and a run that resumes after its
+ * worker was killed, beside Temporal's own heartbeat timeout, before which the death cannot be known.
  *
  *     npm run build && node dist/bench/recovery.js
  */
@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createRepository } from '../scripts/demo/sample';
-import { startAll, type RunningService } from '../scripts/start-all';
+import { type RunningService, startAll } from '../scripts/start-all';
 import { percentile } from './latency';
 
 /** How often each is measured; a first argument divides it, for a quick look. */
@@ -20,7 +20,7 @@ const deaths = Math.ceil(10 / share);
 const heartbeatTimeoutMs = 2_000;
 const backoffMs = 100;
 
-/** Asks for leave again and again, and says so each time it goes on. */
+/** Asks for permission again and again, and reports each time it continues. */
 const asker = `
 const say = (event) => process.stdout.write(JSON.stringify(event) + '\\n');
 let asked = 0;
@@ -145,7 +145,9 @@ async function timeDecisions(service: RunningService): Promise<number[]> {
       const path = `/agents/${taskId}/attempts/${attemptId}/events?afterSequence=${afterSequence}`;
       const page = await ask<{ events: { payload: { text?: string } }[]; nextCursor: number }>(service, 'GET', path);
       const resumed = page.events.some(({ payload }) => payload.text === `resumed ${n}`);
-      if (resumed) afterSequence = page.nextCursor;
+      if (resumed) {
+        afterSequence = page.nextCursor;
+      }
       return resumed || undefined;
     });
     samples.push(performance.now() - startedAt);
@@ -182,11 +184,13 @@ async function launch(service: RunningService, agent: string, request: object = 
   return { taskId, attemptId: launched.attemptId };
 }
 
-/** Looks every few milliseconds, for at most a minute. */
+/** Polls every few milliseconds, for at most a minute. */
 async function until<T>(look: () => Promise<T | undefined>, everyMs = 5): Promise<T> {
   for (const deadline = performance.now() + 60_000; performance.now() < deadline;) {
     const found = await look();
-    if (found !== undefined) return found;
+    if (found !== undefined) {
+      return found;
+    }
     await delay(everyMs);
   }
   throw new Error('It did not happen within a minute.');
@@ -198,7 +202,9 @@ async function ask<T = unknown>({ apiUrl }: RunningService, method: string, path
     headers: { 'content-type': 'application/json' },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
-  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
+  if (!response.ok) {
+    throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
+  }
   return (await response.json()) as T;
 }
 

@@ -12,9 +12,9 @@ import { join } from 'node:path';
 import { Client, Connection, WithStartWorkflowOperation } from '@temporalio/client';
 import WebSocket from 'ws';
 import { createRepository } from '../scripts/demo/sample';
-import { startAll, type RunningService } from '../scripts/start-all';
-import { inParallel, percentile } from './latency';
+import { type RunningService, startAll } from '../scripts/start-all';
 import { launched } from './floor/workflow';
+import { inParallel, percentile } from './latency';
 import { call, openService } from './service';
 
 /** Runs for each number of callers. */
@@ -57,7 +57,7 @@ async function load(name: string, callers: number, times: number, one: (n: numbe
   return row(name, callers, samples, performance.now() - startedAt);
 }
 
-/** Hears of ends by the task that shows them. */
+/** Detects ends by the task that shows them. */
 class Ends {
   private readonly waiting = new Map<string, () => void>();
   private readonly ended = new Set<string>();
@@ -68,7 +68,9 @@ class Ends {
         type: string;
         task?: { attempt?: { id: string; result?: string } };
       };
-      if (type !== 'task:updated' || !task?.attempt?.result) return;
+      if (type !== 'task:updated' || !task?.attempt?.result) {
+        return;
+      }
       this.ended.add(task.attempt.id);
       this.waiting.get(task.attempt.id)?.();
     });
@@ -82,7 +84,9 @@ class Ends {
   }
 
   async of(attemptId: string): Promise<void> {
-    if (!this.ended.has(attemptId)) await new Promise<void>((resolve) => this.waiting.set(attemptId, resolve));
+    if (!this.ended.has(attemptId)) {
+      await new Promise<void>((resolve) => this.waiting.set(attemptId, resolve));
+    }
   }
 
   close(): void {
@@ -120,7 +124,9 @@ async function measureRuns(service: RunningService, directory: string): Promise<
     rows.push(
       await load('run', callers, runs, async () => {
         const task = free.pop();
-        if (!task) throw new Error('more callers than tasks');
+        if (!task) {
+          throw new Error('more callers than tasks');
+        }
         const sample = await untilFree(() => run(task.id));
         free.push(task);
         return sample;
@@ -137,7 +143,9 @@ async function untilFree(run: () => Promise<Sample>): Promise<Sample> {
     try {
       return await run();
     } catch (error) {
-      if (!(error instanceof Error) || !error.message.includes('RUN_ACTIVE')) throw error;
+      if (!(error instanceof Error) || !error.message.includes('RUN_ACTIVE')) {
+        throw error;
+      }
     }
   }
 }

@@ -3,7 +3,7 @@ import type { RunningService } from '../scripts/start-all';
 /** Of a service that is measured: open to this machine, without limits, and quiet. */
 export const openService = {
   PATH: process.env.PATH,
-  // As operators run it: our own answers are not checked.
+  // As operators run it: our own responses are not checked.
   NODE_ENV: 'production',
   HOME: process.env.HOME,
   BOARD_AUTH_ENABLED: 'false',
@@ -14,7 +14,7 @@ export const openService = {
   LOG_LEVEL: process.env.LOG_LEVEL ?? 'warn',
 };
 
-/** Calls the API and answers what it answers. @throws Error with the whole answer when that is a refusal */
+/** Calls the API and returns its response. @throws Error with the whole response when that is a refusal */
 export async function call<T>(
   { apiUrl }: Pick<RunningService, 'apiUrl'>,
   method: string,
@@ -26,6 +26,8 @@ export async function call<T>(
     headers: { 'content-type': 'application/json' },
     ...(method === 'GET' ? {} : { body: JSON.stringify(body) }),
   });
-  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
+  if (!response.ok) {
+    throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
+  }
   return (await response.json()) as T;
 }

@@ -6,8 +6,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLog } from '../platform/log/log';
-import type { Collection, Database, EntryLog, LogEntry } from '../stores/collection';
 import { openMongo } from '../stores/mongo/database';
+import type { Collection, Database, EntryLog, LogEntry } from '../stores/port/collection';
 import { openSqlite } from '../stores/sqlite/database';
 
 interface Attempt {
@@ -104,7 +104,9 @@ async function main(): Promise<void> {
   const url = process.env.MONGODB_URL;
   const table: Record<string, Record<string, number>> = {};
   const opened = [await openSqlite({ file: join(directory, 'store.sqlite'), log })];
-  if (url) opened.push(await openMongo({ url, log }));
+  if (url) {
+    opened.push(await openMongo({ url, log }));
+  }
   for (const database of opened) {
     for (const [name, rate] of await benchmark(database)) {
       table[name] = { ...table[name], [`${database.kind}, operations/s`]: rate };

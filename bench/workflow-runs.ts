@@ -1,6 +1,6 @@
 /**
  * What a workflow run costs: until it is accepted and until it is done, with so many callers at a time. Its graph is three
- * prompts in a row, answered without a model, so that everything measured is the service's and Temporal's.
+ * prompts in a row, completed without a model, so that everything measured is the service's and Temporal's.
  *
  *     npm run build && node dist/bench/workflow-runs.js
  */
@@ -49,7 +49,9 @@ async function main(): Promise<void> {
     const began = performance.now();
     const body = JSON.stringify({ dot_source: graph });
     const response = await fetch(`${url}/runs`, { method: 'POST', headers, body });
-    if (!response.ok) throw new Error(await response.text());
+    if (!response.ok) {
+      throw new Error(await response.text());
+    }
     const { id } = (await response.json()) as { id: string };
     const accepted = performance.now() - began;
     await (await fetch(`${url}/runs/${id}/events`, { headers })).text();

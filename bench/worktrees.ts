@@ -9,7 +9,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { makeTempDir } from '../platform/testing/temp-dir';
-import { startAll, type RunningService } from '../scripts/start-all';
+import { type RunningService, startAll } from '../scripts/start-all';
 import { call, openService } from './service';
 
 const files = 10_000;
@@ -47,13 +47,13 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - started;
 }
 
-/** What creation has to ask of git: the base as it is now, and the worktree. */
+/** What creation has to ask of git: the current base, and the worktree. */
 async function bareCreate(repository: string, path: string, branch: string): Promise<void> {
   await git(repository, 'fetch', '--quiet', '--no-tags', 'origin', 'main');
   await git(repository, 'worktree', 'add', '--quiet', '-b', branch, path, 'origin/main');
 }
 
-/** What a merge has to ask of git: the base as it is now, a detached worktree, the merge and the push. */
+/** What a merge has to ask of git: the current base, a detached worktree, the merge and the push. */
 async function bareMerge(repository: string, path: string, branch: string): Promise<void> {
   await git(repository, 'fetch', '--quiet', '--no-tags', 'origin', 'main');
   await git(repository, 'worktree', 'add', '--quiet', '--detach', path, 'origin/main');
@@ -89,7 +89,7 @@ async function roundOfGit(dir: string, repository: string, name: string, timings
   timings.merge.push(await timed(() => bareMerge(repository, join(dir, 'integration'), name)));
 }
 
-/** One round of the service, as a caller sees it. */
+/** One round of the service, as a caller measures it. */
 async function roundOfService(service: RunningService, name: string, timings: Timings): Promise<void> {
   const { id } = await call<Answer>(service, 'POST', '/tasks', { title: name, git: { repo: 'large' } });
   let path = '';
@@ -102,7 +102,7 @@ async function roundOfService(service: RunningService, name: string, timings: Ti
   timings.merge.push(await timed(() => call(service, 'POST', `/tasks/${id}/worktree/merge`, {})));
 }
 
-/** What answers to the calls that are made here have. */
+/** The fields of the responses to the calls made here. */
 interface Answer {
   id: string;
   path: string;

@@ -22,7 +22,7 @@ export const objectName = z.string().regex(/^[0-9a-f]{40}([0-9a-f]{24})?$/);
 
 export const revision = z.number().int().min(1);
 
-/** Name of a configured thing: an agent type, a repository. */
+/** Name of a configured resource: an agent type, a repository. */
 export const slug = z
   .string()
   .min(1)
@@ -37,11 +37,11 @@ export const text = (max: number, min = 0) =>
     .max(max)
     .regex(/^[^\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]*$/, 'must not contain control characters');
 
-/** What `refine` takes to let exactly one of several fields through: other names or forms of the same thing. */
+/** What `refine` takes to let exactly one of several fields through: other names or forms of the same value. */
 export const exactlyOneOf = <N extends string>(...names: N[]) =>
   [
     (value: Partial<Record<N, unknown>>) => names.filter((name) => value[name] !== undefined).length === 1,
-    { path: names.slice(0, 1), message: `exactly one of ${names.join(', ')} must be given` },
+    { path: names.slice(0, 1), message: `exactly one of ${names.join(', ')} is required` },
   ] as const;
 
 /** In a patch, a field that a record may be without: `null` takes it away. */

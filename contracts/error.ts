@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The envelope every refusal leaves in (specification 1, "Errors"). */
+/** The envelope of every refusal (specification 1, "Errors"). */
 export const errorBody = z
   .object({
     error: z.string(),

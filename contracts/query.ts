@@ -13,7 +13,7 @@ export const listPage = (limit: number, most: number) => ({
   cursor: cursor.optional(),
 });
 
-/** The same for a list that can also be read from a place further on: how many items to pass over. */
+/** The same for a list that can also be read from an offset: how many items to pass over. */
 export const paging = (limit: number, most: number) => ({
   ...listPage(limit, most),
   offset: z.coerce.number().int().min(0).max(1_000_000).default(0),
@@ -22,7 +22,7 @@ export const paging = (limit: number, most: number) => ({
 /** Of a list that is an object: the `cursor` of what comes next; absent at its end. */
 export const nextCursor = z.string().optional();
 
-/** Query values that may be repeated, or given once. */
+/** Query values that may be repeated, or occur once. */
 export const several = <T extends z.ZodType>(item: T) =>
   z
     .union([item, z.array(item).max(20)])

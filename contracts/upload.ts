@@ -1,14 +1,14 @@
 import { z } from 'zod';
 
-/** A file that came with a request. It is removed once the request is answered. */
+/** A file that came with a request. It is removed after the response. */
 export interface UploadedFile {
   /** Where it is for now. */
   path: string;
   /** As the caller names it: hostile until it is cleaned. */
   name: string;
-  /** How much of it was kept. */
+  /** How much of it was stored. */
   bytes: number;
-  /** Whether it is larger than a file may be; the rest was not kept. */
+  /** Whether it is larger than a file may be; the rest was not stored. */
   truncated: boolean;
 }
 

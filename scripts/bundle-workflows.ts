@@ -12,7 +12,9 @@ import sdk from '@temporalio/worker/package.json';
 async function bundleWorkflows(bundle: string, workflows: string, entry: string): Promise<void> {
   const hashFile = `${bundle}.sha256`;
   const hash = await hashOf(workflows);
-  if (existsSync(bundle) && (await readFile(hashFile, 'utf8').catch(() => '')) === hash) return;
+  if (existsSync(bundle) && (await readFile(hashFile, 'utf8').catch(() => '')) === hash) {
+    return;
+  }
 
   const { code } = await bundleWorkflowCode({
     workflowsPath: join(workflows, entry),

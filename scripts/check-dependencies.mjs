@@ -13,7 +13,7 @@ import { allowScriptsProblems, auditProblems, lockfileProblems } from './depende
 
 const directory = process.argv[2] ?? dirname(dirname(fileURLToPath(import.meta.url)));
 
-/** What npm says of the lockfile; an object without `vulnerabilities` when it cannot. */
+/** The audit of the lockfile by npm; an object without `vulnerabilities` when it cannot. */
 function audit() {
   const args = ['audit', '--json', '--package-lock-only', '--loglevel=silent', '--fetch-retries=2'];
   const { stdout, error } = spawnSync('npm', args, {
@@ -22,7 +22,9 @@ function audit() {
     maxBuffer: 64 * 1_048_576,
     stdio: ['ignore', 'pipe', 'ignore'],
   });
-  if (error) return { message: error.message };
+  if (error) {
+    return { message: error.message };
+  }
   try {
     return JSON.parse(stdout);
   } catch {
@@ -40,7 +42,9 @@ if (advisories.unavailable) {
   );
 }
 const problems = [...lockfileProblems(lockfile), ...allowScriptsProblems(read('package.json')), ...advisories.problems];
-for (const problem of new Set(problems)) console.error(`- ${problem}`);
+for (const problem of new Set(problems)) {
+  console.error(`- ${problem}`);
+}
 if (problems.length > 0) {
   process.exitCode = 1;
 } else {

@@ -29,7 +29,7 @@ export const allowedLicences = [
   'Unlicense',
 ];
 
-/** Production packages that are let through one by one, with the licence that each was read to have. */
+/** Production packages that are allowed one by one, with the licence that each was read to have. */
 export const licenceExceptions = {
   'caniuse-lite': { declared: 'CC-BY-4.0', why: 'data of which browser knows what; attribution is its notice' },
   unionfs: { declared: undefined, why: 'declares none; its LICENSE file is the Unlicense' },
@@ -40,26 +40,38 @@ const nameAt = (path) => path.slice(path.lastIndexOf('node_modules/') + 'node_mo
 
 /** Whether an SPDX expression of `AND`s or of `OR`s, but not of both, is satisfied by what is allowed. */
 export function isAllowedLicence(expression) {
-  if (typeof expression !== 'string') return false;
+  if (typeof expression !== 'string') {
+    return false;
+  }
   const flat = expression.replace(/^\((.*)\)$/, '$1');
   const allOf = flat.split(' AND ');
   const anyOf = flat.split(' OR ');
-  if (allOf.length > 1 && anyOf.length > 1) return false;
+  if (allOf.length > 1 && anyOf.length > 1) {
+    return false;
+  }
   const isAllowed = (licence) => allowedLicences.includes(licence);
   return allOf.length > 1 ? allOf.every(isAllowed) : anyOf.some(isAllowed);
 }
 
 function licenceProblems(path, { license, version, dev }) {
   const name = nameAt(path);
-  if (dev || isAllowedLicence(license)) return [];
-  if (Object.hasOwn(licenceExceptions, name) && licenceExceptions[name].declared === license) return [];
+  if (dev || isAllowedLicence(license)) {
+    return [];
+  }
+  if (Object.hasOwn(licenceExceptions, name) && licenceExceptions[name].declared === license) {
+    return [];
+  }
   return [`${name} ${version}: the licence ${license ?? '(none declared)'} is not on the list of allowed ones`];
 }
 
 function originProblems(path, { version, resolved, integrity, link, inBundle }) {
   const name = nameAt(path);
-  if (link) return [`${name}: is a link to a folder`];
-  if (!path.startsWith('node_modules/')) return [`${path}: is a folder beside node_modules`];
+  if (link) {
+    return [`${name}: is a link to a folder`];
+  }
+  if (!path.startsWith('node_modules/')) {
+    return [`${path}: is a folder beside node_modules`];
+  }
   return [
     ...(integrity?.startsWith('sha512-') || inBundle ? [] : [`${name} ${version}: has no SHA-512 integrity`]),
     // Without an address npm takes the package from the configured registry; any other source has to be written here.
@@ -73,7 +85,9 @@ function originProblems(path, { version, resolved, integrity, link, inBundle }) 
  * @returns one sentence for each thing that is wrong
  */
 export function lockfileProblems(lockfile, known = installScripts) {
-  if (lockfile.lockfileVersion !== 3) return ['the lockfile is not of version 3'];
+  if (lockfile.lockfileVersion !== 3) {
+    return ['the lockfile is not of version 3'];
+  }
   const entries = Object.entries(lockfile.packages).filter(([path]) => path !== '');
   const scripted = new Set(entries.filter(([, entry]) => entry.hasInstallScript).map(([path]) => nameAt(path)));
   return [
@@ -88,7 +102,7 @@ export function lockfileProblems(lockfile, known = installScripts) {
 }
 
 /**
- * @param manifest parsed package.json, whose `allowScripts` says which install scripts npm runs
+ * @param manifest parsed package.json, whose `allowScripts` lists which install scripts npm runs
  * @returns one sentence for each name that only one of the two lists has, or that is no plain name
  */
 export function allowScriptsProblems({ allowScripts = {} }, known = installScripts) {
@@ -103,20 +117,22 @@ export function allowScriptsProblems({ allowScripts = {} }, known = installScrip
   ];
 }
 
-/** Statuses with which a registry says that it has no audits, as mirrors do. */
+/** Statuses of a registry without audits, as mirrors do. */
 const withoutAudits = [404, 405, 501];
 
-/** Severities that are not accepted: what is shipped is held to more than what builds and tests it. */
+/** Severities that are not accepted: the rules for what is shipped are stricter than for what builds and tests it. */
 export const refusedSeverities = { production: ['high', 'critical'], development: ['critical'] };
 
 /**
  * @param report what `npm audit --json` printed, parsed
  * @param lockfile the parsed lockfile that was audited
  * @returns `problems` to fail with; `unavailable` when the registry has no advisories to ask for, which no change of
- *   ours can mend. A registry that has them and does not answer is a problem.
+ *   ours can mend. A registry that has them and does not respond is a problem.
  */
 export function auditProblems(report, { packages }) {
-  if (withoutAudits.includes(report?.statusCode)) return { problems: [], unavailable: true };
+  if (withoutAudits.includes(report?.statusCode)) {
+    return { problems: [], unavailable: true };
+  }
   if (typeof report?.vulnerabilities !== 'object') {
     return { problems: [`the registry gave no advisories: ${report?.message ?? 'no report'}`], unavailable: false };
   }

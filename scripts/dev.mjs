@@ -18,7 +18,9 @@ const everyMs = 1_000;
 const configurationErrorExitCode = 2;
 
 const stopping = new AbortController();
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => stopping.abort());
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+  process.on(signal, () => stopping.abort());
+}
 
 const say = (text) => console.error(`dev: ${text}`);
 
@@ -49,11 +51,19 @@ let failedAt = 0;
 /** @returns whether `dist/` is built from the sources as they are */
 async function isBuilt() {
   const changed = changedAt();
-  if (changed <= builtAt()) return true;
-  if (changed <= failedAt) return false;
-  if (await build()) return true;
+  if (changed <= builtAt()) {
+    return true;
+  }
+  if (changed <= failedAt) {
+    return false;
+  }
+  if (await build()) {
+    return true;
+  }
   failedAt = changed;
-  if (!stopping.signal.aborted) say('the sources do not compile; waiting for a change');
+  if (!stopping.signal.aborted) {
+    say('the sources do not compile; waiting for a change');
+  }
   return false;
 }
 
@@ -66,24 +76,36 @@ async function restart() {
   if (previous) {
     say('the sources have changed, restarting');
     await end(previous);
-    if (stopping.signal.aborted) return;
+    if (stopping.signal.aborted) {
+      return;
+    }
   }
   running = builtAt();
   const started = (service = start('dist/scripts/start.js'));
   void started.exited.then((code) => {
-    if (service !== started) return;
+    if (service !== started) {
+      return;
+    }
     service = undefined;
-    if (stopping.signal.aborted) return;
+    if (stopping.signal.aborted) {
+      return;
+    }
     if (code === configurationErrorExitCode) {
       process.exitCode = code;
       stopping.abort();
-    } else say(`the service has ended (${code ?? 'killed'}); waiting for a change`);
+    } else {
+      say(`the service has ended (${code ?? 'killed'}); waiting for a change`);
+    }
   });
 }
 
 while (!stopping.signal.aborted) {
   // Compared by the build and not by whether this process made it: tests that run beside it build too.
-  if ((await isBuilt()) && builtAt() !== running && !stopping.signal.aborted) await restart();
+  if ((await isBuilt()) && builtAt() !== running && !stopping.signal.aborted) {
+    await restart();
+  }
   await delay(everyMs, undefined, { signal: stopping.signal }).catch(() => undefined);
 }
-if (service) await end(service);
+if (service) {
+  await end(service);
+}

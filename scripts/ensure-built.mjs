@@ -20,10 +20,15 @@ const isSource = (name) => /^(?!.*\.test\.ts$).*\.ts$/.test(name) || /^(tsconfig
 /** Every file the build depends on. */
 function* sources(directory) {
   for (const entry of readdirSync(directory, { withFileTypes: true })) {
-    if (entry.name.startsWith('.') || notSources.has(entry.name)) continue;
+    if (entry.name.startsWith('.') || notSources.has(entry.name)) {
+      continue;
+    }
     const path = join(directory, entry.name);
-    if (entry.isDirectory()) yield* sources(path);
-    else if (isSource(entry.name)) yield path;
+    if (entry.isDirectory()) {
+      yield* sources(path);
+    } else if (isSource(entry.name)) {
+      yield path;
+    }
   }
 }
 
@@ -34,7 +39,9 @@ export const builtAt = () => statSync(stamp, { throwIfNoEntry: false })?.mtimeMs
 export function changedAt() {
   let newest = 0;
   // A file may go between the listing and this.
-  for (const path of sources(root)) newest = Math.max(newest, statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0);
+  for (const path of sources(root)) {
+    newest = Math.max(newest, statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0);
+  }
   return newest;
 }
 
@@ -42,13 +49,17 @@ const isFresh = () => builtAt() > 0 && changedAt() <= builtAt();
 
 /**
  * Removes what was compiled from sources that are gone: `contract.js` left behind would be found before the
- * `contract/index.js` that has taken its place.
+ * `contract/index.js` that has replaced it.
  */
 export function removeOrphans(sourceRoot, outputRoot) {
   for (const name of readdirSync(outputRoot, { recursive: true })) {
     const stem = /^(?!.*\bnode_modules\b)(.+)\.js(?:\.map)?$/.exec(name)?.[1];
-    if (stem === undefined || bundle.test(stem)) continue;
-    if (!existsSync(join(sourceRoot, `${stem}.ts`))) rmSync(join(outputRoot, name));
+    if (stem === undefined || bundle.test(stem)) {
+      continue;
+    }
+    if (!existsSync(join(sourceRoot, `${stem}.ts`))) {
+      rmSync(join(outputRoot, name));
+    }
   }
 }
 
@@ -57,14 +68,18 @@ const bundle = /(?:^|-)workflow-bundle$/;
 
 function run(...args) {
   const { status } = spawnSync(process.execPath, args, { cwd: root, stdio: ['ignore', 2, 2] });
-  if (status !== 0) throw new Error(`The build failed: node ${args.join(' ')}`);
+  if (status !== 0) {
+    throw new Error(`The build failed: node ${args.join(' ')}`);
+  }
 }
 
 /** @throws Error when the build fails; its output is on standard error */
 export async function ensureBuilt() {
-  if (isFresh()) return;
+  if (isFresh()) {
+    return;
+  }
   mkdirSync(dist, { recursive: true });
-  // The holder keeps the lock fresh while it builds, except that a synchronous step blocks that: hence the long limit.
+  // The holder refreshes the lock while it builds, except that a synchronous step blocks that: hence the long limit.
   const lock = {
     lockfilePath: join(dist, '.build-lock'),
     stale: 300_000,
@@ -72,7 +87,9 @@ export async function ensureBuilt() {
   };
   const unlock = await lockfile.lock(root, lock);
   try {
-    if (isFresh()) return;
+    if (isFresh()) {
+      return;
+    }
     // A source that is saved while the compiler runs is newer than this, and is built next time.
     const startedAt = new Date();
     removeOrphans(root, dist);

@@ -1,14 +1,14 @@
 import { writeFile } from 'node:fs/promises';
 import { Client, Connection } from '@temporalio/client';
-import { endpointList } from '../api/openapi/endpoint-list';
 import { startApi } from '../api/start';
+import { endpointList } from '../api/system/openapi/endpoint-list';
 import { readEnvironment } from '../platform/config/env';
-import type { OpenApiDocument } from '../platform/http/openapi';
+import type { OpenApiDocument } from '../platform/http/routing/openapi';
 import { createLog } from '../platform/log/log';
 import { makeTempDir } from '../platform/testing/temp-dir';
 
 /** Where the list is, from the root of the project. */
-export const endpointsPage = 'docs/endpoints.md';
+export const endpointsPage = 'docs/use/endpoints.md';
 
 const introduction = `# Endpoints
 
@@ -16,8 +16,8 @@ Every endpoint with the permission it needs, from the contracts that validate it
 What each takes and answers is in \`GET /api/openapi.json\`; what they have in common in [http.md](http.md).
 `;
 
-/** The page as it should be, from an API that is started for it; no Temporal is needed to describe what does. */
-export async function describeEndpoints(): Promise<string> {
+/** Reads the OpenAPI document from an API that is started for it; no Temporal is needed to describe what uses it. */
+export async function readOpenApi(): Promise<OpenApiDocument> {
   const directory = await makeTempDir('endpoints');
   const connection = Connection.lazy({ address: '127.0.0.1:1' });
   try {
@@ -25,8 +25,7 @@ export async function describeEndpoints(): Promise<string> {
     const env = readEnvironment({ ...settings, BOARD_DATA_DIR: directory.path });
     const api = await startApi(env, createLog({ name: 'endpoints', level: 'silent' }), new Client({ connection }));
     try {
-      const document = (await (await fetch(`${api.url}/api/openapi.json`)).json()) as OpenApiDocument;
-      return `${introduction}\n${endpointList(document)}\n`;
+      return (await (await fetch(`${api.url}/api/openapi.json`)).json()) as OpenApiDocument;
     } finally {
       await api.close();
     }
@@ -36,4 +35,11 @@ export async function describeEndpoints(): Promise<string> {
   }
 }
 
-if (require.main === module) void describeEndpoints().then((page) => writeFile(endpointsPage, page));
+/** Writes the page of endpoints as it should be. */
+export async function describeEndpoints(): Promise<string> {
+  return `${introduction}\n${endpointList(await readOpenApi())}\n`;
+}
+
+if (require.main === module) {
+  void describeEndpoints().then((page) => writeFile(endpointsPage, page));
+}

@@ -1,8 +1,8 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 
 const project = fileURLToPath(new URL('../test/support/mongo-java', import.meta.url));
 const source = join(project, 'src/main/java/runboard/WireServer.java');
@@ -15,7 +15,9 @@ const isCurrent = () =>
 
 /** Compiles the server once; later runs need Java only. */
 function build() {
-  if (isCurrent()) return;
+  if (isCurrent()) {
+    return;
+  }
   const maven = spawnSync('mvn', ['-q', '-B', 'compile'], { cwd: project, encoding: 'utf8' });
   if (maven.error || maven.status !== 0) {
     const reason = maven.error ? maven.error.message : `${maven.stdout}${maven.stderr}`.trim();
@@ -47,7 +49,9 @@ function firstLine(server) {
  */
 export async function startMongo() {
   const given = process.env.MONGODB_URL;
-  if (given) return { url: given, inMemory: false, stop: async () => {} };
+  if (given) {
+    return { url: given, inMemory: false, stop: async () => {} };
+  }
   build();
   const classPath = [join(project, 'target/classes'), join(dependencies, '*')].join(delimiter);
   // The server ends with its standard input, so it cannot outlive us however we end.

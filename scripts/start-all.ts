@@ -1,22 +1,22 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { readEnvironment, type Environment } from '../platform/config/env';
+import { type Environment, readEnvironment } from '../platform/config/env';
 import { environmentOfPart } from '../platform/config/part-settings';
 import { withSecretFiles } from '../platform/config/secret-files';
 import { isDiskFull, namingFullDisk } from '../platform/errors/disk-full';
 import { fileDestination, openLogFile } from '../platform/log/file-destination';
 import { createLog, type Log } from '../platform/log/log';
-import { awaitSpace } from '../platform/processes/await-space';
-import { claimPort } from '../platform/processes/claim-port';
 import { claimDataDirectory } from '../platform/processes/data-directory';
-import { nodePart, type NodePart } from '../platform/processes/node-part';
+import { awaitSpace } from '../platform/processes/disk/await-space';
+import { claimPort } from '../platform/processes/parts/claim-port';
+import { type NodePart, nodePart } from '../platform/processes/parts/node-part';
+import { supervise, type SuperviseOptions, type Supervision } from '../platform/processes/parts/supervisor';
+import { tail } from '../platform/processes/parts/tail';
 import { endStoppedLockHolders } from '../platform/processes/stopped-lock-holders';
-import { supervise, type SuperviseOptions, type Supervision } from '../platform/processes/supervisor';
-import { tail } from '../platform/processes/tail';
-import { databaseName } from '../stores/open';
-import { findTemporalBinary } from '../platform/temporal/binary';
-import { embeddedServer } from '../platform/temporal/embedded-server';
+import { findTemporalBinary } from '../platform/temporal/embedded/binary';
+import { embeddedServer } from '../platform/temporal/embedded/embedded-server';
+import { databaseName } from '../stores/port/open';
 
 export interface StartOptions {
   /** Instead of the process environment. */
@@ -172,12 +172,16 @@ const partGraceMs = 20_000;
 function entryPoint(folder: string): string {
   const parent = dirname(__dirname);
   const script = join(parent, basename(parent) === 'dist' ? '' : 'dist', folder, 'main.js');
-  if (!existsSync(script)) throw new PartNotReadyError(`${script} is missing. Run \`npm run build\`.`);
+  if (!existsSync(script)) {
+    throw new PartNotReadyError(`${script} is missing. Run \`npm run build\`.`);
+  }
   return script;
 }
 
 function supervisorLog(level: string, file: string | undefined): Log {
-  if (!file) return createLog({ name: 'start', level });
+  if (!file) {
+    return createLog({ name: 'start', level });
+  }
   return createLog({ name: 'start', level }, fileDestination(openLogFile(file)));
 }
 
@@ -186,14 +190,18 @@ function withoutDisk(open: () => Log): Log {
   try {
     return open();
   } catch (error) {
-    if (!isDiskFull(error)) throw error;
+    if (!isDiskFull(error)) {
+      throw error;
+    }
     return createLog({ name: 'start', level: 'silent' });
   }
 }
 
 /** A wildcard address is one to listen on, not one to open. */
 function urlHost(host: string): string {
-  if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
+  if (host === '0.0.0.0' || host === '::') {
+    return '127.0.0.1';
+  }
   return host.includes(':') ? `[${host}]` : host;
 }
 
@@ -203,7 +211,7 @@ interface ReadyOptions {
   logFile?: (part: string) => string;
 }
 
-/** Waits until every part says that it is ready; ends all of them when one does not. */
+/** Waits until every part reports that it is ready; ends all of them when one does not. */
 async function untilReady(parts: NodePart[], supervision: Supervision, options: ReadyOptions): Promise<void> {
   const { readyWithinMs = 90_000, signal, logFile } = options;
   const state = { ended: false };
@@ -211,7 +219,9 @@ async function untilReady(parts: NodePart[], supervision: Supervision, options: 
   const deadline = performance.now() + readyWithinMs;
   for (;;) {
     const waitingFor = parts.find((part) => !part.isReady());
-    if (!waitingFor) return;
+    if (!waitingFor) {
+      return;
+    }
     if (state.ended || signal?.aborted || performance.now() >= deadline) {
       await supervision.stop();
       signal?.throwIfAborted();

@@ -1,14 +1,14 @@
 import { EnvironmentError } from '../platform/config/env';
 import { DiskFullError } from '../platform/errors/disk-full';
 import { createLog } from '../platform/log/log';
-import { PortInUseError } from '../platform/processes/claim-port';
 import { DataDirectoryInUseError } from '../platform/processes/data-directory';
 import { makeFilesPrivate } from '../platform/processes/operator-umask';
-import { configurationErrorExitCode } from '../platform/processes/part';
+import { PortInUseError } from '../platform/processes/parts/claim-port';
+import { configurationErrorExitCode } from '../platform/processes/parts/part';
 import { TemporalUnavailableError } from '../platform/temporal/unavailable-error';
-import { everySmallService, PartNotReadyError, startAll, type RunningService } from './start-all';
+import { everySmallService, PartNotReadyError, type RunningService, startAll } from './start-all';
 
-/** What the user can put right: said in a sentence, without a stack. */
+/** Errors that the user can correct: reported in a sentence, without a stack. */
 const expected = [
   EnvironmentError,
   PortInUseError,
@@ -46,12 +46,16 @@ async function main(): Promise<number> {
   try {
     service = await startAll({ signal: stopping.signal, services: everySmallService });
   } catch (error) {
-    if (error instanceof Interrupted) return 0;
+    if (error instanceof Interrupted) {
+      return 0;
+    }
     if (error instanceof DiskFullError) {
       console.error(error.message);
       return 1;
     }
-    if (!expected.some((kind) => error instanceof kind)) throw error;
+    if (!expected.some((kind) => error instanceof kind)) {
+      throw error;
+    }
     console.error((error as Error).message);
     return configurationErrorExitCode;
   }
@@ -61,7 +65,7 @@ async function main(): Promise<number> {
 
 /** The parts end with this process, in order: each of them notices that its supervisor is gone. */
 function fail(error: unknown): void {
-  createLog({ name: 'start', level: 'fatal' }).fatal({ err: error }, 'the supervisor failed');
+  createLog({ name: 'start', level: 'fatal' }).fatal({ err: error }, 'supervisor failed');
   process.exit(1);
 }
 process.on('uncaughtException', fail);

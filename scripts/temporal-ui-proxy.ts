@@ -1,7 +1,7 @@
 import { createLog } from '../platform/log/log';
-import { endInOrder } from '../platform/processes/lifecycle';
-import { configurationErrorExitCode } from '../platform/processes/part';
-import { startUiProxy } from '../platform/temporal/ui-proxy';
+import { endInOrder } from '../platform/processes/parts/lifecycle';
+import { configurationErrorExitCode } from '../platform/processes/parts/part';
+import { startUiProxy } from '../platform/temporal/embedded/ui-proxy';
 
 /** The proxy before a Temporal UI that has no checks of its own, in a container: `<host>:<port>` of it, and our port. */
 async function main(): Promise<void> {

@@ -1,6 +1,6 @@
 /**
  * Runs the published Python clients of both revisions of the bitmap index against a server of ours. Needs Python 3 and
- * PyPI; fails when it has them not. Each client gets a virtual environment of its own, kept in the cache directory.
+ * PyPI; fails when it has them not. Each client gets a virtual environment of its own, stored in the cache directory.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -23,7 +23,9 @@ const clients = [
 
 function run(program, args) {
   const { status, error } = spawnSync(program, args, { stdio: ['ignore', 2, 2] });
-  if (error ?? status !== 0) throw new Error(`${program} ${args.join(' ')} failed${error ? `: ${error.message}` : ''}`);
+  if (error ?? status !== 0) {
+    throw new Error(`${program} ${args.join(' ')} failed${error ? `: ${error.message}` : ''}`);
+  }
 }
 
 /** A Python that has these packages. */
@@ -31,7 +33,9 @@ function pythonWith(packages) {
   const directory = join(cache, createHash('sha256').update(packages.join(' ')).digest('hex').slice(0, 16));
   const python = join(directory, 'bin', 'python');
   const stamp = join(directory, 'complete');
-  if (existsSync(stamp)) return python;
+  if (existsSync(stamp)) {
+    return python;
+  }
   rmSync(directory, { recursive: true, force: true });
   mkdirSync(cache, { recursive: true });
   run('python3', ['-m', 'venv', directory]);
@@ -47,8 +51,12 @@ async function startServer(directory) {
   });
   for await (const line of createInterface({ input: child.stdout })) {
     const { url, level, msg } = JSON.parse(line);
-    if (level === 'fatal') throw new Error(msg);
-    if (!url) continue;
+    if (level === 'fatal') {
+      throw new Error(msg);
+    }
+    if (!url) {
+      continue;
+    }
     child.stdout.resume();
     return { child, address: new URL(url).host };
   }
@@ -66,7 +74,9 @@ for (const { script, packages } of clients) {
       stdio: ['ignore', 'inherit', 'inherit'],
     });
     const [code] = await once(client, 'exit');
-    if (code !== 0) throw new Error(`${script} failed`);
+    if (code !== 0) {
+      throw new Error(`${script} failed`);
+    }
   } finally {
     child.kill('SIGTERM');
     await once(child, 'exit');

@@ -5,9 +5,11 @@ import { startMongo } from './mongo-server.mjs';
 const [command, ...args] = process.argv.slice(2);
 
 try {
-  if (!command) throw new Error('Say which command to run with a MongoDB.');
+  if (!command) {
+    throw new Error('Say which command to run with a MongoDB.');
+  }
   const mongo = await startMongo();
-  // Tests are told when the server is the stand-in, which is not as exact as MongoDB in what it answers.
+  // Tests know when the server is the stand-in, whose responses are not as exact as MongoDB's.
   const env = { ...process.env, MONGODB_URL: mongo.url, ...(mongo.inMemory && { MONGODB_IN_MEMORY: '1' }) };
   const child = spawn(command, args, { stdio: 'inherit', env });
   process.exitCode = await new Promise((resolve, reject) => {

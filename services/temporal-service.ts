@@ -1,17 +1,17 @@
 import type { Client } from '@temporalio/client';
 import type { NativeConnection, WorkerOptions } from '@temporalio/worker';
-import { environmentOrExit, orExit } from '../platform/config/process-environment';
 import type { PartEnvironment } from '../platform/config/part-settings';
-import { ListenError } from '../platform/http/server';
+import { environmentOrExit, orExit } from '../platform/config/process-environment';
+import { ListenError } from '../platform/http/server/server';
 import { createLog, type Log } from '../platform/log/log';
-import { awaitSpace } from '../platform/processes/await-space';
-import { announceReady, endInOrder } from '../platform/processes/lifecycle';
+import { awaitSpace } from '../platform/processes/disk/await-space';
 import { makeFilesPrivate } from '../platform/processes/operator-umask';
-import { configurationErrorExitCode } from '../platform/processes/part';
+import { announceReady, endInOrder } from '../platform/processes/parts/lifecycle';
+import { configurationErrorExitCode } from '../platform/processes/parts/part';
 import { connectClient, connectWorker } from '../platform/temporal/connect';
-import { discoverTemporal } from '../platform/temporal/discover';
-import { temporalSecurity } from '../platform/temporal/security';
+import { discoverTemporal } from '../platform/temporal/embedded/discover';
 import { installRuntime } from '../platform/temporal/runtime';
+import { temporalSecurity } from '../platform/temporal/security';
 
 type ServiceName = 'plants' | 'workflow-runs';
 
@@ -72,7 +72,7 @@ export async function runTemporalService(options: TemporalServiceOptions): Promi
   try {
     service = await start({ env, log, client, connection, workflows: { workflowBundle: { codePath } } });
   } catch (error) {
-    log.fatal({ err: error }, 'cannot start');
+    log.fatal({ err: error }, 'start failed');
     process.exit(error instanceof ListenError || isMisconfigured(error) ? configurationErrorExitCode : 1);
   }
   close = async () => {

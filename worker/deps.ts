@@ -1,22 +1,21 @@
-import { createDeliveryActivities } from '../activities/commands';
-import { AgentStops } from '../activities/agent-stops';
-import { LiveAgents } from '../activities/live-agents';
-import type { AgentConfig } from '../contracts/agent-config';
-import { createCompletionGate } from '../runs/ceremonies/completion-gate';
-import { gatedBoard } from '../stores/board-files/gated-board';
+import { createDeliveryActivities } from '../activities/agent-run/commands/activities';
+import { AgentStops } from '../activities/agent-run/dispatch/agent-stops';
+import { LiveAgents } from '../activities/agent-run/dispatch/live-agents';
+import type { AgentConfig } from '../contracts/settings/agent-config';
+import { createCompletionGate } from '../stores/board-files/wrappers/completion-gate';
+import { gatedBoard } from '../stores/board-files/wrappers/gated-board';
 import { workerQueue } from '../workflows/queues';
-import { createBoardActivities } from './board-activities';
-import { createHostActivities } from './host-activities';
-import { answerHostQuestions } from './host-questions';
-import { openShared, type WorkerParts } from './shared';
+import { createBoardActivities } from './activities/board-activities';
+import { createHostActivities } from './activities/host-activities';
+import { openShared, type WorkerParts } from './activities/shared';
+import { createHostService } from './host-service';
 
 /** Builds every store, provider and activity of a worker process: the only place where they meet. */
 export async function createWorkerDependencies(parts: WorkerParts) {
   const { env, log, hostId, workerId, self, board, client, leaving, stopping } = parts;
   const shared = await openShared(parts);
-  const { stores, usual, probing, approvals } = shared;
-  const { ceremonies, traces, featureSettings: settings } = stores;
-  const completionGate = createCompletionGate({ ceremonies, traces, settings });
+  const { stores, common, probing, approvals } = shared;
+  const completionGate = createCompletionGate(stores);
   const live = new LiveAgents();
   const stops = new AgentStops();
   const queue = workerQueue(hostId, workerId);
@@ -25,21 +24,22 @@ export async function createWorkerDependencies(parts: WorkerParts) {
     hosts: stores.hosts,
     worktrees: stores.worktrees,
     attempts: stores.attempts,
-    admission: usual.admission,
+    scheduledLaunches: stores.scheduledLaunches,
+    admission: common.admission,
     approvals: { store: stores.approvals, service: approvals },
     probing: {
       hostId,
       agents: stores.agents,
-      manifests: stores.manifests,
+      manifests: stores.hostManifests,
       look: (agent: AgentConfig) => probing.look(agent),
       log,
-      now: usual.now,
+      now: common.now,
     },
-    /** This process's own queue, and what is done on it. */
+    /** This process's own queue, and its activities. */
     queue,
-    workerActivities: createDeliveryActivities({ ...usual, commands: stores.commands, live, stops }),
+    workerActivities: createDeliveryActivities({ ...common, commands: stores.commands, live, stops }),
     boardActivities: board && createBoardActivities(shared, { env, client, board: gatedBoard(board, completionGate) }),
     hostActivities,
-    hostQuestions: answerHostQuestions(hostActivities, usual.proofs),
+    hostService: createHostService(hostActivities, common.proofs),
   };
 }

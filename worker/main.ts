@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { environmentOrExit, orExit } from '../platform/config/process-environment';
 import { createLog } from '../platform/log/log';
-import { announceReady, endInOrder } from '../platform/processes/lifecycle';
 import { makeFilesPrivate } from '../platform/processes/operator-umask';
+import { announceReady, endInOrder } from '../platform/processes/parts/lifecycle';
 import { temporalSecurity } from '../platform/temporal/security';
 import { AgentUserError } from '../providers/agents/user/agent-user';
-import { startWorker, type RunningWorker } from './start';
+import { type RunningWorker, startWorker } from './start';
 
 /** The bundle that `npm run build` leaves beside the compiled code. */
 const codePath = join(__dirname, '..', 'workflow-bundle.js');
@@ -24,11 +24,13 @@ async function main(): Promise<void> {
       starting.abort(new Error('The worker is ending.'));
       await started.worker?.close();
     },
-    hurry: () => started.worker?.hurry(),
+    skipDrain: () => started.worker?.skipDrain(),
   });
   const worker = await startWorker(env, log, { workflowBundle: { codePath } }, starting.signal).catch(
     (error: unknown) => {
-      if (!(error instanceof AgentUserError)) throw error;
+      if (!(error instanceof AgentUserError)) {
+        throw error;
+      }
       process.stderr.write(`${error.message}\n`);
       process.exit(2);
     },

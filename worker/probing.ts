@@ -1,27 +1,27 @@
-import type { AgentConfig } from '../contracts/agent-config';
+import type { AgentConfig } from '../contracts/settings/agent-config';
 import type { Log } from '../platform/log/log';
-import type { AgentConfigStore } from '../stores/agent-config-store';
-import type { HostManifestStore } from '../stores/host-manifest-store';
+import type { HostManifestStore } from '../stores/runs/hosts/host-manifest-store';
+import type { AgentConfigStore } from '../stores/settings/agent-config-store';
 
 export interface ProbingDependencies {
   hostId: string;
   agents: Pick<AgentConfigStore, 'read'>;
   manifests: Pick<HostManifestStore, 'get'>;
-  /** Probes an agent, unless what is known of it still counts. */
+  /** Probes an agent, unless its last probe still counts. */
   look: (agent: AgentConfig) => Promise<void>;
   log: Log;
   now: () => Date;
 }
 
-/** How often it is looked whether an agent has to be probed, in milliseconds. */
+/** How often the need for a probe is checked, in milliseconds. */
 const everyMs = 10_000;
 
 /** How long a failed probe counts before the next one, in milliseconds; it may have started the agent's program. */
 const failedForMs = 30_000;
 
 /**
- * Keeps what this host's agents can do on record, so that routing knows it: an agent is probed when it is configured anew,
- * every five minutes, and every half minute while its probe fails.
+ * Maintains the record of what this host's agents can do, for routing: an agent is probed when its configuration changes, every
+ * five minutes, and every half minute while its probe fails.
  */
 export function startProbing(deps: ProbingDependencies): { close(): Promise<void> } {
   let closed = false;
@@ -29,7 +29,7 @@ export function startProbing(deps: ProbingDependencies): { close(): Promise<void
   const next = () => {
     round = round
       .then(() => (closed ? undefined : probeDue(deps, () => closed)))
-      .catch((error: unknown) => deps.log.warn({ err: error }, 'agents could not be probed'));
+      .catch((error: unknown) => deps.log.warn({ err: error }, 'agent probing failed'));
   };
   next();
   const timer = setInterval(next, everyMs);
@@ -45,18 +45,24 @@ export function startProbing(deps: ProbingDependencies): { close(): Promise<void
 async function probeDue(deps: ProbingDependencies, stopped: () => boolean): Promise<void> {
   const { agents } = await deps.agents.read();
   for (const agent of agents) {
-    if (stopped()) return;
-    if (agent.enabled && (await isDue(deps, agent))) await deps.look(agent).catch(notProbed(deps, agent));
+    if (stopped()) {
+      return;
+    }
+    if (agent.enabled && (await isDue(deps, agent))) {
+      await deps.look(agent).catch(notProbed(deps, agent));
+    }
   }
 }
 
 const notProbed =
   ({ log }: ProbingDependencies, { type }: AgentConfig) =>
   (error: unknown) =>
-    log.warn({ err: error, agent: type }, 'the agent could not be probed');
+    log.warn({ err: error, agent: type }, 'agent probe failed');
 
 async function isDue({ manifests, hostId, now }: ProbingDependencies, agent: AgentConfig): Promise<boolean> {
   const known = await manifests.get(hostId, agent);
-  if (known?.manifest.probe.state !== 'failed') return true;
+  if (known?.manifest.probe.state !== 'failed') {
+    return true;
+  }
   return now().getTime() - Date.parse(known.probedAt) >= failedForMs;
 }

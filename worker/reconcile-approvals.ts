@@ -1,12 +1,12 @@
-import type { Approvals } from '../approvals/approvals';
-import type { ApprovalStore } from '../stores/approval-store';
+import type { ApprovalStore } from '../stores/runs/approval-store';
+import type { Approvals } from '../workflows/run-approval/client';
 
 /**
- * Sees to it that every pending request for approval has its workflow: whoever asked may have died between writing the
- * record and starting it, and Temporal's database may have been lost.
+ * Ensures that every pending request for approval has its workflow: the requester may have died between writing the record and
+ * starting it, and Temporal's database may have been lost.
  *
  * @param options.overdueOnly only those whose time is over, which a running workflow would have ended
- * @throws AggregateError when some could not be seen to; every other one has been
+ * @throws AggregateError when some could not be reconciled; every other one has been
  */
 export async function reconcileApprovals(
   { store, service }: { store: Pick<ApprovalStore, 'pending'>; service: Pick<Approvals, 'supervise'> },
@@ -17,5 +17,7 @@ export async function reconcileApprovals(
   for await (const approval of store.pending({ pageSize, ...overdue })) {
     await service.supervise(approval).catch((error: unknown) => failures.push(error));
   }
-  if (failures.length > 0) throw new AggregateError(failures, `${failures.length} approvals could not be seen to.`);
+  if (failures.length > 0) {
+    throw new AggregateError(failures, `${failures.length} approvals could not be reconciled.`);
+  }
 }

@@ -2,37 +2,36 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Worker, type WorkerOptions } from '@temporalio/worker';
-import type { WorkerEnvironment } from '../platform/config/part-settings';
-import type { Log } from '../platform/log/log';
-import { awaitSpace } from '../platform/processes/await-space';
-import { openDataDirectory } from '../platform/processes/data-directory';
-import { identifySelf } from '../platform/processes/identity';
-import { secretValues } from '../platform/config/secret-values';
-import { hideOwnSecrets } from '../platform/log/own-secrets';
-import { connectClient, connectWorker } from '../platform/temporal/connect';
-import { discoverTemporal } from '../platform/temporal/discover';
-import { temporalSecurity } from '../platform/temporal/security';
-import { ensureSearchAttributes } from '../platform/temporal/ensure-search-attributes';
-import { createBoard } from '../stores/board-files/board';
-import { openBoardHome } from '../stores/board-home';
-import { openDatabase, storeOptions } from '../stores/open';
-import { attemptDirectories, removeFilesOfEnded } from '../activities/attempt-files';
+import { attemptDirectories, removeFilesOfEnded } from '../activities/agent-run/dispatch/attempt-files';
 import { removeLocksOfRemoved } from '../activities/worktree/removed-locks';
-import { boardQueue, hostQueue } from '../workflows/queues';
+import type { WorkerEnvironment } from '../platform/config/part-settings';
+import { secretValues } from '../platform/config/secret-values';
+import type { Log } from '../platform/log/log';
+import { hideOwnSecrets } from '../platform/log/own-secrets';
+import { openDataDirectory } from '../platform/processes/data-directory';
+import { awaitSpace } from '../platform/processes/disk/await-space';
+import { identifySelf } from '../platform/processes/identity';
 import { createActivityFence } from '../platform/temporal/activity-fence';
-import { activityCallers } from './activity-callers';
+import { connectClient, connectWorker } from '../platform/temporal/connect';
+import { discoverTemporal } from '../platform/temporal/embedded/discover';
+import { ensureSearchAttributes } from '../platform/temporal/ensure-search-attributes';
+import { installRuntime } from '../platform/temporal/runtime';
+import { temporalSecurity } from '../platform/temporal/security';
+import { createBoard } from '../stores/board-files/board';
+import { openDatabase, storeOptions } from '../stores/port/open';
+import { openBoardHome } from '../stores/system/board-home';
+import { ensureSchedules, reconcileNow } from '../workflows/clients/schedules';
+import { boardQueue, hostQueue } from '../workflows/queues';
+import { reconcileLaunchSchedules } from '../workflows/scheduled-launch/reconcile-client';
+import { reconcileWorktrees } from '../workflows/worktree/reconcile-client';
+import { activityCallers } from './activities/activity-callers';
+import type { WorkerParts } from './activities/shared';
 import { createWorkerDependencies } from './deps';
+import { startHeartbeat } from './heartbeat';
 import { hostIdOf } from './host';
 import { watchForLostWorkers, workerIdentity } from './lost-workers';
-import { reconcileWorktrees } from './reconcile';
-import type { WorkerParts } from './shared';
-import { startUpkeep } from './upkeep';
 import { startProbing } from './probing';
-import { installRuntime } from '../platform/temporal/runtime';
 import { reconcileApprovals } from './reconcile-approvals';
-import { createScheduledLaunchStore } from '../stores/scheduled-launch-store';
-import { reconcileLaunchSchedules } from './launch-schedules';
-import { ensureSchedules, reconcileNow } from './schedules';
 
 export interface RunningWorker {
   hostId: string;
@@ -41,15 +40,15 @@ export interface RunningWorker {
   /** Whether it serves the board's own queue, because the task files are in its data directory. */
   servesBoard: boolean;
   /**
-   * Takes no new work, lets running agents finish for as long as `BOARD_DRAIN_MS`, hands what is left to recovery, and
-   * lets go of everything.
+   * Takes no new work, lets running agents finish for as long as `BOARD_DRAIN_MS`, leaves the rest to recovery, and closes
+   * everything.
    */
   close(): Promise<void>;
   /** Ends the wait of a `close` for running agents. */
-  hurry(): void;
+  skipDrain(): void;
 }
 
-/** How often operations whose workflow was lost are looked for, in milliseconds. */
+/** How often operations whose workflow was lost are reconciled, in milliseconds. */
 const reconcileEveryMs = 60_000;
 
 /** What a worker runs: its workflows, and the providers of its agents when they are not the usual ones. */
@@ -78,18 +77,27 @@ export async function startWorker(
   const home = await openBoardHome(database, {
     dataDir,
     shared: env.MONGODB_URL !== undefined,
-    onWait: () => log.info('waiting for the api to say where the task files are'),
+    onWait: () => log.info('waiting for the api to publish the task directory'),
   });
   const board = (await home.isHere(signal)) ? await createBoard({ dir: join(dataDir, 'tasks'), log }) : undefined;
   const leaving = new AbortController();
   const stopping = new AbortController();
   const ending = { leaving: leaving.signal, stopping: stopping.signal };
-  const scheduledLaunches = await createScheduledLaunchStore(database);
   const workerId = randomUUID();
   const self = await identifySelf();
   const parts = { env, log, hostId, workerId, self, database, board, client, ...ending, providers };
-  const { hosts, probing, worktrees, approvals, admission, attempts, queue, hostQuestions, ...activities } =
-    await createWorkerDependencies(parts);
+  const {
+    hosts,
+    probing,
+    worktrees,
+    approvals,
+    admission,
+    attempts,
+    queue,
+    scheduledLaunches,
+    hostService,
+    ...activities
+  } = await createWorkerDependencies(parts);
   const { boardActivities, hostActivities, workerActivities } = activities;
   const lostWorkers = watchForLostWorkers({ hostId, workerId, hosts, client, log });
 
@@ -97,7 +105,7 @@ export async function startWorker(
     connection,
     namespace: env.TEMPORAL_NAMESPACE,
     identity: workerIdentity(workerId),
-    // Cancelling reaches an agent with the next heartbeat that is sent, so they are not held back for long.
+    // Cancelling reaches an agent with the next heartbeat that is sent, so they are not throttled for long.
     maxHeartbeatThrottleInterval: Math.min(500, env.BOARD_HEARTBEAT_TIMEOUT_MS / 4),
     // How long a dead worker's cached workflows wait before another one takes them over.
     stickyQueueScheduleToStartTimeout: 2_000,
@@ -105,7 +113,7 @@ export async function startWorker(
     shutdownForceTime: env.BOARD_STOP_GRACE_MS + 10_000,
     interceptors: { activity: [createActivityFence(activityCallers)] },
   };
-  const nexusServices = [hostQuestions];
+  const nexusServices = [hostService];
   const drainMs = env.BOARD_DRAIN_MS;
   const [onHost, ...others] = await Promise.all([
     Worker.create({
@@ -119,15 +127,15 @@ export async function startWorker(
       shutdownForceTime: options.shutdownForceTime + drainMs,
     }),
     Worker.create({ ...options, taskQueue: queue, activities: workerActivities }),
-    // One whose data directory is not the board's has no task files to look at: it runs agents, and nothing else.
+    // A worker whose data directory is not the board's has no task files: it runs agents, and nothing else.
     ...(boardActivities
       ? [Worker.create({ ...options, ...workflows, taskQueue: boardQueue, activities: boardActivities, nexusServices })]
       : []),
   ]);
   const workers = [onHost, ...others];
   const queues = [...(boardActivities ? [boardQueue] : []), hostQueue(hostId), queue];
-  // Before it takes work: whatever it then dies with, the other workers of the host know whose it was.
-  const upkeep = await startUpkeep({
+  // Before it takes work: whatever it then dies with, the other workers of the host can attribute it.
+  const heartbeat = await startHeartbeat({
     hostId,
     workerId,
     process: self,
@@ -140,53 +148,61 @@ export async function startWorker(
   });
   const agentsEnded = onHost.run();
   const ended = Promise.all([agentsEnded, ...others.map((worker) => worker.run())]).then(() => undefined);
-  const hurried = new AbortController();
+  const drainSkipped = new AbortController();
   const probes = startProbing(probing);
   const reconcile = async (options: { stuck: boolean }): Promise<void> => {
     await reconcileWorktrees(
       { worktrees, client, heartbeatTimeoutMs: env.BOARD_HEARTBEAT_TIMEOUT_MS, log },
       options,
-    ).catch((error: unknown) => log.warn({ err: error }, 'worktrees could not be reconciled'));
+    ).catch((error: unknown) => log.warn({ err: error }, 'worktree reconciliation failed'));
     const graceMs = env.BOARD_STOP_GRACE_MS;
     await removeFilesOfEnded(attemptDirectories(dataDir), attempts, { now: new Date(), graceMs }).then(
       (removed) => {
-        if (removed > 0) log.info({ removed }, 'removed the files of attempts that have ended');
+        if (removed > 0) {
+          log.info({ removed }, 'ended attempt files removed');
+        }
       },
-      (error: unknown) => log.warn({ err: error }, 'files of ended attempts could not be removed'),
+      (error: unknown) => log.warn({ err: error }, 'ended attempt file removal failed'),
     );
     await removeLocksOfRemoved(join(dataDir, 'fences'), worktrees).catch((error: unknown) =>
-      log.warn({ err: error }, 'locks of removed worktrees could not be removed'),
+      log.warn({ err: error }, 'removed worktree lock cleanup failed'),
     );
     await reconcileApprovals(approvals, { overdueOnly: !options.stuck }).catch((error: unknown) =>
-      log.warn({ err: error }, 'approvals could not be reconciled'),
+      log.warn({ err: error }, 'approval reconciliation failed'),
     );
-    await ensureSchedules(client).catch((error: unknown) => log.warn({ err: error }, 'schedules could not be made'));
+    await ensureSchedules(client).catch((error: unknown) => log.warn({ err: error }, 'schedule creation failed'));
     await reconcileLaunchSchedules(client, { scheduledLaunches, log }).catch((error: unknown) =>
-      log.warn({ err: error }, 'schedules of launches could not be compared'),
+      log.warn({ err: error }, 'launch schedule reconciliation failed'),
     );
   };
   await reconcile({ stuck: true });
-  await reconcileNow(client).catch((error: unknown) => log.warn({ err: error }, 'lost runs could not be looked for'));
+  await reconcileNow(client).catch((error: unknown) => log.warn({ err: error }, 'lost run scan failed'));
   const reconciling = setInterval(() => void reconcile({ stuck: false }), reconcileEveryMs);
-  log.info({ hostId, queues }, 'working');
+  log.info({ hostId, queues }, 'worker started');
 
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     clearInterval(reconciling);
-    // Agents that outlive their worker are not waited for: the next one goes on with them.
+    // Agents that outlive their worker are not waited for: the next one reattaches to them.
     leaving.abort();
-    await upkeep.drain();
+    await heartbeat.drain();
     const probed = probes.close();
     const watched = lostWorkers.close();
-    if (onHost.getState() === 'RUNNING') onHost.shutdown();
-    // The other queues are served meanwhile: runs that end are recorded, and agents are spoken to.
-    const timeIsUp = delay(drainMs, undefined, { signal: hurried.signal }).catch(() => undefined);
+    if (onHost.getState() === 'RUNNING') {
+      onHost.shutdown();
+    }
+    // The other queues are served meanwhile: runs that end are recorded, and commands are delivered.
+    const timeIsUp = delay(drainMs, undefined, { signal: drainSkipped.signal }).catch(() => undefined);
     await Promise.race([agentsEnded.catch(() => undefined), timeIsUp]);
-    hurried.abort();
+    drainSkipped.abort();
     stopping.abort();
-    for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+    for (const worker of workers) {
+      if (worker.getState() === 'RUNNING') {
+        worker.shutdown();
+      }
+    }
     await ended;
-    await upkeep.close();
+    await heartbeat.close();
     await probed;
     await watched;
     await board?.close();
@@ -199,7 +215,7 @@ export async function startWorker(
     hostId,
     servesBoard: boardActivities !== undefined,
     ended,
-    hurry: () => hurried.abort(),
+    skipDrain: () => drainSkipped.abort(),
     close: () => (closing ??= close()),
   };
 }

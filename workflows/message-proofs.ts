@@ -1,33 +1,33 @@
-import type { PlannedPlace } from '../activities/planned-place';
-import type { PreviewInput } from '../activities/prepare';
+import type { PreviewInput } from '../activities/agent-run/prepare/activities';
+import type { PlannedLocation } from '../activities/agent-run/prepare/planned-location';
+import type { Beginning } from '../activities/worktree/begin/beginning';
 import type { ProvenMessage } from '../platform/crypto/message-proof';
 import type { MessageProof } from '../platform/crypto/message-proof-shape';
-import type { Beginning } from '../activities/worktree/beginning';
 import { agentRunId, type AgentRunInput, type StopInput } from './agent-run/messages';
-import { recoveryId, type CancelRecoveryInput } from './recovery/messages';
 import { executionTreeId, type TreeCancelInput } from './execution-tree/messages';
 import { phaseExpansionId, type PhaseExpansionInput } from './phase-expansion/messages';
+import { type CancelRecoveryInput, recoveryId } from './recovery/messages';
+import type { ConfiguredRepository } from './repository-setup/messages';
+import { type DecideInput, runApprovalId } from './run-approval/messages';
 import { taskTransitionId, type TaskTransitionInput } from './task-transition/messages';
 import {
-  rewindPlanId,
-  workspaceRewindId,
   type RewindCommitInput,
+  rewindPlanId,
   type RewindPlanInput,
+  workspaceRewindId,
 } from './workspace-rewind/messages';
-import { worktreeId, type AskedFor } from './worktree/messages';
-import type { RepositoryPlace } from './repository-setup/messages';
-import { runApprovalId, type DecideInput } from './run-approval/messages';
+import { type AskedFor, worktreeId } from './worktree/messages';
 
-/** A message with what proves who it is from: what reaches Temporal proves nothing by itself. */
+/** A message with the proof of its sender: a message that reaches Temporal proves nothing by itself. */
 export interface Signed {
   proof?: MessageProof | undefined;
 }
 
-/** Who signs what no person has asked for. */
+/** The signer of messages that no person has requested. */
 const byService = 'system:service';
 
 /**
- * A message as it is signed by who makes it and verified by who acts on it.
+ * A message as its sender signs it and its receiver verifies it.
  *
  * @param purpose what may be done with it
  * @param subject the workflow or the record it is about
@@ -42,26 +42,26 @@ export const previewMessage = (input: PreviewInput & Signed): ProvenMessage =>
   provenMessage('launch-preview', input.hostId ?? 'board', byService, input);
 
 /** Names the repository that git reads. */
-export const inventoryMessage = (place: PlannedPlace & Signed): ProvenMessage =>
-  provenMessage('workspace-inventory', place.taskId, byService, place);
+export const inventoryMessage = (location: PlannedLocation & Signed): ProvenMessage =>
+  provenMessage('workspace-inventory', location.taskId, byService, location);
 
-/** Shows what is in a worktree. */
+/** A request to inspect a worktree. */
 export const inspectMessage = (input: { taskId: string } & Signed): ProvenMessage =>
   provenMessage('inspect', input.taskId, byService, input);
 
 /** Names the repository whose settings are recorded. */
-export const repositoryMessage = (place: RepositoryPlace & Signed): ProvenMessage =>
-  provenMessage('repository-setup', place.hostId, byService, place);
+export const repositoryMessage = (location: ConfiguredRepository & Signed): ProvenMessage =>
+  provenMessage('repository-setup', location.hostId, byService, location);
 
 /** Starts the configured editor on a host. */
 export const openEditorMessage = (input: { taskId: string } & Signed): ProvenMessage =>
   provenMessage('open-editor', input.taskId, byService, input);
 
-/** What somebody decides about a request for approval. */
+/** A decision on a request for approval. */
 export const decideMessage = (approvalId: string, decision: DecideInput): ProvenMessage =>
   provenMessage('decide', runApprovalId(approvalId), decision.actor, decision);
 
-/** What is launched, and who launches it. */
+/** A launch, and the actor who launches it. */
 export const launchMessage = (input: AgentRunInput): ProvenMessage =>
   provenMessage('launch', agentRunId(input.attemptId), input.actor, input);
 
@@ -75,7 +75,7 @@ export const stoppedByMessage = (attemptId: string, actor: string): ProvenMessag
 export const cancelRecoveryMessage = (input: CancelRecoveryInput): ProvenMessage =>
   provenMessage('cancel-recovery', recoveryId(input.attemptId), input.actor, input);
 
-/** An operation on the worktree of a task, whether it is asked of a workflow or starts one. */
+/** An operation on the worktree of a task, whether it is sent to a workflow or starts one. */
 export const operateMessage = (taskId: string, { request, actor, operationId }: AskedFor): ProvenMessage =>
   provenMessage('operate-worktree', worktreeId(taskId), actor, { request, actor, operationId });
 
@@ -97,6 +97,6 @@ export const rewindPlanMessage = (input: RewindPlanInput): ProvenMessage =>
 export const rewindMessage = ({ rewindId, attemptId }: Omit<RewindCommitInput, 'hostId'>): ProvenMessage =>
   provenMessage('rewind', workspaceRewindId(rewindId), byService, { rewindId, attemptId });
 
-/** What hooks are told, which receivers take for the board's word. */
+/** The input of hooks, which receivers trust as the board's. */
 export const transitionMessage = ({ id, context }: Pick<TaskTransitionInput, 'id' | 'context'>): ProvenMessage =>
   provenMessage('task-transition', taskTransitionId(id), byService, { id, context });

@@ -1,5 +1,5 @@
-/** Who sends what has no proof: somebody who reaches Temporal, whoever that is and whatever name the message claims. */
+/** The actor of a message without a proof: any client of Temporal, whatever name the message claims. */
 export const temporalOperator = 'operator:temporal';
 
-/** The name that such a message claims, as it is noted: nothing is certain about its shape or length. */
+/** The name that such a message claims, as it is recorded: nothing is certain about its shape or length. */
 export const claimed = (actor: unknown): string => (typeof actor === 'string' ? actor : typeof actor).slice(0, 200);

@@ -1,11 +1,11 @@
-import type { RetentionReport } from '../../contracts/retention';
-import type { Features } from '../../contracts/settings';
+import type { Features } from '../../contracts/settings/settings';
+import type { RetentionReport } from '../../contracts/system/retention';
 import { withHeartbeat } from '../../platform/temporal/heartbeat';
-import type { AttemptStore } from '../../stores/attempt-store';
-import type { HostStore } from '../../stores/host-store';
-import type { RunEventStore } from '../../stores/run-event-store';
-import type { TraceStore } from '../../stores/trace-store';
-import { tally, type PurgeInput } from './tally';
+import type { TraceStore } from '../../stores/governance/trace-store';
+import type { AttemptStore } from '../../stores/runs/attempt-store';
+import type { RunEventStore } from '../../stores/runs/event-store';
+import type { HostStore } from '../../stores/runs/hosts/host-store';
+import { type PurgeInput, tally } from './tally';
 
 export interface RecordRetentionDependencies {
   attempts: Pick<AttemptStore, 'endedBefore' | 'eventsPurged'>;
@@ -22,14 +22,18 @@ export function createRecordRetentionActivities(deps: RecordRetentionDependencie
   const daysAgo = (days: number): string => new Date(deps.now().getTime() - days * dayMs).toISOString();
 
   return {
-    /** Removes the events of attempts that ended long ago, but for the one that says how. */
+    /** Removes the events of attempts that ended long ago, but for the one that records how. */
     purgeRunEvents: (input: PurgeInput): Promise<RetentionReport> =>
       withHeartbeat(async (signal) => {
         const { runEventDays } = await deps.settings();
         const found = tally('run-events', input);
-        if (runEventDays === null) return found.report;
+        if (runEventDays === null) {
+          return found.report;
+        }
         for await (const { _id } of deps.attempts.endedBefore(daysAgo(runEventDays))) {
-          if (signal.aborted) break;
+          if (signal.aborted) {
+            break;
+          }
           await found.take(_id, async () => {
             await deps.events.purge(_id);
             await deps.attempts.eventsPurged(_id, deps.now().toISOString());
@@ -45,13 +49,15 @@ export function createRecordRetentionActivities(deps: RecordRetentionDependencie
         const { traceDays } = await deps.settings();
         const found = tally('traces', input);
         for await (const { _id } of deps.traces.before(daysAgo(traceDays))) {
-          if (signal.aborted) break;
+          if (signal.aborted) {
+            break;
+          }
           await found.take(_id, () => deps.traces.remove(_id));
         }
         return found.report;
       }),
 
-    /** Hosts whose spools can be looked at. */
+    /** Hosts whose spools can be inspected. */
     liveHosts: async (): Promise<string[]> => (await deps.hosts.live()).map(({ _id }) => _id),
   };
 }

@@ -1,10 +1,10 @@
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { RetentionReport } from '../../contracts/retention';
-import type { Features } from '../../contracts/settings';
+import type { Features } from '../../contracts/settings/settings';
+import type { RetentionReport } from '../../contracts/system/retention';
 import { withHeartbeat } from '../../platform/temporal/heartbeat';
-import type { AttemptStore } from '../../stores/attempt-store';
-import { tally, type PurgeInput } from './tally';
+import type { AttemptStore } from '../../stores/runs/attempt-store';
+import { type PurgeInput, tally } from './tally';
 
 export interface SpoolRetentionDependencies {
   attempts: Pick<AttemptStore, 'get'>;
@@ -17,10 +17,12 @@ export interface SpoolRetentionDependencies {
 const hourMs = 3_600_000;
 
 export function createSpoolRetentionActivities({ attempts, agentsDir, settings, now }: SpoolRetentionDependencies) {
-  /** Whether nothing goes on with what is in the directory: its attempt is over, or nobody knows it. */
+  /** Whether the directory is unused: its attempt is over, or has no record. */
   async function isLeft(attemptId: string, before: number): Promise<boolean> {
     const record = await attempts.get(attemptId);
-    if (record && record.state !== 'ended' && record.state !== 'refused') return false;
+    if (record && record.state !== 'ended' && record.state !== 'refused') {
+      return false;
+    }
     return (await stat(join(agentsDir, attemptId))).mtimeMs < before;
   }
 
@@ -32,8 +34,12 @@ export function createSpoolRetentionActivities({ attempts, agentsDir, settings, 
         const found = tally('spools', input);
         const before = now().getTime() - spoolHours * hourMs;
         for (const attemptId of await entriesOf(agentsDir)) {
-          if (signal.aborted) break;
-          if (!(await isLeft(attemptId, before).catch(unlessMissing))) continue;
+          if (signal.aborted) {
+            break;
+          }
+          if (!(await isLeft(attemptId, before).catch(unlessMissing))) {
+            continue;
+          }
           await found.take(attemptId, async () => {
             await rm(join(agentsDir, attemptId), { recursive: true, force: true });
             return true;
@@ -54,13 +60,17 @@ async function entriesOf(directory: string): Promise<string[]> {
     const entries = await readdir(directory, { withFileTypes: true });
     return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
   } catch (error) {
-    if (isMissing(error)) return [];
+    if (isMissing(error)) {
+      return [];
+    }
     throw error;
   }
 }
 
 /** A directory that was removed meanwhile is no longer there to be purged. */
 function unlessMissing(error: unknown): false {
-  if (isMissing(error)) return false;
+  if (isMissing(error)) {
+    return false;
+  }
   throw error;
 }

@@ -1,10 +1,10 @@
-import type { RetentionKind, RetentionReport } from '../../contracts/retention';
+import type { RetentionKind, RetentionReport } from '../../contracts/system/retention';
 
 /** How many ids a report names. */
 const named = 20;
 
 export interface PurgeInput {
-  /** Counts what is due and leaves it there. */
+  /** Counts what is due and removes nothing. */
   dryRun: boolean;
 }
 
@@ -16,8 +16,12 @@ export function tally(kind: RetentionKind, { dryRun }: PurgeInput) {
     /** Notes what is due and, unless it is a dry run, removes it. @param remove whether it is gone */
     async take(id: string, remove: () => Promise<boolean>): Promise<void> {
       report.due += 1;
-      if (report.examples.length < named) report.examples.push(id);
-      if (!dryRun && (await remove())) report.removed += 1;
+      if (report.examples.length < named) {
+        report.examples.push(id);
+      }
+      if (!dryRun && (await remove())) {
+        report.removed += 1;
+      }
     },
   };
 }

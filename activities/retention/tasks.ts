@@ -1,13 +1,13 @@
-import type { RetentionReport } from '../../contracts/retention';
-import type { Features } from '../../contracts/settings';
-import type { Task } from '../../contracts/task';
+import type { Features } from '../../contracts/settings/settings';
+import type { RetentionReport } from '../../contracts/system/retention';
+import type { Task } from '../../contracts/tasks/task';
 import { AppError } from '../../platform/errors/app-error';
 import type { Log } from '../../platform/log/log';
 import { withHeartbeat } from '../../platform/temporal/heartbeat';
-import type { AttachmentStore } from '../../stores/attachment-store';
-import type { AuditStore } from '../../stores/audit-store';
 import type { Board } from '../../stores/board-files/types';
-import { tally, type PurgeInput } from './tally';
+import type { AuditStore } from '../../stores/system/audit-store';
+import type { AttachmentStore } from '../../stores/tasks/attachment-store';
+import { type PurgeInput, tally } from './tally';
 
 export interface TaskRetentionDependencies {
   board: Pick<Board, 'inArchive' | 'purge'>;
@@ -26,10 +26,12 @@ const dayMs = 86_400_000;
 /** Whether the time of a task in the archive is over: a deleted one's `purgeAfter`, or the age of an archived one. */
 export function isTaskDue(task: Task, { archivedTaskDays }: Features['retention'], now: Date): boolean {
   if (task.deletedAt !== undefined) {
-    // A person may have written into the file; what is no date keeps the task.
+    // A person may have edited the file; a value that is no date prevents the purge.
     return typeof task.purgeAfter === 'string' && Date.parse(task.purgeAfter) <= now.getTime();
   }
-  if (archivedTaskDays === null) return false;
+  if (archivedTaskDays === null) {
+    return false;
+  }
   return Date.parse(task.updatedAt) + archivedTaskDays * dayMs <= now.getTime();
 }
 
@@ -42,7 +44,9 @@ export function createTaskRetentionActivities(deps: TaskRetentionDependencies) {
         const found = tally('tasks', input);
         const isDue = (task: Task) => isTaskDue(task, settings, deps.now());
         for (const task of deps.board.inArchive().filter(isDue)) {
-          if (signal.aborted) break;
+          if (signal.aborted) {
+            break;
+          }
           await found.take(task.id, () => purge(task.id, isDue));
         }
         return found.report;
@@ -53,7 +57,9 @@ export function createTaskRetentionActivities(deps: TaskRetentionDependencies) {
   async function purge(id: string, isDue: (task: Task) => boolean): Promise<boolean> {
     try {
       const purged = await deps.board.purge(id, async (task) => {
-        if (!isDue(task)) return false;
+        if (!isDue(task)) {
+          return false;
+        }
         await deps.attachments.releaseOf(id);
         const { title, deletedAt = null } = task;
         const details = { title, deletedAt };
@@ -63,8 +69,10 @@ export function createTaskRetentionActivities(deps: TaskRetentionDependencies) {
       });
       return purged;
     } catch (error) {
-      if (!(error instanceof AppError) || error.status === 503) throw error;
-      deps.log.warn({ taskId: id, code: error.code }, `the task was not purged: ${error.message}`);
+      if (!(error instanceof AppError) || error.status === 503) {
+        throw error;
+      }
+      deps.log.warn({ taskId: id, code: error.code }, `task purge refused: ${error.message}`);
       return false;
     }
   }

@@ -1,31 +1,34 @@
-import type { LaunchRefusal } from '../../contracts/launch';
+import type { Refusal } from '../../contracts/refusal';
+import { refusal } from '../../domain/refusal';
+import { baseBranchRefusal } from '../../domain/workspaces/base-branch';
 import { GitError } from '../../providers/git/git-error';
-import type { WorktreeEvidence } from '../../providers/git/worktree-git';
-import { refusal } from '../../runs/refusal';
-import { baseBranchRefusal } from '../../runs/workspace/base-branch';
-import type { WorktreeRecord } from '../../stores/worktree-store';
+import type { WorktreeEvidence } from '../../providers/git/worktrees/worktree-git';
+import type { WorktreeRecord } from '../../stores/runs/workspaces/worktree-store';
 import type { WorktreeHostDependencies } from './dependencies';
-import { headMoved, inUse, noWorktree } from './refusals';
 import { heldBy, placeOf } from './record';
+import { headMoved, inUse, noWorktree } from './refusals';
 import { recordReplaced, replacedRefusal } from './replaced';
 
-/**
- * What git says of a worktree that nobody works in and that is what its manifest says; or why it cannot be rebased or
- * merged now.
- */
+/** The git state of a worktree that is unused and matches its manifest; or why it cannot be rebased or merged now. */
 export async function atRest(
   deps: WorktreeHostDependencies,
   record: WorktreeRecord,
   expectedHead: string | undefined,
-): Promise<(WorktreeEvidence & { headSha: string }) | LaunchRefusal> {
+): Promise<(WorktreeEvidence & { headSha: string }) | Refusal> {
   const taskId = record._id;
-  if (record.state !== 'ready') return noWorktree(taskId);
+  if (record.state !== 'ready') {
+    return noWorktree(taskId);
+  }
   const repository = await deps.repositories.find(record.repository);
   const target = { branch: record.branch, baseBranch: record.base.branch };
   const onBase = repository && baseBranchRefusal(taskId, repository, target);
-  if (onBase) return onBase;
+  if (onBase) {
+    return onBase;
+  }
   const attemptId = (await deps.activeRuns.holder(taskId)) ?? heldBy(record, deps.now());
-  if (attemptId !== null) return inUse(taskId, attemptId);
+  if (attemptId !== null) {
+    return inUse(taskId, attemptId);
+  }
   const evidence = await deps.git.inspectWorktree(placeOf(record));
   const { headSha, branch, dirty, operation, registered, gitDirMatches } = evidence;
   if (evidence.replaced !== null) {
@@ -34,7 +37,7 @@ export async function atRest(
     return replacedRefusal(record, error);
   }
   if (!registered || !gitDirMatches || branch !== record.branch || headSha === null) {
-    return refusal('WORKTREE_MISMATCH', 409, 'The worktree is not what its manifest says; look at it first.', {
+    return refusal('WORKTREE_MISMATCH', 'The worktree differs from its manifest; inspect it first.', {
       taskId,
       path: record.path,
       expectedBranch: record.branch,
@@ -42,11 +45,12 @@ export async function atRest(
       registered,
     });
   }
-  if (expectedHead !== undefined && headSha !== expectedHead) return headMoved(taskId, expectedHead, headSha);
+  if (expectedHead !== undefined && headSha !== expectedHead) {
+    return headMoved(taskId, expectedHead, headSha);
+  }
   if (dirty > 0 || operation !== null) {
     return refusal(
       'WORKTREE_DIRTY',
-      409,
       operation === null
         ? `${dirty} files have changes that are not committed; commit or discard them first.`
         : `A ${operation} is unfinished in the worktree; finish or abort it first.`,

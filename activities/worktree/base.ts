@@ -1,8 +1,8 @@
-import type { LaunchRefusal } from '../../contracts/launch';
-import type { Repository } from '../../contracts/repository';
-import type { WorktreeManifest } from '../../contracts/worktree';
-import type { WorktreeCreate } from '../../contracts/worktree-request';
-import type { WorktreeGit } from '../../providers/git/worktree-git';
+import type { Refusal } from '../../contracts/refusal';
+import type { WorktreeCreate } from '../../contracts/runs/worktrees/request';
+import type { WorktreeManifest } from '../../contracts/runs/worktrees/worktree';
+import type { Repository } from '../../contracts/settings/repository';
+import type { WorktreeGit } from '../../providers/git/worktrees/worktree-git';
 import { isRefusal } from './git-failure';
 import { fetchFailed } from './refusals';
 
@@ -20,7 +20,9 @@ export async function remoteFor(
   { path: repositoryPath, remote }: Pick<Repository, 'path' | 'remote'>,
   branch: string,
 ): Promise<string | undefined> {
-  if (remote === undefined) return git.defaultRemote({ repositoryPath, branch });
+  if (remote === undefined) {
+    return git.defaultRemote({ repositoryPath, branch });
+  }
   return remote ?? undefined;
 }
 
@@ -35,7 +37,7 @@ interface Where {
 export async function freshBase(
   git: WorktreeGit,
   { taskId, repositoryPath, branch, remote }: Where,
-): Promise<ResolvedBase | LaunchRefusal> {
+): Promise<ResolvedBase | Refusal> {
   if (remote === undefined) {
     const { sha } = await git.localBase({ repositoryPath, branch });
     return { base: { branch, remote: null, sha, source: 'local', fetchedAt: null }, remoteFingerprint: null };
@@ -44,20 +46,24 @@ export async function freshBase(
     const { sha, fetchedAt, remoteUrlFingerprint } = await git.fetchBase({ repositoryPath, remote, branch });
     return { base: { branch, remote, sha, source: 'remote', fetchedAt }, remoteFingerprint: remoteUrlFingerprint };
   } catch (error) {
-    if (isRefusal(error, 'fetch-failed', 'unknown-remote')) return fetchFailed(taskId, error.message);
+    if (isRefusal(error, 'fetch-failed', 'unknown-remote')) {
+      return fetchFailed(taskId, error.message);
+    }
     throw error;
   }
 }
 
-/** The base for a new worktree: fresh, or as it was last fetched when somebody has accepted that. */
+/** The base for a new worktree: fresh, or as it was last fetched when the caller has accepted that. */
 export async function baseFor(
   git: WorktreeGit,
   where: Where,
   { allowStaleBase, staleBaseAcknowledgement }: WorktreeCreate,
   acknowledged: { actor: string; at: string },
-): Promise<ResolvedBase | LaunchRefusal> {
+): Promise<ResolvedBase | Refusal> {
   const fresh = await freshBase(git, where);
-  if (!('status' in fresh) || !allowStaleBase || !staleBaseAcknowledgement) return fresh;
+  if (!('status' in fresh) || !allowStaleBase || !staleBaseAcknowledgement) {
+    return fresh;
+  }
   const { repositoryPath, branch, remote } = where;
   const { sha } = await git.localBase({ repositoryPath, branch, ...(remote === undefined ? {} : { remote }) });
   return {

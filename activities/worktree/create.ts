@@ -1,5 +1,5 @@
-import { createBeginWorktreeActivities } from './begin';
-import type { Beginning } from './beginning';
+import { createBeginWorktreeActivities } from './begin/begin';
+import type { Beginning } from './begin/beginning';
 import type { WorktreeHostDependencies } from './dependencies';
 import type { StepResult } from './step';
 import { createWorktreeStepActivities } from './steps';
@@ -9,8 +9,8 @@ export function createNewWorktreeActivities(deps: WorktreeHostDependencies) {
   const steps = createWorktreeStepActivities(deps);
   return {
     /**
-     * Writes the manifest of a new worktree and makes it, in one go because somebody waits. Repeated, it goes on where
-     * an earlier try was killed.
+     * Writes the manifest of a new worktree and makes it, in one activity because a caller waits. Repeated, it resumes where an
+     * earlier try was killed.
      */
     async createWorktree(wanted: Beginning): Promise<StepResult> {
       const begun = await beginning.beginWorktree(wanted);

@@ -1,13 +1,13 @@
 import type { Log } from '../../platform/log/log';
 import type { ProofVerifier } from '../../platform/temporal/proof-verifier';
 import type { Git } from '../../providers/git/git';
-import type { ActiveRunStore } from '../../stores/active-run-store';
-import type { RepositoryStore } from '../../stores/repository-store';
-import type { AuditStore } from '../../stores/audit-store';
-import type { WorktreeStore } from '../../stores/worktree-store';
+import type { ActiveRunStore } from '../../stores/runs/admission/active-run-store';
+import type { WorktreeStore } from '../../stores/runs/workspaces/worktree-store';
+import type { RepositoryStore } from '../../stores/settings/repository-store';
+import type { AuditStore } from '../../stores/system/audit-store';
 import type { WorktreeFences } from './fences';
 
-/** What the operations on worktrees need on the host that holds them. */
+/** What the operations on worktrees need on the host that has them. */
 export interface WorktreeHostDependencies {
   worktrees: WorktreeStore;
   activeRuns: Pick<ActiveRunStore, 'holder'>;

@@ -1,13 +1,13 @@
-import type { CleanupFinding, WorktreeInspection } from '../../contracts/worktree';
-import type { Holders, WorktreeEvidence } from '../../providers/git/worktree-git';
-import type { WorktreeRecord } from '../../stores/worktree-store';
+import type { CleanupFinding, WorktreeInspection } from '../../contracts/runs/worktrees/worktree';
+import type { Holders, WorktreeEvidence } from '../../providers/git/worktrees/worktree-git';
+import type { WorktreeRecord } from '../../stores/runs/workspaces/worktree-store';
 import type { WorktreeHostDependencies } from './dependencies';
 import { heldBy, placeOf } from './record';
 
 /** The most processes and the most problems that are listed. */
 const listed = 20;
 
-/** What a removal looks at besides git. */
+/** What a removal checks besides git. */
 interface Circumstances {
   activeAttempt: string | undefined;
   holders: Holders;
@@ -15,9 +15,9 @@ interface Circumstances {
 }
 
 /**
- * Looks at a worktree and says what speaks against removing it. Changes nothing.
+ * Inspects a worktree and returns what speaks against removing it. Changes nothing.
  *
- * @param known what git says, where that has just been found out
+ * @param known the git state, where that has just been read
  */
 export async function inspect(
   deps: WorktreeHostDependencies,
@@ -47,7 +47,7 @@ export async function inspect(
       operation: evidence.operation,
       inspectedAt: now.toISOString(),
     },
-    // What was removed has nothing left to lose.
+    // A removed worktree has nothing left to lose.
     findings: record.state === 'removed' ? [] : findings(record, evidence, { activeAttempt, holders, now }),
   };
 }
@@ -61,17 +61,21 @@ function findings(
 ): CleanupFinding[] {
   return [...losses(evidence), ...held(holders), ...incomplete(evidence, holders), ...forbidden()];
 
-  /** What nobody can override (specification 1, Worktrees, rule 7). */
+  /** The findings that no override lifts (specification 1, Worktrees, rule 7). */
   function forbidden(): CleanupFinding[] {
     const found: CleanupFinding[] = [];
     const add = (code: CleanupFinding['code'], message: string) => found.push({ code, overridable: false, message });
     const owner = heldBy(record, now);
-    if (activeAttempt !== undefined) add('active-attempt', `The attempt ${activeAttempt} is active on this task.`);
-    if (owner !== null) add('attempt-lease', `The attempt ${owner} holds the lease until ${record.lease.expiresAt}.`);
+    if (activeAttempt !== undefined) {
+      add('active-attempt', `The attempt ${activeAttempt} is active on this task.`);
+    }
+    if (owner !== null) {
+      add('attempt-lease', `The attempt ${owner} holds the lease until ${record.lease.expiresAt}.`);
+    }
     if (evidence.exists && evidence.replaced === null && evidence.registered && evidence.branch !== record.branch) {
       add('branch-mismatch', `The worktree is on ${evidence.branch ?? 'a detached HEAD'}, not on ${record.branch}.`);
     }
-    // A worktree that failed in the making may lie where somebody else's files are.
+    // A worktree that failed in the making may be at a path with files of others.
     const isReplaced = evidence.replaced !== null;
     if (
       evidence.exists &&
@@ -90,22 +94,34 @@ function losses({ dirty, untracked, unpushed, unmerged, ahead }: WorktreeEvidenc
   const found: CleanupFinding[] = [];
   const add = (code: CleanupFinding['code'], count: number, message: string) =>
     found.push({ code, overridable: true, message, count });
-  if (dirty > 0) add('dirty', dirty, `${dirty} tracked files have changes that are not committed.`);
-  if (untracked > 0) add('untracked', untracked, `${untracked} files are not known to git.`);
-  if (unpushed > 0) add('unpushed', unpushed, `${unpushed} commits are on no branch of the remote.`);
-  if (unmerged) add('unmerged', ahead, 'The branch has commits that the base does not have.');
+  if (dirty > 0) {
+    add('dirty', dirty, `${dirty} tracked files have changes that are not committed.`);
+  }
+  if (untracked > 0) {
+    add('untracked', untracked, `${untracked} files are untracked.`);
+  }
+  if (unpushed > 0) {
+    add('unpushed', unpushed, `${unpushed} commits are on no branch of the remote.`);
+  }
+  if (unmerged) {
+    add('unmerged', ahead, 'The branch has commits that the base does not have.');
+  }
   return found;
 }
 
 function held({ processes }: Holders): CleanupFinding[] {
-  if (processes.length === 0) return [];
+  if (processes.length === 0) {
+    return [];
+  }
   const named = processes.slice(0, listed).map(({ pid, command }) => ({ pid, command: command.slice(0, 200) }));
-  const message = `${processes.length} processes work in the worktree.`;
+  const message = `${processes.length} processes run in the worktree.`;
   return [{ code: 'held', overridable: true, message, count: processes.length, processes: named }];
 }
 
 function incomplete(evidence: WorktreeEvidence, holders: Holders): CleanupFinding[] {
   const reasons = [...(evidence.complete ? [] : evidence.problems), ...unseen(holders)].slice(0, listed);
-  if (reasons.length === 0) return [];
+  if (reasons.length === 0) {
+    return [];
+  }
   return [{ code: 'incomplete-inspection', overridable: true, message: reasons.join(' ') }];
 }

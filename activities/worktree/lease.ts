@@ -1,12 +1,12 @@
-import type { LaunchRefusal } from '../../contracts/launch';
-import { unsettledStates } from '../../contracts/worktree';
-import { refusal } from '../../runs/refusal';
-import type { AttemptRecord, AttemptStore } from '../../stores/attempt-store';
-import type { WorktreeRecord, WorktreeStore } from '../../stores/worktree-store';
+import type { Refusal } from '../../contracts/refusal';
+import { unsettledStates } from '../../contracts/runs/worktrees/worktree';
+import { refusal } from '../../domain/refusal';
+import type { AttemptRecord, AttemptStore } from '../../stores/runs/attempt-store';
+import type { WorktreeRecord, WorktreeStore } from '../../stores/runs/workspaces/worktree-store';
 import { heldBy } from './record';
 import { busy, inUse } from './refusals';
 
-export { releaseLease } from '../../stores/release-lease';
+export { releaseLease } from '../../stores/runs/admission/release-lease';
 
 interface LeaseDependencies {
   worktrees: WorktreeStore;
@@ -18,9 +18,8 @@ interface LeaseDependencies {
 const tries = 20;
 
 /**
- * Takes the worktree of a task for an attempt. The manifest arbitrates: an operation and a lease exclude each other,
- * because each is a change from the revision at which the other one was not there. A lease of an attempt that is over is
- * nobody's.
+ * Takes the worktree of a task for an attempt. The manifest arbitrates: an operation and a lease exclude each other, because
+ * each is a change from the revision at which the other one was not there. A lease of an attempt that is over does not count.
  *
  * @returns the manifest with the lease, or `WORKTREE_MISSING`, `WORKTREE_BUSY`, `WORKTREE_IN_USE`
  */
@@ -28,25 +27,30 @@ export async function takeLease(
   deps: LeaseDependencies,
   taskId: string,
   attemptId: string,
-): Promise<WorktreeRecord | LaunchRefusal> {
+): Promise<WorktreeRecord | Refusal> {
   for (let attempt = 1; attempt <= tries; attempt += 1) {
     const record = await deps.worktrees.get(taskId);
-    if (record && unsettledStates.includes(record.state)) return busy(record);
+    if (record && unsettledStates.includes(record.state)) {
+      return busy(record);
+    }
     if (record?.state !== 'ready') {
-      return refusal('WORKTREE_MISSING', 409, 'The task has no worktree, and none could be made.', { taskId });
+      return refusal('WORKTREE_MISSING', 'The task has no worktree, and none could be created.', { taskId });
     }
     const now = deps.now();
     const holder = heldBy(record, now);
-    if (holder !== null && holder !== attemptId && !isLeft(await deps.attempts.get(holder)))
+    if (holder !== null && holder !== attemptId && !isLeft(await deps.attempts.get(holder))) {
       return inUse(taskId, holder);
+    }
     const expiresAt = new Date(now.getTime() + record.lease.seconds * 1000).toISOString();
     const lease = { ...record.lease, ownerAttemptId: attemptId, expiresAt };
     const taken = await deps.worktrees.change(record, { lease }, now.toISOString());
-    if (taken) return taken;
+    if (taken) {
+      return taken;
+    }
   }
-  throw new Error(`The manifest of ${taskId} kept changing.`);
+  throw new Error(`The manifest of ${taskId} kept changing. Try again.`);
 }
 
-/** Whether what an attempt holds was taken late, by a worker that was asleep when everything of it was released. */
+/** Whether the lease of an attempt was taken late, by a worker that was asleep when everything of it was released. */
 const isLeft = (holder: AttemptRecord | undefined): boolean =>
   holder !== undefined && (holder.abandonedAt !== undefined || holder.state === 'ended' || holder.state === 'refused');

@@ -1,13 +1,13 @@
 import { join } from 'node:path';
-import type { WorktreeRecord } from '../../stores/worktree-store';
+import type { WorktreeRecord } from '../../stores/runs/workspaces/worktree-store';
 import type { WorktreeHostDependencies } from './dependencies';
 import { isRefusal } from './git-failure';
 import { change, remoteOf, settle } from './record';
 import { gitRefusal, refuse, step, type StepInput, type StepResult } from './step';
 
 /**
- * A merge in three steps: the merge commit, the push, and putting away what was needed for them. Between any two of
- * them the manifest says which commit it is, so that whoever goes on asks the remote about exactly that one.
+ * A merge in three steps: the merge commit, the push, and the removal of what was needed for them. Between any two of them the
+ * manifest records the commit, so that the worker that resumes checks the remote for exactly that one.
  */
 export function mergeSteps(deps: WorktreeHostDependencies) {
   return {
@@ -33,7 +33,9 @@ export function mergeSteps(deps: WorktreeHostDependencies) {
           await change(deps, record, { state, operation: { ...operation, mergedSha } });
           return { state };
         } catch (error) {
-          if (!isRefusal(error, 'merge-conflict', 'outside')) throw error;
+          if (!isRefusal(error, 'merge-conflict', 'outside')) {
+            throw error;
+          }
           const message = `The branch conflicts with ${record.base.branch}; nothing was pushed. Rebase it first.`;
           const refused = gitRefusal('WORKTREE_MERGE_CONFLICT', message, record, error);
           const entry = { code: error.code, headSha, baseSha: ontoSha };
@@ -56,12 +58,14 @@ export function mergeSteps(deps: WorktreeHostDependencies) {
           await change(deps, record, { state: 'integrated', recoverable: null });
           return { state: 'integrated' };
         } catch (error) {
-          if (!isRefusal(error, 'push-rejected', 'checked-out')) throw error;
+          if (!isRefusal(error, 'push-rejected', 'checked-out')) {
+            throw error;
+          }
           await git.removeIntegration({ ...integrationOf(record, id), landed: false });
           const [code, message] =
             error.code === 'checked-out'
               ? ['WORKTREE_BASE_CHECKED_OUT', `Nothing was merged: ${error.message}`]
-              : ['WORKTREE_BASE_MOVED', 'The base has moved meanwhile; nothing was pushed. Merge again.'];
+              : ['WORKTREE_BASE_MOVED', 'The base has moved in the meantime; nothing was pushed. Merge again.'];
           const entry = { code: error.code, baseSha: ontoSha, mergedSha };
           return refuse(deps, { record, operation }, 'ready', gitRefusal(code, message, record, error), { entry });
         }

@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import { ApplicationFailure } from '@temporalio/common';
-import type { WorktreeHistoryEntry, WorktreeOperation, WorktreeState } from '../../contracts/worktree';
-import type { WorktreeChange, WorktreeRecord, WorktreeStore } from '../../stores/worktree-store';
+import type { WorktreeHistoryEntry, WorktreeOperation, WorktreeState } from '../../contracts/runs/worktrees/worktree';
+import type { WorktreeChange, WorktreeRecord, WorktreeStore } from '../../stores/runs/workspaces/worktree-store';
 
 interface RecordDependencies {
   worktrees: WorktreeStore;
@@ -11,17 +11,19 @@ interface RecordDependencies {
 /** The length of a lease whose caller named none, in seconds. */
 export const defaultLeaseSeconds = 7 * 86_400;
 
-/** How soon an activity that met another writer looks again. */
+/** How soon an activity that met another writer reads again. */
 const nextLook = '50 milliseconds';
 
-/** Changes the manifest as it was read; when somebody else was first, the whole activity starts over from what is true now. */
+/** Changes the manifest as it was read; when another writer was first, the whole activity is repeated. */
 export async function change(
   deps: RecordDependencies,
   read: WorktreeRecord,
   fields: WorktreeChange,
 ): Promise<WorktreeRecord> {
   const changed = await deps.worktrees.change(read, fields, deps.now().toISOString());
-  if (changed) return changed;
+  if (changed) {
+    return changed;
+  }
   throw movedMeanwhile(read._id);
 }
 
@@ -29,7 +31,7 @@ export async function change(
 export const movedMeanwhile = (taskId: string): ApplicationFailure =>
   ApplicationFailure.create({
     type: 'REVISION_MOVED',
-    message: `The manifest of ${taskId} changed meanwhile.`,
+    message: `The manifest of ${taskId} changed in the meantime.`,
     nextRetryDelay: nextLook,
   });
 
@@ -63,11 +65,11 @@ export function settle(
 export const heldBy = ({ lease }: WorktreeRecord, now: Date): string | null =>
   lease.ownerAttemptId !== null && lease.expiresAt > now.toISOString() ? lease.ownerAttemptId : null;
 
-/** The directory nothing outside of which is removed for this worktree. An adopted one lies where its owner put it. */
+/** The directory nothing outside of which is removed for this worktree. An adopted one is where its owner put it. */
 export const enclosingDir = ({ base, path }: WorktreeRecord, worktreeDir: string): string =>
   base.source === 'legacy-adopted' ? dirname(path) : worktreeDir;
 
-/** What git is told of the worktree. */
+/** The arguments of the worktree for git. */
 export const placeOf = (record: WorktreeRecord) => ({
   repositoryPath: record.repositoryPath,
   worktreePath: record.path,

@@ -1,25 +1,25 @@
-import type { LaunchRefusal } from '../../contracts/launch';
-import { unsettledStates } from '../../contracts/worktree';
+import type { Refusal } from '../../contracts/refusal';
+import { unsettledStates } from '../../contracts/runs/worktrees/worktree';
+import { refusal } from '../../domain/refusal';
 import type { Fence } from '../../providers/git/fence';
 import type { GitError } from '../../providers/git/git-error';
-import { refusal } from '../../runs/refusal';
-import type { WorktreeChange, WorktreeRecord, WorktreeStore } from '../../stores/worktree-store';
+import type { WorktreeChange, WorktreeRecord, WorktreeStore } from '../../stores/runs/workspaces/worktree-store';
 
-/** The code of a manifest whose worktree is lost: something else was put in its place. */
+/** The code of a manifest whose worktree is lost: something else replaced it. */
 export const worktreeReplaced = 'WORKTREE_REPLACED';
 
 const advice = (taskId: string): string =>
-  `Nothing there was touched. Look at it; then an administrator can remove it with DELETE /api/tasks/${taskId}/worktree` +
-  '?force=true&reason=…, which moves aside what is there and keeps the branch, and it can be created again.';
+  `Nothing there was changed. Inspect it; then an administrator can remove it with DELETE /api/tasks/${taskId}/worktree` +
+  '?force=true&reason=…, which moves its files aside and keeps the branch; it can then be created again.';
 
-/** What the manifest of such a worktree says. */
+/** The state of the manifest of such a worktree. */
 export const replacedState = ({ path }: WorktreeRecord, error: GitError, now: Date): WorktreeChange => ({
   state: 'failed',
   recoverable: { code: worktreeReplaced, message: error.message, path, at: now.toISOString() },
 });
 
-export const replacedRefusal = ({ _id, path }: WorktreeRecord, error: GitError): LaunchRefusal =>
-  refusal(worktreeReplaced, 409, `${error.message} ${advice(_id)}`, { taskId: _id, path });
+export const replacedRefusal = ({ _id, path }: WorktreeRecord, error: GitError): Refusal =>
+  refusal(worktreeReplaced, `${error.message} ${advice(_id)}`, { taskId: _id, path });
 
 /** How often a change is tried while others change the manifest. */
 const tries = 20;
@@ -32,12 +32,16 @@ export async function recordReplaced(
 ): Promise<WorktreeRecord | undefined> {
   for (let attempt = 1; attempt <= tries; attempt += 1) {
     const record = await deps.worktrees.get(taskId);
-    if (record?.state !== 'ready') return record;
+    if (record?.state !== 'ready') {
+      return record;
+    }
     const now = deps.now();
     const changed = await deps.worktrees.change(record, replacedState(record, error, now), now.toISOString());
-    if (changed) return changed;
+    if (changed) {
+      return changed;
+    }
   }
-  throw new Error(`The manifest of ${taskId} kept changing.`);
+  throw new Error(`The manifest of ${taskId} kept changing. Try again.`);
 }
 
 /**
@@ -52,10 +56,16 @@ export async function recordIdentity(
 ): Promise<void> {
   for (let attempt = 1; attempt <= tries; attempt += 1) {
     const record = await deps.worktrees.get(taskId);
-    if (!record || unsettledStates.includes(record.state) || !(await fence.holds())) return;
+    if (!record || unsettledStates.includes(record.state) || !(await fence.holds())) {
+      return;
+    }
     const { device, inode, born } = record.identity ?? {};
-    if (device === identity.device && inode === identity.inode && born === identity.born) return;
-    if (await deps.worktrees.change(record, { identity }, deps.now().toISOString())) return;
+    if (device === identity.device && inode === identity.inode && born === identity.born) {
+      return;
+    }
+    if (await deps.worktrees.change(record, { identity }, deps.now().toISOString())) {
+      return;
+    }
   }
-  throw new Error(`The manifest of ${taskId} kept changing.`);
+  throw new Error(`The manifest of ${taskId} kept changing. Try again.`);
 }

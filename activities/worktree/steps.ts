@@ -1,7 +1,7 @@
-import type { WorktreeOperation } from '../../contracts/worktree';
+import type { WorktreeOperation } from '../../contracts/runs/worktrees/worktree';
+import { refusal } from '../../domain/refusal';
 import type { GitError } from '../../providers/git/git-error';
-import { refusal } from '../../runs/refusal';
-import type { WorktreeRecord } from '../../stores/worktree-store';
+import type { WorktreeRecord } from '../../stores/runs/workspaces/worktree-store';
 import { temporalOperator } from '../../workflows/operator';
 import type { WorktreeHostDependencies } from './dependencies';
 import { isRefusal } from './git-failure';
@@ -31,13 +31,14 @@ export function createWorktreeStepActivities(deps: WorktreeHostDependencies) {
         } catch (error) {
           if (
             !isRefusal(error, 'conflict', 'unknown-ref', 'not-a-repository', 'worktree-replaced', 'repository-diverted')
-          )
+          ) {
             throw error;
+          }
           const { code, message } = error;
           const recoverable = { code, message, path: record.path, at: deps.now().toISOString() };
           const refused = gitRefusal(
             'WORKTREE_NOT_CREATED',
-            `The worktree could not be made: ${message}`,
+            `The worktree could not be created: ${message}`,
             record,
             error,
           );
@@ -58,14 +59,17 @@ export function createWorktreeStepActivities(deps: WorktreeHostDependencies) {
           await settle(deps, record, operation, 'ready', { entry: { headSha, baseSha: ontoSha }, fields: { base } });
           return { state: 'ready' };
         } catch (error) {
-          if (isRefusal(error, 'worktree-replaced')) return lost(deps, { record, operation }, error);
-          if (!isRefusal(error, 'merge-conflict', 'dirty', 'mismatch', 'stale', 'conflict', 'repository-diverted'))
+          if (isRefusal(error, 'worktree-replaced')) {
+            return lost(deps, { record, operation }, error);
+          }
+          if (!isRefusal(error, 'merge-conflict', 'dirty', 'mismatch', 'stale', 'conflict', 'repository-diverted')) {
             throw error;
+          }
           const [code, message] =
             error.code === 'merge-conflict'
               ? [
                   'WORKTREE_REBASE_CONFLICT',
-                  `The branch conflicts with ${ontoSha}; it is where it was. Rebase it by hand in ${record.path}.`,
+                  `The branch conflicts with ${ontoSha} and was not moved. Rebase it manually in ${record.path}.`,
                 ]
               : ['WORKTREE_NOT_REBASED', `The branch was not rebased: ${error.message}`];
           const entry = { code: error.code, baseSha: ontoSha };
@@ -73,7 +77,7 @@ export function createWorktreeStepActivities(deps: WorktreeHostDependencies) {
         }
       }),
 
-    /** Removes the worktree and its branch; what force gives up is kept under a reference first. */
+    /** Removes the worktree and its branch; what force gives up is stored under a reference first. */
     removeWorktree: (input: StepInput): Promise<StepResult> =>
       step(deps, input, 'cleanup', async (record, operation, git) => {
         const { id, force = false, headSha = record.base.sha } = operation;
@@ -95,21 +99,30 @@ export function createWorktreeStepActivities(deps: WorktreeHostDependencies) {
           );
           return { state: 'removed' };
         } catch (error) {
-          if (isRefusal(error, 'worktree-replaced')) return lost(deps, { record, operation }, error);
-          if (!isRefusal(error, 'outside', 'mismatch', 'stale', 'dirty', 'unmerged', 'worktree-locked')) throw error;
-          const refused = gitRefusal('WORKTREE_NOT_REMOVABLE', `The worktree stays: ${error.message}`, record, error);
+          if (isRefusal(error, 'worktree-replaced')) {
+            return lost(deps, { record, operation }, error);
+          }
+          if (!isRefusal(error, 'outside', 'mismatch', 'stale', 'dirty', 'unmerged', 'worktree-locked')) {
+            throw error;
+          }
+          const refused = gitRefusal(
+            'WORKTREE_NOT_REMOVABLE',
+            `The worktree was not removed: ${error.message}`,
+            record,
+            error,
+          );
           const entry = { code: error.code };
           return refuse(deps, { record, operation }, operation.from ?? 'ready', refused, { entry });
         }
       }),
 
-    /** Ends an operation that an operator cancelled where nothing is half done: as if it had not been asked for. */
+    /** Ends an operation that an operator cancelled where nothing is half done: as if it had not been requested. */
     giveUp: (input: StepInput): Promise<StepResult> =>
       step(deps, input, undefined, async (record, operation) => {
         const entry = { code: 'CANCELLED' };
         const details = { kind: operation.kind, begunBy: operation.actor };
         await deps.audit.record({ action: 'worktree.give-up', actor: temporalOperator, resource: record._id, details });
-        const refused = refusal('WORKTREE_CANCELLED', 409, 'The operation was cancelled before it changed anything.', {
+        const refused = refusal('WORKTREE_CANCELLED', 'The operation was cancelled before it changed anything.', {
           taskId: record._id,
         });
         if (record.state !== 'preparing') {
@@ -122,7 +135,7 @@ export function createWorktreeStepActivities(deps: WorktreeHostDependencies) {
   };
 }
 
-/** Ends an operation on a worktree in whose place something else was found; nothing there was touched. */
+/** Ends an operation on a worktree that something else has replaced; nothing there was touched. */
 function lost(
   deps: WorktreeHostDependencies,
   at: { record: WorktreeRecord; operation: WorktreeOperation },

@@ -1,5 +1,5 @@
 import { NativeConnection, Worker } from '@temporalio/worker';
-import { announceReady } from '../../platform/processes/lifecycle';
+import { announceReady } from '../../platform/processes/parts/lifecycle';
 import { floorActivities } from './activities';
 
 /** A worker of the bare workflow, as a process of its own like the one it is compared with. */

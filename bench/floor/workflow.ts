@@ -16,7 +16,7 @@ export const launched = defineUpdate<string>('launched');
 export const told = defineUpdate<string>('told');
 export const over = defineSignal('over');
 
-/** As many activities as a run has, at the same places, with nothing in them: what Temporal itself costs. */
+/** As many activities as a run has, at the same steps, with nothing in them: what Temporal itself costs. */
 export async function floor(): Promise<void> {
   let running = false;
   setHandler(launched, async () => {

@@ -18,14 +18,18 @@ const sessions = new Map();
 
 const sessionOf = (sessionId) => {
   const session = sessions.get(sessionId);
-  if (!session) throw RequestError.sessionNotFound(sessionId);
+  if (!session) {
+    throw RequestError.sessionNotFound(sessionId);
+  }
   return session;
 };
 
 /** Puts a session into the archive or takes it out. */
 async function mark(sessionId, archived) {
   const known = await files.load(sessionId);
-  if (!known) throw RequestError.sessionNotFound(sessionId);
+  if (!known) {
+    throw RequestError.sessionNotFound(sessionId);
+  }
   await files.save(sessionId, { ...known, archived });
 }
 
@@ -48,7 +52,9 @@ agent({ name: 'example-acp-agent' })
   .onRequest('session/load', async ({ params, client }) => {
     const { sessionId, cwd } = params;
     const known = await files.load(sessionId);
-    if (!known || known.archived) throw RequestError.sessionNotFound(sessionId);
+    if (!known || known.archived) {
+      throw RequestError.sessionNotFound(sessionId);
+    }
     sessions.set(sessionId, { cwd, prompts: known.prompts, cancel: undefined });
     for (const text of known.prompts) {
       await client.notify('session/update', {
@@ -60,7 +66,9 @@ agent({ name: 'example-acp-agent' })
   })
   .onRequest('session/fork', async ({ params }) => {
     const source = await files.load(params.sessionId);
-    if (!source) throw RequestError.sessionNotFound(params.sessionId);
+    if (!source) {
+      throw RequestError.sessionNotFound(params.sessionId);
+    }
     const sessionId = randomUUID();
     sessions.set(sessionId, { cwd: params.cwd, prompts: source.prompts, cancel: undefined });
     await files.save(sessionId, sessions.get(sessionId));

@@ -9,7 +9,9 @@ export class SessionFiles {
   }
 
   #path(sessionId) {
-    if (!/^[0-9a-f-]{36}$/.test(sessionId)) throw new Error('not a session id');
+    if (!/^[0-9a-f-]{36}$/.test(sessionId)) {
+      throw new Error('not a session id');
+    }
     return join(this.directory, `${sessionId}.json`);
   }
 

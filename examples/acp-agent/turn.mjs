@@ -48,14 +48,18 @@ export async function takeTurn(steps, { client, sessionId, session, clientTools 
     run: (line) => attempt(() => run(line)),
   };
   for (const { verb, rest } of steps) {
-    if (signal.aborted) return 'cancelled';
+    if (signal.aborted) {
+      return 'cancelled';
+    }
     await actions[verb](rest);
   }
   return signal.aborted ? 'cancelled' : 'end_turn';
 }
 
 async function writeHere(path, content, cwd) {
-  if (relative(cwd, path).startsWith('..')) throw new Error(`${path} is outside the working directory`);
+  if (relative(cwd, path).startsWith('..')) {
+    throw new Error(`${path} is outside the working directory`);
+  }
   await mkdir(dirname(path), { recursive: true });
   await writeFile(path, content);
   return true;

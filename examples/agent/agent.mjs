@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
  * A small agent that really works, without a model: it completes the to-do list of its task by writing a module and its
- * test. It shows how to speak the process protocol; docs/agents.md describes it.
+ * test. It shows how to speak the process protocol; docs/use/runs/agents.md describes it.
  *
  * Options: --step-delay-ms N (or EXAMPLE_AGENT_STEP_DELAY_MS) waits between two steps, so that there is time to watch.
  */
@@ -44,7 +44,9 @@ async function gatherItems(objective) {
 /** Appends one function to the module and its test. */
 async function addFunction(item, { source, check }) {
   const existing = await readText(moduleFile);
-  if (new RegExp(`export function ${item.name.replaceAll('$', '\\$')}\\(`).test(existing)) return;
+  if (new RegExp(`export function ${item.name.replaceAll('$', '\\$')}\\(`).test(existing)) {
+    return;
+  }
   await writeFile(moduleFile, `${existing}${existing && '\n'}${source}\n`);
   const tests = await readText(testFile);
   const head = `import assert from 'node:assert/strict';\nimport { test } from 'node:test';\nimport * as helpers from './helpers.mjs';\n`;
@@ -69,25 +71,34 @@ async function work({ envelope }) {
       continue;
     }
     await addFunction(item, code);
-    if (item.onList) await writeFile(listFile, tick(await readText(listFile), item.line));
+    if (item.onList) {
+      await writeFile(listFile, tick(await readText(listFile), item.line));
+    }
     written.push(item.name);
     say('progress', { message: `Wrote ${item.name}`, percent });
     say('tokens', { model: 'catalogue', inputTokens: item.raw.length, outputTokens: code.source.length });
   }
-  if (written.length === 0)
+  if (written.length === 0) {
     return { status: 'blocked', summary: 'There was nothing on the list that I can do.', blockers };
+  }
 
   await pause();
-  for (const path of [moduleFile, testFile]) say('file', { path, status: 'modified' });
+  for (const path of [moduleFile, testFile]) {
+    say('file', { path, status: 'modified' });
+  }
   const tests = await runCommand(say, 'node --test', process.execPath, ['--test', testFile]);
   const verification = [{ gateId: 'tests', status: tests.ok ? 'passed' : 'failed', evidenceIds: ['test-run'] }];
   const evidence = [{ id: 'test-run', kind: 'verification', summary: `node --test ${testFile}` }];
-  if (!tests.ok) return { status: 'failed', summary: 'The tests fail.', verification, evidence };
+  if (!tests.ok) {
+    return { status: 'failed', summary: 'The tests fail.', verification, evidence };
+  }
 
   await pause();
   if (envelope.commitPolicy !== 'forbidden') {
     const sha = await commit(written);
-    if (sha) evidence.push({ id: 'commit', kind: 'commit', reference: sha });
+    if (sha) {
+      evidence.push({ id: 'commit', kind: 'commit', reference: sha });
+    }
   }
   say('progress', { message: 'Done', percent: 100 });
   const status = blockers.length === 0 ? 'success' : 'partial';
@@ -103,12 +114,14 @@ async function commit(names) {
       () => true,
       () => false,
     )
-  )
+  ) {
     paths.push(listFile);
+  }
   const added = await runCommand(say, 'git add', 'git', ['add', '--', ...paths]);
   const message = `Add ${names.join(', ')}`;
-  if (!added.ok || !(await runCommand(say, 'git commit', 'git', [...identity, 'commit', '-q', '-m', message])).ok)
+  if (!added.ok || !(await runCommand(say, 'git commit', 'git', [...identity, 'commit', '-q', '-m', message])).ok) {
     return;
+  }
   const head = await runCommand(say, 'git rev-parse', 'git', ['rev-parse', 'HEAD']);
   return head.output.trim();
 }
@@ -116,7 +129,9 @@ async function commit(names) {
 try {
   say('result', await work(await input.task));
 } catch (error) {
-  if (!input.interrupted.aborted) throw error;
+  if (!input.interrupted.aborted) {
+    throw error;
+  }
   say('result', { status: 'partial', summary: `I was ${input.interrupted.reason} before I was done.` });
 } finally {
   input.close();

@@ -69,10 +69,14 @@ const operators = /^[\w\s+\-*/%().,?:<>=!&|'"`[\]]+$/;
  * catalogue by its name, or an expression over the parameters, as in `add area(width, height): width * height`.
  */
 export function write({ name, parameters, text }) {
-  if (Object.hasOwn(catalogue, name)) return catalogue[name];
+  if (Object.hasOwn(catalogue, name)) {
+    return catalogue[name];
+  }
   const words = text.match(/[A-Za-z_$][\w$]*/g) ?? [];
   const isExpression = text !== '' && operators.test(text) && words.every((word) => parameters.includes(word));
-  if (!isExpression || !parses(parameters, text)) return undefined;
+  if (!isExpression || !parses(parameters, text)) {
+    return undefined;
+  }
   return {
     source: `export function ${name}(${parameters.join(', ')}) {\n  return ${text};\n}`,
     check: `assert.equal(typeof ${name}, 'function');`,

@@ -20,10 +20,14 @@ export function listen() {
       const document = parse(line);
       if (first) {
         first = false;
-        if (document) resolve(document);
-        else reject(new Error('The first line on standard input is not a JSON object.'));
-      } else if (document?.type === 'interrupt') stop.abort('interrupted by the operator');
-      else if (document?.type === 'message' || document?.type === 'steer') {
+        if (document) {
+          resolve(document);
+        } else {
+          reject(new Error('The first line on standard input is not a JSON object.'));
+        }
+      } else if (document?.type === 'interrupt') {
+        stop.abort('interrupted by the operator');
+      } else if (document?.type === 'message' || document?.type === 'steer') {
         say('message', { text: `I heard you, but I only know my list: ${document.message}` });
       }
     });

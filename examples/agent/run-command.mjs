@@ -10,7 +10,9 @@ export function runCommand(say, name, command, args, options = {}) {
   return new Promise((resolve) => {
     const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], ...options });
     let output = '';
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', (chunk) => (output += chunk));
+    }
     const done = (ok) => {
       say('tool', { name, status: ok ? 'completed' : 'failed', detail: output.slice(-1_000) });
       resolve({ ok, output });

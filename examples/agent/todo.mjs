@@ -10,7 +10,9 @@ const add = /^add\s+`?([A-Za-z_$][\w$]*)\(([^)]*)\)`?\s*(?::\s*(.*))?$/i;
 export function openItems(markdown) {
   return markdown.split('\n').flatMap((content, line) => {
     const raw = item.exec(content)?.[2]?.trim();
-    if (raw === undefined) return [];
+    if (raw === undefined) {
+      return [];
+    }
     const [, name, parameters = '', text = ''] = add.exec(raw) ?? [];
     const names = parameters
       .split(',')

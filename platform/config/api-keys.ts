@@ -29,12 +29,17 @@ export const apiKeys = z
       const known = roles.find((candidate) => candidate === role);
       const refuse = (message: string) =>
         context.addIssue({ code: 'custom', message: `entry ${index + 1} ${message}` });
-      if (!name || !key || !known || rest.length > 0) refuse(`is not name:key:role (${roles.join(', ')})`);
-      else if (key.length < minKeyLength) refuse(`has a key that is too short: it ${tooShort}`);
-      else keys.push({ name, key, role: known });
+      if (!name || !key || !known || rest.length > 0) {
+        refuse(`is not name:key:role (${roles.join(', ')})`);
+      } else if (key.length < minKeyLength) {
+        refuse(`has a key that is too short: it ${tooShort}`);
+      } else {
+        keys.push({ name, key, role: known });
+      }
     }
     return keys;
-  });
+  })
+  .meta({ form: '`name:key:role,…`' });
 
 /** Parses `user:token,user:token`; the problem text names an entry by position, never by its token. */
 export const userTokens = z
@@ -47,12 +52,15 @@ export const userTokens = z
       .flatMap((entry, index) => {
         const [user, token, ...rest] = entry.trim().split(':');
         const isWellFormed = user && token && rest.length === 0;
-        if (isWellFormed && token.length >= minKeyLength) return [{ user, token }];
+        if (isWellFormed && token.length >= minKeyLength) {
+          return [{ user, token }];
+        }
         const problem = isWellFormed ? `has a token that is too short: it ${tooShort}` : 'is not user:token';
         context.addIssue({ code: 'custom', message: `entry ${index + 1} ${problem}` });
         return [];
       }),
-  );
+  )
+  .meta({ form: '`user:token,…`' });
 
 interface KeySettings {
   BOARD_ADMIN_KEY?: string | undefined;
@@ -82,9 +90,13 @@ export function sharedKeyProblems(settings: KeySettings): string[] {
     ['BITMAP_TOKEN', '', settings.BITMAP_TOKEN],
   ];
   return named.flatMap(([setting, place, key]) => {
-    if (key === undefined) return [];
+    if (key === undefined) {
+      return [];
+    }
     const owner = owners.get(key);
-    if (owner === undefined) owners.set(key, `${setting}${place}`);
+    if (owner === undefined) {
+      owners.set(key, `${setting}${place}`);
+    }
     return owner === undefined ? [] : [`${setting}:${place} has the same key as ${owner}: each name needs its own`];
   });
 }

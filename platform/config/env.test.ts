@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeTempDir, type TempDir } from '../testing/temp-dir';
-import { environmentOfPart, partSettings, type PartName } from './part-settings';
+import { environment, EnvironmentError, readEnvironment } from './env';
+import { environmentOfPart, type PartName, partSettings } from './part-settings';
 import { secretSettings } from './secret-files';
-import { EnvironmentError, environment, readEnvironment } from './env';
 
 const adminKey = 'the-key-of-the-administrator';
 const sound = { BOARD_ADMIN_KEY: adminKey };
@@ -74,16 +74,18 @@ test('authentication without any way in is a problem', () => {
   expect(readEnvironment({ BOARD_AUTH_ENABLED: 'false' }).BOARD_AUTH_ENABLED).toBe(false);
 });
 
-test('the table in the README names every setting with its default', () => {
-  const readme = readFileSync(join(__dirname, '..', '..', 'README.md'), 'utf8');
+test('the page on configuration names every setting with its default', () => {
+  const page = readFileSync(join(__dirname, '..', '..', 'docs', 'operate', 'configuration.md'), 'utf8');
   const rows = new Map(
-    [...readme.matchAll(/^\| `([A-Z_]+)` +\| ([^|]*)\|/gm)].map(([, name = '', value = '']) => [name, value.trim()]),
+    [...page.matchAll(/^\| `([A-Z_]+)` +\| ([^|]*)\|/gm)].map(([, name = '', value = '']) => [name, value.trim()]),
   );
   expect([...rows.keys()].sort()).toEqual(Object.keys(environment.shape).sort());
   const defaults = environment.parse({}) as Record<string, unknown>;
   for (const [name, shown] of rows) {
     const value = defaults[name];
-    if (shown.startsWith('`')) expect([name, shown]).toEqual([name, `\`${String(value)}\``]);
+    if (shown.startsWith('`')) {
+      expect([name, shown]).toEqual([name, `\`${String(value)}\``]);
+    }
   }
 });
 

@@ -1,5 +1,5 @@
-import { isSystemVariable } from '../processes/base-environment';
-import { environment, type Environment } from './env';
+import { isSystemVariable } from '../processes/environment/base-environment';
+import { type Environment, environment } from './env';
 
 const everyPart = ['BOARD_DATA_DIR', 'LOG_LEVEL', 'NODE_ENV'] as const;
 const stores = ['MONGODB_URL', 'MONGODB_PASSWORD', 'BOARD_STORE_WAIT_MS', 'BOARD_STORE_MAX_MB'] as const;
@@ -26,8 +26,8 @@ const runs = [
 ] as const;
 
 /**
- * The settings that each part reads. It is given no others: a secret that it has no use for cannot get out of it. Parts
- * have no other type of environment, so that one that reads a further setting does not compile until it is named here.
+ * The settings that each part reads. It gets no others: a secret that it has no use for cannot leak from it. Parts have no
+ * other type of environment, so that one that reads a further setting does not compile until it is named here.
  */
 export const partSettings = {
   api: [
@@ -67,7 +67,7 @@ export const partSettings = {
     'BOARD_DRAIN_MS',
     'BOARD_CHECKPOINT_INTERVAL_MS',
     'BOARD_WORKER_CONCURRENCY',
-    // Hooks are told by an activity.
+    // Hooks are called by an activity.
     'BOARD_WEBHOOK_SECRET',
     'BOARD_WEBHOOK_ALLOW_PRIVATE',
   ],
@@ -119,7 +119,7 @@ export type WorkerEnvironment = PartEnvironment<'worker'>;
 
 /**
  * Parts that read variables whose names are data: the keys of agents (`environmentKeys`) and of model providers
- * (`api_key_env`). They get every variable that is no setting of ours.
+ * (`api_key_env`). They get every variable that is no setting of the service.
  */
 const readsOtherVariables: ReadonlySet<PartName> = new Set(['worker', 'workflow-runs']);
 
@@ -127,7 +127,9 @@ const readsOtherVariables: ReadonlySet<PartName> = new Set(['worker', 'workflow-
 export function environmentOfPart(part: PartName, source: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const own: ReadonlySet<string> = new Set(partSettings[part]);
   const isGiven = (name: string): boolean => {
-    if (own.has(name) || isSystemVariable(name)) return true;
+    if (own.has(name) || isSystemVariable(name)) {
+      return true;
+    }
     return readsOtherVariables.has(part) && !(name in environment.shape);
   };
   return Object.fromEntries(Object.entries(source).filter(([name]) => isGiven(name)));

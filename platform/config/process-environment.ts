@@ -1,6 +1,6 @@
-import { receiveEnvironment } from '../processes/handed-environment';
+import { receiveEnvironment } from '../processes/environment/handed-environment';
 import { EnvironmentError, readEnvironment } from './env';
-import { partSettings, type PartEnvironment, type PartName } from './part-settings';
+import { type PartEnvironment, type PartName, partSettings } from './part-settings';
 import { fileVariable, secretSettings } from './secret-files';
 
 /**
@@ -11,7 +11,9 @@ export function environmentOrExit<Part extends PartName>(part: Part): PartEnviro
   receiveEnvironment();
   const names: readonly string[] = partSettings[part];
   for (const setting of secretSettings) {
-    if (names.includes(setting) || !(process.env[setting] ?? process.env[fileVariable(setting)])) continue;
+    if (names.includes(setting) || !(process.env[setting] ?? process.env[fileVariable(setting)])) {
+      continue;
+    }
     process.stderr.write(`${setting} is not used by the ${part}: remove it from its environment.\n`);
   }
   const settings = orExit(() => readEnvironment(process.env, names));
@@ -27,7 +29,9 @@ export function orExit<T>(read: () => T): T {
   try {
     return read();
   } catch (error) {
-    if (!(error instanceof EnvironmentError)) throw error;
+    if (!(error instanceof EnvironmentError)) {
+      throw error;
+    }
     process.stderr.write(`${error.message}\n`);
     process.exit(2);
   }

@@ -2,8 +2,8 @@ import { readFileSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
 /**
- * Settings that are secrets. Each may be given as the path of a file instead, `<NAME>_FILE`, and is removed from the
- * environment of a process once it is read.
+ * Settings that are secrets. Each may be set to the path of a file instead, `<NAME>_FILE`, and is removed from the environment
+ * of a process once it is read.
  */
 export const secretSettings = [
   'BOARD_ADMIN_KEY',
@@ -24,10 +24,9 @@ export const settingOfFile = (variable: string): string | undefined =>
   secretSettings.find((setting) => fileVariable(setting) === variable);
 
 /**
- * An environment with the contents of secret files in the place of their paths. A line break at the end is not part of a
- * secret.
+ * An environment with the contents of secret files instead of their paths. A line break at the end is not part of a secret.
  *
- * @param names of the settings that are read; files of others are left alone
+ * @param names of the settings that are read; files of others are not read
  * @returns what is wrong by variable, without any content
  */
 export function withSecretFiles(
@@ -40,12 +39,18 @@ export function withSecretFiles(
     const variable = fileVariable(setting);
     const { [variable]: path } = environment;
     Reflect.deleteProperty(environment, variable);
-    if (!path || !names.includes(setting)) continue;
-    if (environment[setting]) problems.push(`${variable}: ${setting} is set as well; keep one of the two`);
-    else {
+    if (!path || !names.includes(setting)) {
+      continue;
+    }
+    if (environment[setting]) {
+      problems.push(`${variable}: ${setting} is set as well; keep one of the two`);
+    } else {
       const read = readSecretFile(path);
-      if ('problem' in read) problems.push(`${variable}: ${read.problem}`);
-      else environment[setting] = read.content;
+      if ('problem' in read) {
+        problems.push(`${variable}: ${read.problem}`);
+      } else {
+        environment[setting] = read.content;
+      }
     }
   }
   return { environment, problems };

@@ -14,23 +14,27 @@ const env = readEnvironment({
   TEMPORAL_API_KEY: 'a-key-of-the-temporal-cloud',
 });
 
-test('secrets of the process are hidden by every redactor, also by one that was made before', () => {
-  const before = createRedactor(['another value']);
-  const secrets = secretValues(env);
-  expect(secrets).toHaveLength(10);
-  const text = `${secrets.join(' | ')} and another value, a word`;
-  expect(before(text)).toContain('a-long-key-of-the-pipeline');
-  hideOwnSecrets(secrets);
-  for (const redact of [before, createRedactor()]) {
-    const clean = redact(text);
-    for (const secret of secrets) expect(clean).not.toContain(secret);
-    expect(clean).toContain('a word');
-  }
-  expect(before(text)).not.toContain('another value');
-});
+describe('secret values', () => {
+  test('secrets of the process are hidden by every redactor, also by one that was made before', () => {
+    const before = createRedactor(['another value']);
+    const secrets = secretValues(env);
+    expect(secrets).toHaveLength(10);
+    const text = `${secrets.join(' | ')} and another value, a word`;
+    expect(before(text)).toContain('a-long-key-of-the-pipeline');
+    hideOwnSecrets(secrets);
+    for (const redact of [before, createRedactor()]) {
+      const clean = redact(text);
+      for (const secret of secrets) {
+        expect(clean).not.toContain(secret);
+      }
+      expect(clean).toContain('a word');
+    }
+    expect(before(text)).not.toContain('another value');
+  });
 
-test('keys of our own shape are hidden where nobody knows them', () => {
-  const key = `rbk_${'aB3-'.repeat(10)}`;
-  expect(createRedactor()(`key=${key};`)).toBe('key=[REDACTED];');
-  expect(createRedactor()('rbk_short and verb_like_names stay')).toBe('rbk_short and verb_like_names stay');
+  test('keys of our own shape are hidden where nobody knows them', () => {
+    const key = `rbk_${'aB3-'.repeat(10)}`;
+    expect(createRedactor()(`key=${key};`)).toBe('key=[REDACTED];');
+    expect(createRedactor()('rbk_short and verb_like_names stay')).toBe('rbk_short and verb_like_names stay');
+  });
 });

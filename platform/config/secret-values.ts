@@ -23,10 +23,12 @@ export function secretValues(env: Partial<Secrets>): string[] {
   ];
 }
 
-/** The password of a database's URL, as it stands there and as it is; hosts may be several, which no URL parser takes. */
+/** The password of a database's URL, encoded and decoded; hosts may be several, which no URL parser takes. */
 function passwordIn(url = ''): string[] {
   const password = /^[a-z+]+:\/\/[^:@/]*:([^@/]+)@/.exec(url)?.[1];
-  if (password === undefined) return [];
+  if (password === undefined) {
+    return [];
+  }
   try {
     return [password, decodeURIComponent(password)];
   } catch {

@@ -1,4 +1,4 @@
-/** What proves that a message was made by a process that has the key: it goes along with the message. */
+/** What proves that a message was made by a process that has the key: it is sent with the message. */
 export interface MessageProof {
   /** What the message is for, e.g. `decide`. */
   purpose: string;
@@ -23,7 +23,9 @@ const times = ['issuedAt', 'expiresAt'] as const;
 
 /** Whether a value has the shape of a proof; workflow code, which has no key, can know no more. */
 export function isMessageProof(value: unknown): value is MessageProof {
-  if (typeof value !== 'object' || value === null) return false;
+  if (typeof value !== 'object' || value === null) {
+    return false;
+  }
   const fields = value as Record<string, unknown>;
   const isText = (name: string) => typeof fields[name] === 'string' && fields[name].length <= 1_000;
   return (

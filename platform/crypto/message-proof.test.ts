@@ -16,7 +16,9 @@ function problemOf(verify: () => void): string | undefined {
     verify();
     return undefined;
   } catch (error) {
-    if (error instanceof MessageProofError) return error.problem;
+    if (error instanceof MessageProofError) {
+      return error.problem;
+    }
     throw error;
   }
 }
@@ -57,8 +59,9 @@ describe('message proofs', () => {
   });
 
   it('are known by their text: no other one spells the same proof', () => {
-    for (const other of [`${proof.mac}=`, `${proof.mac}\n`, ` ${proof.mac}`])
+    for (const other of [`${proof.mac}=`, `${proof.mac}\n`, ` ${proof.mac}`]) {
       expect(problemOf(() => proofs.verify(message, { ...proof, mac: other }))).toBe('forged');
+    }
   });
 
   it('hold for nothing but what was signed, whatever is changed', () => {
@@ -80,8 +83,12 @@ describe('message proofs', () => {
 
 /** The value with the fields of each object in one order; `-0` is `0` in JSON. */
 function sortKeys(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sortKeys);
-  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) {
+    return value.map(sortKeys);
+  }
+  if (typeof value !== 'object' || value === null) {
+    return value;
+  }
   const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
   return Object.fromEntries(entries.map(([name, each]) => [name, sortKeys(each)]));
 }

@@ -27,12 +27,12 @@ export class MessageProofError extends Error {
 export const updateProofMs = 120_000;
 
 /**
- * How long a proof counts for the start of a workflow, in milliseconds: Temporal holds a start for as long as no worker is
- * there. Only for what is done once by the ids in it, however often it is sent.
+ * How long a proof counts for the start of a workflow, in milliseconds: Temporal queues a start for as long as no worker polls.
+ * Only for what is done once by the ids in it, however often it is sent.
  */
 export const startProofMs = 30 * 86_400_000;
 
-/** How far the clock of whoever signs may be behind that of the Temporal server, in milliseconds; ahead does not matter. */
+/** How far the clock of the signer may be behind that of the Temporal server, in milliseconds; ahead does not matter. */
 const clockSkewMs = 120_000;
 
 /**
@@ -66,20 +66,36 @@ export function createMessageProofs(key: Buffer, now: () => Date = () => new Dat
      * @throws MessageProofError
      */
     verify(message: ProvenMessage, proof: unknown, acceptedAt: Date = now()): void {
-      if (proof === undefined || proof === null) throw new MessageProofError('missing');
-      if (!isMessageProof(proof)) throw new MessageProofError('malformed');
+      if (proof === undefined || proof === null) {
+        throw new MessageProofError('missing');
+      }
+      if (!isMessageProof(proof)) {
+        throw new MessageProofError('malformed');
+      }
       const { purpose, subject, actor, digest, issuedAt, expiresAt, mac } = proof;
       const expected = Buffer.from(macOf({ purpose, subject, actor, digest, issuedAt, expiresAt }));
       // As texts: many spell the same bytes, and a receiver may know a message by its proof.
       const given = Buffer.from(mac);
-      if (given.length !== expected.length || !timingSafeEqual(given, expected)) throw new MessageProofError('forged');
-      if (purpose !== message.purpose) throw new MessageProofError('wrong-purpose');
-      if (subject !== message.subject) throw new MessageProofError('wrong-subject');
-      if (actor !== message.actor) throw new MessageProofError('wrong-actor');
-      if (digest !== digestOf(message.body)) throw new MessageProofError('wrong-body');
-      // Signed in the future is signed by a host whose clock is ahead: nobody else has the key.
+      if (given.length !== expected.length || !timingSafeEqual(given, expected)) {
+        throw new MessageProofError('forged');
+      }
+      if (purpose !== message.purpose) {
+        throw new MessageProofError('wrong-purpose');
+      }
+      if (subject !== message.subject) {
+        throw new MessageProofError('wrong-subject');
+      }
+      if (actor !== message.actor) {
+        throw new MessageProofError('wrong-actor');
+      }
+      if (digest !== digestOf(message.body)) {
+        throw new MessageProofError('wrong-body');
+      }
+      // Signed in the future is signed by a host whose clock is ahead: only the service's processes have the key.
       const inTime = acceptedAt.getTime() <= Date.parse(expiresAt) + clockSkewMs;
-      if (!inTime) throw new MessageProofError('expired');
+      if (!inTime) {
+        throw new MessageProofError('expired');
+      }
     },
   };
 }
@@ -90,6 +106,8 @@ const digestOf = (body: unknown): string => createHash('sha256').update(canonica
 
 function canonical(value: unknown): string {
   const text = canonicalize(value);
-  if (text === undefined) throw new TypeError('Only JSON values can be proven.');
+  if (text === undefined) {
+    throw new TypeError('Only JSON values can be signed.');
+  }
   return text;
 }

@@ -5,13 +5,13 @@ import {
   diffieHellman,
   generateKeyPairSync,
   hkdfSync,
-  randomBytes,
   type KeyObject,
+  randomBytes,
 } from 'node:crypto';
 
-/** A key whose private half never leaves this process, for one answer that is stored by others on its way here. */
+/** A key whose private half never leaves this process, for one response that others store on its way here. */
 export interface SealedBoxKey {
-  /** What whoever answers needs: base64url of the public key (DER, SPKI). */
+  /** What the responder needs: base64url of the public key (DER, SPKI). */
   publicKey: string;
   /** @throws Error when the box was sealed for another key or context, or was changed */
   open(sealed: SealedBox, context: string): string;

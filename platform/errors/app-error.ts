@@ -1,4 +1,4 @@
-/** HTTP statuses an expected refusal may carry. Anything unexpected is a plain Error and leaves as a bare 500. */
+/** HTTP statuses an expected refusal may carry. Anything unexpected is a plain Error and becomes a bare 500. */
 export type ErrorStatus =
   400 | 401 | 403 | 404 | 405 | 408 | 409 | 410 | 413 | 415 | 416 | 422 | 429 | 501 | 502 | 503 | 507;
 
@@ -6,8 +6,8 @@ export type ErrorStatus =
  * An expected refusal with a stable code.
  *
  * @param code stable identifier, e.g. `CONFLICT`
- * @param status HTTP status it leaves with
- * @param message sentence for a person that says what to do next
+ * @param status HTTP status of its response
+ * @param message sentence for a person that states what to do next
  * @param details machine-readable evidence; never contains secrets
  */
 export class AppError extends Error {
@@ -41,7 +41,9 @@ export const conflict = (message: string, details: Record<string, unknown> = {},
 
 /** Narrows `value` or throws 404 for `resource`. */
 export function assertFound<T>(value: T | null | undefined, resource: string, id: string): asserts value is T {
-  if (value === null || value === undefined) throw notFound(resource, id);
+  if (value === null || value === undefined) {
+    throw notFound(resource, id);
+  }
 }
 
 /** The message of anything thrown. */

@@ -1,4 +1,4 @@
-/** A file could not be written because its disk, or the quota on it, is full. Nothing of it is left. */
+/** A file could not be written because its disk, or the quota on it, is full. Nothing of it remains. */
 export class DiskFullError extends Error {
   override readonly name = 'DiskFullError';
 
@@ -11,7 +11,7 @@ export class DiskFullError extends Error {
   }
 }
 
-/** Whether the system says that a disk, or a quota on it, is full. */
+/** Whether the system reports that a disk, or a quota on it, is full. */
 export const isDiskFull = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT');
 

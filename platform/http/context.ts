@@ -1,7 +1,7 @@
 import type { Middleware, ParameterizedContext } from 'koa';
 import type { Operation } from '../operations/operation';
 
-/** What the middleware before a route leaves for it. */
+/** What the middleware before a route passes to it. */
 export interface RequestState {
   requestId: string;
   /** The change that the route makes, once it has begun. */

@@ -1,4 +1,5 @@
 import { AppError } from '../errors/app-error';
+import { compact } from '../json/compact';
 import type { Log } from '../log/log';
 import type { HttpContext, HttpMiddleware } from './context';
 
@@ -7,9 +8,13 @@ export type TranslateError = (error: unknown) => AppError | undefined;
 
 /** Headers that belong to a refusal, by its status. */
 function setRefusalHeaders(ctx: HttpContext, error: AppError): void {
-  if (error.status === 401) ctx.set('WWW-Authenticate', 'Bearer');
+  if (error.status === 401) {
+    ctx.set('WWW-Authenticate', 'Bearer');
+  }
   const { retryAfterMs } = error.details;
-  if (error.status !== 503 && (error.status !== 409 || retryAfterMs === undefined)) return;
+  if (error.status !== 503 && (error.status !== 409 || retryAfterMs === undefined)) {
+    return;
+  }
   ctx.set('Retry-After', String(typeof retryAfterMs === 'number' ? Math.ceil(retryAfterMs / 1000) : 1));
 }
 
@@ -20,13 +25,17 @@ const revisionOf = (current: unknown): number | undefined =>
 
 /** Whether what failed may have been done all the same: only for a change that had begun. */
 function outcomeOf({ state: { operation } }: HttpContext): { mayHaveHappened?: boolean } {
-  if (!operation) return {};
+  if (!operation) {
+    return {};
+  }
   return { mayHaveHappened: operation.mayHaveWritten || operation.isRunning };
 }
 
-/** A failure with what is known of its outcome. */
+/** A failure with its outcome. */
 function withOutcome(error: AppError, { mayHaveHappened }: { mayHaveHappened?: boolean }, isStated: boolean): AppError {
-  if (mayHaveHappened === undefined || 'mayHaveHappened' in error.details) return error;
+  if (mayHaveHappened === undefined || 'mayHaveHappened' in error.details) {
+    return error;
+  }
   const { code, status, message, details } = error;
   return new AppError(code, status, mayHaveHappened && !isStated ? `${message} ${mayHave}` : message, {
     ...details,
@@ -34,23 +43,26 @@ function withOutcome(error: AppError, { mayHaveHappened }: { mayHaveHappened?: b
   });
 }
 
-const mayHave = 'It may have been done: repeat it with the same Idempotency-Key, or read what is there first.';
+const mayHave =
+  'The request may have taken effect: repeat it with the same Idempotency-Key, or read the current state first.';
 
 /** `{error, code, details}`; a conflict has its sentence as `message` too, and the revision of what it shows. */
 function bodyOf({ message, code, details, status }: AppError) {
-  if (status !== 409) return { error: message, code, details };
+  if (status !== 409) {
+    return { error: message, code, details };
+  }
   const currentRevision = details.currentRevision ?? revisionOf(details.current);
   return {
     error: message,
     message,
     code,
-    details: { ...details, ...(currentRevision !== undefined && { currentRevision }) },
+    details: { ...details, ...compact({ currentRevision }) },
   };
 }
 
 /**
- * The only place that turns an error into an answer (specification 1, Errors): `{error, code, details}`. What nobody
- * expected leaves as a bare 500 with the request's id and is logged, once, with its stack.
+ * The only function that turns an error into a response (specification 1, Errors): `{error, code, details}`. An unexpected
+ * error becomes a bare 500 with the request's id and is logged, once, with its stack.
  */
 export const errorEnvelope =
   (log: Log, translate: TranslateError = () => undefined): HttpMiddleware =>
@@ -60,7 +72,7 @@ export const errorEnvelope =
     } catch (error) {
       const refusal = error instanceof AppError ? error : translate(error);
       const outcome = outcomeOf(ctx);
-      // What a route refuses says itself what has become of the request.
+      // A route's refusal states itself what has become of the request.
       const isStated = error instanceof AppError && error.code !== 'REQUEST_TIMEOUT';
       ctx.remove('Content-Type');
       ctx.remove('ETag');
@@ -74,7 +86,7 @@ export const errorEnvelope =
       const { requestId } = ctx.state;
       log.error({ requestId, method: ctx.method, path: ctx.path.slice(0, 300), err: error }, 'request failed');
       ctx.status = 500;
-      const bare = { error: 'Something went wrong on our side.', code: 'INTERNAL_ERROR' };
+      const bare = { error: 'An internal error occurred.', code: 'INTERNAL_ERROR' };
       ctx.body = { ...bare, details: { requestId, ...outcome } };
     }
   };

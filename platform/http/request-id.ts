@@ -3,7 +3,7 @@ import type { HttpMiddleware } from './context';
 
 const sane = /^[A-Za-z0-9._:-]{1,128}$/;
 
-/** Keeps the caller's `X-Request-ID` when it is safe to log, makes one otherwise, and sends it back. */
+/** Uses the caller's `X-Request-ID` when it is safe to log, makes one otherwise, and sends it back. */
 export const requestId = (): HttpMiddleware => (ctx, next) => {
   const given = ctx.get('X-Request-ID');
   ctx.state.requestId = sane.test(given) ? given : randomUUID();

@@ -21,7 +21,7 @@ export interface WebhookMessage {
 
 /** What came of one attempt. */
 export interface WebhookOutcome {
-  /** What the receiver answered; absent when it did not. */
+  /** The receiver's response; absent when there was none. */
   status?: number;
   error?: string;
   /** The receiver is at an address that is never talked to. */
@@ -33,16 +33,18 @@ function signedHeaders(secret: string | undefined, message: WebhookMessage): Rec
   const id = `msg_${createHash('sha256').update(message.id).digest('hex').slice(0, 32)}`;
   const timestamp = String(Math.floor(message.at.getTime() / 1000));
   const headers = { 'webhook-id': id, 'webhook-timestamp': timestamp };
-  if (secret === undefined) return headers;
-  // As the libraries of that specification write their keys; any other text is the key as it is.
+  if (secret === undefined) {
+    return headers;
+  }
+  // As the libraries of that specification write their keys; any other text is the key itself.
   const key = secret.startsWith('whsec_') ? Buffer.from(secret.slice('whsec_'.length), 'base64') : secret;
   const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${message.body}`).digest('base64');
   return { ...headers, 'webhook-signature': `v1,${signature}` };
 }
 
 /**
- * Posts to whoever wants to be told. An address is checked when the connection to it is made, so that a name cannot lead
- * elsewhere than where it was looked up; redirects are not followed.
+ * Posts to the receivers of webhooks. An address is checked when the connection to it is made, so that a name cannot resolve to
+ * another address than the checked one; redirects are not followed.
  */
 export function createWebhookSender({ secret, allowPrivate, timeoutMs }: WebhookSettings) {
   const filter = { allowPrivateIPAddress: allowPrivate, allowMetaIPAddress: false };
@@ -69,7 +71,7 @@ export function createWebhookSender({ secret, allowPrivate, timeoutMs }: Webhook
           },
           (response) => {
             resolve({ status: response.statusCode ?? 0 });
-            // What it says is of no interest, however long it is.
+            // Its body is of no interest, however long it is.
             response.destroy();
           },
         );

@@ -11,7 +11,9 @@ describe('JSON of somebody else', () => {
       fc.property(fc.jsonValue({ maxDepth: 5 }), (value) => {
         const text = JSON.stringify(value);
         const roomy = { depth: 64, values: 100_000, nameLength: 10_000 };
-        if (!text.includes('__proto__')) expect(parseBoundedJson(text, roomy)).toEqual(JSON.parse(text));
+        if (!text.includes('__proto__')) {
+          expect(parseBoundedJson(text, roomy)).toEqual(JSON.parse(text));
+        }
       }),
     );
     expect(parse('{"a":"[[[[[[[[[[[{{{{,,,:\\"\\\\"}')).toEqual({ a: '[[[[[[[[[[[{{{{,,,:"\\' });
@@ -38,7 +40,8 @@ describe('JSON of somebody else', () => {
   });
 
   it('is refused as no JSON where it is none', () => {
-    for (const text of ['', '{', '[1,]', '"a', '{"a":1}}', nested(3) + ']'])
+    for (const text of ['', '{', '[1,]', '"a', '{"a":1}}', nested(3) + ']']) {
       expect(() => parse(text)).toThrow(SyntaxError);
+    }
   });
 });

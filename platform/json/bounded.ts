@@ -1,4 +1,4 @@
-/** How much one JSON document of somebody else may hold. */
+/** How much one untrusted JSON document may contain. */
 export interface JsonLimits {
   /** Lists and objects within each other. */
   depth: number;
@@ -8,15 +8,15 @@ export interface JsonLimits {
   nameLength: number;
 }
 
-/** The document is JSON, perhaps, and more than is read of anybody; the message says what is too much. */
+/** The document may be JSON, but exceeds a limit; the message states which. */
 export class JsonLimitError extends Error {
   override readonly name = 'JsonLimitError';
 }
 
 /**
- * Reads JSON of somebody who may be hostile. Its shape is measured before it is parsed, in one pass and without
- * recursion, so that everything that walks over the value afterwards may recurse. Halves of surrogate pairs become
- * U+FFFD and numbers that are too large for one (`1e999`) `null`: no store and no digest has either.
+ * Reads JSON of a source that may be hostile. Its shape is measured before it is parsed, in one pass and without recursion, so
+ * that everything that walks over the value afterwards may recurse. Halves of surrogate pairs become U+FFFD and numbers that
+ * are too large for one (`1e999`) `null`: no store and no digest has either.
  *
  * @throws JsonLimitError beyond a limit, and for a field with the name `__proto__`
  * @throws SyntaxError when it is no JSON
@@ -51,7 +51,9 @@ function assertShape(text: string, limits: JsonLimits): void {
       case 0x7b:
         depth += 1;
         values += 1;
-        if (depth > limits.depth) throw new JsonLimitError(`It is nested more than ${limits.depth} levels deep.`);
+        if (depth > limits.depth) {
+          throw new JsonLimitError(`It is nested more than ${limits.depth} levels deep.`);
+        }
         break;
       case 0x5d:
       case 0x7d:
@@ -66,7 +68,9 @@ function assertShape(text: string, limits: JsonLimits): void {
         values += 1;
         break;
     }
-    if (values > limits.values) throw new JsonLimitError(`It has more than ${limits.values} values.`);
+    if (values > limits.values) {
+      throw new JsonLimitError(`It has more than ${limits.values} values.`);
+    }
   }
 }
 
@@ -74,20 +78,34 @@ function assertShape(text: string, limits: JsonLimits): void {
 function endOfText(text: string, from: number): number {
   for (let at = from + 1; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
-    if (code === quote) return at;
-    if (code === backslash) at += 1;
+    if (code === quote) {
+      return at;
+    }
+    if (code === backslash) {
+      at += 1;
+    }
   }
   return text.length;
 }
 
 function storable(value: unknown): unknown {
-  if (typeof value === 'string') return wellFormed(value);
-  if (typeof value === 'number') return Number.isFinite(value) ? value : null;
-  if (Array.isArray(value)) return value.map(storable);
-  if (typeof value !== 'object' || value === null) return value;
+  if (typeof value === 'string') {
+    return wellFormed(value);
+  }
+  if (typeof value === 'number') {
+    return Number.isFinite(value) ? value : null;
+  }
+  if (Array.isArray(value)) {
+    return value.map(storable);
+  }
+  if (typeof value !== 'object' || value === null) {
+    return value;
+  }
   return Object.fromEntries(
     Object.entries(value).map(([name, item]) => {
-      if (name === '__proto__') throw new JsonLimitError('It has a field with the name __proto__.');
+      if (name === '__proto__') {
+        throw new JsonLimitError('It has a field with the name __proto__.');
+      }
       return [wellFormed(name), storable(item)];
     }),
   );

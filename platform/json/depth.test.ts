@@ -2,7 +2,9 @@ import { findTooDeep, maxJsonDepth } from './depth';
 
 const nested = (levels: number, list = false): unknown => {
   let value: unknown = list ? [] : {};
-  for (let level = 1; level < levels; level += 1) value = list ? [value] : { a: value };
+  for (let level = 1; level < levels; level += 1) {
+    value = list ? [value] : { a: value };
+  }
   return value;
 };
 

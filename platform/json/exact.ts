@@ -1,6 +1,6 @@
 import { isInteger, parse, stringify } from 'lossless-json';
 
-/** Fewer digits are held exactly by every number. */
+/** Every number represents fewer digits exactly. */
 const manyDigits = /\d{16}/;
 
 const exactNumber = (text: string): bigint | number => {
@@ -9,7 +9,7 @@ const exactNumber = (text: string): bigint | number => {
 };
 
 /**
- * Reads JSON without losing digits: an integer that a number does not hold exactly comes as a bigint.
+ * Reads JSON without losing digits: an integer that a number cannot represent exactly becomes a bigint.
  *
  * @throws SyntaxError, or RangeError for what is nested too deeply
  */

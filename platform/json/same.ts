@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 
-/** Whether two values are the same JSON: fields that are `undefined` are none, and the order of fields says nothing. */
+/** Whether two values are the same JSON: fields that are `undefined` are none, and the order of fields does not matter. */
 export const isSameJson = (a: unknown, b: unknown): boolean => isDeepStrictEqual(asJson(a), asJson(b));
 
 const asJson = (value: unknown): unknown =>

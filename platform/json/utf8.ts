@@ -11,7 +11,9 @@ export class InvalidUtf8Error extends Error {
  * @throws InvalidUtf8Error
  */
 export function utf8Text(bytes: Buffer): string {
-  if (!isUtf8(bytes)) throw new InvalidUtf8Error('The bytes are not valid UTF-8.');
+  if (!isUtf8(bytes)) {
+    throw new InvalidUtf8Error('The bytes are not valid UTF-8.');
+  }
   const text = bytes.toString('utf8');
   return text.startsWith('\ufeff') ? text.slice(1) : text;
 }

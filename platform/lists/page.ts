@@ -4,7 +4,7 @@ export interface Position {
   id: string;
 }
 
-/** Which part of a list is asked for. */
+/** Which part of a list is requested. */
 export interface PageRequest {
   limit: number;
   /** Items after this position; the first ones without it. */
@@ -17,7 +17,7 @@ export interface PageRequest {
 export class Page<T> {
   constructor(
     readonly items: T[],
-    /** Where the next page goes on; undefined at the end of the list. */
+    /** Where the next page begins; undefined at the end of the list. */
     readonly next: Position | undefined,
   ) {}
 
@@ -26,7 +26,7 @@ export class Page<T> {
     return new Page(this.items.map(present), this.next);
   }
 
-  /** The answer of a list that is an object; `nextCursor` is added to it. */
+  /** The response of a list that is an object; `nextCursor` is added to it. */
   answer<B extends object>(body: B): PagedBody<B> {
     return new PagedBody(body, this.next);
   }
@@ -40,12 +40,12 @@ export class PagedBody<B extends object> {
   ) {}
 }
 
-/** Makes the page of what was found with `limit + 1`: one more than is shown tells whether there is more. */
+/** Makes the page of a query with `limit + 1`: the extra item shows whether there is more. */
 export function pageFrom<T>(found: T[], limit: number, positionOf: (item: T) => Position): Page<T> {
   const items = found.slice(0, limit);
   const last = items.at(-1);
   return new Page(items, found.length > limit && last !== undefined ? positionOf(last) : undefined);
 }
 
-/** The place for a page number from 1 on; 0 is the first page too. */
+/** The offset of a page number from 1 on; 0 is the first page too. */
 export const offsetOfPage = (page: number, limit: number): number => Math.max(0, page - 1) * limit;

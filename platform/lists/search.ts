@@ -3,17 +3,17 @@ import { Page, type PageRequest, type Position } from './page';
 export interface SearchOptions<T, H> {
   /** Reads a page of everything that is looked through. */
   read: (part: PageRequest) => Promise<Page<T>>;
-  /** What an item is shown as; undefined when it is not found. */
+  /** What an item is shown as; undefined when it does not match. */
   hitOf: (item: T) => H | undefined;
   positionOf: (item: T) => Position;
-  /** How many items one request looks at; the next page goes on behind them, even when nothing was found among them. */
+  /** How many items one request reads; the next page continues behind them, even when none of them matched. */
   most: number;
 }
 
 /** Items that are read at a time. */
 const readAtOnce = 500;
 
-/** One page of what is found in a list that no index can search. */
+/** One page of matches in a list that no index can search. */
 export async function searchPage<T, H>(
   { read, hitOf, positionOf, most }: SearchOptions<T, H>,
   { limit, cursor, offset = 0 }: PageRequest,
@@ -25,17 +25,23 @@ export async function searchPage<T, H>(
     const page: Page<T> = await read({ limit: readAtOnce, cursor: at });
     for (const [index, item] of page.items.entries()) {
       const hit = hitOf(item);
-      if (hit === undefined) continue;
+      if (hit === undefined) {
+        continue;
+      }
       if (passedOver < offset) {
         passedOver += 1;
         continue;
       }
       hits.push(hit);
       const isLast = index === page.items.length - 1;
-      if (hits.length === limit) return new Page(hits, isLast ? page.next : positionOf(item));
+      if (hits.length === limit) {
+        return new Page(hits, isLast ? page.next : positionOf(item));
+      }
     }
     at = page.next;
-    if (!at) return new Page(hits, undefined);
+    if (!at) {
+      return new Page(hits, undefined);
+    }
   }
   return new Page(hits, at);
 }

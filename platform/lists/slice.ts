@@ -6,25 +6,29 @@ type Compare = (a: string | number, b: string | number) => number;
 
 /** Text by its UTF-16 units, as `sort()` orders it; numbers before text. */
 const plainly: Compare = (a, b) => {
-  if (typeof a !== typeof b) return typeof a === 'number' ? -1 : 1;
-  if (a === b) return 0;
+  if (typeof a !== typeof b) {
+    return typeof a === 'number' ? -1 : 1;
+  }
+  if (a === b) {
+    return 0;
+  }
   return a < b ? -1 : 1;
 };
 
 const { compare } = new Intl.Collator('en');
 
-/** Names as people look for them: whatever their case, accented letters beside plain ones. */
+/** Names as people sort them: whatever their case, accented letters beside plain ones. */
 export const byName: Compare = (a, b) => compare(String(a), String(b));
 
 export interface SliceOrder {
-  /** 1, which holds unless said otherwise: the lowest key first. */
+  /** 1, the default: the lowest key first. */
   direction?: 1 | -1;
   compareKeys?: Compare;
 }
 
 /**
- * One page of a list that is in memory. The list is sorted by what `positionOf` answers, so that a page goes on where the
- * one before ended, whatever was added or removed meanwhile.
+ * One page of a list that is in memory. The list is sorted by what `positionOf` returns, so that a page continues where the one
+ * before ended, whatever was added or removed meanwhile.
  *
  * @param positionOf sort key and id of an item; no two items have the same id
  */

@@ -3,8 +3,8 @@ import { dirname } from 'node:path';
 import type pino from 'pino';
 import { isDiskFull } from '../errors/disk-full';
 
-/** How much is kept in memory while the disk of the log is full, in bytes. */
-const mostKept = 262_144;
+/** How much is buffered in memory while the disk of the log is full, in bytes. */
+const maxKept = 262_144;
 /** How often it is tried then to write it, in milliseconds, should nothing more be logged. */
 const tryEveryMs = 1_000;
 
@@ -18,21 +18,25 @@ export function openLogFile(path: string): number {
 }
 
 /**
- * Writes lines to a file, each at once. While its disk is full the first 256 KiB are kept and written, from the byte on
- * that was missing, when there is space; what is logged beyond that is lost, and counted. Pino's own destination raises
- * an uncaught error then, and waits for space without end in `fatal` and at exit.
+ * Writes lines to a file, each at once. While its disk is full the first 256 KiB are buffered and written, from the byte on
+ * that was missing, when there is space; what is logged beyond that is lost, and counted. Pino's own destination raises an
+ * uncaught error then, and waits for space without end in `fatal` and at exit.
  *
  * @throws the system's error for any other failure
  */
 export function fileDestination(descriptor: number): pino.DestinationStream {
   const state = { kept: Buffer.alloc(0), lost: 0, timer: undefined as NodeJS.Timeout | undefined };
 
-  /** @returns whether everything that was kept is written */
+  /** @returns whether everything that was buffered is written */
   const writeKept = (): boolean => {
     try {
-      while (state.kept.length > 0) state.kept = state.kept.subarray(writeSync(descriptor, state.kept));
+      while (state.kept.length > 0) {
+        state.kept = state.kept.subarray(writeSync(descriptor, state.kept));
+      }
     } catch (error) {
-      if (!isDiskFull(error)) throw error;
+      if (!isDiskFull(error)) {
+        throw error;
+      }
       return false;
     }
     if (state.lost > 0) {
@@ -50,9 +54,13 @@ export function fileDestination(descriptor: number): pino.DestinationStream {
   };
 
   const keepTrying = (): void => {
-    if (state.timer) return;
+    if (state.timer) {
+      return;
+    }
     state.timer = setInterval(() => {
-      if (!writeKept()) return;
+      if (!writeKept()) {
+        return;
+      }
       clearInterval(state.timer);
       state.timer = undefined;
     }, tryEveryMs).unref();
@@ -61,9 +69,14 @@ export function fileDestination(descriptor: number): pino.DestinationStream {
   return {
     write(line) {
       const bytes = Buffer.from(line);
-      if (state.kept.length + bytes.length > mostKept && state.kept.length > 0) state.lost += 1;
-      else state.kept = state.kept.length === 0 ? bytes : Buffer.concat([state.kept, bytes]);
-      if (!writeKept()) keepTrying();
+      if (state.kept.length + bytes.length > maxKept && state.kept.length > 0) {
+        state.lost += 1;
+      } else {
+        state.kept = state.kept.length === 0 ? bytes : Buffer.concat([state.kept, bytes]);
+      }
+      if (!writeKept()) {
+        keepTrying();
+      }
     },
   };
 }

@@ -26,15 +26,17 @@ const secretFields = [
 const redact = createRedactor();
 const errorBounds = { bytes: 65_536, depth: 6, items: 64 };
 
-/** An error's message, stack and fields, without what looks like a secret: a URL, or what a caller sent, may hold one. */
+/** An error's message, stack and fields, without what looks like a secret: a URL, or what a caller sent, may contain one. */
 function errorFields(error: unknown): unknown {
-  if (!(error instanceof Error)) return typeof error === 'string' ? redact(error) : error;
+  if (!(error instanceof Error)) {
+    return typeof error === 'string' ? redact(error) : error;
+  }
   const { type, message, stack, ...rest } = pino.stdSerializers.err(error);
   const texts = { type, message: redact(message), stack: redact(stack) };
   try {
     return { ...texts, ...redactJson(rest, redact, errorBounds).value };
   } catch {
-    // A field that is no JSON: what matters is there without it.
+    // A field that is no JSON: what matters is logged without it.
     return texts;
   }
 }

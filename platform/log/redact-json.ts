@@ -1,6 +1,6 @@
 import { isSecretName, redactedMark, type Redactor } from './redact';
 
-/** Bounds of one document that is kept for people to read. */
+/** Bounds of one document that is stored for people to read. */
 export interface JsonBounds {
   /** Of the document as JSON; a longer one is replaced by the beginning of its text. */
   bytes: number;
@@ -15,8 +15,8 @@ export interface RedactedJson {
 }
 
 /**
- * A JSON document without secrets: texts of the shapes the redactor knows, and texts in fields with the name of a
- * secret. Lists and objects beyond the bounds are cut. Names inherited by every object are left out.
+ * A JSON document without secrets: texts of the shapes the redactor knows, and texts in fields with the name of a secret. Lists
+ * and objects beyond the bounds are cut. Names inherited by every object are omitted.
  */
 export function redactJson(document: Record<string, unknown>, redact: Redactor, bounds: JsonBounds): RedactedJson {
   let changed = false;
@@ -29,8 +29,12 @@ export function redactJson(document: Record<string, unknown>, redact: Redactor, 
       const clean = redact(value);
       return clean === value ? value : note(clean);
     }
-    if (typeof value !== 'object' || value === null) return value;
-    if (depth >= bounds.depth) return note('[TOO DEEP]');
+    if (typeof value !== 'object' || value === null) {
+      return value;
+    }
+    if (depth >= bounds.depth) {
+      return note('[TOO DEEP]');
+    }
     if (Array.isArray(value)) {
       return (value.length > bounds.items ? note(value.slice(0, bounds.items)) : value).map((item) =>
         walk(item, depth + 1),
@@ -51,6 +55,8 @@ export function redactJson(document: Record<string, unknown>, redact: Redactor, 
 
   const clean = record(document, 0);
   const text = JSON.stringify(clean);
-  if (Buffer.byteLength(text) <= bounds.bytes) return { value: clean, changed };
+  if (Buffer.byteLength(text) <= bounds.bytes) {
+    return { value: clean, changed };
+  }
   return { value: { truncated: true, preview: text.slice(0, Math.floor(bounds.bytes / 4)) }, changed: true };
 }

@@ -63,7 +63,7 @@ describe('redacting', () => {
   });
 });
 
-/** Text in which secrets of every shape stand beside anything that could be taken for a part of them. */
+/** Text in which secrets of every shape are beside anything that could be taken for a part of them. */
 const hostile = fc
   .array(
     fc.oneof(

@@ -1,6 +1,6 @@
 import { ownSecrets } from './own-secrets';
 
-/** What stands where a secret stood. */
+/** The replacement of a secret. */
 export const redactedMark = '[REDACTED]';
 
 /** Shorter values would shred ordinary text ("1", "true", "main") and are no secrets. */
@@ -16,13 +16,13 @@ const tokenShapes: readonly RegExp[] = [
   /\bA(?:KIA|SIA)[0-9A-Z]{16}\b/g,
   /\bAIza[A-Za-z0-9_-]{35}/g,
   /\bnpm_[A-Za-z0-9]{36}/g,
-  // Our own: callback secrets, and keys that follow the advice of the documentation.
+  // Runboard's own: callback secrets, and keys that follow the advice of the documentation.
   /\brb[a-z]{1,6}_[A-Za-z0-9_-]{32,255}/g,
   /\beyJ[A-Za-z0-9_-]{8,4096}\.eyJ[A-Za-z0-9_-]{2,4096}\.[A-Za-z0-9_-]{8,1024}/g,
   /-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[^-]*(?:-----END [A-Z ]{0,40}PRIVATE KEY-----)?/g,
 ];
 
-/** Credentials that are recognised by what stands before them; that part stays readable. */
+/** Credentials that are recognised by the text before them; that part stays readable. */
 const labelledShapes: readonly RegExp[] = [
   /(\bBearer\s{1,4})[A-Za-z0-9._~+/=-]{16,}/gi,
   /(\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s/:@]{0,256}:)[^\s/@]{1,256}(?=@)/gi,
@@ -39,7 +39,7 @@ export const isSecretName = (name: string): boolean => secretName.test(name);
 export type Redactor = (text: string) => string;
 
 /**
- * Builds a redactor for the given secret values, those of this process, and the common shapes of tokens.
+ * Builds a redactor for `secrets`, those of this process, and the common shapes of tokens.
  *
  * @param secrets values to hide wherever they occur; a value of several lines is hidden line by line, one shorter than
  *   six characters not at all
@@ -48,15 +48,23 @@ export function createRedactor(secrets: readonly string[] = []): Redactor {
   let own = ownSecrets();
   let values = hiddenValues([...secrets, ...own]);
   return (text) => {
-    if (text.length < shortestSecret) return text;
+    if (text.length < shortestSecret) {
+      return text;
+    }
     if (own !== ownSecrets()) {
       own = ownSecrets();
       values = hiddenValues([...secrets, ...own]);
     }
     let clean = text;
-    for (const value of values) clean = clean.replaceAll(value, redactedMark);
-    for (const shape of tokenShapes) clean = clean.replace(shape, redactedMark);
-    for (const shape of labelledShapes) clean = clean.replace(shape, `$1${redactedMark}`);
+    for (const value of values) {
+      clean = clean.replaceAll(value, redactedMark);
+    }
+    for (const shape of tokenShapes) {
+      clean = clean.replace(shape, redactedMark);
+    }
+    for (const shape of labelledShapes) {
+      clean = clean.replace(shape, `$1${redactedMark}`);
+    }
     return clean;
   };
 }
@@ -73,17 +81,21 @@ const keyEnds = /-----END [A-Z ]{0,40}PRIVATE KEY-----/;
 const keyGoesOn = /^(?:[A-Za-z0-9+/=\s]*|(?:Proc-Type|DEK-Info|Comment): .*)$/;
 
 /**
- * A redactor for the lines of one stream, in order: what stands between the first and the last line of a private key
- * looks like nothing by itself.
+ * A redactor for the lines of one stream, in order: the text between the first and the last line of a private key has no shape
+ * by itself.
  */
 export function createLineRedactor(redact: Redactor): Redactor {
   let inKey = false;
   return (line) => {
     if (inKey) {
       const end = keyEnds.exec(line);
-      if (!end && keyGoesOn.test(line)) return redactedMark;
+      if (!end && keyGoesOn.test(line)) {
+        return redactedMark;
+      }
       inKey = false;
-      if (end) return redactedMark + redact(line.slice(end.index + end[0].length));
+      if (end) {
+        return redactedMark + redact(line.slice(end.index + end[0].length));
+      }
     }
     const last = line.slice(Math.max(0, line.lastIndexOf('-----BEGIN ')));
     inKey = keyBegins.test(last) && !keyEnds.test(last);

@@ -14,10 +14,12 @@ export function operationUuid(): string {
 /**
  * A ULID for what is made at `at`; in a repetition of the running operation, the one it made before.
  *
- * @param next makes one where no key says that the request may be repeated, in an order that a repetition could not keep
+ * @param next makes one where no key allows a repetition of the request, in an order that a repetition could not preserve
  */
 export function operationUlid(at: Date, next: (milliseconds: number) => string): string {
   const operation = currentOperation();
-  if (!operation?.isKeyed) return next(at.getTime());
+  if (!operation?.isKeyed) {
+    return next(at.getTime());
+  }
   return operation.own(ulid(at.getTime(), () => operation.bytes('ulid', 6).readUIntBE(0, 6) / 2 ** 48));
 }

@@ -4,17 +4,17 @@ import { createHmac, randomBytes } from 'node:crypto';
 export interface OperationStart {
   /** What every id of the operation is derived from: a repetition with the same seed makes the same ids. */
   seed: Buffer;
-  /** When the operation was asked for first; what it makes carries this time, however often it is repeated. */
+  /** When the operation was requested first; what it makes carries this time, however often it is repeated. */
   startedAt: Date;
   /** Whether an earlier try may have done part of it. */
   repeated: boolean;
-  /** Whether its caller may ask for it again under a key. */
+  /** Whether its caller may repeat it under a key. */
   keyed?: boolean;
 }
 
 /**
- * One change that a caller asked for, as it goes through the stores: which ids it makes, and whether anything has been
- * written yet. Done again from the same start, it makes the same records, so that none is there twice.
+ * One change that a caller requested, as it goes through the stores: which ids it makes, and whether anything has been written
+ * yet. Repeated from the same start, it makes the same records, so that none exists twice.
  */
 export class Operation {
   private readonly seed: Buffer;
@@ -55,7 +55,7 @@ export class Operation {
     return new Date(this.time);
   }
 
-  /** Notes that something was written, or that nobody knows whether it was. */
+  /** Records that something was, or may have been, written. */
   noteWrite(): void {
     this.written = true;
   }
@@ -65,7 +65,7 @@ export class Operation {
     return this.written;
   }
 
-  /** Notes that what belongs to the change could not be recorded; the change goes on, and fails in the end. */
+  /** Notes that a part of the change could not be recorded; the change continues, and fails in the end. */
   deferFailure(error: unknown): void {
     this.deferred ??= { error };
   }
@@ -76,7 +76,9 @@ export class Operation {
 
   /** @throws what was deferred */
   throwDeferred(): void {
-    if (this.deferred) throw this.deferred.error;
+    if (this.deferred) {
+      throw this.deferred.error;
+    }
   }
 
   /** What is started by an operation and outlives it is no part of it. */

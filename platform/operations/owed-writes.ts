@@ -3,19 +3,19 @@ import type { Log } from '../log/log';
 import { backoffMs } from '../processes/backoff';
 import { currentOperation } from './operation';
 
-/** Writes that belong to a change that stands already. */
+/** Writes that belong to a change that is stored already. */
 export interface OwedWrites {
   /**
    * Does the write now; when it fails, again and again in the background. The failure is thrown at once, or by the running
    * operation in its end: then all that belongs to its change is written or owed.
    */
   write(what: string, write: () => Promise<unknown>): Promise<void>;
-  /** Tries what is owed once more, and gives up. */
+  /** Tries what is owed once more, and then drops it. */
   close(): Promise<void>;
 }
 
 const pauses = { firstMs: 200, maxMs: 5_000 };
-/** More than this is not remembered: what stands already says most of it, and memory is bounded. */
+/** More than this is not remembered: the existing entries cover most of it, and memory is bounded. */
 const maxOwed = 10_000;
 
 /**
@@ -39,11 +39,13 @@ export function createOwedWrites(log: Log): OwedWrites {
   async function payOnce(): Promise<boolean> {
     for (;;) {
       const [next] = owed;
-      if (!next) return true;
+      if (!next) {
+        return true;
+      }
       try {
         await next.write();
         owed.shift();
-        log.info({ what: next.what }, 'an entry that was owed is written');
+        log.info({ what: next.what }, 'deferred write completed');
       } catch {
         return false;
       }
@@ -55,20 +57,29 @@ export function createOwedWrites(log: Log): OwedWrites {
       const operation = currentOperation();
       try {
         // What failed a moment ago would only be waited for again.
-        if (operation?.hasDeferredFailure) throw new Error('An earlier entry of the same change is owed.');
+        if (operation?.hasDeferredFailure) {
+          throw new Error('An earlier deferred write of the same change is pending.');
+        }
         await write();
       } catch (error) {
-        if (owed.length < maxOwed) owed.push({ what, write });
-        else log.error({ what }, 'an entry is lost: the store has not been writable for too long');
+        if (owed.length < maxOwed) {
+          owed.push({ what, write });
+        } else {
+          log.error({ what }, 'deferred write lost: store not writable for too long');
+        }
         paying ??= payAll();
-        if (!operation) throw error;
+        if (!operation) {
+          throw error;
+        }
         operation.deferFailure(error);
       }
     },
     async close() {
       ending.abort();
       await paying;
-      if (!(await payOnce())) log.error({ entries: owed.length }, 'entries could not be written before the end');
+      if (!(await payOnce())) {
+        log.error({ entries: owed.length }, 'deferred writes lost at shutdown');
+      }
     },
   };
 }

@@ -1,11 +1,11 @@
-import { spawn, type ChildProcess, type StdioOptions } from 'node:child_process';
+import { type ChildProcess, spawn, type StdioOptions } from 'node:child_process';
 import { mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import { environmentDescriptor } from './handed-environment';
+import { environmentDescriptor } from './environment/handed-environment';
 
-/** How a process ended: one of the two is null; both are for a process that is not our child. */
+/** How a process ended: one of the two is null; both are for a process that is not a child of this one. */
 export interface ProcessEnd {
   code: number | null;
   signal: NodeJS.Signals | null;
@@ -23,17 +23,17 @@ export interface Child {
 export interface LaunchOptions {
   /** The whole environment of the program. */
   environment: NodeJS.ProcessEnv;
-  /** Where standard output and error go: to ours, or appended to a file. */
+  /** Where standard output and error go: to those of this process, or appended to a file. */
   output: 'inherit' | { file: string };
-  /** Opens a message channel; its end tells the child that this process is gone. */
+  /** Opens a message channel; its end notifies the child that this process is gone. */
   channel?: boolean;
   /** With a channel: what the child reads from `environmentDescriptor`. */
   handed?: string;
 }
 
 /**
- * Starts a program as a session of its own, so that Ctrl-C in a terminal reaches this process only and the order in
- * which things end is ours. A log file is handed over itself, not through a pipe, so that the child can outlive us.
+ * Starts a program as a session of its own, so that Ctrl-C in a terminal reaches this process only and it decides the order in
+ * which processes end. A log file is passed itself, not through a pipe, so that the child can outlive it.
  *
  * @throws Error from the system, e.g. with code ENOENT
  */
@@ -56,14 +56,16 @@ export async function launch(command: string, args: readonly string[], options: 
     const pid = await new Promise<number>((resolve, reject) => {
       child.once('spawn', () => resolve(child.pid as number)).once('error', reject);
     });
-    if (handed !== undefined) give(child, handed);
+    if (handed !== undefined) {
+      give(child, handed);
+    }
     return { pid, process: child, exited, stop: (graceMs) => stop(child, exited, graceMs) };
   } finally {
     await file?.close();
   }
 }
 
-/** A child that ends before it has read everything says why by its exit code. */
+/** A child that ends before it has read everything reports why by its exit code. */
 function give(child: ChildProcess, handed: string): void {
   const pipe = child.stdio[environmentDescriptor] as Writable;
   pipe.on('error', () => undefined);

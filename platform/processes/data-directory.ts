@@ -6,7 +6,7 @@ import { identify, isSameProcess } from './identity';
 
 const owner = z.object({ pid: z.number().int(), startTime: z.string(), bootId: z.string() });
 
-/** Somebody else runs the service on this data directory. */
+/** Another supervisor runs the service on this data directory. */
 export class DataDirectoryInUseError extends Error {
   override readonly name = 'DataDirectoryInUseError';
 
@@ -15,7 +15,7 @@ export class DataDirectoryInUseError extends Error {
   }
 }
 
-/** What anybody but the owner may do. */
+/** The mode bits of users other than the owner. */
 const others = 0o077;
 /** The same, but for passing through, which the group of agents may that run as another user. */
 const beyondPassing = 0o067;
@@ -30,22 +30,31 @@ const worktrees = 'worktrees';
 export async function openDataDirectory(dataDir: string, log?: Log): Promise<void> {
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const { mode } = await stat(dataDir);
-  if ((mode & beyondPassing) === 0) return;
+  if ((mode & beyondPassing) === 0) {
+    return;
+  }
   // The directory itself comes last: a start that was interrupted is done again.
   const open = [...(await closeContents(dataDir)), ...(await close(dataDir, mode))];
-  if (open.length > 0)
-    log?.warn({ open: open.slice(0, 10), count: open.length }, 'files of the data directory are open to other users');
+  if (open.length > 0) {
+    log?.warn({ open: open.slice(0, 10), count: open.length }, 'data directory files accessible to other users');
+  }
 }
 
 async function closeContents(directory: string): Promise<string[]> {
   const open: string[] = [];
   for (const entry of await readdir(directory, { withFileTypes: true }).catch(() => [])) {
-    if (entry.isSymbolicLink()) continue;
+    if (entry.isSymbolicLink()) {
+      continue;
+    }
     const path = join(directory, entry.name);
-    // Somebody else may be done with a file meanwhile.
+    // Another process may have removed a file meanwhile.
     const { mode } = (await lstat(path).catch(() => undefined)) ?? { mode: 0 };
-    if (entry.isDirectory() && entry.name !== worktrees) open.push(...(await closeContents(path)));
-    if ((mode & others) !== 0) open.push(...(await close(path, mode)));
+    if (entry.isDirectory() && entry.name !== worktrees) {
+      open.push(...(await closeContents(path)));
+    }
+    if ((mode & others) !== 0) {
+      open.push(...(await close(path, mode)));
+    }
   }
   return open;
 }
@@ -63,7 +72,7 @@ async function close(path: string, mode: number): Promise<string[]> {
  * Makes the data directory and marks it as supervised by this process, so that a second supervisor does not adopt, and
  * later stop, the embedded server of the first. The mark of a process that has ended does not count.
  *
- * @returns gives it back
+ * @returns how to release it
  * @throws DataDirectoryInUseError
  */
 export async function claimDataDirectory(dataDir: string): Promise<() => Promise<void>> {
@@ -77,10 +86,14 @@ export async function claimDataDirectory(dataDir: string): Promise<() => Promise
       await writeFile(file, self, { flag: 'wx', mode: 0o600 });
       return () => rm(file, { force: true });
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
+        throw error;
+      }
     }
     const other = owner.safeParse(await readJson(file)).data;
-    if (other && (await isSameProcess(other))) throw new DataDirectoryInUseError(dataDir, other.pid);
+    if (other && (await isSameProcess(other))) {
+      throw new DataDirectoryInUseError(dataDir, other.pid);
+    }
     await rm(file, { force: true });
   }
 }

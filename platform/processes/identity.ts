@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { type ProcessEntry, processIds, readProcess, readProcessNow, readProcessTable } from './process-table';
 
 /**
- * Names one process for good: a pid alone is given to another process after a while, a pid with its start time is not,
- * and neither means anything on another host or after a reboot.
+ * Names one process for good: a pid alone is reused after a while, a pid with its start time is not, and neither means anything
+ * on another host or after a reboot.
  */
 export interface ProcessIdentity {
   pid: number;
@@ -14,7 +14,7 @@ export interface ProcessIdentity {
   bootId: string;
 }
 
-/** A variable of the environment by which the processes of one agent are known. */
+/** A variable of the environment that identifies the processes of one agent. */
 export interface ProcessMarker {
   name: string;
   value: string;
@@ -36,7 +36,7 @@ const bootId = (() => {
 
 const identityOf = ({ pid, startTime }: ProcessEntry): ProcessIdentity => ({ pid, startTime, bootId: bootId() });
 
-/** The identity of a running process; `undefined` when there is none or only its zombie is left. */
+/** The identity of a running process; `undefined` when there is none or only its zombie remains. */
 export async function identify(pid: number): Promise<ProcessIdentity | undefined> {
   const entry = await readProcess(pid);
   return entry && !entry.zombie ? identityOf(entry) : undefined;
@@ -53,7 +53,9 @@ export function identifyChild(pid: number): ProcessIdentity | undefined {
 
 /** Whether the process that `identity` names is still running here. Zombies are not. */
 export async function isSameProcess(identity: ProcessIdentity): Promise<boolean> {
-  if (!isOfThisBoot(identity)) return false;
+  if (!isOfThisBoot(identity)) {
+    return false;
+  }
   return (await identify(identity.pid))?.startTime === identity.startTime;
 }
 
@@ -77,18 +79,22 @@ const pidNamespace = (): string => {
 /** This very process, as other processes of the machine may judge it. */
 export async function identifySelf(): Promise<VisibleProcess> {
   const self = await identify(process.pid);
-  if (!self) throw new Error('This process cannot tell who it is.');
+  if (!self) {
+    throw new Error('This process cannot determine its own identity.');
+  }
   return { ...self, pidNamespace: pidNamespace() };
 }
 
-/** Whether the process runs no more, for sure: of another machine, boot or container that is never known. */
+/** Whether the process certainly runs no more: never certain for another machine, boot or container. */
 export async function isGone(identity: VisibleProcess): Promise<boolean> {
-  if (!isOfThisBoot(identity) || identity.pidNamespace !== pidNamespace()) return false;
+  if (!isOfThisBoot(identity) || identity.pidNamespace !== pidNamespace()) {
+    return false;
+  }
   return !(await isSameProcess(identity));
 }
 
 /**
- * Whether a process was started with `name=value` in its environment; `undefined` where that cannot be told: outside
+ * Whether a process was started with `name=value` in its environment; `undefined` where that cannot be determined: outside
  * Linux, of a process this user may not inspect, or of one that shows no environment because it is about to be gone.
  */
 export async function startedWith(pid: number, name: string, value: string): Promise<boolean | undefined> {
@@ -97,7 +103,9 @@ export async function startedWith(pid: number, name: string, value: string): Pro
 
 async function startedWithAny(pid: number, markers: readonly ProcessMarker[]): Promise<boolean | undefined> {
   const environment = await readFile(`/proc/${pid}/environ`).catch(() => undefined);
-  if (!environment?.length) return undefined;
+  if (!environment?.length) {
+    return undefined;
+  }
   return markers.some(({ name, value }) => environmentHolds(environment, name, value));
 }
 
@@ -115,7 +123,9 @@ function groupExists(groupId: number): boolean {
 
 /** The running members of a process group (of two or more: 0 and 1 mean something else to the system). */
 export async function findGroup(groupId: number): Promise<ProcessIdentity[]> {
-  if (groupId <= 1 || !groupExists(groupId)) return [];
+  if (groupId <= 1 || !groupExists(groupId)) {
+    return [];
+  }
   const table = await readProcessTable();
   return table.filter((entry) => entry.groupId === groupId && !entry.zombie).map(identityOf);
 }

@@ -1,4 +1,4 @@
-/** Hands the operator's umask to processes of ours, which are started with our own. */
+/** Passes the operator's umask to processes of the service, which have a umask of their own. */
 const umaskVariable = 'RUNBOARD_UMASK';
 const ownUmask = 0o077;
 
@@ -12,24 +12,28 @@ export function makeFilesPrivate(): void {
   operators = given === undefined ? before : Number.parseInt(given, 8);
 }
 
-/** For the environment of a process of ours. */
+/** For the environment of a process of the service. */
 export const umaskEnvironment = (): NodeJS.ProcessEnv =>
   operators === undefined ? {} : { [umaskVariable]: operators.toString(8) };
 
-/** For a process of ours that starts nothing but programs that work on the operator's repositories. */
+/** For a process of the service that starts only programs that work on the operator's repositories. */
 export function useOperatorUmask(): void {
   const given = process.env[umaskVariable];
-  if (given !== undefined) process.umask(Number.parseInt(given, 8));
+  if (given !== undefined) {
+    process.umask(Number.parseInt(given, 8));
+  }
 }
 
 /**
- * Starts a program that works on the operator's repositories with the operator's umask, as if the operator had started it:
- * with ours, whoever shares a repository could not read what is added to it.
+ * Starts a program that works on the operator's repositories with the operator's umask, as if the operator had started it: with
+ * the service's, others who share a repository could not read what is added to it.
  *
  * @param start starts it before it returns
  */
 export function asOperator<T>(start: () => T): T {
-  if (operators === undefined) return start();
+  if (operators === undefined) {
+    return start();
+  }
   const own = process.umask(operators);
   try {
     return start();

@@ -16,15 +16,17 @@ export interface ProcessEntry {
 const onLinux = process.platform === 'linux';
 
 /**
- * Parses `/proc/<pid>/stat`. The name in the second field is in parentheses and may itself hold parentheses and
- * spaces, so fields are counted from the last closing one.
+ * Parses `/proc/<pid>/stat`. The name in the second field is in parentheses and may itself contain parentheses and spaces, so
+ * fields are counted from the last closing one.
  */
 export function parseStat(text: string): ProcessEntry | undefined {
   const pid = Number.parseInt(text, 10);
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   const [state, , group] = fields;
   const startTime = fields[19];
-  if (!Number.isInteger(pid) || state === undefined || group === undefined || startTime === undefined) return undefined;
+  if (!Number.isInteger(pid) || state === undefined || group === undefined || startTime === undefined) {
+    return undefined;
+  }
   return { pid, groupId: Number(group), startTime, zombie: state === 'Z' || state === 'X' };
 }
 
@@ -33,27 +35,33 @@ const psColumns = 'pid=,pgid=,stat=,lstart=';
 /** Parses one line of `ps -o pid=,pgid=,stat=,lstart=`. */
 export function parsePsLine(line: string): ProcessEntry | undefined {
   const match = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(\S.*?)\s*$/.exec(line);
-  if (!match) return undefined;
+  if (!match) {
+    return undefined;
+  }
   const [, pid, group, state = '', startTime = ''] = match;
   return { pid: Number(pid), groupId: Number(group), startTime, zombie: state.startsWith('Z') };
 }
 
 const ps = async (args: string[]): Promise<ProcessEntry[]> => {
-  // A pid that is gone makes ps exit 1 with nothing to say.
+  // A pid that is gone makes ps exit 1 without output.
   const { stdout } = await promisify(execFile)('ps', [...args, '-o', psColumns]).catch(() => ({ stdout: '' }));
   return stdout.split('\n').flatMap((line) => parsePsLine(line) ?? []);
 };
 
 /** The entry of one process, `undefined` when there is none. */
 export async function readProcess(pid: number): Promise<ProcessEntry | undefined> {
-  if (!onLinux) return (await ps(['-p', String(pid)]))[0];
+  if (!onLinux) {
+    return (await ps(['-p', String(pid)]))[0];
+  }
   return readFile(`/proc/${pid}/stat`, 'utf8').then(parseStat, () => undefined);
 }
 
 /** Like `readProcess`, in one go: a child cannot be reaped between its start and this call in the same turn. */
 export function readProcessNow(pid: number): ProcessEntry | undefined {
   try {
-    if (onLinux) return parseStat(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+    if (onLinux) {
+      return parseStat(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+    }
     return parsePsLine(execFileSync('ps', ['-p', String(pid), '-o', psColumns], { encoding: 'utf8' }));
   } catch {
     return undefined;
@@ -62,13 +70,17 @@ export function readProcessNow(pid: number): ProcessEntry | undefined {
 
 /** The ids of all processes that can be seen (Linux only; elsewhere empty). */
 export async function processIds(): Promise<number[]> {
-  if (!onLinux) return [];
+  if (!onLinux) {
+    return [];
+  }
   return (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
 }
 
-/** The whole table. Processes that end while it is read are left out. */
+/** The whole table. Processes that end while it is read are omitted. */
 export async function readProcessTable(): Promise<ProcessEntry[]> {
-  if (!onLinux) return ps(['-A']);
+  if (!onLinux) {
+    return ps(['-A']);
+  }
   const entries = await Promise.all((await processIds()).map(readProcess));
   return entries.filter((entry) => entry !== undefined);
 }

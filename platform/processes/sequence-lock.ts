@@ -8,7 +8,7 @@ import { join } from 'node:path';
 export interface SequenceLock {
   /** Absolute. */
   dir: string;
-  /** Handed out by the stores, higher each time. */
+  /** Issued by the stores, higher each time. */
   sequence: number;
 }
 
@@ -20,29 +20,37 @@ export function newestSequence(dir: string): number {
   try {
     return Math.max(0, ...readdirSync(dir).map(Number).filter(Number.isSafeInteger));
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 0;
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
+      return 0;
+    }
     throw error;
   }
 }
 
-/** Whether nobody with a higher sequence has taken the lock. One whose file is gone does not hold it. */
+/** Whether no holder with a higher sequence has taken the lock. One whose file is gone does not hold it. */
 export const holdsSequenceLock = (lock: SequenceLock): boolean => newestSequence(lock.dir) === lock.sequence;
 
 /**
- * Takes the lock unless somebody with a higher sequence has it.
+ * Takes the lock unless a holder with a higher sequence has it.
  *
- * @param holder whose it is, for a person who looks
+ * @param holder its owner, for a person who inspects it
  * @returns whether it was taken
  */
 export function takeSequenceLock(lock: SequenceLock, holder: object): boolean {
   const { dir, sequence } = lock;
-  if (newestSequence(dir) >= sequence) return holdsSequenceLock(lock);
+  if (newestSequence(dir) >= sequence) {
+    return holdsSequenceLock(lock);
+  }
   writeLock(lock, `${JSON.stringify({ sequence, ...holder })}\n`);
   if (!holdsSequenceLock(lock)) {
     rmSync(fileOf(lock), { force: true });
     return false;
   }
-  for (const name of readdirSync(dir)) if (Number(name) < sequence) rmSync(join(dir, name), { force: true });
+  for (const name of readdirSync(dir)) {
+    if (Number(name) < sequence) {
+      rmSync(join(dir, name), { force: true });
+    }
+  }
   return true;
 }
 
@@ -56,28 +64,35 @@ function writeLock(lock: SequenceLock, text: string): void {
       writeFileSync(fileOf(lock), text, { flag: 'wx', mode: 0o600 });
       return;
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || attempt === tries) throw error;
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || attempt === tries) {
+        throw error;
+      }
     }
   }
 }
 
 /**
- * Removes a lock that nobody needs any more. Only the files that were there before `isUnused` was asked are removed, and the
- * directory only when it is empty: a holder that takes the lock meanwhile keeps it. An earlier holder whose file is gone
- * does not hold the lock.
+ * Removes an unused lock. Only the files that existed before `isUnused` was called are removed, and the directory only when it
+ * is empty: a holder that takes the lock meanwhile retains it. An earlier holder whose file is gone does not hold the lock.
  *
- * @param isUnused whether everybody who has taken the lock by now is refused by the stores
+ * @param isUnused whether every holder that has taken the lock by now is refused by the stores
  * @returns whether it was removed
  */
 export async function removeSequenceLock(dir: string, isUnused: () => Promise<boolean>): Promise<boolean> {
   const names = readdirSync(dir);
-  if (!(await isUnused())) return false;
-  for (const name of names) rmSync(join(dir, name), { recursive: true, force: true });
+  if (!(await isUnused())) {
+    return false;
+  }
+  for (const name of names) {
+    rmSync(join(dir, name), { recursive: true, force: true });
+  }
   try {
     rmdirSync(dir);
     return true;
   } catch (error) {
-    if (!['ENOTEMPTY', 'EEXIST', 'ENOENT'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    if (!['ENOTEMPTY', 'EEXIST', 'ENOENT'].includes((error as NodeJS.ErrnoException).code ?? '')) {
+      throw error;
+    }
     return false;
   }
 }

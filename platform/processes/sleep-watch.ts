@@ -1,8 +1,8 @@
-/** What a watch looks at; the system's clocks when absent. */
+/** The clocks of a watch; the system's when absent. */
 export interface SleepClocks {
-  /** Milliseconds that never go back, and go on while the process is stopped. */
+  /** Milliseconds that never go back, and advance while the process is stopped. */
   monotonicMs(): number;
-  /** Milliseconds that go on while the host is asleep as well. */
+  /** Milliseconds that advance while the host is asleep as well. */
   wallMs(): number;
 }
 
@@ -19,7 +19,7 @@ export class SleepWatch {
   private last: { monotonic: number; wall: number };
   private readonly timer: NodeJS.Timeout;
 
-  /** @param onSlept told once for each time that the process slept for longer than `limitMs` */
+  /** @param onSlept called once for each time that the process slept for longer than `limitMs` */
   constructor(
     private readonly limitMs: number,
     private readonly onSlept: (sleptMs: number) => void,
@@ -35,7 +35,9 @@ export class SleepWatch {
     const { last } = this;
     this.last = this.now();
     const sleptMs = Math.max(this.last.monotonic - last.monotonic, this.last.wall - last.wall);
-    if (sleptMs > this.limitMs) this.onSlept(sleptMs);
+    if (sleptMs > this.limitMs) {
+      this.onSlept(sleptMs);
+    }
   }
 
   close(): void {

@@ -13,22 +13,26 @@ async function readOrNothing(path: string): Promise<string> {
 /** Whether the process was stopped by a signal; one that a debugger holds is not meant. */
 async function isStopped(pid: number): Promise<boolean> {
   const text = await readOrNothing(`/proc/${pid}/stat`);
-  // The name before it is in parentheses, and may hold some itself.
+  // The name before it is in parentheses, and may contain some itself.
   return text.slice(text.lastIndexOf(')') + 2).startsWith('T');
 }
 
 /**
- * The processes that are stopped while they keep every other one from writing to an SQLite database. None where the system
- * has no `/proc/locks`.
+ * The processes that are stopped while they block every other writer of an SQLite database. None where the system has no
+ * `/proc/locks`.
  *
  * @param database the database's file
  */
 export async function stoppedLockHolders(database: string): Promise<number[]> {
   const shared = await stat(`${database}-shm`).catch(() => undefined);
-  if (!shared) return [];
+  if (!shared) {
+    return [];
+  }
   const holders = (await readOrNothing('/proc/locks')).split('\n').flatMap((line) => {
     const [, pid, inode, from, to] = posixWrite.exec(line) ?? [];
-    if (Number(inode) !== shared.ino || Number(from) > exclusiveBytes.last) return [];
+    if (Number(inode) !== shared.ino || Number(from) > exclusiveBytes.last) {
+      return [];
+    }
     return to === 'EOF' || Number(to) >= exclusiveBytes.first ? [Number(pid)] : [];
   });
   const stopped = await Promise.all([...new Set(holders)].map(async (pid) => ((await isStopped(pid)) ? [pid] : [])));
@@ -37,7 +41,7 @@ export async function stoppedLockHolders(database: string): Promise<number[]> {
 
 export interface HolderWatch {
   database: string;
-  /** The processes that may be ended: our own parts. */
+  /** The processes that may be ended: the service's own parts. */
   pids: () => readonly number[];
   log: Log;
   /** How long a process may hold the lock while it is stopped, in milliseconds; shorter than writers wait. */
@@ -46,8 +50,8 @@ export interface HolderWatch {
 }
 
 /**
- * Ends parts that are stopped in the middle of a transaction, so that they do not hold up everybody else: what they had
- * not committed is undone, and they are started again. Returns how to stop watching.
+ * Ends parts that are stopped in the middle of a transaction, so that they do not block all others: what they had not committed
+ * is undone, and they are started again. Returns how to stop watching.
  */
 export function endStoppedLockHolders({
   database,
@@ -61,22 +65,30 @@ export function endStoppedLockHolders({
 
   async function look(): Promise<void> {
     const holders = (await stoppedLockHolders(database)).filter((pid) => pids().includes(pid));
-    for (const pid of since.keys()) if (!holders.includes(pid)) since.delete(pid);
+    for (const pid of since.keys()) {
+      if (!holders.includes(pid)) {
+        since.delete(pid);
+      }
+    }
     for (const pid of holders) {
       const first = since.get(pid) ?? performance.now();
       since.set(pid, first);
-      if (performance.now() - first < afterMs || !pids().includes(pid)) continue;
-      log.warn({ partPid: pid }, 'a part that is stopped holds the lock of the database, and is ended');
+      if (performance.now() - first < afterMs || !pids().includes(pid)) {
+        continue;
+      }
+      log.warn({ partPid: pid }, 'stopped part killed: it held the database lock');
       process.kill(pid, 'SIGKILL');
       since.delete(pid);
     }
   }
 
   const timer = setInterval(() => {
-    if (looking) return;
+    if (looking) {
+      return;
+    }
     looking = true;
     void look()
-      .catch((error: unknown) => log.warn({ err: error }, 'the lock of the database could not be inspected'))
+      .catch((error: unknown) => log.warn({ err: error }, 'database lock inspection failed'))
       .finally(() => (looking = false));
   }, everyMs).unref();
   return () => clearInterval(timer);

@@ -14,7 +14,7 @@ export interface ActivityCaller<Ids extends object = Record<string, string | und
 export const activityForbidden = 'ACTIVITY_FORBIDDEN';
 
 /**
- * Refuses activities that were not scheduled by a workflow of ours, and those that concern another workflow than theirs: by
+ * Refuses activities that were not scheduled by a workflow of Runboard, and those that concern another workflow than theirs: by
  * itself, or from a workflow of another name, an activity would pass every check that its workflow makes.
  *
  * @param callers by the name of the activity; one without an entry is refused
@@ -36,7 +36,9 @@ function assertCaller(caller: ActivityCaller | undefined, info: Info, input: unk
   const isOurs = caller?.workflows.some((name) => name === workflowType) === true;
   const ids = typeof input === 'object' && input !== null ? (input as Record<string, string | undefined>) : {};
   const expectedId = caller?.workflowId?.(ids);
-  if (isOurs && (expectedId === undefined || workflowExecution?.workflowId === expectedId)) return;
+  if (isOurs && (expectedId === undefined || workflowExecution?.workflowId === expectedId)) {
+    return;
+  }
   throw ApplicationFailure.create({
     type: activityForbidden,
     message: `${activityType} is scheduled by its own workflow only, not by ${workflowExecution?.workflowId ?? 'itself'}.`,

@@ -2,15 +2,15 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
 import type { TemporalSecurity } from './security';
 
-/** Reconnects fast: a local server answers some hundred milliseconds after its port opens. */
+/** Reconnects fast: a local server responds some hundred milliseconds after its port opens. */
 const impatientChannel = { 'grpc.initial_reconnect_backoff_ms': 50, 'grpc.max_reconnect_backoff_ms': 200 };
 
 /**
- * Waits until the namespace answers. A server's port opens, and its health service says SERVING, up to a second before
- * its namespaces can be used, so that neither is worth waiting for.
+ * Waits until the namespace responds. A server's port opens, and its health service reports SERVING, up to a second before its
+ * namespaces can be used, so that neither is worth waiting for.
  *
- * @param options.withinMs bound in milliseconds; 0 asks once
- * @param options.security where the server asks who connects
+ * @param options.withinMs bound in milliseconds; 0 tries once
+ * @param options.security where the server authenticates clients
  * @param options.signal ends the wait early, with its reason
  * @throws Error with the last failure as its cause when time is up
  */

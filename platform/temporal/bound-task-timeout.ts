@@ -9,7 +9,7 @@ const bounded = (options: Compiled): Compiled => ({
   workflowTaskTimeout: options.workflowTaskTimeout ?? msToTs(workflowTaskTimeout),
 });
 
-/** Gives every workflow that a client starts our task timeout, unless its start names one. */
+/** Sets Runboard's task timeout for every workflow that a client starts, unless its start names one. */
 export const boundTaskTimeout: WorkflowClientInterceptor = {
   startWithDetails: (input, next) => next({ ...input, options: bounded(input.options) }),
   signalWithStart: (input, next) => next({ ...input, options: bounded(input.options) }),

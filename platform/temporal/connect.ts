@@ -12,7 +12,7 @@ export interface ConnectOptions {
   /** `host:port` of the frontend. */
   address: string;
   namespace: string;
-  /** Where the server asks who connects. */
+  /** Where the server authenticates clients. */
   security?: TemporalSecurity;
   log: Log;
   /** Ends the attempts, with its reason. */
@@ -24,7 +24,7 @@ export interface ConnectOptions {
 const backoff = { firstMs: 250, maxMs: 10_000 };
 
 /**
- * Connects a client as soon as the server and the namespace answer. The caller closes `client.connection`.
+ * Connects a client as soon as the server and the namespace respond. The caller closes `client.connection`.
  *
  * @throws TemporalUnavailableError after `withinMs`; the signal's reason when it is aborted
  */
@@ -37,8 +37,8 @@ export function connectClient(options: ConnectOptions): Promise<Client> {
 }
 
 /**
- * Connects for workers as soon as the server and the namespace answer. Once connected it reconnects by itself.
- * The caller closes it after its workers have ended.
+ * Connects for workers as soon as the server and the namespace respond. Once connected it reconnects by itself. The caller
+ * closes it after its workers have ended.
  *
  * @throws TemporalUnavailableError after `withinMs`; the signal's reason when it is aborted
  */
@@ -46,7 +46,7 @@ export function connectWorker(options: ConnectOptions): Promise<NativeConnection
   return untilConnected(options, () => NativeConnection.connect({ address: options.address, ...options.security }));
 }
 
-/** Tries, says what failed, and tries again with growing pauses: a server that starts after us is the normal case. */
+/** Tries, logs what failed, and tries again with growing pauses: a server that starts after this process is the normal case. */
 async function untilConnected<T>(options: ConnectOptions, connect: () => Promise<T>): Promise<T> {
   const { address, namespace, security, log, signal, withinMs = Infinity } = options;
   const deadline = performance.now() + withinMs;
@@ -63,7 +63,7 @@ async function untilConnected<T>(options: ConnectOptions, connect: () => Promise
         throw new TemporalUnavailableError(`Temporal at ${address} did not answer within ${withinMs} ms.`, { cause });
       }
       const inMs = Math.min(backoffMs(failures, backoff), Math.max(0, deadline - performance.now()));
-      log.warn({ address, namespace, failures, inMs, err: cause }, 'temporal does not answer, trying again');
+      log.warn({ address, namespace, failures, inMs, err: cause }, 'temporal unreachable, retrying');
       await delay(inMs, undefined, { signal }).catch(() => undefined);
     }
   }

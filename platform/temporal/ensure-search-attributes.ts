@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { isGrpcServiceError, type ConnectionLike } from '@temporalio/client';
+import { type ConnectionLike, isGrpcServiceError } from '@temporalio/client';
 import type { Log } from '../log/log';
 import { searchAttributeNames } from './search-attributes';
 
@@ -15,7 +15,7 @@ const unimplemented = 12;
 const isStatus = (error: unknown, ...codes: number[]): boolean =>
   isGrpcServiceError(error) && codes.includes(error.code);
 
-/** A search attribute of ours exists on the server with another type, made by somebody else. */
+/** A search attribute of Runboard exists on the server with another type, made by another application. */
 export class SearchAttributeTypeError extends Error {
   override readonly name = 'SearchAttributeTypeError';
 
@@ -28,8 +28,8 @@ export class SearchAttributeTypeError extends Error {
 }
 
 /**
- * Registers our search attributes in a namespace and waits until the server takes them. Those that are there already are
- * left alone. Where we may not register (Temporal Cloud, a restricted server) it is a warning that says what to run.
+ * Registers Runboard's search attributes in a namespace and waits until the server takes them. Existing ones are not changed.
+ * Without permission to register (Temporal Cloud, a restricted server) it logs a warning with the command to run.
  *
  * @param options.usableWithinMs bound for the server's own cache to notice, in milliseconds
  * @throws SearchAttributeTypeError when one of them exists with another type
@@ -41,7 +41,9 @@ export async function ensureSearchAttributes(
 ): Promise<void> {
   try {
     const missing = await findMissing(connection, namespace);
-    if (missing.length === 0) return;
+    if (missing.length === 0) {
+      return;
+    }
     await connection.operatorService.addSearchAttributes({
       namespace,
       searchAttributes: Object.fromEntries(missing.map((name) => [name, keywordType])),
@@ -52,12 +54,14 @@ export async function ensureSearchAttributes(
       const flags = searchAttributeNames.map((name) => `--name ${name} --type Keyword`).join(' ');
       log.warn(
         { namespace },
-        `not allowed to register search attributes; run: temporal operator search-attribute create ${flags}`,
+        `search attribute registration not permitted; run: temporal operator search-attribute create ${flags}`,
       );
       return;
     }
-    // Another process of ours registers them at the same time.
-    if (!isStatus(error, alreadyExists)) throw error;
+    // Another process of the service registers them at the same time.
+    if (!isStatus(error, alreadyExists)) {
+      throw error;
+    }
   }
   await awaitUsable(connection, namespace, { log, withinMs: usableWithinMs });
 }
@@ -66,7 +70,9 @@ async function findMissing(connection: ConnectionLike, namespace: string): Promi
   const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
   const typeOf = (name: string) => customAttributes[name] as number | undefined;
   const mistyped = searchAttributeNames.filter((name) => (typeOf(name) ?? keywordType) !== keywordType);
-  if (mistyped.length > 0) throw new SearchAttributeTypeError(mistyped);
+  if (mistyped.length > 0) {
+    throw new SearchAttributeTypeError(mistyped);
+  }
   return searchAttributeNames.filter((name) => typeOf(name) === undefined);
 }
 
@@ -83,9 +89,11 @@ async function awaitUsable(
       await connection.workflowService.countWorkflowExecutions({ namespace, query });
       return;
     } catch (error) {
-      if (!isStatus(error, invalidArgument)) throw error;
+      if (!isStatus(error, invalidArgument)) {
+        throw error;
+      }
       if (performance.now() >= deadline) {
-        log.warn({ namespace, withinMs }, 'the server does not take the new search attributes yet');
+        log.warn({ namespace, withinMs }, 'search attributes not yet available');
         return;
       }
     }

@@ -1,9 +1,9 @@
 import { Context } from '@temporalio/activity';
 
-/** Without a heartbeat timeout there is nobody to tell; this often, in milliseconds, is harmless. */
+/** Without a heartbeat timeout no heartbeat is needed; this often, in milliseconds, is harmless. */
 const defaultTimeoutMs = 30_000;
 
-/** Tells the server, while `work` runs, that this worker is alive: a dead one is noticed within the heartbeat timeout. */
+/** Sends heartbeats to the server while `work` runs: a dead worker is noticed within the heartbeat timeout. */
 export async function withHeartbeat<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const context = Context.current();
   const everyMs = Math.max(100, Math.floor((context.info.heartbeatTimeoutMs ?? defaultTimeoutMs) / 4));

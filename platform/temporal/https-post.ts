@@ -1,7 +1,7 @@
 import { Agent, request } from 'node:https';
 import type { TLSConfig } from '@temporalio/client';
 
-export interface PostedAnswer {
+export interface PostedResponse {
   status: number;
   text: string;
 }
@@ -12,7 +12,7 @@ const agent = new Agent({ keepAlive: true });
 export function httpsPost(
   url: string,
   options: { headers: Record<string, string>; body: string; signal: AbortSignal; tls: TLSConfig | true },
-): Promise<PostedAnswer> {
+): Promise<PostedResponse> {
   const { headers, body, signal } = options;
   const tls: TLSConfig = options.tls === true ? {} : options.tls;
   return new Promise((resolve, reject) => {

@@ -1,11 +1,11 @@
 import { Context, type Info } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import { messageUnproven } from '../crypto/message-proof-shape';
 import { MessageProofError, type MessageProofs, type ProofProblem, type ProvenMessage } from '../crypto/message-proof';
+import { messageUnproven } from '../crypto/message-proof-shape';
 
 export interface ProofVerifierOptions {
   proofs: MessageProofs;
-  /** Writes down that a message was refused; called at most once a minute for the same message and problem. */
+  /** Records that a message was refused; called no more than once a minute for the same message and problem. */
   onRefused: (message: ProvenMessage, problem: ProofProblem) => Promise<unknown>;
 }
 
@@ -30,7 +30,7 @@ export function createProofVerifier({ proofs, onRefused }: ProofVerifierOptions)
     }
     throw ApplicationFailure.create({
       type: messageUnproven,
-      message: `The message does not prove who it is from: its proof is ${problem}. ${adviceOn(problem)}`,
+      message: `The sender of the message is not proven: its proof is ${problem}. ${adviceOn(problem)}`,
       nonRetryable: true,
       details: [{ purpose: message.purpose, subject: message.subject, problem }],
     });
@@ -47,7 +47,9 @@ export function createProofVerifier({ proofs, onRefused }: ProofVerifierOptions)
       try {
         proofs.verify(message, proof, acceptedAt(workflowTimeMs));
       } catch (error) {
-        if (!(error instanceof MessageProofError)) throw error;
+        if (!(error instanceof MessageProofError)) {
+          throw error;
+        }
         await refuse(message, error.problem);
       }
     },
@@ -62,16 +64,18 @@ const adviceOn = (problem: ProofProblem): string =>
 export type ProofVerifier = ReturnType<typeof createProofVerifier>;
 
 /**
- * When Temporal took in what is acted on, so that an outage after that makes nothing too old. Only a local activity takes its
- * workflow's word for it: every other one can be scheduled by anybody, at a time that the server writes down.
+ * When Temporal accepted the message, so that an outage after that makes nothing too old. Only a local activity trusts its
+ * workflow for it: any client can schedule every other one, at a time that the server records.
  */
 function acceptedAt(workflowTimeMs: number | undefined): Date | undefined {
   const info = activityInfo();
-  if (!info) return undefined;
+  if (!info) {
+    return undefined;
+  }
   return new Date(info.isLocal && workflowTimeMs !== undefined ? workflowTimeMs : info.scheduledTimestampMs);
 }
 
-/** `undefined` outside of activities, where somebody waits for the answer. */
+/** `undefined` outside of activities, where a caller waits for the response. */
 function activityInfo(): Info | undefined {
   try {
     return Context.current().info;

@@ -1,11 +1,13 @@
-import { DefaultLogger, Runtime, type LogMetadata } from '@temporalio/worker';
+import { DefaultLogger, type LogMetadata, Runtime } from '@temporalio/worker';
 import type { Log } from '../log/log';
 
 let installed = false;
 
-/** Sends the SDK's own lines to our log. Once per process; shutdown signals stay ours. */
+/** Sends the SDK's own lines to the service's log. Once per process; shutdown signals stay with the service. */
 export function installRuntime(log: Log): void {
-  if (installed) return;
+  if (installed) {
+    return;
+  }
   installed = true;
   const child = log.child({ component: 'temporal' });
   Runtime.install({
@@ -31,6 +33,8 @@ const readable = (meta: LogMetadata | undefined): Record<string, unknown> =>
   Object.fromEntries(Object.entries(meta ?? {}).map(([key, value]) => [key, printable(value)]));
 
 function printable(value: unknown): unknown {
-  if (typeof value === 'bigint') return String(value);
+  if (typeof value === 'bigint') {
+    return String(value);
+  }
   return value instanceof Error ? { name: value.name, message: value.message, stack: value.stack } : value;
 }

@@ -14,5 +14,5 @@ export const searchAttributes = {
   runState: keyword('BoardRunState'),
 } as const;
 
-/** Their names as the server knows them. */
+/** Their names on the server. */
 export const searchAttributeNames: readonly string[] = Object.values(searchAttributes).map(({ name }) => name);

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import type { TLSConfig } from '@temporalio/client';
-import { EnvironmentError, type Environment } from '../config/env';
+import { type Environment, EnvironmentError } from '../config/env';
 import { readSecretFile } from '../config/secret-files';
+import { compact } from '../json/compact';
 
-/** How a Temporal server is reached that asks who connects: what connections to it are made with. */
+/** The options of connections to a Temporal server that authenticates its clients. */
 export interface TemporalSecurity {
   tls?: TLSConfig | true;
   apiKey?: string;
@@ -34,7 +35,9 @@ export function temporalSecurity(settings: TemporalSecuritySettings): TemporalSe
   } = settings;
   const problems: string[] = [];
   const read = (name: string, path: string | undefined): Buffer | undefined => {
-    if (path === undefined) return undefined;
+    if (path === undefined) {
+      return undefined;
+    }
     try {
       return readFileSync(path);
     } catch (error) {
@@ -44,21 +47,26 @@ export function temporalSecurity(settings: TemporalSecuritySettings): TemporalSe
   };
   const serverRootCACertificate = read('TEMPORAL_TLS_CA_FILE', caPath);
   const crt = read('TEMPORAL_TLS_CERT_FILE', certPath);
-  if ((certPath === undefined) !== (keyPath === undefined))
+  if ((certPath === undefined) !== (keyPath === undefined)) {
     problems.push('TEMPORAL_TLS_CERT_FILE: goes together with TEMPORAL_TLS_KEY_FILE');
+  }
   const key = keyPath === undefined ? undefined : readSecretFile(keyPath);
-  if (key && 'problem' in key) problems.push(`TEMPORAL_TLS_KEY_FILE: ${key.problem}`);
-  if (problems.length > 0) throw new EnvironmentError(problems);
+  if (key && 'problem' in key) {
+    problems.push(`TEMPORAL_TLS_KEY_FILE: ${key.problem}`);
+  }
+  if (problems.length > 0) {
+    throw new EnvironmentError(problems);
+  }
 
   const clientCertPair = crt && key && 'content' in key ? { crt, key: Buffer.from(`${key.content}\n`) } : undefined;
   const tls: TLSConfig = {
-    ...(serverNameOverride === undefined ? {} : { serverNameOverride }),
+    ...compact({ serverNameOverride }),
     ...(serverRootCACertificate ? { serverRootCACertificate } : {}),
     ...(clientCertPair ? { clientCertPair } : {}),
   };
   const isOn = settings.TEMPORAL_TLS || apiKey !== undefined || Object.keys(tls).length > 0;
   return {
     ...(isOn ? { tls: Object.keys(tls).length > 0 ? tls : true } : {}),
-    ...(apiKey === undefined ? {} : { apiKey }),
+    ...compact({ apiKey }),
   };
 }

@@ -1,2 +1,2 @@
-/** How long a step of a workflow that died with its worker holds the workflow up; Temporal's own is twice as long. */
+/** How long a workflow task that died with its worker delays the workflow; Temporal's own is twice as long. */
 export const workflowTaskTimeout = '5 seconds';

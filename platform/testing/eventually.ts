@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 /**
- * Repeats `check` until it returns (or resolves) without throwing, and answers what it returned.
+ * Repeats `check` until it returns (or resolves) without throwing, and returns its result.
  *
  * @param options.withinMs how long it may take, in milliseconds; the check runs at least once
  * @param options.everyMs pause between two checks, in milliseconds

@@ -10,7 +10,7 @@ export interface TempDir {
   remove(): Promise<void>;
 }
 
-/** Makes an empty directory under the system's one, or `within` another; `label` shows in its name, for whoever finds it left over. */
+/** Makes an empty directory under the system's one, or `within` another; `label` in its name identifies a left-over one. */
 export async function makeTempDir(label = 'test', within = tmpdir()): Promise<TempDir> {
   const path = await realpath(await mkdtemp(join(within, `runboard-${label}-`)));
   return { path, remove: () => rm(path, { recursive: true, force: true, maxRetries: 5 }) };

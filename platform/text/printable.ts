@@ -1,9 +1,9 @@
-/** Control strings, with what they hold on their line: OSC (titles, links, the clipboard), DCS, SOS, PM and APC. */
+/** Control strings, with their content on the line: OSC (titles, links, the clipboard), DCS, SOS, PM and APC. */
 const controlStrings =
   /(?:\u001b[P\]X^_]|[\u0090\u0098\u009d-\u009f])[^\u0007\u001b\u009c\n]*(?:\u0007|\u001b\\|\u009c)?/g;
 /** Control sequences: colours, cursor movements, modes. */
 const controlSequences = /(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]?/g;
-/** What is left of shorter escapes: a character set, a reset. */
+/** The rest of shorter escapes: a character set, a reset. */
 const shortEscapes = /\u001b(?:[ -/]*[0-~])?/g;
 /** C0 and C1 controls, but for tab and line feed. */
 const controls = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;

@@ -1,6 +1,6 @@
 /**
- * The parser takes time by the number of nodes, not of characters, and recursion by their depth; both happen in the
- * process that serves everybody. A long text is fine; a million list items or a thousand levels are no document of ours.
+ * The parser takes time by the number of nodes, not of characters, and recursion by their depth; both happen in the process
+ * that serves all callers. A long text is fine; a million list items or a thousand levels are no real document.
  */
 const maxMarks = 40_000;
 const maxDepth = 100;
@@ -9,21 +9,33 @@ const maxIndent = 400;
 /**
  * What makes a text too expensive to parse; `undefined` when it is not. Takes one pass and no recursion.
  *
- * @param what names the text in the answer
+ * @param what names the text in the message
  */
 export function excessOf(yaml: string, what: string): string | undefined {
   let marks = 0;
   let open = 0;
   for (const [mark] of yaml.matchAll(/[\n,[\]{}]|[-?:] /g)) {
     marks += 1;
-    if (mark === '[' || mark === '{') open += 1;
-    if (mark === ']' || mark === '}') open = Math.max(0, open - 1);
-    if (marks > maxMarks) return `${what} has more than ${maxMarks} entries`;
-    if (open > maxDepth) return `${what} is nested more than ${maxDepth} levels deep`;
+    if (mark === '[' || mark === '{') {
+      open += 1;
+    }
+    if (mark === ']' || mark === '}') {
+      open = Math.max(0, open - 1);
+    }
+    if (marks > maxMarks) {
+      return `${what} has more than ${maxMarks} entries`;
+    }
+    if (open > maxDepth) {
+      return `${what} is nested more than ${maxDepth} levels deep`;
+    }
   }
   // "- - - x" nests without brackets, and so does indentation.
-  if (manyOnOneLine.test(yaml)) return `${what} is nested more than ${maxDepth} levels deep`;
-  if (wideIndent.test(yaml)) return `a line of ${what} is indented by more than ${maxIndent} columns`;
+  if (manyOnOneLine.test(yaml)) {
+    return `${what} is nested more than ${maxDepth} levels deep`;
+  }
+  if (wideIndent.test(yaml)) {
+    return `a line of ${what} is indented by more than ${maxIndent} columns`;
+  }
   return undefined;
 }
 

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { text } from '../../contracts/common';
-import { completionClaims } from '../../contracts/completion';
+import { completionClaims } from '../../contracts/runs/completion';
 import { printable } from '../../platform/text/printable';
 
 const summaryLimit = 20_000;
 
-/** What an agent says about its own work (process protocol, `result`), within the limits of a completion callback. */
+/** An agent's report on its own work (process protocol, `result`), within the limits of a completion callback. */
 export const agentResult = z.object({
   status: z.enum(['success', 'blocked', 'failed', 'partial']),
   summary: text(summaryLimit).default(''),
@@ -13,16 +13,22 @@ export const agentResult = z.object({
 });
 export type AgentResult = z.infer<typeof agentResult>;
 
-/** A result and, when not all of it could be kept, why. */
+/** A result and, when not all of it could be stored, why. */
 export interface ReadResult {
   result: AgentResult;
   problem?: string;
 }
 
 const printableDeep = (value: unknown): unknown => {
-  if (typeof value === 'string') return printable(value);
-  if (Array.isArray(value)) return value.map(printableDeep);
-  if (typeof value !== 'object' || value === null) return value;
+  if (typeof value === 'string') {
+    return printable(value);
+  }
+  if (Array.isArray(value)) {
+    return value.map(printableDeep);
+  }
+  if (typeof value !== 'object' || value === null) {
+    return value;
+  }
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, printableDeep(item)]));
 };
 
@@ -32,7 +38,9 @@ const printableDeep = (value: unknown): unknown => {
  */
 export function readAgentResult(line: Record<string, unknown>): ReadResult {
   const parsed = agentResult.safeParse(printableDeep(line));
-  if (parsed.success) return { result: parsed.data };
+  if (parsed.success) {
+    return { result: parsed.data };
+  }
   const problem = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; ');
   const status = agentResult.shape.status.safeParse(line.status);
   const summary = typeof line.summary === 'string' ? printable(line.summary).slice(0, summaryLimit) : '';

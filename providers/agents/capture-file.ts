@@ -1,11 +1,11 @@
 import { constants } from 'node:fs';
-import { open, readlink, realpath, type FileHandle } from 'node:fs/promises';
+import { type FileHandle, open, readlink, realpath } from 'node:fs/promises';
 import { extname, isAbsolute, join, normalize, relative, sep } from 'node:path';
-import { verifyDirectory } from '../git/verify-worktree';
-import type { RecordedWorktree } from '../git/worktree-location';
-import { artifactKind, artifactLimits, type ArtifactKind, type CapturedOutput } from '../../contracts/output-artifact';
+import { type ArtifactKind, artifactKind, artifactLimits, type CapturedOutput } from '../../contracts/runs/output';
+import { binary, json, plainText } from '../../domain/events/output-artifact';
 import { createRedactor } from '../../platform/log/redact';
-import { binary, json, plainText } from '../../runs/events/output-artifact';
+import { verifyDirectory } from '../git/worktrees/verify-worktree';
+import type { RecordedWorktree } from '../git/worktrees/worktree-location';
 
 export type CapturedFile = Pick<CapturedOutput, 'kind' | 'mediaType' | 'originalBytes' | 'truncated' | 'body'> & {
   name: string;
@@ -26,16 +26,20 @@ export function createCaptureFile(worktree: RecordedWorktree, secrets: readonly 
   const redactBytes = createRedactor(secrets.map((secret) => Buffer.from(secret, 'utf8').toString('latin1')));
 
   return async ({ path, kind }) => {
-    if (typeof path !== 'string' || path === '' || path.includes('\0')) return { problem: 'The path is no path.' };
+    if (typeof path !== 'string' || path === '' || path.includes('\0')) {
+      return { problem: 'The path is invalid.' };
+    }
     try {
-      if (!verifyDirectory(root, identity)) return { problem: 'The worktree is gone.' };
+      if (!verifyDirectory(root, identity)) {
+        return { problem: 'The worktree no longer exists.' };
+      }
     } catch {
       return { problem: 'The worktree is not the one that was recorded.' };
     }
     const wanted = normalize(isAbsolute(path) ? path : join(root, path));
     let handle: FileHandle;
     try {
-      // Neither a link at the end nor a pipe that nobody writes to.
+      // Neither a link at the end nor a pipe without a writer.
       handle = await open(wanted, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     } catch (error) {
       return { problem: problemOf(error) };
@@ -45,11 +49,15 @@ export function createCaptureFile(worktree: RecordedWorktree, secrets: readonly 
       if (name === '' || name.startsWith('..') || isAbsolute(name)) {
         return { problem: 'The file is outside the worktree.' };
       }
-      if (name.split(sep).includes('.git')) return { problem: 'What git keeps for itself is no artifact.' };
+      if (name.split(sep).includes('.git')) {
+        return { problem: 'Files of git are not artifacts.' };
+      }
       const facts = await handle.stat();
-      if (!facts.isFile()) return { problem: 'It is not a regular file.' };
+      if (!facts.isFile()) {
+        return { problem: 'It is not a regular file.' };
+      }
       if (facts.size > artifactLimits.fileBytes) {
-        return { problem: `It has ${facts.size} bytes, more than the ${artifactLimits.fileBytes} that are kept.` };
+        return { problem: `It has ${facts.size} bytes; the limit is ${artifactLimits.fileBytes}.` };
       }
       return { name, kind: kindOf(kind), ...clean(await readUpTo(handle, artifactLimits.fileBytes), name) };
     } finally {
@@ -73,19 +81,23 @@ const kindOf = (kind: unknown): ArtifactKind => {
   return known.success ? known.data : 'other';
 };
 
-/** Where an open file really is, whatever its path says by now; only Linux tells that of the open file itself. */
+/** The real path of an open file, whatever its path is by now; only Linux reports that of the open file itself. */
 const pathOf = (handle: FileHandle, path: string): Promise<string> =>
   process.platform === 'linux' ? readlink(`/proc/self/fd/${handle.fd}`) : realpath(path);
 
 /** The file may grow while it is read. */
 async function readUpTo(handle: FileHandle, most: number): Promise<Buffer> {
   const pieces: Buffer[] = [];
-  for await (const piece of handle.createReadStream({ end: most - 1, autoClose: false })) pieces.push(piece as Buffer);
+  for await (const piece of handle.createReadStream({ end: most - 1, autoClose: false })) {
+    pieces.push(piece as Buffer);
+  }
   return Buffer.concat(pieces);
 }
 
 function textOf(content: Buffer): string | undefined {
-  if (content.includes(0)) return undefined;
+  if (content.includes(0)) {
+    return undefined;
+  }
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(content);
   } catch {
@@ -97,11 +109,11 @@ function problemOf(error: unknown): string {
   switch ((error as NodeJS.ErrnoException).code) {
     case 'ENOENT':
     case 'ENOTDIR':
-      return 'There is no such file.';
+      return 'The file does not exist.';
     case 'ELOOP':
       return 'It is a symbolic link.';
     case 'EACCES':
-      return 'It may not be read.';
+      return 'Reading it is not permitted.';
     default:
       return 'It cannot be opened.';
   }

@@ -1,15 +1,15 @@
-import type { WorktreeIdentity } from '../git/verify-worktree';
-import type { AgentCommand } from '../../contracts/agent-command';
-import type { AgentConfig, AgentProvider as ProviderFamily } from '../../contracts/agent-config';
-import type { CompletionStatus, Continuation } from '../../contracts/completion';
-import type { ConversationEdge } from '../../contracts/conversation';
-import type { TaskEnvelopeTransport } from '../../contracts/run-contract';
-import type { RunEventInput } from '../../contracts/run-event';
-import type { ToolRules } from '../../runs/tools/rules';
+import type { AgentCommand } from '../../contracts/runs/command';
+import type { CompletionStatus, Continuation } from '../../contracts/runs/completion';
+import type { ConversationEdge } from '../../contracts/runs/conversation';
+import type { RunEventInput } from '../../contracts/runs/event';
+import type { TaskEnvelopeTransport } from '../../contracts/runs/launch/contract';
+import type { AgentConfig, AgentProvider as ProviderFamily } from '../../contracts/settings/agent-config';
+import type { ToolRules } from '../../domain/tools/rules';
 import type { ProcessIdentity } from '../../platform/processes/identity';
+import type { WorktreeIdentity } from '../git/worktrees/verify-worktree';
 import type { AgentResult } from './agent-result';
 import type { RecordedOutput } from './local/recorded-output';
-import type { AgentAnswer, AgentQuestion } from './question';
+import type { AgentQuestion, AgentResponse } from './question';
 
 /** One attempt to be executed. */
 export interface AgentDispatch {
@@ -24,7 +24,7 @@ export interface AgentDispatch {
   rules: () => Promise<ToolRules>;
   /** The document the agent is given. */
   transport: TaskEnvelopeTransport;
-  /** The session of an earlier attempt that this one goes on with; a new one when absent. */
+  /** The session of an earlier attempt that this one continues; a new one when absent. */
   conversation?: { edge: ConversationEdge; continuation: Continuation; forkTurnId?: string };
   /** Credential of the attempt, for an agent that launches children; written beside the transport document. */
   handle?: string;
@@ -37,18 +37,18 @@ export interface AgentDispatch {
   /** The most that is handed to the sink, in bytes of stored events; everything after it is counted and dropped. */
   outputLimitBytes: number;
   /**
-   * Absolute; the agent is started to outlive its worker, with its streams in this directory, and can be taken up by
+   * Absolute; the agent is started to outlive its worker, with its streams in this directory, and can be adopted by
    * another one of this host. To be removed once its end is recorded. Pipes when absent.
    */
   spoolDir?: string;
   /**
-   * Whether the attempt still goes on under this worker, as the stores say: asked right before the agent is started, and
-   * before one that another worker may have taken over is ended. Always when absent.
+   * Whether the attempt still belongs to this worker, as the stores record: asked right before the agent is started, and
+   * before one that another worker may have adopted is ended. Always when absent.
    */
   isCurrent?(): Promise<boolean>;
 }
 
-/** The attempt was taken from this worker, or has ended, while it was asleep: nothing is started or told any more. */
+/** The attempt was taken from this worker, or has ended, while it was asleep: nothing is started or published any more. */
 export class AttemptMovedOnError extends Error {
   override readonly name = 'AttemptMovedOnError';
 
@@ -58,15 +58,15 @@ export class AttemptMovedOnError extends Error {
 }
 
 /** Why `signal` is aborted to leave an agent to the next worker; one that cannot be left is stopped. */
-export const leaveRunning = 'left to the next worker';
+export const detachReason = 'left to the next worker';
 
-/** The agent is left as it is: another worker goes on with it. */
-export class AgentLeftError extends Error {
+/** The agent stays as it is: another worker resumes it. */
+export class AgentDetachedError extends Error {
   override readonly name = 'AgentLeftError';
 }
 
 /** An agent that another worker has started, as it was recorded. */
-export interface FoundAgent {
+export interface OrphanedAgent {
   process: ProcessIdentity;
   recorded: RecordedOutput;
   /** How long it has run, in milliseconds. */
@@ -74,15 +74,15 @@ export interface FoundAgent {
 }
 
 /**
- * Why an agent is not gone on with.
+ * Why an agent is not resumed.
  *
  * - `adapter-reattach-unsupported`: it was not started to outlive its worker
- * - `supervisor-record-missing`: its process was never recorded, or what was kept of it is gone
+ * - `supervisor-record-missing`: its process was never recorded, or its record is gone
  * - `foreign-host`: it runs on another host
  * - `process-not-found`: it is gone and has left no exit; after a reboot, whatever it has left
  * - `process-exited`: it was being ended
  * - `process-identity-mismatch`: its pid is another process by now
- * - `process-identity-unverifiable`: what runs under its pid does not let itself be looked at
+ * - `process-identity-unverifiable`: what runs under its pid cannot be inspected
  * - `binding-mismatch`: it was given another task, or other secrets than this worker knows of
  * - `in-process-state-lost`: the rest of a line for it was in the worker that died
  */
@@ -113,7 +113,7 @@ export type UndeliveredReason =
 
 /** A running agent that can be spoken to. */
 export interface LiveAgent {
-  /** Hands one command over; called one at a time, and answers within seconds. Never rejects for what the agent does. */
+  /** Delivers one command; called one at a time, and returns within seconds. Never rejects for what the agent does. */
   command(command: AgentCommand): Promise<Delivery>;
 }
 
@@ -124,11 +124,11 @@ export interface AgentSink {
   /** Called in order, one call at a time; the agent is slowed down to the speed of this. */
   append(events: RunEventInput[]): Promise<void>;
   /**
-   * Asks people what the agent wants leave for; absent where nobody can be asked. May take a day.
+   * Asks people for the permission the agent requests; absent where no one can be asked. May take a day.
    *
-   * @param signal aborted when the agent no longer waits for the answer
+   * @param signal aborted when the agent no longer waits for the response
    */
-  decide?(question: AgentQuestion, signal: AbortSignal): Promise<AgentAnswer>;
+  decide?(question: AgentQuestion, signal: AbortSignal): Promise<AgentResponse>;
 }
 
 export interface AgentOutput {
@@ -142,16 +142,16 @@ export interface AgentOutput {
   refusedLines: number;
 }
 
-/** What an agent, or the protocol it speaks, says about the end of its work. */
+/** The end of its work as reported by an agent, or by the protocol it speaks. */
 export type ReportedResult = Omit<AgentResult, 'status'> & { status: CompletionStatus };
 
 export interface AgentOutcome {
   /**
    * `exit`: by itself, also by a signal it was sent from elsewhere, or because its session was over, or because it wrote
-   * more than may be kept of it.
+   * more than may be stored.
    */
   ended: 'exit' | 'stopped' | 'timeout' | 'spawn-failed';
-  /** What says how it went: the exit code of the process, or the end of its session, whatever the process then does. */
+  /** The evidence of how it went: the exit code of the process, or the end of its session, whatever the process then does. */
   judgedBy: 'exit' | 'session';
   exitCode: number | null;
   signal: string | null;
@@ -192,12 +192,12 @@ export interface AgentProvider {
    */
   run(dispatch: AgentDispatch, sink: AgentSink, signal: AbortSignal): Promise<AgentOutcome>;
   /**
-   * Goes on with an agent that another worker of this host has started with a `spoolDir`: `run`, without starting it.
+   * Resumes an agent that another worker of this host has started with a `spoolDir`: `run`, without starting it.
    * One that has ended meanwhile is brought to its end. Absent where no agent outlives its worker.
    */
   reattach?(
     dispatch: AgentDispatch,
-    found: FoundAgent,
+    found: OrphanedAgent,
     sink: AgentSink,
     signal: AbortSignal,
   ): Promise<AgentOutcome | { refused: ReattachRefusal }>;

@@ -1,6 +1,6 @@
-import type { ApprovalActionClass, ApprovalRisk } from '../../contracts/run-approval';
+import type { ApprovalActionClass, ApprovalRisk } from '../../contracts/runs/approval';
 
-/** What an agent asks leave for before it goes on. */
+/** The action an agent requests permission for. */
 export interface AgentQuestion {
   /** The agent's own name for the question; the same one again is the same question. */
   requestId: string;
@@ -20,8 +20,8 @@ export interface AgentQuestion {
   itemId?: string;
 }
 
-/** What an agent is told. Anything but `approved` is a no. */
-export interface AgentAnswer {
+/** The response to an agent. Anything but `approved` is a no. */
+export interface AgentResponse {
   decision: 'approved' | 'rejected' | 'expired' | 'cancelled';
   approvalId?: string;
   /** Who decided. */

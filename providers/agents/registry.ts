@@ -1,9 +1,9 @@
-import type { AgentProvider as ProviderFamily } from '../../contracts/agent-config';
+import type { AgentProvider as ProviderFamily } from '../../contracts/settings/agent-config';
 import type { AgentProvider } from './provider';
 
 /** The providers of this host, by the family of agents they run. */
 export interface ProviderRegistry {
-  /** `undefined` for a family that this host runs nothing of, `remote-callback` say. */
+  /** `undefined` for a family that this host does not run, such as `remote-callback`. */
   find(family: ProviderFamily): AgentProvider | undefined;
 }
 

@@ -1,30 +1,34 @@
-import { endProcess } from '../../platform/processes/end-group';
 import { findEnvironment } from '../../platform/processes/identity';
+import { endProcess } from '../../platform/processes/kill-process-group';
 import { holdsSequenceLock, type SequenceLock } from '../../platform/processes/sequence-lock';
 import { GitError } from './git-error';
 import type { GitRunner } from './run-git';
 
-/** The token of whoever may change a worktree, for as long as nobody was handed a higher one. */
+/** The token of the worker that may change a worktree, as long as no higher one was issued. */
 export interface Fence {
-  /** On the disk of the worktree; all have to be held. What is started is marked with the first one. */
+  /** On the disk of the worktree; all have to be locked. What is started is marked with the first one. */
   locks: readonly SequenceLock[];
-  /** Whether the stores still say so. */
+  /** Whether the stores still confirm the token. */
   holds(): Promise<boolean>;
 }
 
 /** Marks processes that work on a worktree with the token they were started under: `<sequence> <directory of the lock>`. */
 const fenceVariable = 'BOARD_WORKTREE_FENCE';
 
-const lost = (): GitError => new GitError('fenced', 'Somebody else has the worktree by now; nothing was changed.');
+const lost = (): GitError => new GitError('fenced', 'Another process has acquired the worktree; nothing was changed.');
 
 /** @throws GitError `fenced` */
 export function assertLocks({ locks }: Fence): void {
-  if (!locks.every(holdsSequenceLock)) throw lost();
+  if (!locks.every(holdsSequenceLock)) {
+    throw lost();
+  }
 }
 
 /** @throws GitError `fenced` */
 export async function verifyFence(fence: Fence): Promise<void> {
-  if (!(await fence.holds())) throw lost();
+  if (!(await fence.holds())) {
+    throw lost();
+  }
   assertLocks(fence);
 }
 

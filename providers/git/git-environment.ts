@@ -1,6 +1,6 @@
 /**
- * Settings for every command, over those that are allowed at all (`settings/allowed.ts`): no program is run that nobody
- * here asked for, and what git prints is what is read.
+ * Settings for every command, over those that are allowed at all (`settings/allowed.ts`): no program is run unless
+ * we asked for it, and what git prints is what is read.
  */
 export const hardening = [
   ['core.hooksPath', '/dev/null'],
@@ -18,7 +18,7 @@ export const hardening = [
   ['advice.addEmbeddedRepo', 'false'],
 ].map(([name, value]) => `${name}=${value}`);
 
-/** Who makes the commits that keep baselines and attempts. */
+/** The author of the commits that store baselines and attempts. */
 const identity = {
   GIT_AUTHOR_NAME: 'Runboard',
   GIT_AUTHOR_EMAIL: 'runboard@localhost',
@@ -72,7 +72,9 @@ export function transferEnvironment(repository: Record<string, string>, ownSshCo
     GIT_ASKPASS: '',
   };
   // What the user configured may not be OpenSSH, and then knows no such option.
-  if (ownSshCommand || environment.GIT_SSH_COMMAND !== undefined) return environment;
+  if (ownSshCommand || environment.GIT_SSH_COMMAND !== undefined) {
+    return environment;
+  }
   return { ...environment, GIT_SSH_COMMAND: 'ssh -o BatchMode=yes' };
 }
 

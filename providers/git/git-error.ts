@@ -3,9 +3,9 @@ import { withoutCredentials } from '../../platform/log/log';
 /**
  * - `not-a-repository`: the directory is missing or belongs to no (or another) repository
  * - `unknown-ref`: a branch or commit does not exist
- * - `unknown-remote`: no such remote is configured, or its URL is not one that is talked to
+ * - `unknown-remote`: no such remote is configured, or its URL is not allowed
  * - `conflict`: the repository or worktree is in a state that the operation refuses
- * - `merge-conflict`: commits do not go together; `paths` says where
+ * - `merge-conflict`: commits do not go together; `paths` lists where
  * - `dirty`: the worktree has changes or untracked files, or cannot be shown to have none
  * - `unmerged`: there are commits that the remote or the base does not have
  * - `stale`: a branch or HEAD is not where the caller saw it
@@ -13,14 +13,14 @@ import { withoutCredentials } from '../../platform/log/log';
  * - `worktree-replaced`: what is at the path of a worktree is not what was recorded there; nothing was touched
  * - `repository-diverted`: a symbolic link in the repository would have git write elsewhere; nothing was written
  * - `outside`: a path is not inside the directory it has to be in
- * - `worktree-locked`: somebody has locked the worktree (`git worktree lock`)
+ * - `worktree-locked`: the worktree was locked (`git worktree lock`)
  * - `checked-out`: the branch cannot be moved because it is checked out
  * - `fetch-failed`, `push-failed`: the remote could not be reached or refused
  * - `push-rejected`: the remote's branch has moved
  * - `locked`: another git process holds a lock longer than is waited for
- * - `fenced`: somebody else was handed the worktree meanwhile; the rest was not done
+ * - `fenced`: another worker was handed the worktree meanwhile; the rest was not done
  * - `timeout`: git was ended because it took too long
- * - `failed`: anything else git says
+ * - `failed`: anything else git reports
  */
 export type GitErrorCode =
   | 'not-a-repository'

@@ -1,46 +1,52 @@
-import type { WorkspaceInventory } from '../../contracts/workspace-trust';
+import type { WorkspaceInventory } from '../../contracts/runs/trust';
 import type { Log } from '../../platform/log/log';
-import { findHolders } from '../../platform/processes/holders';
-import { adoptable } from './adoption';
-import { isAncestor } from './ancestry';
-import { fetchBase, localBase, remoteHead } from './base';
+import { findOpenFiles } from '../../platform/processes/open-files';
 import {
   type Baseline,
   type BaselineState,
   captureBaseline,
   describeBaseline,
   type DescribedWorktree,
-} from './baseline';
-import { type Changes, collectChanges } from './changes';
-import { captureCheckpoint, type CapturedCheckpoint, type WorkspaceSnapshot } from './checkpoint';
+} from './checkpoints/baseline';
+import { captureCheckpoint, type CapturedCheckpoint, type WorkspaceSnapshot } from './checkpoints/checkpoint';
+import { restoreBaseline } from './checkpoints/restore';
+import {
+  previewRewind,
+  type RewindPreview,
+  type RewindRequest,
+  type RewindResult,
+  rewindWorkspace,
+} from './checkpoints/rewind';
 import { type Fence, fencedBy } from './fence';
-import { inspectNew, inspectWorktree } from './evidence';
-import { integrate, removeIntegration } from './integrate';
-import { preserveAttempt } from './preserve';
-import { pushIntegration } from './push';
-import { rebaseOnto } from './rebase';
-import { defaultRemote, remoteFingerprint } from './remotes';
-import { removeWorktree } from './remove-worktree';
-import { type BranchRequest, resolveBase } from './resolve-base';
-import { restoreBaseline } from './restore';
-import { previewRewind, type RewindPreview, type RewindRequest, type RewindResult, rewindWorkspace } from './rewind';
+import { type Changes, collectChanges } from './files/changes';
+import { preserveAttempt } from './files/preserve';
+import { diffTrees, type TreeChange } from './files/tree-diff';
+import { type RepositorySnapshot, snapshotRepository } from './outside-changes';
+import { isAncestor } from './refs/ancestry';
+import { fetchBase, localBase, remoteHead } from './refs/base';
+import { integrate, removeIntegration } from './refs/integrate';
+import { pushIntegration } from './refs/push';
+import { rebaseOnto } from './refs/rebase';
+import { defaultRemote, remoteFingerprint } from './refs/remotes';
+import { type BranchRequest, resolveBase } from './refs/resolve-base';
+import { createTransfer, type GitTransfer } from './refs/transfer';
+import { trackedInstructions } from './repository/tracked-instructions';
+import { commitInventory, type SeenWorktree, worktreeInventory } from './repository/trust-inventory';
 import { createGitRunner, type GitRunner } from './run-git';
-import { createTransfer, type GitTransfer } from './transfer';
-import { diffTrees, type TreeChange } from './tree-diff';
-import { trackedInstructions } from './tracked-instructions';
-import { commitInventory, type SeenWorktree, worktreeInventory } from './trust-inventory';
-import { ensureWorktree, type Worktree, type WorktreeRequest } from './worktree';
-import { describeSurroundings, type Surroundings } from './surroundings';
-import type { WorktreeGit } from './worktree-git';
-import { listWorktrees } from './worktree-list';
 import type { ConfigureRequest, RecordedSettings } from './settings/repository-settings';
-import { locateWorktree, type RecordedWorktree, type WorktreeLocation } from './worktree-location';
+import { adoptable } from './worktrees/adoption';
+import { inspectNew, inspectWorktree } from './worktrees/evidence';
+import { removeWorktree } from './worktrees/remove-worktree';
+import { ensureWorktree, type Worktree, type WorktreeRequest } from './worktrees/worktree';
+import type { WorktreeGit } from './worktrees/worktree-git';
+import { listWorktrees } from './worktrees/worktree-list';
+import { locateWorktree, type RecordedWorktree, type WorktreeLocation } from './worktrees/worktree-location';
 
-export type { Baseline, BaselineState, CapturedCheckpoint, Changes, Worktree, WorkspaceSnapshot };
+export type { Baseline, BaselineState, CapturedCheckpoint, Changes, WorkspaceSnapshot, Worktree };
 
 /** What runs and worktrees need of git. Every function can be repeated; each throws `GitError`. */
 export interface Git extends WorktreeGit {
-  /** The same for one holder of a worktree: nothing is done any more once somebody else has it. */
+  /** The same for one holder of a worktree: nothing is done any more once another one has it. */
   under(fence: Fence): Git;
   /**
    * Records the settings of a repository that git is run with from now on, unless they are recorded, and which filters of
@@ -53,7 +59,7 @@ export interface Git extends WorktreeGit {
   /** The state that `captureBaseline` would record; nothing is written. */
   describeBaseline(request: RecordedWorktree): Promise<DescribedWorktree>;
   /** What lies around a worktree in its repository; nothing is written. */
-  describeSurroundings(request: RecordedWorktree): Promise<Surroundings>;
+  snapshotRepository(request: RecordedWorktree): Promise<RepositorySnapshot>;
   collectChanges(request: { worktreePath: string; baseline: Baseline }): Promise<Changes>;
   preserveAttempt(request: {
     worktreePath: string;
@@ -61,18 +67,18 @@ export interface Git extends WorktreeGit {
     baseline?: Baseline;
   }): Promise<{ ref: string; commit: string } | undefined>;
   restoreBaseline(request: { worktreePath: string; baseline: Baseline }): Promise<WorktreeLocation>;
-  /** Keeps the state of a worktree as a checkpoint; `undefined` when nothing is different from `since`. */
+  /** Stores the state of a worktree as a checkpoint; `undefined` when nothing is different from `since`. */
   captureCheckpoint(request: Parameters<typeof captureCheckpoint>[1]): Promise<CapturedCheckpoint | undefined>;
   previewRewind(request: Parameters<typeof previewRewind>[1]): Promise<RewindPreview>;
   rewindWorkspace(request: RewindRequest): Promise<RewindResult>;
-  /** What in a worktree, or in a commit, agents take up by themselves; `seen` saves another look at the worktree. */
+  /** Files of a worktree, or a commit, that agents read by themselves; `seen` saves another inspection. */
   worktreeInventory(request: RecordedWorktree & { seen?: SeenWorktree }): Promise<WorkspaceInventory>;
   commitInventory(request: { repositoryPath: string; commit: string }): Promise<WorkspaceInventory>;
   diffTrees(request: RecordedWorktree & { before: string; after: string }): Promise<TreeChange[]>;
 }
 
 export interface GitOptions {
-  /** Directory in which the configuration of repositories is recorded; nobody else may write in it. */
+  /** Directory in which the configuration of repositories is recorded; no other user may write in it. */
   settingsDir: string;
   log?: Log;
   timeoutMs?: number;
@@ -112,7 +118,7 @@ function gitOf(git: GitRunner, transfer: GitTransfer, tracked: ReturnType<typeof
     ensureWorktree: (request) => ensureWorktree(git, request),
     captureBaseline: (request) => captureBaseline(git, request),
     describeBaseline: (request) => describeBaseline(git, request),
-    describeSurroundings: (request) => describeSurroundings(git, request),
+    snapshotRepository: (request) => snapshotRepository(git, request),
     collectChanges: (request) => collectChanges(git, request),
     preserveAttempt: (request) => preserveAttempt(git, request),
     restoreBaseline: (request) => restoreBaseline(git, request),
@@ -132,7 +138,7 @@ function gitOf(git: GitRunner, transfer: GitTransfer, tracked: ReturnType<typeof
     listWorktrees: ({ repositoryPath }) => listWorktrees(git, repositoryPath),
     inspectWorktree: (request) => inspectWorktree(git, request),
     inspectNew: (request, worktree) => inspectNew(git, request, worktree),
-    holders: ({ worktreePath }) => findHolders(worktreePath),
+    holders: ({ worktreePath }) => findOpenFiles(worktreePath),
     removeWorktree: (request) => removeWorktree(git, request),
     rebaseOnto: (request) => rebaseOnto(git, request),
     integrate: (request) => integrate(git, request),

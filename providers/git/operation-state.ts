@@ -12,7 +12,7 @@ const unfinished = {
   bisect: ['BISECT_LOG', 'BISECT_START', 'BISECT_NAMES', 'BISECT_TERMS', 'BISECT_RUN', 'BISECT_EXPECTED_REV'],
 } as const;
 
-/** What says that an operation is going on; the other files may be left over from one that ended well. */
+/** The files that prove an operation in progress; the others may be left over from one that ended well. */
 const markers: readonly (readonly [string, string])[] = [
   ['merge', 'MERGE_HEAD'],
   ['cherry-pick', 'CHERRY_PICK_HEAD'],
@@ -28,7 +28,9 @@ export const unfinishedOperation = (gitDir: string): string | undefined =>
 const firstLine = async (paths: readonly string[]): Promise<string | undefined> => {
   for (const path of paths) {
     const text = await readFile(path, 'utf8').catch(() => '');
-    if (text !== '') return text.split('\n')[0];
+    if (text !== '') {
+      return text.split('\n')[0];
+    }
   }
   return undefined;
 };
@@ -51,7 +53,7 @@ export async function forgetOperations(gitDir: string): Promise<void> {
   await Promise.all(names.map((name) => rm(join(gitDir, name), { recursive: true, force: true })));
 }
 
-/** Commits in which an unfinished operation has put changes away; no reference keeps them. */
+/** Commits in which an unfinished operation has put changes away; no reference leads to them. */
 export async function autostashes(gitDir: string): Promise<string[]> {
   const places = ['MERGE_AUTOSTASH', 'rebase-merge/autostash', 'rebase-apply/autostash'];
   const texts = await Promise.all(places.map((place) => readFile(join(gitDir, place), 'utf8').catch(() => '')));

@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '../../platform/log/log';
+import type { ProgramEnd } from '../../platform/processes/programs/program';
+import { programRunner, type RunProgram } from '../../platform/processes/programs/program-runner';
 import type { SequenceLock } from '../../platform/processes/sequence-lock';
-import type { ProgramEnd } from '../../platform/processes/program';
-import { programRunner, type RunProgram } from '../../platform/processes/program-runner';
 import { configured, gitEnvironment, hardening } from './git-environment';
 import { GitError, type GitErrorCode } from './git-error';
+import { verifyRepository, writesToRepository } from './repository/verify-repository';
 import { createRepositorySettings, type RepositorySettings } from './settings/repository-settings';
-import { verifyRepository, writesToRepository } from './verify-repository';
 
 /** The most output of one command that is read, in bytes. */
 const outputLimitBytes = 64 * 1_048_576;
@@ -21,20 +21,20 @@ export interface GitCommand {
   config?: readonly string[];
   /** The longest it may take instead of what is usual, in milliseconds. */
   timeoutMs?: number;
-  /** Exit codes besides 0 that are an answer and not a failure. */
+  /** Exit codes besides 0 that are a result and not a failure. */
   okCodes?: readonly number[];
-  /** It is only started while all of them are held. */
+  /** It is only started while all of them are locked. */
   locks?: readonly SequenceLock[];
 }
 
-export interface GitAnswer {
+export interface GitResponse {
   exitCode: number;
   stdout: string;
 }
 
 export interface GitRunner {
   /** @throws GitError */
-  (args: readonly string[], command: GitCommand): Promise<GitAnswer>;
+  (args: readonly string[], command: GitCommand): Promise<GitResponse>;
   /** How long a lock is waited for, in milliseconds. */
   readonly lockWaitMs: number;
   readonly log: Log | undefined;
@@ -42,7 +42,7 @@ export interface GitRunner {
   readonly repositories: RepositorySettings;
   /** Right before a file of the worktree is changed by ourselves: it is still this holder's. @throws GitError `fenced` */
   readonly assertHeld: () => void;
-  /** The same, and the stores say so. @throws GitError `fenced` */
+  /** The same, confirmed by the stores. @throws GitError `fenced` */
   readonly verify: () => Promise<void>;
 }
 
@@ -51,7 +51,7 @@ interface Failure {
   message: string;
 }
 
-/** What git says, and what it means here. */
+/** Messages of git, and what they mean here. */
 const failures: readonly [RegExp, GitErrorCode][] = [
   [/not a git repository|not a working tree|must be run in a work tree/i, 'not-a-repository'],
   [/cannot lock ref '.*': (?:is at|reference already exists|unable to resolve reference)/i, 'stale'],
@@ -65,7 +65,7 @@ async function execute(
   args: readonly string[],
   command: GitCommand,
   options: { timeoutMs: number; repository: Record<string, string> },
-): Promise<{ answer: GitAnswer } | { failure: Failure }> {
+): Promise<{ answer: GitResponse } | { failure: Failure }> {
   const end = await runProgram({
     file: 'git',
     args: [...configured([...hardening, ...(command.config ?? [])]), ...args],
@@ -91,7 +91,7 @@ function failureOf(args: readonly string[], { failure, stderr }: ProgramEnd, tim
     case 'timeout':
       return { code: 'timeout', message: `${what} took longer than ${timeoutMs} ms.` };
     case 'fenced':
-      return { code: 'fenced', message: `${what}: somebody else has the worktree by now.` };
+      return { code: 'fenced', message: `${what}: another process has acquired the worktree.` };
     case 'not-found':
       // The system reports a missing working directory as if git were missing.
       return { code: 'not-a-repository', message: `${what}: no such directory, or no git.` };
@@ -117,7 +117,7 @@ export interface GitRunnerOptions {
 
 /**
  * Builds the one way git is run here: without a shell, with bounded time and output, unaffected by hooks, by the
- * repository's configuration and by the caller's environment. A lock held by another git process is waited for.
+ * repository's configuration and by the caller's environment. A lock of another git process is waited for.
  */
 export function createGitRunner(options: GitRunnerOptions): GitRunner {
   const runProgram = programRunner();
@@ -125,19 +125,25 @@ export function createGitRunner(options: GitRunnerOptions): GitRunner {
   /** Exactly the directory that we have chosen to work in, and no other. */
   const trusting = (command: GitCommand): GitCommand =>
     options.othersWork ? { ...command, config: [...(command.config ?? []), `safe.directory=${command.cwd}`] } : command;
-  const run = async (args: readonly string[], command: GitCommand): Promise<GitAnswer> => {
+  const run = async (args: readonly string[], command: GitCommand): Promise<GitResponse> => {
     const repository = await repositories.environment(command.cwd);
-    if (writesToRepository(args)) verifyRepository(repositories.place(command.cwd));
+    if (writesToRepository(args)) {
+      verifyRepository(repositories.place(command.cwd));
+    }
     const deadline = performance.now() + options.lockWaitMs;
     for (let pauseMs = 10; ; pauseMs = Math.min(pauseMs * 2, 250)) {
       const outcome = await execute(runProgram, args, trusting(command), {
         timeoutMs: command.timeoutMs ?? options.timeoutMs,
         repository,
       });
-      if ('answer' in outcome) return outcome.answer;
+      if ('answer' in outcome) {
+        return outcome.answer;
+      }
       const { code, message } = outcome.failure;
-      if (code !== 'locked' || performance.now() >= deadline) throw new GitError(code, message);
-      options.log?.debug({ command: args[0], pauseMs }, 'git is locked, waiting');
+      if (code !== 'locked' || performance.now() >= deadline) {
+        throw new GitError(code, message);
+      }
+      options.log?.debug({ command: args[0], pauseMs }, 'git lock contention, waiting');
       await delay(pauseMs);
     }
   };
@@ -145,7 +151,7 @@ export function createGitRunner(options: GitRunnerOptions): GitRunner {
     lockWaitMs: options.lockWaitMs,
     log: options.log,
     repositories,
-    // Whoever works without a token is the only one who works there.
+    // A caller without a token is the only one that works there.
     assertHeld: () => undefined,
     verify: () => Promise.resolve(),
   });

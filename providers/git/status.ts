@@ -21,7 +21,9 @@ export interface WorktreeStatus {
 const nothing = /^0+$/;
 
 function statusOf(xy: string): FileStatus {
-  if (xy.includes('D')) return 'deleted';
+  if (xy.includes('D')) {
+    return 'deleted';
+  }
   return xy.includes('A') ? 'added' : 'modified';
 }
 
@@ -72,6 +74,6 @@ export async function readStatus(
   return parseStatus(await gitFields(git, ['status', ...options], { cwd: worktreePath, ...(env ? { env } : {}) }));
 }
 
-/** The paths that git does not know and was not told to ignore. */
+/** The paths that git neither tracks nor ignores. */
 export const untrackedIn = ({ entries }: Pick<WorktreeStatus, 'entries'>): string[] =>
   entries.filter(({ status }) => status === 'untracked').map(({ path }) => path);

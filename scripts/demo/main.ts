@@ -2,21 +2,22 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import type { RunEvent } from '../../contracts/run-event';
+import { createBoardClient, unwrap } from '../../client';
+import type { RunEvent } from '../../contracts/runs/event';
 import { makeFilesPrivate } from '../../platform/processes/operator-umask';
-import { startAll, type RunningService } from '../start-all';
+import { type RunningService, startAll } from '../start-all';
 import { createRepository, exampleAgent, git, sampleTask } from './sample';
 import { Terminal } from './terminal';
 import { watchTask } from './watch';
 
 const stepDelayMs = 600;
-/** How many steps the agent gets to tell of before its worker is killed. */
+/** How many steps the agent gets to report before its worker is killed. */
 const stepsBeforeKill = 3;
 
 const { values: options } = parseArgs({ options: { keep: { type: 'boolean', default: false } } });
 const terminal = new Terminal();
 
-/** Shortened, so that the loss of a worker is noticed while somebody watches. */
+/** Shortened, so that the loss of a worker is noticed while a person watches. */
 const settings = { BOARD_AUTH_ENABLED: 'false', BOARD_HEARTBEAT_TIMEOUT_MS: '2500', LOG_LEVEL: 'info' };
 const inherited = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !/^(BOARD_|TEMPORAL_|MONGODB_|RATE_LIMIT_)/.test(name)),
@@ -37,7 +38,7 @@ async function main(): Promise<void> {
     service = await startAll({
       environment: { ...inherited, ...settings },
       dataDir: join(directory, 'data'),
-      // Nobody opens it while the demo runs by itself.
+      // A demo that runs by itself has no visitors.
       ports: { api: 0, ...(options.keep ? { temporalUi: 0 } : {}) },
       quiet: true,
       signal: interrupted.signal,
@@ -55,15 +56,17 @@ async function main(): Promise<void> {
 }
 
 async function show(service: RunningService, directory: string): Promise<void> {
-  const call = caller(service.apiUrl);
+  const client = createBoardClient({ url: service.apiUrl });
   const repository = join(directory, 'shop');
   await createRepository(repository);
-  await call('POST', '/api/config/repos', { name: 'shop', path: repository });
-  await call('PUT', '/api/config/agents', { agents: [exampleAgent(stepDelayMs)] });
-  const task = await call<{ id: string }>('POST', '/api/tasks', sampleTask);
+  await unwrap(client.POST('/api/config/repos', { body: { name: 'shop', path: repository } }));
+  await unwrap(client.PUT('/api/config/agents', { body: { agents: [exampleAgent(stepDelayMs)] } }));
+  const task = await unwrap(client.POST('/api/tasks', { body: sampleTask }));
   terminal.step('✓', `a git repository and the task ${task.id}: ${sampleTask.title}`, 'green');
 
-  const started = await call<{ attemptId: string }>('POST', `/api/agents/${task.id}/start`);
+  const started = await unwrap(
+    client.POST('/api/agents/{taskId}/start', { params: { path: { taskId: task.id } }, body: {} }),
+  );
   terminal.step('▶', `the agent works as ${started.attemptId}`);
 
   const killer = killWorkerOnce(service, started.attemptId);
@@ -76,14 +79,18 @@ async function show(service: RunningService, directory: string): Promise<void> {
   await summarise(service, directory, repository, task.id, status);
 }
 
-/** Kills the worker with SIGKILL once the first attempt has told of a few steps. */
+/** Kills the worker with SIGKILL once the first attempt has reported a few steps. */
 function killWorkerOnce(service: RunningService, attemptId: string): (event: RunEvent) => void {
   let steps = 0;
   return (event) => {
-    if (event.attemptId !== attemptId || event.kind !== 'progress') return;
+    if (event.attemptId !== attemptId || event.kind !== 'progress') {
+      return;
+    }
     steps += 1;
     const { worker } = service.pids();
-    if (steps !== stepsBeforeKill || worker === undefined) return;
+    if (steps !== stepsBeforeKill || worker === undefined) {
+      return;
+    }
     process.kill(worker, 'SIGKILL');
     terminal.step('✗', `kill -9 ${worker}: the worker is dead, in the middle of the run`, 'red');
     terminal.step('…', 'its supervisor starts it again; the run is missed when its heartbeat stays away');
@@ -122,14 +129,11 @@ function tell({ kind, payload, attemptId, sequence }: RunEvent): void {
 const barWidth = 12;
 
 function bar(percent: unknown): string {
-  if (typeof percent !== 'number') return '';
+  if (typeof percent !== 'number') {
+    return '';
+  }
   const filled = Math.round((percent / 100) * barWidth);
   return `[${'█'.repeat(filled)}${'░'.repeat(barWidth - filled)}] `;
-}
-
-interface StatusBody {
-  attempt: { id: string; completion: { harness: { headSha?: string } } };
-  taskEnvelope: { workspace: { branch: string } };
 }
 
 async function summarise(
@@ -139,11 +143,16 @@ async function summarise(
   taskId: string,
   status: string,
 ): Promise<void> {
-  const call = caller(service.apiUrl);
-  const { attempt, taskEnvelope } = await call<StatusBody>('GET', `/api/agents/${taskId}/status`);
+  const client = createBoardClient({ url: service.apiUrl });
+  const { attempt, taskEnvelope } = await unwrap(
+    client.GET('/api/agents/{taskId}/status', { params: { path: { taskId } } }),
+  );
   const board = join(directory, 'data', 'tasks', 'active');
   const file = (await readdir(board)).find((name) => name.startsWith(taskId)) ?? '';
-  const { branch } = taskEnvelope.workspace;
+  const branch = taskEnvelope?.workspace?.branch;
+  if (!attempt || branch === undefined) {
+    throw new Error('The run has no attempt with a workspace.');
+  }
   terminal.title(`The run ended: ${status}`);
   terminal.rows([
     ['Attempt', attempt.id],
@@ -155,21 +164,12 @@ async function summarise(
     ['API', `${service.apiUrl}/api/openapi.json`],
     service.temporalUiUrl ? ['Temporal UI', service.temporalUiUrl] : ['Temporal', service.temporalAddress],
   ]);
-  if (!options.keep) terminal.line('\n  Stopping. Keep it running with: npm run demo -- --keep');
-  if (status !== 'success') process.exitCode = 1;
-}
-
-/** A caller of the API that expects success. */
-function caller(apiUrl: string) {
-  return async <T = unknown>(method: string, path: string, body?: unknown): Promise<T> => {
-    const response = await fetch(`${apiUrl}${path}`, {
-      method,
-      ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
-    });
-    const text = await response.text();
-    if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${text}`);
-    return JSON.parse(text) as T;
-  };
+  if (!options.keep) {
+    terminal.line('\n  Stopping. Keep it running with: npm run demo -- --keep');
+  }
+  if (status !== 'success') {
+    process.exitCode = 1;
+  }
 }
 
 main().catch((error: unknown) => {

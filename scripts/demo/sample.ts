@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import type { components } from '../../client/types';
 
 const run = promisify(execFile);
 
@@ -26,7 +27,7 @@ export const sampleTask = {
   priority: 'high',
   git: { repo: 'shop', baseBranch: 'main' },
   executionPolicy: { commitPolicy: 'required' },
-};
+} satisfies components['schemas']['TaskCreate'];
 
 /** A repository with one commit on `main`. */
 export async function createRepository(path: string): Promise<void> {
@@ -42,7 +43,7 @@ export async function createRepository(path: string): Promise<void> {
 export const exampleAgent = (stepDelayMs: number) => ({
   type: 'example',
   name: 'Example agent',
-  provider: 'process',
+  provider: 'process' as const,
   command: process.execPath,
   args: [
     join(dirname(dirname(dirname(__dirname))), 'examples', 'agent', 'agent.mjs'),

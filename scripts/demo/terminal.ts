@@ -1,6 +1,6 @@
 const colours = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, cyan: 36 } as const;
 
-/** Writes the demo's lines: elapsed time, a mark and a text; colours only where a person looks. */
+/** Writes the demo's lines: elapsed time, a mark and a text; colours only on a terminal. */
 export class Terminal {
   private readonly startedAt = performance.now();
   private readonly coloured = process.stdout.isTTY && process.env.NO_COLOR === undefined;
@@ -24,6 +24,8 @@ export class Terminal {
   }
 
   rows(rows: [name: string, value: string][]): void {
-    for (const [name, value] of rows) this.line(`  ${this.paint('dim', name.padEnd(14))} ${value}`);
+    for (const [name, value] of rows) {
+      this.line(`  ${this.paint('dim', name.padEnd(14))} ${value}`);
+    }
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Restricts Stryker to the code that says whether something may happen: conditions, and the filters of compare-and-set
+ * Restricts Stryker to the code that decides whether something may happen: conditions, and the filters of compare-and-set
  * writes. Stryker has no mutator that drops one property of a filter, which is how a fence is usually lost, and no way
  * to add one: its list of mutators is changed in place, and a version that has no such list is refused.
  */
@@ -37,10 +37,14 @@ const isId = (property) =>
 const filterConditionMutator = {
   name: 'FilterCondition',
   *mutate(path) {
-    if (!isFilterOfWrite(path)) return;
+    if (!isFilterOfWrite(path)) {
+      return;
+    }
     const { properties } = path.node;
     for (const [at, property] of properties.entries()) {
-      if (isId(property)) continue;
+      if (isId(property)) {
+        continue;
+      }
       yield types.objectExpression(properties.filter((_, other) => other !== at).map((each) => types.cloneNode(each)));
     }
   },
@@ -60,8 +64,12 @@ const negationMutator = {
 const choiceMutator = {
   name: 'Choice',
   *mutate(path) {
-    if (path.key !== 'test' || path.parentPath?.isConditionalExpression() !== true) return;
-    if (path.isBinaryExpression() || path.isLogicalExpression()) return;
+    if (path.key !== 'test' || path.parentPath?.isConditionalExpression() !== true) {
+      return;
+    }
+    if (path.isBinaryExpression() || path.isLogicalExpression()) {
+      return;
+    }
     yield types.booleanLiteral(true);
     yield types.booleanLiteral(false);
   },
@@ -69,7 +77,7 @@ const choiceMutator = {
 
 const wanted = new Set(['ConditionalExpression', 'LogicalOperator']);
 
-/** Whether a condition only says which fields an object has: `...(note === undefined ? {} : { note })`. */
+/** Whether a condition only decides which fields an object has: `...(note === undefined ? {} : { note })`. */
 const isShape = (path) => {
   const choice = path.findParent((parent) => !parent.isLogicalExpression() && !parent.isUnaryExpression());
   const test = choice?.isConditionalExpression() || choice?.isBinaryExpression() ? choice : undefined;
@@ -86,14 +94,18 @@ const isRead = (path) =>
 const guarding = ({ name, mutate }) => ({
   name,
   *mutate(path) {
-    if (!isShape(path) && !isRead(path)) yield* mutate(path);
+    if (!isShape(path) && !isRead(path)) {
+      yield* mutate(path);
+    }
   },
 });
 
-/** @throws Error when this version of Stryker keeps its mutators elsewhere */
+/** @throws Error when this version of Stryker has its mutators elsewhere */
 export function mutateGuardsOnly() {
   const own = Array.isArray(allMutators) ? allMutators.filter(({ name }) => wanted.has(name)) : [];
-  if (own.length !== wanted.size) throw new Error('This version of Stryker keeps its mutators elsewhere.');
+  if (own.length !== wanted.size) {
+    throw new Error('This version of Stryker keeps its mutators elsewhere.');
+  }
   const guards = [...own, negationMutator, choiceMutator].map(guarding);
   allMutators.splice(0, allMutators.length, ...guards, filterConditionMutator);
 }

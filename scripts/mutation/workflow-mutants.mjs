@@ -13,10 +13,10 @@ const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 const requireFromCore = createRequire(createRequire(import.meta.url).resolve('@stryker-mutator/core'));
 const instrumenterUrl = pathToFileURL(requireFromCore.resolve('@stryker-mutator/instrumenter')).href;
 
-/** What stands in the bundle for the mutant that is active. */
+/** The placeholder in the bundle for the active mutant. */
 const none = 'NO-MUTANT-IS-ACTIVE';
 
-/** Stryker's own header asks `globalThis` and the environment, neither of which a workflow has a say in. */
+/** Stryker's own header reads `globalThis` and the environment, which do not reach a workflow. */
 const header = `const stryMutAct_9fa48 = (id) => id === '${none}';\nconst stryCov_9fa48 = (..._ids) => true;\n`;
 
 const silent = new Proxy({}, { get: (_, name) => () => name !== 'isDebugEnabled' && undefined });
@@ -28,7 +28,7 @@ const sourcesOf = (directory) =>
 
 /**
  * @param work a directory of its own below the repository, for what is compiled; it is removed first
- * @returns the mutants with their places, 1-based, and the bundle with one of them active, or none
+ * @returns the mutants with their locations, 1-based, and the bundle with one of them active, or none
  */
 export async function workflowMutants(work) {
   mutateGuardsOnly();
@@ -45,8 +45,10 @@ export async function workflowMutants(work) {
   rmSync(work, { recursive: true, force: true });
   mkdirSync(join(work, 'workflows'), { recursive: true });
   cpSync(join(root, 'workflows'), join(work, 'workflows'), { recursive: true });
-  for (const { name, content } of mutated) writeFileSync(join(work, name), header + content);
-  for (const folder of ['platform', 'contracts', 'runs', 'activities', 'stores', 'providers']) {
+  for (const { name, content } of mutated) {
+    writeFileSync(join(work, name), header + content);
+  }
+  for (const folder of ['platform', 'contracts', 'domain', 'activities', 'stores', 'providers']) {
     symlinkSync(join(root, folder), join(work, folder));
   }
   const { code } = await bundleWorkflowCode({

@@ -18,7 +18,7 @@ const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 const cache = join(root, '.cache');
 const bundle = join(cache, 'mutation-workflow-bundle.js');
 const directory = join(root, 'test', 'replay', 'histories');
-/** Workflows with tests over live ones; of the others, replays alone would say nothing about their messages. */
+/** Workflows with tests over live ones; of the others, replays alone would prove nothing about their messages. */
 const flows = ['agent-run', 'worktree'];
 
 const { values, positionals } = parseArgs({
@@ -37,7 +37,9 @@ const histories = readdirSync(directory).map((name) => ({
 async function contradicted(code, flow) {
   const own = histories.filter(({ workflowId }) => workflowId.startsWith(flow));
   for await (const { workflowId, error } of Worker.runReplayHistories({ workflowBundle: { code } }, own)) {
-    if (error) return workflowId;
+    if (error) {
+      return workflowId;
+    }
   }
   return undefined;
 }
@@ -73,7 +75,9 @@ let found = 0;
 for (const { id, file, line, column, replacement } of wanted) {
   const flow = flowOf(file);
   const by = (await contradicted(only(id), flow)) ?? (failsLive(only(id), flow) ? `test/workflows/${flow}` : undefined);
-  if (by !== undefined) found += 1;
+  if (by !== undefined) {
+    found += 1;
+  }
   const text = replacement.replace(/\s+/g, ' ').slice(0, 80);
   process.stdout.write(`${by === undefined ? 'SURVIVED' : 'found   '} ${file}:${line}:${column} ${text} ${by ?? ''}\n`);
 }

@@ -1,6 +1,6 @@
 /**
  * A 64-bit integer without loss: a number where a number is exact, a bigint beyond that. Always in this one form, so that
- * `===`, `<` and the keys of a Map mean what they say.
+ * `===`, `<` and the keys of a Map compare values.
  */
 export type Int = number | bigint;
 
@@ -16,7 +16,9 @@ export const isInt = (value: unknown): value is Int => typeof value === 'bigint'
 export const add = (a: Int, b: Int): Int => {
   if (typeof a === 'number' && typeof b === 'number') {
     const sum = a + b;
-    if (Number.isSafeInteger(sum)) return sum;
+    if (Number.isSafeInteger(sum)) {
+      return sum;
+    }
   }
   return toInt(BigInt(a) + BigInt(b));
 };
@@ -29,7 +31,9 @@ export const negate = (a: Int): Int => (typeof a === 'number' ? 0 - a : toInt(-a
 export const multiply = (a: Int, b: Int): Int => {
   if (typeof a === 'number' && typeof b === 'number') {
     const product = a * b;
-    if (Number.isSafeInteger(product)) return product === 0 ? 0 : product;
+    if (Number.isSafeInteger(product)) {
+      return product === 0 ? 0 : product;
+    }
   }
   return toInt(BigInt(a) * BigInt(b));
 };
@@ -38,7 +42,9 @@ export const compare = (a: Int, b: Int): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /** The integer of a decimal text, or undefined when it is none or does not fit signed 64 bits. */
 export function parseInt64(text: string): Int | undefined {
-  if (!/^-?\d{1,19}$/.test(text)) return undefined;
+  if (!/^-?\d{1,19}$/.test(text)) {
+    return undefined;
+  }
   const value = BigInt(text);
   return value < minInt64 || value > maxInt64 ? undefined : toInt(value);
 }

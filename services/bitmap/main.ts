@@ -1,12 +1,12 @@
 import { environmentOrExit } from '../../platform/config/process-environment';
-import { ListenError } from '../../platform/http/server';
+import { ListenError } from '../../platform/http/server/server';
 import { createLog } from '../../platform/log/log';
 import { DataDirectoryInUseError } from '../../platform/processes/data-directory';
-import { announceReady, endInOrder } from '../../platform/processes/lifecycle';
 import { makeFilesPrivate } from '../../platform/processes/operator-umask';
-import { configurationErrorExitCode } from '../../platform/processes/part';
+import { announceReady, endInOrder } from '../../platform/processes/parts/lifecycle';
+import { configurationErrorExitCode } from '../../platform/processes/parts/part';
 import { bitmapSettings } from './settings';
-import { startBitmapServer, type RunningBitmapServer } from './start';
+import { type RunningBitmapServer, startBitmapServer } from './start';
 
 /** Running requests get 5 s; then snapshots of what changed are written, so that the next start is quick. */
 const closeWithinMs = 20_000;
@@ -31,12 +31,12 @@ async function main(): Promise<void> {
       log,
       onFailure: (error) => {
         // What is in memory is more than what is on disk: the next start has what was acknowledged.
-        log.fatal({ err: error }, 'the log could not be written');
+        log.fatal({ err: error }, 'log write failed');
         process.exit(1);
       },
     });
   } catch (error) {
-    log.fatal({ err: error }, 'cannot start');
+    log.fatal({ err: error }, 'start failed');
     process.exit(lasting.some((kind) => error instanceof kind) ? configurationErrorExitCode : 1);
   }
   log.info({ url: server.url }, 'listening');

@@ -10,7 +10,7 @@ export interface BitmapSettings {
   /** Absolute. */
   directory: string;
   token?: string;
-  /** Failed authentications a minute and address that are answered as such; 0: all of them. */
+  /** Failed authentications a minute and address that get a 401; 0: all of them. */
   maxAuthFailures: number;
   bodyLimit: number;
   /** How many threads count what takes long. */

@@ -1,20 +1,21 @@
-import { awaitSpace } from '../../platform/processes/await-space';
-import { claimDataDirectory } from '../../platform/processes/data-directory';
-import { createAuthFailures } from '../../platform/http/auth-failures';
-import { listen } from '../../platform/http/server';
+import { createAuthFailures } from '../../platform/http/auth/auth-failures';
+import { listen } from '../../platform/http/server/server';
 import type { Log } from '../../platform/log/log';
+import { claimDataDirectory } from '../../platform/processes/data-directory';
+import { awaitSpace } from '../../platform/processes/disk/await-space';
+import { bitmapKindName } from './bitmaps/kind';
 import { createApp } from './http/app';
 import { createGate } from './http/gate';
 import { Metrics } from './http/metrics';
 import { bitmapRefusalBody } from './http/reply';
 import type { BitmapSettings } from './settings';
 import { Store } from './storage/store';
-import { Threads, type ThreadOptions } from './threads/threads';
+import { type ThreadOptions, Threads } from './threads/threads';
 
 export interface RunningBitmapServer {
   url: string;
   port: number;
-  /** Lets requests finish, and takes no more of them: nothing is written but what they do. */
+  /** Lets requests finish, and accepts no more of them: nothing is written but what they do. */
   drain(): Promise<void>;
   /** Drains, writes snapshots, closes. */
   close(): Promise<void>;
@@ -44,6 +45,9 @@ const drainMs = 5_000;
  */
 export async function startBitmapServer(options: StartBitmapOptions): Promise<RunningBitmapServer> {
   const { directory, log, onFailure, checkpointBytes, host, port, token, bodyLimit } = options;
+  if (bitmapKindName === 'plain') {
+    log.warn({ package: 'roaring' }, 'native bitmaps are not installed, slower ones in use');
+  }
   const threads = Threads.of({ ...options.threadOptions, threads: options.threads, log });
   await awaitSpace(directory, { log });
   const release = await claimDataDirectory(directory);

@@ -3,22 +3,22 @@ import Router from '@koa/router';
 import Koa, { type ParameterizedContext } from 'koa';
 import { koaBody } from 'koa-body';
 import type { z } from 'zod';
-import type { AuthFailures } from '../../platform/http/auth-failures';
-import type { RefusalBody } from '../../platform/http/raw-refusal';
-import { standingHeaders } from '../../platform/http/rate-limit';
-import type { Log } from '../../platform/log/log';
-import { parseExactJson, exactJson } from '../../platform/json/exact';
+import type { AuthFailures } from '../../platform/http/auth/auth-failures';
+import { standingHeaders } from '../../platform/http/limits/rate-limit';
+import type { RefusalBody } from '../../platform/http/server/raw-refusal';
+import { exactJson, parseExactJson } from '../../platform/json/exact';
 import { InvalidUtf8Error, utf8Text } from '../../platform/json/utf8';
-import { plantsOpenApi } from './openapi';
+import type { Log } from '../../platform/log/log';
 import { deliveryCursor, deliveryCursorAt } from './delivery-cursor';
-import { idInPath, limitInQuery, newPlant, type NewPlant } from './plant';
-import { usualDeliveries, type PlantStore } from './store';
+import { plantsOpenApi } from './openapi';
+import { idInPath, limitInQuery, type NewPlant, newPlant } from './plant';
+import { type PlantStore, usualDeliveries } from './store';
 
 export interface PlantAppDependencies {
   store: PlantStore;
   /** Who may call, each with a token of their own. */
   users: readonly { user: string; token: string }[];
-  /** Stores a plant and sees to its announcement; `false` when its number is taken. */
+  /** Stores a plant and schedules its announcement; `false` when its number is taken. */
   create: (user: string, plant: NewPlant) => Promise<boolean>;
   log: Log;
   authFailures: AuthFailures;
@@ -28,7 +28,7 @@ interface State {
   user: string;
 }
 
-/** What a client got wrong, or what cannot be done now, as the answer says it. */
+/** An error of the client, or an operation that is not possible now, as a response. */
 export class PlantError extends Error {
   override readonly name = 'PlantError';
 
@@ -50,7 +50,7 @@ const readBody = koaBody({
   text: true,
   textTypes: ['application/json', '+json'],
   textLimit: bodyLimit,
-  // One character per byte: a decoder would put others in the place of invalid ones.
+  // One character per byte: a decoder would replace invalid ones by others.
   encoding: 'binary',
 });
 
@@ -60,16 +60,20 @@ export const plantRefusalBody: RefusalBody = ({ status, message }) => ({
   body: exactJson({ error: status, message }),
 });
 
-/** The schema's value, or a 400 that says which field is wrong. */
+/** The schema's value, or a 400 that names the wrong field. */
 function parsed<T extends z.ZodType>(schema: T, value: unknown, name: string): z.output<T> {
   const result = schema.safeParse(value);
-  if (result.success) return result.data;
+  if (result.success) {
+    return result.data;
+  }
   const problems = result.error.issues.map(({ path, message }) => `${path.join('.') || name}: ${message}`);
   throw new PlantError(400, problems.join('; '));
 }
 
 function bodyOf(text: unknown): unknown {
-  if (typeof text !== 'string') throw new PlantError(400, 'Send the plant as application/json.');
+  if (typeof text !== 'string') {
+    throw new PlantError(400, 'Send the plant as application/json.');
+  }
   try {
     return parseExactJson(utf8Text(Buffer.from(text, 'latin1')));
   } catch (error) {
@@ -77,7 +81,7 @@ function bodyOf(text: unknown): unknown {
   }
 }
 
-/** Says in the headers how a list goes on (RFC 8288). */
+/** Links the next page of a list in the headers (RFC 8288). */
 function linkNext(ctx: ParameterizedContext, limit: unknown, cursor: string): void {
   const following = new URLSearchParams({ ...(typeof limit === 'string' && { limit }), cursor });
   ctx.set('X-Next-Cursor', cursor);
@@ -101,7 +105,9 @@ export function createPlantApp({ store, users, create, log, authFailures }: Plan
       const { status, message } = refusalOf(error, log);
       ctx.status = status;
       ctx.type = 'application/json';
-      if (status === 401) ctx.set('WWW-Authenticate', 'Bearer');
+      if (status === 401) {
+        ctx.set('WWW-Authenticate', 'Bearer');
+      }
       ctx.body = exactJson({ error: status, message });
     }
   });
@@ -122,23 +128,29 @@ export function createPlantApp({ store, users, create, log, authFailures }: Plan
       after: cursor === undefined ? undefined : parsed(idInPath, cursor, 'cursor'),
     });
     const last = items.at(-1);
-    // The array is the specification's, so the headers say how to go on.
-    if (next && last) linkNext(ctx, limit, String(last.id));
+    // The array is the specification's, so the next page is in the headers.
+    if (next && last) {
+      linkNext(ctx, limit, String(last.id));
+    }
     ctx.type = 'application/json';
     ctx.body = exactJson(items);
   });
   router.post('/plants', readBody, async (ctx) => {
     const plant = parsed(newPlant, bodyOf(ctx.request.body), 'plant');
-    if (!(await create(ctx.state.user, plant))) throw new PlantError(400, `There is a plant ${plant.id} already.`);
+    if (!(await create(ctx.state.user, plant))) {
+      throw new PlantError(400, `The plant ${plant.id} already exists.`);
+    }
     ctx.type = 'application/json';
     ctx.body = exactJson(plant);
   });
   router.delete('/plants/:id', async (ctx) => {
     const id = parsed(idInPath, ctx.params.id, 'id');
-    if (!(await store.remove(ctx.state.user, id))) throw new PlantError(400, `There is no plant ${id}.`);
+    if (!(await store.remove(ctx.state.user, id))) {
+      throw new PlantError(400, `No plant has the id ${id}.`);
+    }
     ctx.status = 204;
   });
-  // Beyond the specification: whether receivers were told, for whoever runs one.
+  // Beyond the specification: the deliveries to receivers, for their operators.
   router.get('/plant/webhook/deliveries', async (ctx) => {
     const { limit, cursor } = ctx.query;
     const { items, next } = await store.deliveries(ctx.state.user, {
@@ -146,7 +158,9 @@ export function createPlantApp({ store, users, create, log, authFailures }: Plan
       cursor: cursor === undefined ? undefined : parsed(deliveryCursor, cursor, 'cursor'),
     });
     const nextCursor = next && deliveryCursorAt(next);
-    if (nextCursor !== undefined) linkNext(ctx, limit, nextCursor);
+    if (nextCursor !== undefined) {
+      linkNext(ctx, limit, nextCursor);
+    }
     ctx.body = { deliveries: items, ...(nextCursor === undefined ? {} : { nextCursor }) };
   });
 
@@ -160,15 +174,19 @@ export function createPlantApp({ store, users, create, log, authFailures }: Plan
     const elsewhere = router.match(ctx.path, ctx.method).path.length > 0;
     throw elsewhere
       ? new PlantError(405, `${ctx.method} is not for this path.`)
-      : new PlantError(404, 'There is nothing at this path.');
+      : new PlantError(404, 'No route exists at this path.');
   });
   return app;
 
-  /** Compares with every token, so that the time it takes says nothing about which one was close. */
+  /** Compares with every token, so that the time it takes does not reveal which one was close. */
   function userOf(authorization: string): string | undefined {
     const digest = sha256(/^Bearer +(\S+) *$/i.exec(authorization)?.[1] ?? '');
     let user: string | undefined;
-    for (const candidate of known) if (timingSafeEqual(digest, candidate.digest)) user ??= candidate.user;
+    for (const candidate of known) {
+      if (timingSafeEqual(digest, candidate.digest)) {
+        user ??= candidate.user;
+      }
+    }
     return user;
   }
 
@@ -176,24 +194,34 @@ export function createPlantApp({ store, users, create, log, authFailures }: Plan
   function authenticate(ctx: ParameterizedContext<State>): string {
     const authorization = ctx.get('authorization');
     const user = userOf(authorization);
-    if (user !== undefined) return user;
+    if (user !== undefined) {
+      return user;
+    }
     const { remoteAddress } = ctx.req.socket;
     const standing = authFailures.record(remoteAddress, { via: 'http', presented: authorization !== '' });
-    if (standing.allowed) throw new PlantError(401, 'A bearer token is needed.');
+    if (standing.allowed) {
+      throw new PlantError(401, 'A bearer token is required.');
+    }
     ctx.set(standingHeaders(standing, Date.now()));
     throw new PlantError(429, 'Too many failed authentications. Try again later.');
   }
 }
 
-/** What the caller is told; what nobody expected is logged and leaves without its details. */
+/** The error as the caller receives it; an unexpected one is logged and loses its details. */
 function refusalOf(error: unknown, log: Log): { status: number; message: string } {
   if (error instanceof PlantError) {
-    if (error.cause !== undefined) log.warn({ err: error.cause }, error.message);
+    if (error.cause !== undefined) {
+      log.warn({ err: error.cause }, error.message);
+    }
     return error;
   }
   const status = (error as { status?: unknown }).status;
-  if (status === 413) return { status: 400, message: `A plant may have at most ${bodyLimit}.` };
-  if (status === 400 || status === 415) return { status: 400, message: 'The body cannot be read.' };
+  if (status === 413) {
+    return { status: 400, message: `A plant can have at most ${bodyLimit}.` };
+  }
+  if (status === 400 || status === 415) {
+    return { status: 400, message: 'The body cannot be read.' };
+  }
   log.error({ err: error }, 'request failed');
-  return { status: 500, message: 'Something went wrong on our side.' };
+  return { status: 500, message: 'An internal error occurred.' };
 }

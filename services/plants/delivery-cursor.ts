@@ -17,8 +17,10 @@ export const deliveryCursor = z
   .max(2_000)
   .transform((text, ctx): Position => {
     const parsed = content.safeParse(contentOf(text));
-    if (parsed.success) return { key: parsed.data[1], id: parsed.data[2] };
-    ctx.addIssue({ code: 'custom', message: 'is no cursor of this list' });
+    if (parsed.success) {
+      return { key: parsed.data[1], id: parsed.data[2] };
+    }
+    ctx.addIssue({ code: 'custom', message: 'is not a cursor of this list' });
     return z.NEVER;
   });
 

@@ -21,7 +21,7 @@ export interface DeliveryTimings {
 
 export type Created = { created: boolean };
 
-/** Answers once the plant is stored, or cannot be because its number is taken. */
+/** Returns once the plant is stored, or cannot be because its number is taken. */
 export const createdUpdate = defineUpdate<Created>('created');
 
 /** What is signed of a creation: that its user has asked for it, in this workflow. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { pageHeaders } from '../../platform/http/openapi';
+import { pageHeaders } from '../../platform/http/routing/openapi';
 import { errorBody, limitInQuery, newPlant, plant } from './plant';
 
 type Json = Record<string, unknown>;
@@ -32,18 +32,18 @@ export function plantsOpenApi(): Json {
       '/plants': {
         get: {
           operationId: 'listPlants',
-          summary: 'The plants that the caller has access to, by number',
+          summary: 'List the plants the caller has access to, by number',
           parameters: [
             {
               name: 'limit',
               in: 'query',
-              description: 'The most plants to answer',
+              description: 'Maximum number of plants to return',
               schema: { ...schemaOf(limitInQuery, 'input'), pattern: undefined, type: 'integer', minimum: 1 },
             },
             {
               name: 'cursor',
               in: 'query',
-              description: 'Where the answer before ended: its X-Next-Cursor',
+              description: 'X-Next-Cursor of the previous page',
               schema: { type: 'string' },
             },
           ],
@@ -72,7 +72,9 @@ export function plantsOpenApi(): Json {
         delete: {
           operationId: 'deletePlant',
           summary: 'Delete a plant',
-          parameters: [{ name: 'id', in: 'path', required: true, description: 'Its number', schema: properties.id }],
+          parameters: [
+            { name: 'id', in: 'path', required: true, description: 'Number of the plant', schema: properties.id },
+          ],
           responses: { 204: { description: 'Deleted' }, 400: unexpected, 401: unauthorized },
         },
       },
@@ -81,9 +83,9 @@ export function plantsOpenApi(): Json {
       '/plant/webhook': {
         post: {
           operationId: 'plantCreated',
-          summary: 'A new plant',
+          summary: 'Notify a receiver of a new plant',
           requestBody: { required: true, content: json(ref('NewPlant')) },
-          responses: { 200: { description: 'The receiver has noted it' } },
+          responses: { 200: { description: 'The receiver has recorded it' } },
         },
       },
     },

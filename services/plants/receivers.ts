@@ -24,7 +24,7 @@ export const receiverRefusal = ({ status, forbidden }: WebhookOutcome): boolean 
 /** The name of a receiver where its URL, which may hold a secret, must not be. */
 const receiverId = (url: string): string => createHash('sha256').update(url).digest('hex').slice(0, 12);
 
-/** Those who are told of new plants. */
+/** The receivers that are notified of new plants. */
 export function createReceivers({ urls, secret, allowPrivate, timeoutMs }: ReceiverSettings) {
   const known = new Map(urls.map((url) => [receiverId(url), new URL(url)]));
   const webhooks = createWebhookSender({ secret, allowPrivate, timeoutMs });
@@ -35,7 +35,9 @@ export function createReceivers({ urls, secret, allowPrivate, timeoutMs }: Recei
     /** Posts the plant once; every way it can fail is an outcome. */
     async send(receiver: string, { deliveryId: id, at, plant }: PlantMessage): Promise<WebhookOutcome> {
       const url = known.get(receiver);
-      if (!url) return { error: 'The receiver is not configured any more.', forbidden: true };
+      if (!url) {
+        return { error: 'The receiver is no longer configured.', forbidden: true };
+      }
       return webhooks.send(url, { id, at, body: exactJson(plant) });
     },
   };

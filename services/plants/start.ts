@@ -1,18 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { WithStartWorkflowOperation, type Client } from '@temporalio/client';
-import { Worker, type NativeConnection, type WorkerOptions } from '@temporalio/worker';
+import { type Client, WithStartWorkflowOperation } from '@temporalio/client';
+import { type NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
 import type { PartEnvironment } from '../../platform/config/part-settings';
-import { createAuthFailures } from '../../platform/http/auth-failures';
-import { startProofMs, type MessageProofs } from '../../platform/crypto/message-proof';
-import { createActivityFence, type ActivityCaller } from '../../platform/temporal/activity-fence';
-import { createProofVerifier } from '../../platform/temporal/proof-verifier';
-import { listen } from '../../platform/http/server';
+import { type MessageProofs, startProofMs } from '../../platform/crypto/message-proof';
+import { createAuthFailures } from '../../platform/http/auth/auth-failures';
+import { listen } from '../../platform/http/server/server';
 import type { Log } from '../../platform/log/log';
 import { openDataDirectory } from '../../platform/processes/data-directory';
-import { openMessageProofs } from '../../stores/message-key-store';
-import { openDatabase, storeOptions } from '../../stores/open';
+import { type ActivityCaller, createActivityFence } from '../../platform/temporal/activity-fence';
+import { createProofVerifier } from '../../platform/temporal/proof-verifier';
+import { openDatabase, storeOptions } from '../../stores/port/open';
+import { openMessageProofs } from '../../stores/system/message-key-store';
 import { createPlantActivities, type PlantActivities } from './activities';
 import { createPlantApp, PlantError, plantRefusalBody } from './app';
 import { createdUpdate, creationMessage, type DeliveryTimings, type PlantCreation } from './messages';
@@ -34,7 +34,7 @@ const plantActivityCallers: Record<keyof PlantActivities, ActivityCaller> = {
 };
 
 const receiverTimeoutMs = 10_000;
-/** How long a caller waits for Temporal before it is told to come back. */
+/** How long a caller waits for Temporal before it is asked to retry. */
 const createWithinMs = 10_000;
 
 export interface PlantsOptions {
@@ -55,7 +55,7 @@ export interface RunningPlants {
   close(): Promise<void>;
 }
 
-/** Starts the plant store: its API, and the worker that stores plants and tells receivers of them. */
+/** Starts the plant store: its API, and the worker that stores plants and notifies receivers of them. */
 export async function startPlants(options: PlantsOptions): Promise<RunningPlants> {
   const { env, log, client, connection, delivery = usualDelivery, taskQueue = plantsQueue } = options;
   const dataDir = join(env.BOARD_DATA_DIR, 'plants');
@@ -73,10 +73,7 @@ export async function startPlants(options: PlantsOptions): Promise<RunningPlants
   const proofs = createProofVerifier({
     proofs: messageProofs,
     onRefused: async ({ subject, actor }, problem) =>
-      log.warn(
-        { subject, claimedActor: JSON.stringify(actor).slice(0, 200), problem },
-        'a plant that nobody has proven to want is refused',
-      ),
+      log.warn({ subject, claimedActor: JSON.stringify(actor).slice(0, 200), problem }, 'unproven plant refused'),
   });
   const worker = await Worker.create({
     connection,
@@ -88,7 +85,9 @@ export async function startPlants(options: PlantsOptions): Promise<RunningPlants
   });
   const ended = worker.run();
   const users = env.PLANTS_TOKENS;
-  if (users.length === 0) log.warn('PLANTS_TOKENS is empty: every call of the plant store is refused');
+  if (users.length === 0) {
+    log.warn('PLANTS_TOKENS is empty: all plant store calls are refused');
+  }
   const authFailures = createAuthFailures({
     limit: env.RATE_LIMIT_AUTH_FAILURES,
     report: (failure) => log.warn(failure, 'authentication failed'),
@@ -108,14 +107,16 @@ export async function startPlants(options: PlantsOptions): Promise<RunningPlants
     ended,
     async close() {
       await server.close();
-      if (worker.getState() === 'RUNNING') worker.shutdown();
+      if (worker.getState() === 'RUNNING') {
+        worker.shutdown();
+      }
       await ended;
       await database.close();
     },
   };
 }
 
-/** One workflow stores and announces the plant; its caller has the answer as soon as it is stored. */
+/** One workflow stores and announces the plant; its caller has the response as soon as it is stored. */
 async function createDurably(
   { client, taskQueue, messageProofs }: { client: Client; taskQueue: string; messageProofs: MessageProofs },
   wanted: PlantCreation,
@@ -135,7 +136,7 @@ async function createDurably(
     );
     return created;
   } catch (error) {
-    throw new PlantError(503, 'Plants cannot be stored now; look whether it is there, and try again.', {
+    throw new PlantError(503, 'The plant may not have been stored; read it, and try again.', {
       cause: error,
     });
   }

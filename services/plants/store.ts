@@ -1,7 +1,7 @@
 import type { Page, PageRequest } from '../../platform/lists/page';
-import type { Database } from '../../stores/collection';
-import { findPage } from '../../stores/find-page';
-import { insertOrGet } from '../../stores/insert';
+import type { Database } from '../../stores/port/collection';
+import { findPage } from '../../stores/port/find-page';
+import { insertOrGet } from '../../stores/port/insert';
 import type { NewPlant, Plant } from './plant';
 
 interface PlantRecord {
@@ -17,11 +17,11 @@ interface PlantRecord {
   creation: string;
 }
 
-/** One attempt to tell a receiver. */
+/** One attempt to notify a receiver. */
 export interface DeliveryAttempt {
   at: string;
   durationMs: number;
-  /** What the receiver answered; absent when it did not. */
+  /** The receiver's response; absent when there was none. */
   status?: number;
   error?: string;
 }
@@ -37,15 +37,15 @@ export interface Delivery {
   createdAt: string;
 }
 
-/** The most plants of one answer. */
-export const mostListed = 10_000;
+/** The most plants of one page. */
+export const maxListed = 10_000;
 export interface ListOptions {
   limit?: number | undefined;
   after?: bigint | undefined;
 }
-/** Deliveries of one answer: unless the caller says, and at most. */
+/** Deliveries of one page: the default, and the maximum. */
 export const usualDeliveries = 100;
-export const mostDeliveries = 1_000;
+export const maxDeliveries = 1_000;
 const keptAttempts = 20;
 
 const offset = 2n ** 63n;
@@ -62,10 +62,10 @@ export async function createPlantStore(db: Database) {
   });
   return {
     /** The plants of a user, by number; with `after`, those of a greater number. */
-    async list(user: string, { limit = mostListed, after }: ListOptions = {}): Promise<Page<NewPlant>> {
+    async list(user: string, { limit = maxListed, after }: ListOptions = {}): Promise<Page<NewPlant>> {
       const filter = { user, ...(after === undefined ? {} : { order: { $gt: orderOf(after) } }) };
       const order = { key: 'order', direction: 1, unique: true } as const;
-      const page = await findPage(plants, filter, order, { limit: Math.min(limit, mostListed) });
+      const page = await findPage(plants, filter, order, { limit: Math.min(limit, maxListed) });
       return page.map(({ order: at, name, tag }) => ({ id: idOf(at), name, ...(tag === undefined ? {} : { tag }) }));
     },
 
@@ -117,7 +117,7 @@ export async function createPlantStore(db: Database) {
         deliveries,
         { user },
         { key: 'createdAt', direction: -1 },
-        { limit: Math.min(limit, mostDeliveries), cursor },
+        { limit: Math.min(limit, maxDeliveries), cursor },
       ),
   };
 }

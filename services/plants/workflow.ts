@@ -1,6 +1,6 @@
 import { allHandlersFinished, condition, proxyActivities, setHandler, workflowInfo } from '@temporalio/workflow';
 import type { PlantActivities } from './activities';
-import { createdUpdate, type Created, type PlantCreation } from './messages';
+import { type Created, createdUpdate, type PlantCreation } from './messages';
 
 const { storePlant, giveUp } = proxyActivities<Pick<PlantActivities, 'storePlant' | 'giveUp'>>({
   startToCloseTimeout: '10 seconds',
@@ -8,7 +8,7 @@ const { storePlant, giveUp } = proxyActivities<Pick<PlantActivities, 'storePlant
 });
 
 /**
- * Stores a plant and tells every receiver of it: whatever dies in between, a plant that was stored is announced, and one
+ * Stores a plant and notifies every receiver of it: whatever dies in between, a plant that was stored is announced, and one
  * that could not be stored is not.
  */
 export async function plantCreation(creation: PlantCreation): Promise<Created> {
@@ -29,7 +29,7 @@ export async function plantCreation(creation: PlantCreation): Promise<Created> {
   return state.outcome;
 }
 
-/** Tells one receiver, with growing pauses; one that cannot be told is written down as that. */
+/** Notifies one receiver, with growing pauses; a failure for good is recorded. */
 async function announce(creation: PlantCreation, to: { receiver: string; deliveryId: string }): Promise<void> {
   const { firstPauseMs, longestPauseMs, giveUpAfterMs } = creation.delivery;
   const { deliver } = proxyActivities<Pick<PlantActivities, 'deliver'>>({

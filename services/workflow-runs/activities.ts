@@ -1,5 +1,5 @@
 import type { RunsContext } from './runs/context';
-import { createRunActivities } from './runs/activities';
+import { createRunActivities } from './runs/execution/activities';
 import { createSessionActivities } from './sessions/activities';
 
 /** Everything the workflows of this service call. */

@@ -1,11 +1,11 @@
 import type { ActivityCaller } from '../../platform/temporal/activity-fence';
 import type { createWorkflowRunsActivities } from './activities';
-import { runWorkflowId } from './runs/messages';
+import { runWorkflowId } from './runs/execution/messages';
 
 const run: ActivityCaller = { workflows: ['workflowRun'], workflowId: ({ runId }) => runWorkflowId(runId ?? '') };
 const session: ActivityCaller = { workflows: ['sessionGeneration'] };
 
-/** The workflows that schedule each activity; there is none that anybody may schedule by itself. */
+/** The workflows that schedule each activity; none may be scheduled by itself. */
 export const activityCallers: Record<keyof ReturnType<typeof createWorkflowRunsActivities>, ActivityCaller> = {
   saveRun: run,
   runPrompt: run,

@@ -2,13 +2,13 @@ import { Router } from '@koa/router';
 import Koa from 'koa';
 import type { PartEnvironment } from '../../platform/config/part-settings';
 import { accessLog } from '../../platform/http/access-log';
-import { createAuthFailures } from '../../platform/http/auth-failures';
+import { createAuthFailures } from '../../platform/http/auth/auth-failures';
+import { securityHeaders } from '../../platform/http/auth/security-headers';
 import type { RequestState } from '../../platform/http/context';
-import type { IdempotencyKeys } from '../../platform/http/idempotency';
+import type { IdempotencyKeys } from '../../platform/http/limits/idempotency';
 import { requestId } from '../../platform/http/request-id';
-import { createRoutes, type Routes } from '../../platform/http/routes';
-import { securityHeaders } from '../../platform/http/security-headers';
-import { unmatched } from '../../platform/http/unmatched';
+import { createRoutes, type Routes } from '../../platform/http/routing/routes';
+import { unmatched } from '../../platform/http/routing/unmatched';
 import type { Log } from '../../platform/log/log';
 import { discoveryRoutes } from './discovery/routes';
 import { createJwtAuthenticator } from './http/auth';
@@ -35,7 +35,9 @@ export function createWorkflowRunsApp(
   const router = new Router<RequestState>({ sensitive: true });
   const routes = createRoutes();
   discoveryRoutes(routes);
-  for (const area of areas) area(routes);
+  for (const area of areas) {
+    area(routes);
+  }
   routes.install(router, {
     authenticate: createJwtAuthenticator({
       publicKey: env.WORKFLOW_RUNS_JWT_PUBLIC_KEY,

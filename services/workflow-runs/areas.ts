@@ -1,17 +1,17 @@
-import type { Routes } from '../../platform/http/routes';
+import type { Routes } from '../../platform/http/routing/routes';
 import { openCompletions } from './completions/routes';
 import type { OpenArea } from './context';
 import { openInsights } from './insights/routes';
 import { openModelCatalog } from './models/routes';
 import { openRetros } from './retros/routes';
+import type { RunsContext } from './runs/context';
+import { runRoutes } from './runs/http/routes';
+import { runReadingRoutes } from './runs/http/routes.reading';
+import { runTalkingRoutes } from './runs/http/routes.talking';
+import { workflowRoutes } from './runs/http/routes.workflows';
 import { openSessions } from './sessions/routes';
 import { openUsage } from './usage/routes';
 import { openVerification } from './verification/routes';
-import type { RunsContext } from './runs/context';
-import { runRoutes } from './runs/routes';
-import { runReadingRoutes } from './runs/routes.reading';
-import { runTalkingRoutes } from './runs/routes.talking';
-import { workflowRoutes } from './runs/routes.workflows';
 
 /** The areas of this service besides the runs: the map of its API. */
 export const areas: readonly OpenArea[] = [
@@ -24,7 +24,7 @@ export const areas: readonly OpenArea[] = [
   openInsights,
 ];
 
-/** What there is of runs. */
+/** The areas of runs. */
 export function runAreas(routes: Routes, runs: RunsContext): void {
   runRoutes(routes, runs);
   runReadingRoutes(routes, runs);

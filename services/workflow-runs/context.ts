@@ -1,10 +1,10 @@
 import type { Client } from '@temporalio/client';
 import type { PartEnvironment } from '../../platform/config/part-settings';
-import type { Routes } from '../../platform/http/routes';
 import type { MessageProofs } from '../../platform/crypto/message-proof';
-import type { ProofVerifier } from '../../platform/temporal/proof-verifier';
+import type { Routes } from '../../platform/http/routing/routes';
 import type { Log } from '../../platform/log/log';
-import type { Database } from '../../stores/collection';
+import type { ProofVerifier } from '../../platform/temporal/proof-verifier';
+import type { Database } from '../../stores/port/collection';
 import type { Models } from './models/models';
 import type { RunStore } from './runs/store';
 import type { SessionStore } from './sessions/store';
@@ -17,7 +17,7 @@ export interface WorkflowRunsContext {
   client: Client;
   /** The queue this service's workflows and activities are on. */
   taskQueue: string;
-  /** Signs what workflows are started with and told. */
+  /** Signs the input and the messages of workflows. */
   messageProofs: MessageProofs;
   /** Verifies it where it is acted on. */
   proofs: ProofVerifier;
@@ -25,7 +25,7 @@ export interface WorkflowRunsContext {
   models: Models;
   sessions: SessionStore;
   now: () => Date;
-  /** Aborts when the service ends: whoever streams to a caller stops. */
+  /** Aborts when the service ends: streams to callers stop. */
   ending: AbortSignal;
 }
 

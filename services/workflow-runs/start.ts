@@ -1,19 +1,20 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
-import { Worker, type NativeConnection, type WorkerOptions } from '@temporalio/worker';
+import { type NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
 import type { PartEnvironment } from '../../platform/config/part-settings';
-import type { Routes } from '../../platform/http/routes';
-import { createActivityFence } from '../../platform/temporal/activity-fence';
-import { createProofVerifier } from '../../platform/temporal/proof-verifier';
-import { listen } from '../../platform/http/server';
+import type { Routes } from '../../platform/http/routing/routes';
+import { listen } from '../../platform/http/server/server';
 import type { Log } from '../../platform/log/log';
 import { operationTime } from '../../platform/operations/operation';
 import { openDataDirectory } from '../../platform/processes/data-directory';
-import { createIdempotencyKeyStore } from '../../stores/idempotency-key-store';
-import { openMessageProofs } from '../../stores/message-key-store';
-import { openDatabase, storeOptions } from '../../stores/open';
+import { createActivityFence } from '../../platform/temporal/activity-fence';
+import { createProofVerifier } from '../../platform/temporal/proof-verifier';
+import { openDatabase, storeOptions } from '../../stores/port/open';
+import { createIdempotencyKeyStore } from '../../stores/system/idempotency-key-store';
+import { openMessageProofs } from '../../stores/system/message-key-store';
 import { createWorkflowRunsActivities } from './activities';
+import { activityCallers } from './activity-callers';
 import { createWorkflowRunsApp } from './app';
 import { areas, runAreas } from './areas';
 import type { WorkflowRunsContext } from './context';
@@ -21,7 +22,6 @@ import { refusalDocument } from './http/errors';
 import { openModels } from './models/open';
 import { openRuns } from './runs/context';
 import { ensureDispatch } from './runs/schedule';
-import { activityCallers } from './activity-callers';
 import { createRunStore } from './runs/store';
 import { createSessionStore } from './sessions/store';
 
@@ -50,7 +50,7 @@ export async function startWorkflowRuns(options: WorkflowRunsOptions): Promise<R
   const dataDir = join(env.BOARD_DATA_DIR, 'workflow-runs');
   await openDataDirectory(env.BOARD_DATA_DIR, log);
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
-  // A catalog that cannot be used is told before anything else is opened.
+  // An invalid catalog fails the start before anything else is opened.
   const models = await openModels(env, log);
   const database = await openDatabase({ ...storeOptions(env), dataDir, log });
   const runs = await createRunStore(database);
@@ -60,7 +60,7 @@ export async function startWorkflowRuns(options: WorkflowRunsOptions): Promise<R
   const proofs = createProofVerifier({
     proofs: messageProofs,
     onRefused: async ({ purpose, subject }, problem) =>
-      log.warn({ purpose, subject, problem }, 'a message that the service has not signed is refused'),
+      log.warn({ purpose, subject, problem }, 'unsigned message refused'),
   });
   const ending = new AbortController();
   const context: WorkflowRunsContext = {
@@ -79,7 +79,9 @@ export async function startWorkflowRuns(options: WorkflowRunsOptions): Promise<R
   };
   const onRuns = await openRuns(context);
   const opened: ((routes: Routes) => void)[] = [(routes) => runAreas(routes, onRuns)];
-  for (const open of areas) opened.push(await open(context));
+  for (const open of areas) {
+    opened.push(await open(context));
+  }
   const worker = await Worker.create({
     connection,
     namespace: env.TEMPORAL_NAMESPACE,
@@ -90,10 +92,11 @@ export async function startWorkflowRuns(options: WorkflowRunsOptions): Promise<R
   });
   const ended = worker.run();
   await ensureDispatch(client, taskQueue);
-  if (env.WORKFLOW_RUNS_USERS.length === 0 || env.WORKFLOW_RUNS_JWT_PUBLIC_KEY === undefined)
+  if (env.WORKFLOW_RUNS_USERS.length === 0 || env.WORKFLOW_RUNS_JWT_PUBLIC_KEY === undefined) {
     log.warn(
-      'WORKFLOW_RUNS_USERS or WORKFLOW_RUNS_JWT_PUBLIC_KEY is not set: every call of the workflow-run service is refused',
+      'WORKFLOW_RUNS_USERS or WORKFLOW_RUNS_JWT_PUBLIC_KEY is not set: all workflow-run service calls are refused',
     );
+  }
   const { app } = createWorkflowRunsApp({ env, log, idempotencyKeys }, opened);
   const server = await listen(app.callback(), {
     host: env.BOARD_HOST,
@@ -108,7 +111,9 @@ export async function startWorkflowRuns(options: WorkflowRunsOptions): Promise<R
     async close() {
       ending.abort(new Error('The workflow-run service is ending.'));
       await server.close();
-      if (worker.getState() === 'RUNNING') worker.shutdown();
+      if (worker.getState() === 'RUNNING') {
+        worker.shutdown();
+      }
       await ended;
       await database.close();
     },

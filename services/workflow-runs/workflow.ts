@@ -1,3 +1,3 @@
 // The workflows of this service: the entry of its bundle.
-export { workflowRun, workflowRunDispatch } from './runs/workflow';
+export { workflowRun, workflowRunDispatch } from './runs/execution/workflow';
 export { sessionGeneration } from './sessions/workflow';

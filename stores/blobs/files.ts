@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { link, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { namingFullDisk } from '../../platform/errors/disk-full';
-import { BlobMissingError, hexOf, type Blob, type BlobStore } from './blob-store';
+import { type Blob, BlobMissingError, type BlobStore, hexOf } from './blob-store';
 
 /** An unfinished file this old belongs to a process that died, in milliseconds. */
 const abandonedAfterMs = 3_600_000;
@@ -24,7 +24,7 @@ export async function openFileBlobs(directory: string): Promise<BlobStore> {
     const sha256 = `sha256:${createHash('sha256').update(content).digest('hex')}`;
     const path = pathOf(sha256);
     const draft = temporary();
-    // Written anew also when it is there: that makes it young, and whole again if somebody has damaged it.
+    // Written again even when it exists: that makes it young, and repairs a damaged file.
     try {
       await write(draft, content);
       await mkdir(dirname(path), { recursive: true, mode: 0o700 });
@@ -45,17 +45,21 @@ export async function openFileBlobs(directory: string): Promise<BlobStore> {
       try {
         return (await stat(pathOf(sha256))).size;
       } catch (error) {
-        if (isMissing(error)) return undefined;
+        if (isMissing(error)) {
+          return undefined;
+        }
         throw error;
       }
     },
 
     async *read(sha256, { offset = 0, length = Infinity } = {}) {
-      if (length <= 0) return;
+      if (length <= 0) {
+        return;
+      }
       const handle = await open(pathOf(sha256), 'r').catch((error: unknown) => {
         throw isMissing(error) ? new BlobMissingError(sha256) : error;
       });
-      // The stream closes the handle, also when its reader leaves early.
+      // The stream closes the handle, also when its reader stops early.
       const end = Number.isFinite(length) ? offset + length - 1 : Infinity;
       yield* handle.createReadStream({ start: offset, end, highWaterMark: 65_536 }) as AsyncIterable<Buffer>;
     },
@@ -65,17 +69,23 @@ export async function openFileBlobs(directory: string): Promise<BlobStore> {
       const isYoung = async (name: string) => (await stat(name)).mtimeMs >= unusedSince.getTime();
       const doomed = temporary();
       try {
-        if (await isYoung(path)) return false;
+        if (await isYoung(path)) {
+          return false;
+        }
         await rename(path, doomed);
       } catch (error) {
-        if (isMissing(error)) return true;
+        if (isMissing(error)) {
+          return true;
+        }
         throw error;
       }
-      // It may have been put between the look and the rename; then it is given back, unless it was put once more.
+      // It may have been put between the check and the rename; then it is restored, unless it was put once more.
       const kept = await isYoung(doomed);
       if (kept) {
         await link(doomed, path).catch((error: unknown) => {
-          if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+          if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
+            throw error;
+          }
         });
       }
       await rm(doomed);
@@ -108,6 +118,8 @@ async function sweep(unfinished: string): Promise<void> {
   for (const name of await readdir(unfinished)) {
     const path = join(unfinished, name);
     const facts = await stat(path).catch(() => undefined);
-    if (facts && Date.now() - facts.mtimeMs > abandonedAfterMs) await rm(path, { force: true });
+    if (facts && Date.now() - facts.mtimeMs > abandonedAfterMs) {
+      await rm(path, { force: true });
+    }
   }
 }

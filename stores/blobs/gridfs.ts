@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { GridFSBucket, ObjectId, type Db } from 'mongodb';
+import { type Db, GridFSBucket, ObjectId } from 'mongodb';
 import { translated, translateError } from '../mongo/errors';
-import { BlobMissingError, hexOf, type BlobStore } from './blob-store';
+import { BlobMissingError, type BlobStore, hexOf } from './blob-store';
 
 /** An upload this old belongs to a process that died, in milliseconds. */
 const abandonedAfterMs = 3_600_000;
 
-/** An upload under way; without it nobody would find the chunks that a dead process has left. */
+/** An upload under way; without it the chunks of a dead process could not be found. */
 interface Upload {
   _id: ObjectId;
   at: Date;
@@ -34,7 +34,9 @@ export async function openGridFsBlobs(db: Db, name: string): Promise<BlobStore> 
   await run(async () => {
     const abandoned = await uploads.find({ at: { $lt: new Date(Date.now() - abandonedAfterMs) } }).toArray();
     for (const { _id } of abandoned) {
-      if (!(await files.findOne({ _id }))) await chunks.deleteMany({ files_id: _id });
+      if (!(await files.findOne({ _id }))) {
+        await chunks.deleteMany({ files_id: _id });
+      }
       await uploads.deleteOne({ _id });
     }
   });
@@ -53,7 +55,9 @@ export async function openGridFsBlobs(db: Db, name: string): Promise<BlobStore> 
       const hex = createHash('sha256').update(content).digest('hex');
       await run(async () => {
         const { matchedCount } = await files.updateMany({ filename: hex }, { $set: { 'metadata.usedAt': new Date() } });
-        if (matchedCount === 0) await upload(hex, content);
+        if (matchedCount === 0) {
+          await upload(hex, content);
+        }
       });
       return { sha256: `sha256:${hex}`, bytes: content.byteLength };
     },
@@ -64,9 +68,13 @@ export async function openGridFsBlobs(db: Db, name: string): Promise<BlobStore> 
 
     async *read(sha256, { offset = 0, length = Infinity } = {}) {
       const file = await newest(sha256);
-      if (!file) throw new BlobMissingError(sha256);
+      if (!file) {
+        throw new BlobMissingError(sha256);
+      }
       const end = Math.min(file.length, offset + length);
-      if (offset >= end) return;
+      if (offset >= end) {
+        return;
+      }
       try {
         yield* bucket.openDownloadStream(file._id, { start: offset, end }) as AsyncIterable<Buffer>;
       } catch (error) {

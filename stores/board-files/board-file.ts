@@ -1,10 +1,10 @@
+import type { Task } from '../../contracts/tasks/task';
 import { AppError, errorMessage } from '../../platform/errors/app-error';
-import type { Task } from '../../contracts/task';
-import type { FrontMatter } from './front-matter';
-import type { TaskPath } from './layout';
-import { deepFreeze } from './plain';
-import type { FileState, Fingerprint } from './read-task-file';
-import { parseTask, TaskDocumentError } from './task-document';
+import type { FrontMatter } from './format/front-matter';
+import type { TaskPath } from './format/layout';
+import { deepFreeze } from './format/plain';
+import type { FileState, Fingerprint } from './format/read-task-file';
+import { parseTask, TaskDocumentError } from './format/task-document';
 
 /** A file that holds a task. */
 export interface TaskFile extends Fingerprint {
@@ -26,7 +26,7 @@ export interface BrokenFile extends Fingerprint {
 
 export type BoardFile = TaskFile | BrokenFile;
 
-/** Makes sense of what was read. `source` is what a later write needs to keep the notation of the file. */
+/** Makes sense of what was read. `source` is what a later write needs to preserve the notation of the file. */
 export function interpret(
   path: TaskPath,
   state: Exclude<FileState, { kind: 'missing' }>,
@@ -41,7 +41,9 @@ export function interpret(
     const { task, source } = parseTask(state.text, state.writtenAt);
     return { file: { kind: 'task', path, signature, fresh, hash: state.hash, task: deepFreeze(task) }, source };
   } catch (error) {
-    if (!(error instanceof TaskDocumentError)) throw error;
+    if (!(error instanceof TaskDocumentError)) {
+      throw error;
+    }
     return { file: { kind: 'broken', path, signature, fresh, code: 'invalid', message: errorMessage(error) } };
   }
 }
@@ -51,6 +53,6 @@ export const brokenFileError = (id: string, file: BrokenFile): AppError =>
   new AppError(
     'CONFLICT',
     409,
-    `Task ${id} cannot be read from its file ${file.path}: ${file.message} Mend the file; it is left as it is until then.`,
+    `Task ${id} cannot be read from its file ${file.path}: ${file.message} Repair the file; it is not changed until then.`,
     { resourceType: 'task', resourceId: id, path: file.path, code: file.code, problem: file.message },
   );

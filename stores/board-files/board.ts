@@ -1,24 +1,24 @@
 import { lstat, mkdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { BoardDiagnostic } from '../../contracts/task';
+import type { BoardDiagnostic } from '../../contracts/tasks/task';
 import { errorMessage } from '../../platform/errors/app-error';
 import { operationTime } from '../../platform/operations/operation';
 import { brokenFileError } from './board-file';
-import { sweepTemporaryFiles } from './durable-file';
-import { eachLimited } from './each-limited';
 import { finishRemovals } from './finish-removals';
-import { createFollower, type Follower } from './follower';
-import { duplicateDiagnostics } from './identity';
-import { locations, partsOf, progressFolder } from './layout';
+import { createFollower, type Follower } from './following/follower';
+import { startRescan } from './following/rescan';
+import { createWatcher } from './following/watcher';
+import { sweepTemporaryFiles } from './format/durable-file';
+import { eachLimited } from './format/each-limited';
+import { duplicateDiagnostics } from './format/identity';
+import { locations, partsOf, progressFolder } from './format/layout';
+import { isTaskId } from './format/task-id';
+import { selectTasks } from './index/query';
+import { TaskIndex } from './index/task-index';
 import { createMutations } from './mutations';
 import { createProgressFiles } from './progress-files';
-import { selectTasks } from './query';
-import { startRescan } from './rescan';
-import { isTaskId } from './task-id';
-import { TaskIndex } from './task-index';
 import { createTaskLocks } from './task-locks';
 import type { Board, BoardChange, BoardOptions, BoardTask } from './types';
-import { createWatcher } from './watcher';
 
 export type { Board, BoardChange, BoardOptions, BoardTask, TaskChange, Writer } from './types';
 
@@ -42,7 +42,7 @@ export async function createBoard({
       try {
         listener(change);
       } catch (error) {
-        log.error({ taskId: change.taskId, error: errorMessage(error) }, 'a listener of board changes failed');
+        log.error({ taskId: change.taskId, error: errorMessage(error) }, 'board change listener failed');
       }
     }
   });
@@ -51,7 +51,7 @@ export async function createBoard({
   const follower = createFollower(deps);
   const observeAll = (paths: Parameters<Follower['observe']>[0][]): Promise<void> =>
     eachLimited(looksAtOnce, paths, (path) => follower.observe(path)).catch((error: unknown) =>
-      log.warn({ error: errorMessage(error) }, 'changed board files could not be read'),
+      log.warn({ error: errorMessage(error) }, 'changed board file read failed'),
     );
   const watcher = createWatcher({ dir, log, onChanged: observeAll });
   // Watching comes first, so that nothing changes unseen between reading and watching.
@@ -72,7 +72,9 @@ export async function createBoard({
     inArchive: () => index.tasksAt('archive'),
     counts: () => countTasks(index),
     diagnostics: () => {
-      if (diagnostics?.version !== index.version) diagnostics = { version: index.version, list: diagnose(index) };
+      if (diagnostics?.version !== index.version) {
+        diagnostics = { version: index.version, list: diagnose(index) };
+      }
       return diagnostics.list;
     },
     get version() {
@@ -89,14 +91,16 @@ export async function createBoard({
   };
 }
 
-/** Makes what is missing. Folders that lead elsewhere are refused: writes would leave the board directory. */
+/** Makes what is missing. Folders that lead elsewhere are refused: writes would escape the board directory. */
 async function prepareFolders(given: string): Promise<string> {
   await mkdir(given, { recursive: true });
   const dir = await realpath(given);
   for (const name of [...locations, progressFolder]) {
     const folder = join(dir, name);
     await mkdir(folder, { recursive: true });
-    if (!(await lstat(folder)).isDirectory()) throw new Error(`The board folder ${folder} is not a directory.`);
+    if (!(await lstat(folder)).isDirectory()) {
+      throw new Error(`The board folder ${folder} is not a directory.`);
+    }
     await sweepTemporaryFiles(folder);
   }
   return dir;
@@ -108,18 +112,28 @@ async function freshTask(
   index: TaskIndex,
   follower: Follower,
 ): Promise<BoardTask | undefined> {
-  if (!isTaskId(id)) return undefined;
+  if (!isTaskId(id)) {
+    return undefined;
+  }
   const broken = index.brokenFileOf(id);
-  for (const path of [...index.pathsOf(id), ...(broken ? [broken.path] : [])]) await follower.observe(path);
-  // Not known, or not where it was: another process may have made or moved it just now.
-  if (!index.find(id)) await follower.discover();
+  for (const path of [...index.pathsOf(id), ...(broken ? [broken.path] : [])]) {
+    await follower.observe(path);
+  }
+  // Not indexed, or moved: another process may have made or moved it just now.
+  if (!index.find(id)) {
+    await follower.discover();
+  }
   const file = index.find(id);
   if (file) {
-    if (file.task.deletedAt !== undefined) return undefined;
+    if (file.task.deletedAt !== undefined) {
+      return undefined;
+    }
     return { task: file.task, location: partsOf(file.path).location, path: join(dir, file.path) };
   }
   const stillBroken = index.brokenFileOf(id);
-  if (stillBroken) throw brokenFileError(id, stillBroken);
+  if (stillBroken) {
+    throw brokenFileError(id, stillBroken);
+  }
   return undefined;
 }
 
@@ -131,7 +145,9 @@ function countTasks(index: TaskIndex): Record<string, number> {
     backlog: index.tasksIn('backlog').length,
     archived: index.tasksIn('archive').length,
   };
-  for (const { status } of index.tasksIn('active')) counts[status] = (counts[status] ?? 0) + 1;
+  for (const { status } of index.tasksIn('active')) {
+    counts[status] = (counts[status] ?? 0) + 1;
+  }
   return counts;
 }
 

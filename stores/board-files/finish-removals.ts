@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { errorMessage } from '../../platform/errors/app-error';
-import { moveFile } from './durable-file';
-import type { FollowerDeps } from './follower';
-import { partsOf, taskPath, type TaskPath } from './layout';
+import type { FollowerDeps } from './following/follower';
+import { moveFile } from './format/durable-file';
+import { partsOf, type TaskPath, taskPath } from './format/layout';
 import { removeProgress } from './progress-files';
 
 /** Moves tasks to the archive whose deletion a crash interrupted after it was written. */
@@ -13,17 +13,19 @@ export async function finishRemovals({ dir, index, locks, log }: FollowerDeps): 
   };
   for (const path of index.paths().filter(misplaced)) {
     const file = index.fileAt(path);
-    if (file?.kind !== 'task') continue;
+    if (file?.kind !== 'task') {
+      continue;
+    }
     const to = taskPath('archive', partsOf(path).name);
     await locks
       .exclusive(file.task.id, async () => {
-        if (!misplaced(path)) return;
+        if (!misplaced(path)) {
+          return;
+        }
         await moveFile(join(dir, path), join(dir, to));
         index.put({ ...file, path: to, fresh: true }, path);
         await removeProgress(dir, file.task.id);
       })
-      .catch((error: unknown) =>
-        log.warn({ path, error: errorMessage(error) }, 'a deleted task could not be archived'),
-      );
+      .catch((error: unknown) => log.warn({ path, error: errorMessage(error) }, 'deleted task archival failed'));
   }
 }

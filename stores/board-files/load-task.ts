@@ -1,14 +1,14 @@
 import { notFound } from '../../platform/errors/app-error';
 import { brokenFileError, type TaskFile } from './board-file';
-import type { Follower, FollowerDeps, LoadedTask } from './follower';
-import { assertUniqueIdentity } from './identity';
-import type { TaskPath } from './layout';
+import type { Follower, FollowerDeps, LoadedTask } from './following/follower';
+import { assertUniqueIdentity } from './format/identity';
+import type { TaskPath } from './format/layout';
 import type { HeldLock } from './task-locks';
 
 export interface Loading {
-  /** What it is read for, for the person who is told that two files claim the task. */
+  /** Why it is read, for the error that reports two files claiming the task. */
   operation: string;
-  /** Where the operation would put it, for the same person; where it is, unless said otherwise. */
+  /** Where the operation would move it, for the same error; its current path when absent. */
   destination?: (file: TaskFile) => TaskPath;
   /** Whether a deleted task is read as well; otherwise there is none. */
   evenDeleted?: boolean | undefined;
@@ -27,9 +27,15 @@ export async function loadTask(
 ): Promise<LoadedTask> {
   const loaded = await follower.reread(id, held);
   const found = index.find(id);
-  if (found && !loaded) assertUniqueIdentity(index, operation, found.task, destination(found));
+  if (found && !loaded) {
+    assertUniqueIdentity(index, operation, found.task, destination(found));
+  }
   const broken = found ? undefined : index.brokenFileOf(id);
-  if (broken) throw brokenFileError(id, broken);
-  if (!loaded || (loaded.file.task.deletedAt !== undefined && !evenDeleted)) throw notFound('task', id);
+  if (broken) {
+    throw brokenFileError(id, broken);
+  }
+  if (!loaded || (loaded.file.task.deletedAt !== undefined && !evenDeleted)) {
+    throw notFound('task', id);
+  }
   return loaded;
 }

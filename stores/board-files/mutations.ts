@@ -1,23 +1,23 @@
 import { join } from 'node:path';
-import type { Task, TaskCreate, TaskLocation } from '../../contracts/task';
+import type { Task, TaskCreate, TaskLocation } from '../../contracts/tasks/task';
 import { conflict, notFound } from '../../platform/errors/app-error';
 import { currentOperation } from '../../platform/operations/operation';
 import { brokenFileError, type TaskFile } from './board-file';
-import { FileChangedError, removeFile } from './durable-file';
-import type { Follower, FollowerDeps } from './follower';
-import { assertUniqueIdentity } from './identity';
-import { fileNameOf, partsOf, taskPath, type TaskPath } from './layout';
+import type { Follower, FollowerDeps } from './following/follower';
+import { FileChangedError, removeFile } from './format/durable-file';
+import { assertUniqueIdentity } from './format/identity';
+import { fileNameOf, partsOf, type TaskPath, taskPath } from './format/layout';
+import { isTaskId, newTaskId } from './format/task-id';
+import { writeTask } from './format/write-task';
 import { loadTask } from './load-task';
+import { createFileLocations, destination } from './location';
 import { acceptable, assertRevision, isSameTask, nextVersion, withCurrentTask } from './next-version';
-import { createPlacing, destination } from './placing';
 import { removeProgress } from './progress-files';
-import { isTaskId, newTaskId } from './task-id';
 import type { Board, Writer } from './types';
-import { writeTask } from './write-task';
 
 export type MutationDeps = FollowerDeps & { follower: Follower };
 
-/** How often a file that changes under a write is read again before the writer is told. */
+/** How often a file that changes under a write is read again before the writer gets an error. */
 const maxAttempts = 10;
 const purgeAfterMs = 30 * 24 * 3_600_000;
 
@@ -38,7 +38,7 @@ interface Step {
 /** The ways a board is written to; all of them under the lock of the task. */
 export function createMutations(deps: MutationDeps): Pick<Board, 'create' | 'update' | 'move' | 'remove' | 'purge'> {
   const { dir, index, locks, follower, clock } = deps;
-  const placing = createPlacing(deps);
+  const locations = createFileLocations(deps);
 
   async function create(
     input: TaskCreate,
@@ -51,15 +51,22 @@ export function createMutations(deps: MutationDeps): Pick<Board, 'create' | 'upd
     const task = acceptable({ ...input, id, ...stamps });
     const path = taskPath(location, fileNameOf(task));
     return locks.exclusive(id, async (held) => {
-      // Another process may have used an id that a caller chose; one of our own making is not looked for.
-      if (givenId !== undefined || operation?.repeated) await follower.reread(id, held);
+      // Another process may have used an id that a caller chose; a generated one is not searched.
+      if (givenId !== undefined || operation?.repeated) {
+        await follower.reread(id, held);
+      }
       const broken = index.brokenFileOf(id);
-      if (broken) throw brokenFileError(id, broken);
+      if (broken) {
+        throw brokenFileError(id, broken);
+      }
       const existing = index.find(id)?.task;
       // An earlier try of the same operation came this far.
-      if (existing && operation?.owns(id) && existing.createdAt === now && existing.createdBy === actor)
+      if (existing && operation?.owns(id) && existing.createdAt === now && existing.createdBy === actor) {
         return existing;
-      if (existing) throw conflict(`A task with the id ${id} exists.`, { resourceType: 'task', resourceId: id });
+      }
+      if (existing) {
+        throw conflict(`The task ${id} already exists.`, { resourceType: 'task', resourceId: id });
+      }
       assertUniqueIdentity(index, 'create', task, path);
       const file = await writeTask({ dir, path, task, held });
       index.put(file);
@@ -68,11 +75,13 @@ export function createMutations(deps: MutationDeps): Pick<Board, 'create' | 'upd
   }
 
   /**
-   * Replaces a task by what the step makes of it and answers the file as it is then. The content is written first and
-   * the file is moved after that: killed in between, the task is whole and where it was, and repeating the step ends it.
+   * Replaces a task by what the step makes of it and returns the new file. The content is written first and the file is moved
+   * after that: killed in between, the task is whole at its old path, and repeating the step ends it.
    */
   async function mutate(id: string, step: Step): Promise<TaskFile> {
-    if (!isTaskId(id)) throw notFound('task', id);
+    if (!isTaskId(id)) {
+      throw notFound('task', id);
+    }
     return locks.exclusive(id, async (held) => {
       for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
         const loading = {
@@ -85,10 +94,14 @@ export function createMutations(deps: MutationDeps): Pick<Board, 'create' | 'upd
           throw withCurrentTask(error, file.task);
         });
         // A change that changes nothing is no version of its own.
-        if (path === file.path && isSameTask(task, file.task)) return file;
+        if (path === file.path && isSameTask(task, file.task)) {
+          return file;
+        }
         const seen = { signature: file.signature, source };
         const written = await writeTask({ dir, path: file.path, task, seen, held }).catch(unlessFileChanged);
-        if (written) return step.moves ? placing.relocate(written, path, held) : placing.place(written, path);
+        if (written) {
+          return step.moves ? locations.relocate(written, path, held) : locations.place(written, path);
+        }
       }
       throw conflict(`The file of task ${id} keeps changing. Try again when that is done.`, {
         resourceType: 'task',
@@ -100,7 +113,9 @@ export function createMutations(deps: MutationDeps): Pick<Board, 'create' | 'upd
   async function purge(id: string, release: (task: Task) => Promise<boolean>): Promise<boolean> {
     return locks.exclusive(id, async (held) => {
       const { file } = await loadTask(deps, id, { operation: 'purge', evenDeleted: true }, held);
-      if (partsOf(file.path).location !== 'archive' || !(await release(file.task))) return false;
+      if (partsOf(file.path).location !== 'archive' || !(await release(file.task))) {
+        return false;
+      }
       await removeFile(join(dir, file.path), file.signature, () => held.assertHeld());
       index.drop(file.path);
       await removeProgress(dir, id);
@@ -114,7 +129,9 @@ export function createMutations(deps: MutationDeps): Pick<Board, 'create' | 'upd
     const task = step.next(file.task, partsOf(file.path).location);
     const path = destination(file, task, step.to);
     assertUniqueIdentity(index, step.operation, task, path);
-    if (step.moves) await placing.assertFree(file, path);
+    if (step.moves) {
+      await locations.assertFree(file, path);
+    }
     return { task, path };
   }
 
@@ -143,7 +160,9 @@ export function createMutations(deps: MutationDeps): Pick<Board, 'create' | 'upd
   };
 }
 
-/** `undefined` for a file that somebody changed meanwhile, which is read again. */
+/** `undefined` for a file that an editor changed meanwhile, which is read again. */
 function unlessFileChanged(error: unknown): undefined {
-  if (!(error instanceof FileChangedError)) throw error;
+  if (!(error instanceof FileChangedError)) {
+    throw error;
+  }
 }

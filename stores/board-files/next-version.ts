@@ -1,8 +1,8 @@
-import type { Task } from '../../contracts/task';
+import type { Task } from '../../contracts/tasks/task';
 import { AppError, validationError } from '../../platform/errors/app-error';
 import { isSameJson } from '../../platform/json/same';
-import { plain } from './plain';
-import { TaskDocumentError, validTask } from './task-document';
+import { plain } from './format/plain';
+import { TaskDocumentError, validTask } from './format/task-document';
 import type { Writer } from './types';
 
 /** The next version of a task; what identifies it and its revision are not for callers to change. */
@@ -17,9 +17,11 @@ export const isSameTask = (a: Task, b: Task): boolean => isSameJson(withoutStamp
 
 const withoutStamps = ({ updatedAt: _at, updatedBy: _by, revision: _revision, ...fields }: Task) => fields;
 
-/** A conflict that a change of the task ran into, with the task as it is. */
+/** A conflict that a change of the task ran into, with the current task. */
 export function withCurrentTask(error: unknown, current: Task): unknown {
-  if (!(error instanceof AppError) || error.status !== 409 || 'current' in error.details) return error;
+  if (!(error instanceof AppError) || error.status !== 409 || 'current' in error.details) {
+    return error;
+  }
   const { id: resourceId, revision: currentRevision } = current;
   const details = { resourceType: 'task', resourceId, ...error.details, currentRevision, current };
   return new AppError(error.code, 409, error.message, details);
@@ -30,14 +32,18 @@ export function acceptable(raw: Record<string, unknown>): Task {
   try {
     return validTask(plain(raw) as Record<string, unknown>);
   } catch (error) {
-    if (!(error instanceof TaskDocumentError)) throw error;
+    if (!(error instanceof TaskDocumentError)) {
+      throw error;
+    }
     throw validationError(error.issues);
   }
 }
 
 /** @throws AppError 409 with the current task when it is not at the revision the writer has seen */
 export function assertRevision(current: Task, expectedRevision: number | undefined): void {
-  if (expectedRevision === undefined || expectedRevision === current.revision) return;
+  if (expectedRevision === undefined || expectedRevision === current.revision) {
+    return;
+  }
   throw new AppError(
     'CONFLICT',
     409,

@@ -2,22 +2,22 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { conflict, notFound } from '../../platform/errors/app-error';
 import { currentOperation } from '../../platform/operations/operation';
-import { FileChangedError, replaceFile } from './durable-file';
-import type { Follower, FollowerDeps } from './follower';
-import { partsOf, progressFolder } from './layout';
+import type { Follower, FollowerDeps } from './following/follower';
+import { FileChangedError, replaceFile } from './format/durable-file';
+import { partsOf, progressFolder } from './format/layout';
+import { wellFormed } from './format/plain';
+import { readTaskFile } from './format/read-task-file';
+import { isTaskId } from './format/task-id';
 import { loadTask } from './load-task';
-import { wellFormed } from './plain';
-import { readTaskFile } from './read-task-file';
-import { isTaskId } from './task-id';
 import type { BoardTask, TaskProgress } from './types';
 
 export type ProgressDeps = Pick<FollowerDeps, 'dir' | 'index' | 'locks'> & {
   follower: Pick<Follower, 'reread'>;
-  /** The task as it is now. */
+  /** The current task. */
   find: (id: string) => Promise<BoardTask | undefined>;
 };
 
-/** How often a file that changes under a write is read again before the writer is told. */
+/** How often a file that changes under a write is read again before the writer gets an error. */
 const maxAttempts = 10;
 
 const progressPath = (dir: string, id: string): string => join(dir, progressFolder, `${id}.md`);
@@ -26,8 +26,12 @@ const progressPath = (dir: string, id: string): string => join(dir, progressFold
 export function createProgressFiles({ dir, index, locks, follower, find }: ProgressDeps): TaskProgress {
   async function readFile(id: string): Promise<{ text: string; signature?: string }> {
     const state = await readTaskFile(progressPath(dir, id));
-    if (state.kind === 'missing') return { text: '' };
-    if (state.kind === 'text') return state;
+    if (state.kind === 'missing') {
+      return { text: '' };
+    }
+    if (state.kind === 'text') {
+      return state;
+    }
     throw conflict(`The progress of task ${id} cannot be read: the file ${progressFolder}/${id}.md ${state.problem}.`, {
       resourceType: 'task',
       resourceId: id,
@@ -37,12 +41,16 @@ export function createProgressFiles({ dir, index, locks, follower, find }: Progr
   return {
     async read(id) {
       const found = await find(id);
-      if (!found) throw notFound('task', id);
+      if (!found) {
+        throw notFound('task', id);
+      }
       return found.location === 'archive' ? '' : (await readFile(id)).text;
     },
 
     async change(id, change) {
-      if (!isTaskId(id)) throw notFound('task', id);
+      if (!isTaskId(id)) {
+        throw notFound('task', id);
+      }
       await locks.exclusive(id, async (held) => {
         const { file } = await loadTask({ index, follower }, id, { operation: 'progress' }, held);
         if (partsOf(file.path).location === 'archive') {
@@ -57,7 +65,9 @@ export function createProgressFiles({ dir, index, locks, follower, find }: Progr
             });
             return;
           } catch (error) {
-            if (!(error instanceof FileChangedError)) throw error;
+            if (!(error instanceof FileChangedError)) {
+              throw error;
+            }
           }
         }
         throw conflict(`The progress of task ${id} keeps changing. Try again when that is done.`, {

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { lock } from 'proper-lockfile';
 import { AppError, errorMessage } from '../../platform/errors/app-error';
 import type { Log } from '../../platform/log/log';
-import { errorCode } from './read-task-file';
+import { errorCode } from './format/read-task-file';
 
 export interface HeldLock {
   /** Throws when this process was stopped for so long that others took the lock over. */
@@ -16,7 +16,7 @@ export interface TaskLocks {
    * Runs `work` while no other work on the same task runs, in this process or in any other that shares the board
    * directory, on any host.
    *
-   * @throws AppError 503 `TASK_BUSY` when another process does not let go within 8 s
+   * @throws AppError 503 `TASK_BUSY` when another process does not release it within 8 s
    */
   exclusive<T>(id: string, work: (held: HeldLock) => Promise<T>): Promise<T>;
   /** Resolves when no work is under way. */
@@ -39,13 +39,13 @@ export function createTaskLocks(boardDir: string, log: Log): TaskLocks {
     try {
       return await work({
         assertHeld: () => {
-          if (lost) throw busy(id);
+          if (lost) {
+            throw busy(id);
+          }
         },
       });
     } finally {
-      await release().catch((error: unknown) =>
-        log.warn({ taskId: id, error: errorMessage(error) }, 'task lock was lost'),
-      );
+      await release().catch((error: unknown) => log.warn({ taskId: id, error: errorMessage(error) }, 'task lock lost'));
     }
   }
 
@@ -54,13 +54,17 @@ export function createTaskLocks(boardDir: string, log: Log): TaskLocks {
       const before = queues.get(id) ?? Promise.resolve();
       const result = before.then(() => locked(id, work));
       const settled = result.then(noop, noop).then(() => {
-        if (queues.get(id) === settled) queues.delete(id);
+        if (queues.get(id) === settled) {
+          queues.delete(id);
+        }
       });
       queues.set(id, settled);
       return result;
     },
     idle: async () => {
-      while (queues.size > 0) await Promise.all(queues.values());
+      while (queues.size > 0) {
+        await Promise.all(queues.values());
+      }
     },
   };
 }
@@ -75,17 +79,22 @@ async function acquire(folder: string, id: string, onLost: (error: Error) => voi
       return await lock(path, { lockfilePath: path, realpath: false, stale: staleMs, onCompromised: onLost });
     } catch (error) {
       const code = errorCode(error);
-      if (code === 'ENOENT') await mkdir(folder, { recursive: true });
-      else if (code !== 'ELOCKED') throw error;
+      if (code === 'ENOENT') {
+        await mkdir(folder, { recursive: true });
+      } else if (code !== 'ELOCKED') {
+        throw error;
+      }
     }
-    if (Date.now() > deadline) throw busy(id);
-    // Random, so that processes waiting for the same lock do not keep step.
+    if (Date.now() > deadline) {
+      throw busy(id);
+    }
+    // Random, so that processes waiting for the same lock do not retry in step.
     await delay(2 + Math.random() * 18);
   }
 }
 
 const busy = (id: string): AppError =>
-  new AppError('TASK_BUSY', 503, `Another process is changing ${id} and does not let go. Try again in a few seconds.`, {
+  new AppError('TASK_BUSY', 503, `Another process holds the lock of ${id}. Try again in a few seconds.`, {
     resourceType: 'task',
     resourceId: id,
   });

@@ -6,8 +6,8 @@ import type { EntryDocument } from './log';
 const retryEveryMs = 5_000;
 
 /**
- * Follows the inserts of a log through one change stream per process and says which scope has something new. It only
- * wakes readers up: they read the entries themselves, so a stream that breaks delays them and loses nothing.
+ * Follows the inserts of a log through one change stream per process and reports which scope has new entries. It only wakes
+ * readers up: they read the entries themselves, so a stream that breaks delays them and loses nothing.
  */
 export class ChangeFeed {
   private readonly ended = new AbortController();
@@ -20,7 +20,7 @@ export class ChangeFeed {
     private readonly log: Log,
   ) {}
 
-  /** Whether a change is heard of at once. */
+  /** Whether changes are reported at once. */
   get live(): boolean {
     return this.following;
   }
@@ -32,7 +32,9 @@ export class ChangeFeed {
       try {
         await this.follow();
       } catch (error) {
-        if (!over()) this.log.warn({ err: error }, 'change stream broke; polling until it is back');
+        if (!over()) {
+          this.log.warn({ err: error }, 'change stream interrupted; polling until it recovers');
+        }
       }
       this.following = false;
       await delay(retryEveryMs, undefined, { signal, ref: false }).catch(() => undefined);
@@ -46,11 +48,13 @@ export class ChangeFeed {
 
   private async follow(): Promise<void> {
     this.stream = this.entries.watch([{ $match: { operationType: 'insert' } }, { $project: { documentKey: 1 } }]);
-    // The first answer, usually none, says that the stream stands.
+    // The first response, usually empty, shows that the stream is open.
     await this.stream.tryNext();
     this.following = true;
     for await (const change of this.stream) {
-      if (!('documentKey' in change)) continue;
+      if (!('documentKey' in change)) {
+        continue;
+      }
       const id = String(change.documentKey._id);
       this.onAppend(id.slice(0, id.lastIndexOf('/')));
     }

@@ -1,7 +1,7 @@
 import type { Collection as MongoCollection, Document, Filter, UpdateFilter } from 'mongodb';
-import type { Collection, FindOptions, Stored } from '../collection';
-import { UnindexedQueryError } from '../errors';
-import { planQuery, sortLimit } from '../query-plan';
+import type { Collection, FindOptions, Stored } from '../port/collection';
+import { UnindexedQueryError } from '../port/errors';
+import { planQuery, sortLimit } from '../port/query-plan';
 import { documentJson } from '../rules/document';
 import { equalities, parseFilter } from '../rules/filter';
 import { parsePipeline } from '../rules/pipeline';
@@ -10,7 +10,7 @@ import { parseUpdate, upsertId } from '../rules/update';
 import { isDuplicateKey, translated } from './errors';
 
 /** How often an upsert that lost the race to insert looks again; from the second time on it finds the winner's. */
-const mostUpsertTries = 4;
+const maxUpsertTries = 4;
 
 /** `Stored` with any other fields: the driver's own generic types do not follow the port's. */
 type Raw = Stored & Document;
@@ -36,9 +36,13 @@ export class MongoStoreCollection<T extends Stored> implements Collection<T> {
     const { sort = {}, skip = 0, limit } = options;
     const clauses = parseFilter(this.declaration.name, filter);
     const { ordered } = planQuery(this.declaration, clauses, { sort, limited: limit !== undefined });
-    if (limit === 0) return [];
+    if (limit === 0) {
+      return [];
+    }
     const raw = filter as Filter<Raw>;
-    if (!ordered) await this.assertSortable(raw, sort);
+    if (!ordered) {
+      await this.assertSortable(raw, sort);
+    }
     return this.run(async () => {
       const found = await this.documents.find(raw, { sort, skip, limit: limit ?? 0 }).toArray();
       // The driver types what it reads by the raw document, whose shape is the collection's own.
@@ -59,8 +63,12 @@ export class MongoStoreCollection<T extends Stored> implements Collection<T> {
     const clauses = parseFilter(this.declaration.name, filter);
     const { ordered } = planQuery(this.declaration, clauses, { sort, limited: true });
     const changes = parseUpdate(this.declaration, update);
-    if (upsert) upsertId(this.declaration.name, equalities(clauses), changes);
-    if (!ordered) await this.assertSortable(filter as Filter<Raw>, sort);
+    if (upsert) {
+      upsertId(this.declaration.name, equalities(clauses), changes);
+    }
+    if (!ordered) {
+      await this.assertSortable(filter as Filter<Raw>, sort);
+    }
     const options = { upsert, sort, returnDocument: 'after' } as const;
     const found = await this.run(async () => {
       for (let tries = 1; ; tries += 1) {
@@ -68,7 +76,9 @@ export class MongoStoreCollection<T extends Stored> implements Collection<T> {
           return await this.documents.findOneAndUpdate(filter as Filter<Raw>, changes as UpdateFilter<Raw>, options);
         } catch (error) {
           // Two upserts of one new document race to insert it: the loser now finds the document and updates it.
-          if (!upsert || !isDuplicateKey(error) || tries === mostUpsertTries) throw error;
+          if (!upsert || !isDuplicateKey(error) || tries === maxUpsertTries) {
+            throw error;
+          }
         }
       }
     });
@@ -98,10 +108,12 @@ export class MongoStoreCollection<T extends Stored> implements Collection<T> {
     planQuery(this.declaration, parseFilter(this.declaration.name, filter));
   }
 
-  /** A sort that no index gives is bounded as it is in the embedded store. */
+  /** A sort that no index serves is bounded as in the embedded store. */
   private async assertSortable(filter: Filter<Raw>, sort: Record<string, 1 | -1>): Promise<void> {
     const matching = await this.run(() => this.documents.countDocuments(filter, { limit: sortLimit + 1 }));
-    if (matching > sortLimit) throw new UnindexedQueryError(this.declaration.name, Object.keys(sort));
+    if (matching > sortLimit) {
+      throw new UnindexedQueryError(this.declaration.name, Object.keys(sort));
+    }
   }
 
   private run<R>(operation: () => Promise<R>): Promise<R> {

@@ -1,28 +1,28 @@
-import { MongoClient, type Collection as MongoCollection, type Db, type Document } from 'mongodb';
+import { type Collection as MongoCollection, type Db, type Document, MongoClient } from 'mongodb';
 import type { Log } from '../../platform/log/log';
 import type { BlobStore } from '../blobs/blob-store';
 import { openGridFsBlobs } from '../blobs/gridfs';
-import type { Collection, CollectionSpec, Database, EntryLog, LogEntry, LogSpec, Stored } from '../collection';
-import { StoreUnavailableError } from '../errors';
+import type { Collection, CollectionSpec, Database, EntryLog, LogEntry, LogSpec, Stored } from '../port/collection';
+import { StoreUnavailableError } from '../port/errors';
 import { assertDeclarable, declare } from '../rules/spec';
 import { WakeUp } from '../watch/wake-up';
 import { ChangeFeed } from './change-feed';
 import { MongoStoreCollection } from './collection';
 import { translated } from './errors';
 import { sweepCollection, sweepLog } from './expiry';
-import { MongoEntryLog, topicOf, type EntryDocument, type FloorDocument } from './log';
+import { type EntryDocument, type FloorDocument, MongoEntryLog, topicOf } from './log';
 
 export interface MongoOptions {
   /** A connection string; the database is the one it names, `runboard` when it names none. */
   url: string;
   log: Log;
-  /** How long to look for a server that answers, in milliseconds. Default 5,000. */
+  /** How long to wait for a server that responds, in milliseconds. Default 5,000. */
   selectionTimeoutMs?: number;
   /** How often expired documents are removed, in milliseconds. Default one minute. */
   sweepEveryMs?: number;
 }
 
-/** How often watchers look for entries: without a change stream, and as a safety net beside one. */
+/** How often watchers poll for entries: without a change stream, and as a safety net beside one. */
 const pollEveryMs = { alone: 100, besideStream: 1_000 };
 
 class MongoDatabase implements Database {
@@ -36,7 +36,7 @@ class MongoDatabase implements Database {
   constructor(
     private readonly client: MongoClient,
     private readonly db: Db,
-    /** Whether the server can tell of changes by itself. */
+    /** Whether the server has change streams. */
     private readonly streams: boolean,
     private readonly logger: Log,
     sweepEveryMs: number,
@@ -55,7 +55,9 @@ class MongoDatabase implements Database {
         await documents.createIndex(Object.fromEntries(keys), unique ? { unique, sparse: true } : {}, {});
       }
     });
-    if (expire) this.sweeps.set(name, () => sweepCollection(documents, expire));
+    if (expire) {
+      this.sweeps.set(name, () => sweepCollection(documents, expire));
+    }
     return new MongoStoreCollection<T>(documents, declaration);
   }
 
@@ -67,10 +69,16 @@ class MongoDatabase implements Database {
     await translated(name, async () => {
       await entries.createIndex({ scope: 1, sequence: 1 }, {}, {});
       await entries.createIndex({ dedupe: 1 }, { unique: true, sparse: true }, {});
-      if (expire) await entries.createIndex({ [`entry.${expire.field}`]: 1 }, {}, {});
+      if (expire) {
+        await entries.createIndex({ [`entry.${expire.field}`]: 1 }, {}, {});
+      }
     });
-    if (expire) this.sweeps.set(`${name}.entries`, () => sweepLog(entries, floors, expire));
-    if (this.streams) this.follow(name, entries);
+    if (expire) {
+      this.sweeps.set(`${name}.entries`, () => sweepLog(entries, floors, expire));
+    }
+    if (this.streams) {
+      this.follow(name, entries);
+    }
     return new MongoEntryLog<T>(name, entries, floors, this.wakeUp, this.logger, sealKey);
   }
 
@@ -79,9 +87,9 @@ class MongoDatabase implements Database {
     return openGridFsBlobs(this.db, `${name}.blobs`);
   }
 
-  /** Each write of MongoDB stands by itself: no lock is held over several, so there is none to wait for. */
+  /** Each write of MongoDB is atomic by itself: no lock is held over several, so there is none to wait for. */
   async assertWritable(): Promise<void> {
-    // Nothing to ask.
+    // Nothing to check.
   }
 
   async ping(): Promise<void> {
@@ -102,7 +110,9 @@ class MongoDatabase implements Database {
   }
 
   private follow(name: string, entries: MongoCollection<EntryDocument>): void {
-    if (this.feeds.has(name)) return;
+    if (this.feeds.has(name)) {
+      return;
+    }
     const feed = new ChangeFeed(entries, (scope) => this.wakeUp.notify(topicOf(name, scope)), this.logger);
     this.feeds.set(name, feed);
     void feed.run();
@@ -111,7 +121,9 @@ class MongoDatabase implements Database {
   private mayHaveChanged(): boolean {
     const live = this.feeds.size > 0 && [...this.feeds.values()].every((feed) => feed.live);
     const now = performance.now();
-    if (now - this.lookedAt < (live ? pollEveryMs.besideStream : pollEveryMs.alone)) return false;
+    if (now - this.lookedAt < (live ? pollEveryMs.besideStream : pollEveryMs.alone)) {
+      return false;
+    }
     this.lookedAt = now;
     return true;
   }
@@ -142,7 +154,7 @@ async function hasChangeStreams(db: Db): Promise<boolean> {
 /**
  * Connects to MongoDB.
  *
- * @throws StoreUnavailableError when no server answers in time
+ * @throws StoreUnavailableError when no server responds in time
  */
 export async function openMongo({
   url,

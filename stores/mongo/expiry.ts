@@ -1,9 +1,9 @@
 import type { Collection as MongoCollection, Document } from 'mongodb';
-import type { Stored } from '../collection';
+import type { Stored } from '../port/collection';
 import type { EntryDocument, FloorDocument } from './log';
 
-/** Entries that one round of a sweep looks at. */
-const mostInRound = 500;
+/** Entries that one round of a sweep reads. */
+const maxInRound = 500;
 
 export interface Expiry {
   field: string;
@@ -20,7 +20,7 @@ export async function sweepCollection(documents: MongoCollection<Stored & Docume
   await documents.deleteMany({ [expire.field]: expired(expire) });
 }
 
-/** Removes the entries of a log whose time is over, and first keeps their numbers from being given out again. */
+/** Removes the entries of a log that have expired, and first prevents their numbers from being assigned again. */
 export async function sweepLog(
   entries: MongoCollection<EntryDocument>,
   floors: MongoCollection<FloorDocument>,
@@ -28,10 +28,14 @@ export async function sweepLog(
 ): Promise<void> {
   const filter = { [`entry.${expire.field}`]: expired(expire) };
   for (;;) {
-    const found = await entries.find(filter, { projection: { scope: 1, sequence: 1 }, limit: mostInRound }).toArray();
-    if (found.length === 0) return;
+    const found = await entries.find(filter, { projection: { scope: 1, sequence: 1 }, limit: maxInRound }).toArray();
+    if (found.length === 0) {
+      return;
+    }
     const highest = new Map<string, number>();
-    for (const { scope, sequence } of found) highest.set(scope, Math.max(sequence, highest.get(scope) ?? 0));
+    for (const { scope, sequence } of found) {
+      highest.set(scope, Math.max(sequence, highest.get(scope) ?? 0));
+    }
     for (const [scope, sequence] of highest) {
       await floors.updateOne({ _id: scope }, { $max: { sequence } }, { upsert: true });
     }

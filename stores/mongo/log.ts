@@ -1,14 +1,15 @@
-import { MongoBulkWriteError, type Collection as MongoCollection } from 'mongodb';
+import { type Collection as MongoCollection, MongoBulkWriteError } from 'mongodb';
+import { compact } from '../../platform/json/compact';
 import type { Log } from '../../platform/log/log';
-import type { EntryLog, LogEntry, NewEntry, Notice } from '../collection';
-import { SealedScopeError, StoreUnavailableError } from '../errors';
+import type { EntryLog, LogEntry, NewEntry, Notice } from '../port/collection';
+import { SealedScopeError, StoreUnavailableError } from '../port/errors';
 import { assertId, assertStorable } from '../rules/document';
-import { watchEntries } from '../watch/watch-entries';
 import type { WakeUp } from '../watch/wake-up';
+import { watchEntries } from '../watch/watch-entries';
 import { isDuplicateKey, translated, translateError } from './errors';
 
 export interface EntryDocument {
-  /** Scope and number, so that a number is taken by whoever inserts it first. */
+  /** Scope and number, so that the first writer to insert a number owns it. */
   _id: string;
   scope: string;
   sequence: number;
@@ -21,7 +22,7 @@ export interface EntryDocument {
 export interface FloorDocument {
   /** The scope. */
   _id: string;
-  /** Expiry has removed entries up to here; no number up to here is given out again. */
+  /** Expiry has removed entries up to here; no number up to here is assigned again. */
   sequence: number;
 }
 
@@ -37,9 +38,9 @@ interface Append {
   reject: (error: unknown) => void;
 }
 
-/** Other writers may take numbers in between; each round somebody gets on, so this many rounds mean something is wrong. */
-const mostRounds = 1_000;
-const mostInInsert = 500;
+/** Other writers may take numbers in between; each round one of them succeeds, so this many rounds mean a defect. */
+const maxRounds = 1_000;
+const maxInInsert = 500;
 
 const idOf = (scope: string, sequence: number) => `${scope}/${String(sequence).padStart(12, '0')}`;
 const dedupeOf = (scope: string, key: string) => JSON.stringify([scope, key]);
@@ -58,13 +59,16 @@ export class MongoEntryLog<T extends LogEntry> implements EntryLog<T> {
 
   async append(scope: string, entries: NewEntry<T>[]): Promise<number[]> {
     assertId(this.name, scope);
-    if (entries.length === 0) return [];
+    if (entries.length === 0) {
+      return [];
+    }
     const pending = entries.map((entry) => this.prepare(entry));
     return new Promise((resolve, reject) => {
       const append: Append = { entries: pending, resolve, reject };
       const queue = this.queues.get(scope);
-      if (queue) queue.push(append);
-      else {
+      if (queue) {
+        queue.push(append);
+      } else {
         this.queues.set(scope, [append]);
         void this.drain(scope);
       }
@@ -77,18 +81,22 @@ export class MongoEntryLog<T extends LogEntry> implements EntryLog<T> {
     { log, scope: noticeScope, entry }: Notice<N>,
   ): Promise<number[]> {
     const sequences = await this.append(scope, entries);
-    if (sequences.length > 0) await log.append(noticeScope, [entry(Math.max(...sequences))]);
+    if (sequences.length > 0) {
+      await log.append(noticeScope, [entry(Math.max(...sequences))]);
+    }
     return sequences;
   }
 
   async read(scope: string, after: number, limit: number): Promise<T[]> {
-    if (limit <= 0) return [];
+    if (limit <= 0) {
+      return [];
+    }
     const filter = { scope, sequence: { $gt: after } };
     const found = await this.run(() => this.entries.find(filter, { sort: { sequence: 1 }, limit }).toArray());
     return found.map(
       ({ entry, sequence, dedupeKey }) =>
         // The document without its `_id`, which is a `T` by construction.
-        ({ ...entry, scope, sequence, ...(dedupeKey !== undefined && { dedupeKey }) }) as unknown as T,
+        ({ ...entry, scope, sequence, ...compact({ dedupeKey }) }) as unknown as T,
     );
   }
 
@@ -96,8 +104,10 @@ export class MongoEntryLog<T extends LogEntry> implements EntryLog<T> {
     const [newest] = await this.run(() =>
       this.entries.find({ scope }, { sort: { sequence: -1 }, limit: 1, projection: { sequence: 1 } }).toArray(),
     );
-    if (newest) return newest.sequence;
-    // Expiry writes the floor before it removes entries, so when there is no entry the floor is there already.
+    if (newest) {
+      return newest.sequence;
+    }
+    // Expiry writes the floor before it removes entries, so without an entry the floor exists already.
     return (await this.run(() => this.floors.findOne({ _id: scope })))?.sequence ?? 0;
   }
 
@@ -114,14 +124,16 @@ export class MongoEntryLog<T extends LogEntry> implements EntryLog<T> {
   private prepare({ dedupeKey, ...entry }: NewEntry<T>): Pending {
     const json = JSON.stringify(entry);
     assertStorable(this.name, entry, json);
-    return { entry: JSON.parse(json) as Record<string, unknown>, ...(dedupeKey !== undefined && { dedupeKey }) };
+    return { entry: JSON.parse(json) as Record<string, unknown>, ...compact({ dedupeKey }) };
   }
 
   /** Appends of one scope that arrive while another is under way share the next round trip. */
   private async drain(scope: string): Promise<void> {
     for (;;) {
       const appends = this.queues.get(scope)?.splice(0) ?? [];
-      if (appends.length === 0) break;
+      if (appends.length === 0) {
+        break;
+      }
       try {
         await this.insertAll(
           scope,
@@ -129,38 +141,47 @@ export class MongoEntryLog<T extends LogEntry> implements EntryLog<T> {
         );
         for (const { entries, resolve, reject } of appends) {
           const sequences = entries.flatMap(({ sequence }) => sequence ?? []);
-          if (sequences.length === entries.length) resolve(sequences);
-          else reject(new SealedScopeError(this.name, scope));
+          if (sequences.length === entries.length) {
+            resolve(sequences);
+          } else {
+            reject(new SealedScopeError(this.name, scope));
+          }
         }
         this.wakeUp.notify(topicOf(this.name, scope));
       } catch (error) {
-        for (const { reject } of appends) reject(error);
+        for (const { reject } of appends) {
+          reject(error);
+        }
       }
     }
     this.queues.delete(scope);
   }
 
   /**
-   * Takes numbers in the hope that nobody else does; where somebody did, goes on with the next ones. In a scope that has its
-   * last entry, new ones are left without a number.
+   * Takes numbers optimistically; where another writer took one, continues with the next ones. In a scope that has its last
+   * entry, new ones get no number.
    */
   private async insertAll(scope: string, pending: Pending[]): Promise<void> {
-    for (let round = 0; round < mostRounds; round += 1) {
-      // In this order: a last entry that comes after this look takes the number that the next entry wants.
+    for (let round = 0; round < maxRounds; round += 1) {
+      // In this order: a last entry inserted after this check takes the number of the next entry.
       const last = await this.last(scope);
       const sealed = await this.findDuplicates(scope, pending);
       const missing = withoutNumber(pending);
-      if (missing.length === 0) break;
-      if (sealed) return;
-      await this.insertSome(scope, last, this.upToSeal(missing).slice(0, mostInInsert));
+      if (missing.length === 0) {
+        break;
+      }
+      if (sealed) {
+        return;
+      }
+      await this.insertSome(scope, last, this.upToSeal(missing).slice(0, maxInInsert));
     }
     await this.findDuplicates(scope, pending);
     if (pending.some(({ sequence }) => sequence === undefined)) {
-      throw new StoreUnavailableError(`${this.name}: other writers kept taking the numbers of ${scope}.`);
+      throw new StoreUnavailableError(`${this.name}: other writers kept using the next numbers of ${scope}.`);
     }
   }
 
-  /** Inserts in order until a number or a key turns out to be taken, and notes the numbers that were given. */
+  /** Inserts in order until a number or a key turns out to be taken, and records the assigned numbers. */
   private async insertSome(scope: string, last: number, missing: Pending[]): Promise<void> {
     const documents = missing.map(({ entry, dedupeKey }, at): EntryDocument => {
       const sequence = last + 1 + at;
@@ -171,12 +192,16 @@ export class MongoEntryLog<T extends LogEntry> implements EntryLog<T> {
     try {
       await this.entries.insertMany(documents, { ordered: true });
     } catch (error) {
-      if (!(error instanceof MongoBulkWriteError) || !isDuplicateKey(error)) throw translateError(this.name, error);
+      if (!(error instanceof MongoBulkWriteError) || !isDuplicateKey(error)) {
+        throw translateError(this.name, error);
+      }
       inserted = firstRefused(error);
     }
     for (let at = 0; at < inserted; at += 1) {
       const entry = missing[at];
-      if (entry) entry.sequence = last + 1 + at;
+      if (entry) {
+        entry.sequence = last + 1 + at;
+      }
     }
   }
 
@@ -189,14 +214,18 @@ export class MongoEntryLog<T extends LogEntry> implements EntryLog<T> {
   private async findDuplicates(scope: string, pending: Pending[]): Promise<boolean> {
     const open = pending.filter(({ sequence, dedupeKey }) => sequence === undefined && dedupeKey !== undefined);
     const wanted = [...open.map(({ dedupeKey }) => dedupeKey), this.sealKey].filter((key) => key !== undefined);
-    if (wanted.length === 0) return false;
+    if (wanted.length === 0) {
+      return false;
+    }
     const keys = wanted.map((key) => dedupeOf(scope, key));
     const projection = { sequence: 1, dedupeKey: 1 } as const;
     const found = await this.run(() => this.entries.find({ dedupe: { $in: keys } }, { projection }).toArray());
     const sequences = new Map(found.map(({ dedupeKey, sequence }) => [dedupeKey, sequence]));
     for (const each of open) {
       const sequence = sequences.get(each.dedupeKey);
-      if (sequence !== undefined) each.sequence = sequence;
+      if (sequence !== undefined) {
+        each.sequence = sequence;
+      }
     }
     return this.sealKey !== undefined && sequences.has(this.sealKey);
   }
@@ -210,8 +239,12 @@ export class MongoEntryLog<T extends LogEntry> implements EntryLog<T> {
 function withoutNumber(pending: Pending[]): Pending[] {
   const keys = new Set<string>();
   return pending.filter(({ sequence, dedupeKey }) => {
-    if (sequence !== undefined || (dedupeKey !== undefined && keys.has(dedupeKey))) return false;
-    if (dedupeKey !== undefined) keys.add(dedupeKey);
+    if (sequence !== undefined || (dedupeKey !== undefined && keys.has(dedupeKey))) {
+      return false;
+    }
+    if (dedupeKey !== undefined) {
+      keys.add(dedupeKey);
+    }
     return true;
   });
 }

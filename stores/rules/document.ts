@@ -1,4 +1,4 @@
-import { InvalidOperationError } from '../errors';
+import { InvalidOperationError } from '../port/errors';
 import type { Declaration } from './spec';
 import { isScalar } from './values';
 
@@ -7,16 +7,22 @@ const loneSurrogate = /\p{Surrogate}/u;
 
 /** Refuses a field name with NUL anywhere inside: BSON cannot carry one. */
 function assertFieldNames(collection: string, value: unknown): void {
-  if (typeof value !== 'object' || value === null) return;
+  if (typeof value !== 'object' || value === null) {
+    return;
+  }
   for (const [key, inner] of Object.entries(value)) {
-    if (key.includes('\0')) throw new InvalidOperationError(collection, 'a field name contains NUL.');
+    if (key.includes('\0')) {
+      throw new InvalidOperationError(collection, 'a field name contains NUL.');
+    }
     assertFieldNames(collection, inner);
   }
 }
 
 /** `json` is the text of `value`; it is what makes the common case, no NUL at all, cheap to see. */
 export function assertStorable(collection: string, value: unknown, json: string): void {
-  if (json.includes('\\u0000')) assertFieldNames(collection, value);
+  if (json.includes('\\u0000')) {
+    assertFieldNames(collection, value);
+  }
 }
 
 /** @throws InvalidOperationError unless `id` is text that both adapters store and order alike */
@@ -33,11 +39,17 @@ export function assertId(collection: string, id: unknown): asserts id is string 
 export function assertScalarAt(collection: string, value: unknown, path: string): void {
   let current = value;
   for (const segment of path === '' ? [] : path.split('.')) {
-    if (Array.isArray(current)) break;
-    if (typeof current !== 'object' || current === null || !Object.hasOwn(current, segment)) return;
+    if (Array.isArray(current)) {
+      break;
+    }
+    if (typeof current !== 'object' || current === null || !Object.hasOwn(current, segment)) {
+      return;
+    }
     current = (current as Record<string, unknown>)[segment];
   }
-  if (current === undefined || isScalar(current)) return;
+  if (current === undefined || isScalar(current)) {
+    return;
+  }
   throw new InvalidOperationError(collection, `an indexed path must hold text, a number, a boolean or null (${path}).`);
 }
 
@@ -53,7 +65,9 @@ export function documentJson({ name, indexedPaths }: Declaration, document: obje
       throw new InvalidOperationError(name, `the field name ${JSON.stringify(field)} is not allowed at the top.`);
     }
   }
-  for (const path of indexedPaths) assertScalarAt(name, document, path);
+  for (const path of indexedPaths) {
+    assertScalarAt(name, document, path);
+  }
   const json = JSON.stringify(document);
   assertStorable(name, document, json);
   return json;

@@ -1,10 +1,10 @@
-import { InvalidOperationError } from '../errors';
+import { InvalidOperationError } from '../port/errors';
 import { assertPath } from './paths';
 import { isPlainObject, isScalar, type Scalar } from './values';
 
 export type RangeOperator = '$gt' | '$gte' | '$lt' | '$lte';
 
-/** One thing a filter asks. All clauses of a list hold at once. */
+/** One condition of a filter. All clauses of a list apply at once. */
 export type Clause =
   | { kind: 'equal'; path: string; value: Scalar }
   | { kind: 'in'; path: string; values: Scalar[] }
@@ -23,11 +23,17 @@ function isOperators(value: unknown): value is Record<string, unknown> {
 
 /** Refuses what JSON cannot hold anywhere in a filter: `undefined` above all, which would match far too much. */
 function assertValue(collection: string, path: string, value: unknown): void {
-  if (isScalar(value) || value instanceof RegExp) return;
+  if (isScalar(value) || value instanceof RegExp) {
+    return;
+  }
   if (Array.isArray(value)) {
-    for (const inner of value) assertValue(collection, path, inner);
+    for (const inner of value) {
+      assertValue(collection, path, inner);
+    }
   } else if (isPlainObject(value)) {
-    for (const inner of Object.values(value)) assertValue(collection, path, inner);
+    for (const inner of Object.values(value)) {
+      assertValue(collection, path, inner);
+    }
   } else {
     throw new InvalidOperationError(collection, `the filter on ${path} compares with a value that is not JSON.`);
   }
@@ -38,7 +44,9 @@ function operatorClause(collection: string, path: string, operator: string, valu
     return isScalar(value) ? { kind: 'equal', path, value } : { kind: 'other', path };
   }
   if (operator === '$in') {
-    if (!Array.isArray(value)) throw new InvalidOperationError(collection, `$in on ${path} needs a list.`);
+    if (!Array.isArray(value)) {
+      throw new InvalidOperationError(collection, `$in on ${path} needs a list.`);
+    }
     return value.every(isScalar) ? { kind: 'in', path, values: value } : { kind: 'other', path };
   }
   if (ranges.has(operator)) {
@@ -47,15 +55,21 @@ function operatorClause(collection: string, path: string, operator: string, valu
       : { kind: 'other', path };
   }
   if (operator === '$exists') {
-    if (typeof value !== 'boolean') throw new InvalidOperationError(collection, `$exists on ${path} needs a boolean.`);
+    if (typeof value !== 'boolean') {
+      throw new InvalidOperationError(collection, `$exists on ${path} needs a boolean.`);
+    }
     return { kind: 'exists', path, exists: value };
   }
-  if (others.has(operator)) return { kind: 'other', path };
+  if (others.has(operator)) {
+    return { kind: 'other', path };
+  }
   throw new InvalidOperationError(collection, `the operator ${operator} is not supported.`);
 }
 
 function listOf(collection: string, operator: string, value: unknown): object[] {
-  if (Array.isArray(value) && value.length > 0 && value.every(isPlainObject)) return value;
+  if (Array.isArray(value) && value.length > 0 && value.every(isPlainObject)) {
+    return value;
+  }
   throw new InvalidOperationError(collection, `${operator} needs a list of filters.`);
 }
 
@@ -68,12 +82,16 @@ export function parseFilter(collection: string, filter: object): Clause[] {
   const clauses: Clause[] = [];
   for (const [key, value] of Object.entries(filter as Record<string, unknown>)) {
     if (key === '$and') {
-      for (const part of listOf(collection, key, value)) clauses.push(...parseFilter(collection, part));
+      for (const part of listOf(collection, key, value)) {
+        clauses.push(...parseFilter(collection, part));
+      }
     } else if (key === '$or') {
       const branches = listOf(collection, key, value).map((branch) => parseFilter(collection, branch));
       clauses.push({ kind: 'either', branches });
     } else if (key === '$nor') {
-      for (const part of listOf(collection, key, value)) parseFilter(collection, part);
+      for (const part of listOf(collection, key, value)) {
+        parseFilter(collection, part);
+      }
       clauses.push({ kind: 'other', path: key });
     } else {
       assertPath(collection, key);

@@ -1,5 +1,5 @@
 import type { Document } from 'mongodb';
-import { InvalidOperationError } from '../errors';
+import { InvalidOperationError } from '../port/errors';
 import { isPlainObject } from './values';
 
 const stages = new Set(['$match', '$group', '$sort', '$limit', '$skip', '$project', '$unwind', '$count']);
@@ -22,6 +22,8 @@ export function parsePipeline(collection: string, pipeline: Document[]): { match
   }
   const [first, ...rest] = pipeline;
   const match: unknown = first?.$match;
-  if (!isPlainObject(match)) throw new InvalidOperationError(collection, 'a pipeline begins with $match.');
+  if (!isPlainObject(match)) {
+    throw new InvalidOperationError(collection, 'a pipeline begins with $match.');
+  }
   return { match, rest };
 }

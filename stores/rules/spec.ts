@@ -1,5 +1,5 @@
-import type { CollectionSpec, IndexSpec } from '../collection';
-import { InvalidOperationError } from '../errors';
+import type { CollectionSpec, IndexSpec } from '../port/collection';
+import { InvalidOperationError } from '../port/errors';
 
 const namePattern = /^[a-z][a-z0-9-]{0,60}$/;
 /** Narrow on purpose: declared paths become part of SQL text. */
@@ -29,9 +29,13 @@ function declareIndex({ keys, unique = false }: IndexSpec): DeclaredIndex {
 
 /** @throws InvalidOperationError when the name or a path is not one that both adapters can carry */
 export function assertDeclarable(name: string, paths: string[]): void {
-  if (!namePattern.test(name)) throw new InvalidOperationError(name, 'the name must be in kebab-case.');
+  if (!namePattern.test(name)) {
+    throw new InvalidOperationError(name, 'the name must be in kebab-case.');
+  }
   for (const path of paths) {
-    if (!pathPattern.test(path)) throw new InvalidOperationError(name, `${JSON.stringify(path)} cannot be indexed.`);
+    if (!pathPattern.test(path)) {
+      throw new InvalidOperationError(name, `${JSON.stringify(path)} cannot be indexed.`);
+    }
   }
 }
 

@@ -1,10 +1,10 @@
-import { InvalidOperationError } from '../errors';
+import { InvalidOperationError } from '../port/errors';
 import { assertId, assertScalarAt, assertStorable } from './document';
 import { assertPath } from './paths';
 import type { Declaration } from './spec';
 import { isPlainObject } from './values';
 
-/** Operators with what they may do to an indexed path: put a value there, leave a scalar a scalar, or make an array. */
+/** Operators with what they may do to an indexed path: set a value, preserve a scalar, or make an array. */
 const operators = {
   $set: 'value',
   $setOnInsert: 'value',
@@ -27,7 +27,7 @@ function isOperator(name: string): name is UpdateOperator {
   return Object.hasOwn(operators, name);
 }
 
-/** Keeps indexed paths scalar, see `assertScalarAt`. */
+/** Ensures that indexed paths stay scalar, see `assertScalarAt`. */
 function assertKeepsScalars(
   { name, indexedPaths }: Declaration,
   operator: UpdateOperator,
@@ -37,7 +37,9 @@ function assertKeepsScalars(
   for (const indexed of indexedPaths) {
     const inside = indexed === path ? '' : indexed.startsWith(`${path}.`) ? indexed.slice(path.length + 1) : undefined;
     const effect = operators[operator];
-    if (inside !== undefined && effect === 'value') assertScalarAt(name, value, inside);
+    if (inside !== undefined && effect === 'value') {
+      assertScalarAt(name, value, inside);
+    }
     if ((inside !== undefined && effect === 'array') || (path.startsWith(`${indexed}.`) && operator !== '$unset')) {
       throw new InvalidOperationError(
         name,
@@ -47,12 +49,14 @@ function assertKeepsScalars(
   }
 }
 
-/** Refuses two changes at one place, or inside each other: their order would matter. */
+/** Refuses two changes of one path, or of nested paths: their order would matter. */
 function assertNoConflict(collection: string, update: Update): void {
   const paths = Object.values(update).flatMap((fields) => Object.keys(fields));
   paths.forEach((path, at) => {
     const other = paths.find((each, index) => index !== at && (each === path || each.startsWith(`${path}.`)));
-    if (other !== undefined) throw new InvalidOperationError(collection, `${path} and ${other} change the same place.`);
+    if (other !== undefined) {
+      throw new InvalidOperationError(collection, `${path} and ${other} change the same place.`);
+    }
   });
 }
 
@@ -63,23 +67,34 @@ function assertNoConflict(collection: string, update: Update): void {
  */
 export function parseUpdate(declaration: Declaration, update: object): Update {
   const { name } = declaration;
-  if (!isPlainObject(update)) throw new InvalidOperationError(name, 'an update is an object of operators.');
+  if (!isPlainObject(update)) {
+    throw new InvalidOperationError(name, 'an update is an object of operators.');
+  }
   const json = JSON.stringify(update);
   const copy = JSON.parse(json) as Record<string, unknown>;
   assertStorable(name, copy, json);
   const parsed: Update = {};
   for (const [operator, fields] of Object.entries(copy)) {
-    if (!isOperator(operator))
+    if (!isOperator(operator)) {
       throw new InvalidOperationError(name, `the update operator ${operator} is not supported.`);
-    if (!isPlainObject(fields)) throw new InvalidOperationError(name, `${operator} needs an object of fields.`);
+    }
+    if (!isPlainObject(fields)) {
+      throw new InvalidOperationError(name, `${operator} needs an object of fields.`);
+    }
     for (const [path, value] of Object.entries(fields)) {
       assertPath(name, path);
-      if (path === '_id' && operator !== '$setOnInsert') throw new InvalidOperationError(name, '_id never changes.');
+      if (path === '_id' && operator !== '$setOnInsert') {
+        throw new InvalidOperationError(name, '_id never changes.');
+      }
       assertKeepsScalars(declaration, operator, path, value);
     }
-    if (Object.keys(fields).length > 0) parsed[operator] = fields;
+    if (Object.keys(fields).length > 0) {
+      parsed[operator] = fields;
+    }
   }
-  if (Object.keys(parsed).length === 0) throw new InvalidOperationError(name, 'the update changes nothing.');
+  if (Object.keys(parsed).length === 0) {
+    throw new InvalidOperationError(name, 'the update changes nothing.');
+  }
   assertNoConflict(name, parsed);
   return parsed;
 }
@@ -87,7 +102,7 @@ export function parseUpdate(declaration: Declaration, update: object): Update {
 /**
  * What an upsert's new document starts from.
  *
- * @throws InvalidOperationError when neither the filter nor `$setOnInsert` says the `_id`
+ * @throws InvalidOperationError when neither the filter nor `$setOnInsert` has the `_id`
  */
 export function upsertId(collection: string, equal: [path: string, value: unknown][], update: Update): string {
   const id = equal.find(([path]) => path === '_id')?.[1] ?? update.$setOnInsert?._id;

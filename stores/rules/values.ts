@@ -1,4 +1,4 @@
-/** What an indexed path may hold, and what an index can look for. */
+/** What an indexed path may hold, and what an index can search for. */
 export type Scalar = string | number | boolean | null;
 
 export function isScalar(value: unknown): value is Scalar {
@@ -11,7 +11,9 @@ export function isScalar(value: unknown): value is Scalar {
 }
 
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
-  if (typeof value !== 'object' || value === null) return false;
+  if (typeof value !== 'object' || value === null) {
+    return false;
+  }
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null;
 }
@@ -20,7 +22,9 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
 export function valueAt(document: unknown, path: string): unknown {
   let value: unknown = document;
   for (const segment of path.split('.')) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, segment)) return undefined;
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, segment)) {
+      return undefined;
+    }
     value = (value as Record<string, unknown>)[segment];
   }
   return value;

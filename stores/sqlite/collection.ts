@@ -1,12 +1,12 @@
-import type { Document, Filter, UpdateFilter } from 'mongodb';
 import { aggregate } from 'mingo';
-import type { Collection, FindOptions, Stored } from '../collection';
-import { StoreUnavailableError } from '../errors';
+import type { Document, Filter, UpdateFilter } from 'mongodb';
+import type { Collection, FindOptions, Stored } from '../port/collection';
+import { StoreUnavailableError } from '../port/errors';
 import { documentJson } from '../rules/document';
 import { equalities } from '../rules/filter';
 import { parsePipeline } from '../rules/pipeline';
 import type { Declaration } from '../rules/spec';
-import { parseUpdate, upsertId, type Update } from '../rules/update';
+import { parseUpdate, type Update, upsertId } from '../rules/update';
 import type { Connection } from './connection';
 import { countDocuments, findDocuments, prepareSearch, type Search } from './query';
 import { identifier } from './schema';
@@ -14,7 +14,7 @@ import { applyUpdate, upsertDocument } from './update';
 import type { Writer } from './writer';
 
 /** Documents that one write of a many-document operation takes, so that others get their turn in between. */
-const mostInWrite = 500;
+const maxInWrite = 500;
 
 export class SqliteCollection<T extends Stored> implements Collection<T> {
   private readonly sql: Record<'insert' | 'get' | 'replace' | 'remove', string>;
@@ -69,7 +69,9 @@ export class SqliteCollection<T extends Stored> implements Collection<T> {
         this.apply(document, changes);
         return document;
       }
-      if (newId === undefined) return undefined;
+      if (newId === undefined) {
+        return undefined;
+      }
       const made = upsertDocument(this.declaration.name, newId, equal, changes) as T;
       this.connection.run(this.sql.insert, newId, documentJson(this.declaration, made));
       return made;
@@ -97,23 +99,27 @@ export class SqliteCollection<T extends Stored> implements Collection<T> {
   }
 
   private apply(document: T, changes: Update): boolean {
-    if (!applyUpdate(this.declaration.name, document, changes)) return false;
+    if (!applyUpdate(this.declaration.name, document, changes)) {
+      return false;
+    }
     this.connection.run(this.sql.replace, JSON.stringify(document), document._id);
     return true;
   }
 
-  /** Finds what matches, then changes it in bounded writes; each document is looked at again before it is changed. */
+  /** Finds what matches, then changes it in bounded writes; each document is read again before it is changed. */
   private async forEachMatch(filter: Filter<T>, change: (document: T) => boolean): Promise<number> {
     const search = prepareSearch(this.declaration, filter);
     const found = await this.writer.read(() => findDocuments(this.connection, this.declaration, search));
     let changed = 0;
-    for (let start = 0; start < found.length; start += mostInWrite) {
-      const ids = found.slice(start, start + mostInWrite).map(({ _id }) => _id);
+    for (let start = 0; start < found.length; start += maxInWrite) {
+      const ids = found.slice(start, start + maxInWrite).map(({ _id }) => _id);
       changed += await this.writer
         .submit(() => this.changeEach(ids, filter, change), { atomic: true })
         .catch((error: unknown) => {
           // What the writes before this one have changed stays.
-          if (changed === 0 || !(error instanceof StoreUnavailableError)) throw error;
+          if (changed === 0 || !(error instanceof StoreUnavailableError)) {
+            throw error;
+          }
           throw new StoreUnavailableError(error.message, { cause: error });
         });
     }
@@ -126,8 +132,10 @@ export class SqliteCollection<T extends Stored> implements Collection<T> {
   }
 }
 
-/** MongoDB counts nothing as no document, mingo as 0; this is what `$count` stands for. */
+/** MongoDB counts nothing as no document, mingo as 0; this is what `$count` expands to. */
 function withoutCount(stage: Document): Document[] {
-  if (typeof stage.$count !== 'string') return [stage];
+  if (typeof stage.$count !== 'string') {
+    return [stage];
+  }
   return [{ $group: { _id: null, [stage.$count]: { $sum: 1 } } }, { $project: { _id: 0 } }];
 }

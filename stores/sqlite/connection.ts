@@ -1,5 +1,5 @@
 import Libsql from 'libsql';
-import { StoreUnavailableError } from '../errors';
+import { StoreUnavailableError } from '../port/errors';
 
 export type Parameter = string | number | null;
 
@@ -9,14 +9,14 @@ interface Statement {
   all(...parameters: Parameter[]): unknown[];
 }
 
-/** Enough for every query shape of the code; filters of callers may make more, so the oldest make room. */
-const mostStatements = 300;
+/** Enough for every query shape of the code; filters of callers may make more, so the oldest are evicted. */
+const maxStatements = 300;
 /** The native busy handler blocks the event loop, so it waits this short and the caller waits on without blocking. */
 const blockingWaitMs = 5;
 
 /**
- * One connection to the database file, with prepared statements that are reused: preparing anew is slow, and statements
- * are freed only when JavaScript collects them.
+ * One connection to the database file, with prepared statements that are reused: preparing again is slow, and statements are
+ * freed only when JavaScript collects them.
  */
 export class Connection {
   private readonly database: Libsql.Database;
@@ -31,7 +31,7 @@ export class Connection {
     }
   }
 
-  /** Runs statements that are not worth keeping. */
+  /** Runs statements that are not worth caching. */
   execute(sql: string): void {
     this.assertOpen();
     this.database.exec(sql);
@@ -57,14 +57,18 @@ export class Connection {
   }
 
   close(): void {
-    if (this.closed) return;
+    if (this.closed) {
+      return;
+    }
     this.closed = true;
     this.statements.clear();
     this.database.close();
   }
 
   private assertOpen(): void {
-    if (this.closed) throw new StoreUnavailableError('The database is closed.');
+    if (this.closed) {
+      throw new StoreUnavailableError('The database is closed.');
+    }
   }
 
   /** `row` and `rows` never share a statement: in libsql 0.5, `get` finds a stale row after `all` on the same one. */
@@ -78,8 +82,10 @@ export class Connection {
     } else {
       const fresh = this.database.prepare(sql);
       statement = use === 'run' ? fresh : fresh.raw();
-      const oldest = this.statements.size >= mostStatements ? this.statements.keys().next().value : undefined;
-      if (oldest !== undefined) this.statements.delete(oldest);
+      const oldest = this.statements.size >= maxStatements ? this.statements.keys().next().value : undefined;
+      if (oldest !== undefined) {
+        this.statements.delete(oldest);
+      }
     }
     this.statements.set(key, statement);
     return statement;

@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path';
 import type { Log } from '../../platform/log/log';
 import type { BlobStore } from '../blobs/blob-store';
 import { openFileBlobs } from '../blobs/files';
-import type { Collection, CollectionSpec, Database, EntryLog, LogEntry, LogSpec, Stored } from '../collection';
-import { StoreUnavailableError } from '../errors';
+import type { Collection, CollectionSpec, Database, EntryLog, LogEntry, LogSpec, Stored } from '../port/collection';
+import { StoreUnavailableError } from '../port/errors';
 import { assertDeclarable, declare } from '../rules/spec';
 import { WakeUp } from '../watch/wake-up';
 import { SqliteCollection } from './collection';
@@ -26,7 +26,7 @@ export interface SqliteOptions {
   sweepEveryMs?: number;
 }
 
-/** How soon a watcher notices what another process has written. Asking takes microseconds. */
+/** How soon a watcher notices what another process has written. A poll takes microseconds. */
 const pollEveryMs = 5;
 
 class SqliteDatabase implements Database {
@@ -52,7 +52,9 @@ class SqliteDatabase implements Database {
 
   async configure(maxMb: number): Promise<void> {
     await this.writer.read(() => {
-      if (maxMb > 0) this.limitTo(maxMb);
+      if (maxMb > 0) {
+        this.limitTo(maxMb);
+      }
       this.connection.rows('PRAGMA journal_mode = WAL');
       // FULL: a commit is acknowledged when it is on disk, not only when the system has it.
       this.connection.execute('PRAGMA synchronous = FULL');
@@ -69,10 +71,14 @@ class SqliteDatabase implements Database {
     const { name, indexes, expire } = declaration;
     for (const index of indexes) {
       const keys = index.keys.map(([path]) => path);
-      if (index.unique) this.uniqueKeys.set(constraintName(name, index), { collection: name, keys });
+      if (index.unique) {
+        this.uniqueKeys.set(constraintName(name, index), { collection: name, keys });
+      }
     }
     await this.create(collectionSql(declaration));
-    if (expire) this.sweeps.set(name, () => sweepCollection(this.connection, this.writer, name, expire));
+    if (expire) {
+      this.sweeps.set(name, () => sweepCollection(this.connection, this.writer, name, expire));
+    }
     return new SqliteCollection<T>(this.connection, this.writer, declaration);
   }
 
@@ -80,7 +86,9 @@ class SqliteDatabase implements Database {
     const { name, expire, sealKey } = spec;
     assertDeclarable(name, expire ? [expire.field] : []);
     await this.create(logSql(name, expire?.field));
-    if (expire) this.sweeps.set(`${name}.entries`, () => sweepLog(this.connection, this.writer, name, expire));
+    if (expire) {
+      this.sweeps.set(`${name}.entries`, () => sweepLog(this.connection, this.writer, name, expire));
+    }
     return new SqliteEntryLog<T>(this.connection, this.writer, this.wakeUp, name, this.logger, sealKey);
   }
 
@@ -100,7 +108,9 @@ class SqliteDatabase implements Database {
       this.connection.run('INSERT OR REPLACE INTO "store.ping" (id, at) VALUES (1, ?)', new Date().toISOString());
     });
     const row = await this.writer.read(() => this.connection.row('SELECT at FROM "store.ping" WHERE id = 1'));
-    if (!row) throw new StoreUnavailableError('The database does not return what was written.');
+    if (!row) {
+      throw new StoreUnavailableError('The database does not return what was written.');
+    }
   }
 
   async close(): Promise<void> {

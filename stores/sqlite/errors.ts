@@ -1,4 +1,4 @@
-import { DuplicateKeyError, StoreFullError, StoreUnavailableError } from '../errors';
+import { DuplicateKeyError, StoreFullError, StoreUnavailableError } from '../port/errors';
 
 /** Which keys a unique index covers, by the index's name in the file. */
 export type UniqueKeys = ReadonlyMap<string, { collection: string; keys: string[] }>;
@@ -14,24 +14,32 @@ export function isBusy(error: unknown): boolean {
   return code !== undefined && (code.startsWith('SQLITE_BUSY') || code.startsWith('SQLITE_LOCKED'));
 }
 
-/** The port's error for one of SQLite's; anything else is returned as it is. */
+/** The port's error for one of SQLite's; anything else is returned unchanged. */
 export function translateError(error: unknown, uniqueKeys: UniqueKeys): unknown {
   const code = codeOf(error);
-  if (code === undefined || !(error instanceof Error)) return error;
+  if (code === undefined || !(error instanceof Error)) {
+    return error;
+  }
   if (code.startsWith('SQLITE_CONSTRAINT')) {
     const index = /index '(.*)'$/.exec(error.message)?.[1];
     const unique = index === undefined ? undefined : uniqueKeys.get(index);
-    if (unique) return new DuplicateKeyError(unique.collection, unique.keys);
+    if (unique) {
+      return new DuplicateKeyError(unique.collection, unique.keys);
+    }
     const table = /failed: (.*)\.id$/.exec(error.message)?.[1];
-    if (table !== undefined) return new DuplicateKeyError(table, ['_id']);
+    if (table !== undefined) {
+      return new DuplicateKeyError(table, ['_id']);
+    }
     return error;
   }
   // Its disk, its quota or its own limit; the shared-memory file is the one that SQLite cannot make without space.
   if (code === 'SQLITE_FULL' || code === 'SQLITE_IOERR_SHMSIZE') {
     return new StoreFullError('the embedded database', { cause: error });
   }
-  // SQLITE_ERROR is a mistake in our own SQL: it must not look like something that repeating could cure.
-  if (code === 'SQLITE_ERROR') return error;
+  // SQLITE_ERROR is a mistake in the SQL itself: it must not appear to be curable by a repetition.
+  if (code === 'SQLITE_ERROR') {
+    return error;
+  }
   const message = `The database does not work: ${error.message} (${code}).`;
   return new StoreUnavailableError(message, { cause: error, changedNothing: isBusy(error) });
 }

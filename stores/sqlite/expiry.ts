@@ -4,7 +4,7 @@ import { identifier, valueOf } from './schema';
 import type { Writer } from './writer';
 
 /** Rows that one write removes, so that others get their turn in between. */
-const mostInWrite = 500;
+const maxInWrite = 500;
 
 export interface Expiry {
   field: string;
@@ -24,17 +24,19 @@ export async function sweepCollection(
 ): Promise<void> {
   const table = identifier(name);
   const time = valueOf(expire.field);
-  const expired = `SELECT rowid FROM ${table} WHERE ${time} < ? AND ${time} >= '' LIMIT ${mostInWrite}`;
+  const expired = `SELECT rowid FROM ${table} WHERE ${time} < ? AND ${time} >= '' LIMIT ${maxInWrite}`;
   const sql = `DELETE FROM ${table} WHERE rowid IN (${expired})`;
-  let removed = mostInWrite;
-  while (removed >= mostInWrite) removed = await writer.submit(() => connection.run(sql, cutoff(expire)));
+  let removed = maxInWrite;
+  while (removed >= maxInWrite) {
+    removed = await writer.submit(() => connection.run(sql, cutoff(expire)));
+  }
 }
 
-/** Removes the entries of a log whose time is over, and keeps their numbers from being given out again. */
+/** Removes the entries of a log that have expired, and prevents their numbers from being assigned again. */
 export async function sweepLog(connection: Connection, writer: Writer, name: string, expire: Expiry): Promise<void> {
   const { entries, floors } = logTables(name);
   const time = valueOf(expire.field);
-  const expired = `SELECT scope, sequence FROM ${entries} WHERE ${time} < ? AND ${time} >= '' LIMIT ${mostInWrite}`;
+  const expired = `SELECT scope, sequence FROM ${entries} WHERE ${time} < ? AND ${time} >= '' LIMIT ${maxInWrite}`;
   const floor = `INSERT INTO ${floors} (scope, sequence) VALUES (?, ?)
     ON CONFLICT (scope) DO UPDATE SET sequence = max(sequence, excluded.sequence)`;
   const remove = `DELETE FROM ${entries} WHERE scope = ? AND sequence = ?`;
@@ -46,6 +48,8 @@ export async function sweepLog(connection: Connection, writer: Writer, name: str
     }
     return rows.length;
   };
-  let removed = mostInWrite;
-  while (removed >= mostInWrite) removed = await writer.submit(sweep, { atomic: true });
+  let removed = maxInWrite;
+  while (removed >= maxInWrite) {
+    removed = await writer.submit(sweep, { atomic: true });
+  }
 }

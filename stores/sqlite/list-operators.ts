@@ -17,18 +17,22 @@ export const addToSet: Apply = (fields) => (document) =>
     return added.length === 0 ? [] : $set({ [path]: [...list, ...added] })(document as Record<string, unknown>);
   });
 
-/** `$pull`. mingo's takes an element that is no object for the value of every field its condition asks for. */
+/** `$pull`. mingo's takes an element that is no object for the value of every field of its condition. */
 export const pull: Apply = (fields) => (document) =>
   Object.entries(fields).flatMap(([path, condition]) => {
     const list = valueAt(document, path);
-    if (!Array.isArray(list)) return [];
+    if (!Array.isArray(list)) {
+      return [];
+    }
     const matches = elementMatcher(condition);
     const kept = list.filter((element) => !matches(element));
     return kept.length === list.length ? [] : $set({ [path]: kept })(document as Record<string, unknown>);
   });
 
 function elementMatcher(condition: unknown): (element: unknown) => boolean {
-  if (!isPlainObject(condition)) return (element) => sameJson(element, condition);
+  if (!isPlainObject(condition)) {
+    return (element) => sameJson(element, condition);
+  }
   if (Object.keys(condition).some((key) => key.startsWith('$'))) {
     const test = matcher({ element: condition });
     return (element) => test({ element });

@@ -1,9 +1,9 @@
 import type { Log } from '../../platform/log/log';
-import type { EntryLog, LogEntry, NewEntry, Notice } from '../collection';
-import { InvalidOperationError, SealedScopeError } from '../errors';
+import type { EntryLog, LogEntry, NewEntry, Notice } from '../port/collection';
+import { InvalidOperationError, SealedScopeError } from '../port/errors';
 import { assertId, assertStorable } from '../rules/document';
-import { watchEntries } from '../watch/watch-entries';
 import type { WakeUp } from '../watch/wake-up';
+import { watchEntries } from '../watch/watch-entries';
 import type { Connection } from './connection';
 import { identifier } from './schema';
 import type { Writer } from './writer';
@@ -60,7 +60,9 @@ export class SqliteEntryLog<T extends LogEntry> implements EntryLog<T> {
 
   async append(scope: string, entries: NewEntry<T>[]): Promise<number[]> {
     assertId(this.name, scope);
-    if (entries.length === 0) return [];
+    if (entries.length === 0) {
+      return [];
+    }
     const prepared = entries.map((entry) => this.prepare(entry));
     const sequences = await this.writer.submit(() => this.insertAll(scope, prepared), { atomic: true });
     this.wakeUp.notify(this.topic(scope));
@@ -78,7 +80,9 @@ export class SqliteEntryLog<T extends LogEntry> implements EntryLog<T> {
     const told = log as SqliteEntryLog<N>;
     assertId(this.name, scope);
     assertId(told.name, noticeScope);
-    if (entries.length === 0) return [];
+    if (entries.length === 0) {
+      return [];
+    }
     const prepared = entries.map((each) => this.prepare(each));
     const write = () => {
       const sequences = this.insertAll(scope, prepared);
@@ -96,7 +100,7 @@ export class SqliteEntryLog<T extends LogEntry> implements EntryLog<T> {
     const rows = await this.writer.read(() => this.connection.rows<Row>(this.sql.read, scope, after, limit));
     return rows.map(([sequence, dedupe, json]) => {
       const entry = JSON.parse(json) as NewEntry<T>;
-      // A `T` is what `prepare` took apart; the compiler cannot know that of a type it is not told.
+      // A `T` is what `prepare` took apart; the compiler cannot infer that of a generic type.
       return { ...entry, scope, sequence, ...(dedupe !== null && { dedupeKey: dedupe }) } as unknown as T;
     });
   }
@@ -135,8 +139,12 @@ export class SqliteEntryLog<T extends LogEntry> implements EntryLog<T> {
     let sealed = this.sealKey !== undefined && this.find(scope, this.sealKey) !== undefined;
     return entries.map(({ dedupeKey, json }) => {
       const known = dedupeKey === null ? undefined : this.find(scope, dedupeKey);
-      if (known !== undefined) return known;
-      if (sealed) throw new SealedScopeError(this.name, scope);
+      if (known !== undefined) {
+        return known;
+      }
+      if (sealed) {
+        throw new SealedScopeError(this.name, scope);
+      }
       last += 1;
       this.connection.run(this.sql.insert, scope, last, dedupeKey, json);
       sealed = this.sealKey !== undefined && dedupeKey === this.sealKey;

@@ -1,14 +1,14 @@
 import type { Filter } from 'mongodb';
-import type { FindOptions, Stored } from '../collection';
-import { UnindexedQueryError } from '../errors';
-import { planQuery, sortLimit, type QueryPlan, type Sort } from '../query-plan';
-import { parseFilter, type Clause } from '../rules/filter';
+import type { FindOptions, Stored } from '../port/collection';
+import { UnindexedQueryError } from '../port/errors';
+import { planQuery, type QueryPlan, type Sort, sortLimit } from '../port/query-plan';
+import { type Clause, parseFilter } from '../rules/filter';
 import { comparator } from '../rules/sort';
 import type { Declaration } from '../rules/spec';
 import type { Connection } from './connection';
 import { matcher } from './matcher';
 import { identifier, indexName, valueOf } from './schema';
-import { whereSql, type Where } from './where';
+import { type Where, whereSql } from './where';
 
 /** A filter made ready: the SQL that finds candidates through an index, and the test they must pass. */
 export interface Search<T> {
@@ -23,8 +23,10 @@ export interface Search<T> {
 
 function sourceSql({ name }: Declaration, { indexes }: QueryPlan): string {
   const [index, ...more] = indexes;
-  // An `$or` uses several indexes, which cannot be said in SQL.
-  if (!index || more.length > 0) return identifier(name);
+  // An `$or` uses several indexes, which SQL cannot express.
+  if (!index || more.length > 0) {
+    return identifier(name);
+  }
   return `${identifier(name)} INDEXED BY ${identifier(indexName(name, index))}`;
 }
 
@@ -72,7 +74,9 @@ export function findDocuments<T extends Stored>(
   const found = connection.rows<[string]>(select, ...where.parameters).map(parse);
   const matching = test ? found.filter(test) : found;
   if (!plan.ordered) {
-    if (matching.length > sortLimit) throw new UnindexedQueryError(declaration.name, Object.keys(sort));
+    if (matching.length > sortLimit) {
+      throw new UnindexedQueryError(declaration.name, Object.keys(sort));
+    }
     matching.sort(comparator(sort));
   }
   return matching.slice(skip, limit === undefined ? undefined : skip + limit);

@@ -1,7 +1,7 @@
-import { idIndex } from '../query-plan';
+import { idIndex } from '../port/query-plan';
 import type { Declaration, DeclaredIndex } from '../rules/spec';
 
-/** Quotes an identifier. Names are verified where they are declared; this keeps the SQL right for any of them. */
+/** Quotes an identifier. Names are verified where they are declared; this makes the SQL right for any of them. */
 export function identifier(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
@@ -11,7 +11,7 @@ function jsonPath(path: string): string {
   return `'$${steps.join('')}'`;
 }
 
-/** The SQL value of a declared path: what its index holds, letter by letter, or SQLite would not use the index. */
+/** The SQL value of a declared path: what its index holds, character by character, or SQLite would not use the index. */
 export function valueOf(path: string): string {
   return path === '_id' ? 'id' : `json_extract(doc,${jsonPath(path)})`;
 }
@@ -32,15 +32,17 @@ export function constraintName(collection: string, index: DeclaredIndex): string
 }
 
 /**
- * A unique index as MongoDB's sparse one: a document without any of the keys is not in it, a single missing key counts
- * as null, and 1, "1" and true differ. The JSON text of each key (`->`) tells all of these apart; it cannot serve range
- * queries, so searching has its own index.
+ * A unique index as MongoDB's sparse one: a document without any of the keys is not in it, a single missing key counts as null,
+ * and 1, "1" and true differ. The JSON text of each key (`->`) distinguishes all of these; it cannot serve range queries, so
+ * searching has its own index.
  */
 function constraintSql(collection: string, index: DeclaredIndex): string {
   const texts = index.keys.map(([path]) => (path === '_id' ? 'id' : `doc->${jsonPath(path)}`));
   const name = identifier(constraintName(collection, index));
   const create = `CREATE UNIQUE INDEX IF NOT EXISTS ${name} ON ${identifier(collection)}`;
-  if (texts.length === 1) return `${create} (${texts.join()})`;
+  if (texts.length === 1) {
+    return `${create} (${texts.join()})`;
+  }
   const present = texts.map((text) => `${text} IS NOT NULL`).join(' OR ');
   return `${create} (${texts.map((text) => `coalesce(${text},'null')`).join(', ')}) WHERE ${present}`;
 }

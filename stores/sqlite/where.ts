@@ -16,12 +16,14 @@ const everything: Where = { sql: '1', parameters: [], exact: false };
 const nothing: Where = { sql: '0', parameters: [], exact: true };
 const symbols = { $gt: '>', $gte: '>=', $lt: '<', $lte: '<=' } as const;
 
-/** In SQL true is 1 and false is 0, so a number that meets 0 or 1 needs a look at the JSON type. */
+/** In SQL true is 1 and false is 0, so comparing a number with 0 or 1 needs the JSON type. */
 const isNumber = (path: string) => `${typeOf(path)} IN ('integer','real')`;
 
 function equalSql(path: string, value: Scalar): Where {
   const found = valueOf(path);
-  if (value === null) return { sql: `${found} IS NULL`, parameters: [], exact: true };
+  if (value === null) {
+    return { sql: `${found} IS NULL`, parameters: [], exact: true };
+  }
   if (typeof value === 'boolean') {
     const type = `${typeOf(path)} = '${String(value)}'`;
     return { sql: `${found} = ${value ? 1 : 0} AND ${type}`, parameters: [], exact: true };
@@ -39,7 +41,7 @@ function inSql(path: string, values: Scalar[]): Where {
   return values.includes(null) ? everything : { sql, parameters: [JSON.stringify(values)], exact };
 }
 
-/** As in MongoDB, a range only holds values of the type it is given in; SQL orders numbers before all text. */
+/** As in MongoDB, a range only contains values of its bound's type; SQL orders numbers before all text. */
 function rangeSql({ path, operator, value }: Extract<Clause, { kind: 'range' }>): Where {
   const found = valueOf(path);
   const compare = `${found} ${symbols[operator]} ?`;
@@ -85,8 +87,12 @@ function clauseSql(clause: Clause, isSingleValued: (path: string) => boolean): W
       'OR',
     );
   }
-  if (clause.kind === 'other' || !isSingleValued(clause.path)) return everything;
-  if (clause.path === '_id') return idSql(clause);
+  if (clause.kind === 'other' || !isSingleValued(clause.path)) {
+    return everything;
+  }
+  if (clause.path === '_id') {
+    return idSql(clause);
+  }
   switch (clause.kind) {
     case 'equal':
       return equalSql(clause.path, clause.value);
@@ -100,7 +106,9 @@ function clauseSql(clause: Clause, isSingleValued: (path: string) => boolean): W
 }
 
 function conjunction(clauses: Clause[], isSingleValued: (path: string) => boolean): Where {
-  if (clauses.length === 0) return { sql: '1', parameters: [], exact: true };
+  if (clauses.length === 0) {
+    return { sql: '1', parameters: [], exact: true };
+  }
   return join(
     clauses.map((clause) => clauseSql(clause, isSingleValued)),
     'AND',

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { StoreUnavailableError } from '../errors';
+import { StoreUnavailableError } from '../port/errors';
 import type { Connection } from './connection';
 import { isBusy, translateError, type UniqueKeys } from './errors';
 
@@ -11,8 +11,8 @@ interface Write {
   atomic: boolean;
 }
 
-/** Bounds of one transaction: how many writes it takes, and how long it may keep the event loop. */
-const mostInBatch = 1_000;
+/** Bounds of one transaction: how many writes it takes, and how long it may block the event loop. */
+const maxInBatch = 1_000;
 const longestBatchMs = 25;
 const retryMs = { least: 1, most: 8 };
 
@@ -28,7 +28,7 @@ export class Writer {
   constructor(
     private readonly connection: Connection,
     private readonly uniqueKeys: UniqueKeys,
-    /** How long other processes may hold the write lock before an operation is given up, in milliseconds. */
+    /** How long other processes may hold the write lock before an operation is aborted, in milliseconds. */
     private readonly patienceMs: number,
   ) {}
 
@@ -57,7 +57,9 @@ export class Writer {
       try {
         return read();
       } catch (error) {
-        if (!isBusy(error) || Date.now() >= deadline) throw translateError(error, this.uniqueKeys);
+        if (!isBusy(error) || Date.now() >= deadline) {
+          throw translateError(error, this.uniqueKeys);
+        }
       }
       await delay(retryMs.least + Math.random() * retryMs.most);
     }
@@ -66,7 +68,9 @@ export class Writer {
   /** Finishes what was submitted and refuses anything new. */
   async close(): Promise<void> {
     this.closed = true;
-    while (this.flushing) await new Promise((resolve) => setImmediate(resolve));
+    while (this.flushing) {
+      await new Promise((resolve) => setImmediate(resolve));
+    }
   }
 
   private async flushAll(): Promise<void> {
@@ -84,7 +88,9 @@ export class Writer {
       }
       this.flush();
       deadline = Date.now() + this.patienceMs;
-      if (this.waiting.length > 0) await new Promise((resolve) => setImmediate(resolve));
+      if (this.waiting.length > 0) {
+        await new Promise((resolve) => setImmediate(resolve));
+      }
     }
     this.flushing = false;
   }
@@ -96,30 +102,42 @@ export class Writer {
     const until = performance.now() + longestBatchMs;
     try {
       for (const write of this.waiting) {
-        if (taken.length >= mostInBatch || (taken.length > 0 && performance.now() > until)) break;
+        if (taken.length >= maxInBatch || (taken.length > 0 && performance.now() > until)) {
+          break;
+        }
         taken.push(write);
         settled.push(this.perform(write));
       }
       this.connection.execute('COMMIT');
     } catch (error) {
-      if (this.connection.inTransaction) this.connection.execute('ROLLBACK');
+      if (this.connection.inTransaction) {
+        this.connection.execute('ROLLBACK');
+      }
       this.waiting.splice(0, taken.length);
       this.failAll(taken, error);
       return;
     }
     this.waiting.splice(0, taken.length);
-    for (const settle of settled) settle();
+    for (const settle of settled) {
+      settle();
+    }
   }
 
-  /** Does one write inside the open transaction and returns how to tell its caller after the commit. */
+  /** Does one write inside the open transaction and returns how to notify its caller after the commit. */
   private perform({ work, resolve, reject, atomic }: Write): () => void {
-    if (atomic) this.connection.run('SAVEPOINT one');
+    if (atomic) {
+      this.connection.run('SAVEPOINT one');
+    }
     try {
       const value = work();
-      if (atomic) this.connection.run('RELEASE one');
+      if (atomic) {
+        this.connection.run('RELEASE one');
+      }
       return () => resolve(value);
     } catch (error) {
-      if (!this.connection.inTransaction) throw error;
+      if (!this.connection.inTransaction) {
+        throw error;
+      }
       if (atomic) {
         this.connection.run('ROLLBACK TO one');
         this.connection.run('RELEASE one');
@@ -135,6 +153,8 @@ export class Writer {
           changedNothing: true,
         })
       : translateError(cause, this.uniqueKeys);
-    for (const write of writes) write.reject(error);
+    for (const write of writes) {
+      write.reject(error);
+    }
   }
 }

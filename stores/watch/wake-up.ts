@@ -1,4 +1,4 @@
-/** How a change made elsewhere is noticed while somebody waits. */
+/** How a change made elsewhere is noticed while a reader waits. */
 export interface Polling {
   everyMs: number;
   /** Whether something may have changed since the last call. Called in passing too, so it must be cheap. */
@@ -11,8 +11,8 @@ interface Waiter {
 }
 
 /**
- * Lets readers sleep until there may be something new. A reader takes a ticket, reads, and waits with that ticket:
- * whatever happened in between ends the wait at once, so no change is slept through. Polls only while somebody waits.
+ * Lets readers sleep until there may be new entries. A reader takes a ticket, reads, and waits with that ticket: whatever
+ * happened in between ends the wait at once, so no change is slept through. Polls only while a reader waits.
  */
 export class WakeUp {
   private readonly waiters = new Set<Waiter>();
@@ -33,14 +33,18 @@ export class WakeUp {
 
   /** Resolves when `topic` may have changed since the ticket, when `signal` aborts, or when this is closed. */
   async wait(topic: string, ticket: number, signal: AbortSignal): Promise<void> {
-    if (signal.aborted || this.ended || this.ticket() !== ticket) return;
+    if (signal.aborted || this.ended || this.ticket() !== ticket) {
+      return;
+    }
     await new Promise<void>((resolve) => {
       const waiter: Waiter = {
         topic,
         wake: () => {
           this.waiters.delete(waiter);
           signal.removeEventListener('abort', waiter.wake);
-          if (this.waiters.size === 0) this.stopPolling();
+          if (this.waiters.size === 0) {
+            this.stopPolling();
+          }
           resolve();
         },
       };
@@ -52,22 +56,32 @@ export class WakeUp {
 
   notify(topic: string): void {
     this.changes += 1;
-    for (const waiter of [...this.waiters]) if (waiter.topic === topic) waiter.wake();
+    for (const waiter of [...this.waiters]) {
+      if (waiter.topic === topic) {
+        waiter.wake();
+      }
+    }
   }
 
   notifyAll(): void {
     this.changes += 1;
-    for (const waiter of [...this.waiters]) waiter.wake();
+    for (const waiter of [...this.waiters]) {
+      waiter.wake();
+    }
   }
 
   close(): void {
     this.ended = true;
-    for (const waiter of [...this.waiters]) waiter.wake();
+    for (const waiter of [...this.waiters]) {
+      waiter.wake();
+    }
     this.stopPolling();
   }
 
   private poll(): void {
-    if (!this.ended && this.polling.changed()) this.notifyAll();
+    if (!this.ended && this.polling.changed()) {
+      this.notifyAll();
+    }
   }
 
   private stopPolling(): void {

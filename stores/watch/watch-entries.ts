@@ -1,14 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '../../platform/log/log';
-import type { LogEntry } from '../collection';
-import { StoreUnavailableError } from '../errors';
+import type { LogEntry } from '../port/collection';
+import { StoreUnavailableError } from '../port/errors';
 import type { WakeUp } from './wake-up';
 
 const batchSize = 500;
 const retryMs = { first: 50, most: 2_000 };
 
 export interface WatchSource<T> {
-  /** At most `limit` entries with `sequence > after`, in order. */
+  /** Up to `limit` entries with `sequence > after`, in order. */
   read: (after: number, limit: number) => Promise<T[]>;
   wakeUp: WakeUp;
   /** What the wake-up is notified with when there are new entries. */
@@ -31,14 +31,20 @@ export async function* watchEntries<T extends LogEntry>(
       entries = await read(position, batchSize);
       pauseMs = retryMs.first;
     } catch (error) {
-      if (ended()) return;
-      if (!(error instanceof StoreUnavailableError)) throw error;
-      log.warn({ topic, pauseMs, err: error }, 'watch lost the store; trying again');
+      if (ended()) {
+        return;
+      }
+      if (!(error instanceof StoreUnavailableError)) {
+        throw error;
+      }
+      log.warn({ topic, pauseMs, err: error }, 'store watch interrupted; retrying');
       await delay(pauseMs, undefined, { signal }).catch(() => undefined);
       pauseMs = Math.min(pauseMs * 2, retryMs.most);
       continue;
     }
-    if (ended()) return;
+    if (ended()) {
+      return;
+    }
     const newest = entries.at(-1);
     if (newest === undefined) {
       await wakeUp.wait(topic, ticket, signal);

@@ -1,22 +1,25 @@
 import { join } from 'node:path';
-import { createCompletionActivities, type CompletionDependencies } from '../../activities/completion';
-import { takeTask } from '../../activities/admission-control/run-active';
-import type { AttemptState } from '../../contracts/attempt';
+import { takeTask } from '../../activities/agent-run/admission/run-active';
+import {
+  type CompletionDependencies,
+  createCompletionActivities,
+} from '../../activities/agent-run/completion/activities';
+import type { AttemptState } from '../../contracts/runs/attempt';
+import type { TerminalClaim } from '../../domain/completion';
 import { createLog } from '../../platform/log/log';
 import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
-import type { TerminalClaim } from '../../runs/completion';
-import { createActiveRunStore } from '../../stores/active-run-store';
-import { createAttemptStore, type AttemptRecord } from '../../stores/attempt-store';
-import { createAuditStore } from '../../stores/audit-store';
-import { cancelRecovery } from '../../stores/cancel-recovery';
-import type { Database } from '../../stores/collection';
-import { createFeedStore } from '../../stores/feed-store';
-import { createRecoveryStore, type RecoveryStore } from '../../stores/recovery-store';
-import { createRunEventStore } from '../../stores/run-event-store';
+import type { Database } from '../../stores/port/collection';
+import { createActiveRunStore } from '../../stores/runs/admission/active-run-store';
+import { type AttemptRecord, createAttemptStore } from '../../stores/runs/attempt-store';
+import { cancelRecovery } from '../../stores/runs/cancel-recovery';
+import { createRunEventStore } from '../../stores/runs/event-store';
+import { createRecoveryStore, type RecoveryStore } from '../../stores/runs/recovery-store';
+import { createWorktreeStore } from '../../stores/runs/workspaces/worktree-store';
 import { openSqlite } from '../../stores/sqlite/database';
-import { createTelemetryStore } from '../../stores/telemetry-store';
-import { createWorktreeStore } from '../../stores/worktree-store';
-import { aWorktree } from '../support/worktrees';
+import { createAuditStore } from '../../stores/system/audit-store';
+import { createFeedStore } from '../../stores/system/feed-store';
+import { createTelemetryStore } from '../../stores/system/telemetry-store';
+import { aWorktree } from '../support/git/worktrees';
 
 const log = createLog({ name: 'test', level: 'silent' });
 const taskId = 'task_1';
@@ -105,7 +108,7 @@ describe('recovery cancelled while its run is being ended', () => {
   it('keeps neither the task nor its worktree, and nothing follows', async () => {
     const cancels = (store: RecoveryStore): RecoveryStore => ({
       ...store,
-      // The record can be read from here on, and somebody cancels it before the task is handed over.
+      // The record can be read from here on, and is cancelled before the task is handed over.
       async schedule(record) {
         const scheduled = await store.schedule(record);
         await cancelRecovery({ recoveries: store, activeRuns, worktrees, audit, now }, 'first', { actor: 'user:jo' });
@@ -141,7 +144,7 @@ describe('recovery cancelled while its run is being ended', () => {
 });
 
 describe('retry that is refused after its admission', () => {
-  const refusal = { status: 'refused', code: 'CIRCUIT_OPEN', httpStatus: 409, message: 'later', details: {} } as const;
+  const refusal = { status: 'refused', code: 'CIRCUIT_OPEN', message: 'later', details: {} } as const;
 
   it.each([
     ['whose caller was told nothing yet', 'admitted', undefined, 'run.refused', 'refused'],

@@ -1,9 +1,9 @@
-import { phaseAtLaunch } from '../../activities/launch-phase';
-import { compilePhase } from '../../runs/phases/evidence';
-import type { PhaseRecord } from '../../stores/phase-store';
-import { runtimeManifest } from '../../runs/capabilities';
-import { aContractInput } from '../support/contract-input';
-import { confinedAgent } from '../support/phases';
+import { phaseAtLaunch } from '../../activities/agent-run/prepare/launch-phase';
+import { runtimeManifest } from '../../domain/capabilities';
+import { compilePhase } from '../../domain/phases/evidence';
+import type { PhaseRecord } from '../../stores/runs/phase-store';
+import { aContractInput } from '../support/runs/contract-input';
+import { confinedAgent } from '../support/runs/phases';
 
 const runtime = runtimeManifest(
   'process',
@@ -25,7 +25,6 @@ test('a child that asks for more than its parent is allowed is refused', async (
   const child = await launch({ phase: 'verify', parentAttemptId: 'attempt_parent00' }, 'attempt_parent00');
   expect(child).toMatchObject({
     status: 'refused',
-    httpStatus: 409,
     details: { blockers: [{ code: 'phase-required-authority-denied', dimension: 'command.execute' }] },
   });
 });

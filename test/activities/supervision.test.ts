@@ -1,13 +1,18 @@
 import { join } from 'node:path';
-import { type Context, asyncLocalStorage } from '@temporalio/activity';
-import { AgentStops } from '../../activities/agent-stops';
-import { orphaned, supervised, supervisorOf, type SupervisionDependencies } from '../../activities/supervision';
+import { asyncLocalStorage, type Context } from '@temporalio/activity';
+import { AgentStops } from '../../activities/agent-run/dispatch/agent-stops';
+import {
+  orphaned,
+  supervised,
+  type SupervisionDependencies,
+  supervisorOf,
+} from '../../activities/agent-run/dispatch/supervision';
 import { createLog } from '../../platform/log/log';
 import { identifySelf } from '../../platform/processes/identity';
 import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
-import { AttemptMovedOnError, leaveRunning } from '../../providers/agents/provider';
-import { createAttemptStore, type AttemptRecord, type AttemptStore } from '../../stores/attempt-store';
-import type { Database } from '../../stores/collection';
+import { AttemptMovedOnError, detachReason } from '../../providers/agents/provider';
+import type { Database } from '../../stores/port/collection';
+import { type AttemptRecord, type AttemptStore, createAttemptStore } from '../../stores/runs/attempt-store';
 import { openSqlite } from '../../stores/sqlite/database';
 
 const attemptId = 'attempt_asleep000001';
@@ -52,7 +57,7 @@ const standStill = (ms: number): void => void Atomics.wait(new Int32Array(new Sh
 describe('a supervisor that was asleep', () => {
   it.each([
     { outlives: false, reason: orphaned },
-    { outlives: true, reason: leaveRunning },
+    { outlives: true, reason: detachReason },
   ])('asks the stores before anything is recorded, and gives up what moved on: $reason', ({ outlives, reason }) =>
     asActivity(() =>
       supervised(deps, { attemptId, outlives }, async (stop, awake) => {

@@ -1,9 +1,9 @@
-import { applyCompletion, applyStart } from '../../activities/task';
-import type { CompletionResult } from '../../contracts/completion';
-import type { TraceInput } from '../../contracts/governance-trace';
+import { applyCompletion, applyStart } from '../../activities/agent-run/completion/task';
+import type { TraceInput } from '../../contracts/governance/trace';
+import type { CompletionResult } from '../../contracts/runs/completion';
 import { createLog } from '../../platform/log/log';
-import type { AttemptRecord } from '../../stores/attempt-store';
-import { actor, boardHarness, type BoardHarness } from '../stores/board-files/harness';
+import type { AttemptRecord } from '../../stores/runs/attempt-store';
+import { actor, type BoardHarness, boardHarness } from '../stores/board-files/harness';
 
 let harness: BoardHarness;
 /** What was decided about the end of a run, by the key that is recorded once. */
@@ -82,7 +82,9 @@ describe('end of a run', () => {
     const { board, deps, taskId, attempt } = await aTask();
     await applyStart(deps, attempt);
     await board.update(taskId, () => ({ status }), { actor });
-    for (let time = 1; time <= 2; time += 1) await applyCompletion(deps, attempt, completion(result), 2);
+    for (let time = 1; time <= 2; time += 1) {
+      await applyCompletion(deps, attempt, completion(result), 2);
+    }
     const task = (await board.get(taskId))?.task;
     expect(task).toMatchObject({ status, actualCost: 2, attempt: { id: attempt._id, result } });
     expect(task?.comments).toMatchObject([

@@ -1,30 +1,30 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { asyncLocalStorage, type Context } from '@temporalio/activity';
-import { createBeginWorktreeActivities } from '../../activities/worktree/begin';
-import type { Beginning } from '../../activities/worktree/beginning';
+import { createBeginWorktreeActivities } from '../../activities/worktree/begin/begin';
+import type { Beginning } from '../../activities/worktree/begin/beginning';
 import { createNewWorktreeActivities } from '../../activities/worktree/create';
 import type { WorktreeHostDependencies } from '../../activities/worktree/dependencies';
-import { createWorktreeStepActivities } from '../../activities/worktree/steps';
-import type { Repository } from '../../contracts/repository';
-import { startProofMs } from '../../platform/crypto/message-proof';
 import { createWorktreeFences } from '../../activities/worktree/fences';
+import { createWorktreeStepActivities } from '../../activities/worktree/steps';
+import type { Repository } from '../../contracts/settings/repository';
+import { startProofMs } from '../../platform/crypto/message-proof';
 import { createLog } from '../../platform/log/log';
-import { eventually } from '../../platform/testing/eventually';
 import { createProofVerifier } from '../../platform/temporal/proof-verifier';
+import { eventually } from '../../platform/testing/eventually';
 import type { Fence } from '../../providers/git/fence';
 import type { Git } from '../../providers/git/git';
-import type { Database } from '../../stores/collection';
+import type { Database } from '../../stores/port/collection';
+import { createWorktreeStore, type WorktreeStore } from '../../stores/runs/workspaces/worktree-store';
 import { openSqlite } from '../../stores/sqlite/database';
-import { openMessageProofs } from '../../stores/message-key-store';
-import { createWorktreeStore, type WorktreeStore } from '../../stores/worktree-store';
+import { openMessageProofs } from '../../stores/system/message-key-store';
 import { worktreePlanMessage } from '../../workflows/message-proofs';
-import { someProofs } from '../support/proofs';
-import { aWorktree, commit, put, sh, type GitFixture } from '../providers/git-fixture';
+import { aWorktree, commit, type GitFixture, put, sh } from '../providers/git/git-fixture';
+import { someProofs } from '../support/stack/proofs';
 
 const log = createLog({ name: 'test', level: 'silent' });
 const taskId = 'task_20260101_answer';
-/** What an activity is told of its try. */
+/** The context of an activity's attempt. */
 const context = {
   info: { attempt: 1, heartbeatTimeoutMs: 60_000, scheduledTimestampMs: Date.now() },
   heartbeat: () => undefined,
@@ -124,7 +124,7 @@ test('a new worktree is looked at also when its creation has ended by then', asy
 test('a merge into a branch that is not one of the repository is refused where it is made, too', async () => {
   await onHost().create('op_1');
   const release: Repository = { name: 'sample', path: at.repository, defaultBranch: 'release' };
-  const refused = { status: 'refused', httpStatus: 409, code: 'WORKTREE_MERGE_BRANCH', details: { branch: 'main' } };
+  const refused = { status: 'refused', code: 'WORKTREE_MERGE_BRANCH', details: { branch: 'main' } };
   expect(await onHost({}, release).merge('op_2')).toMatchObject(refused);
   expect(await onHost().merge('op_3')).toMatchObject(refused);
   expect((await worktrees.get(taskId))?.state).toBe('ready');

@@ -1,9 +1,9 @@
 import { Client, Connection } from '@temporalio/client';
+import { type RunningApi, startApi } from '../../api/start';
 import { readEnvironment } from '../../platform/config/env';
 import { createLog } from '../../platform/log/log';
 import { makeTempDir } from '../../platform/testing/temp-dir';
 import { mongoSettings } from '../support/mongo-settings';
-import { startApi, type RunningApi } from '../../api/start';
 
 export const adminKey = 'admin-key-of-this-test-0123456789abcdef';
 export const agentKey = 'agent-key-of-this-test-0123456789abcdef';
@@ -49,7 +49,9 @@ export const startTestApi = (settings: Record<string, string> = {}): Promise<Api
  *   they do in the stores
  */
 export async function startWholeTestApi(settings: Record<string, string> = {}, client?: Client): Promise<ApiUnderTest> {
-  if (client) return start(settings, client);
+  if (client) {
+    return start(settings, client);
+  }
   const connection = Connection.lazy({ address: '127.0.0.1:1' });
   const api = await start(settings, new Client({ connection }));
   return {

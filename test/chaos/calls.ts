@@ -1,9 +1,9 @@
 import { eventually } from '../../platform/testing/eventually';
 import type { Answer } from '../support/caller';
-import type { Service } from '../support/service';
+import type { Service } from '../support/stack/service';
 import type { Ledger } from './ledger';
 
-/** A request that the service has answered for good; anything else is repeated under the same key. */
+/** A request with a final response of the service; anything else is repeated under the same key. */
 export interface Answered {
   status: number;
   body: Answer['body'];
@@ -11,10 +11,10 @@ export interface Answered {
 
 /** How often a request is repeated, in milliseconds. */
 const everyMs = 200;
-/** How long whatever is struck may take to answer again, in milliseconds; as long as the longest pause and a full disk. */
+/** How long a struck process may take to respond again, in milliseconds; as long as the longest pause and a full disk. */
 const withinMs = 180_000;
 
-/** Repeats a request until it has an answer that is one: what may have happened is asked for again under the same key. */
+/** Repeats a request until it has a definite response: what may have happened is requested again under the same key. */
 export const persist = (
   { call }: Service,
   method: string,
@@ -28,13 +28,15 @@ export const persist = (
       const signal = AbortSignal.timeout(30_000);
       const { status, body: said } = await within(signal, call.send(method, path, body, headers));
       const pending = status >= 500 || status === 429 || said?.code === 'IDEMPOTENCY_KEY_IN_USE';
-      if (pending || said?.code === 'RUN_PENDING') throw new Error(`${method} ${path}: ${status} ${said?.code}`);
+      if (pending || said?.code === 'RUN_PENDING') {
+        throw new Error(`${method} ${path}: ${status} ${said?.code}`);
+      }
       return { status, body: said };
     },
     { everyMs, withinMs },
   );
 
-/** A paused process answers nothing: the caller gives up, and asks again. */
+/** A paused process does not respond: the caller gives up, and asks again. */
 async function within<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   return Promise.race([
     work,
@@ -54,7 +56,9 @@ export async function createTask(
   ledger.caller('create-sent', { title });
   const task = { title, git: { repo: 'sample' }, ...fields };
   const { status, body } = await persist(service, 'POST', '/api/tasks', task, `create-${title.replaceAll(' ', '-')}`);
-  if (status !== 201) throw new Error(`${title}: ${status} ${JSON.stringify(body)}`);
+  if (status !== 201) {
+    throw new Error(`${title}: ${status} ${JSON.stringify(body)}`);
+  }
   ledger.caller('created', { title, task: body.id });
   return body.id;
 }

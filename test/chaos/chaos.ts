@@ -1,19 +1,19 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import { join } from 'node:path';
 import { mkdtemp, rm } from 'node:fs/promises';
-import type { KeptPart } from '../../platform/processes/keep-running';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { KeptPart } from '../../platform/processes/parts/keep-running';
 import { makeTempDir } from '../../platform/testing/temp-dir';
-import { aRepository } from '../support/repository';
-import { startService, type Service } from '../support/service';
+import { aRepository } from '../support/git/repository';
+import { type Service, startService } from '../support/stack/service';
 import { castOf } from './cast';
 import { check } from './check/check';
 import { recoveryTimes } from './check/recovery-times';
 import { assertSmallDisk } from './full-disk';
-import { keepPlaying, untilEnded, type Course } from './lanes';
-import { openLedger, type Ledger } from './ledger';
+import { type Course, keepPlaying, untilEnded } from './lanes';
+import { type Ledger, openLedger } from './ledger';
 import { seededRandom } from './random';
 import { keepSecondWorker } from './second-worker';
-import { lasting, pickStrike, strike, type Strike, type Targets } from './victims';
+import { lasting, pickStrike, type Strike, strike, type Targets } from './victims';
 
 export interface ChaosOptions {
   /** Ends after so many strikes, or after so many minutes, whichever is given. */
@@ -57,14 +57,16 @@ const progressWithinMs = 15_000;
 
 /**
  * Has agents run and callers call while random processes are killed and paused and the disk is full at times, lets everything
- * come to its end, and says what should not have happened.
+ * come to its end, and returns what should not have happened.
  */
 export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   const startedAt = performance.now();
   const files = await makeTempDir('chaos');
   const ledger = openLedger(join(files.path, 'ledger'));
   const { disk } = options;
-  if (disk !== undefined) assertSmallDisk(disk);
+  if (disk !== undefined) {
+    assertSmallDisk(disk);
+  }
   const home = await mkdtemp(join(disk ?? files.path, 'home-'));
   const settings = {
     LEDGER: ledger.file,
@@ -101,8 +103,9 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   } finally {
     await second?.stop();
     ledger.close();
-    if (problems.length > 0) await service.stop();
-    else {
+    if (problems.length > 0) {
+      await service.stop();
+    } else {
       await service.close();
       await rm(home, { recursive: true, force: true });
       await files.remove();
@@ -134,11 +137,17 @@ async function playWhileStruck(service: Service, second: KeptPart, ledger: Ledge
   while (!over()) {
     if (everySeconds === undefined) {
       await delay(shortestPauseMs + random() * (longestPauseMs - shortestPauseMs));
-      if (random() >= blindShare) await untilProgress(ledger, seen);
-    } else await delay(everySeconds * 1_000);
+      if (random() >= blindShare) {
+        await untilProgress(ledger, seen);
+      }
+    } else {
+      await delay(everySeconds * 1_000);
+    }
     seen = ledger.turns();
     const what = pickStrike(random(), targets);
-    if (!(await strike(what, targets))) continue;
+    if (!(await strike(what, targets))) {
+      continue;
+    }
     strikes[what] = (strikes[what] ?? 0) + 1;
     report(`${Math.round(elapsedMs() / 1000)} s, ${count()}: ${what} (${course.taskIds.length} tasks so far)`);
   }
@@ -146,7 +155,9 @@ async function playWhileStruck(service: Service, second: KeptPart, ledger: Ledge
   const stuck = (await playing).filter((problem) => problem !== undefined);
   for (const taskId of course.taskIds) {
     const standing = await untilEnded(service, taskId, { over });
-    if (standing !== undefined) stuck.push(standing);
+    if (standing !== undefined) {
+      stuck.push(standing);
+    }
   }
   return { strikes, course, stuck };
 }
@@ -154,7 +165,9 @@ async function playWhileStruck(service: Service, second: KeptPart, ledger: Ledge
 /** Waits for an agent to start or end, but not for ever: everything may be waiting for what was struck. */
 async function untilProgress(ledger: Ledger, seen: number): Promise<void> {
   const deadline = performance.now() + progressWithinMs;
-  while (ledger.turns() === seen && performance.now() < deadline) await delay(50);
+  while (ledger.turns() === seen && performance.now() < deadline) {
+    await delay(50);
+  }
 }
 
 function summaryOf(times: number[]): ChaosReport['recovery'] {

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Service } from '../support/service';
+import type { Service } from '../support/stack/service';
 import type { Ledger } from './ledger';
 import { seededRandom } from './random';
 import { pickScenario } from './scenarios';
@@ -35,7 +35,9 @@ export async function keepPlaying(course: Course, lane: number): Promise<string 
     taskIds.push(...tasks);
     for (const taskId of tasks) {
       const stuck = await untilEnded(service, taskId, course);
-      if (stuck !== undefined) return stuck;
+      if (stuck !== undefined) {
+        return stuck;
+      }
     }
   }
   return undefined;
@@ -50,9 +52,15 @@ export async function untilEnded(
   let overSince: number | undefined;
   for (;;) {
     const standing = await standingOf(service, taskId).catch((error: unknown) => String(error));
-    if (standing === undefined) return undefined;
-    if (course.over()) overSince ??= performance.now();
-    if (overSince !== undefined && performance.now() - overSince > settleWithinMs) return `${taskId}: ${standing}`;
+    if (standing === undefined) {
+      return undefined;
+    }
+    if (course.over()) {
+      overSince ??= performance.now();
+    }
+    if (overSince !== undefined && performance.now() - overSince > settleWithinMs) {
+      return `${taskId}: ${standing}`;
+    }
     await delay(lookEveryMs);
   }
 }
@@ -61,8 +69,12 @@ export async function untilEnded(
 async function standingOf({ call }: Service, taskId: string): Promise<string | undefined> {
   const { state, attemptId } = await call.status(taskId);
   // Nothing was started, or what was started was refused.
-  if (state === null || state === 'refused') return undefined;
-  if (state !== 'ended') return `${attemptId} is ${state}`;
+  if (state === null || state === 'refused') {
+    return undefined;
+  }
+  if (state !== 'ended') {
+    return `${attemptId} is ${state}`;
+  }
   const recovery = await call.ok('GET', `/api/agents/${taskId}/recovery`);
   const due = ['scheduled', 'launching'].includes(recovery?.state) && recovery.attemptId === attemptId;
   return due ? `a retry of ${attemptId} is due` : undefined;

@@ -57,7 +57,9 @@ export function openLedger(file: string) {
     const whole = buffer.subarray(0, length).lastIndexOf('\n') + 1;
     offset += whole;
     const added = buffer.subarray(0, whole).toString('utf8').split('\n').filter(Boolean);
-    for (const line of added) lines.push(JSON.parse(line) as Line);
+    for (const line of added) {
+      lines.push(JSON.parse(line) as Line);
+    }
     return lines;
   };
   const agents = (): AgentLine[] => read().filter((line) => line.by === 'agent');

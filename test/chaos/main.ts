@@ -19,9 +19,13 @@ const { values } = parseArgs({
 
 const number = (name: 'strikes' | 'minutes' | 'every' | 'seed' | 'concurrency'): number | undefined => {
   const given = values[name];
-  if (given === undefined) return undefined;
+  if (given === undefined) {
+    return undefined;
+  }
   const value = Number(given);
-  if (!(value > 0)) throw new Error(`--${name} is a number above 0.`);
+  if (!(value > 0)) {
+    throw new Error(`--${name} is a number above 0.`);
+  }
   return value;
 };
 
@@ -44,8 +48,12 @@ async function main(): Promise<void> {
   console.table({ played });
   console.table({ ...totals, ...endings, problems: problems.length });
   console.table({ 'death of a worker to the next attempt, ms': recovery });
-  for (const problem of problems) console.error(problem);
-  if (dataDir !== undefined) console.error(`What there is to look at lies in ${dataDir}, the ledger is ${ledger}.`);
+  for (const problem of problems) {
+    console.error(problem);
+  }
+  if (dataDir !== undefined) {
+    console.error(`What there is to look at lies in ${dataDir}, the ledger is ${ledger}.`);
+  }
   process.exitCode = problems.length === 0 ? 0 : 1;
 }
 

@@ -1,5 +1,5 @@
 import { eventually } from '../../platform/testing/eventually';
-import type { Service } from '../support/service';
+import type { Service } from '../support/stack/service';
 import { createTask, persist, startRun } from './calls';
 import { castOf } from './cast';
 import type { Ledger } from './ledger';
@@ -12,7 +12,7 @@ export interface Scene {
   random: () => number;
 }
 
-/** One thing that callers do; answers the tasks whose runs are to come to their end. */
+/** One thing that callers do; returns the tasks whose runs are to come to their end. */
 type Scenario = (scene: Scene) => Promise<string[]>;
 
 const simple =
@@ -23,7 +23,7 @@ const simple =
     return [task];
   };
 
-/** A second start while the first one runs, and one of an agent that nobody knows, are refused and change nothing. */
+/** A second start while the first one runs, and one of an unknown agent, are refused and change nothing. */
 const refusedStarts: Scenario = async ({ service, ledger, name }) => {
   const key = name.replaceAll(' ', '-');
   const task = await createTask(service, ledger, name);
@@ -40,7 +40,9 @@ const changedByPeople: Scenario = async ({ service, ledger, name, random }) => {
   await persist(service, 'PATCH', `/api/tasks/${task}`, { description: `about ${name}` });
   if (random() < 0.5 && run?.status === 'running') {
     const { status } = await persist(service, 'PATCH', `/api/tasks/${task}`, { status: 'blocked' });
-    if (status < 400) ledger.caller('decided', { task, status: 'blocked' });
+    if (status < 400) {
+      ledger.caller('decided', { task, status: 'blocked' });
+    }
   }
   return [task];
 };
@@ -50,10 +52,14 @@ const queuedCancel: Scenario = async ({ service, ledger, name }) => {
   const key = name.replaceAll(' ', '-');
   const task = await createTask(service, ledger, name);
   const run = await startRun(service, ledger, task, { agent: 'working' }, `start-${key}`);
-  if (run?.queueId === undefined) return [task];
+  if (run?.queueId === undefined) {
+    return [task];
+  }
   const reason = { idempotencyKey: `cancel-queued-${key}`, reason: 'not wanted any more' };
   const { status } = await persist(service, 'POST', `/api/admission/queue/${run.queueId}/cancel`, reason);
-  if (status < 400) ledger.caller('cancelled', { task, attempt: run.attempt });
+  if (status < 400) {
+    ledger.caller('cancelled', { task, attempt: run.attempt });
+  }
   return [task];
 };
 
@@ -62,7 +68,9 @@ const child: Scenario = async ({ service, ledger, name }) => {
   const key = name.replaceAll(' ', '-');
   const task = await createTask(service, ledger, name);
   const parent = await startRun(service, ledger, task, { agent: 'working' }, `start-${key}`);
-  if (parent === undefined) return [task];
+  if (parent === undefined) {
+    return [task];
+  }
   const other = await createTask(service, ledger, `${name} child`);
   const request = { agent: 'fast', parentAttemptId: parent.attempt };
   await startRun(service, ledger, other, request, `child-${key}`);
@@ -75,7 +83,9 @@ const refusedRetry: Scenario = async ({ service, ledger, name }) => {
   await startRun(service, ledger, task, { agent: 'doomed' }, `start-${name.replaceAll(' ', '-')}`);
   await eventually(
     () => {
-      if (!ledger.agents().some((line) => line.task === task)) throw new Error('its agent has not been started');
+      if (!ledger.agents().some((line) => line.task === task)) {
+        throw new Error('its agent has not been started');
+      }
     },
     { withinMs: 60_000, everyMs: 200 },
   ).catch(() => undefined);
@@ -83,7 +93,9 @@ const refusedRetry: Scenario = async ({ service, ledger, name }) => {
   await eventually(
     async () => {
       const { body } = await persist(service, 'GET', `/api/agents/${task}/recovery`);
-      if (['scheduled', 'launching'].includes(body?.state)) throw new Error('its retry is due');
+      if (['scheduled', 'launching'].includes(body?.state)) {
+        throw new Error('its retry is due');
+      }
     },
     { withinMs: 20_000, everyMs: 250 },
   ).catch(() => undefined);
@@ -110,7 +122,9 @@ const total = played.reduce((sum, [weight]) => sum + weight, 0);
 
 /** What is played next. @param exclusive whether this caller may change the configuration, as one at a time may */
 export function pickScenario(random: number, exclusive: boolean): { kind: string; play: Scenario } {
-  if (exclusive && random < 0.25) return { kind: 'refused retry', play: refusedRetry };
+  if (exclusive && random < 0.25) {
+    return { kind: 'refused retry', play: refusedRetry };
+  }
   let left = random * total;
   const [, kind, play] = played.find(([weight]) => (left -= weight) < 0) ?? played[0]!;
   return { kind, play };

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { createLog } from '../../platform/log/log';
-import { keepRunning } from '../../platform/processes/keep-running';
-import { nodePart } from '../../platform/processes/node-part';
-import { partEnvironment, soonAgain, type Service } from '../support/service';
+import { keepRunning } from '../../platform/processes/parts/keep-running';
+import { nodePart } from '../../platform/processes/parts/node-part';
+import { partEnvironment, type Service, soonAgain } from '../support/stack/service';
 
 /** One more worker on the host of the service, started again whenever it dies. */
 export async function keepSecondWorker(service: Service, settings: Record<string, string>) {

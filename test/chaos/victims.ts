@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { kill } from '../support/kill';
+import { kill } from '../support/processes/kill';
 import { fillDisk } from './full-disk';
 import type { Ledger } from './ledger';
 
@@ -40,20 +40,32 @@ export function pickStrike(random: number, targets: Targets): Strike {
   return possible.find((strike) => (left -= weights[strike]) < 0) ?? 'kill worker';
 }
 
-/** What goes on after a strike, such as a pause; all of it is over before the end is looked at. */
+/** What lasts after a strike, such as a pause; all of it is over before the final check. */
 export const lasting = new Set<Promise<unknown>>();
 const paused = new Set<string>();
 
-/** @returns whether there was anybody to strike */
+/** @returns whether there was a process to strike */
 export async function strike(what: Strike, targets: Targets): Promise<boolean> {
-  if (what === 'fill the disk') return beginFullDisk(targets);
-  if (what === 'kill agent') return killAgent(targets);
+  if (what === 'fill the disk') {
+    return beginFullDisk(targets);
+  }
+  if (what === 'kill agent') {
+    return killAgent(targets);
+  }
   const part = what.slice(what.indexOf(' ') + 1) as Parameters<Targets['pidOf']>[0];
-  if (paused.has(part)) return false;
+  if (paused.has(part)) {
+    return false;
+  }
   const pid = targets.pidOf(part);
-  if (pid === 0) return false;
-  if (what.startsWith('pause')) return pause(part, pid, targets);
-  if (!kill(pid)) return false;
+  if (pid === 0) {
+    return false;
+  }
+  if (what.startsWith('pause')) {
+    return pause(part, pid, targets);
+  }
+  if (!kill(pid)) {
+    return false;
+  }
   targets.ledger.strike(what, pid);
   return true;
 }
@@ -61,10 +73,12 @@ export async function strike(what: Strike, targets: Targets): Promise<boolean> {
 const between = ({ least, most }: { least: number; most: number }, random: number): number =>
   Math.round(least + (most - least) * random);
 
-/** Stops a process and has it go on later; everything else goes on meanwhile. */
+/** Pauses a process and resumes it later; everything else continues meanwhile. */
 function pause(part: string, pid: number, { ledger, random }: Targets): boolean {
   const pauseMs = random() < longPauseShare ? longPauseMs : between(shortPauseMs, random());
-  if (!signal(pid, 'SIGSTOP')) return false;
+  if (!signal(pid, 'SIGSTOP')) {
+    return false;
+  }
   ledger.strike(`pause ${part}`, pid);
   paused.add(part);
   last(
@@ -92,7 +106,9 @@ function last(work: Promise<unknown>): void {
 let full = false;
 
 function beginFullDisk({ disk, ledger, random }: Targets): boolean {
-  if (disk === undefined || full) return false;
+  if (disk === undefined || full) {
+    return false;
+  }
   full = true;
   ledger.strike('fill the disk', 0);
   last(fillDisk(disk, between(fullDiskMs, random())).finally(() => (full = false)));
@@ -107,7 +123,9 @@ function killAgent({ ledger, random }: Targets): boolean {
     return what === 'start' && !ended.has(attempt) && startTimeOf(pid ?? 0) === startTime;
   });
   const agent = working[Math.floor(random() * working.length)];
-  if (!agent?.pid || !kill(agent.pid)) return false;
+  if (!agent?.pid || !kill(agent.pid)) {
+    return false;
+  }
   ledger.strike('kill agent', agent.pid);
   return true;
 }

@@ -111,12 +111,15 @@ describe('docker-compose.yml', () => {
   test('has no secret in an environment: each is a file, given to those who use it', () => {
     const environments = Object.entries(compose.services).map(([name, { environment: given = {} }]) => [name, given]);
     const inTheOpen = /(PASSWORD|PWD|KEYS?|SECRET|TOKENS?)$/;
-    for (const [service, given] of environments)
+    for (const [service, given] of environments) {
       for (const [name, value] of Object.entries(given as Record<string, string>)) {
         expect([service, name]).not.toEqual([service, expect.stringMatching(inTheOpen)]);
         expect(value).not.toMatch(/:\/\/[^/@]*:[^/@]*@/);
-        if (name.endsWith('_FILE')) expect(value).toBe(`/run/secrets/${value.split('/').at(-1)}`);
+        if (name.endsWith('_FILE')) {
+          expect(value).toBe(`/run/secrets/${value.split('/').at(-1)}`);
+        }
       }
+    }
     const users = Object.fromEntries(
       Object.keys(compose.secrets).map((secret) => [
         secret,
@@ -132,14 +135,16 @@ describe('docker-compose.yml', () => {
       mongo_member_key: ['mongo'],
       postgres_password: ['postgres', 'temporal-schema', 'temporal'],
     });
-    for (const { secrets = [], environment: given = {}, command } of Object.values(compose.services))
+    for (const { secrets = [], environment: given = {}, command } of Object.values(compose.services)) {
       for (const secret of secrets) {
         const path = `/run/secrets/${secret}`;
         expect(Object.values(given).includes(path) || String(command).includes(path)).toBe(true);
       }
+    }
     const made = read('deploy/make-secrets');
-    for (const secret of Object.keys(compose.secrets))
+    for (const secret of Object.keys(compose.secrets)) {
       expect(made).toMatch(new RegExp(`^(ours|theirs) ${secret} `, 'm'));
+    }
   });
 
   test('lets no service have more rights than it needs', () => {
@@ -202,10 +207,14 @@ describe('docker-compose.yml', () => {
 
   test('uses official images by the exact tag of a release', () => {
     const official = /^(mongo|postgres|temporalio\/(server|admin-tools|ui)):\$\{\w+:-\d+\.\d+(\.\d+)?\}$/;
-    for (const [name, { build, image }] of Object.entries(compose.services))
-      if (build === undefined) expect([name, image]).toEqual([name, expect.stringMatching(official)]);
-    for (const [, from] of read('Dockerfile').matchAll(/^FROM (\S+)/gm))
+    for (const [name, { build, image }] of Object.entries(compose.services)) {
+      if (build === undefined) {
+        expect([name, image]).toEqual([name, expect.stringMatching(official)]);
+      }
+    }
+    for (const [, from] of read('Dockerfile').matchAll(/^FROM (\S+)/gm)) {
       expect(from).toMatch(/^node:\d+\.\d+\.\d+-\w+-slim$/);
+    }
     // A release of PostgreSQL has two numbers; of the others three.
     expect([example.POSTGRES_VERSION, example.MONGO_VERSION]).toEqual([
       expect.stringMatching(/^\d+\.\d+$/),

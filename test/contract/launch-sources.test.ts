@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { launchSource, type LaunchSource } from '../../contracts/admission';
+import { type LaunchSource, launchSource } from '../../contracts/runs/admission';
 
 const root = join(__dirname, '..', '..');
 
@@ -12,11 +12,13 @@ const code = ['activities', 'api', 'workflows', 'worker']
   .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
   .map((file) => readFileSync(join(root, file), 'utf8'));
 
-/** Admission takes launches of these, and nothing makes one: docs/admission.md says so. */
+/** Admission takes launches of these, and nothing makes one: see docs/use/runs/admission.md. */
 const withoutProducer: LaunchSource[] = [];
 
 const produced = (source: LaunchSource): boolean => code.some((text) => text.includes(`source: '${source}', edge`));
 
-it.each(launchSource.options)('launches by %s have a producer, or are named as those that have none', (source) => {
-  expect(produced(source)).toBe(!withoutProducer.includes(source));
+describe('launch sources', () => {
+  it.each(launchSource.options)('launches by %s have a producer, or are named as those that have none', (source) => {
+    expect(produced(source)).toBe(!withoutProducer.includes(source));
+  });
 });

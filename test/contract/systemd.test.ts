@@ -15,7 +15,9 @@ function directivesOf(file: string): Map<string, string[]> {
   const directives = new Map<string, string[]>();
   for (const line of readFileSync(join(folder, file), 'utf8').split('\n')) {
     const [, name = '', value = ''] = /^([A-Za-z]+)=(.*)$/.exec(line) ?? [];
-    if (name) directives.set(name, [...(directives.get(name) ?? []), value]);
+    if (name) {
+      directives.set(name, [...(directives.get(name) ?? []), value]);
+    }
   }
   return directives;
 }
@@ -62,7 +64,9 @@ describe.each(['api', 'worker'] as const)('the unit of the %s', (part) => {
 
   test('has no rights that it does not need', () => {
     const expected = { NoNewPrivileges: 'yes', CapabilityBoundingSet: '', ProtectSystem: 'strict', PrivateTmp: 'yes' };
-    for (const [name, value] of Object.entries(expected)) expect([name, only(name)]).toEqual([name, value]);
+    for (const [name, value] of Object.entries(expected)) {
+      expect([name, only(name)]).toEqual([name, value]);
+    }
     expect([only('User'), only('StateDirectoryMode')]).toEqual(['runboard', '0700']);
   });
 
@@ -70,8 +74,10 @@ describe.each(['api', 'worker'] as const)('the unit of the %s', (part) => {
     const { stderr, error } = spawnSync('systemd-analyze', ['verify', '--man=no', join(folder, file)], {
       encoding: 'utf8',
     });
-    // Where there is no systemd there is nobody to ask; where Node is elsewhere, that is all it may say.
-    if (error) return;
+    // Without systemd nothing can be checked; where Node is elsewhere, that is the only problem allowed.
+    if (error) {
+      return;
+    }
     const complaints = stderr
       .split('\n')
       .filter((line) => line.includes(file) && !line.includes('/usr/bin/node is not executable'));

@@ -1,16 +1,16 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createLog } from '../../platform/log/log';
-import type { RunningPart } from '../../platform/processes/part';
+import type { RunningPart } from '../../platform/processes/parts/part';
 import { eventually } from '../../platform/testing/eventually';
 import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
-import type { Database } from '../../stores/collection';
-import { createReservationStore, type ReservationStore } from '../../stores/reservation-store';
+import type { Database } from '../../stores/port/collection';
+import { createReservationStore, type ReservationStore } from '../../stores/runs/admission/reservation-store';
 import { openSqlite } from '../../stores/sqlite/database';
-import { persistently } from '../support/persistently';
-import { aRepository } from '../support/repository';
-import { partEnvironment, startService, type Service } from '../support/service';
-import { startWorkerProcess } from '../support/worker-process';
+import { aRepository } from '../support/git/repository';
+import { persistently } from '../support/processes/persistently';
+import { partEnvironment, type Service, startService } from '../support/stack/service';
+import { startWorkerProcess } from '../support/stack/worker-process';
 
 /** `ADMISSION_LOAD_RUNS=1000` is the whole of it; a real agent, worktree and workflow each are much for a small machine. */
 const launches = Number(process.env.ADMISSION_LOAD_RUNS ?? '60');
@@ -79,7 +79,7 @@ interface Launched {
   status: string;
 }
 
-/** The launches of one caller, one after another, each repeated under its key until it is answered. */
+/** The launches of one caller, one after another, each repeated under its key until it has a response. */
 async function call(caller: number, launched: Launched[]): Promise<void> {
   for (let index = caller; index < launches; index += callers) {
     const task = await persistently(() =>
@@ -91,7 +91,7 @@ async function call(caller: number, launched: Launched[]): Promise<void> {
 }
 const policy = { commitPolicy: 'forbidden' };
 
-/** Looks at the ledger all the time, and answers the most that was ever held. */
+/** Reads the ledger all the time, and returns the most capacity ever in use. */
 function watchLedger() {
   const seen = { most: 0, looks: 0, over: false };
   const watching = (async () => {
@@ -111,10 +111,10 @@ function watchLedger() {
 }
 
 /** The most that is open at once in a list of beginnings and ends. */
-function mostAtOnce(changes: { at: number; by: 1 | -1 }[]): number {
+function maxAtOnce(changes: { at: number; by: 1 | -1 }[]): number {
   let now = 0;
   let most = 0;
-  // What ends in the same millisecond as something begins is told first: two readings of a clock are not that exact.
+  // What ends in the same millisecond as something begins is counted first: two readings of a clock are not that exact.
   for (const { by } of changes.sort((a, b) => a.at - b.at || a.by - b.by)) {
     now += by;
     most = Math.max(most, now);
@@ -145,7 +145,9 @@ test(
         const { reservations: active } = await service.call.ok('GET', '/api/admission?state=active&limit=1');
         expect([depth.global.current, active.length]).toEqual([0, 0]);
         const { reservations: latest } = await service.call.ok('GET', '/api/admission?limit=20');
-        for (const { request } of latest) expect((await service.call.status(request.taskId)).state).toBe('ended');
+        for (const { request } of latest) {
+          expect((await service.call.status(request.taskId)).state).toBe('ended');
+        }
       },
       { withinMs: patienceMs, everyMs: 1_000 },
     );
@@ -167,7 +169,9 @@ test(
         const ends = events.filter(({ kind }) => ['run.completed', 'run.failed', 'run.interrupted'].includes(kind));
         const starts = events.filter(({ kind }) => kind === 'run.started');
         expect([ends.length, starts.length <= 1]).toEqual([1, true]);
-        if (starts.length === 0) continue;
+        if (starts.length === 0) {
+          continue;
+        }
         intervals.push({ at: Date.parse(starts[0].receivedAt), by: 1 });
         intervals.push({ at: Date.parse(ends[0].receivedAt), by: -1 });
       }
@@ -179,12 +183,12 @@ test(
     expect(started.length).toBeGreaterThanOrEqual(launches);
     expect(started.length).toBeLessThanOrEqual(attempts.length);
 
-    // The ceiling held at every instant: by the log of the runs, and by the ledger, which was full for a while.
-    expect(mostAtOnce(intervals)).toBeLessThanOrEqual(limit);
+    // Usage was within the ceiling at every instant: by the log of the runs, and by the ledger, which was full for a while.
+    expect(maxAtOnce(intervals)).toBeLessThanOrEqual(limit);
     const { most, looks } = await ledger.end();
     expect(most).toBe(limit);
     expect(looks).toBeGreaterThan(100);
-    // Nothing is held any more, in no scope.
+    // No capacity is in use any more, in no scope.
     const usage = Object.values(await reservations.usage());
     expect(usage.filter((used) => used && used.runs + used.processes + used.memoryMb !== 0)).toEqual([]);
     expect(await reservations.holders()).toEqual([]);
@@ -202,7 +206,11 @@ test(
 async function isOver(taskId: string) {
   const status = await service.call.status(taskId);
   const recovery = await service.call.ok('GET', `/api/agents/${taskId}/recovery`);
-  if (status.state !== 'ended') throw new Error(`${taskId} is ${status.state}`);
-  if (recovery?.nextAttemptId && recovery.attemptId === status.attemptId) throw new Error('a retry is due');
+  if (status.state !== 'ended') {
+    throw new Error(`${taskId} is ${status.state}`);
+  }
+  if (recovery?.nextAttemptId && recovery.attemptId === status.attemptId) {
+    throw new Error('a retry is due');
+  }
   return status;
 }

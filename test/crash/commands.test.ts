@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { findByEnvironment } from '../../platform/processes/identity';
 import { eventually } from '../../platform/testing/eventually';
 import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
-import { scriptAgent, type Answer } from '../support/caller';
-import { kill } from '../support/kill';
-import { persistently } from '../support/persistently';
-import { aRepository } from '../support/repository';
-import { startService, type Service } from '../support/service';
+import { type Answer, scriptAgent } from '../support/caller';
+import { aRepository } from '../support/git/repository';
+import { kill } from '../support/processes/kill';
+import { persistently } from '../support/processes/persistently';
+import { type Service, startService } from '../support/stack/service';
 import type { Launched } from './runs';
 
-/** A command as a caller sends it, and the answer once there is a definite one. */
+/** A command as a caller sends it, and the response once there is a definite one. */
 interface Said {
   taskId: string;
   attemptId: string;
@@ -51,13 +51,15 @@ const heardBy = (attemptId: string): string[] =>
     .filter((line) => line.startsWith(`${attemptId} `))
     .map((line) => line.slice(attemptId.length + 1));
 
-/** Sends it under its key until somebody says what became of it, as a caller does that may not lose it. */
+/** Sends it under its key until there is a definite response, as a caller does that may not lose it. */
 async function say(said: Said): Promise<void> {
   said.answer = await persistently(async () => {
     const { taskId, attemptId, verb, message } = said;
     const body = { attemptId, ...(message === undefined ? {} : { message }) };
     const answer = await service.call.post(`/api/agents/${taskId}/${verb}`, body, { 'x-idempotency-key': said.key });
-    if (answer.status >= 500) throw new Error(`${said.key}: ${answer.status}`);
+    if (answer.status >= 500) {
+      throw new Error(`${said.key}: ${answer.status}`);
+    }
     return answer;
   });
 }
@@ -121,7 +123,9 @@ describe.each([
       const agents = await Promise.all(
         launched.map(({ attemptId }) => findByEnvironment('BOARD_ATTEMPT_ID', attemptId)),
       );
-      for (const { pid } of agents.flat()) kill(pid);
+      for (const { pid } of agents.flat()) {
+        kill(pid);
+      }
     } else {
       process.kill(service.pids()[part]!, 'SIGKILL');
       writeFileSync(gate, '');
@@ -136,11 +140,13 @@ describe.each([
       expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_, position) => position + 1));
       expect(events.filter(({ kind }) => /^run\.(completed|failed|interrupted)$/.test(kind))).toHaveLength(1);
       expect(await findByEnvironment('BOARD_ATTEMPT_ID', attemptId)).toEqual([]);
-      for (const said of saids[index] ?? []) expectOnce(said, heardBy(attemptId), events);
+      for (const said of saids[index] ?? []) {
+        expectOnce(said, heardBy(attemptId), events);
+      }
     }
     expect(saids.flat().some(({ answer }) => answer?.body.delivered === true)).toBe(true);
 
-    // Asked again, also now, each is answered the same.
+    // Sent again, also now, each has the same response.
     for (const said of saids.flat()) {
       const first = said.answer;
       await say(said);
@@ -153,10 +159,10 @@ describe.each([
   });
 });
 
-/** An answer without what differs from request to request. */
+/** A response without what differs from request to request. */
 const comparable = (answer: Answer | undefined) => (answer?.status === 200 ? answer.body : answer?.body.code);
 
-/** The answer is definite and true: what was not delivered was not heard, and nothing was heard or told twice. */
+/** The response is definite and true: what was not delivered was not read, and nothing was read or recorded twice. */
 function expectOnce(said: Said, heard: string[], events: Answer['body'][]): void {
   const { answer } = said;
   const times = heard.filter((line) => line === asHeard(said)).length;
@@ -171,8 +177,12 @@ function expectOnce(said: Said, heard: string[], events: Answer['body'][]): void
   expect({ delivered, reason }).toEqual(
     delivered ? { delivered, reason: undefined } : { delivered, reason: expect.any(String) },
   );
-  if (!delivered && reason !== 'outcome-unknown') expect({ reason, times }).toEqual({ reason, times: 0 });
+  if (!delivered && reason !== 'outcome-unknown') {
+    expect({ reason, times }).toEqual({ reason, times: 0 });
+  }
   const told = events.filter(({ payload }) => payload.commandId === commandId);
   expect(told.length).toBeLessThanOrEqual(1);
-  if (delivered) expect(told).toHaveLength(1);
+  if (delivered) {
+    expect(told).toHaveLength(1);
+  }
 }

@@ -1,12 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
 import { eventually } from '../../platform/testing/eventually';
+import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
 import { scriptAgent } from '../support/caller';
-import { aRepository, git } from '../support/repository';
-import { startService, type Service } from '../support/service';
-import { allEnded, expectNothingLostOrDoubled, launchAll, working, type Launched } from './runs';
+import { aRepository, git } from '../support/git/repository';
+import { type Service, startService } from '../support/stack/service';
+import { allEnded, expectNothingLostOrDoubled, launchAll, type Launched, working } from './runs';
 
 const runs = 10;
 
@@ -49,15 +49,18 @@ describe.each(['worker', 'api', 'temporal'])('kill -9 of the %s during ten concu
     const retried = (
       await Promise.all(launched.map(({ taskId }) => service.call.ok('GET', `/api/agents/${taskId}/recovery`)))
     ).filter(Boolean);
-    if (part !== 'worker') expect(retried).toEqual([]);
-    else {
+    if (part !== 'worker') {
+      expect(retried).toEqual([]);
+    } else {
       expect(retried.length).toBeGreaterThan(0);
       let preserved = 0;
       for (const recovery of retried) {
         expect(recovery).toMatchObject({ action: 'retry', state: 'launched', failureClass: 'transient-transport' });
         const page = await service.call.events(recovery.taskId, recovery.attemptId);
-        // An attempt that had told of its first step had written a file.
-        if (!page.some(({ kind }) => kind === 'progress')) continue;
+        // An attempt that had reported its first step had written a file.
+        if (!page.some(({ kind }) => kind === 'progress')) {
+          continue;
+        }
         preserved += 1;
         const { preservedRef } = page.at(-1).payload;
         expect(preservedRef).toBe(`refs/board/attempts/${recovery.attemptId}`);

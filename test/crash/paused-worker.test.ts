@@ -1,14 +1,15 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { RunningPart } from '../../platform/processes/part';
+import type { RunningPart } from '../../platform/processes/parts/part';
 import { eventually } from '../../platform/testing/eventually';
 import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
 import { scriptAgent } from '../support/caller';
-import { kill } from '../support/kill';
-import { isStopped, pausePoints, type PausePoints } from '../support/pause-points';
-import { aRepository, git } from '../support/repository';
-import { partEnvironment, soonAgain, startService, type Service } from '../support/service';
-import { startWorkerProcess } from '../support/worker-process';
+import { aRepository, git } from '../support/git/repository';
+import { kill } from '../support/processes/kill';
+import { isStopped, type PausePoints, pausePoints } from '../support/processes/pause-points';
+import { partEnvironment, type Service, soonAgain, startService } from '../support/stack/service';
+import { shortPolls } from '../support/stack/short-polls';
+import { startWorkerProcess } from '../support/stack/worker-process';
 import { allEnded } from './runs';
 
 /** A line that an agent wrote about itself. */
@@ -23,10 +24,11 @@ let files: TempDir;
 let ledgerFile: string;
 let repository: string;
 let points: PausePoints;
+let polls: { PATH: string };
 let service: Service;
 const beside: RunningPart[] = [];
 const workers = (): number[] => [service.pids().worker!, ...beside.map(({ pid }) => pid)];
-/** What each task has come to, which nothing may change. */
+/** The outcome of each task, which nothing may change. */
 const settled: { taskId: string; state: unknown }[] = [];
 
 beforeAll(async () => {
@@ -34,6 +36,7 @@ beforeAll(async () => {
   ledgerFile = join(files.path, 'ledger');
   writeFileSync(ledgerFile, '');
   points = await pausePoints(files.path);
+  polls = await shortPolls(files.path);
   service = await startService(settings(), { restart: soonAgain });
   repository = await aRepository(files.path);
   await service.call.addRepository('sample', repository);
@@ -47,23 +50,26 @@ beforeAll(async () => {
 });
 afterEach(() => points.clear());
 afterAll(async () => {
-  for (const { pid } of beside) kill(pid);
+  for (const { pid } of beside) {
+    kill(pid);
+  }
   await service.close();
   await files.remove();
 });
 
-/** Where a worker may be paused in a run that goes on without it. */
+/** Where a worker may be paused in a run that continues without it. */
 const runPoints: Record<string, RegExp> = {
   prepared: /^git .*update-ref .*refs\/board\/baselines\//,
   dispatched: /^write .*\/envelopes\//,
   spawn: /^spawn /,
 };
 
-/** A minute each, because the server goes on handing tasks to the polls that a paused worker has open: only when asked for. */
+/** They take as long as the ones below: only when asked for. */
 const more = process.env.BOARD_PAUSE_POINTS === 'all' ? Object.keys(runPoints) : [];
 
 const settings = () => ({
   ...points.environment,
+  ...polls,
   LEDGER: ledgerFile,
   BOARD_HEARTBEAT_TIMEOUT_MS: '2000',
   BOARD_CHECKPOINT_INTERVAL_MS: '200',
@@ -145,17 +151,19 @@ async function expectOneStory(taskId: string) {
   return state;
 }
 
-/** Wakes whoever is late, and expects everything to stay as the run that went on has left it. */
+/** Wakes the late processes, and expects everything to stay as the resumed run has left it. */
 async function wake(taskId: string, point: string, ...pids: number[]): Promise<void> {
   const state = await expectOneStory(taskId);
-  for (const pid of pids) signal(pid, 'SIGCONT');
+  for (const pid of pids) {
+    signal(pid, 'SIGCONT');
+  }
   await points.done(point);
   await eventually(() => expect(pids.filter(isStopped)).toEqual([]));
   expect(await expectOneStory(taskId)).toEqual(state);
   settled.push({ taskId, state });
 }
 
-/** A run may go on without a retry, or need one; it is done either way, and by the other worker. */
+/** A run may continue without a retry, or need one; it is done either way, and by the other worker. */
 async function pausedAt(name: string): Promise<void> {
   await points.arm(name, runPoints[name]!);
   const taskId = await launch('work');
@@ -168,7 +176,7 @@ describe('with two workers', () => {
   it('one that is paused before it resets the branch of a lost attempt touches nothing of the next run', async () => {
     const taskId = await launch('halting');
     await eventually(() => expect(ledger(taskId).map(({ what }) => what)).toContain('halted'));
-    // Its agent goes on and prints meanwhile.
+    // Its agent continues and prints meanwhile.
     await points.arm('working', /^git .*refs\/board\/checkpoints\//);
     const supervisor = await points.reached('working');
     await points.arm('branch', /^git .*update-ref .*refs\/heads\//);
@@ -180,8 +188,9 @@ describe('with two workers', () => {
     await wake(taskId, 'branch', late);
   });
 
-  for (const name of more)
+  for (const name of more) {
     it(`one that is paused at ${name} leaves the run that the other has brought to its end`, () => pausedAt(name));
+  }
 });
 
 describe('with three workers', () => {
@@ -202,7 +211,11 @@ describe('with three workers', () => {
 
 it('is the same in the end, and every worker lives and takes runs', async () => {
   const runs = await Promise.all(workers().map(() => launch('work')));
-  for (const taskId of runs) expect((await ended(taskId)).attempt.completion.status).toBe('success');
-  for (const { taskId, state } of settled) expect(await expectOneStory(taskId)).toEqual(state);
+  for (const taskId of runs) {
+    expect((await ended(taskId)).attempt.completion.status).toBe('success');
+  }
+  for (const { taskId, state } of settled) {
+    expect(await expectOneStory(taskId)).toEqual(state);
+  }
   expect(settled.length).toBeGreaterThan(0);
 });

@@ -5,9 +5,9 @@ import { findByEnvironment } from '../../platform/processes/identity';
 import { eventually } from '../../platform/testing/eventually';
 import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
 import { scriptAgent } from '../support/caller';
-import { kill as killProcess } from '../support/kill';
-import { aRepository } from '../support/repository';
-import { startService, type Service } from '../support/service';
+import { aRepository } from '../support/git/repository';
+import { kill as killProcess } from '../support/processes/kill';
+import { type Service, startService } from '../support/stack/service';
 import { allEnded, expectNothingLostOrDoubled, launchAll, type Launched } from './runs';
 
 let files: TempDir;
@@ -33,7 +33,7 @@ afterAll(async () => {
   await files.remove();
 });
 
-/** The agents of this type go on until the file is there. */
+/** The agents of this type work until the file is there. */
 const gate = (type: string): string => join(files.path, `gate-${type}`);
 
 const kill = (part: string): void => void process.kill(service.pids()[part]!, 'SIGKILL');
@@ -54,7 +54,7 @@ const allWorking = (launched: readonly Launched[]): Promise<void> =>
     { everyMs: 50 },
   );
 
-/** Each run went on with the one process it began with, and nothing is left of that. */
+/** Each run continued with the one process it began with, and nothing is left of that. */
 async function expectGoneOnWith(launched: readonly Launched[]): Promise<void> {
   for (const { taskId, attemptId } of launched) {
     expect((await service.call.status(taskId)).attemptId).toBe(attemptId);
@@ -81,7 +81,9 @@ test('kill -9 of the worker, then of everything: agents are gone on with, in the
   await eventually(async () => expect(await Promise.all(launched.map(recoveredIn))).toEqual(launched.map(() => 1)), {
     everyMs: 50,
   });
-  for (const part of ['worker', 'temporal', 'api']) kill(part);
+  for (const part of ['worker', 'temporal', 'api']) {
+    kill(part);
+  }
   writeFileSync(gate('killed'), '');
   await allEnded(service, launched);
   await expectNothingLostOrDoubled(service, witness, launched);
@@ -126,12 +128,14 @@ test('an agent that has asked, and one that ends, while no worker is there', asy
   expect(left(asks).filter((line) => line.startsWith('applied'))).toHaveLength(1);
 });
 
-/** Ends an agent and its holder at once, so that nobody writes down how it ended. */
+/** Ends an agent and its holder at once, so that its end is not recorded. */
 const killUnnoticed = ({ attemptId }: Launched): Promise<void> =>
   eventually(async () => {
     const processes = await findByEnvironment('BOARD_ATTEMPT_ID', attemptId);
     // The holder leads their group; of the others there is none of that name.
-    for (const { pid } of processes) killProcess(-pid);
+    for (const { pid } of processes) {
+      killProcess(-pid);
+    }
     expect(processes).toEqual([]);
   });
 
@@ -147,7 +151,9 @@ test('with an empty Temporal agents are gone on with once more, and one that has
     everyMs: 50,
   });
   const before = await Promise.all(outlives.map(({ taskId }) => service.call.status(taskId)));
-  for (const part of ['temporal', 'worker']) kill(part);
+  for (const part of ['temporal', 'worker']) {
+    kill(part);
+  }
   service = await service.restart(async (dataDir) => {
     await killUnnoticed(dies[0]!);
     await rm(join(dataDir, 'temporal'), { recursive: true });
@@ -156,7 +162,7 @@ test('with an empty Temporal agents are gone on with once more, and one that has
     async () => {
       for (const [index, run] of outlives.entries()) {
         expect(await recoveredIn(run)).toBeGreaterThanOrEqual(2);
-        // It works on where it was, and is told of.
+        // It continues where it was, and its events are recorded.
         expect((await service.call.status(run.taskId)).lastSequence).toBeGreaterThan(before[index].lastSequence + 1);
       }
     },

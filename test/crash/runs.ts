@@ -3,17 +3,17 @@ import { inspect } from 'node:util';
 import { findByEnvironment } from '../../platform/processes/identity';
 import { eventually } from '../../platform/testing/eventually';
 import type { Answer } from '../support/caller';
-import { persistently } from '../support/persistently';
-import { git } from '../support/repository';
-import type { Service } from '../support/service';
+import { git } from '../support/git/repository';
+import { persistently } from '../support/processes/persistently';
+import type { Service } from '../support/stack/service';
 
-/** A launch that was answered. */
+/** A launch that has a response. */
 export interface Launched {
   taskId: string;
   attemptId: string;
 }
 
-/** Starts runs at once, each under an idempotency key; `launched` grows as they are answered. */
+/** Starts runs at once, each under an idempotency key; `launched` grows with the responses. */
 export async function launchAll(
   { call }: Service,
   runs: number,
@@ -31,7 +31,7 @@ export async function launchAll(
   );
 }
 
-/** Waits until three of the runs have told of their first step. */
+/** Waits until three of the runs have reported their first step. */
 export function working({ call }: Service, launched: Launched[]): Promise<void> {
   return eventually(
     async () => {
@@ -50,11 +50,17 @@ export function allEnded({ call }: Service, launched: Launched[]): Promise<Answe
         async () => {
           const status = await call.status(taskId);
           const recovery = await call.ok('GET', `/api/agents/${taskId}/recovery`);
-          if (status.state !== 'ended') throw new Error(`${taskId} is ${status.state}`);
-          if (recovery?.nextAttemptId && recovery.attemptId === status.attemptId) throw new Error('a retry is due');
-          // What failed or was lost is first told as ended, and then what follows from it.
+          if (status.state !== 'ended') {
+            throw new Error(`${taskId} is ${status.state}`);
+          }
+          if (recovery?.nextAttemptId && recovery.attemptId === status.attemptId) {
+            throw new Error('a retry is due');
+          }
+          // What failed or was lost is first recorded as ended, and then what follows from it.
           const failed = status.attempt?.completion?.status !== 'success';
-          if (failed && recovery?.attemptId !== status.attemptId) throw new Error('nobody has decided what follows');
+          if (failed && recovery?.attemptId !== status.attemptId) {
+            throw new Error('nobody has decided what follows');
+          }
           return status;
         },
         { everyMs: 200 },
@@ -63,7 +69,7 @@ export function allEnded({ call }: Service, launched: Launched[]): Promise<Answe
   );
 }
 
-/** What must hold of every run whatever was killed: ended once, told without gap or repetition, dispatched once. */
+/** What must hold of every run whatever was killed: ended once, recorded without gap or repetition, dispatched once. */
 export async function expectNothingLostOrDoubled(
   service: Service,
   witness: string,
@@ -77,14 +83,16 @@ export async function expectNothingLostOrDoubled(
 
   for (const { taskId, attemptId } of launched) {
     const status = await service.call.status(taskId);
-    if (status.attempt.completion.status !== 'success') throw new Error(await whyItFailed(service, taskId));
+    if (status.attempt.completion.status !== 'success') {
+      throw new Error(await whyItFailed(service, taskId));
+    }
     for (const id of new Set([attemptId, status.attemptId])) {
       const events = await service.call.events(taskId, id);
       expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_, index) => index + 1));
       expect(new Set(events.map(({ eventId }) => eventId)).size).toBe(events.length);
       const ends = events.filter(({ kind }) => ['run.completed', 'run.failed', 'run.interrupted'].includes(kind));
       expect(ends).toHaveLength(1);
-      // An attempt whose worker died between the spawn and its record was dispatched, and never told as started.
+      // An attempt whose worker died between the spawn and its record was dispatched, and never recorded as started.
       const started = events.filter(({ kind }) => kind === 'run.started').length;
       expect(id === status.attemptId ? [1] : [0, 1]).toContain(started);
       expect(await findByEnvironment('BOARD_ATTEMPT_ID', id)).toEqual([]);
@@ -98,7 +106,7 @@ export async function expectNothingLostOrDoubled(
   }
 }
 
-/** What a run that should have succeeded tells of itself. */
+/** The record of a run that should have succeeded. */
 async function whyItFailed({ call }: Service, taskId: string): Promise<string> {
   const { attempt } = await call.status(taskId);
   const recovery = await call.ok('GET', `/api/agents/${taskId}/recovery`);

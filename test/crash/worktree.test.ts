@@ -3,10 +3,10 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { eventually } from '../../platform/testing/eventually';
 import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
-import { gitBreakpoints, type GitBreakpoints } from '../support/git-breakpoints';
-import { aRemoteRepository, commitIn, type RemoteRepository } from '../support/remote-repository';
-import { git } from '../support/repository';
-import { startService, type Service } from '../support/service';
+import { type GitBreakpoints, gitBreakpoints } from '../support/git/git-breakpoints';
+import { aRemoteRepository, commitIn, type RemoteRepository } from '../support/git/remote-repository';
+import { git } from '../support/git/repository';
+import { type Service, startService } from '../support/stack/service';
 
 /** Where an operation is killed: the git command it stands at, in the repository or the worktree of its task. */
 interface Point {
@@ -120,12 +120,16 @@ describe.each(['the worker', "the worker, and Temporal's database is lost"])('ki
 
   function ask({ point, taskId }: Case) {
     const { call } = service;
-    if (point.operation === 'create') return call.post(url(taskId));
-    if (point.operation === 'cleanup') return call.send('DELETE', url(taskId));
+    if (point.operation === 'create') {
+      return call.post(url(taskId));
+    }
+    if (point.operation === 'cleanup') {
+      return call.send('DELETE', url(taskId));
+    }
     return call.post(url(taskId, `/${point.operation}`));
   }
 
-  /** What the repository has to look like after the operation, however it was interrupted. */
+  /** The state of the repository after the operation, however it was interrupted. */
   async function expectDone({ point, shop, path, branch, work, base }: Case): Promise<void> {
     const head = (ref: string) => git(shop.path, 'rev-parse', ref);
     switch (point.operation) {
@@ -156,7 +160,9 @@ describe.each(['the worker', "the worker, and Temporal's database is lost"])('ki
       const rest = await eventually(
         async () => {
           const status = await service.call.ok('GET', url(at.taskId));
-          if (!['ready', 'removed'].includes(status.state)) throw new Error(`it is ${status.state}`);
+          if (!['ready', 'removed'].includes(status.state)) {
+            throw new Error(`it is ${status.state}`);
+          }
           return status;
         },
         { everyMs: 200 },

@@ -1,16 +1,7 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import manifest from '../../package.json';
-
-const root = resolve(__dirname, '../..');
-const under = (folder: string): string[] =>
-  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.md'))
-    .map((name) => join(folder, name));
-const pages = ['README.md', 'CHANGELOG.md', 'SECURITY.md', 'CONTRIBUTING.md', ...under('docs'), ...under('examples')];
-const read = (page: string): string => readFileSync(join(root, page), 'utf8');
-
-const withoutCode = (text: string): string => text.replace(/```[^]*?```/g, '');
+import { docsPages, linksOf, pages, read, root, targetOf, withoutCode } from './pages';
 
 /** The anchors of a page's headings, as GitHub and most renderers make them. */
 function anchorsOf(page: string): string[] {
@@ -23,17 +14,11 @@ function anchorsOf(page: string): string[] {
   );
 }
 
-/** Targets of links that stay within the project. */
-const linksOf = (page: string): string[] =>
-  [...withoutCode(read(page)).matchAll(/\]\(([^)\s]+)\)/g)]
-    .map(([, target = '']) => target)
-    .filter((target) => !/^[a-z]+:/.test(target));
-
 describe.each(pages)('%s', (page) => {
   it('has links that lead somewhere', () => {
-    const broken = linksOf(page).filter((target) => {
-      const [path = '', anchor] = target.split('#');
-      const linked = path === '' ? page : relative(root, resolve(root, dirname(page), path));
+    const broken = linksOf(page).filter((link) => {
+      const linked = targetOf(page, link);
+      const [, anchor] = link.target.split('#');
       return !existsSync(join(root, linked)) || (anchor !== undefined && !anchorsOf(linked).includes(anchor));
     });
     expect(broken).toEqual([]);
@@ -48,14 +33,22 @@ describe.each(pages)('%s', (page) => {
   });
 });
 
-it('every page is reachable from the README', () => {
-  const linked = new Set(linksOf('README.md').map((target) => target.split('#')[0]));
-  expect(under('docs').filter((page) => !linked.has(page))).toEqual([]);
+it('every page is reachable by following links from the README', () => {
+  const reached = new Set(['README.md']);
+  // A set is iterated with what is added to it meanwhile.
+  for (const page of reached) {
+    if (page.endsWith('.md')) {
+      for (const link of linksOf(page)) {
+        reached.add(targetOf(page, link));
+      }
+    }
+  }
+  expect(docsPages.filter((page) => !reached.has(page))).toEqual([]);
 });
 
 it('the tests that the page on security quotes are there', () => {
-  const page = read('docs/security.md');
-  const files = new Map([...page.matchAll(/^\[([\w-]+)\]: \.\.\/(\S+)$/gm)].map(([, name, file]) => [name, file]));
+  const page = read('docs/operate/security.md');
+  const files = new Map([...page.matchAll(/^\[([\w-]+)\]: (?:\.\.\/)+(\S+)$/gm)].map(([, name, file]) => [name, file]));
   const references = [...page.matchAll(/(?:"([^"]+)" )?\[([\w-]+)\](?![(:\[])/g)];
   const missing = references.filter(([, title = '', name]) => {
     const file = files.get(name);

@@ -1,16 +1,16 @@
 import { join } from 'node:path';
-import type { AdmissionControl } from '../../activities/admission-control/dependencies';
+import type { AdmissionControl } from '../../activities/agent-run/admission/dependencies';
 import { createLog } from '../../platform/log/log';
 import { makeTempDir } from '../../platform/testing/temp-dir';
-import { createAdmissionRequestStore } from '../../stores/admission-request-store';
-import { createQueueStore } from '../../stores/queue-store';
-import { createReservationStore } from '../../stores/reservation-store';
-import { createSettingsStore } from '../../stores/settings-store';
+import { createTraceStore } from '../../stores/governance/trace-store';
+import { createAdmissionRequestStore } from '../../stores/runs/admission/admission-request-store';
+import { createQueueStore } from '../../stores/runs/admission/queue-store';
+import { createReservationStore } from '../../stores/runs/admission/reservation-store';
+import { createTreeStore } from '../../stores/runs/admission/tree-store';
+import { createSettingsStore } from '../../stores/settings/settings-store';
 import { openSqlite } from '../../stores/sqlite/database';
-import { createTelemetryStore } from '../../stores/telemetry-store';
-import { createTraceStore } from '../../stores/trace-store';
-import { createTreeStore } from '../../stores/tree-store';
-import { interleaving, type Interleaving } from './interleaving';
+import { createTelemetryStore } from '../../stores/system/telemetry-store';
+import { type Interleaving, interleaving } from './interleaving';
 
 export const log = createLog({ name: 'test', level: 'silent' });
 
@@ -18,7 +18,7 @@ export const log = createLog({ name: 'test', level: 'silent' });
 export interface AdmissionFixture {
   db: Interleaving;
   control: AdmissionControl;
-  /** What the hosts say of themselves. */
+  /** What the hosts report of themselves. */
   host: { takesWork: boolean; runs: number | undefined };
   woken: string[];
   close(): Promise<void>;

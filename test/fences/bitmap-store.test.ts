@@ -1,5 +1,5 @@
-import { mkdir, readdir, rm } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
+import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
 import { answerJson } from '../../services/bitmap/answers/json';
@@ -17,7 +17,9 @@ beforeEach(async () => {
   failures = [];
 });
 afterEach(async () => {
-  for (const store of opened.splice(0)) await store.close().catch(() => undefined);
+  for (const store of opened.splice(0)) {
+    await store.close().catch(() => undefined);
+  }
   await dir.remove();
 });
 
@@ -63,7 +65,9 @@ describe('a snapshot that cannot be written', () => {
     await store.checkpoint();
     expect(await names(isSegment)).toHaveLength(1);
     // Without any log the snapshots alone have everything.
-    for (const segment of await names(isSegment)) await rm(join(dir.path, segment));
+    for (const segment of await names(isSegment)) {
+      await rm(join(dir.path, segment));
+    }
     const again = await open();
     expect(run(again, 'Row(n=7)')).toContain('[1,2]');
   });
@@ -80,7 +84,9 @@ describe('a snapshot that cannot be written', () => {
     await failing;
     await rm(obstacle, { recursive: true });
     await store.checkpoint();
-    for (const segment of await names(isSegment)) await rm(join(dir.path, segment));
+    for (const segment of await names(isSegment)) {
+      await rm(join(dir.path, segment));
+    }
     expect(run(await open(), 'Row(n=7)')).toContain('[1,2,3]');
   });
 
@@ -95,7 +101,7 @@ describe('a snapshot that cannot be written', () => {
     expect(failures).toHaveLength(1);
     expect(await names(isSnapshotName)).toEqual(before);
     expect(before).toContain(snapshotName(field));
-    // Whoever starts again finds what was answered, and nothing that was not.
+    // A restart finds what was acknowledged, and nothing that was not.
     expect(run(await open(), 'Row(n=7)')).toContain('[1]');
   });
 });

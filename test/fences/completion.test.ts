@@ -1,18 +1,23 @@
-import { createCompletionActivities, type CompletionDependencies, type FinishInput } from '../../activities/completion';
-import type { LaunchOutcome, LaunchRefusal } from '../../contracts/launch';
-import { createActiveRunStore } from '../../stores/active-run-store';
+import {
+  type CompletionDependencies,
+  createCompletionActivities,
+  type FinishInput,
+} from '../../activities/agent-run/completion/activities';
+import type { Refusal } from '../../contracts/refusal';
+import type { LaunchOutcome } from '../../contracts/runs/launch/launch';
+import { sampleRequest } from '../../domain/admission/sample-request';
 import { MessageProofError } from '../../platform/crypto/message-proof';
-import { createAttemptStore, type AttemptRecord } from '../../stores/attempt-store';
-import { createClaimStore } from '../../stores/claim-store';
-import { createPhaseStore } from '../../stores/phase-store';
-import { createFeedStore } from '../../stores/feed-store';
-import { createRecoveryStore } from '../../stores/recovery-store';
-import { createRunEventStore } from '../../stores/run-event-store';
-import { createTelemetryStore } from '../../stores/telemetry-store';
-import { createWorktreeStore } from '../../stores/worktree-store';
-import { sampleRequest } from '../../runs/admission/sample-request';
-import { actor, boardHarness, type BoardHarness } from '../stores/board-files/harness';
-import { admissionFixture, type AdmissionFixture } from './admission-fixture';
+import { createActiveRunStore } from '../../stores/runs/admission/active-run-store';
+import { type AttemptRecord, createAttemptStore } from '../../stores/runs/attempt-store';
+import { createClaimStore } from '../../stores/runs/claim-store';
+import { createRunEventStore } from '../../stores/runs/event-store';
+import { createPhaseStore } from '../../stores/runs/phase-store';
+import { createRecoveryStore } from '../../stores/runs/recovery-store';
+import { createWorktreeStore } from '../../stores/runs/workspaces/worktree-store';
+import { createFeedStore } from '../../stores/system/feed-store';
+import { createTelemetryStore } from '../../stores/system/telemetry-store';
+import { actor, type BoardHarness, boardHarness } from '../stores/board-files/harness';
+import { type AdmissionFixture, admissionFixture } from './admission-fixture';
 import { Crash, crash } from './interleaving';
 import { aClaim, anAttempt, at, aWorktree } from './records';
 
@@ -185,7 +190,9 @@ describe('the end of a run', () => {
     expect(await finish({ ending: { by: 'timeout', afterMs: 90_000 } })).toMatchObject({ status });
     const { harness, summary } = await completed();
     expect(harness.ended).toBe(limit === undefined ? 'exit' : 'timeout');
-    if (limit !== undefined) expect(summary).toContain(`longer than ${limit} and`);
+    if (limit !== undefined) {
+      expect(summary).toContain(`longer than ${limit} and`);
+    }
   });
 
   it('keeps the limit of the host also when the run says that the agent has ended', async () => {
@@ -357,7 +364,7 @@ describe('a start', () => {
 });
 
 describe('a launch that is refused after its admission', () => {
-  const launch = { status: 'refused', code: 'X', message: 'no' } as unknown as LaunchRefusal;
+  const launch = { status: 'refused', code: 'X', message: 'no' } as unknown as Refusal;
 
   it('gives everything back and is refused, once', async () => {
     await aRun({ state: 'admitted' });

@@ -1,12 +1,12 @@
-import { confirmDispatch, type ConfirmDependencies } from '../../activities/admission-control/confirm';
-import type { AgentConfig } from '../../contracts/agent-config';
-import { policiesOf } from '../../runs/admission/capacity';
-import type { AdmissionRequest } from '../../runs/admission/request';
-import { sampleRequest } from '../../runs/admission/sample-request';
-import { launchedAgent } from '../../runs/launch-options';
-import { createActiveRunStore, type ActiveRunStore } from '../../stores/active-run-store';
-import { createAttemptStore, type AttemptRecord, type AttemptStore } from '../../stores/attempt-store';
-import { admissionFixture, type AdmissionFixture } from './admission-fixture';
+import { type ConfirmDependencies, confirmDispatch } from '../../activities/agent-run/admission/confirm';
+import type { AgentConfig } from '../../contracts/settings/agent-config';
+import { policiesOf } from '../../domain/admission/capacity';
+import type { AdmissionRequest } from '../../domain/admission/request';
+import { sampleRequest } from '../../domain/admission/sample-request';
+import { launchedAgent } from '../../domain/launch-options';
+import { type ActiveRunStore, createActiveRunStore } from '../../stores/runs/admission/active-run-store';
+import { type AttemptRecord, type AttemptStore, createAttemptStore } from '../../stores/runs/attempt-store';
+import { type AdmissionFixture, admissionFixture } from './admission-fixture';
 import { anAttempt, at, taskId } from './records';
 
 const id = 'attempt_fence000001';
@@ -136,7 +136,7 @@ it.each(drifts)('refuses a launch when %s', async (_, code, drift) => {
   await drift();
   expect(await confirm()).toMatchObject({ turn: 'refused', launch: { code, status: 'refused' } });
   expect(await fixture.control.queue.get(id)).toMatchObject({ state: 'terminal', outcome: { code } });
-  // Asked again, because its answer was lost, it answers the same.
+  // Sent again, because its response was lost, it returns the same.
   expect(await confirm()).toMatchObject({ turn: 'refused', launch: { code } });
 });
 
@@ -223,7 +223,7 @@ it.each([
 });
 
 it.each([
-  ['its reservation has lapsed', () => fixture.control.reservations.giveBack(id, now)],
+  ['its reservation has lapsed', () => fixture.control.reservations.releaseForRequeue(id, now)],
   ['its host is away', () => (fixture.host.takesWork = false)],
 ])('puts a launch back when %s, and holds nothing for it', async (_, lapse) => {
   await leased();

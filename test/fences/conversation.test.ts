@@ -1,9 +1,9 @@
-import type { Routes } from '../../platform/http/routes';
-import { conversationRoutes } from '../../api/runs/conversation';
-import type { RunsContext } from '../../api/runs/context';
-import { runtimeManifest } from '../../runs/capabilities';
-import { providerDigest } from '../../runs/integrity';
-import type { AttemptRecord } from '../../stores/attempt-store';
+import type { WorkflowContext } from '../../api/context';
+import { conversationRoutes } from '../../api/runs/conversation/routes';
+import { runtimeManifest } from '../../domain/capabilities';
+import { providerDigest } from '../../domain/integrity';
+import type { Routes } from '../../platform/http/routing/routes';
+import type { AttemptRecord } from '../../stores/runs/attempt-store';
 import { aCompletion, anAttempt, at, taskId } from './records';
 
 const id = 'attempt_fence000001';
@@ -17,7 +17,7 @@ const manifest = withCapabilities([...others, { ...others[0]!, id: 'run.resume',
 const completion = { ...aCompletion('done'), claims: { continuation: { kind: 'session', id: 's' } } };
 const ended = { state: 'ended', completion, providerRuntimeManifest: manifest } as unknown as Partial<AttemptRecord>;
 
-/** Asks to go on with the session of an attempt; what is beyond the refusals of that is not there. */
+/** Requests to continue the session of an attempt; what is beyond the refusals of that is not there. */
 function resume(record: Partial<AttemptRecord>, agents: { type: string; provider: string }[]): Promise<unknown> {
   const handlers = new Map<string, (request: object) => Promise<unknown>>();
   const routes = { add: ({ path }: { path: string }, handler: never) => void handlers.set(path, handler) };
@@ -27,7 +27,7 @@ function resume(record: Partial<AttemptRecord>, agents: { type: string; provider
     launches: { find: async () => undefined },
     launch: () => Promise.reject(new Error('launched')),
   };
-  conversationRoutes(routes as unknown as Routes, context as unknown as RunsContext);
+  conversationRoutes(routes as unknown as Routes, context as unknown as WorkflowContext);
   return handlers.get('/agents/:taskId/conversation/resume')!({
     params: { taskId },
     body: { sourceAttemptId: id, message: 'Go on.' },

@@ -1,15 +1,15 @@
 import { asyncLocalStorage, type Context } from '@temporalio/activity';
-import { createDispatchActivities, type DispatchDependencies } from '../../activities/dispatch';
+import { createDispatchActivities, type DispatchDependencies } from '../../activities/agent-run/dispatch/activities';
+import type { WorktreeHostDependencies } from '../../activities/worktree/dependencies';
 import { createWorktreeFences } from '../../activities/worktree/fences';
 import { step } from '../../activities/worktree/step';
-import type { WorktreeHostDependencies } from '../../activities/worktree/dependencies';
+import { sampleRequest } from '../../domain/admission/sample-request';
 import { identify } from '../../platform/processes/identity';
 import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
-import { sampleRequest } from '../../runs/admission/sample-request';
-import { createAttemptHandleStore } from '../../stores/attempt-handle-store';
-import { createAttemptStore, type AttemptRecord } from '../../stores/attempt-store';
-import { createWorktreeStore, type WorktreeStore } from '../../stores/worktree-store';
-import { admissionFixture, log, type AdmissionFixture } from './admission-fixture';
+import { createAttemptHandleStore } from '../../stores/runs/attempt-handle-store';
+import { type AttemptRecord, createAttemptStore } from '../../stores/runs/attempt-store';
+import { createWorktreeStore, type WorktreeStore } from '../../stores/runs/workspaces/worktree-store';
+import { type AdmissionFixture, admissionFixture, log } from './admission-fixture';
 import { aClaim, aCompletion, anAttempt, at, aWorktree, taskId } from './records';
 
 const id = 'attempt_fence000001';
@@ -57,7 +57,7 @@ afterEach(async () => {
   await fixture.close();
 });
 
-/** Runs an activity as a worker does, as far as the activity looks. */
+/** Runs an activity as a worker does, as far as the activity can see. */
 function asActivity<T>(work: () => Promise<T>): Promise<T> {
   const context = {
     info: { heartbeatTimeoutMs: 30_000 },

@@ -1,4 +1,4 @@
-import type { Collection, Database, Stored } from '../../stores/collection';
+import type { Collection, Database, Stored } from '../../stores/port/collection';
 
 type Method = 'insert' | 'get' | 'find' | 'findOneAndUpdate' | 'updateMany' | 'deleteMany';
 

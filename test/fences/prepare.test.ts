@@ -1,21 +1,24 @@
 import { asyncLocalStorage, type Context } from '@temporalio/activity';
-import { createCompletionActivities, type CompletionDependencies } from '../../activities/completion';
-import { createPrepareActivities, type PrepareDependencies } from '../../activities/prepare';
+import {
+  type CompletionDependencies,
+  createCompletionActivities,
+} from '../../activities/agent-run/completion/activities';
+import { createPrepareActivities, type PrepareDependencies } from '../../activities/agent-run/prepare/activities';
 import { createWorktreeFences } from '../../activities/worktree/fences';
 import { releaseLease, takeLease } from '../../activities/worktree/lease';
 import { recordIdentity } from '../../activities/worktree/replaced';
-import type { LaunchRefusal } from '../../contracts/launch';
+import type { Refusal } from '../../contracts/refusal';
+import { sampleRequest } from '../../domain/admission/sample-request';
 import { identifySelf } from '../../platform/processes/identity';
 import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
-import { sampleRequest } from '../../runs/admission/sample-request';
-import { createActiveRunStore } from '../../stores/active-run-store';
-import { createAttemptStore } from '../../stores/attempt-store';
-import { createWorktreeStore } from '../../stores/worktree-store';
-import { admissionFixture, type AdmissionFixture } from './admission-fixture';
+import { createActiveRunStore } from '../../stores/runs/admission/active-run-store';
+import { createAttemptStore } from '../../stores/runs/attempt-store';
+import { createWorktreeStore } from '../../stores/runs/workspaces/worktree-store';
+import { type AdmissionFixture, admissionFixture } from './admission-fixture';
 import { anAttempt, at, aWorktree, taskId } from './records';
 
 const [id, next] = ['attempt_fence000001', 'attempt_fence000002'] as const;
-const launch = { status: 'refused', code: 'HOST_UNAVAILABLE', message: 'no' } as unknown as LaunchRefusal;
+const launch = { status: 'refused', code: 'HOST_UNAVAILABLE', message: 'no' } as unknown as Refusal;
 const now = () => new Date(at(0));
 let fixture: AdmissionFixture;
 let dir: TempDir;

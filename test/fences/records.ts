@@ -1,8 +1,8 @@
-import { textDigest } from '../../runs/digest';
-import type { CompletionResult } from '../../contracts/completion';
-import type { AttemptRecord } from '../../stores/attempt-store';
-import type { TerminalClaim } from '../../runs/completion';
-import type { WorktreeRecord } from '../../stores/worktree-store';
+import type { CompletionResult } from '../../contracts/runs/completion';
+import type { TerminalClaim } from '../../domain/completion';
+import { textDigest } from '../../platform/json/digest';
+import type { AttemptRecord } from '../../stores/runs/attempt-store';
+import type { WorktreeRecord } from '../../stores/runs/workspaces/worktree-store';
 
 /** Moments of a test, in milliseconds after its beginning. */
 export const at = (ms: number): string => new Date(Date.parse('2026-01-01T00:00:00.000Z') + ms).toISOString();

@@ -6,9 +6,13 @@ import { createLog } from '../../platform/log/log';
 import { identifySelf } from '../../platform/processes/identity';
 import { holdsSequenceLock, takeSequenceLock } from '../../platform/processes/sequence-lock';
 import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
+import {
+  createWorktreeStore,
+  type WorktreeRecord,
+  type WorktreeStore,
+} from '../../stores/runs/workspaces/worktree-store';
 import { openSqlite } from '../../stores/sqlite/database';
-import { createWorktreeStore, type WorktreeRecord, type WorktreeStore } from '../../stores/worktree-store';
-import { interleaving, type Interleaving } from './interleaving';
+import { type Interleaving, interleaving } from './interleaving';
 import { at, aWorktree, taskId } from './records';
 
 let dir: TempDir;

@@ -1,13 +1,13 @@
-import { decideCapacity } from '../../activities/admission-control/decide';
-import { requireReservation } from '../../activities/admission-control/hold';
-import { createSchedulerActivities } from '../../activities/scheduler';
-import { hostKey, policiesOf } from '../../runs/admission/capacity';
-import type { AdmissionRequest } from '../../runs/admission/request';
-import type { Turn } from '../../runs/admission/schedule';
-import { sampleRequest } from '../../runs/admission/sample-request';
-import type { AttemptRecord } from '../../stores/attempt-store';
-import { reconcileReservations } from '../../worker/upkeep';
-import { admissionFixture, log, type AdmissionFixture } from './admission-fixture';
+import { createSchedulerActivities } from '../../activities/admission-scheduler/activities';
+import { decideCapacity } from '../../activities/agent-run/admission/decide';
+import { requireReservation } from '../../activities/agent-run/admission/hold';
+import { hostKey, policiesOf } from '../../domain/admission/capacity';
+import type { AdmissionRequest } from '../../domain/admission/request';
+import { sampleRequest } from '../../domain/admission/sample-request';
+import type { WorkspaceTurn } from '../../domain/admission/schedule';
+import type { AttemptRecord } from '../../stores/runs/attempt-store';
+import { reconcileReservations } from '../../worker/heartbeat';
+import { type AdmissionFixture, admissionFixture, log } from './admission-fixture';
 import { aCompletion, anAttempt, at } from './records';
 
 const id = 'attempt_fence000001';
@@ -16,7 +16,7 @@ const cancel = { keyHash: 'k', reason: 'enough', actor: 'ada', at: at(0) };
 let now = new Date(at(0));
 let fixture: AdmissionFixture;
 let record: AttemptRecord | undefined;
-/** What the runs were told, and whether they are there to hear it. */
+/** The messages to the runs, and whether the runs are there to receive them. */
 let told: string[];
 let stopped: string[];
 let isThere: boolean;
@@ -39,7 +39,7 @@ async function queued(fields: Partial<AdmissionRequest> = {}): Promise<Admission
   await control.queue.enqueue({ ...request, enqueuedAt: at(0), limitingKey: null, limitingPolicies: [] });
   return request;
 }
-const look = (turn?: Turn) =>
+const look = (turn?: WorkspaceTurn) =>
   createSchedulerActivities({
     admission: fixture.control,
     attempts: { get: async () => record },
@@ -142,7 +142,7 @@ describe('while every run slot is taken', () => {
 
   it('nobody is looked at, and whose turn it was stays so', async () => {
     const before = await entry();
-    const turn = { workspaceId: 'w', rootTaskId: 'r' } as unknown as Turn;
+    const turn = { workspaceId: 'w', rootTaskId: 'r' } as unknown as WorkspaceTurn;
     expect(await look(turn)).toEqual({ waiting: 1, turn });
     expect([told, await entry()]).toEqual([[], before]);
   });
@@ -176,7 +176,7 @@ describe('a launch that asks for capacity', () => {
       limitingPolicies: [{ scope: 'host' }],
     });
     expect(await holders()).toEqual([]);
-    // Without a queue nobody waits, and nobody is waited for.
+    // Without a queue no launch waits for another.
     await fixture.control.settings.patch({ admission: { queue: { enabled: false } } });
     const third = { attemptId: 'attempt_fence000006', nodeId: 'o', rootObjectiveId: 'p' };
     expect(await decide(third)).toEqual({ decision: 'held' });
@@ -292,7 +292,7 @@ describe('before a provider is called', () => {
     await fixture.control.reservations.reserve(request, [], now, 1_000);
     const { admission } = await fixture.control.settings.current();
     fixture.db.before('admission-reservations', 'findOneAndUpdate', async () => {
-      await fixture.control.reservations.giveBack(id, now);
+      await fixture.control.reservations.releaseForRequeue(id, now);
       const other = sampleRequest('attempt_fence000009');
       await fixture.control.reservations.reserve(other, policiesOf(admission, other), now, 60_000);
     });

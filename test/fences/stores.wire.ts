@@ -4,12 +4,16 @@ import { openMongo } from '../../stores/mongo/database';
 import { storeFences } from './stores';
 
 const server = process.env.MONGODB_URL;
-if (!server) throw new Error('Run these with `npm run test:mongo`, which sets MONGODB_URL.');
+if (!server) {
+  throw new Error('Run these with `npm run test:mongo`, which sets MONGODB_URL.');
+}
 const names: string[] = [];
 
 afterAll(async () => {
   const client = new MongoClient(server);
-  for (const name of names) await client.db(name).dropDatabase();
+  for (const name of names) {
+    await client.db(name).dropDatabase();
+  }
   await client.close();
 });
 

@@ -1,8 +1,8 @@
-import * as activities from '../../activities/task';
-import type { Task } from '../../contracts/task';
+import * as activities from '../../activities/agent-run/completion/task';
+import type { Task } from '../../contracts/tasks/task';
 import { AppError } from '../../platform/errors/app-error';
 import type { Board } from '../../stores/board-files/board';
-import { actor, boardHarness, type BoardHarness } from '../stores/board-files/harness';
+import { actor, type BoardHarness, boardHarness } from '../stores/board-files/harness';
 import { log } from './admission-fixture';
 import { aCompletion, anAttempt as attemptOf, at } from './records';
 
@@ -20,7 +20,7 @@ beforeEach(async () => {
 });
 afterEach(() => harness.close());
 
-/** Who has the task: whoever starts or ends, unless a test says otherwise. */
+/** The holder of the task: the run that starts or ends, unless a test sets another. */
 let holder: string | undefined;
 const deps = (fields: Partial<Board> = {}) => ({
   activeRuns: { holder: () => Promise.resolve(holder) },
@@ -143,7 +143,9 @@ it('a result that a ceremony holds back blocks the task, and says which', async 
         id,
         (current, location) => {
           const fields = change(current, location);
-          if (fields.status === 'done') throw required;
+          if (fields.status === 'done') {
+            throw required;
+          }
           return fields;
         },
         writer,

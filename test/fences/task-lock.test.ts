@@ -8,8 +8,8 @@ import {
   removeFile,
   replaceFile,
   sweepTemporaryFiles,
-} from '../../stores/board-files/durable-file';
-import { fingerprintOf, statOf } from '../../stores/board-files/read-task-file';
+} from '../../stores/board-files/format/durable-file';
+import { fingerprintOf, statOf } from '../../stores/board-files/format/read-task-file';
 import { actor, boardHarness } from '../stores/board-files/harness';
 
 let dir: TempDir;
@@ -85,8 +85,12 @@ describe('removing a file', () => {
 it('what dead processes left of writes is swept, and neither a young one nor a task', async () => {
   const left = (n: number) => `.a.md.${n}-0123456789ab.tmp`;
   const hourAgo = new Date(Date.now() - 3_600_000);
-  for (const name of [left(1), left(2), 'a.md']) await writeFile(path(name), 'x');
-  for (const name of [left(1), 'a.md']) utimesSync(path(name), hourAgo, hourAgo);
+  for (const name of [left(1), left(2), 'a.md']) {
+    await writeFile(path(name), 'x');
+  }
+  for (const name of [left(1), 'a.md']) {
+    utimesSync(path(name), hourAgo, hourAgo);
+  }
   await sweepTemporaryFiles(dir.path);
   expect((await readdir(dir.path)).sort()).toEqual([left(2), 'a.md']);
 });

@@ -7,7 +7,7 @@ import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
 
 const script = join(__dirname, '..', '..', 'scripts', 'check-dependencies.mjs');
 
-/** A registry that has these packages at 1.0.0, and answers audits with a status and these severities by package. */
+/** A registry that has these packages at 1.0.0, and responds to audits with a status and these severities by package. */
 let advisories: Record<string, string> = {};
 let auditStatus = 200;
 let registry: Server;
@@ -142,7 +142,9 @@ describe('advisories', () => {
     advisories = { left: severity };
     const { code, output } = await check(left({ dev: use === 'development' }));
     expect([code, output]).toEqual([expected, expect.any(String)]);
-    if (expected === 1) expect(output).toMatch(/left .*Runs what it is sent/);
+    if (expected === 1) {
+      expect(output).toMatch(/left .*Runs what it is sent/);
+    }
   });
 
   it.each([404, 405])('of a registry without audits (%d) are reported as not checked', async (status) => {

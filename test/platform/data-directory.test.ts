@@ -28,7 +28,9 @@ describe('the data directory', () => {
       await chmod(path, 0o755);
     }
     await symlink(outside, join(dataDir, 'tasks', 'link'));
-    for (const path of ['', 'worktrees', 'worktrees/task', 'tasks']) await chmod(join(dataDir, path), 0o777);
+    for (const path of ['', 'worktrees', 'worktrees/task', 'tasks']) {
+      await chmod(join(dataDir, path), 0o777);
+    }
     await openDataDirectory(dataDir);
     const modes = await Promise.all(['', 'tasks', 'tasks/a.md', 'worktrees', 'worktrees/task/run.sh'].map(modeOf));
     expect(modes).toEqual(['700', '700', '700', '700', '755']);

@@ -1,4 +1,4 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -29,7 +29,8 @@ beforeAll(async () => {
     await cp(join(root, 'scripts', name), join(project.path, 'scripts', name));
   }
   await symlink(join(root, 'node_modules'), join(project.path, 'node_modules'));
-  const compilerOptions = { module: 'node20', target: 'ES2023', rootDir: '.', outDir: 'dist', types: ['node'] };
+  const output = { module: 'node20', target: 'ES2023', rootDir: '.', outDir: 'dist' };
+  const compilerOptions = { ...output, types: ['node'], skipLibCheck: true };
   await write('tsconfig.build.json', JSON.stringify({ compilerOptions, include: ['scripts/*.ts'] }));
   await write('scripts/bundle-workflows.ts', 'export {};');
   await write('scripts/start.ts', program('first'));
@@ -50,7 +51,9 @@ describe('npm run dev', () => {
     });
     dev = child;
     let printed = '';
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (printed += String(chunk)));
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', (chunk: Buffer) => (printed += String(chunk)));
+    }
     await eventually(async () => expect(await noted()).toBe('first started\n'), { withinMs: 60_000 });
 
     await write('scripts/start.ts', 'const wrong: number = "text";');

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { nodePart } from '../../platform/processes/node-part';
-import type { RunningPart } from '../../platform/processes/part';
+import { nodePart } from '../../platform/processes/parts/node-part';
+import type { RunningPart } from '../../platform/processes/parts/part';
 import { eventually } from '../../platform/testing/eventually';
 import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
 import { testSettings } from '../support/settings';
@@ -48,7 +48,9 @@ async function start(name: keyof typeof servers): Promise<void> {
   void started.exited.then(() => (server.ended = true));
   await eventually(() => {
     const printed = readFileSync(output, 'utf8');
-    if (server.ended) throw new Error(printed);
+    if (server.ended) {
+      throw new Error(printed);
+    }
     expect(part.isReady()).toBe(true);
     server.url = /"url":"(http:[^"]+)"/.exec(printed)?.[1] ?? '';
     expect(server.url).not.toBe('');
@@ -68,7 +70,9 @@ describe.each(names)('the process of the %s', (name) => {
   const { probe, envelope } = servers[name];
   const server = () => {
     const found = running.get(name);
-    if (!found) throw new Error(`${name} was not started`);
+    if (!found) {
+      throw new Error(`${name} was not started`);
+    }
     return found;
   };
 

@@ -113,7 +113,9 @@ export function malformedAttempts(host: string, seed: number): Attempt[] {
   );
   const changed = Array.from({ length: 150 }, () => {
     const bytes = Buffer.from(whole[random(whole.length)] ?? '');
-    for (let changes = random(4) + 1; changes > 0; changes -= 1) bytes[random(bytes.length)] = random(256);
+    for (let changes = random(4) + 1; changes > 0; changes -= 1) {
+      bytes[random(bytes.length)] = random(256);
+    }
     return attempt(bytes);
   });
   const noise = Array.from({ length: 100 }, () =>
@@ -122,7 +124,7 @@ export function malformedAttempts(host: string, seed: number): Attempt[] {
   return [...fixed, ...cut, ...changed, ...noise];
 }
 
-/** Makes one attempt, and answers what came back before the connection ended. */
+/** Makes one attempt, and returns what came back before the connection ended. */
 export function makeAttempt(url: string, { bytes, ending }: Attempt): Promise<string> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve) => {
@@ -130,12 +132,15 @@ export function makeAttempt(url: string, { bytes, ending }: Attempt): Promise<st
     const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
     const limit = setTimeout(() => socket.resetAndDestroy(), longestReadMs);
     socket.once('connect', () => {
-      if (ending === 'half-close') socket.end(bytes);
-      else socket.write(bytes, () => ending === 'reset' && socket.resetAndDestroy());
+      if (ending === 'half-close') {
+        socket.end(bytes);
+      } else {
+        socket.write(bytes, () => ending === 'reset' && socket.resetAndDestroy());
+      }
     });
     socket.on('data', (chunk) => {
       received += chunk.toString('latin1');
-      // A refusal, and an answer of those here, comes in one piece.
+      // A refusal, and a response of those here, comes in one piece.
       socket.resetAndDestroy();
     });
     socket.on('end', () => socket.destroy());

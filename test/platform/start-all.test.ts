@@ -1,14 +1,14 @@
-import { createServer } from 'node:net';
 import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { EnvironmentError } from '../../platform/config/env';
-import { claimPort, PortInUseError } from '../../platform/processes/claim-port';
 import { DataDirectoryInUseError } from '../../platform/processes/data-directory';
 import { identify } from '../../platform/processes/identity';
-import { readRuntime } from '../../platform/temporal/runtime-file';
+import { claimPort, PortInUseError } from '../../platform/processes/parts/claim-port';
+import { readRuntime } from '../../platform/temporal/embedded/runtime-file';
 import { eventually } from '../../platform/testing/eventually';
 import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
-import { startAll, type RunningService, type StartOptions } from '../../scripts/start-all';
+import { type RunningService, startAll, type StartOptions } from '../../scripts/start-all';
 
 const environment = { PATH: process.env.PATH, HOME: process.env.HOME, BOARD_AUTH_ENABLED: 'false' };
 const freePorts = { api: 0 };
@@ -56,7 +56,9 @@ describe('the whole service', () => {
     const pids = Object.values(service.pids());
     await service.stop();
     expect(await service.ended).toBe(0);
-    for (const pid of pids) expect(await identify(pid)).toBeUndefined();
+    for (const pid of pids) {
+      expect(await identify(pid)).toBeUndefined();
+    }
     const { port } = new URL(service.apiUrl);
     await expect(claimPort(Number(port), 'BOARD_PORT')).resolves.toBe(Number(port));
   });
@@ -95,7 +97,9 @@ describe('a start that cannot succeed', () => {
     const rejected = expect(starting).rejects.toThrow('never mind');
     const { pid } = await eventually(async () => {
       const temporal = await readRuntime(dataDir);
-      if (!temporal) throw new Error('Temporal has not started yet');
+      if (!temporal) {
+        throw new Error('Temporal has not started yet');
+      }
       return temporal;
     });
     stopping.abort(new Error('never mind'));

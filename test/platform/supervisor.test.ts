@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { createLog } from '../../platform/log/log';
 import { backoffMs, failuresAfterServing } from '../../platform/processes/backoff';
 import { identify } from '../../platform/processes/identity';
-import { nodePart, type NodePart } from '../../platform/processes/node-part';
-import type { Part } from '../../platform/processes/part';
-import { supervise, type Supervision, usualRestart } from '../../platform/processes/supervisor';
+import { type NodePart, nodePart } from '../../platform/processes/parts/node-part';
+import type { Part } from '../../platform/processes/parts/part';
+import { supervise, type Supervision, usualRestart } from '../../platform/processes/parts/supervisor';
 import { eventually } from '../../platform/testing/eventually';
 import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
 
@@ -139,7 +139,7 @@ describe('the supervisor', () => {
     supervision = await supervise([slow], { log, backoff, graceMs: 30_000 });
     await allReady([slow]);
     await supervision.stop();
-    expect(readFileSync(output(), 'utf8')).toContain('did not close in time');
+    expect(readFileSync(output(), 'utf8')).toContain('shutdown timed out');
   });
 
   test.each([

@@ -1,10 +1,12 @@
-import { withheldBecause } from '../../contracts/withheld-variables';
+import { withheldBecause } from '../../contracts/settings/withheld-variables';
 import { environment } from '../../platform/config/env';
 
 describe('variables that no agent is given', () => {
   it.each(Object.keys(environment.shape))('has the setting %s, and the name of its file', (name) => {
     expect(withheldBecause(name)).toBe('is a setting of the service');
-    if (!/^(?:LOG_LEVEL|NODE_ENV)$/.test(name)) expect(withheldBecause(`${name}_FILE`)).toBeDefined();
+    if (!/^(?:LOG_LEVEL|NODE_ENV)$/.test(name)) {
+      expect(withheldBecause(`${name}_FILE`)).toBeDefined();
+    }
   });
 
   it.each([

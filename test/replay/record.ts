@@ -9,11 +9,11 @@ import { Client, Connection } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils';
 import { makeTempDir } from '../../platform/testing/temp-dir';
 import { scriptAgent } from '../support/caller';
-import { exampleAgent } from '../support/example-agent';
-import { gitBreakpoints } from '../support/git-breakpoints';
-import { confinedAgent } from '../support/phases';
-import { aRepository } from '../support/repository';
-import { startService } from '../support/service';
+import { gitBreakpoints } from '../support/git/git-breakpoints';
+import { aRepository } from '../support/git/repository';
+import { exampleAgent } from '../support/runs/example-agent';
+import { confinedAgent } from '../support/runs/phases';
+import { startService } from '../support/stack/service';
 import { admissionScenarios } from './scenarios/admission';
 import { approvalScenarios } from './scenarios/approvals';
 import { attachmentScenarios } from './scenarios/attachments';
@@ -70,7 +70,7 @@ async function main(): Promise<void> {
     BOARD_RETRY_BACKOFF_MS: '5000',
     BOARD_CHECKPOINT_INTERVAL_MS: '200',
     PATH: breakpoints.path,
-    // Where nothing answers: questions to hosts are recorded as the workflows they are without it.
+    // Where nothing listens: questions to hosts are recorded as the workflows they are without it.
     TEMPORAL_HTTP_ADDRESS: '127.0.0.1:1',
   });
   const connection = await Connection.connect({ address: service.temporalAddress });
@@ -96,7 +96,9 @@ async function main(): Promise<void> {
     const stage: Stage = { service, temporal, dir: files.path, breakpoints };
     const recorded: Recording[] = [];
     for (const [group, play] of Object.entries(groups)) {
-      if (chosen.length === 0 || chosen.includes(group)) recorded.push(...(await play(stage)));
+      if (chosen.length === 0 || chosen.includes(group)) {
+        recorded.push(...(await play(stage)));
+      }
     }
     for (const [name, workflowId] of recorded) {
       await temporal.workflow.getHandle(workflowId).result();

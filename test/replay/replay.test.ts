@@ -4,7 +4,7 @@ import { Worker } from '@temporalio/worker';
 import { createLog } from '../../platform/log/log';
 import { installRuntime } from '../../platform/temporal/runtime';
 import * as workflows from '../../workflows';
-import { workflowBundle } from '../support/workflow-bundle';
+import { workflowBundle } from '../support/stack/workflow-bundle';
 
 const directory = join(__dirname, 'histories');
 const recordings = readdirSync(directory).map((file) => ({
@@ -19,33 +19,39 @@ interface RecordedEvent {
 
 const bundled = readFileSync(workflowBundle.codePath, 'utf8');
 
-beforeAll(() => installRuntime(createLog({ name: 'test', level: 'silent' })));
+describe('recorded workflow histories', () => {
+  beforeAll(() => installRuntime(createLog({ name: 'test', level: 'silent' })));
 
-/** Replays the histories and answers what each says against it. */
-async function failures(code: string, histories: typeof recordings): Promise<string[]> {
-  const found: string[] = [];
-  const results = Worker.runReplayHistories({ workflowBundle: { code } }, histories);
-  for await (const { workflowId, error } of results) if (error) found.push(`${workflowId}: ${error.message}`);
-  return found;
-}
+  /** Replays the histories and returns the mismatch of each. */
+  async function failures(code: string, histories: typeof recordings): Promise<string[]> {
+    const found: string[] = [];
+    const results = Worker.runReplayHistories({ workflowBundle: { code } }, histories);
+    for await (const { workflowId, error } of results) {
+      if (error) {
+        found.push(`${workflowId}: ${error.message}`);
+      }
+    }
+    return found;
+  }
 
-test('every workflow has a recorded history', () => {
-  const recorded = new Set(
-    recordings.map(({ history }) => history.events[0]?.workflowExecutionStartedEventAttributes?.workflowType.name),
-  );
-  expect([...recorded].sort()).toEqual(Object.keys(workflows).sort());
-});
+  test('every workflow has a recorded history', () => {
+    const recorded = new Set(
+      recordings.map(({ history }) => history.events[0]?.workflowExecutionStartedEventAttributes?.workflowType.name),
+    );
+    expect([...recorded].sort()).toEqual(Object.keys(workflows).sort());
+  });
 
-test('workflows that began before this change go on after it', async () => {
-  expect(await failures(bundled, recordings)).toEqual([]);
-});
+  test('workflows that began before this change go on after it', async () => {
+    expect(await failures(bundled, recordings)).toEqual([]);
+  });
 
-test('a change that would break a running workflow is noticed', async () => {
-  const body = /async function attempt\([^)]*\) \{/;
-  const sleep = /\(0, ?[\w$]+\.sleep\)/.exec(bundled.slice(bundled.search(body)))?.[0];
-  const broken = bundled.replace(body, `$& await ${sleep}(5);`);
-  expect(broken).not.toBe(bundled);
-  const found = await failures(broken, recordings);
-  expect(found.length).toBeGreaterThan(0);
-  expect(found.join('\n')).toContain('TMPRL1100');
+  test('a change that would break a running workflow is noticed', async () => {
+    const body = /async function runAttempt\([^)]*\) \{/;
+    const sleep = /\(0, ?[\w$]+\.sleep\)/.exec(bundled.slice(bundled.search(body)))?.[0];
+    const broken = bundled.replace(body, `$& await ${sleep}(5);`);
+    expect(broken).not.toBe(bundled);
+    const found = await failures(broken, recordings);
+    expect(found.length).toBeGreaterThan(0);
+    expect(found.join('\n')).toContain('TMPRL1100');
+  });
 });

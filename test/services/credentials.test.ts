@@ -1,20 +1,20 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { createAuthFailures } from '../../platform/http/auth-failures';
+import { createAuthFailures } from '../../platform/http/auth/auth-failures';
+import type { OpenApiDocument } from '../../platform/http/routing/openapi';
+import { listen } from '../../platform/http/server/server';
 import { createLog } from '../../platform/log/log';
 import { makeTempDir } from '../../platform/testing/temp-dir';
-import type { OpenApiDocument } from '../../platform/http/openapi';
 import { createPlantApp } from '../../services/plants/app';
 import { plantsOpenApi } from '../../services/plants/openapi';
 import { createPlantStore } from '../../services/plants/store';
-import { listen } from '../../platform/http/server';
-import { openDatabase } from '../../stores/open';
-import { operationsOf, requestOf, type Operation } from '../api/permissions/operations';
-import { serverUnderTest, type ServerUnderTest } from './bitmap/server';
+import { openDatabase } from '../../stores/port/open';
+import { type Operation, operationsOf, requestOf } from '../api/permissions/operations';
+import { type ServerUnderTest, serverUnderTest } from './bitmap/server';
 import { startServiceUnderTest, tokenOf, type WorkflowRunsUnderTest } from './workflow-runs/service-under-test';
 
 const log = createLog({ name: 'test', level: 'silent' });
 
-/** Sends a request and answers its status; what follows, which may be an endless stream, is not read. */
+/** Sends a request and returns its status; what follows, which may be an endless stream, is not read. */
 async function statusOf(url: string, method: string, headers: Record<string, string>, body?: string): Promise<number> {
   const response = await fetch(url, { method, headers, ...(body === undefined ? {} : { body }) });
   await response.body?.cancel();
@@ -67,7 +67,9 @@ describe('the workflow-run service', () => {
 
   it('answers the token of a listed user on every operation', async () => {
     const answers: [string, number][] = [];
-    for (const one of guarded()) answers.push([one.name, await call(one, bearer(tokenOf('ann')))]);
+    for (const one of guarded()) {
+      answers.push([one.name, await call(one, bearer(tokenOf('ann')))]);
+    }
     expect(answers.filter(([, status]) => status === 401 || status === 403 || status >= 500)).toEqual([]);
   });
 });
@@ -104,8 +106,9 @@ describe('the plant store', () => {
           ),
         );
       expect(operations.length).toBeGreaterThanOrEqual(5);
-      for (const headers of [{}, bearer('nothing'), { Authorization: 'Basic YW5uOg==' }])
+      for (const headers of [{}, bearer('nothing'), { Authorization: 'Basic YW5uOg==' }]) {
         expect(new Set(await statuses(headers))).toEqual(new Set([401]));
+      }
       expect(created).toEqual([]);
       const answered = await statuses(bearer('token-of-ann-token-of-ann'));
       expect(answered.filter((status) => [401, 403].includes(status) || status >= 500)).toEqual([]);

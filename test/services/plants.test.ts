@@ -6,9 +6,9 @@ import { installRuntime } from '../../platform/temporal/runtime';
 import { eventually } from '../../platform/testing/eventually';
 import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
 import { plantsOpenApi } from '../../services/plants/openapi';
-import { startPlants, type RunningPlants } from '../../services/plants/start';
-import { testTemporal, type TestTemporal } from '../support/temporal';
-import { plantsWorkflowBundle } from '../support/workflow-bundle';
+import { type RunningPlants, startPlants } from '../../services/plants/start';
+import { type TestTemporal, testTemporal } from '../support/stack/temporal';
+import { plantsWorkflowBundle } from '../support/stack/workflow-bundle';
 import { aReceiver, expectedSignature } from './receiver';
 
 const log = createLog({ name: 'test', level: 'silent' });
@@ -71,7 +71,7 @@ interface Answer {
   body: any; // eslint-disable-line @typescript-eslint/no-explicit-any -- whatever the service answers
 }
 
-/** Calls the service, and holds its answer against the document. */
+/** Calls the service, and checks its response against the document. */
 async function call(
   method: string,
   path: string,
@@ -94,8 +94,12 @@ async function call(
     complies('Error', answer.body);
     expect(answer.body.error).toBe(response.status);
   } else if (path.startsWith('/plants') && method === 'GET') {
-    for (const plant of answer.body) complies('Plant', plant);
-  } else if (method === 'POST') complies('Plant', answer.body);
+    for (const plant of answer.body) {
+      complies('Plant', plant);
+    }
+  } else if (method === 'POST') {
+    complies('Plant', answer.body);
+  }
   return answer;
 }
 
@@ -128,8 +132,9 @@ test('numbers of 64 bits keep every digit, both ways', async () => {
     expect((await create(id)).text).toMatch(new RegExp(`"id":${id}[,}]`));
   }
   const listed = (await call('GET', '/plants')).text;
-  for (const id of [greatest, '-9223372036854775808', '9007199254740993'])
+  for (const id of [greatest, '-9223372036854775808', '9007199254740993']) {
     expect(listed).toMatch(new RegExp(`"id":${id}[,}]`));
+  }
   expect(await call('DELETE', `/plants/${greatest}`)).toMatchObject({ status: 204 });
 });
 
@@ -313,7 +318,7 @@ test('a plant that only Temporal was asked for is neither stored nor announced',
     expect((await call('GET', '/plants')).body).toEqual([]);
     expect(receiver.received).toEqual([]);
 
-    // Whoever reads the history of a plant may start it again: its receivers were told.
+    // A reader of a plant's history may start it again: its receivers were notified.
     await call('POST', '/plants', '{"id": 8, "name": "Told"}');
     const { _id, id } = await eventually(async () => {
       const [delivery] = (await call('GET', '/plant/webhook/deliveries')).body.deliveries;

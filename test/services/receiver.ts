@@ -1,19 +1,21 @@
 import { createHmac } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { listen } from '../../platform/http/server';
+import { listen } from '../../platform/http/server/server';
 
 export interface Received {
   body: string;
   headers: IncomingHttpHeaders;
 }
 
-/** A receiver of webhooks on this machine that answers what it is told to, and remembers what it got. */
+/** A receiver of webhooks on this machine that responds as configured, and records what it got. */
 export async function aReceiver(answer: (nth: number) => number = () => 200) {
   const received: Received[] = [];
   const server = await listen(
     async (request, response) => {
       let body = '';
-      for await (const chunk of request) body += String(chunk);
+      for await (const chunk of request) {
+        body += String(chunk);
+      }
       received.push({ body, headers: request.headers });
       response.writeHead(answer(received.length)).end();
     },

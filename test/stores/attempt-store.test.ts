@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import type { AttemptState } from '../../contracts/attempt';
+import type { AttemptState } from '../../contracts/runs/attempt';
 import { createLog } from '../../platform/log/log';
 import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
-import { createAttemptStore, type AttemptRecord } from '../../stores/attempt-store';
-import type { Database } from '../../stores/collection';
+import type { Database } from '../../stores/port/collection';
+import { type AttemptRecord, createAttemptStore } from '../../stores/runs/attempt-store';
 import { openSqlite } from '../../stores/sqlite/database';
 
 let directory: TempDir;

@@ -3,7 +3,7 @@ import { rename, rm, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { eventually } from '../../platform/testing/eventually';
 import type { Board } from '../../stores/board-files/board';
-import { actor, boardHarness, fileText, recordChanges, type BoardHarness } from './board-files/harness';
+import { actor, type BoardHarness, boardHarness, fileText, recordChanges } from './board-files/harness';
 
 let harness: BoardHarness;
 let board: Board;
@@ -56,7 +56,9 @@ describe('an edit by hand', () => {
     const change = (): { points: number } => {
       runs += 1;
       const file = join(harness.dir, path);
-      if (runs === 1) writeFileSync(file, readFileSync(file, 'utf8').replace('title: a', 'title: Edited'));
+      if (runs === 1) {
+        writeFileSync(file, readFileSync(file, 'utf8').replace('title: a', 'title: Edited'));
+      }
       return { points: runs };
     };
     expect(await board.update(id, change, { actor })).toMatchObject({ title: 'Edited', points: 2, revision: 3 });

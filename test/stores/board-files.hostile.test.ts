@@ -3,7 +3,7 @@ import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { eventually } from '../../platform/testing/eventually';
 import type { Board } from '../../stores/board-files/board';
-import { actor, boardHarness, fileText, type BoardHarness } from './board-files/harness';
+import { actor, type BoardHarness, boardHarness, fileText } from './board-files/harness';
 
 let harness: BoardHarness;
 let board: Board;

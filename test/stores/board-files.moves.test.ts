@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { conflict } from '../../platform/errors/app-error';
 import { eventually } from '../../platform/testing/eventually';
 import type { Board } from '../../stores/board-files/board';
-import { actor, boardHarness, fileText, recordChanges, type BoardHarness } from './board-files/harness';
+import { actor, type BoardHarness, boardHarness, fileText, recordChanges } from './board-files/harness';
 
 let harness: BoardHarness;
 let board: Board;
@@ -89,7 +89,7 @@ describe('a name that is taken', () => {
     const { id } = await board.create({ title: 'a' }, { actor });
     const taken = join(harness.dir, `archive/${id}-a.md`);
     const reallyRename = files.rename.bind(files);
-    // The name is taken once the content is in its place, just before the file would be moved.
+    // The name is taken once the content is in its location, just before the file would be moved.
     const spy = jest.spyOn(files, 'rename').mockImplementationOnce(async (from, to) => {
       await reallyRename(from, to);
       await files.writeFile(taken, 'not a task');

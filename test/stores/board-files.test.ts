@@ -1,7 +1,7 @@
-import { taskQuery } from '../../contracts/task';
+import { taskQuery } from '../../contracts/tasks/task';
 import { AppError } from '../../platform/errors/app-error';
 import type { Board } from '../../stores/board-files/board';
-import { actor, boardHarness, recordChanges, type BoardHarness } from './board-files/harness';
+import { actor, type BoardHarness, boardHarness, recordChanges } from './board-files/harness';
 
 let harness: BoardHarness;
 let board: Board;
@@ -14,7 +14,9 @@ afterEach(() => harness.close());
 
 const refusal = async (work: Promise<unknown>): Promise<AppError> => {
   const error = await work.catch((reason: unknown) => reason);
-  if (!(error instanceof AppError)) throw new Error(`not refused: ${String(error)}`);
+  if (!(error instanceof AppError)) {
+    throw new Error(`not refused: ${String(error)}`);
+  }
   return error;
 };
 

@@ -1,14 +1,16 @@
 import { MongoClient } from 'mongodb';
 import { createLog } from '../../platform/log/log';
 import { eventually } from '../../platform/testing/eventually';
-import type { LogEntry } from '../../stores/collection';
 import { openMongo } from '../../stores/mongo/database';
-import { StoreUnavailableError } from '../../stores/errors';
-import { startCuttableProxy } from '../support/cuttable-proxy';
+import type { LogEntry } from '../../stores/port/collection';
+import { StoreUnavailableError } from '../../stores/port/errors';
+import { startCuttableProxy } from '../support/processes/cuttable-proxy';
 import { storeContract } from './contract';
 
 const server = process.env.MONGODB_URL;
-if (!server) throw new Error('Run these with `npm run test:mongo`, which sets MONGODB_URL.');
+if (!server) {
+  throw new Error('Run these with `npm run test:mongo`, which sets MONGODB_URL.');
+}
 
 const url = new URL(server);
 url.pathname = `/runboard-test-${process.pid}-${Date.now()}`;

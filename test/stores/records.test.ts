@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { createLog } from '../../platform/log/log';
 import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
-import type { Database } from '../../stores/collection';
-import { DuplicateKeyError } from '../../stores/errors';
-import { insertOnce, insertOrGet } from '../../stores/insert';
+import type { Database } from '../../stores/port/collection';
+import { DuplicateKeyError } from '../../stores/port/errors';
+import { insertOnce, insertOrGet } from '../../stores/port/insert';
+import { createWorktreeStore } from '../../stores/runs/workspaces/worktree-store';
 import { openSqlite } from '../../stores/sqlite/database';
-import { createWorktreeStore } from '../../stores/worktree-store';
-import { aWorktree } from '../support/worktrees';
+import { aWorktree } from '../support/git/worktrees';
 
 let directory: TempDir;
 let database: Database;
@@ -55,13 +55,17 @@ describe('unfinished operations of worktrees', () => {
   it('are found behind any number of others, of which some stand still with an error', async () => {
     const worktrees = await createWorktreeStore(database);
     const recoverable = { code: 'CONFLICT', message: 'It conflicts.', path: '/', at: at(0) };
-    for (const taskId of ['TASK-1', 'TASK-2']) await worktrees.insert(aWorktree(taskId, { recoverable }));
+    for (const taskId of ['TASK-1', 'TASK-2']) {
+      await worktrees.insert(aWorktree(taskId, { recoverable }));
+    }
     await worktrees.insert(aWorktree('TASK-3', { updatedAt: at(1) }));
     await worktrees.insert(aWorktree('TASK-4', { updatedAt: at(2), state: 'ready' }));
     await worktrees.insert(aWorktree('TASK-5', { state: 'cleanup' }));
     const ids = async (stuck: boolean) => {
       const found: string[] = [];
-      for await (const { _id } of worktrees.unsettled({ stuck, pageSize: 1 })) found.push(_id);
+      for await (const { _id } of worktrees.unsettled({ stuck, pageSize: 1 })) {
+        found.push(_id);
+      }
       return found;
     };
     expect(await ids(false)).toEqual(['TASK-3', 'TASK-5']);

@@ -1,5 +1,5 @@
 import type { Filter } from 'mongodb';
-import type { FindOptions, Stored } from '../../stores/collection';
+import type { FindOptions, Stored } from '../../stores/port/collection';
 import { declare } from '../../stores/rules/spec';
 import { Connection } from '../../stores/sqlite/connection';
 import { prepareSearch, selectSql } from '../../stores/sqlite/query';
@@ -25,7 +25,9 @@ const declaration = declare({
 
 describe('query plans of SQLite', () => {
   const connection = new Connection(':memory:');
-  for (const sql of collectionSql(declaration)) connection.execute(sql);
+  for (const sql of collectionSql(declaration)) {
+    connection.execute(sql);
+  }
   afterAll(() => connection.close());
 
   function plan(filter: Filter<Task>, options: FindOptions = {}): string {

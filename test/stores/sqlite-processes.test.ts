@@ -1,11 +1,11 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { createLog } from '../../platform/log/log';
 import { eventually } from '../../platform/testing/eventually';
 import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
-import type { Database, LogEntry } from '../../stores/collection';
+import type { Database, LogEntry } from '../../stores/port/collection';
 import { openSqlite } from '../../stores/sqlite/database';
 
 const support = resolve(__dirname, '../support');
@@ -36,7 +36,7 @@ describe('sqlite in several processes', () => {
   /** Starts a child process that writes; resolves once it has opened the store. */
   async function startWriter(name: string, mode: string): Promise<Writer> {
     const register = join(support, 'register-ts.cjs');
-    const args = ['-r', register, join(support, 'store-writer.ts'), file(), name, mode];
+    const args = ['-r', register, join(support, 'processes', 'store-writer.ts'), file(), name, mode];
     const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
     const writer: Writer = { child, acknowledged: [] };
     writers.push(writer);
@@ -48,7 +48,9 @@ describe('sqlite in several processes', () => {
   }
 
   async function kill({ child }: Writer): Promise<void> {
-    if (child.exitCode !== null || child.signalCode !== null) return;
+    if (child.exitCode !== null || child.signalCode !== null) {
+      return;
+    }
     const closed = once(child, 'close');
     child.kill('SIGKILL');
     await closed;
@@ -60,7 +62,9 @@ describe('sqlite in several processes', () => {
     for (let round = 0; round < 4; round += 1) {
       const pair = await Promise.all([startWriter(`w${round}`, 'insert'), startWriter(`a${round}`, 'append')]);
       await eventually(() => {
-        for (const { acknowledged } of pair) expect(acknowledged.length).toBeGreaterThan(100 + round * 37);
+        for (const { acknowledged } of pair) {
+          expect(acknowledged.length).toBeGreaterThan(100 + round * 37);
+        }
       });
       await Promise.all(pair.map(kill));
     }
@@ -75,9 +79,13 @@ describe('sqlite in several processes', () => {
     const entries = await log.read('s', 0, last);
     expect(entries.map(({ sequence }) => sequence)).toEqual(Array.from({ length: last }, (_, at) => at + 1));
     writers.forEach(({ acknowledged }, at) => {
-      if (at % 2 === 0) return;
+      if (at % 2 === 0) {
+        return;
+      }
       const by = `a${(at - 1) / 2}`;
-      for (const sequence of acknowledged) expect(entries[Number(sequence) - 1]).toMatchObject({ by });
+      for (const sequence of acknowledged) {
+        expect(entries[Number(sequence) - 1]).toMatchObject({ by });
+      }
     });
   });
 

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { Query } from 'mingo';
 import type { Filter } from 'mongodb';
 import { createLog } from '../../platform/log/log';
-import type { Collection, Database } from '../../stores/collection';
+import type { Collection, Database } from '../../stores/port/collection';
 import { openSqlite } from '../../stores/sqlite/database';
 
 interface Thing {
@@ -104,8 +104,11 @@ describe('sqlite beside mingo', () => {
           expect({ each, ids: (await things.find(served)).map(({ _id }) => _id).sort() }).toEqual({ each, ids });
           expect(await things.count(served)).toBe(ids.length);
           const direct = await things.find(each as Filter<Thing>).catch((error: unknown) => (error as Error).name);
-          if (Array.isArray(direct)) expect(direct.map(({ _id }) => _id).sort()).toEqual(ids);
-          else expect(direct).toBe('UnindexedQueryError');
+          if (Array.isArray(direct)) {
+            expect(direct.map(({ _id }) => _id).sort()).toEqual(ids);
+          } else {
+            expect(direct).toBe('UnindexedQueryError');
+          }
         }
       },
     );

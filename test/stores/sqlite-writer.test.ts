@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { createLog } from '../../platform/log/log';
 import { eventually } from '../../platform/testing/eventually';
 import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
-import type { Collection, Database, IndexSpec } from '../../stores/collection';
-import { DuplicateKeyError, StoreUnavailableError } from '../../stores/errors';
+import type { Collection, Database, IndexSpec } from '../../stores/port/collection';
+import { DuplicateKeyError, StoreUnavailableError } from '../../stores/port/errors';
 import { Connection } from '../../stores/sqlite/connection';
 import { openSqlite } from '../../stores/sqlite/database';
 
@@ -42,8 +42,9 @@ describe('group commit', () => {
     for (const [_id, key] of [
       ['a', '1'],
       ['b', '2'],
-    ] as const)
+    ] as const) {
       await things.insert({ _id, key, state: 'x' });
+    }
     const both = things.updateMany({ state: 'x' }, { $set: { key: 'same' } });
     await expect(both).rejects.toThrow(DuplicateKeyError);
     expect(await things.find({ state: 'x' }, { sort: { _id: 1 } })).toEqual([

@@ -5,7 +5,7 @@ import { eventually } from '../../platform/testing/eventually';
 export interface Answer {
   status: number;
   headers: Headers;
-  // The tests say what they expect of a body; its type is theirs to know.
+  // The tests state what they expect of a body and know its type.
   // eslint-disable-next-line @typescript-eslint/no-explicit-any
   body: any;
 }
@@ -30,21 +30,27 @@ export class Caller {
   get = (path: string) => this.send('GET', path);
   post = (path: string, body: unknown = {}, headers?: Record<string, string>) => this.send('POST', path, body, headers);
 
-  /** Sends and expects a success; answers the body. */
+  /** Sends and expects a success; returns the body. */
   async ok(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer['body']> {
     const answer = await this.send(method, path, body, headers);
-    if (answer.status >= 400) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+    if (answer.status >= 400) {
+      throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+    }
     return answer.body;
   }
 
-  /** Starts a run as callers should: under a key, and asking again while no worker has answered. */
+  /** Starts a run as callers should: under a key, and asking again while no worker has responded. */
   async start(taskId: string, body: object = {}, headers?: Record<string, string>): Promise<Answer['body']> {
     const key = headers ?? ('idempotencyKey' in body ? {} : { 'x-idempotency-key': randomUUID() });
     const path = `/api/agents/${taskId}/start`;
     for (;;) {
       const { status, body: said } = await this.post(path, body, key);
-      if (status < 400) return said;
-      if (said?.code !== 'RUN_PENDING') throw new Error(`POST ${path}: ${status} ${JSON.stringify(said)}`);
+      if (status < 400) {
+        return said;
+      }
+      if (said?.code !== 'RUN_PENDING') {
+        throw new Error(`POST ${path}: ${status} ${JSON.stringify(said)}`);
+      }
     }
   }
 
@@ -69,12 +75,14 @@ export class Caller {
     return events;
   }
 
-  /** Waits until the latest attempt of the task has ended, and answers the status. */
+  /** Waits until the latest attempt of the task has ended, and returns the status. */
   ended(taskId: string): Promise<Answer['body']> {
     return eventually(
       async () => {
         const status = await this.status(taskId);
-        if (status.state !== 'ended') throw new Error(`the run is ${status.state}`);
+        if (status.state !== 'ended') {
+          throw new Error(`the run is ${status.state}`);
+        }
         return status;
       },
       { everyMs: 50 },

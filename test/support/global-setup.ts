@@ -1,16 +1,18 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { createLog } from '../../platform/log/log';
+import { findTemporalBinary } from '../../platform/temporal/embedded/binary';
+import { startDevServer } from '../../platform/temporal/embedded/dev-server';
 import { makeTempDir } from '../../platform/testing/temp-dir';
-import { findTemporalBinary } from '../../platform/temporal/binary';
-import { startDevServer } from '../../platform/temporal/dev-server';
-import { keepForTeardown } from './shared-server';
+import { keepForTeardown } from './stack/shared-server';
 
-/** Tests that start the service as processes run what `dist/` holds: it must be what the sources say. */
+/** Tests that start the service as processes run the code in `dist/`: it must match the sources. */
 function buildWhatIsStale(): void {
   const script = join(__dirname, '..', '..', 'scripts', 'ensure-built.mjs');
   const { status } = spawnSync(process.execPath, [script], { stdio: ['ignore', 2, 2] });
-  if (status !== 0) throw new Error('The build failed, see above.');
+  if (status !== 0) {
+    throw new Error('The build failed, see above.');
+  }
 }
 
 /**

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createLog } from '../../platform/log/log';
-import { createSettingsStore, settingsCacheMs } from '../../stores/settings-store';
-import { openDatabase } from '../../stores/open';
+import { openDatabase } from '../../stores/port/open';
+import { createSettingsStore, settingsCacheMs } from '../../stores/settings/settings-store';
 
 /** The setting is in minutes, and a minute is the least the API takes: shorter times are written straight into the stores. */
 export async function setRunTime(

@@ -2,7 +2,7 @@ import WebSocket from 'ws';
 import { eventually } from '../../platform/testing/eventually';
 import type { Answer } from './caller';
 
-/** A watcher of `/ws` that keeps everything it heard. */
+/** A watcher of `/ws` that records every message. */
 export class TestWatcher {
   readonly heard: Answer['body'][] = [];
   closed: { code: number; reason: string } | undefined;
@@ -30,19 +30,21 @@ export class TestWatcher {
     return this.heard.filter((message) => message.type === type);
   }
 
-  /** Waits for a message that `matches`, and answers it. */
+  /** Waits for a message that `matches`, and returns it. */
   hears(matches: (message: Answer['body']) => boolean, withinMs?: number): Promise<Answer['body']> {
     return eventually(
       () => {
         const found = this.heard.find(matches);
-        if (!found) throw new Error(`not heard among ${this.heard.map(({ type }) => type).join(', ')}`);
+        if (!found) {
+          throw new Error(`not heard among ${this.heard.map(({ type }) => type).join(', ')}`);
+        }
         return found;
       },
       { withinMs },
     );
   }
 
-  /** Sequences of the run events it heard of one attempt, in the order they came. */
+  /** Sequences of the run events it received of one attempt, in the order they came. */
   sequences(attemptId: string): number[] {
     return this.of('agent:event')
       .filter((message) => message.attemptId === attemptId)

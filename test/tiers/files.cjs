@@ -9,8 +9,8 @@ module.exports = {
     '[/.-]killed\\.test\\.ts$',
     '/test/stores/soak\\.test\\.ts$',
     '/test/stores/board-files\\.processes\\.test\\.ts$',
-    '/test/providers/git-(interrupted|late-holder)\\.test\\.ts$',
-    '/test/providers/held-agent\\.test\\.ts$',
+    '/test/providers/git/(interrupted|hostile/late-holder)\\.test\\.ts$',
+    '/test/providers/agents/detached-agent\\.test\\.ts$',
   ],
   /** What is not pure, and so neither seconds long nor without processes, is under `test/`. */
   notUnit: ['<rootDir>/test/'],

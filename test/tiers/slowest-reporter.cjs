@@ -1,4 +1,4 @@
-/** Prints the test files that took longest, so that the tiers stay as fast as they are said to be. */
+/** Prints the test files that took longest, so that the tiers stay as fast as documented. */
 const { relative } = require('node:path');
 
 const shown = 10;
@@ -10,7 +10,9 @@ module.exports = class SlowestReporter {
 
   onRunComplete(_contexts, { testResults }) {
     // Who runs a few files by name sees their times anyway.
-    if (testResults.length <= shown) return;
+    if (testResults.length <= shown) {
+      return;
+    }
     const seconds = ({ perfStats: { start, end } }) => (end - start) / 1000;
     const slowest = testResults.toSorted((a, b) => seconds(b) - seconds(a)).slice(0, shown);
     const total = testResults.reduce((sum, result) => sum + seconds(result), 0);

@@ -1,7 +1,7 @@
 const { accessSync, constants, statfsSync } = require('node:fs');
 
 const inMemory = '/dev/shm';
-/** What a whole run may leave there at a time, with room for the system, in bytes. */
+/** What a whole run may leave there at a time, with a reserve for the system, in bytes. */
 const needed = 8 * 2 ** 30;
 
 /**
@@ -9,11 +9,15 @@ const needed = 8 * 2 ** 30;
  * `TMPDIR` names another: most of what the tests wait for is a disk, and nothing they prove is about power failing.
  */
 exports.preferMemory = () => {
-  if (process.env.TMPDIR) return;
+  if (process.env.TMPDIR) {
+    return;
+  }
   try {
     accessSync(inMemory, constants.W_OK);
     const { bavail, bsize } = statfsSync(inMemory);
-    if (bavail * bsize > needed) process.env.TMPDIR = inMemory;
+    if (bavail * bsize > needed) {
+      process.env.TMPDIR = inMemory;
+    }
   } catch {
     // There is none: the system's directory does as well, slower.
   }

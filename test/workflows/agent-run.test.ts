@@ -1,32 +1,33 @@
 import { randomUUID } from 'node:crypto';
+import { Context } from '@temporalio/activity';
 import { WithStartWorkflowOperation, WorkflowUpdateFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { Worker } from '@temporalio/worker';
-import { Context } from '@temporalio/activity';
-import type { AdmissionActivities, Admitted } from '../../activities/admission';
-import type { CompletionActivities, FinishInput } from '../../activities/completion';
-import type { DispatchActivities } from '../../activities/dispatch';
-import type { OperatorActivities } from '../../activities/operator';
-import type { PrepareActivities } from '../../activities/prepare';
-import type { RecoveryActivities } from '../../activities/recovery';
-import type { LaunchAnswer, LaunchRefusal } from '../../contracts/launch';
-import { eventually } from '../../platform/testing/eventually';
-import { ensureSearchAttributes } from '../../platform/temporal/ensure-search-attributes';
+import type { AdmissionActivities, Admitted } from '../../activities/agent-run/admission/activities';
+import type { OperatorActivities } from '../../activities/agent-run/commands/operator';
+import type { CompletionActivities, FinishInput } from '../../activities/agent-run/completion/activities';
+import type { DispatchActivities } from '../../activities/agent-run/dispatch/activities';
+import type { PrepareActivities } from '../../activities/agent-run/prepare/activities';
+import type { RecoveryActivities } from '../../activities/recovery/activities';
+import type { Refusal } from '../../contracts/refusal';
+import type { LaunchResponse } from '../../contracts/runs/launch/launch';
 import { createLog } from '../../platform/log/log';
+import { ensureSearchAttributes } from '../../platform/temporal/ensure-search-attributes';
+import { installRuntime } from '../../platform/temporal/runtime';
+import { eventually } from '../../platform/testing/eventually';
 import {
   agentRunId,
+  type AgentRunInput,
   capacityReserved,
   completeUpdate,
   launchUpdate,
   launchUpdateId,
   stopUpdate,
-  type AgentRunInput,
 } from '../../workflows/agent-run/messages';
-import { installRuntime } from '../../platform/temporal/runtime';
 import { hostQueue } from '../../workflows/queues';
 import { recoveryId } from '../../workflows/recovery/messages';
-import { testTemporal, type TestTemporal } from '../support/temporal';
-import { workflowBundle } from '../support/workflow-bundle';
+import { type TestTemporal, testTemporal } from '../support/stack/temporal';
+import { workflowBundle } from '../support/stack/workflow-bundle';
 
 type Activities = AdmissionActivities &
   RecoveryActivities &
@@ -47,7 +48,7 @@ beforeAll(async () => {
 
 afterAll(() => temporal.close());
 
-const answer = (input: AgentRunInput): LaunchAnswer => ({
+const answer = (input: AgentRunInput): LaunchResponse => ({
   taskId: input.taskId,
   attemptId: input.attemptId,
   agent: 'example',
@@ -58,7 +59,7 @@ const answer = (input: AgentRunInput): LaunchAnswer => ({
   runLaunchManifestDigest: 'sha256:1',
 });
 
-const refused: LaunchRefusal = { status: 'refused', code: 'RUN_ACTIVE', httpStatus: 409, message: 'busy', details: {} };
+const refused: Refusal = { status: 'refused', code: 'RUN_ACTIVE', message: 'busy', details: {} };
 
 /** Runs `body` against workers with these activities; what is not given succeeds at once. */
 async function withRun(
@@ -351,7 +352,9 @@ test('a worker whose heartbeat stops is lost: its host is reclaimed and the run 
   const silent = async () => {
     dispatches += 1;
     // The first worker falls silent, as a killed one does; the retry's runs through.
-    if (dispatches === 1) await new Promise((resolve) => setTimeout(resolve, 5_000).unref());
+    if (dispatches === 1) {
+      await new Promise((resolve) => setTimeout(resolve, 5_000).unref());
+    }
   };
   const retryId = `attempt_${randomUUID().replaceAll('-', '').slice(0, 12)}`;
   const finish = async ({ ending }: FinishInput) =>
@@ -391,7 +394,9 @@ describe('a run whose agent may outlive its worker', () => {
     let tries = 0;
     const reattach = async () => {
       tries += 1;
-      if (tries === 1) throw new Error('lost as well');
+      if (tries === 1) {
+        throw new Error('lost as well');
+      }
       return { claimed: true as const };
     };
     await withRun(

@@ -2,25 +2,25 @@ import { randomUUID } from 'node:crypto';
 import { WithStartWorkflowOperation } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { Worker } from '@temporalio/worker';
-import type { BeginWorktreeActivities } from '../../activities/worktree/begin';
+import type { BeginWorktreeActivities } from '../../activities/worktree/begin/begin';
+import type { Beginning } from '../../activities/worktree/begin/beginning';
 import type { NewWorktreeActivities } from '../../activities/worktree/create';
-import type { Beginning } from '../../activities/worktree/beginning';
 import type { WorktreePlan, WorktreePlanActivities } from '../../activities/worktree/plan';
 import type { WorktreeStepActivities } from '../../activities/worktree/steps';
 import type { WorktreeViewActivities } from '../../activities/worktree/view';
-import type { WorktreeInspection, WorktreeState } from '../../contracts/worktree';
-import type { WorktreeRequest } from '../../contracts/worktree-request';
+import type { WorktreeRequest } from '../../contracts/runs/worktrees/request';
+import type { WorktreeInspection, WorktreeState } from '../../contracts/runs/worktrees/worktree';
+import { updateProofMs } from '../../platform/crypto/message-proof';
 import { createLog } from '../../platform/log/log';
-import { eventually } from '../../platform/testing/eventually';
 import { installRuntime } from '../../platform/temporal/runtime';
+import { eventually } from '../../platform/testing/eventually';
+import { withProof } from '../../workflows/clients/with-proof';
+import { operateMessage } from '../../workflows/message-proofs';
 import { hostQueue } from '../../workflows/queues';
 import { operateUpdate, worktreeId, type WorktreeOutcome } from '../../workflows/worktree/messages';
-import { withProof } from '../../api/temporal/with-proof';
-import { updateProofMs } from '../../platform/crypto/message-proof';
-import { operateMessage } from '../../workflows/message-proofs';
-import { someProofs } from '../support/proofs';
-import { testTemporal, type TestTemporal } from '../support/temporal';
-import { workflowBundle } from '../support/workflow-bundle';
+import { someProofs } from '../support/stack/proofs';
+import { type TestTemporal, testTemporal } from '../support/stack/temporal';
+import { workflowBundle } from '../support/stack/workflow-bundle';
 
 type Activities = WorktreePlanActivities &
   BeginWorktreeActivities &
@@ -42,7 +42,6 @@ const inspection = { findings: [] } as unknown as WorktreeInspection;
 const refused = (code: string) => ({
   status: 'refused' as const,
   code,
-  httpStatus: 409 as const,
   message: code,
   details: {},
 });
@@ -126,7 +125,7 @@ async function withWorktree(
   await host.runUntil(board.runUntil(body(operated)));
 }
 
-/** An activity that waits until the test lets it go on. */
+/** An activity that waits until the test lets it continue. */
 function gate<T>(result: T): { wait: () => Promise<T>; open: () => void } {
   let open: () => void = () => undefined;
   const opened = new Promise<void>((resolve) => (open = resolve));

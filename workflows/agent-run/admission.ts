@@ -1,8 +1,8 @@
 import { condition, patched } from '@temporalio/workflow';
-import type { LaunchRefusal } from '../../contracts/launch';
-import { admission } from './activities';
+import type { Refusal } from '../../contracts/refusal';
+import { admission } from './proxies';
 
-/** A queued run as its wait looks at it. */
+/** A queued run as its wait reads it. */
 export interface WaitingRun {
   readonly attemptId: string;
   readonly stop: object | undefined;
@@ -10,16 +10,22 @@ export interface WaitingRun {
 }
 
 /**
- * Waits until the queue gives the run its turn, and has everything it was decided on looked at once more. Answers why
- * it is over, if it is; a stop also ends the wait.
+ * Waits for the run's turn in the queue, then has everything it was decided on checked once more. Returns why the launch is
+ * refused, if it is; a stop also ends the wait.
  */
-export async function awaitTurn(run: WaitingRun): Promise<LaunchRefusal | undefined> {
+export async function awaitTurn(run: WaitingRun): Promise<Refusal | undefined> {
   for (;;) {
     await condition(() => run.hasCapacity || run.stop !== undefined);
-    if (run.stop !== undefined || !patched('confirm-dispatch')) return undefined;
+    if (run.stop !== undefined || !patched('confirm-dispatch')) {
+      return undefined;
+    }
     run.hasCapacity = false;
     const confirmed = await admission.confirmDispatch({ attemptId: run.attemptId });
-    if (confirmed.turn === 'go') return undefined;
-    if (confirmed.turn === 'refused') return confirmed.launch;
+    if (confirmed.turn === 'go') {
+      return undefined;
+    }
+    if (confirmed.turn === 'refused') {
+      return confirmed.launch;
+    }
   }
 }

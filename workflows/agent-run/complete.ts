@@ -1,12 +1,12 @@
 import { ParentClosePolicy, patched, sleep, startChild, uuid4 } from '@temporalio/workflow';
-import type { Retry } from '../../activities/recovery';
-import type { LaunchRefusal } from '../../contracts/launch';
+import type { Retry } from '../../activities/recovery/activities';
+import type { Refusal } from '../../contracts/refusal';
 import { searchAttributes } from '../../platform/temporal/search-attributes';
 import { workflowTaskTimeout } from '../../platform/temporal/task-timeout';
 import { recoveryId, type RecoveryInput } from '../recovery/messages';
-import { completion } from './activities';
-import { endOf, type Ending } from './ending';
+import { type Ending, endOf } from './ending';
 import { agentRunId, type AgentRunInput, type RunEnd } from './messages';
+import { completion } from './proxies';
 import type { RunMessages } from './run-messages';
 
 /** Records the end, then starts the retry if one is due. */
@@ -19,9 +19,9 @@ export async function complete(input: AgentRunInput, run: RunMessages, ending: E
     retryBackoffMs: input.timings.retryBackoffMs,
   });
   run.end = { attemptId: input.attemptId, status: end.status, endedAt: end.endedAt };
-  run.story.become(end.status, endOf(ending, end.status));
+  run.view.setState(end.status, endOf(ending, end.status));
   if (end.retry) {
-    run.story.tell(`It is tried again as ${end.retry.attemptId}.`);
+    run.view.log(`It is tried again as ${end.retry.attemptId}.`);
     await followUp(input, end.retry);
   }
   return run.finish(run.end);
@@ -71,14 +71,14 @@ async function followUp({ found: _found, proof: _proof, ...input }: AgentRunInpu
   });
 }
 
-/** Ends a launch that was refused after its admission, and gives back what it held. */
-export async function abandon(run: RunMessages, launch: LaunchRefusal): Promise<RunEnd> {
+/** Ends a launch that was refused after its admission, and releases its reservation. */
+export async function abandon(run: RunMessages, launch: Refusal): Promise<RunEnd> {
   const { endedAt } = await completion.abandon({ attemptId: run.attemptId, launch });
   return refuse(run, launch, endedAt);
 }
 
-export function refuse(run: RunMessages, launch: LaunchRefusal, endedAt: string): Promise<RunEnd> {
+export function refuse(run: RunMessages, launch: Refusal, endedAt: string): Promise<RunEnd> {
   run.answer(launch);
-  run.story.tell(`Refused with ${launch.code}: ${launch.message}`);
+  run.view.log(`Refused with ${launch.code}: ${launch.message}`);
   return run.finish({ attemptId: run.attemptId, status: 'refused', endedAt });
 }

@@ -4,9 +4,9 @@ import type { MessageProof } from '../../platform/crypto/message-proof-shape';
 export type Ending =
   | { by: 'agent' }
   | { by: 'callback'; claimDigest: string }
-  /** `proof`: of a worker, that it was asked for by the actor; an operator's stop has none. */
+  /** `proof`: shows a worker that the actor requested it; an operator's stop has none. */
   | { by: 'stop'; actor: string; proof?: MessageProof | undefined }
-  /** It ran longer than `agents.timeoutMinutes` said when it was launched. */
+  /** It ran longer than `agents.timeoutMinutes` allowed when it was launched. */
   | { by: 'timeout'; afterMs: number; hostReclaimed?: boolean }
   | { by: 'lost'; reason: string; hostReclaimed: boolean };
 

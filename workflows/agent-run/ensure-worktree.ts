@@ -1,6 +1,6 @@
-import { ParentClosePolicy, executeChild, log, sleep } from '@temporalio/workflow';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
-import type { LaunchRefusal } from '../../contracts/launch';
+import { executeChild, log, ParentClosePolicy, sleep } from '@temporalio/workflow';
+import type { Refusal } from '../../contracts/refusal';
 import { searchAttributes } from '../../platform/temporal/search-attributes';
 import { workflowTaskTimeout } from '../../platform/temporal/task-timeout';
 import { worktreeId } from '../worktree/messages';
@@ -11,13 +11,13 @@ import type { AgentRunInput } from './messages';
 const pausesMs = [250, 500, 1_000, 2_000, 4_000, 4_000, 4_000, 4_000];
 
 /**
- * Makes the worktree of the task through the workflow that the endpoint uses too, under the same id: while somebody
- * else's operation runs, it is waited for. Answers why there is none, if so.
+ * Makes the worktree of the task through the workflow that the endpoint uses too, under the same id: an operation of another
+ * caller is waited for. Returns why there is none, if so.
  */
 export async function ensureWorktree(
   { taskId, attemptId, timings }: AgentRunInput,
   hostId: string,
-): Promise<LaunchRefusal | undefined> {
+): Promise<Refusal | undefined> {
   for (const pauseMs of pausesMs) {
     try {
       const outcome = await executeChild(worktree, {
@@ -39,9 +39,9 @@ export async function ensureWorktree(
       });
       return outcome.status === 'refused' ? outcome : undefined;
     } catch (error) {
-      // Terminated by an operator: the run looks for itself at what there is.
+      // Terminated by an operator: the run inspects the worktree itself.
       if (!(error instanceof WorkflowExecutionAlreadyStartedError)) {
-        log.warn('the operation on the worktree did not end by itself', { taskId, attemptId, error });
+        log.warn('worktree operation did not finish', { taskId, attemptId, error });
         return undefined;
       }
     }

@@ -1,17 +1,17 @@
 import { defineSignal, defineUpdate } from '@temporalio/workflow';
-import type { AgentCommandType, CommandAnswer } from '../../contracts/agent-command';
-import type { CompletionStatus } from '../../contracts/completion';
-import type { ApprovalStatus } from '../../contracts/run-approval';
-import type { LaunchOrigin } from '../../contracts/admission';
-import type { ConversationEdge } from '../../contracts/conversation';
-import type { PhaseNotice } from '../../runs/phases/notice';
-import type { LaunchOutcome, LaunchRequest } from '../../contracts/launch';
+import type { LaunchOrigin } from '../../contracts/runs/admission';
+import type { ApprovalStatus } from '../../contracts/runs/approval';
+import type { AgentCommandType, CommandResponse } from '../../contracts/runs/command';
+import type { CompletionStatus } from '../../contracts/runs/completion';
+import type { ConversationEdge } from '../../contracts/runs/conversation';
+import type { LaunchOutcome, LaunchRequest } from '../../contracts/runs/launch/launch';
+import type { PhaseNotice } from '../../domain/phases/notice';
 import type { Signed } from '../message-proofs';
 
 /** The business id of an attempt's workflow: starting it twice is one run. */
 export const agentRunId = (attemptId: string): string => `run/${attemptId}`;
 
-/** The update id of a launch, so that a repeated request hears the outcome of the first. */
+/** The update id of a launch, so that a repeated request receives the outcome of the first. */
 export const launchUpdateId = 'launch';
 
 /** Bounds of one run, in milliseconds; settings, shortened by tests. */
@@ -21,7 +21,7 @@ export interface RunTimings {
   retryBackoffMs: number;
 }
 
-/** A launch by a caller of the API is signed; every other one is read from the stores, whatever this says of it. */
+/** A launch by a caller of the API is signed; every other one is read from the stores, whatever this input claims. */
 export interface AgentRunInput extends Signed {
   attemptId: string;
   taskId: string;
@@ -29,27 +29,27 @@ export interface AgentRunInput extends Signed {
   actor: string;
   timings: RunTimings;
   maxRetries: number;
-  /** Set when the run goes on with the session of an earlier attempt; its words are in the stores. */
+  /** Set when the run continues the session of an earlier attempt; the conversation is in the stores. */
   conversation?: { documentId: string; edge: ConversationEdge; sourceAttemptId: string };
-  /** Set on a retry: the attempt it follows, and its place in the chain. */
+  /** Set on a retry: the attempt it follows, and its position in the chain. */
   retry?: { parentAttemptId: string; rootAttemptId: string; retryNumber: number };
-  /** Where the launch comes from; left out for a launch by a caller of the API, and for a retry. */
+  /** The origin of the launch; absent for a launch by a caller of the API, and for a retry. */
   origin?: LaunchOrigin;
   /** The workspace it is counted in. */
   workspaceId?: string;
-  /** Set when the attempt was found without a workflow, and this one takes it up. */
-  found?: FoundRun;
+  /** Set when the attempt was orphaned, and this workflow adopts it. */
+  found?: OrphanedRun;
 }
 
 /** An attempt whose workflow was lost or terminated, as the stores have it. */
-export interface FoundRun {
-  /** Goes on with the launch, waits for the report of an agent elsewhere, or ends as interrupted. */
+export interface OrphanedRun {
+  /** Resumes the launch, waits for the report of an agent elsewhere, or ends as interrupted. */
   next: 'launch' | 'callback' | 'end';
-  /** Somebody ended the workflow: whatever watches over the agent is not waited for. */
+  /** An operator ended the workflow: the agent's supervisor is not waited for. */
   terminated: boolean;
-  /** Whether it had come to its agent, whose end nobody has recorded. */
+  /** Whether it was dispatched to its agent, whose end is not recorded. */
   dispatched: boolean;
-  /** Whether its agent may have outlived its worker, to be gone on with. */
+  /** Whether its agent may have outlived its worker, to be reattached. */
   reattach?: boolean;
   hostId: string | null;
   agent: string;
@@ -78,20 +78,20 @@ export interface OperatorCompletion {
 }
 
 /**
- * A command to the agent of a run. One of a caller of the API is in the stores before it is sent, with who it is from; any
- * other one is an operator's.
+ * A command to the agent of a run. One of a caller of the API is stored with its sender before it is sent; any other one is an
+ * operator's.
  */
 export interface CommandInput {
   attemptId: string;
   type: AgentCommandType;
-  /** For `message` and `steer`. Left out when the command with this id is in the stores already. */
+  /** For `message` and `steer`. Absent when the command with this id is in the stores already. */
   message?: string;
   actor: string;
   /** Who sent it, where that is proven; the actor when absent. */
   sentBy?: string;
   /** The id of the update when absent. The same one again is the same command. */
   commandId?: string;
-  /** Compared with the run's own when given. */
+  /** Compared with the run's own when present. */
   providerRuntimeManifestDigest?: string;
   runLaunchManifestDigest?: string;
 }
@@ -109,21 +109,21 @@ export interface RunEnd {
   endedAt: string;
 }
 
-/** Answers once the launch is decided: running with its contract stored, queued, or refused. */
+/** Resolves once the launch is decided: running with its contract stored, queued, or refused. */
 export const launchUpdate = defineUpdate<LaunchOutcome>('launch');
-/** Stops the run and answers once its end is recorded. */
+/** Stops the run and resolves once its end is recorded. */
 export const stopUpdate = defineUpdate<RunEnd, [StopInput]>('stop');
-/** Hands in the terminal claim of a remote agent, or an operator's in its place, and answers once it is recorded. */
+/** Delivers the terminal claim of a remote agent, or an operator's instead, and resolves once it is recorded. */
 export const completeUpdate = defineUpdate<RunEnd, [CompleteInput | OperatorCompletion]>('complete');
-/** Hands a command to the agent and answers with what became of it: delivered, or not, and why. */
-export const commandUpdate = defineUpdate<CommandAnswer, [CommandInput]>('command');
-/** Capacity has been reserved for this queued attempt, or its wait is to be looked at again. */
+/** Sends a command to the agent and returns its outcome: delivered, or not, and why. */
+export const commandUpdate = defineUpdate<CommandResponse, [CommandInput]>('command');
+/** Capacity has been reserved for this queued attempt, or its queue entry has changed. */
 export const capacityReserved = defineSignal('capacityReserved');
 
 /** A request for approval of this run was made, or is no longer pending. */
 export const approvalChanged = defineSignal<[{ approvalId: string; status: ApprovalStatus }]>('approvalChanged');
 
-/** What the run may do has changed: its phase, the number of the change, and what the agent is told of it. */
+/** A change of the run's permissions: its phase, the number of the change, and the message to the agent. */
 export const phaseChanged = defineSignal<[PhaseNotice]>('phaseChanged');
 
 /** Failure types a validator rejects an update with. */

@@ -1,22 +1,22 @@
 import { CancellationScope, condition, patched, setHandler, upsertSearchAttributes } from '@temporalio/workflow';
-import type { AgentCommandType } from '../../contracts/agent-command';
+import type { AgentCommandType } from '../../contracts/runs/command';
 import { searchAttributes } from '../../platform/temporal/search-attributes';
-import { commands } from './activities';
-import { phaseChanged, type CommandInput } from './messages';
-import type { RunStory } from './story';
+import { type CommandInput, phaseChanged } from './messages';
+import type { OperatorView } from './operator-view';
+import { commands } from './proxies';
 
 interface PhasedRun {
   readonly attemptId: string;
   readonly takes: readonly AgentCommandType[] | undefined;
   readonly isEnding: boolean;
-  readonly story: RunStory;
+  readonly view: OperatorView;
 }
 
 /**
- * Follows what the run may do: operators find it by its phase, and the agent is told at the next point at which it takes
- * a message. What it cannot be told is recorded as not delivered.
+ * Follows the phase of the run: a search attribute for operators, and a message to the agent at the next point at which it
+ * accepts one. A message that cannot be delivered is recorded as not delivered.
  *
- * @param say hands a command to the agent in turn
+ * @param say sends a command to the agent, after those that wait
  */
 export function followPhases(
   run: PhasedRun,
@@ -25,22 +25,28 @@ export function followPhases(
   let last = 0;
   setHandler(phaseChanged, (told) =>
     CancellationScope.nonCancellable(async () => {
-      // Anybody may send a signal: what it says of the change is what the stores say.
+      // Any client of Temporal may send a signal: the stores are authoritative about the change.
       const notice = patched('stored-phases')
         ? await commands.phaseNotice({ attemptId: run.attemptId, ...told })
         : told;
-      if (!notice) return;
+      if (!notice) {
+        return;
+      }
       const { phase, sequence, message } = notice;
-      if (sequence <= last) return;
+      if (sequence <= last) {
+        return;
+      }
       last = sequence;
       upsertSearchAttributes([{ key: searchAttributes.phase, value: phase }]);
-      run.story.know('phase', phase);
-      run.story.tell(`It is in the phase ${phase} now.`);
+      run.view.setFact('phase', phase);
+      run.view.log(`It is in the phase ${phase} now.`);
       await condition(() => run.takes !== undefined || run.isEnding);
-      if (run.isEnding) return;
+      if (run.isEnding) {
+        return;
+      }
       const actor = 'system:phase';
       const command = { attemptId: run.attemptId, type: 'message' as const, message, actor, sentBy: actor };
-      // A refusal says that there is no agent to be told; the change stands either way.
+      // A refusal means that there is no agent to receive it; the change stands either way.
       await say({ ...command, commandId: `phase-${sequence}` }).catch(() => undefined);
     }),
   );

@@ -1,34 +1,34 @@
-import { CancellationScope, allHandlersFinished, condition, setHandler, patched } from '@temporalio/workflow';
-import type { AgentCommandType } from '../../contracts/agent-command';
-import type { LaunchOutcome } from '../../contracts/launch';
+import { allHandlersFinished, CancellationScope, condition, patched, setHandler } from '@temporalio/workflow';
+import type { AgentCommandType } from '../../contracts/runs/command';
+import type { LaunchOutcome } from '../../contracts/runs/launch/launch';
 import type { MessageProof } from '../../platform/crypto/message-proof-shape';
 import { temporalOperator } from '../operator';
 import { reject } from '../reject';
 import { checkProof, refusing, verified } from '../unproven';
-import { operator } from './activities';
 import type { CommandedRun } from './commands';
-import { timeout, type Ending } from './ending';
+import { type Ending, timeout } from './ending';
 import {
+  type AgentRunInput,
   capacityReserved,
+  type CompleteInput,
   completeUpdate,
   conflictingClaim,
   invalidCompletion,
   launchUpdate,
   notRemote,
-  runEnded,
-  staleAttempt,
-  stopUpdate,
-  type AgentRunInput,
-  type CompleteInput,
   type OperatorCompletion,
   type RunEnd,
+  runEnded,
+  staleAttempt,
   type StopInput,
+  stopUpdate,
 } from './messages';
-import { RunStory } from './story';
+import { OperatorView } from './operator-view';
+import { operator } from './proxies';
 
-/** What has been said to the run so far; the handlers are set before the first await. */
+/** The messages that the run has received; the handlers are set before the first await. */
 export class RunMessages implements CommandedRun {
-  /** The launch once its contract is stored; what the caller was answered first may have been `queued`. */
+  /** The launch once its contract is stored; the first response to the caller may have been `queued`. */
   started: LaunchOutcome | undefined;
   takes: readonly AgentCommandType[] | undefined;
   launch: LaunchOutcome | undefined;
@@ -40,11 +40,11 @@ export class RunMessages implements CommandedRun {
   remote: boolean | undefined;
   readonly attemptId: string;
   private noted: Promise<unknown> = Promise.resolve();
-  readonly story: RunStory;
+  readonly view: OperatorView;
 
   constructor({ taskId, attemptId }: AgentRunInput) {
     this.attemptId = attemptId;
-    this.story = new RunStory(taskId, attemptId);
+    this.view = new OperatorView(taskId, attemptId);
     setHandler(capacityReserved, () => {
       this.hasCapacity = true;
     });
@@ -54,36 +54,45 @@ export class RunMessages implements CommandedRun {
     });
     setHandler(
       stopUpdate,
-      async (asked) => {
-        const stop = await this.stopOf(asked);
+      async (request) => {
+        const stop = await this.stopOf(request);
         this.stop ??= stop;
-        this.story.tell(`${stop.actor} asked to stop it.`);
+        this.view.log(`${stop.actor} asked to stop it.`);
         await lasting(() => this.end !== undefined);
         return this.end ?? reject(runEnded, 'The run has ended.');
       },
       {
-        validator: (asked: StopInput) => {
-          checkProof(asked);
-          this.checkAttempt(asked.attemptId);
-          if (this.end) reject(runEnded, 'The run has ended.');
+        validator: (request: StopInput) => {
+          checkProof(request);
+          this.checkAttempt(request.attemptId);
+          if (this.end) {
+            reject(runEnded, 'The run has ended.');
+          }
         },
       },
     );
     setHandler(
       completeUpdate,
-      async (given) => {
-        const claimDigest = await ('claimDigest' in given ? this.storedClaim(given) : this.writeClaim(given));
+      async (completion) => {
+        const claimDigest = await ('claimDigest' in completion
+          ? this.storedClaim(completion)
+          : this.writeClaim(completion));
         this.claimDigest ??= claimDigest;
-        if (this.claimDigest !== claimDigest) reject(conflictingClaim, 'Another terminal claim was made first.');
+        if (this.claimDigest !== claimDigest) {
+          reject(conflictingClaim, 'Another terminal claim was made first.');
+        }
         await lasting(() => this.end !== undefined);
         return this.end ?? reject(runEnded, 'The run has ended.');
       },
       {
-        validator: (given: CompleteInput | OperatorCompletion) => {
-          this.checkAttempt(given.attemptId);
-          if (this.remote === false) reject(notRemote, 'Only a remote agent reports its own completion.');
-          if (!('claimDigest' in given)) checkCompletion(given);
-          else if (this.claimDigest !== undefined && this.claimDigest !== given.claimDigest) {
+        validator: (completion: CompleteInput | OperatorCompletion) => {
+          this.checkAttempt(completion.attemptId);
+          if (this.remote === false) {
+            reject(notRemote, 'Only a remote agent reports its own completion.');
+          }
+          if (!('claimDigest' in completion)) {
+            checkCompletion(completion);
+          } else if (this.claimDigest !== undefined && this.claimDigest !== completion.claimDigest) {
             reject(conflictingClaim, 'Another terminal claim was made first.');
           }
         },
@@ -101,14 +110,18 @@ export class RunMessages implements CommandedRun {
 
   /** Why it ends before its agent does, if it does. */
   cutShort(): Ending | undefined {
-    if (this.stop) return { by: 'stop', ...this.stop };
+    if (this.stop) {
+      return { by: 'stop', ...this.stop };
+    }
     return this.timedOutAfterMs === undefined ? undefined : timeout(this.timedOutAfterMs);
   }
 
-  /** An operator's cancel of the workflow is a stop, and is written down like one. */
+  /** An operator's cancel of the workflow is a stop, and is recorded like one. */
   stopByOperator(): void {
     this.stop ??= { actor: temporalOperator };
-    if (!patched('audited-cancel')) return;
+    if (!patched('audited-cancel')) {
+      return;
+    }
     const stop = { attemptId: this.attemptId, actor: temporalOperator, acceptedAtMs: Date.now() };
     this.noted = CancellationScope.nonCancellable(() => operator.attributeStop(stop)).catch(() => undefined);
   }
@@ -117,7 +130,7 @@ export class RunMessages implements CommandedRun {
     this.launch ??= launch;
   }
 
-  /** Lets every update that waits for the end have its answer before the workflow closes. */
+  /** Lets every update that waits for the end return before the workflow closes. */
   async finish(end: RunEnd): Promise<RunEnd> {
     this.end = end;
     await this.noted;
@@ -125,38 +138,45 @@ export class RunMessages implements CommandedRun {
     return end;
   }
 
-  /** Who asks for the end, as far as that is proven; an operator's cancel of the workflow ends nobody's question. */
-  private async stopOf(asked: StopInput): Promise<{ actor: string; proof?: MessageProof | undefined }> {
-    if (!patched('proven-stop')) return { actor: asked.actor };
+  /** The actor of a stop, as far as it is proven; an operator's cancel of the workflow leaves no update without a response. */
+  private async stopOf(request: StopInput): Promise<{ actor: string; proof?: MessageProof | undefined }> {
+    if (!patched('proven-stop')) {
+      return { actor: request.actor };
+    }
     const acceptedAtMs = Date.now();
-    return CancellationScope.nonCancellable(() => verified(operator.attributeStop({ ...asked, acceptedAtMs })));
+    return CancellationScope.nonCancellable(() => verified(operator.attributeStop({ ...request, acceptedAtMs })));
   }
 
-  /** The API stores what it is told of the end before it says so; what is not there was made up. */
+  /** The API stores a claim before it sends it; a claim that is not stored was forged. */
   private async storedClaim({ attemptId, claimDigest }: CompleteInput): Promise<string> {
-    if (patched('stored-claims'))
+    if (patched('stored-claims')) {
       await CancellationScope.nonCancellable(() => refusing(operator.requireClaim({ attemptId, claimDigest })));
+    }
     return claimDigest;
   }
 
-  /** Keeps what an operator says of the end in the stores, where every claim is. */
-  private async writeClaim(given: OperatorCompletion): Promise<string> {
-    this.story.tell(`An operator (operator:temporal) says that it ended: ${given.status}.`);
-    return CancellationScope.nonCancellable(() => operator.writeClaim(given));
+  /** Stores an operator's claim, where every claim is. */
+  private async writeClaim(completion: OperatorCompletion): Promise<string> {
+    this.view.log(`An operator (operator:temporal) says that it ended: ${completion.status}.`);
+    return CancellationScope.nonCancellable(() => operator.writeClaim(completion));
   }
 
   private checkAttempt(attemptId: string): void {
-    if (attemptId !== this.attemptId) reject(staleAttempt, `This run is ${this.attemptId}.`);
+    if (attemptId !== this.attemptId) {
+      reject(staleAttempt, `This run is ${this.attemptId}.`);
+    }
   }
 }
 
-/** Waits for a condition also after an operator's cancel, which is a stop like any other and has an end to be told. */
+/** Waits for a condition also after an operator's cancel, which is a stop like any other and has an end to be reported. */
 const lasting = (met: () => boolean): Promise<void> => CancellationScope.nonCancellable(() => condition(met));
 
 /** An operator types this by hand: nothing about its shape is certain. */
 function checkCompletion({ status, summary, actor }: OperatorCompletion): void {
   const statuses = ['success', 'blocked', 'failed', 'interrupted', 'partial'];
-  if (!statuses.includes(status)) reject(invalidCompletion, `status is one of ${statuses.join(', ')}.`);
+  if (!statuses.includes(status)) {
+    reject(invalidCompletion, `status is one of ${statuses.join(', ')}.`);
+  }
   if (typeof summary !== 'string' || summary.length === 0 || summary.length > 20_000) {
     reject(invalidCompletion, 'summary says how it ended, in 1 to 20000 characters.');
   }

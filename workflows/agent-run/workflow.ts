@@ -1,22 +1,22 @@
 import { CancellationScope, condition, log, patched, sleep, upsertSearchAttributes } from '@temporalio/workflow';
-import type { Reattached } from '../../activities/reattach';
+import type { Reattached } from '../../activities/agent-run/dispatch/reattach';
 import { searchAttributes } from '../../platform/temporal/search-attributes';
-import { admission, announce, completion, observeOn } from './activities';
 import { awaitTurn } from './admission';
 import { showApprovals } from './approvals';
 import { acceptCommands } from './commands';
 import { abandon, complete, refuse } from './complete';
 import type { Ending } from './ending';
-import type { AgentRunInput, FoundRun, RunEnd } from './messages';
+import type { AgentRunInput, OrphanedRun, RunEnd } from './messages';
+import { isUnreachable, lossReason, showOrphan } from './orphan';
 import { followPhases } from './phases';
 import { prepare } from './prepare';
-import { goOnWithAgent, reclaim, runAgent } from './run-agent';
+import { admission, announce, completion, observeOn } from './proxies';
+import { reattachAgent, reclaim, runAgent } from './run-agent';
 import { RunMessages } from './run-messages';
-import { outOfReach, showFound, whyLost } from './take-up';
 
 /**
- * One attempt from admission to completion. Whatever happens in between, the end is recorded once and the
- * reservation is given back; a lost worker is followed by a retry as an attempt of its own.
+ * One attempt from admission to completion. Whatever happens in between, the end is recorded once and the reservation is
+ * released; a lost worker is followed by a retry as an attempt of its own.
  */
 export async function agentRun(input: AgentRunInput): Promise<RunEnd> {
   const run = new RunMessages(input);
@@ -24,44 +24,56 @@ export async function agentRun(input: AgentRunInput): Promise<RunEnd> {
   showApprovals(run);
   // An operator's "cancel" in the Temporal UI is a stop: it ends the agent and is recorded like any other.
   CancellationScope.current().cancelRequested.catch(() => run.stopByOperator());
-  return CancellationScope.nonCancellable(() => attempt(input, run));
+  return CancellationScope.nonCancellable(() =>
+    input.found ? resumeOrphan(input, input.found, run) : runAttempt(input, run),
+  );
 }
 
-async function attempt(input: AgentRunInput, run: RunMessages): Promise<RunEnd> {
-  return input.found ? takeUp(input, input.found, run) : launched(input, run);
-}
-
-/** Goes on with an attempt that was found without its workflow; one that has ended meanwhile is left as it is. */
-async function takeUp(input: AgentRunInput, found: FoundRun, run: RunMessages): Promise<RunEnd> {
+/** Resumes an orphaned attempt; one that has ended meanwhile is not changed. */
+async function resumeOrphan(input: AgentRunInput, orphan: OrphanedRun, run: RunMessages): Promise<RunEnd> {
   const over = await completion.endOf({ attemptId: input.attemptId });
-  if (over) return run.finish(over);
-  if (found.next === 'launch') return launched(input, run);
-  showFound(run, found);
-  if (found.next === 'callback') {
-    run.story.become('running', 'The agent works elsewhere and may still report.');
+  if (over) {
+    return run.finish(over);
+  }
+  if (orphan.next === 'launch') {
+    return runAttempt(input, run);
+  }
+  showOrphan(run, orphan);
+  if (orphan.next === 'callback') {
+    run.view.setState('running', 'The agent works elsewhere and may still report.');
     return complete(input, run, await awaitCallback(run));
   }
-  const here = found.dispatched && !run.remote;
-  const again = here && found.reattach ? await goOnWithFound(input, found, run) : undefined;
-  if (again?.claimed) return complete(input, run, run.cutShort() ?? { by: 'agent' });
-  const reclaimed = here ? await reclaim(input, found.hostId, run, found.terminated) : { claimed: false };
-  if (reclaimed?.claimed) return complete(input, run, { by: 'agent' });
-  const hostReclaimed = reclaimed !== undefined && !outOfReach(found);
-  return complete(input, run, { by: 'lost', reason: whyLost(found, again?.reason), hostReclaimed });
+  const isOnHost = orphan.dispatched && !run.remote;
+  const reattached = isOnHost && orphan.reattach ? await reattachOrphan(input, orphan, run) : undefined;
+  if (reattached?.claimed) {
+    return complete(input, run, run.cutShort() ?? { by: 'agent' });
+  }
+  const reclaimed = isOnHost ? await reclaim(input, orphan.hostId, run, orphan.terminated) : { claimed: false };
+  if (reclaimed?.claimed) {
+    return complete(input, run, { by: 'agent' });
+  }
+  const hostReclaimed = reclaimed !== undefined && !isUnreachable(orphan);
+  return complete(input, run, { by: 'lost', reason: lossReason(orphan, reattached?.reason), hostReclaimed });
 }
 
-function goOnWithFound(input: AgentRunInput, { hostId }: FoundRun, run: RunMessages): Promise<Reattached | undefined> {
-  run.story.become('running', 'The agent may have outlived its worker.');
-  return goOnWithAgent(input, hostId, run);
+function reattachOrphan(
+  input: AgentRunInput,
+  { hostId }: OrphanedRun,
+  run: RunMessages,
+): Promise<Reattached | undefined> {
+  run.view.setState('running', 'The agent may have outlived its worker.');
+  return reattachAgent(input, hostId, run);
 }
 
-async function launched(input: AgentRunInput, run: RunMessages): Promise<RunEnd> {
+async function runAttempt(input: AgentRunInput, run: RunMessages): Promise<RunEnd> {
   const { attemptId } = input;
   const admitted = await admission.admit(input);
-  if (admitted.launch?.status === 'refused') return refuse(run, admitted.launch, admitted.decidedAt);
+  if (admitted.launch?.status === 'refused') {
+    return refuse(run, admitted.launch, admitted.decidedAt);
+  }
   run.remote = admitted.provider === 'remote-callback';
-  run.story.know('agent', admitted.agent);
-  run.story.know('provider', admitted.provider);
+  run.view.setFact('agent', admitted.agent);
+  run.view.setFact('provider', admitted.provider);
   upsertSearchAttributes([
     { key: searchAttributes.agent, value: admitted.agent },
     { key: searchAttributes.provider, value: admitted.provider },
@@ -70,11 +82,15 @@ async function launched(input: AgentRunInput, run: RunMessages): Promise<RunEnd>
 
   if (admitted.launch?.status === 'queued') {
     run.answer(admitted.launch);
-    run.story.become('queued', 'It waits in the queue for capacity.');
+    run.view.setState('queued', 'It waits in the queue for capacity.');
     const over = await awaitTurn(run);
-    if (over) return abandon(run, over);
+    if (over) {
+      return abandon(run, over);
+    }
   }
-  if (run.stop !== undefined) return complete(input, run, { by: 'stop', ...run.stop });
+  if (run.stop !== undefined) {
+    return complete(input, run, { by: 'stop', ...run.stop });
+  }
 
   const launch = await prepare(input, admitted.hostId);
   if (launch.status === 'refused') {
@@ -83,7 +99,7 @@ async function launched(input: AgentRunInput, run: RunMessages): Promise<RunEnd>
   run.answer(launch);
   run.started = launch;
 
-  run.story.become(
+  run.view.setState(
     'running',
     run.remote
       ? 'The contract is stored; the agent works elsewhere and will report.'
@@ -93,29 +109,33 @@ async function launched(input: AgentRunInput, run: RunMessages): Promise<RunEnd>
   const [ending] = await Promise.all([
     run.remote ? awaitCallback(run) : runAgent(input, admitted, run),
     announce.announceStart({ attemptId }).then((takes) => {
-      // A history from before commands has no answer here.
+      // A history from before commands has no value here.
       run.takes = takes ?? undefined;
     }),
   ]);
   timer.cancel();
-  if (ending.by === 'callback') await observe(input, admitted.hostId, ending.claimDigest);
+  if (ending.by === 'callback') {
+    await observe(input, admitted.hostId, ending.claimDigest);
+  }
   return complete(input, run, ending);
 }
 
 /**
  * Ends the run when its time is up, whichever workers die meanwhile and wherever its agent is.
  *
- * @param afterMs left out by the admission of earlier versions: their histories have no timer
+ * @param afterMs absent from the admission of earlier versions: their histories have no timer
  */
 function startTimer(run: RunMessages, afterMs: number | undefined): CancellationScope {
   const scope = new CancellationScope();
-  if (afterMs === undefined) return scope;
+  if (afterMs === undefined) {
+    return scope;
+  }
   scope
     .run(() => sleep(afterMs, { summary: 'the time of the run' }))
     .then(
       () => {
         run.timedOutAfterMs = afterMs;
-        run.story.tell('Its time is up.');
+        run.view.log('Its time is up.');
       },
       () => undefined,
     );
@@ -125,16 +145,20 @@ function startTimer(run: RunMessages, afterMs: number | undefined): Cancellation
 /** Waits for an agent elsewhere to report, for a stop, or until its time is up. */
 async function awaitCallback(run: RunMessages): Promise<Ending> {
   await condition(() => run.claimDigest !== undefined || run.isCutShort);
-  if (run.claimDigest !== undefined) return { by: 'callback', claimDigest: run.claimDigest };
+  if (run.claimDigest !== undefined) {
+    return { by: 'callback', claimDigest: run.claimDigest };
+  }
   return run.cutShort() ?? { by: 'stop', actor: 'unknown' };
 }
 
-/** Has the host of the worktree look at it before the reported end is judged; claims it cannot look at stay unverified. */
+/** Has the host of the worktree inspect it before the reported end is judged; claims that it cannot check stay unverified. */
 async function observe({ attemptId, timings }: AgentRunInput, hostId: string | null, claimDigest: string) {
-  if (hostId === null || !patched('observe-reported-end')) return;
+  if (hostId === null || !patched('observe-reported-end')) {
+    return;
+  }
   try {
     await observeOn(hostId, timings).observeEnd({ attemptId, claimDigest });
   } catch (error) {
-    log.warn('the worktree could not be looked at', { attemptId, hostId, error });
+    log.warn('worktree observation failed', { attemptId, hostId, error });
   }
 }

@@ -1,5 +1,5 @@
 import { proxyActivities, setCurrentDetails } from '@temporalio/workflow';
-import type { AttachmentActivities, AttachmentCleanup } from '../../activities/attachments';
+import type { AttachmentActivities, AttachmentCleanup } from '../../activities/attachment-cleanup/activities';
 
 const { cleanUpAttachments } = proxyActivities<AttachmentActivities>({
   startToCloseTimeout: '30 minutes',

@@ -12,6 +12,6 @@ export interface TreeCancelInput extends Signed {
   keyHash: string;
 }
 
-/** Answers once the tree takes nothing any more; what runs in it is then brought to its end. */
+/** Resolves once the tree accepts no more launches; its running attempts are then ended. */
 export const closedUpdate = defineUpdate<{ cancelled: boolean }>('closed');
 export const closedUpdateId = 'closed';

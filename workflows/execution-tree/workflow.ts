@@ -1,18 +1,18 @@
 import { condition, continueAsNew, proxyActivities, setHandler, sleep, workflowInfo } from '@temporalio/workflow';
-import type { TreeActivities } from '../../activities/tree';
+import type { TreeActivities } from '../../activities/execution-tree/activities';
 import { closedUpdate, type TreeCancelInput } from './messages';
 
-/** Store work and messages to runs: short, idempotent, repeated until the stores and Temporal answer. */
+/** Store work and messages to runs: short, idempotent, retried until the stores and Temporal respond. */
 const tree = proxyActivities<TreeActivities>({
   startToCloseTimeout: '1 minute',
   retry: { initialInterval: '200 milliseconds', maximumInterval: '15 seconds' },
 });
 
 /**
- * Cancels one execution tree to the end: nothing is launched in it any more, what is queued leaves the queue, what runs
- * is interrupted, and this goes on, whatever dies, until the last of them has ended.
+ * Cancels one execution tree to the end: no further launches, no queued ones, and every running attempt is interrupted. It
+ * continues, whatever dies, until the last of them has ended.
  *
- * @param told how many have been told to end so far, when this continues an earlier run
+ * @param told how many have been signalled to end so far, when this continues an earlier run
  */
 export async function executionTree(
   input: TreeCancelInput,
@@ -28,11 +28,15 @@ export async function executionTree(
   closed = true;
   for (let first = told === undefined; ; first = false) {
     const look = await tree.drainTree(input);
-    // Those that ran are told again until they have ended, and counted once.
+    // Running attempts are signalled again until they have ended, and counted once.
     ended = { queued: ended.queued + look.queued, interrupted: first ? look.interrupted : ended.interrupted };
-    if (look.remaining === 0) break;
+    if (look.remaining === 0) {
+      break;
+    }
     await sleep('1 second', { summary: 'what runs in the tree is ending' });
-    if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof executionTree>(input, ended);
+    if (workflowInfo().continueAsNewSuggested) {
+      await continueAsNew<typeof executionTree>(input, ended);
+    }
   }
   await tree.settleTree({ ...input, ...ended });
 }

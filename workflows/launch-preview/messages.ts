@@ -1,2 +1,2 @@
-/** A preview is asked for once and kept nowhere; the id only has to be new. */
+/** A preview is requested once and not stored; the id only has to be new. */
 export const launchPreviewId = (unique: string): string => `preview/${unique}`;

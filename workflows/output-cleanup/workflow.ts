@@ -1,5 +1,5 @@
 import { proxyActivities, setCurrentDetails } from '@temporalio/workflow';
-import type { OutputArtifactActivities, OutputCleanup } from '../../activities/output-artifacts';
+import type { OutputArtifactActivities, OutputCleanup } from '../../activities/output-cleanup/activities';
 
 const { cleanUpOutput } = proxyActivities<OutputArtifactActivities>({
   startToCloseTimeout: '30 minutes',

@@ -1,8 +1,8 @@
 import { defineUpdate } from '@temporalio/workflow';
+import type { PhaseChange } from '../../stores/runs/phase-store';
 import type { Signed } from '../message-proofs';
-import type { PhaseChange } from '../../stores/phase-store';
 
-/** One execution per emergency: the same operation asked for twice is one. */
+/** One execution per emergency: a repeated request is the same operation. */
 export const phaseExpansionId = (attemptId: string, operationId: string): string =>
   `phase-expansion/${attemptId}/${operationId}`;
 
@@ -16,5 +16,5 @@ export interface PhaseExpansionInput extends Signed {
   change: PhaseChange;
 }
 
-/** Answers once the change is made, or cannot be. */
+/** Resolves once the change is made, or cannot be. */
 export const expansionBegun = defineUpdate<{ applied: boolean }>('begun');

@@ -1,25 +1,25 @@
 import {
-  CancellationScope,
   allHandlersFinished,
+  CancellationScope,
   condition,
   proxyLocalActivities,
   setCurrentDetails,
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { PhaseActivities } from '../../activities/phases';
+import type { PhaseActivities } from '../../activities/phase-expansion/activities';
 import { verified } from '../unproven';
 import { expansionBegun, type PhaseExpansionInput } from './messages';
 
-/** Store work: short, idempotent, repeated until the stores answer. */
+/** Store work: short, idempotent, retried until the stores respond. */
 const records = proxyLocalActivities<PhaseActivities>({
   startToCloseTimeout: '10 seconds',
   retry: { initialInterval: '200 milliseconds', maximumInterval: '15 seconds' },
 });
 
 /**
- * Authority that a run has in an emergency, and for as long as that: whoever gives it has arranged for its end first, so
- * that it ends whatever dies in between. An operator's "cancel" ends it early.
+ * Authority of a run for the duration of an emergency. Its end is arranged before it begins, so that it ends whatever dies in
+ * between. An operator's "cancel" ends it early.
  */
 export async function phaseExpansion(input: PhaseExpansionInput): Promise<{ applied: boolean }> {
   let applied: boolean | undefined;

@@ -1,2 +1,2 @@
-/** The schedule that has lost runs looked for, and the id of what it starts. */
+/** The schedule of the reconciliation of lost runs, and the id of what it starts. */
 export const reconcileId = 'reconcile';

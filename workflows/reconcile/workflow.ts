@@ -1,5 +1,5 @@
 import { proxyActivities, setCurrentDetails } from '@temporalio/workflow';
-import type { ReconcileActivities, Reconciled } from '../../activities/reconcile-runs';
+import type { ReconcileActivities, Reconciled } from '../../activities/reconcile/activities';
 
 const { reconcileRuns } = proxyActivities<ReconcileActivities>({
   startToCloseTimeout: '10 minutes',
@@ -8,7 +8,7 @@ const { reconcileRuns } = proxyActivities<ReconcileActivities>({
   summary: 'look for lost runs',
 });
 
-/** Takes up runs and recoveries whose workflow was lost or terminated. Started by a schedule, and by hand in its page. */
+/** Resumes runs and recoveries whose workflow was lost or terminated. Started by a schedule, and by hand in its page. */
 export async function reconcile(): Promise<Reconciled> {
   const found = await reconcileRuns();
   setCurrentDetails(`${found.looked} looked at, ${found.runs} runs and ${found.recoveries} recoveries taken up.`);

@@ -1,5 +1,5 @@
 import { defineUpdate } from '@temporalio/workflow';
-import type { RunRecovery } from '../../contracts/recovery';
+import type { RunRecovery } from '../../contracts/runs/recovery';
 import type { AgentRunInput } from '../agent-run/messages';
 import type { Signed } from '../message-proofs';
 
@@ -9,7 +9,7 @@ export const recoveryId = (attemptId: string): string => `recovery/${attemptId}`
 export interface RecoveryInput {
   /** The attempt that failed. */
   attemptId: string;
-  /** The one that follows it, as it is launched. */
+  /** The attempt that follows it, as it is launched. */
   next: AgentRunInput;
   backoffMs: number;
 }
@@ -20,5 +20,5 @@ export interface CancelRecoveryInput extends Signed {
   actor: string;
 }
 
-/** Cancels what has not been launched yet, and answers the recovery as it is then. */
+/** Cancels a recovery that has not launched yet, and returns the recovery afterwards. */
 export const cancelRecoveryUpdate = defineUpdate<RunRecovery | null, [CancelRecoveryInput]>('cancel');

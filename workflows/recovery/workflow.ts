@@ -1,47 +1,51 @@
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import {
-  CancellationScope,
-  ParentClosePolicy,
-  WorkflowIdReusePolicy,
   allHandlersFinished,
+  CancellationScope,
   condition,
+  ParentClosePolicy,
   patched,
   proxyActivities,
   setCurrentDetails,
   setHandler,
   startChild,
+  WorkflowIdReusePolicy,
 } from '@temporalio/workflow';
-import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
-import type { RecoveryActivities } from '../../activities/recovery';
-import type { RunRecovery } from '../../contracts/recovery';
+import type { RecoveryActivities } from '../../activities/recovery/activities';
+import type { RunRecovery } from '../../contracts/runs/recovery';
 import { searchAttributes } from '../../platform/temporal/search-attributes';
 import { workflowTaskTimeout } from '../../platform/temporal/task-timeout';
-import { reject } from '../reject';
-import { requireProof, verified } from '../unproven';
 import { agentRunId, staleAttempt } from '../agent-run/messages';
 import { agentRun } from '../agent-run/workflow';
-import { cancelRecoveryUpdate, type CancelRecoveryInput, type RecoveryInput } from './messages';
+import { reject } from '../reject';
+import { requireProof, verified } from '../unproven';
+import { type CancelRecoveryInput, cancelRecoveryUpdate, type RecoveryInput } from './messages';
 
-/** Store work: short, idempotent, repeated until the stores answer. */
+/** Store work: short, idempotent, retried until the stores respond. */
 const records = proxyActivities<RecoveryActivities>({
   startToCloseTimeout: '10 seconds',
   retry: { initialInterval: '200 milliseconds', maximumInterval: '15 seconds' },
 });
 
 /**
- * What follows an attempt that failed: waits its time, then launches the next one. Until then it can be cancelled, by
- * exactly that attempt's id; the record in the stores says which came first.
+ * What follows an attempt that failed: waits its time, then launches the next one. Until then it can be cancelled, by exactly
+ * that attempt's id; the record in the stores decides which came first.
  */
 export async function recovery(input: RecoveryInput): Promise<void> {
   const state = { cancelled: false };
   const cancel = async (asked: Omit<CancelRecoveryInput, 'attemptId'>): Promise<RunRecovery | null> => {
     const answer = await verified(records.cancelRecovery({ ...asked, attemptId: input.attemptId }));
-    if (answer?.state === 'cancelled') state.cancelled = true;
+    if (answer?.state === 'cancelled') {
+      state.cancelled = true;
+    }
     return answer;
   };
   setHandler(cancelRecoveryUpdate, (asked) => CancellationScope.nonCancellable(() => cancel(asked)), {
     validator: (asked: CancelRecoveryInput) => {
       requireProof(asked);
-      if (asked.attemptId === input.attemptId) return;
+      if (asked.attemptId === input.attemptId) {
+        return;
+      }
       reject(staleAttempt, `This recovery is of ${input.attemptId}.`);
     },
   });
@@ -52,20 +56,24 @@ export async function recovery(input: RecoveryInput): Promise<void> {
   return CancellationScope.nonCancellable(async () => {
     setCurrentDetails(`Launches ${input.next.attemptId} in ${input.backoffMs} ms.`);
     // A timer takes a second however short it is set. Earlier versions set one nevertheless.
-    if (input.backoffMs > 0 || !patched('recovery-at-once')) await condition(() => state.cancelled, input.backoffMs);
+    if (input.backoffMs > 0 || !patched('recovery-at-once')) {
+      await condition(() => state.cancelled, input.backoffMs);
+    }
     const isLaunched = !state.cancelled && (await records.beginRecovery({ attemptId: input.attemptId }));
-    if (isLaunched) await launch(input);
+    if (isLaunched) {
+      await launch(input);
+    }
     setCurrentDetails(isLaunched ? `Launched ${input.next.attemptId}.` : 'Cancelled.');
     await condition(allHandlersFinished);
   });
 }
 
-/** Starts the next attempt as a workflow of its own, which goes on when this one ends. */
+/** Starts the next attempt as a workflow of its own, which continues when this one ends. */
 async function launch({ attemptId, next }: RecoveryInput): Promise<void> {
   const started = startChild(agentRun, {
     workflowId: agentRunId(next.attemptId),
     workflowTaskTimeout,
-    // Another recovery of the same attempt, taken up when this one seemed lost, may have been first.
+    // Another recovery of the same attempt, started when this one seemed lost, may have been first.
     workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
     parentClosePolicy: ParentClosePolicy.ABANDON,
     args: [next],
@@ -79,6 +87,8 @@ async function launch({ attemptId, next }: RecoveryInput): Promise<void> {
     ],
   });
   await started.catch((error: unknown) => {
-    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) {
+      throw error;
+    }
   });
 }

@@ -1,7 +1,7 @@
 import type { Signed } from '../message-proofs';
 
-/** A repository as a host is asked about it. */
-export interface RepositoryPlace {
+/** A repository in a request to a host. */
+export interface ConfiguredRepository {
   hostId: string;
   path: string;
   /** The remote it is configured with, which the repository has to know. */
@@ -9,7 +9,7 @@ export interface RepositoryPlace {
   allowFilters: string[];
 }
 
-export type RepositorySetupInput = RepositoryPlace & Signed;
+export type RepositorySetupInput = ConfiguredRepository & Signed;
 
 /** Why a host cannot use the repository: the field of its configuration, and a sentence for people. */
 export interface RepositoryProblem {
@@ -17,5 +17,5 @@ export interface RepositoryProblem {
   message: string;
 }
 
-/** Asked for once and kept nowhere; the id only has to be new. */
+/** Requested once and not stored; the id only has to be new. */
 export const repositorySetupId = (unique: string): string => `repository-setup/${unique}`;

@@ -1,9 +1,9 @@
 import { proxyActivities } from '@temporalio/workflow';
-import type { RepositoryActivities } from '../../activities/repository';
+import type { RepositoryActivities } from '../../activities/repository-setup/activities';
 import { hostQueue } from '../queues';
 import type { RepositoryProblem, RepositorySetupInput } from './messages';
 
-/** Has a host look at a repository and record its settings. A caller waits for it: two tries, no more. */
+/** Has a host inspect a repository and record its settings. A caller waits for it: two tries, no more. */
 export async function repositorySetup(input: RepositorySetupInput): Promise<RepositoryProblem | null> {
   const { setUpRepository } = proxyActivities<RepositoryActivities>({
     taskQueue: hostQueue(input.hostId),

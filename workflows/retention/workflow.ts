@@ -2,7 +2,7 @@ import { ApplicationFailure, proxyActivities, setCurrentDetails } from '@tempora
 import type { RecordRetentionActivities } from '../../activities/retention/records';
 import type { SpoolRetentionActivities } from '../../activities/retention/spools';
 import type { TaskRetentionActivities } from '../../activities/retention/tasks';
-import type { RetentionReport } from '../../contracts/retention';
+import type { RetentionReport } from '../../contracts/system/retention';
 import { hostQueue } from '../queues';
 import type { RetentionInput } from './messages';
 
@@ -17,7 +17,7 @@ const board = proxyActivities<TaskRetentionActivities & RecordRetentionActivitie
   summary: 'purge what was kept long enough',
 });
 
-/** A host that takes nothing up for a minute is left out. */
+/** A host whose worker accepts no task for a minute is left out. */
 const on = (hostId: string) =>
   proxyActivities<SpoolRetentionActivities>({
     ...options,
@@ -26,7 +26,7 @@ const on = (hostId: string) =>
     summary: 'purge spools',
   });
 
-/** Purges one kind, or tells what is due. How long things are kept is a feature setting, never what this is started with. */
+/** Purges one kind, or counts what is due. Retention times are a feature setting, never an input of the workflow. */
 export async function retention({ kind, dryRun }: RetentionInput): Promise<RetentionReport> {
   const report = await purge({ kind, dryRun });
   setCurrentDetails(`${report.due} ${kind} are due, ${report.removed} were removed.`);

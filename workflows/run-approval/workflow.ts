@@ -1,37 +1,37 @@
 import {
-  CancellationScope,
   allHandlersFinished,
+  CancellationScope,
   condition,
   getExternalWorkflowHandle,
   proxyLocalActivities,
   setCurrentDetails,
   setHandler,
 } from '@temporalio/workflow';
-import type { ApprovalActivities } from '../../activities/approvals';
-import type { ApprovalStatus } from '../../contracts/run-approval';
+import type { ApprovalActivities } from '../../activities/run-approval/activities';
+import type { ApprovalStatus } from '../../contracts/runs/approval';
+import { agentRunId, approvalChanged } from '../agent-run/messages';
 import { reject } from '../reject';
 import { requireProof, verified } from '../unproven';
-import { agentRunId, approvalChanged } from '../agent-run/messages';
 import {
   approvalActionChanged,
   approvalClosed,
   approvalNotPending,
   approvalStale,
-  decideUpdate,
   type Decided,
   type DecideInput,
+  decideUpdate,
   type RunApprovalInput,
 } from './messages';
 
-/** Store work: short, idempotent, repeated until the stores answer. */
+/** Store work: short, idempotent, retried until the stores respond. */
 const records = proxyLocalActivities<ApprovalActivities>({
   startToCloseTimeout: '10 seconds',
   retry: { initialInterval: '200 milliseconds', maximumInterval: '15 seconds' },
 });
 
 /**
- * One request for approval, from the moment it is told until it is decided, expires or its attempt ends. The record in
- * the stores is what counts: a decision is written there first, and only then told to the run that waits.
+ * One request for approval, from its announcement until it is decided, expires or its attempt ends. The record in the stores is
+ * authoritative: a decision is written there first, and only then sent to the run that waits.
  */
 export async function runApproval(input: RunApprovalInput): Promise<ApprovalStatus> {
   const messages = new ApprovalMessages(input);
@@ -62,22 +62,24 @@ async function approval(input: RunApprovalInput, messages: ApprovalMessages): Pr
   }
   const { status } = messages;
   setCurrentDetails(`The request is **${status}**.`);
-  // A run whose end has cancelled the request has nothing to learn from it.
-  if (status !== 'cancelled') await tellRun(input, status);
+  // A run whose end has cancelled the request needs no notice of it.
+  if (status !== 'cancelled') {
+    await tellRun(input, status);
+  }
   await condition(allHandlersFinished);
   return status;
 }
 
-/** The run shows its operators that it waits. One that is over is not told, and keeps nothing from ending. */
+/** The run shows its operators that it waits. One that is over gets no signal, and delays no end. */
 async function tellRun({ attemptId, approvalId }: RunApprovalInput, status: ApprovalStatus): Promise<void> {
   try {
     await getExternalWorkflowHandle(agentRunId(attemptId)).signal(approvalChanged, { approvalId, status });
   } catch {
-    // The run has ended, or never was one of this server: the record says what there is to say.
+    // The run has ended, or never was one of this server: the record has the decision.
   }
 }
 
-/** What has been said to the approval so far; the handlers are set before the first await. */
+/** The messages that the approval has received; the handlers are set before the first await. */
 class ApprovalMessages {
   status: ApprovalStatus = 'pending';
   announced = false;
@@ -102,7 +104,7 @@ class ApprovalMessages {
     this.deciding = true;
     const acceptedAtMs = Date.now();
     try {
-      // Nobody hears of the decision before the request.
+      // The decision is never published before the request.
       await condition(() => this.announced);
       const { approvalId } = this.input;
       const decided = await verified(records.decideApproval({ approvalId, decision, acceptedAtMs }));
@@ -116,9 +118,14 @@ class ApprovalMessages {
   private check(decision: DecideInput): void {
     requireProof(decision);
     const { expectedRevision, expectedActionHash } = decision;
-    if (this.over || this.deciding) reject(approvalNotPending, 'The request is no longer pending.');
-    if (expectedActionHash !== this.input.actionHash)
+    if (this.over || this.deciding) {
+      reject(approvalNotPending, 'The request is no longer pending.');
+    }
+    if (expectedActionHash !== this.input.actionHash) {
       reject(approvalActionChanged, 'The request is for another action.');
-    if (expectedRevision !== this.input.revision) reject(approvalStale, 'The request has changed since it was read.');
+    }
+    if (expectedRevision !== this.input.revision) {
+      reject(approvalStale, 'The request has changed since it was read.');
+    }
   }
 }

@@ -1,4 +1,4 @@
-import type { LaunchSpec } from '../../contracts/scheduled-launch';
+import type { LaunchSpec } from '../../contracts/runs/launch/scheduled-launch';
 import { boardQueue } from '../queues';
 
 const prefix = 'scheduled-launch/';
@@ -7,7 +7,7 @@ const prefix = 'scheduled-launch/';
 export const launchScheduleId = (id: string): string => `${prefix}${id}`;
 export const isLaunchSchedule = (scheduleId: string): boolean => scheduleId.startsWith(prefix);
 
-/** The Schedule that a definition asks for. It is started with the id alone: what is launched is in the stores. */
+/** The Schedule of a definition. It is started with the id alone: the launch itself is in the stores. */
 export const launchSchedule = ({
   id,
   taskId,

@@ -1,5 +1,5 @@
 import { proxyActivities, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
-import type { ScheduledLaunchActivities } from '../../activities/scheduled-launch';
+import type { ScheduledLaunchActivities } from '../../activities/scheduled-launch/activities';
 
 const { launchScheduled } = proxyActivities<ScheduledLaunchActivities>({
   startToCloseTimeout: '1 minute',
@@ -7,7 +7,7 @@ const { launchScheduled } = proxyActivities<ScheduledLaunchActivities>({
   summary: 'launch by schedule',
 });
 
-/** Launches what a definition says, once for each start of this by its Schedule. */
+/** Launches a definition, once for each start by its Schedule. */
 export async function scheduledLaunch(id: string): Promise<string> {
   const outcome = await launchScheduled({ id, occurrence: workflowInfo().runId });
   setCurrentDetails(outcome);

@@ -1,10 +1,10 @@
+import type { HookContext } from '../../contracts/settings/hook';
 import type { Signed } from '../message-proofs';
-import type { HookContext } from '../../contracts/hook';
 
-/** One execution for each thing that happens to a task: noticed twice, it is told once. */
+/** One execution for each transition of a task: observed twice, it is delivered once. */
 export const taskTransitionId = (transitionId: string): string => `task-transition/${transitionId}`;
 
-/** Signed by the API that noticed it: receivers take what they are told for the board's word. */
+/** Signed by the API that observed it: receivers trust it as the board's. */
 export interface TaskTransitionInput extends Signed {
   id: string;
   context: HookContext;
@@ -18,7 +18,7 @@ export interface HookTimings {
   giveUpAfterMs: number;
 }
 
-/** A hook is tried for a day, at most every hour. */
+/** A hook is tried for a day, every hour or more often. */
 export const usualHookTimings: HookTimings = {
   firstPauseMs: 1_000,
   longestPauseMs: 3_600_000,

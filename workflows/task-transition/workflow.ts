@@ -1,5 +1,5 @@
 import { proxyActivities, setCurrentDetails } from '@temporalio/workflow';
-import type { HookActivities, HookRun } from '../../activities/hooks';
+import type { HookActivities, HookRun } from '../../activities/task-transition/activities';
 import type { TaskTransitionInput } from './messages';
 
 const { hooksFor, giveUpHook } = proxyActivities<Pick<HookActivities, 'hooksFor' | 'giveUpHook'>>({
@@ -7,7 +7,7 @@ const { hooksFor, giveUpHook } = proxyActivities<Pick<HookActivities, 'hooksFor'
   retry: { initialInterval: '200 milliseconds', maximumInterval: '15 seconds' },
 });
 
-/** Runs every hook that waits for something that happened to a task; one that fails keeps no other from being run. */
+/** Runs every hook for a transition of a task; one that fails prevents no other. */
 export async function taskTransition({ id, context, proof, timings }: TaskTransitionInput): Promise<{ hooks: number }> {
   const hooks = await hooksFor({ id, context, proof });
   setCurrentDetails(`${context.event} of ${context.taskId}: ${hooks.length} hooks.`);

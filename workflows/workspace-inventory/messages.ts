@@ -1,2 +1,2 @@
-/** Looking is asked for once and kept nowhere; the id only has to be new. */
+/** An inventory is requested once and not stored; the id only has to be new. */
 export const workspaceInventoryId = (unique: string): string => `workspace-inventory/${unique}`;

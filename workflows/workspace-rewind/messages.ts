@@ -1,9 +1,10 @@
+import type { Refusal } from '../../contracts/refusal';
+import type { RewindDecision } from '../../contracts/runs/rewind';
 import type { Signed } from '../message-proofs';
-import type { RewindDecision } from '../../contracts/workspace-rewind';
 
-/** One execution at a time for each rewind: it is committed by one, however often it is asked for. */
+/** One execution at a time for each rewind: repeated requests share one commit. */
 export const workspaceRewindId = (rewindId: string): string => `rewind/${rewindId}`;
-/** Planning changes nothing but the record, which is written once. */
+/** Planning writes nothing but the record, once. */
 export const rewindPlanId = (rewindId: string): string => `rewind-plan/${rewindId}`;
 
 /** Signed by the API. */
@@ -27,13 +28,5 @@ export interface RewindCommitInput extends Signed {
   attemptId: string;
 }
 
-/** Why a worktree does not go back. */
-export interface RewindRefusal {
-  status: 'refused';
-  code: string;
-  message: string;
-  details: Record<string, unknown>;
-}
-
 /** That it is planned, or done: what exactly is in its record. */
-export type RewindOutcome = { status: 'planned' | 'committed' } | RewindRefusal;
+export type RewindOutcome = { status: 'planned' | 'committed' } | Refusal;

@@ -1,5 +1,5 @@
 import { CancellationScope, proxyActivities } from '@temporalio/workflow';
-import type { RewindActivities, RewindMessageActivities } from '../../activities/rewind';
+import type { RewindActivities, RewindMessageActivities } from '../../activities/workspace-rewind/activities';
 import { hostQueue } from '../queues';
 import type { RewindCommitInput, RewindOutcome, RewindPlanInput } from './messages';
 
@@ -21,7 +21,7 @@ const { tellAgent } = proxyActivities<RewindMessageActivities>({
   summary: 'tell the agent',
 });
 
-/** Looks at the worktree on its host and writes down what a rewind would do. */
+/** Inspects the worktree on its host and records what a rewind would do. */
 export function workspaceRewindPlan(input: RewindPlanInput): Promise<RewindOutcome> {
   return rewindOn(input.hostId).planRewind(input);
 }
@@ -34,9 +34,13 @@ export async function workspaceRewind({ hostId, ...input }: RewindCommitInput): 
   return CancellationScope.nonCancellable(async () => {
     const host = rewindOn(hostId);
     const begun = await host.beginRewind(input);
-    if (begun.status === 'refused') return begun;
+    if (begun.status === 'refused') {
+      return begun;
+    }
     const done = await host.applyRewind(input);
-    if (done.status === 'committed') await tellAgent(input).catch(() => undefined);
+    if (done.status === 'committed') {
+      await tellAgent(input).catch(() => undefined);
+    }
     return done;
   });
 }

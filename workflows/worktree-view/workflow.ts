@@ -1,13 +1,13 @@
-import type { EditorOpened, WorktreeInspection } from '../../contracts/worktree';
-import type { LaunchRefusal } from '../../contracts/launch';
-import { openOn, viewOn } from '../worktree/activities';
-import type { WorktreePlace } from './messages';
+import type { Refusal } from '../../contracts/refusal';
+import type { EditorOpened, WorktreeInspection } from '../../contracts/runs/worktrees/worktree';
+import { openOn, viewOn } from '../worktree/proxies';
+import type { WorktreeLocation } from './messages';
 
-/** Inspects worktrees, each on its host; `null` for one whose host does not answer. A bounded page of them at most. */
+/** Inspects worktrees, each on its host; `null` for one whose host does not respond. The list is bounded to a page. */
 export async function worktreeInspection({
   places,
 }: {
-  places: WorktreePlace[];
+  places: WorktreeLocation[];
 }): Promise<(WorktreeInspection | null)[]> {
   return Promise.all(
     places.map(({ taskId, hostId }) =>
@@ -19,6 +19,6 @@ export async function worktreeInspection({
 }
 
 /** Opens the configured editor on the worktree, on its host. */
-export function worktreeOpen({ taskId, hostId, proof }: WorktreePlace): Promise<EditorOpened | LaunchRefusal> {
+export function worktreeOpen({ taskId, hostId, proof }: WorktreeLocation): Promise<EditorOpened | Refusal> {
   return openOn(hostId).openEditor({ taskId, proof });
 }

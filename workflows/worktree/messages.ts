@@ -1,7 +1,7 @@
 import { defineUpdate } from '@temporalio/workflow';
-import type { LaunchRefusal } from '../../contracts/launch';
-import type { WorktreeInspection, WorktreeOperationKind } from '../../contracts/worktree';
-import type { WorktreeRequest } from '../../contracts/worktree-request';
+import type { Refusal } from '../../contracts/refusal';
+import type { WorktreeRequest } from '../../contracts/runs/worktrees/request';
+import type { WorktreeInspection, WorktreeOperationKind } from '../../contracts/runs/worktrees/worktree';
 import type { Signed } from '../message-proofs';
 
 /** One execution per operation, one at a time per task: the id is the lock. */
@@ -11,7 +11,7 @@ export const worktreeId = (taskId: string): string => `worktree/${taskId}`;
 export interface WorktreeInput extends Signed {
   taskId: string;
   actor: string;
-  /** What to do; `null` only finishes what was interrupted, and takes the first request that arrives meanwhile. */
+  /** The operation; `null` only finishes what was interrupted, and accepts the first request that arrives meanwhile. */
   request: WorktreeRequest | null;
   operationId?: string;
   /** The host a new worktree is made on; any live one when absent. */
@@ -20,10 +20,10 @@ export interface WorktreeInput extends Signed {
   heartbeatTimeoutMs: number;
 }
 
-/** How an operation ended. `inspection`: the worktree as it was then; absent when nothing was asked. */
-export type WorktreeOutcome = { status: 'done'; inspection?: WorktreeInspection } | LaunchRefusal;
+/** How an operation ended. `inspection`: the worktree at that time; absent when there was no request. */
+export type WorktreeOutcome = { status: 'done'; inspection?: WorktreeInspection } | Refusal;
 
-/** What runs while another operation is asked for. */
+/** The operation that runs while another one is requested. */
 export interface RunningOperation {
   kind: WorktreeOperationKind;
   actor: string;
@@ -33,11 +33,11 @@ export interface RunningOperation {
 export interface AskedFor extends Signed {
   request: WorktreeRequest;
   actor: string;
-  /** What the API calls it: sent again, it is the same one. Left out by what a run does, and by earlier versions. */
+  /** The id that the API gives it: sent again, it is the same one. Absent from operations of a run, and of earlier versions. */
   operationId?: string;
 }
 
-/** Asks for an operation and answers how it ended; the same one asked for twice is one. */
+/** Requests an operation and returns how it ended; repeated requests are one operation. */
 export const operateUpdate = defineUpdate<WorktreeOutcome, [AskedFor]>('operate');
 
 /** The failure type another operation is rejected with; its first detail is a `RunningOperation`. */

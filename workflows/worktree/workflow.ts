@@ -1,8 +1,8 @@
 import {
   ActivityFailure,
+  allHandlersFinished,
   ApplicationFailure,
   CancellationScope,
-  allHandlersFinished,
   condition,
   patched,
   setCurrentDetails,
@@ -10,24 +10,24 @@ import {
   uuid4,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { LaunchRefusal } from '../../contracts/launch';
-import type { WorktreeInspection, WorktreeState } from '../../contracts/worktree';
-import type { WorktreeRequest } from '../../contracts/worktree-request';
-import type { Beginning } from '../../activities/worktree/beginning';
+import type { Beginning } from '../../activities/worktree/begin/beginning';
 import type { PlanInput, Unfinished } from '../../activities/worktree/plan';
 import type { WorktreeStepActivities } from '../../activities/worktree/steps';
+import type { Refusal } from '../../contracts/refusal';
+import type { WorktreeRequest } from '../../contracts/runs/worktrees/request';
+import type { WorktreeInspection, WorktreeState } from '../../contracts/runs/worktrees/worktree';
 import { requireProof, verified } from '../unproven';
-import { beginOn, createOn, planning, records, stepsOn, viewOn } from './activities';
 import {
-  operateUpdate,
-  worktreeBusy,
   type AskedFor,
+  operateUpdate,
   type RunningOperation,
+  worktreeBusy,
   type WorktreeInput,
   type WorktreeOutcome,
 } from './messages';
+import { beginOn, createOn, planning, records, stepsOn, viewOn } from './proxies';
 
-/** What is done next to a worktree in each state; a state without a step is one at rest. */
+/** The next step of a worktree in each state; a state without a step is one at rest. */
 const stepOf: Partial<Record<WorktreeState, keyof WorktreeStepActivities>> = {
   preparing: 'makeWorktree',
   rebasing: 'rebaseWorktree',
@@ -40,9 +40,9 @@ const stepOf: Partial<Record<WorktreeState, keyof WorktreeStepActivities>> = {
 const hostAway = 'HOST_UNAVAILABLE';
 
 /**
- * One operation on the worktree of a task. What is to be done is written into the manifest before git changes anything;
- * then each step changes git and records it. Every step looks at git first, so that it does not matter where an earlier
- * try was killed, and an operation that was interrupted is finished before another one begins.
+ * One operation on the worktree of a task. It is recorded in the manifest before git changes anything; then each step changes
+ * git and records it. Every step inspects git first, so that it does not matter where an earlier try was killed, and an
+ * interrupted operation is finished before another one begins.
  */
 export async function worktree(input: WorktreeInput): Promise<WorktreeOutcome> {
   const messages = new WorktreeMessages(input);
@@ -62,29 +62,40 @@ async function operate(input: WorktreeInput, messages: WorktreeMessages): Promis
   const { taskId } = input;
   const hostWanted = input.hostId === undefined ? {} : { hostId: input.hostId };
   let plan = await planning.planWorktree({ taskId, ...messages.toPlan(), ...hostWanted });
-  if ('status' in plan) return plan;
+  if ('status' in plan) {
+    return plan;
+  }
   if (plan.unfinished) {
     const { hostId, unfinished } = plan;
     const earlier = await finish(input, hostId, unfinished);
-    // What stands still keeps everything else from beginning; a conflict or the like has put the worktree at rest.
+    // A stuck operation blocks every other one; a conflict or the like has put the worktree at rest.
     if (
       earlier &&
       'status' in earlier &&
       (earlier.code === 'WORKTREE_INTERRUPTED' || messages.asked?.request.kind === unfinished.kind)
-    )
+    ) {
       return earlier;
+    }
     await messages.settled();
-    if (!messages.asked) return { status: 'done' };
+    if (!messages.asked) {
+      return { status: 'done' };
+    }
     plan = await planning.planWorktree({ taskId, ...messages.toPlan(), ...hostWanted });
-    if ('status' in plan) return plan;
+    if ('status' in plan) {
+      return plan;
+    }
   }
   await messages.settled();
   const { asked } = messages;
-  if (!asked) return { status: 'done' };
+  if (!asked) {
+    return { status: 'done' };
+  }
   // What came in after the plan was made is planned now.
   if (messages.plannedFor !== asked && patched('plan-what-came-in')) {
     plan = await planning.planWorktree({ taskId, ...messages.toPlan(), ...hostWanted });
-    if ('status' in plan) return plan;
+    if ('status' in plan) {
+      return plan;
+    }
   }
   const { hostId, target, proof } = plan;
 
@@ -92,16 +103,24 @@ async function operate(input: WorktreeInput, messages: WorktreeMessages): Promis
   const operationId = plan.operationId ?? `op_${uuid4().replaceAll('-', '').slice(0, 16)}`;
   const { request, actor } = asked;
   const beginning = { taskId, operationId, target, request, actor, proof };
-  if (asked.request.kind === 'create' && patched('create-in-one-activity')) return create(input, hostId, beginning);
+  if (asked.request.kind === 'create' && patched('create-in-one-activity')) {
+    return create(input, hostId, beginning);
+  }
   const begun = await begin(input, hostId, beginning);
-  if ('status' in begun) return begun;
+  if ('status' in begun) {
+    return begun;
+  }
   // Nothing is half done yet: the last point at which stopping costs nothing.
   if (messages.cancelled && begun.state in stepOf) {
     const given = await stepsOn(hostId, input.heartbeatTimeoutMs).giveUp({ taskId, operationId });
-    if ('status' in given) return given;
+    if ('status' in given) {
+      return given;
+    }
   }
   const finished = await finish(input, hostId, { operationId, state: begun.state });
-  if (finished && 'status' in finished) return finished;
+  if (finished && 'status' in finished) {
+    return finished;
+  }
   return finished ? { status: 'done', inspection: finished } : outcomeOf(taskId, hostId);
 }
 
@@ -109,7 +128,7 @@ async function begin(
   { heartbeatTimeoutMs }: WorktreeInput,
   hostId: string,
   beginning: Beginning,
-): Promise<{ state: WorktreeState } | LaunchRefusal> {
+): Promise<{ state: WorktreeState } | Refusal> {
   try {
     return await beginOn(hostId, heartbeatTimeoutMs).beginWorktree(beginning);
   } catch (error) {
@@ -117,7 +136,7 @@ async function begin(
   }
 }
 
-/** Decides, writes down and makes a new worktree, which is one step less to wait for. */
+/** Decides, records and makes a new worktree, which is one step less to wait for. */
 async function create(
   { heartbeatTimeoutMs }: WorktreeInput,
   hostId: string,
@@ -126,7 +145,9 @@ async function create(
   const { taskId, operationId } = beginning;
   try {
     const result = await createOn(hostId, heartbeatTimeoutMs).createWorktree(beginning);
-    if ('status' in result) return result;
+    if ('status' in result) {
+      return result;
+    }
     const { inspection } = result;
     return inspection ? { status: 'done', inspection } : await outcomeOf(taskId, hostId);
   } catch (error) {
@@ -138,26 +159,28 @@ async function create(
   }
 }
 
-/** A host that stays away refuses the operation; nothing has been done. */
-function notBegun(taskId: string, hostId: string, error: unknown): LaunchRefusal {
+/** A host that stays unavailable refuses the operation; nothing has been done. */
+function notBegun(taskId: string, hostId: string, error: unknown): Refusal {
   const { code: reason, message } = reasonOf(error);
   const code = reason === hostAway ? hostAway : 'WORKTREE_GIT_FAILED';
-  return { status: 'refused', code, httpStatus: 409, message, details: { taskId, hostId, reason } };
+  return { status: 'refused', code, message, details: { taskId, hostId, reason } };
 }
 
-/** Takes an operation to its end, wherever it is; answers what went wrong, or what the last step saw of the worktree. */
+/** Runs an operation to its end, from whatever state; returns its failure, or the worktree as the last step inspected it. */
 async function finish(
   { taskId, heartbeatTimeoutMs }: WorktreeInput,
   hostId: string,
   { operationId, state: from }: Pick<Unfinished, 'operationId' | 'state'>,
-): Promise<LaunchRefusal | WorktreeInspection | undefined> {
+): Promise<Refusal | WorktreeInspection | undefined> {
   const steps = stepsOn(hostId, heartbeatTimeoutMs);
   let seen: WorktreeInspection | undefined;
   for (let state = from, name = stepOf[state]; name; name = stepOf[state]) {
     setCurrentDetails(`The worktree of ${taskId} is **${state}**.`);
     try {
       const result = await steps[name]({ taskId, operationId });
-      if ('status' in result) return result;
+      if ('status' in result) {
+        return result;
+      }
       state = result.state;
       seen = result.inspection;
     } catch (error) {
@@ -167,7 +190,7 @@ async function finish(
   return seen;
 }
 
-/** What the caller is shown; a host that does not answer now has still done what was asked. */
+/** The outcome for the caller; a host that does not respond now has still done the operation. */
 async function outcomeOf(taskId: string, hostId: string): Promise<WorktreeOutcome> {
   try {
     return { status: 'done', inspection: await viewOn(hostId).inspect({ taskId }) };
@@ -179,11 +202,13 @@ async function outcomeOf(taskId: string, hostId: string): Promise<WorktreeOutcom
 /** Why an activity failed for good. */
 function reasonOf(error: unknown): { code: string; message: string } {
   const cause = error instanceof ActivityFailure ? error.cause : error;
-  if (cause instanceof ApplicationFailure) return { code: cause.type ?? 'failed', message: cause.message };
+  if (cause instanceof ApplicationFailure) {
+    return { code: cause.type ?? 'failed', message: cause.message };
+  }
   return { code: hostAway, message: 'The host of the worktree did not answer.' };
 }
 
-/** What has been asked so far; the handlers are set before the first await. */
+/** The requests received so far; the handlers are set before the first await. */
 class WorktreeMessages {
   asked: AskedFor | null;
   /** What the last plan was made for. */
@@ -198,9 +223,11 @@ class WorktreeMessages {
     setHandler(
       operateUpdate,
       async (wanted) => {
-        if (this.asked === null && patched('proven-operation')) await this.verify(taskId, wanted);
+        if (this.asked === null && patched('proven-operation')) {
+          await this.verify(taskId, wanted);
+        }
         this.asked ??= wanted;
-        // Whoever waits hears how it ended, also when it was cancelled meanwhile.
+        // Every waiting caller gets the outcome, also when it was cancelled meanwhile.
         await CancellationScope.nonCancellable(() => condition(() => this.outcome !== undefined));
         return this.outcome ?? { status: 'done' };
       },
@@ -208,16 +235,18 @@ class WorktreeMessages {
     );
   }
 
-  /** What is to be planned now, for whoever is to be believed. */
+  /** The request to plan now, with its proof. */
   toPlan(): Pick<PlanInput, 'kind' | 'asked' | 'acceptedAtMs'> {
     const { asked, acceptedAtMs } = this;
     this.plannedFor = asked;
     return asked ? { kind: asked.request.kind, asked, acceptedAtMs } : { kind: null };
   }
 
-  /** Waits until it is known whether what came in is to be done. */
+  /** Waits until it is decided whether the request is to be done. */
   async settled(): Promise<void> {
-    if (this.verifying > 0) await condition(() => this.verifying === 0);
+    if (this.verifying > 0) {
+      await condition(() => this.verifying === 0);
+    }
   }
 
   private async verify(taskId: string, asked: AskedFor): Promise<void> {
@@ -225,7 +254,9 @@ class WorktreeMessages {
     this.verifying += 1;
     try {
       await CancellationScope.nonCancellable(() => verified(planning.verifyOperation({ taskId, asked, acceptedAtMs })));
-      if (this.asked === null) this.acceptedAtMs = acceptedAtMs;
+      if (this.asked === null) {
+        this.acceptedAtMs = acceptedAtMs;
+      }
       this.asked ??= asked;
     } finally {
       this.verifying -= 1;
@@ -235,7 +266,9 @@ class WorktreeMessages {
   private joinOrRefuse(wanted: AskedFor): void {
     requireProof(wanted);
     const { request } = wanted;
-    if (this.asked === null || joins(this.asked.request, request)) return;
+    if (this.asked === null || joins(this.asked.request, request)) {
+      return;
+    }
     const running: RunningOperation = { kind: this.asked.request.kind, actor: this.asked.actor };
     throw ApplicationFailure.create({
       type: worktreeBusy,
@@ -246,6 +279,6 @@ class WorktreeMessages {
   }
 }
 
-/** Creating twice gives the same worktree, whatever was asked; everything else has to be the same. */
+/** Creating twice gives the same worktree, whatever the options; everything else has to be the same. */
 const joins = (running: WorktreeRequest, wanted: WorktreeRequest): boolean =>
   running.kind === wanted.kind && (running.kind === 'create' || JSON.stringify(running) === JSON.stringify(wanted));

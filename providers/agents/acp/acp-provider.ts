@@ -1,12 +1,12 @@
-import type { AgentConfig } from '../../../contracts/agent-config';
-import { missingVariables, type AgentHost } from '../local/agent-environment';
-import { fingerprintOf } from '../local/fingerprint';
+import type { AgentConfig } from '../../../contracts/settings/agent-config';
+import { type AgentHost, missingVariables } from '../local/agent-environment';
 import { endOrphans } from '../local/end-attempt';
-import { runLocal, type Channel } from '../local/run-local';
+import { fingerprintOf } from '../local/fingerprint';
+import { type Channel, runLocal } from '../local/run-local';
 import type { AgentProvider } from '../provider';
-import { peopleDecider } from './ask-people';
 import { converse } from './converse';
-import { policyDecider, type PermissionDecider } from './permission';
+import { type PermissionDecider, policyDecider } from './permission';
+import { createPermissionDecider } from './permission-requests';
 import { probeAcp } from './probe';
 
 export interface AcpOptions extends Partial<AgentHost> {
@@ -14,7 +14,7 @@ export interface AcpOptions extends Partial<AgentHost> {
   deciderOf?: (agent: AgentConfig, channel: Channel) => PermissionDecider;
 }
 
-/** Runs agents that speak the Agent Client Protocol over their standard streams (docs/agents.md). */
+/** Runs agents that speak the Agent Client Protocol over their standard streams (docs/use/runs/agents.md). */
 export function createAcpProvider({
   environment = process.env,
   user,
@@ -37,9 +37,13 @@ export function createAcpProvider({
   };
 }
 
-/** People are asked unless the configuration has decided; where nobody can be asked, the answer is no. */
+/** People are asked unless the configuration has decided; where no one can be asked, the request is rejected. */
 function configuredDecider({ permissions = 'ask' }: AgentConfig, { sink, recorder }: Channel): PermissionDecider {
-  if (permissions !== 'ask') return policyDecider(permissions);
-  if (!sink.decide) return policyDecider('reject');
-  return peopleDecider(sink.decide.bind(sink), (text) => recorder.redacted(text));
+  if (permissions !== 'ask') {
+    return policyDecider(permissions);
+  }
+  if (!sink.decide) {
+    return policyDecider('reject');
+  }
+  return createPermissionDecider(sink.decide.bind(sink), (text) => recorder.redacted(text));
 }

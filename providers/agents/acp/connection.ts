@@ -1,25 +1,25 @@
+import type { RequestPermissionResponse } from '@agentclientprotocol/sdk/unstable';
 import {
-  client,
   type AnyMessage,
+  client,
   type ClientCapabilities,
   type ClientConnection,
   type RequestPermissionRequest,
 } from '@agentclientprotocol/sdk/unstable';
-import type { RequestPermissionResponse } from '@agentclientprotocol/sdk/unstable';
 import { JsonLimitError, parseBoundedJson } from '../../../platform/json/bounded';
 import type { Line } from '../local/line-splitter';
 import type { SpawnedAgent } from '../local/spawn-agent';
-import type { ClientTools } from './client/client-tools';
 import { frameLimits } from '../message-limits';
+import type { ClientTools } from './client/client-tools';
 
 /** Longest message of an agent, in bytes: a tool call may carry a whole file. */
 export const longestFrame = 4_194_304;
 
-/** The agent no longer waits for an answer of ours. */
+/** The agent no longer waits for a response of ours. */
 const cancelRequest = '$/cancel_request';
 
-/** Requests of the agent that may wait for their answer; it is not read from while there are more. */
-const mostUnanswered = 32;
+/** Requests of the agent that may wait for a response; its output is not read while there are more. */
+const maxUnanswered = 32;
 
 /** What of the agent's output is not a message of the connection. */
 export interface ConnectionEvents {
@@ -27,7 +27,7 @@ export interface ConnectionEvents {
   notified(method: string, params: unknown, bytes: number): Promise<void> | undefined;
   /** A line that is no message at all. */
   text(line: Line): Promise<void> | undefined;
-  /** A message that answers or means nothing here. */
+  /** A message that is no response and means nothing here. */
   unknown(message: Record<string, unknown>, problem: string, bytes: number): Promise<void> | undefined;
   /** A message beyond what is read of an agent: nothing but this event and an error for who waits comes of it. */
   refused(text: string, problem: string, bytes: number): Promise<void> | undefined;
@@ -40,16 +40,16 @@ export interface AcpConnection {
   readonly agent: ClientConnection['agent'];
   /** Takes a line of the agent's standard output; a returned promise resolves when the next one may come. */
   receive(line: Line): Promise<void> | undefined;
-  /** Says that nothing more comes: what waits for an answer fails. */
+  /** Ends the connection: every request that waits for a response fails. */
   end(error?: Error): void;
 }
 
 type Message = Record<string, unknown>;
 
 /**
- * A connection to an agent over its standard streams. Only requests and the answers to ours reach the protocol library:
- * notifications are recorded in the order they come, before the agent may go on, and nothing an agent sends makes
- * memory grow: a frame has a longest size, and one that asks without waiting for its answers is not read from.
+ * A connection to an agent over its standard streams. Only requests and the responses to ours reach the protocol library:
+ * notifications are recorded in the order they come, before the agent may continue, and nothing an agent sends makes
+ * memory grow: a frame has a longest size, and an agent that asks without reading the responses is not read from.
  */
 export function connectAcp(agent: SpawnedAgent, events: ConnectionEvents): AcpConnection {
   const issued = new Set<unknown>();
@@ -60,9 +60,13 @@ export function connectAcp(agent: SpawnedAgent, events: ConnectionEvents): AcpCo
   const readable = new ReadableStream<AnyMessage>({ start: (controller) => void (feed = controller) });
   const writable = new WritableStream<AnyMessage>({
     async write(message) {
-      if ('method' in message && 'id' in message) issued.add(message.id);
+      if ('method' in message && 'id' in message) {
+        issued.add(message.id);
+      }
       await written(agent, JSON.stringify(message));
-      if ('method' in message) return;
+      if ('method' in message) {
+        return;
+      }
       unanswered -= 1;
       resumeAll();
     },
@@ -70,15 +74,19 @@ export function connectAcp(agent: SpawnedAgent, events: ConnectionEvents): AcpCo
   const app = client({ name: 'runboard' }).onRequest('session/request_permission', ({ params, signal }) =>
     events.permission(params, signal),
   );
-  if (events.tools) offer(app, events.tools.of, events.tools.offered);
+  if (events.tools) {
+    offer(app, events.tools.of, events.tools.offered);
+  }
   const connection = app.connect({ readable, writable });
-  // How it ends is told by what waits for an answer.
+  // The requests that wait for a response report how it ends.
   connection.closed.catch(() => undefined);
 
-  // Nobody waits for answers any more: what is left in the pipe is read to its end.
+  // No request waits for a response any more: the rest of the pipe is read to its end.
   let gone = false;
   const resumeAll = (): void => {
-    for (const resume of waiting.splice(0)) resume();
+    for (const resume of waiting.splice(0)) {
+      resume();
+    }
   };
   void agent.exited
     .catch(() => undefined)
@@ -88,7 +96,7 @@ export function connectAcp(agent: SpawnedAgent, events: ConnectionEvents): AcpCo
     });
 
   const room = (): Promise<void> | undefined =>
-    unanswered < mostUnanswered || gone || connection.signal.aborted
+    unanswered < maxUnanswered || gone || connection.signal.aborted
       ? undefined
       : new Promise<void>((resolve) => waiting.push(resolve)).then(room);
 
@@ -97,7 +105,7 @@ export function connectAcp(agent: SpawnedAgent, events: ConnectionEvents): AcpCo
     resumeAll();
   };
 
-  /** Whoever waits for an answer to, or by, a message that is not read gets an error instead. */
+  /** A request or response that is not read is settled with an error instead. */
   const refuse = (line: Line, problem: string): Promise<void> | undefined => {
     const { method, id } = outline(line.content);
     const error = { code: invalidRequest, message: `The message is refused: ${problem}` };
@@ -113,37 +121,53 @@ export function connectAcp(agent: SpawnedAgent, events: ConnectionEvents): AcpCo
     agent: connection.agent,
     end,
     receive(line) {
-      if (connection.signal.aborted) return events.text(line);
+      if (connection.signal.aborted) {
+        return events.text(line);
+      }
       if (line.bytes - line.content.length > 2) {
         end(new Error(`The agent sent a message of ${line.bytes} bytes, more than ${longestFrame}.`));
         return events.unknown({ text: line.content.toString('utf8', 0, 1024) }, 'too long', line.bytes);
       }
       const { message, refused } = parse(line.content);
-      if (refused !== undefined) return refuse(line, refused);
-      if (!message) return events.text(line);
+      if (refused !== undefined) {
+        return refuse(line, refused);
+      }
+      if (!message) {
+        return events.text(line);
+      }
       const { method, id } = message;
       if (method === cancelRequest) {
         feed?.enqueue({ jsonrpc: '2.0', method, params: message.params });
         return undefined;
       }
-      if (typeof method === 'string' && id === undefined) return events.notified(method, message.params, line.bytes);
+      if (typeof method === 'string' && id === undefined) {
+        return events.notified(method, message.params, line.bytes);
+      }
       if (typeof method === 'string') {
         unanswered += 1;
         feed?.enqueue({ jsonrpc: '2.0', id: idOf(id), method, params: message.params });
         return room();
       }
-      if (!issued.delete(id)) return events.unknown(message, 'answers no request', line.bytes);
+      if (!issued.delete(id)) {
+        return events.unknown(message, 'answers no request', line.bytes);
+      }
       feed?.enqueue(message as AnyMessage);
       return undefined;
     },
   };
 }
 
-/** Answers the requests of the protocol for what is offered; any other is answered as a method that is not there. */
+/** Handles the protocol's requests for what is offered; any other gets "method not found". */
 function offer(app: ReturnType<typeof client>, tools: ClientTools, { fs, terminal }: ClientCapabilities): void {
-  if (fs?.readTextFile) app.onRequest('fs/read_text_file', ({ params, signal }) => tools.read(params, signal));
-  if (fs?.writeTextFile) app.onRequest('fs/write_text_file', ({ params, signal }) => tools.write(params, signal));
-  if (!terminal) return;
+  if (fs?.readTextFile) {
+    app.onRequest('fs/read_text_file', ({ params, signal }) => tools.read(params, signal));
+  }
+  if (fs?.writeTextFile) {
+    app.onRequest('fs/write_text_file', ({ params, signal }) => tools.write(params, signal));
+  }
+  if (!terminal) {
+    return;
+  }
   app
     .onRequest('terminal/create', ({ params, signal }) => tools.createTerminal(params, signal))
     .onRequest('terminal/output', ({ params }) => tools.output(params))
@@ -156,7 +180,9 @@ const idOf = (id: unknown): string | number | null => (typeof id === 'string' ||
 
 function parse(content: Buffer): { message?: Message; refused?: string } {
   const text = content.toString('utf8').trim();
-  if (!text.startsWith('{')) return {};
+  if (!text.startsWith('{')) {
+    return {};
+  }
   try {
     const value = parseBoundedJson(text, frameLimits);
     return typeof value === 'object' && value !== null ? { message: value as Message } : {};
@@ -168,7 +194,7 @@ function parse(content: Buffer): { message?: Message; refused?: string } {
 /** The error of a message that is no request (JSON-RPC 2.0, 5.1). */
 const invalidRequest = -32_600;
 
-/** What says who waits for an answer, of a message that is not read: parsing recurses no more than scanning does. */
+/** Method and id of a message that is not parsed as a whole: parsing recurses no more than scanning does. */
 function outline(content: Buffer): { method?: string; id?: unknown } {
   try {
     const { method, id } = JSON.parse(content.toString('utf8')) as Message;
@@ -182,7 +208,10 @@ function outline(content: Buffer): { method?: string; id?: unknown } {
 const written = (agent: SpawnedAgent, json: string): Promise<void> =>
   new Promise((resolve, reject) => {
     agent.stdin.write(`${json}\n`, (error) => {
-      if (error) reject(error);
-      else resolve();
+      if (error) {
+        reject(error);
+      } else {
+        resolve();
+      }
     });
   });

@@ -1,30 +1,30 @@
 import { errorMessage } from '../../../platform/errors/app-error';
 import type { AgentHost } from '../local/agent-environment';
-import type { Channel, Conversation } from '../local/run-local';
 import { pump } from '../local/pump';
+import type { Channel, Conversation } from '../local/run-local';
 import type { AgentDispatch, ReportedResult } from '../provider';
-import { offerTo, clientTools } from './client/offer';
+import { clientTools, offerTo } from './client/offer';
 import { decide, toolUseOf } from './client/tool-gate';
-import { connectAcp, longestFrame, type AcpConnection } from './connection';
+import { type AcpConnection, connectAcp, longestFrame } from './connection';
 import { within } from './handshake';
 import {
   excessOf,
+  type PermissionDecider,
+  type PermissionResponse,
   questionOf,
   responseOf,
   ruleDecider,
-  type PermissionAnswer,
-  type PermissionDecider,
 } from './permission';
 import { AcpSession } from './session';
 import { continuationOf, resultOf } from './session-result';
 import { deltas, SessionUpdates, type UpdateEvent } from './updates';
 
 /** How long an agent may stay after its session, before it is ended, in milliseconds. */
-const leaveMs = 2_000;
+const exitWithinMs = 2_000;
 
 /** The Agent Client Protocol: a session on the agent's standard streams. */
 export function converse(
-  { launched: { agent }, recorder, ender }: Channel,
+  { launched: { agent }, recorder, terminator }: Channel,
   dispatch: AgentDispatch,
   host: AgentHost,
   { decider, people }: { decider: PermissionDecider; people: PermissionDecider },
@@ -38,7 +38,7 @@ export function converse(
   };
 
   let telling: NodeJS.Timeout | undefined;
-  /** Words are not held back until the agent says more. A failure to record them reaches whoever records next. */
+  /** Words are published without waiting for the next ones. A failure to record them fails the next record. */
   const tellSoon = (): void => {
     telling ??= setTimeout(() => {
       telling = undefined;
@@ -59,10 +59,12 @@ export function converse(
     unknown: (message, problem, bytes) => recorder.event('provider.unknown', { ...message, problem }, bytes, ids()),
     refused: (text, problem, bytes) => recorder.refuse(text, problem, bytes, ids()),
     notified(method, params, bytes) {
-      // What is replayed while a session is loaded was told when it happened.
+      // What is replayed while a session is loaded was published when it happened.
       const isReplay = method === 'session/update' && session.sessionId === undefined;
       const events = isReplay ? [] : method === 'session/update' ? updates.take(params) : undefined;
-      if (!events) return recorder.event('provider.unknown', { method, params }, bytes, ids());
+      if (!events) {
+        return recorder.event('provider.unknown', { method, params }, bytes, ids());
+      }
       recorder.count(bytes);
       tellSoon();
       return events.length > 0 ? record(events) : undefined;
@@ -80,7 +82,9 @@ export function converse(
       const by = verdict.verdict === 'deny' ? ruleDecider(verdict) : verdict.verdict === 'ask' ? people : decider;
       const decided = () =>
         Promise.race([by.decide(question, waits, { sessionId: session.sessionId, toolCallId }), cancelled(waits)]);
-      if (by.tells) return responseOf(question, await decided().catch(undecided));
+      if (by.tells) {
+        return responseOf(question, await decided().catch(undecided));
+      }
       await record([{ kind: 'approval.requested', payload: { ...question }, itemId: toolCallId }]);
       const answer = await decided();
       const response = responseOf(question, answer);
@@ -105,7 +109,7 @@ export function converse(
     opened: (sessionId, edge) => recorder.event(`conversation.${edge}`, { sessionId }, 0, idOf(sessionId)),
     turnEnded: () => record(updates.finish()),
   });
-  ender.farewell = () => session.farewell(Math.min(2_000, dispatch.stopGraceMs));
+  terminator.gracefulShutdown = () => session.shutDown(Math.min(2_000, dispatch.stopGraceMs));
 
   async function hold(): Promise<{ result: ReportedResult; error?: string }> {
     try {
@@ -122,8 +126,8 @@ export function converse(
       clearTimeout(telling);
       await terminals.close();
       agent.stdin.end();
-      // Most leave when their input ends; the rest is told to.
-      await within(leaveMs, 'stays', agent.exited).catch(() => ender.end('session-over'));
+      // Most exit when their input ends; the rest are terminated.
+      await within(exitWithinMs, 'stays', agent.exited).catch(() => terminator.end('session-over'));
     }
   }
 
@@ -150,12 +154,15 @@ export function converse(
 const idOf = (sessionId: string) => (sessionId.length > 0 && sessionId.length <= 256 ? { sessionId } : {});
 
 /** A question that could not be asked is not a yes. */
-const undecided = (): PermissionAnswer => ({ optionId: undefined, decidedBy: 'system' });
+const undecided = (): PermissionResponse => ({ optionId: undefined, decidedBy: 'system' });
 
-/** Resolves when nobody waits for the answer any more. */
+/** Resolves when the agent no longer waits for the response. */
 const cancelled = (signal: AbortSignal): Promise<{ optionId: undefined; decidedBy: string }> =>
   new Promise((resolve) => {
     const answer = { optionId: undefined, decidedBy: 'cancelled' };
-    if (signal.aborted) resolve(answer);
-    else signal.addEventListener('abort', () => resolve(answer), { once: true });
+    if (signal.aborted) {
+      resolve(answer);
+    } else {
+      signal.addEventListener('abort', () => resolve(answer), { once: true });
+    }
   });

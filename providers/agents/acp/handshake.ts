@@ -1,13 +1,13 @@
-import { PROTOCOL_VERSION, type ClientCapabilities, type InitializeResponse } from '@agentclientprotocol/sdk/unstable';
+import { type ClientCapabilities, type InitializeResponse, PROTOCOL_VERSION } from '@agentclientprotocol/sdk/unstable';
 import type { AcpConnection } from './connection';
 
-/** How long an agent may take to say what it can do, in milliseconds. */
+/** How long an agent may take to report its capabilities, in milliseconds. */
 export const handshakeMs = 15_000;
 
 /**
  * Introduces us to the agent, with what we offer it.
  *
- * @throws Error when it does not answer in time, or speaks another version of the protocol
+ * @throws Error when it does not respond in time, or speaks another version of the protocol
  */
 export async function handshake(
   { agent }: Pick<AcpConnection, 'agent'>,
@@ -16,7 +16,7 @@ export async function handshake(
 ): Promise<InitializeResponse> {
   const answer = await within(
     withinMs,
-    `The agent did not answer the handshake within ${Math.round(withinMs / 1000)} seconds.`,
+    `The agent did not respond to the handshake within ${Math.round(withinMs / 1000)} seconds.`,
     agent.request('initialize', {
       protocolVersion: PROTOCOL_VERSION,
       clientCapabilities,
@@ -25,7 +25,7 @@ export async function handshake(
   );
   if (answer.protocolVersion !== PROTOCOL_VERSION) {
     throw new Error(
-      `The agent speaks version ${answer.protocolVersion} of the protocol; version ${PROTOCOL_VERSION} is needed.`,
+      `The agent supports version ${answer.protocolVersion} of the protocol; version ${PROTOCOL_VERSION} is required.`,
     );
   }
   return answer;
@@ -37,7 +37,7 @@ export async function within<T>(ms: number, message: string, promise: Promise<T>
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error(message)), ms);
   });
-  // Whoever loses the race may still reject.
+  // The promise that loses the race may still reject.
   promise.catch(() => undefined);
   try {
     return await Promise.race([promise, late]);

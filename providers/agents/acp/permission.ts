@@ -1,6 +1,6 @@
 import type { RequestPermissionRequest, RequestPermissionResponse } from '@agentclientprotocol/sdk/unstable';
 
-/** What an agent asks before it goes on. */
+/** The question of an agent that waits for permission. */
 export interface PermissionQuestion {
   attemptId: string;
   taskId: string;
@@ -9,7 +9,7 @@ export interface PermissionQuestion {
   options: { id: string; name: string; kind: string }[];
 }
 
-export interface PermissionAnswer {
+export interface PermissionResponse {
   /** One of the question's options; none takes the question as cancelled. */
   optionId: string | undefined;
   /** What decided: a policy, or a person. */
@@ -22,17 +22,17 @@ export interface QuestionOrigin {
   toolCallId: string;
 }
 
-/** Decides what an agent may do when it asks: the one place where approvals by people come in. */
+/** Decides an agent's permission requests: approvals by people come in here only. */
 export interface PermissionDecider {
-  /** It says itself in the run's log what was asked and decided. */
+  /** It logs the question and the decision itself, in the run's log. */
   tells?: true;
-  /** @param signal aborted when the agent no longer waits for the answer */
-  decide(question: PermissionQuestion, signal: AbortSignal, origin: QuestionOrigin): Promise<PermissionAnswer>;
+  /** @param signal aborted when the agent no longer waits for the response */
+  decide(question: PermissionQuestion, signal: AbortSignal, origin: QuestionOrigin): Promise<PermissionResponse>;
 }
 
 /**
  * Decides by the agent's configuration: an option that allows, or rejects, this once; without such an option the
- * question is cancelled. What is allowed or rejected for good is nobody's to decide here.
+ * question is cancelled. Nothing is allowed or rejected for good here.
  */
 export const policyDecider = (policy: 'reject' | 'allow'): PermissionDecider => ({
   decide: ({ options }) => {
@@ -50,14 +50,18 @@ export const ruleDecider = ({ rule }: { rule: string }): PermissionDecider => ({
     Promise.resolve({ optionId: options.find(({ kind }) => kind === 'reject_once')?.id, decidedBy: `rule:${rule}` }),
 });
 
-/** The most of a permission request: it is shown to people and kept. */
+/** Limits of a permission request: it is shown to people and stored. */
 const limits = { options: 32, nameLength: 1_000, idLength: 256, titleLength: 20_000 } as const;
 
 /** Why a request is more than can be asked of people; nothing when it is not. */
 export function excessOf({ toolCall, options }: RequestPermissionRequest): string | undefined {
-  if (options.length > limits.options) return `It offers more than ${limits.options} options.`;
+  if (options.length > limits.options) {
+    return `It offers more than ${limits.options} options.`;
+  }
   const ids = [toolCall.toolCallId, ...options.map(({ optionId }) => optionId)];
-  if (ids.some((id) => id.length > limits.idLength)) return `It has an id of more than ${limits.idLength} characters.`;
+  if (ids.some((id) => id.length > limits.idLength)) {
+    return `It has an id of more than ${limits.idLength} characters.`;
+  }
   if (options.some(({ name }) => name.length > limits.nameLength)) {
     return `It has an option with a name of more than ${limits.nameLength} characters.`;
   }
@@ -76,10 +80,10 @@ export const questionOf = (
   options: options.map(({ optionId, name, kind }) => ({ id: optionId, name, kind })),
 });
 
-/** The answer as the protocol has it; an option that was not offered counts as none. */
+/** The response in the protocol's form; an option that was not offered counts as none. */
 export const responseOf = (
   { options }: PermissionQuestion,
-  { optionId }: PermissionAnswer,
+  { optionId }: PermissionResponse,
 ): RequestPermissionResponse =>
   optionId !== undefined && options.some(({ id }) => id === optionId)
     ? { outcome: { outcome: 'selected', optionId } }

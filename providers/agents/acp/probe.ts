@@ -1,13 +1,13 @@
-import { chown, mkdtemp, rm } from 'node:fs/promises';
 import { randomUUID } from 'node:crypto';
+import { chown, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { InitializeResponse } from '@agentclientprotocol/sdk/unstable';
-import type { AgentConfig } from '../../../contracts/agent-config';
+import type { AgentConfig } from '../../../contracts/settings/agent-config';
 import { errorMessage } from '../../../platform/errors/app-error';
 import { createRedactor } from '../../../platform/log/redact';
 import { findGroup } from '../../../platform/processes/identity';
-import { endProcess } from '../../../platform/processes/end-group';
+import { endProcess } from '../../../platform/processes/kill-process-group';
 import { agentEnvironment, type AgentHost } from '../local/agent-environment';
 import { probeVariable } from '../local/end-attempt';
 import { findCommand } from '../local/find-command';
@@ -19,20 +19,26 @@ import { offerTo } from './client/offer';
 import { connectAcp, longestFrame } from './connection';
 import { handshake, handshakeMs } from './handshake';
 
-/** The agent is not held to politeness: nothing depends on how it ends. */
+/** A short grace: nothing depends on how the agent ends. */
 const graceMs = 500;
 
-/** Starts the agent, shakes hands and ends it: what it says it can do is what the manifest says. */
+/** Starts the agent, shakes hands and ends it: the manifest states the capabilities it reports. */
 export async function probeAcp(agent: AgentConfig, host: AgentHost): Promise<ProviderProbe> {
   const { variables, secrets, refused } = agentEnvironment(host, agent.environmentKeys);
-  if (refused.length > 0) return { ok: false, diagnostics: refused };
+  if (refused.length > 0) {
+    return { ok: false, diagnostics: refused };
+  }
   const command = findCommand(agent.command ?? '', variables.PATH ?? '');
-  if ('problem' in command) return { ok: false, diagnostics: [command.problem] };
+  if ('problem' in command) {
+    return { ok: false, diagnostics: [command.problem] };
+  }
   // Not in a worktree: an agent that cannot wait to work finds nothing there.
   const cwd = await mkdtemp(join(tmpdir(), 'agent-probe-'));
   try {
     const { user } = host;
-    if (user) await chown(cwd, user.uid, user.gid);
+    if (user) {
+      await chown(cwd, user.uid, user.gid);
+    }
     const env = { ...variables, [probeVariable]: randomUUID() };
     const spawned = await spawnAgent({ path: command.path, args: agent.args, cwd, env, marker: probeVariable, user });
     try {
@@ -66,8 +72,10 @@ async function introduced(spawned: SpawnedAgent, agent: AgentConfig): Promise<In
   void spawned.exited.finally(() => ended.abort());
   const listening = pump(spawned.stdout, (line) => connection.receive(line), ended.signal, longestFrame);
   const ignoring = pump(spawned.stderr, ignore, ended.signal);
-  for (const pumping of [listening, ignoring]) pumping.catch(ignore);
-  void listening.finally(() => connection.end(new Error('The agent ended before it answered the handshake.')));
+  for (const pumping of [listening, ignoring]) {
+    pumping.catch(ignore);
+  }
+  void listening.finally(() => connection.end(new Error('The agent ended before its handshake.')));
   return handshake(connection, offerTo(agent), handshakeMs);
 }
 
@@ -84,7 +92,7 @@ const versionOf = ({ agentInfo }: InitializeResponse) =>
 const confinedCapabilities = ['tool.calls', 'run.approvals', 'filesystem.deny-paths', 'filesystem.descendants'];
 
 /**
- * Whether the agent says that it has no files and commands but ours. The protocol has no word for it; without one, nothing
+ * Whether the agent declares that it has no files and commands but ours. The protocol has no field for it; without one, nothing
  * shows that an agent does not use tools of its own.
  */
 const usesClientTools = (abilities: InitializeResponse['agentCapabilities']): boolean =>
@@ -94,10 +102,20 @@ const usesClientTools = (abilities: InitializeResponse['agentCapabilities']): bo
 function capabilitiesOf({ agentCapabilities }: InitializeResponse): string[] {
   const sessions = agentCapabilities?.sessionCapabilities;
   const found: string[] = [];
-  if (agentCapabilities?.loadSession === true || sessions?.resume) found.push('run.resume', 'run.follow-up');
-  if (sessions?.close) found.push('run.close');
-  if (sessions?.fork) found.push('run.fork');
-  if (sessions?.archive) found.push('run.archive');
-  if (usesClientTools(agentCapabilities)) found.push(...confinedCapabilities);
+  if (agentCapabilities?.loadSession === true || sessions?.resume) {
+    found.push('run.resume', 'run.follow-up');
+  }
+  if (sessions?.close) {
+    found.push('run.close');
+  }
+  if (sessions?.fork) {
+    found.push('run.fork');
+  }
+  if (sessions?.archive) {
+    found.push('run.archive');
+  }
+  if (usesClientTools(agentCapabilities)) {
+    found.push(...confinedCapabilities);
+  }
   return found;
 }

@@ -1,16 +1,16 @@
-import { completionClaims } from '../../../contracts/completion';
-import type { ReportedResult } from '../provider';
+import { completionClaims } from '../../../contracts/runs/completion';
 import { printable } from '../../../platform/text/printable';
+import type { ReportedResult } from '../provider';
 import type { AcpSession, SessionEnd } from './session';
 
 const longestSummary = 20_000;
 
 const judgements: Record<SessionEnd['stopReason'], { status: ReportedResult['status']; sentence: string }> = {
   end_turn: { status: 'success', sentence: 'The agent ended its turn.' },
-  cancelled: { status: 'partial', sentence: 'The agent broke its turn off.' },
+  cancelled: { status: 'partial', sentence: 'The agent aborted its turn.' },
   max_tokens: { status: 'partial', sentence: 'The agent ran out of tokens.' },
-  max_turn_requests: { status: 'partial', sentence: 'The agent made as many requests as it may in one turn.' },
-  refusal: { status: 'failed', sentence: 'The agent refused to go on.' },
+  max_turn_requests: { status: 'partial', sentence: 'The agent reached the limit of requests in one turn.' },
+  refusal: { status: 'failed', sentence: 'The agent refused to continue.' },
 };
 
 const asked = {
@@ -19,13 +19,15 @@ const asked = {
   archive: 'The conversation was archived by an operator.',
 } as const;
 
-/** What the end of a session says about the run. */
+/** The result of the run, by the end of its session. */
 export function resultOf(
   { stopReason, asked: by }: SessionEnd,
   lastMessage: string,
 ): Pick<ReportedResult, 'status' | 'summary'> {
   const { status, sentence } = judgements[stopReason];
-  if (stopReason === 'end_turn') return { status, summary: summaryOf(lastMessage === '' ? sentence : lastMessage) };
+  if (stopReason === 'end_turn') {
+    return { status, summary: summaryOf(lastMessage === '' ? sentence : lastMessage) };
+  }
   const interrupted = stopReason === 'cancelled' && by !== undefined;
   const words = interrupted ? asked[by] : sentence;
   return {
@@ -34,13 +36,15 @@ export function resultOf(
   };
 }
 
-/** How the session can be gone on with, when the agent can do that. */
+/** How the session can be continued, when the agent supports that. */
 export function continuationOf({
   sessionId,
   abilities,
 }: Pick<AcpSession, 'sessionId' | 'abilities'>): Pick<ReportedResult, 'continuation'> {
   const resumable = abilities?.loadSession === true || Boolean(abilities?.sessionCapabilities?.resume);
-  if (!resumable) return {};
+  if (!resumable) {
+    return {};
+  }
   const { data } = completionClaims.shape.continuation.safeParse({
     provider: 'acp',
     kind: 'session',

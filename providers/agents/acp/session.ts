@@ -1,25 +1,25 @@
 import type { AgentCapabilities, ClientCapabilities, PromptResponse } from '@agentclientprotocol/sdk/unstable';
-import type { AgentCommand } from '../../../contracts/agent-command';
+import type { AgentCommand } from '../../../contracts/runs/command';
 import type { AgentDispatch, Delivery, LiveAgent, UndeliveredReason } from '../provider';
 import type { AcpConnection } from './connection';
 import { handshake, handshakeMs, within } from './handshake';
 import { continuationPrompt, promptOf } from './prompt';
 
-/** How long an agent may take to open a session, in milliseconds: going on with one may replay it. */
+/** How long an agent may take to open a session, in milliseconds: continuing one may replay it. */
 const sessionMs = 120_000;
 /** How long it may take to end a turn that was cancelled, before what was to follow is given up, in milliseconds. */
 const turnEndMs = 10_000;
 
-/** What a session tells while it goes on. */
+/** The events of a session in progress. */
 export interface SessionEvents {
   /** Files and terminals that are offered to the agent. */
   readonly offered: ClientCapabilities;
   opened(sessionId: string, edge: 'started' | 'resumed' | 'followed-up' | 'forked'): Promise<void> | undefined;
-  /** Whatever the agent said in its turn has been taken. */
+  /** Everything the agent wrote in its turn has been recorded. */
   turnEnded(): Promise<void> | undefined;
 }
 
-/** How a session came to its end. */
+/** How a session ended. */
 export interface SessionEnd {
   stopReason: PromptResponse['stopReason'];
   /** What an operator had asked for when it did. */
@@ -38,14 +38,14 @@ interface Prompt {
 }
 
 /**
- * One session with an agent: a prompt for each turn, while there is something to say. A message that comes during a
- * turn ends that turn and begins the next one; an interrupt ends it and, with nothing more to say, the session.
+ * One session with an agent: a prompt for each turn, while there are messages. A message that comes during a
+ * turn ends that turn and begins the next one; an interrupt ends it and, with no more messages, the session.
  */
 export class AcpSession implements LiveAgent {
   /** The agent's own name of the session, once it is open. */
   sessionId: string | undefined;
   abilities: AgentCapabilities | undefined;
-  /** Aborted when the turn that goes on is cancelled: the agent waits for no answers any more. */
+  /** Aborted when the current turn is cancelled: the agent then waits for no responses. */
   turnSignal: AbortSignal = AbortSignal.abort();
   private turn: { cancel: AbortController; over: Promise<unknown> } | undefined;
   private next: Prompt | undefined;
@@ -66,7 +66,7 @@ export class AcpSession implements LiveAgent {
   /**
    * Holds the session to its end.
    *
-   * @throws Error when the agent does not do its part: ends, answers with an error, or not at all
+   * @throws Error when the agent does not do its part: ends, responds with an error, or not at all
    */
   async hold(): Promise<SessionEnd> {
     try {
@@ -84,15 +84,19 @@ export class AcpSession implements LiveAgent {
   }
 
   /** Asks the agent to end its turn, and waits a while until it has. */
-  async farewell(withinMs: number): Promise<void> {
+  async shutDown(withinMs: number): Promise<void> {
     const { turn } = this;
     await this.cancel();
-    if (turn) await within(withinMs, 'The turn did not end in time.', turn.over);
+    if (turn) {
+      await within(withinMs, 'The turn did not end in time.', turn.over);
+    }
   }
 
   async command(command: AgentCommand): Promise<Delivery> {
     await this.opening;
-    if (this.over) return undelivered('agent-ended');
+    if (this.over) {
+      return undelivered('agent-ended');
+    }
     switch (command.type) {
       case 'message':
       case 'steer':
@@ -107,7 +111,7 @@ export class AcpSession implements LiveAgent {
     }
   }
 
-  /** Opens the session and answers what is said first. */
+  /** Opens the session and returns its first prompt. */
   private async open(): Promise<string> {
     const { transport, worktreePath: cwd, conversation } = this.dispatch;
     const late = 'The agent did not open a session in time.';
@@ -119,39 +123,49 @@ export class AcpSession implements LiveAgent {
     }
     const { reference: sessionId } = conversation.continuation;
     const message = continuationPrompt(transport);
-    if (message === undefined) throw new Error('There is nothing to say in the session that goes on.');
+    if (message === undefined) {
+      throw new Error('The continued session has no message.');
+    }
     const request = { sessionId, cwd, mcpServers: [] as [] };
     if (conversation.edge === 'fork') {
       this.sessionId = await within(sessionMs, late, this.fork(request, conversation.forkTurnId));
       await this.events.opened(this.sessionId, 'forked');
       return message;
     }
-    await within(sessionMs, late, this.goOn(request));
+    await within(sessionMs, late, this.continueSession(request));
     this.sessionId = sessionId;
     await this.events.opened(sessionId, conversation.edge === 'resume' ? 'resumed' : 'followed-up');
     return message;
   }
 
   private async fork(request: SessionRequest, turnId: string | undefined): Promise<string> {
-    if (!this.abilities?.sessionCapabilities?.fork) throw new Error('The agent does not fork sessions.');
+    if (!this.abilities?.sessionCapabilities?.fork) {
+      throw new Error('The agent does not fork sessions.');
+    }
     // The protocol forks a session where it is.
-    if (turnId !== undefined) throw new Error('The agent forks a session at its end only.');
+    if (turnId !== undefined) {
+      throw new Error('The agent can fork a session only at its end.');
+    }
     const forked = await this.connection.agent.request<{ sessionId: string }>('session/fork', request);
     return forked.sessionId;
   }
 
-  private async goOn(request: SessionRequest): Promise<unknown> {
+  private async continueSession(request: SessionRequest): Promise<unknown> {
     const { sessionId } = request;
     // One that was archived has to be taken from the archive first; for any other this changes nothing.
     if (this.abilities?.sessionCapabilities?.archive) {
       await this.connection.agent.request('session/unarchive', { sessionId });
     }
-    if (this.abilities?.sessionCapabilities?.resume) return this.connection.agent.request('session/resume', request);
-    if (this.abilities?.loadSession === true) return this.connection.agent.request('session/load', request);
-    throw new Error('The agent does not go on with sessions.');
+    if (this.abilities?.sessionCapabilities?.resume) {
+      return this.connection.agent.request('session/resume', request);
+    }
+    if (this.abilities?.loadSession === true) {
+      return this.connection.agent.request('session/load', request);
+    }
+    throw new Error('The agent does not resume sessions.');
   }
 
-  /** Turn after turn, while there is something to say. */
+  /** Turn after turn, while there are messages. */
   private async converse(first: string): Promise<SessionEnd> {
     let prompt: Prompt = { text: first, settle: () => undefined };
     for (;;) {
@@ -161,7 +175,9 @@ export class AcpSession implements LiveAgent {
       this.next = undefined;
       if (!next) {
         this.over = true;
-        if (this.closing) await this.closeSession();
+        if (this.closing) {
+          await this.closeSession();
+        }
         return { stopReason, asked: this.asked };
       }
       this.asked = undefined;
@@ -195,19 +211,23 @@ export class AcpSession implements LiveAgent {
     }
   }
 
-  /** Ends the turn that goes on and begins the next one with the message. */
+  /** Ends the current turn and begins the next one with the message. */
   private say(text: string): Promise<Delivery> {
     return this.settled((settle) => {
       const prompt = { text, settle };
       this.next = prompt;
       return () => {
-        if (this.next === prompt) this.next = undefined;
+        if (this.next === prompt) {
+          this.next = undefined;
+        }
       };
     });
   }
 
   private close(how: 'close' | 'archive'): Promise<Delivery> {
-    if (!this.abilities?.sessionCapabilities?.[how]) return Promise.resolve(undelivered('not-supported'));
+    if (!this.abilities?.sessionCapabilities?.[how]) {
+      return Promise.resolve(undelivered('not-supported'));
+    }
     this.asked = how;
     return this.settled((settle) => {
       this.closing = settle;
@@ -241,7 +261,9 @@ export class AcpSession implements LiveAgent {
   }
 
   private async cancel(): Promise<void> {
-    if (!this.turn) return;
+    if (!this.turn) {
+      return;
+    }
     this.turn.cancel.abort();
     // An agent that is gone fails the turn itself.
     await this.connection.agent.notify('session/cancel', { sessionId: this.sessionId ?? '' }).catch(() => undefined);

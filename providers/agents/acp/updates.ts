@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { RunEventKind } from '../../../contracts/run-event';
+import type { RunEventKind } from '../../../contracts/runs/event';
 
 /** An event as it is recorded; `itemId` is the agent's own name of the message or tool call. */
 export interface UpdateEvent {
@@ -34,7 +34,7 @@ const notice = z.looseObject({ message: z.string().optional(), severity: z.strin
 
 const sessionUpdate = z.looseObject({ update: z.looseObject({ sessionUpdate: z.string() }) });
 
-/** What says nothing about the work: menus, modes and titles of a user interface. */
+/** Updates that do not concern the work: menus, modes and titles of a user interface. */
 const silent = new Set([
   'available_commands_update',
   'current_mode_update',
@@ -43,9 +43,9 @@ const silent = new Set([
   'user_message_chunk',
 ]);
 
-/** Words are told after this much of them, in characters, or this long, in milliseconds. */
+/** Words are published after this many characters, or this many milliseconds. */
 export const deltas = { characters: 2_000, afterMs: 500 } as const;
-/** The most of one message that is kept to be told whole. */
+/** The most of one message that is stored to be published whole. */
 const longestMessage = 20_000;
 
 /** A message that the agent is still saying. */
@@ -53,12 +53,12 @@ interface OpenMessage {
   kind: 'message' | 'thought';
   id: string | undefined;
   whole: string;
-  /** What of it has not been told yet. */
+  /** The part that has not been published yet. */
   untold: string;
 }
 
 /**
- * Turns the updates of a session into events: what an agent says comes in pieces of a few letters, which are told
+ * Turns the updates of a session into events: an agent's messages come in pieces of a few letters, which are published
  * together, and once more as a whole when the message is over.
  */
 export class SessionUpdates {
@@ -68,13 +68,15 @@ export class SessionUpdates {
   /** The last whole message of the agent. */
   lastMessage = '';
 
-  /** @param now milliseconds of a clock that only goes on */
+  /** @param now milliseconds of a monotonic clock */
   constructor(private readonly now: () => number = () => performance.now()) {}
 
   /** The events that the notification completes; `undefined` when it is none that is known. */
   take(params: unknown): UpdateEvent[] | undefined {
     const parsed = sessionUpdate.safeParse(params);
-    if (!parsed.success) return undefined;
+    if (!parsed.success) {
+      return undefined;
+    }
     const { update } = parsed.data;
     switch (update.sessionUpdate) {
       case 'agent_message_chunk':
@@ -97,22 +99,28 @@ export class SessionUpdates {
     }
   }
 
-  /** Tells what the agent has said of an open message so far: it may pause for long. */
+  /** Publishes the open message so far: the agent may pause for long. */
   tell(): UpdateEvent[] {
     const { open } = this;
-    if (!open || open.untold === '') return [];
+    if (!open || open.untold === '') {
+      return [];
+    }
     const event = delta(open);
     open.untold = '';
     this.openedAt = this.now();
     return [event];
   }
 
-  /** Tells the message that is open as a whole: it is over. */
+  /** Publishes the open message as a whole: it is over. */
   finish(): UpdateEvent[] {
     const { open } = this;
     this.open = undefined;
-    if (!open || open.whole === '') return [];
-    if (open.kind === 'thought') return open.untold === '' ? [] : [delta(open)];
+    if (!open || open.whole === '') {
+      return [];
+    }
+    if (open.kind === 'thought') {
+      return open.untold === '' ? [] : [delta(open)];
+    }
     this.lastMessage = open.whole;
     const isCut = open.whole.length === longestMessage;
     return [
@@ -140,7 +148,9 @@ export class SessionUpdates {
     const known = this.tools.get(toolCallId);
     const title = call.title ?? known ?? toolCallId;
     // A session of many thousand calls must not fill memory with their titles.
-    if (this.tools.size > 1_000) this.tools.clear();
+    if (this.tools.size > 1_000) {
+      this.tools.clear();
+    }
     this.tools.set(toolCallId, title);
     const common = { name: title, ...(call.kind === undefined || call.kind === null ? {} : { toolKind: call.kind }) };
     const events: UpdateEvent[] = [];
@@ -152,7 +162,9 @@ export class SessionUpdates {
       };
       events.push({ kind: 'tool.started', payload, ...item(toolCallId) });
     }
-    if (call.status !== 'completed' && call.status !== 'failed') return events;
+    if (call.status !== 'completed' && call.status !== 'failed') {
+      return events;
+    }
     for (const { type, path } of call.content ?? []) {
       if (type === 'diff' && path !== undefined && call.status === 'completed') {
         events.push({ kind: 'file.changed', payload: { path, status: 'modified' }, ...item(toolCallId) });

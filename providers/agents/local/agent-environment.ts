@@ -1,6 +1,6 @@
-import { userEnvironment, type AgentUser } from '../user/agent-user';
-import type { AgentConfig } from '../../../contracts/agent-config';
-import { withheldBecause } from '../../../contracts/withheld-variables';
+import type { AgentConfig } from '../../../contracts/settings/agent-config';
+import { withheldBecause } from '../../../contracts/settings/withheld-variables';
+import { type AgentUser, userEnvironment } from '../user/agent-user';
 
 /** What every program needs to find its files, its user and its language; nothing in it is the service's own. */
 const inherited = /^(?:PATH|HOME|USER|LOGNAME|SHELL|TMPDIR|TZ|LANG|LC_[A-Z]+)$/;
@@ -17,7 +17,7 @@ export interface AgentEnvironment {
   variables: Record<string, string>;
   /** Values that were passed on by name: they are credentials more often than not, and hidden in what is recorded. */
   secrets: string[];
-  /** Why the agent is not started with what its configuration asks for: sentences for a person. */
+  /** Why the agent is not started with what its configuration requests: sentences for a person. */
   refused: string[];
 }
 
@@ -26,7 +26,7 @@ export interface AgentEnvironment {
  *
  * @param host where it is started
  * @param keys names from the agent's configuration; absent ones are left out
- * @param own `BOARD_*` variables that tell the agent its task
+ * @param own `BOARD_*` variables that describe its task to the agent
  */
 export function agentEnvironment(
   { environment: source, user }: AgentHost,

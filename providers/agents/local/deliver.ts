@@ -12,18 +12,24 @@ export interface Recipient {
 }
 
 /**
- * Writes one line to an agent and says whether its pipe has taken it. Nothing is written behind input that the agent
+ * Writes one line to an agent and reports whether its pipe has accepted it. Nothing is written behind input that the agent
  * leaves unread, so that what is reported as undelivered is not read later after all.
  */
 export async function deliver(agent: Recipient, line: string): Promise<Delivery> {
   const { stdin, ended } = agent;
-  if (ended.aborted) return undelivered('agent-ended');
-  if (!stdin.writable) return undelivered('agent-input-closed');
+  if (ended.aborted) {
+    return undelivered('agent-ended');
+  }
+  if (!stdin.writable) {
+    return undelivered('agent-input-closed');
+  }
   if (stdin.writableLength > 0) {
     const emptied = await written(agent, '', 'agent-not-reading');
-    if (!emptied.delivered) return emptied;
+    if (!emptied.delivered) {
+      return emptied;
+    }
   }
-  // What has been begun cannot be taken back: an agent that reads again hears it after all.
+  // What has been begun cannot be taken back: an agent that reads again receives it after all.
   return written(agent, `${line}\n`, 'outcome-unknown');
 }
 
@@ -41,8 +47,10 @@ function written({ stdin, ended }: Recipient, text: string, late: UndeliveredRea
     const timer = setTimeout(() => settle(undelivered(late)), deliveryMs);
     ended.addEventListener('abort', onEnd);
     stdin.write(text, (error) => {
-      if (!error) return settle({ delivered: true });
-      // We have closed it ourselves, which says nothing of what the agent has read.
+      if (!error) {
+        return settle({ delivered: true });
+      }
+      // We have closed it ourselves, which proves nothing about what the agent has read.
       const ours = (error as NodeJS.ErrnoException).code === 'ERR_STREAM_DESTROYED';
       settle(undelivered(ours ? late : 'agent-input-closed'));
     });

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { endProcess, ProcessNotEndedError } from '../../../platform/processes/end-group';
 import { findByEnvironment, isSameProcess, type ProcessIdentity } from '../../../platform/processes/identity';
+import { endProcess, ProcessNotEndedError } from '../../../platform/processes/kill-process-group';
 
 /** The variable that marks every process of an attempt. */
 export const attemptVariable = 'BOARD_ATTEMPT_ID';
@@ -11,7 +11,7 @@ export const probeVariable = 'BOARD_PROBE_ID';
 /** A process may start another one while it is being ended; a fork bomb is not chased for ever. */
 const rounds = 50;
 
-/** A process shows no environment in the moment it changes its program: a second look this much later finds it. */
+/** A process shows no environment in the moment it changes its program: a second search this much later finds it. */
 const secondLookMs = 100;
 
 /**
@@ -35,10 +35,14 @@ export async function endAttempt(
       [...candidates.filter((_, index) => matches[index]), ...marked].map((identity) => [identity.pid, identity]),
     );
     targets.delete(process.pid);
-    if (targets.size === 0) return [...ended.values()];
-    // What comes up while the others are being ended is given no time to go on with that.
+    if (targets.size === 0) {
+      return [...ended.values()];
+    }
+    // A process that starts while the others are being ended gets no grace period.
     await endProcess([...targets.values()], { graceMs: round === 0 ? graceMs : 0 });
-    for (const [pid, identity] of targets) ended.set(pid, identity);
+    for (const [pid, identity] of targets) {
+      ended.set(pid, identity);
+    }
     candidates = [];
   }
   throw new ProcessNotEndedError((await findByEnvironment(attemptVariable, attemptId)).map(({ pid }) => pid));

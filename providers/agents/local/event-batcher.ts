@@ -1,15 +1,15 @@
-import type { RunEventInput } from '../../../contracts/run-event';
+import type { RunEventInput } from '../../../contracts/runs/event';
 
 /** The most events that are appended at once. */
-const mostInBatch = 256;
+const maxInBatch = 256;
 
 /** Producers wait while this many events are waiting: it bounds memory and slows the agent down to its sink. */
-const highWater = mostInBatch * 4;
+const highWater = maxInBatch * 4;
 
 /**
  * Appends events one batch at a time, in order. Nothing waits for company: while one batch is being appended the next one
  * gathers, so that batches are as large as the sink is slow. After a failed append nothing more is appended; the failure
- * reaches whoever adds or closes.
+ * reaches the caller that adds or closes.
  */
 export class EventBatcher {
   private waiting: RunEventInput[] = [];
@@ -23,12 +23,16 @@ export class EventBatcher {
     private readonly onFailure: () => void,
   ) {}
 
-  /** Takes an event; a returned promise resolves when there is room for the next one. */
+  /** Takes an event; a returned promise resolves when there is capacity for the next one. */
   add(event: RunEventInput): Promise<void> | undefined {
-    if (this.failure) return this.room();
+    if (this.failure) {
+      return this.room();
+    }
     this.waiting.push(event);
     // After the other lines that came with this one.
-    if (!this.appending) this.due ??= setImmediate(() => this.flush());
+    if (!this.appending) {
+      this.due ??= setImmediate(() => this.flush());
+    }
     return this.waiting.length >= highWater ? this.room() : undefined;
   }
 
@@ -38,7 +42,9 @@ export class EventBatcher {
       this.flush();
       await this.appending;
     }
-    if (this.failure) throw this.failure.cause;
+    if (this.failure) {
+      throw this.failure.cause;
+    }
   }
 
   private async room(): Promise<void> {
@@ -46,14 +52,18 @@ export class EventBatcher {
       this.flush();
       await this.appending;
     }
-    if (this.failure) throw this.failure.cause;
+    if (this.failure) {
+      throw this.failure.cause;
+    }
   }
 
   private flush(): void {
     clearImmediate(this.due);
     this.due = undefined;
-    if (this.failure || this.appending || this.waiting.length === 0) return;
-    this.appending = this.append(this.waiting.splice(0, mostInBatch))
+    if (this.failure || this.appending || this.waiting.length === 0) {
+      return;
+    }
+    this.appending = this.append(this.waiting.splice(0, maxInBatch))
       .catch((cause: unknown) => {
         this.failure = { cause };
         this.onFailure();

@@ -3,12 +3,16 @@ import { delimiter, isAbsolute, join } from 'node:path';
 
 export type FoundCommand = { path: string } | { problem: string };
 
-/** Looks in place: by way of the thread pool, each of these looks would cost fifty times as much. */
+/** Synchronous: by way of the thread pool, each of these checks would cost fifty times as much. */
 function problemWith(path: string): string | undefined {
   try {
     const facts = statSync(path, { throwIfNoEntry: false });
-    if (!facts) return `${path} does not exist.`;
-    if (!facts.isFile()) return `${path} is not a file.`;
+    if (!facts) {
+      return `${path} does not exist.`;
+    }
+    if (!facts.isFile()) {
+      return `${path} is not a file.`;
+    }
     accessSync(path, constants.X_OK);
     return undefined;
   } catch (error) {
@@ -23,7 +27,9 @@ function problemWith(path: string): string | undefined {
  * mean would depend on the contents of the worktree.
  */
 export function findCommand(command: string, searchPath: string): FoundCommand {
-  if (command.includes('\0')) return { problem: 'The command holds a NUL character.' };
+  if (command.includes('\0')) {
+    return { problem: 'The command holds a NUL character.' };
+  }
   if (isAbsolute(command)) {
     const problem = problemWith(command);
     return problem === undefined ? { path: command } : { problem };
@@ -34,7 +40,9 @@ export function findCommand(command: string, searchPath: string): FoundCommand {
   // Empty and relative entries of a PATH mean the working directory, which is the worktree.
   for (const directory of searchPath.split(delimiter).filter((entry) => isAbsolute(entry))) {
     const path = join(directory, command);
-    if (problemWith(path) === undefined) return { path };
+    if (problemWith(path) === undefined) {
+      return { path };
+    }
   }
   return { problem: `The command ${command} was not found on the PATH, or is not executable.` };
 }

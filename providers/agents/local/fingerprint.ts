@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
-import type { AgentConfig } from '../../../contracts/agent-config';
+import type { AgentConfig } from '../../../contracts/settings/agent-config';
 import { agentEnvironment, type AgentHost } from './agent-environment';
 import { findCommand } from './find-command';
 
@@ -24,9 +24,11 @@ export function fingerprintOf(agent: AgentConfig, host: AgentHost): string {
 function describe(path: string): string {
   try {
     const found = statSync(path, { throwIfNoEntry: false });
-    if (found?.isFile()) return `${path} ${found.size} ${found.mtimeMs}`;
+    if (found?.isFile()) {
+      return `${path} ${found.size} ${found.mtimeMs}`;
+    }
   } catch {
-    // What cannot be looked at is as good as not there.
+    // A file that cannot be inspected is as good as absent.
   }
   return `${path} none`;
 }

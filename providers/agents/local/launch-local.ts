@@ -1,20 +1,20 @@
-import { attemptHandleHeader, type AttemptHandleFile } from '../../../contracts/attempt-handle';
+import { type AttemptHandleFile, attemptHandleHeader } from '../../../contracts/runs/attempt-handle';
 import { errorMessage } from '../../../platform/errors/app-error';
-import { verifyDirectory } from '../../git/verify-worktree';
-import { AttemptMovedOnError, type AgentDispatch, type FoundAgent, type ReattachRefusal } from '../provider';
+import { verifyDirectory } from '../../git/worktrees/verify-worktree';
+import type { Detachment } from '../detached/detached-agent';
+import { findDetached } from '../detached/find-detached';
+import { launchDetached } from '../detached/launch-detached';
+import { type AgentDispatch, AttemptMovedOnError, type OrphanedAgent, type ReattachRefusal } from '../provider';
 import { agentEnvironment, type AgentHost } from './agent-environment';
 import { attemptVariable } from './end-attempt';
 import { findCommand } from './find-command';
-import { findHeld } from '../held/find-held';
-import type { Hold } from '../held/held-agent';
-import { launchHeld } from '../held/launch-held';
 import type { RecordedOutput } from './recorded-output';
-import { type SpawnedAgent, spawnAgent } from './spawn-agent';
-import { transportFile, type TransportFile, writeTransport } from './transport-file';
+import { spawnAgent, type SpawnedAgent } from './spawn-agent';
+import { type TransportFile, transportFile, writeTransport } from './transport-file';
 
 export interface LaunchedAgent {
-  agent: SpawnedAgent & { hold?: Hold };
-  /** What earlier workers have recorded of it, when it is gone on with. */
+  agent: SpawnedAgent & { detachment?: Detachment };
+  /** What earlier workers have recorded of it, when it is resumed. */
   recorded?: RecordedOutput;
   transport: TransportFile;
   /** The transport document, as it was written. */
@@ -24,7 +24,7 @@ export interface LaunchedAgent {
 }
 
 /**
- * Starts the agent's process with its task on disk, or says why that is impossible.
+ * Starts the agent's process with its task on disk, or returns why that is impossible.
  *
  * @param host where it is started
  * @param over aborted when nothing is left that could write to the agent's streams
@@ -36,13 +36,17 @@ export async function launchLocal(
 ): Promise<LaunchedAgent | { problem: string }> {
   const { agent, attemptId, taskId, transportDir, worktreePath, spoolDir } = dispatch;
   const { variables, secrets, refused } = agentEnvironment(host, agent.environmentKeys);
-  if (refused.length > 0) return { problem: refused.join(' ') };
+  if (refused.length > 0) {
+    return { problem: refused.join(' ') };
+  }
   const command = findCommand(agent.command ?? '', variables.PATH ?? '');
-  if ('problem' in command) return command;
+  if ('problem' in command) {
+    return command;
+  }
   // The system reports a missing working directory as if the command were missing.
   try {
     if (!verifyDirectory(worktreePath, dispatch.worktreeIdentity)) {
-      return { problem: `The worktree ${worktreePath} is not there.` };
+      return { problem: `The worktree ${worktreePath} does not exist.` };
     }
   } catch (error) {
     return { problem: (error as Error).message };
@@ -53,7 +57,9 @@ export async function launchLocal(
   const transport = await writeTransport(transportDir, attemptId, json, { user: host.user, handle });
   try {
     // The last thing before the start: this worker may have been asleep since it was given the attempt.
-    if ((await dispatch.isCurrent?.()) === false) throw new AttemptMovedOnError(attemptId);
+    if ((await dispatch.isCurrent?.()) === false) {
+      throw new AttemptMovedOnError(attemptId);
+    }
     const env = {
       ...variables,
       BOARD_TASK_ID: taskId,
@@ -72,18 +78,22 @@ export async function launchLocal(
     const spawned =
       spoolDir === undefined
         ? await spawnAgent(request)
-        : await launchHeld(request, { spoolDir, json, secrets, over, limitBytes: spoolLimit(dispatch) });
+        : await launchDetached(request, { spoolDir, json, secrets, over, limitBytes: spoolLimit(dispatch) });
     return { agent: spawned, transport, json, secrets };
   } catch (error) {
     await transport.remove();
-    if (error instanceof AttemptMovedOnError) throw error;
+    if (error instanceof AttemptMovedOnError) {
+      throw error;
+    }
     return { problem: `${command.path} could not be started: ${errorMessage(error)}` };
   }
 }
 
 /** What the agent is given to act in the name of its attempt. */
 function handleFile({ taskId, attemptId, handle }: AgentDispatch): string | undefined {
-  if (handle === undefined) return undefined;
+  if (handle === undefined) {
+    return undefined;
+  }
   const file: AttemptHandleFile = {
     schemaVersion: 'attempt-handle/v1',
     taskId,
@@ -98,22 +108,24 @@ function handleFile({ taskId, attemptId, handle }: AgentDispatch): string | unde
 const spoolLimit = ({ outputLimitBytes }: AgentDispatch): number => outputLimitBytes * 10;
 
 /**
- * Goes on with an agent that another worker of this host has started, or says why that is impossible.
+ * Resumes an agent that another worker of this host has started, or returns why that is impossible.
  *
- * @param host whose environment has to hold what the agent was given
+ * @param host whose environment has to have what was passed to the agent
  */
 export async function takeUpLocal(
   dispatch: AgentDispatch,
-  { process: identity, recorded }: FoundAgent,
+  { process: identity, recorded }: OrphanedAgent,
   host: AgentHost,
   over: AbortSignal,
 ): Promise<LaunchedAgent | { refused: ReattachRefusal }> {
   const { agent, attemptId, transportDir, spoolDir } = dispatch;
-  if (spoolDir === undefined) return { refused: 'adapter-reattach-unsupported' };
+  if (spoolDir === undefined) {
+    return { refused: 'adapter-reattach-unsupported' };
+  }
   const { secrets } = agentEnvironment(host, agent.environmentKeys);
   const json = JSON.stringify(dispatch.transport);
   const limitBytes = spoolLimit(dispatch);
-  const found = await findHeld({ attemptId, spoolDir, identity, json, secrets, over, limitBytes });
+  const found = await findDetached({ attemptId, spoolDir, identity, json, secrets, over, limitBytes });
   return 'refused' in found
     ? found
     : { agent: found, recorded, transport: transportFile(transportDir, attemptId), json, secrets };

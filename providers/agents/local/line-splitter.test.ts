@@ -15,7 +15,9 @@ describe('splitting lines', () => {
         const bytes = Buffer.from(lines.map((text) => `${text}\n`).join(''));
         const chunks: Buffer[] = [];
         let at = 0;
-        for (const length of cuts) chunks.push(bytes.subarray(at, (at += length)));
+        for (const length of cuts) {
+          chunks.push(bytes.subarray(at, (at += length)));
+        }
         const found = split([...chunks, bytes.subarray(at)]);
         expect(texts(found)).toEqual(lines);
         expect(found.reduce((total, { bytes: length }) => total + length, 0)).toBe(bytes.length);

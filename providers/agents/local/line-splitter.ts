@@ -1,4 +1,4 @@
-import { artifactLimits } from '../../../contracts/output-artifact';
+import { artifactLimits } from '../../../contracts/runs/output';
 
 /** One line of output. */
 export interface Line {
@@ -9,7 +9,7 @@ export interface Line {
 }
 
 /**
- * The most that is kept of one line. It is more than an artifact holds, so that a secret across that limit is still
+ * The most that is stored of one line. It is more than an artifact holds, so that a secret across that limit is still
  * recognised whole.
  */
 export const longestLine = artifactLimits.lineBytes + 16_384;
@@ -18,7 +18,7 @@ const newline = 0x0a;
 const carriageReturn = 0x0d;
 
 /**
- * Splits a byte stream into lines with bounded memory: of a line longer than its limit the beginning is kept and the
+ * Splits a byte stream into lines with bounded memory: of a line longer than its limit the beginning is stored and the
  * rest is only counted, so that an endless line without a line end costs nothing.
  */
 export class LineSplitter {
@@ -26,7 +26,7 @@ export class LineSplitter {
   private kept = 0;
   private bytes = 0;
 
-  /** @param longest the most that is kept of one line, in bytes */
+  /** @param longest the most that is stored of one line, in bytes */
   constructor(private readonly longest = longestLine) {}
 
   /** The lines that this chunk completes. */
@@ -38,18 +38,24 @@ export class LineSplitter {
       from = at + 1;
       yield this.take();
     }
-    if (from < chunk.length) this.keep(chunk.subarray(from));
+    if (from < chunk.length) {
+      this.keep(chunk.subarray(from));
+    }
   }
 
   /** The last line, when the stream did not end with a line end. */
   *end(): Generator<Line> {
-    if (this.bytes > 0) yield this.take();
+    if (this.bytes > 0) {
+      yield this.take();
+    }
   }
 
   private keep(part: Buffer): void {
     this.bytes += part.length;
     const room = this.longest - this.kept;
-    if (room <= 0 || part.length === 0) return;
+    if (room <= 0 || part.length === 0) {
+      return;
+    }
     const kept = part.subarray(0, room);
     this.parts.push(kept);
     this.kept += kept.length;

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { RunEventInput } from '../../../contracts/run-event';
+import type { RunEventInput } from '../../../contracts/runs/event';
 import { createRedactor } from '../../../platform/log/redact';
 import { LineSplitter } from './line-splitter';
 import { OutputRecorder } from './output-recorder';
@@ -19,7 +19,7 @@ const key = [
   '-----END RSA PRIVATE KEY-----',
 ];
 
-/** Feeds bytes in pieces of the given lengths and answers what would be stored. */
+/** Feeds bytes in pieces of the given lengths and returns what would be stored. */
 async function record(bytes: Buffer, lengths: number[], limitBytes = 10_000_000) {
   const events: RunEventInput[] = [];
   const recorder = new OutputRecorder({
@@ -34,10 +34,17 @@ async function record(bytes: Buffer, lengths: number[], limitBytes = 10_000_000)
   });
   const splitter = new LineSplitter();
   let at = 0;
-  for (const length of lengths)
-    for (const line of splitter.push(bytes.subarray(at, (at += length)))) await recorder.stdout(line);
-  for (const line of splitter.push(bytes.subarray(at))) await recorder.stdout(line);
-  for (const line of splitter.end()) await recorder.stdout(line);
+  for (const length of lengths) {
+    for (const line of splitter.push(bytes.subarray(at, (at += length)))) {
+      await recorder.stdout(line);
+    }
+  }
+  for (const line of splitter.push(bytes.subarray(at))) {
+    await recorder.stdout(line);
+  }
+  for (const line of splitter.end()) {
+    await recorder.stdout(line);
+  }
   return { events, totals: recorder.totals };
 }
 
@@ -61,14 +68,22 @@ describe('recording output', () => {
         // A letter beside a shape makes it another word; known values are hidden anywhere.
         const text = parts.map(({ secret, before, after, as }) => {
           const around = `${before} ${secret} ${after}`;
-          if (as === 'text') return around.replaceAll(/[\r\n]/g, ' ');
-          if (as === 'message') return JSON.stringify({ type: 'message', text: around });
-          if (as === 'key') return JSON.stringify({ type: 'tool', name: 't', status: 'ok', detail: { [around]: 1 } });
+          if (as === 'text') {
+            return around.replaceAll(/[\r\n]/g, ' ');
+          }
+          if (as === 'message') {
+            return JSON.stringify({ type: 'message', text: around });
+          }
+          if (as === 'key') {
+            return JSON.stringify({ type: 'tool', name: 't', status: 'ok', detail: { [around]: 1 } });
+          }
           return JSON.stringify({ type: 'other', deep: [{ list: Array.from({ length: 210 }, () => around) }] });
         });
         const { events } = await record(Buffer.from(text.join('\n')), lengths);
         expect(events).toHaveLength(parts.length);
-        for (const { secret } of parts) expect(stored(events)).not.toContain(secret);
+        for (const { secret } of parts) {
+          expect(stored(events)).not.toContain(secret);
+        }
       }),
       { numRuns: 60 },
     );

@@ -1,17 +1,17 @@
-import type { EventIds, RunEventInput, RunEventKind } from '../../../contracts/run-event';
+import type { EventIds, RunEventInput, RunEventKind } from '../../../contracts/runs/event';
+import { type EventPayload, eventPayload, textPayload, withPreview } from '../../../domain/events/event-payload';
+import { captureOutput } from '../../../domain/events/output-artifact';
 import { createLineRedactor, type Redactor } from '../../../platform/log/redact';
-import { eventPayload, textPayload, withPreview, type EventPayload } from '../../../runs/events/event-payload';
-import { captureOutput } from '../../../runs/events/output-artifact';
-import { type ReadResult, readAgentResult } from '../agent-result';
+import { readAgentResult, type ReadResult } from '../agent-result';
 import type { CaptureFile } from '../capture-file';
+import { parseLine } from '../process/parse-line';
 import type { AgentOutput } from '../provider';
+import { LastWords } from './last-output';
 import type { Line } from './line-splitter';
-import { LastWords } from './last-words';
 import type { StreamEnd } from './pump';
 import { eventBytes, limitKey, lineKey, nothingRecorded, type RecordedOutput } from './recorded-output';
-import { parseLine } from '../process/parse-line';
 
-/** Kept back for the event that says that the limit was reached. */
+/** Reserved for the event of the reached limit. */
 const noticeBytes = 512;
 
 const brace = 0x7b;
@@ -25,15 +25,15 @@ export interface RecorderOptions {
   redact: Redactor;
   /** Reads a file that the agent reports as an artifact. */
   captureFile: CaptureFile;
-  /** What was recorded of the same output before: its lines are read again, and not told again. */
+  /** What was recorded of the same output before: its lines are read again, and not published again. */
   recorded?: RecordedOutput;
-  /** A returned promise resolves when there is room for the next event. */
+  /** A returned promise resolves when there is capacity for the next event. */
   emit: (event: RunEventInput) => Promise<void> | undefined;
 }
 
 /**
  * Turns lines into bounded, redacted events until the output limit is reached. What is too large for an event becomes an
- * artifact with a preview in it. After the limit, lines are counted and dropped with one event that says so; only a
+ * artifact with a preview in it. After the limit, lines are counted and dropped with one event about it; only a
  * `result` is still read.
  */
 export class OutputRecorder {
@@ -73,14 +73,28 @@ export class OutputRecorder {
   stdout(line: Line): Promise<void> | undefined {
     const { key, isKnown } = this.heard('stdout', line);
     // Past the limit a flood goes by at full speed: a line that cannot be a result is not even decoded.
-    if (this.output.truncated && line.content[0] !== brace) return undefined;
+    if (this.output.truncated && line.content[0] !== brace) {
+      return undefined;
+    }
     const { kind, payload, ids, result, refused } = parseLine(line.content.toString('utf8'));
-    if (refused !== undefined) this.output.refusedLines += 1;
-    if (result) this.lastResult = readAgentResult(this.clean(result));
-    if (this.output.truncated) return undefined;
-    if (kind === 'stream.stdout') return this.recordText(line, this.cleanLine('stdout', line), key, isKnown, refused);
-    if (isKnown) return undefined;
-    if (kind === 'artifact.created') return this.recordFile(payload, line.bytes, ids, key);
+    if (refused !== undefined) {
+      this.output.refusedLines += 1;
+    }
+    if (result) {
+      this.lastResult = readAgentResult(this.clean(result));
+    }
+    if (this.output.truncated) {
+      return undefined;
+    }
+    if (kind === 'stream.stdout') {
+      return this.recordText(line, this.cleanLine('stdout', line), key, isKnown, refused);
+    }
+    if (isKnown) {
+      return undefined;
+    }
+    if (kind === 'artifact.created') {
+      return this.recordFile(payload, line.bytes, ids, key);
+    }
     return this.record(kind, (place) => this.payload(payload, line.bytes, place), ids, key);
   }
 
@@ -89,11 +103,13 @@ export class OutputRecorder {
     const { key, isKnown } = this.heard('stderr', line);
     const clean = this.cleanLine('stderr', line);
     this.words.add(clean.text);
-    if (this.output.truncated) return undefined;
+    if (this.output.truncated) {
+      return undefined;
+    }
     return this.recordText(line, clean, key, isKnown);
   }
 
-  /** Records that output was dropped before it was read; it is told also when nothing else is any more. */
+  /** Records that output was dropped before it was read; it is published even after the output limit. */
   streamCut(stream: 'stdout' | 'stderr', afterBytes: number): Promise<void> | undefined {
     const name = stream === 'stdout' ? 'output' : 'error';
     const text = `Standard ${name} was longer than the ${afterBytes} bytes that are stored of it: the rest was dropped, but for its last lines.`;
@@ -102,7 +118,9 @@ export class OutputRecorder {
 
   /** Records that nothing more is read of a stream although a process still has it open. */
   streamEnded(stream: 'stdout' | 'stderr', end: StreamEnd): Promise<void> | undefined {
-    if (end === 'end') return undefined;
+    if (end === 'end') {
+      return undefined;
+    }
     const name = stream === 'stdout' ? 'output' : 'error';
     const text = `A process that outlived the agent still has its standard ${name} open: what it writes is dropped.`;
     return this.record('stream.stderr', () => this.payload({ text, leftOpen: stream }, 0), {}, `${stream}-left-open`);
@@ -135,7 +153,7 @@ export class OutputRecorder {
     return this.options.redact(text);
   }
 
-  /** Counts a line. Its event is named by where it ends: then it is the same one whoever reads the stream again. */
+  /** Counts a line. Its event is named by where it ends: then it is the same one for every reader of the stream. */
   private heard(stream: 'stdout' | 'stderr', { bytes }: Line): { key: string; isKnown: boolean } {
     this.output.bytes += bytes;
     this.position[stream] += bytes;
@@ -168,11 +186,13 @@ export class OutputRecorder {
     problem?: string,
   ): Promise<void> | undefined {
     const text = content.toString('utf8');
-    // A line end is two bytes at most; anything beyond it was not kept.
+    // A line end is two bytes at most; anything beyond it was dropped.
     const said = problem === undefined ? {} : { problem };
     const line = { kind, text, bytes, truncated: bytes - content.length > 2, ...said };
     const { attemptId } = this.options;
-    if (isKnown) return undefined;
+    if (isKnown) {
+      return undefined;
+    }
     return this.record(
       `stream.${kind}`,
       (place) => textPayload(line, () => clean, place === undefined ? undefined : { attemptId, key: place }),
@@ -181,14 +201,16 @@ export class OutputRecorder {
     );
   }
 
-  /** An artifact that the agent reports is kept with its content, or with the reason why that is not possible. */
+  /** An artifact that the agent reports is stored with its content, or with the reason why that is not possible. */
   private async recordFile(fields: Record<string, unknown>, bytes: number, ids: EventIds, key: string): Promise<void> {
     const { attemptId, captureFile } = this.options;
     const file = await captureFile(fields);
     await this.record(
       'artifact.created',
       (place) => {
-        if ('problem' in file) return this.payload({ ...fields, problem: file.problem }, bytes);
+        if ('problem' in file) {
+          return this.payload({ ...fields, problem: file.problem }, bytes);
+        }
         const said = this.payload({ ...fields, path: file.name }, bytes);
         return place === undefined ? said : withPreview(said, captureOutput(attemptId, place, file));
       },
@@ -206,10 +228,14 @@ export class OutputRecorder {
     ids: EventIds,
     key: string,
   ): Promise<void> | undefined {
-    if (this.output.truncated) return undefined;
+    if (this.output.truncated) {
+      return undefined;
+    }
     const whole = make(key);
-    if (this.fits(whole)) return this.persist(kind, whole, ids, key);
-    // There may be room for the event although there is none for the artifact.
+    if (this.fits(whole)) {
+      return this.persist(kind, whole, ids, key);
+    }
+    // The quota may suffice for the event although it does not for the artifact.
     const bounded = whole.captured ? make() : whole;
     return this.fits(bounded) ? this.persist(kind, bounded, ids, key) : this.recordLimit();
   }

@@ -26,13 +26,17 @@ async function nextChunk(chunks: AsyncIterator<Buffer>, ended: AbortSignal): Pro
   let tell: () => void = () => undefined;
   const gone = new Promise<void>((resolve) => (tell = resolve));
   ended.addEventListener('abort', tell);
-  if (ended.aborted) tell();
+  if (ended.aborted) {
+    tell();
+  }
   const waiting = idle(gone, done.signal);
   // Aborting it is how it ends normally.
   waiting.catch(() => undefined);
   try {
     const next = await Promise.race([chunks.next(), waiting]);
-    if (next === 'idle') return next;
+    if (next === 'idle') {
+      return next;
+    }
     return next.done === true ? undefined : next.value;
   } finally {
     ended.removeEventListener('abort', tell);
@@ -42,7 +46,7 @@ async function nextChunk(chunks: AsyncIterator<Buffer>, ended: AbortSignal): Pro
 
 /**
  * Feeds the lines of a stream to `consume`, no faster than it takes them, until the stream ends; a last line without a
- * line end is a line. A process that inherited the pipe and escaped its group would keep it open for ever, so after
+ * line end is a line. A process that inherited the pipe and escaped its group would have it open for ever, so after
  * `ended` only what is in the pipe is still read: until nothing comes for a quarter of a second, at most 1 MB.
  */
 export async function pump(
@@ -58,15 +62,23 @@ export async function pump(
   try {
     for (;;) {
       const chunk = late > afterEnd.bytes ? 'idle' : await nextChunk(chunks, ended);
-      if (chunk === undefined) break;
+      if (chunk === undefined) {
+        break;
+      }
       if (chunk === 'idle') {
         end = 'left-open';
         break;
       }
-      for (const line of splitter.push(chunk)) await consume(line);
-      if (ended.aborted) late += chunk.length;
+      for (const line of splitter.push(chunk)) {
+        await consume(line);
+      }
+      if (ended.aborted) {
+        late += chunk.length;
+      }
     }
-    for (const line of splitter.end()) await consume(line);
+    for (const line of splitter.end()) {
+      await consume(line);
+    }
     return end;
   } finally {
     stream.destroy();

@@ -1,4 +1,4 @@
-import type { RunEventInput } from '../../../contracts/run-event';
+import type { RunEventInput } from '../../../contracts/runs/event';
 
 /** How far the output of an agent is recorded. */
 export interface RecordedOutput {
@@ -15,10 +15,10 @@ export const nothingRecorded: RecordedOutput = { stdout: 0, stderr: 0, persisted
 /** What an event costs the stores besides its payload; without it a flood of empty lines would be free. */
 export const eventBytes = 256;
 
-/** The event of the line that ends at this byte of its stream: the same line is the same event, whoever reads it. */
+/** The event of the line that ends at this byte of its stream: the same line is the same event, for every reader. */
 export const lineKey = (stream: 'stdout' | 'stderr', end: number): string => `${stream}-${end}`;
 
-/** The event that says that the limit was reached. */
+/** The event of the reached limit. */
 export const limitKey = 'output-limit';
 
 const key = /^(stdout|stderr)-(\d+)$/;
@@ -31,16 +31,22 @@ export function withEvents(
   const recorded = { ...before };
   for (const { dedupeKey = '', payload, redaction } of events) {
     const [, stream, end] = key.exec(dedupeKey) ?? [];
-    if (dedupeKey === limitKey) recorded.truncated = true;
-    if (stream !== 'stdout' && stream !== 'stderr') continue;
+    if (dedupeKey === limitKey) {
+      recorded.truncated = true;
+    }
+    if (stream !== 'stdout' && stream !== 'stderr') {
+      continue;
+    }
     recorded[stream] = Number(end);
     recorded.persistedBytes += (redaction?.persistedBytes ?? 0) + eventBytes + capturedBytes(payload);
   }
   return recorded;
 }
 
-/** Of what did not fit into an event, as its preview says. */
+/** The bytes that did not fit into an event, as its preview states. */
 function capturedBytes({ outputArtifact }: RunEventInput['payload']): number {
-  if (typeof outputArtifact !== 'object' || outputArtifact === null || !('bytes' in outputArtifact)) return 0;
+  if (typeof outputArtifact !== 'object' || outputArtifact === null || !('bytes' in outputArtifact)) {
+    return 0;
+  }
   return typeof outputArtifact.bytes === 'number' ? outputArtifact.bytes : 0;
 }

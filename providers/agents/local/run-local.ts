@@ -1,39 +1,39 @@
 import { createRedactor } from '../../../platform/log/redact';
+import { createCaptureFile } from '../capture-file';
 import {
-  AgentLeftError,
-  leaveRunning,
+  AgentDetachedError,
   type AgentDispatch,
   type AgentOutcome,
   type AgentSink,
-  type FoundAgent,
+  detachReason,
   type LiveAgent,
+  type OrphanedAgent,
   type ReattachRefusal,
 } from '../provider';
-import { createCaptureFile } from '../capture-file';
 import type { AgentHost } from './agent-environment';
-import { Ender } from './ender';
 import { EventBatcher } from './event-batcher';
-import { launchLocal, takeUpLocal, type LaunchedAgent } from './launch-local';
+import { type LaunchedAgent, launchLocal, takeUpLocal } from './launch-local';
 import { OutputRecorder } from './output-recorder';
+import { Terminator } from './terminator';
 
 /** What one protocol makes of a running agent: everything else about its process is the same for all of them. */
 export interface Conversation {
   /** How the agent is spoken to while it runs. */
   live: LiveAgent;
   /**
-   * Gives the agent its task and records what it says, until it has nothing more to say. `writersGone` is aborted when
+   * Sends the agent its task and records its output, until there is no more. `writersGone` is aborted when
    * nothing is left that could write to its pipes.
    */
   hold(writersGone: AbortSignal): Promise<Pick<AgentOutcome, 'judgedBy' | 'result' | 'error'>>;
 }
 
-/** What a conversation is held with. */
+/** The two ends of a conversation. */
 export interface Channel {
-  /** Whom the agent's questions go to. */
+  /** The receiver of the agent's questions. */
   sink: AgentSink;
   launched: LaunchedAgent;
   recorder: OutputRecorder;
-  ender: Ender;
+  terminator: Terminator;
 }
 
 const noOutput = { bytes: 0, persistedBytes: 0, truncated: false, refusedLines: 0 };
@@ -66,17 +66,21 @@ export async function runLocal(
   host: AgentHost,
   converse: (channel: Channel) => Conversation,
 ): Promise<AgentOutcome> {
-  if (isAborted(signal)) return withoutProcess('stopped');
+  if (isAborted(signal)) {
+    return withoutProcess('stopped');
+  }
   const writersGone = new AbortController();
   const launched = await launchLocal(dispatch, host, writersGone.signal);
-  if ('problem' in launched) return withoutProcess('spawn-failed', launched.problem);
+  if ('problem' in launched) {
+    return withoutProcess('spawn-failed', launched.problem);
+  }
   return follow({ dispatch, sink, signal, launched, ranMs: 0, writersGone, converse });
 }
 
-/** Goes on with an agent that another worker has started: see `AgentProvider.reattach`. */
+/** Resumes an agent that another worker has started: see `AgentProvider.reattach`. */
 export async function reattachLocal(
   dispatch: AgentDispatch,
-  found: FoundAgent,
+  found: OrphanedAgent,
   sink: AgentSink,
   signal: AbortSignal,
   host: AgentHost,
@@ -84,7 +88,9 @@ export async function reattachLocal(
 ): Promise<AgentOutcome | { refused: ReattachRefusal }> {
   const writersGone = new AbortController();
   const launched = await takeUpLocal(dispatch, found, host, writersGone.signal);
-  if ('refused' in launched) return launched;
+  if ('refused' in launched) {
+    return launched;
+  }
   return follow({ dispatch, sink, signal, launched, ranMs: found.ranMs, writersGone, converse });
 }
 
@@ -99,55 +105,72 @@ interface Following {
   converse: (channel: Channel) => Conversation;
 }
 
-/** Sees a running agent to its end, or leaves it. */
+/** Waits for the end of a running agent, or detaches it. */
 async function follow(following: Following): Promise<AgentOutcome> {
   const { dispatch, signal, launched, ranMs, writersGone } = following;
   const { transport, agent } = launched;
   const startedAt = performance.now() - ranMs;
-  const ender = new Ender(dispatch, agent);
+  const terminator = new Terminator(dispatch, agent);
   const stop = (): void => {
-    if (signal.reason === leaveRunning && agent.hold && ender.reason === undefined) agent.hold.leave();
-    else ender.end('stopped');
+    if (signal.reason === detachReason && agent.detachment && terminator.reason === undefined) {
+      agent.detachment.detach();
+    } else {
+      terminator.end('stopped');
+    }
   };
   signal.addEventListener('abort', stop, { once: true });
-  // An abort during the launch came before anyone listened.
-  if (isAborted(signal)) stop();
-  const timer = setTimeout(() => ender.end('timeout'), Math.max(0, dispatch.timeoutMs - ranMs));
+  // An abort during the launch came before the listener was added.
+  if (isAborted(signal)) {
+    stop();
+  }
+  const timer = setTimeout(() => terminator.end('timeout'), Math.max(0, dispatch.timeoutMs - ranMs));
 
-  const finished = ender.finished().finally(() => writersGone.abort());
-  const recording = record(following, ender);
-  let left = false;
+  const finished = terminator.finished().finally(() => writersGone.abort());
+  const recording = record(following, terminator);
+  let isDetached = false;
   try {
     const [exited, recorded] = await Promise.allSettled([finished, recording]);
-    if (exited.status === 'fulfilled') agent.release();
-    left = [exited, recorded].some((each) => each.status === 'rejected' && each.reason instanceof AgentLeftError);
-    if (left) throw new AgentLeftError();
-    if (recorded.status === 'rejected') throw recorded.reason;
-    if (exited.status === 'rejected') throw exited.reason;
+    if (exited.status === 'fulfilled') {
+      agent.release();
+    }
+    isDetached = [exited, recorded].some(
+      (each) => each.status === 'rejected' && each.reason instanceof AgentDetachedError,
+    );
+    if (isDetached) {
+      throw new AgentDetachedError();
+    }
+    if (recorded.status === 'rejected') {
+      throw recorded.reason;
+    }
+    if (exited.status === 'rejected') {
+      throw exited.reason;
+    }
     return {
       ...exited.value,
       ...recorded.value,
-      ended: ender.reason === 'stopped' || ender.reason === 'timeout' ? ender.reason : 'exit',
+      ended: terminator.reason === 'stopped' || terminator.reason === 'timeout' ? terminator.reason : 'exit',
       durationMs: Math.round(performance.now() - startedAt),
     };
   } finally {
     clearTimeout(timer);
     signal.removeEventListener('abort', stop);
-    agent.hold?.close();
-    if (!left) await transport.remove();
+    agent.detachment?.close();
+    if (!isDetached) {
+      await transport.remove();
+    }
   }
 }
 
 /** Holds the conversation and gives the agent's output to the sink; a sink that fails ends the agent. */
 async function record(
   { dispatch, sink, launched, converse, writersGone }: Following,
-  ender: Ender,
+  terminator: Terminator,
 ): Promise<Pick<AgentOutcome, 'output' | 'lastWords' | 'judgedBy' | 'result' | 'error'>> {
   const { attemptId, worktreePath, worktreeIdentity: identity, outputLimitBytes } = dispatch;
   const { agent, secrets, recorded } = launched;
   const batcher = new EventBatcher(
     async (events) => sink.append(events),
-    () => ender.end('sink-failed'),
+    () => terminator.end('sink-failed'),
   );
   const recorder = new OutputRecorder({
     attemptId,
@@ -157,19 +180,19 @@ async function record(
     ...(recorded ? { recorded } : {}),
     emit: (event) => batcher.add(event),
   });
-  const conversation = converse({ launched, recorder, ender, sink });
+  const conversation = converse({ launched, recorder, terminator, sink });
   try {
     await sink.started(agent.identity, conversation.live);
     const said = await conversation.hold(writersGone.signal);
     await batcher.close();
     return { output: recorder.totals, lastWords: recorder.lastWords, ...said };
   } catch (error) {
-    if (error instanceof AgentLeftError) {
-      // What was read is appended; what was not is read by whoever goes on.
+    if (error instanceof AgentDetachedError) {
+      // What was read is appended; what was not is read by the worker that resumes.
       await batcher.close();
       throw error;
     }
-    ender.end('sink-failed');
+    terminator.end('sink-failed');
     agent.stdout.destroy();
     agent.stderr.destroy();
     throw error;

@@ -3,14 +3,14 @@ import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
 import { findGroup, identifyChild, type ProcessIdentity } from '../../../platform/processes/identity';
 import { asOperator } from '../../../platform/processes/operator-umask';
-import { agentReaper, type ReaperGuard } from '../reaper/agent-reaper';
 import type { Delivery } from '../provider';
-import { asUser, type AgentUser } from '../user/agent-user';
+import { agentReaper, type ReaperGuard } from '../reaper/agent-reaper';
+import { type AgentUser, asUser } from '../user/agent-user';
 import { deliver } from './deliver';
 
 type AgentProcess = ChildProcessByStdio<Writable, Readable, Readable>;
 
-/** A running agent, whoever holds its streams. */
+/** A running agent, attached or detached. */
 export interface SpawnedAgent {
   identity: ProcessIdentity;
   stdout: Readable;
@@ -18,7 +18,7 @@ export interface SpawnedAgent {
   stdin: Writable;
   /** Writes one line; an agent that does not read its input is not an error. */
   send(json: string): void;
-  /** Writes one line and says whether the agent's pipe has taken it. Nothing is written behind unread input. */
+  /** Writes one line and reports whether the agent's pipe has accepted it. Nothing is written behind unread input. */
   deliver(json: string): Promise<Delivery>;
   /** Resolves when the process itself has ended; what it started may still run and hold its pipes. */
   exited: Promise<{ exitCode: number | null; signal: string | null }>;
@@ -80,7 +80,9 @@ async function spawnGuarded(request: SpawnRequest, guard: ReaperGuard): Promise<
   // The agent may close its input or end before it has read everything (EPIPE): its own business.
   child.stdin.on('error', () => undefined);
   // Without a reader, Node throws away what is in the pipes of a child that exits: with one, it waits until it is read.
-  for (const stream of [child.stdout, child.stderr]) stream.on('readable', () => undefined);
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('readable', () => undefined);
+  }
   // A signal that cannot be delivered is an `error` event too; ending processes is done, and checked, elsewhere.
   child.on('error', () => undefined);
   return {

@@ -30,7 +30,7 @@ const handleIn = (directory: string, attemptId: string): string => join(director
 const draftOf = (path: string): string => `${path}.draft`;
 
 /**
- * Writes `<attemptId>.json`, and `<attemptId>.handle.json` where there is a handle, readable by their owner only; whoever
+ * Writes `<attemptId>.json`, and `<attemptId>.handle.json` where there is a handle, readable by their owner only; a reader that
  * sees a file sees all of it. An agent of another user owns its files, and its group may pass through the directory.
  *
  * @param options.handle JSON
@@ -47,7 +47,9 @@ export async function writeTransport(
     await chown(directory, -1, user.gid);
     await chmod(directory, 0o710);
   }
-  if (handle !== undefined) await writeWhole(file.handlePath, handle, user);
+  if (handle !== undefined) {
+    await writeWhole(file.handlePath, handle, user);
+  }
   await writeWhole(file.path, json, user);
   return file;
 }
@@ -56,6 +58,8 @@ async function writeWhole(path: string, content: string, user: AgentUser | undef
   const draft = draftOf(path);
   await rm(draft, { force: true });
   await writeFile(draft, content, { mode: 0o600, flag: 'wx' });
-  if (user) await chown(draft, user.uid, user.gid);
+  if (user) {
+    await chown(draft, user.uid, user.gid);
+  }
   await rename(draft, path);
 }

@@ -1,6 +1,6 @@
-import type { AgentCommand } from '../../../contracts/agent-command';
+import type { AgentCommand } from '../../../contracts/runs/command';
 
-/** The line of the process protocol that a command is; docs/agents.md shows them to whoever writes an agent. */
+/** The line of the process protocol that a command is; docs/use/runs/agents.md shows them to authors of agents. */
 export function commandLine(command: AgentCommand): string {
   switch (command.type) {
     case 'message':

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { EventIds, RunEventKind } from '../../../contracts/run-event';
+import type { EventIds, RunEventKind } from '../../../contracts/runs/event';
 import { JsonLimitError, parseBoundedJson } from '../../../platform/json/bounded';
 import { lineLimits } from '../message-limits';
 
-/** What one line of an agent's standard output says. */
+/** The content of one line of an agent's standard output. */
 export interface ParsedLine {
   kind: RunEventKind;
   payload: Record<string, unknown>;
@@ -54,12 +54,14 @@ const kinds: Record<EventType, (fields: Fields) => RunEventKind> = {
   file: () => 'file.changed',
   artifact: () => 'artifact.created',
   approval: () => 'approval.requested',
-  // That the run completed is for its workflow to say; a watcher still wants to see the agent's own words.
+  // Its workflow reports that the run completed; a watcher still wants to see the agent's own words.
   result: () => 'progress',
 };
 
 function parseObject(text: string): { fields?: Fields; refused?: string } {
-  if (!text.startsWith('{')) return {};
+  if (!text.startsWith('{')) {
+    return {};
+  }
   try {
     const value = parseBoundedJson(text, lineLimits);
     return typeof value === 'object' && value !== null ? { fields: value as Fields } : {};
@@ -99,10 +101,16 @@ function takeIds(fields: Fields): { ids: EventIds; payload: Fields } {
  */
 export function parseLine(text: string): ParsedLine {
   const { fields, refused } = parseObject(text.trim());
-  if (refused !== undefined) return refusedLine(text, refused);
-  if (typeof fields?.type !== 'string') return { kind: 'stream.stdout', payload: { text }, ids: {} };
+  if (refused !== undefined) {
+    return refusedLine(text, refused);
+  }
+  if (typeof fields?.type !== 'string') {
+    return { kind: 'stream.stdout', payload: { text }, ids: {} };
+  }
   const { type, ...said } = fields;
-  if (typeof type !== 'string' || !isEventType(type)) return { kind: 'provider.unknown', payload: fields, ids: {} };
+  if (typeof type !== 'string' || !isEventType(type)) {
+    return { kind: 'provider.unknown', payload: fields, ids: {} };
+  }
   const { ids, payload } = takeIds(said);
   const parsed = shapes[type].safeParse(payload);
   if (!parsed.success) {
@@ -110,7 +118,9 @@ export function parseLine(text: string): ParsedLine {
     return { kind: 'provider.unknown', payload: { ...fields, problem }, ids: {} };
   }
   const kind = kinds[type](payload);
-  if (type !== 'result') return { kind, payload, ids };
+  if (type !== 'result') {
+    return { kind, payload, ids };
+  }
   const { status, summary } = payload;
   return { kind, payload: { message: 'The agent reported its result.', status, summary }, ids, result: payload };
 }

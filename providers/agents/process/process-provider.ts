@@ -1,15 +1,15 @@
-import type { AgentConfig } from '../../../contracts/agent-config';
-import type { AgentProvider, ProviderProbe } from '../provider';
-import { agentEnvironment, missingVariables, type AgentHost } from '../local/agent-environment';
-import { fingerprintOf } from '../local/fingerprint';
+import type { AgentConfig } from '../../../contracts/settings/agent-config';
+import { agentEnvironment, type AgentHost, missingVariables } from '../local/agent-environment';
 import { endOrphans } from '../local/end-attempt';
 import { findCommand } from '../local/find-command';
+import { fingerprintOf } from '../local/fingerprint';
 import { reattachLocal, runLocal } from '../local/run-local';
+import type { AgentProvider, ProviderProbe } from '../provider';
 import { converse } from './converse';
 import { askVersion } from './version';
 
 /**
- * Runs command-line agents that speak the process protocol (docs/agents.md).
+ * Runs command-line agents that speak the process protocol (docs/use/runs/agents.md).
  *
  * @param options.environment what agents may be given variables from
  * @param options.user who agents run as; the user of this process when absent
@@ -30,13 +30,19 @@ export function createProcessProvider({ environment = process.env, user }: Parti
 async function probe(agent: AgentConfig, host: AgentHost): Promise<ProviderProbe> {
   const given = agentEnvironment(host, agent.environmentKeys);
   const { variables, refused } = given;
-  if (refused.length > 0) return { ok: false, diagnostics: refused };
+  if (refused.length > 0) {
+    return { ok: false, diagnostics: refused };
+  }
   const command = findCommand(agent.command ?? '', variables.PATH ?? '');
   const notes = missingVariables(agent, host).map((key) => `The environment variable ${key} is not set on this host.`);
-  if ('problem' in command) return { ok: false, diagnostics: [command.problem, ...notes] };
+  if ('problem' in command) {
+    return { ok: false, diagnostics: [command.problem, ...notes] };
+  }
   const found = [`Found ${command.path}.`, ...notes, ...(outlives(agent, host) === false ? [notHere] : [])];
   const capabilities = outlives(agent, host) === true ? { capabilities: ['run.reattach'] } : {};
-  if (agent.versionArgs === undefined) return { ok: true, ...capabilities, diagnostics: found };
+  if (agent.versionArgs === undefined) {
+    return { ok: true, ...capabilities, diagnostics: found };
+  }
   const said = await askVersion(command.path, agent.versionArgs, given, host.user);
   return 'version' in said
     ? { ok: true, version: said.version, ...capabilities, diagnostics: found }
@@ -50,4 +56,4 @@ async function probe(agent: AgentConfig, host: AgentHost): Promise<ProviderProbe
 const outlives = ({ reattach }: AgentConfig, { user }: AgentHost): boolean | undefined =>
   reattach === true ? process.platform === 'linux' && user === undefined : undefined;
 
-const notHere = 'It is not re-attached on this host: that takes Linux, and agents that run as the user of the worker.';
+const notHere = 'This host does not re-attach it: that requires Linux, and agents that run as the user of the worker.';

@@ -1,24 +1,24 @@
-import { chown, mkdtemp, rm } from 'node:fs/promises';
 import { randomUUID } from 'node:crypto';
+import { chown, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createRedactor } from '../../../platform/log/redact';
-import { endProcess } from '../../../platform/processes/end-group';
 import { findGroup } from '../../../platform/processes/identity';
+import { endProcess } from '../../../platform/processes/kill-process-group';
 import type { AgentEnvironment } from '../local/agent-environment';
 import { probeVariable } from '../local/end-attempt';
 import type { Line } from '../local/line-splitter';
 import { pump } from '../local/pump';
-import type { AgentUser } from '../user/agent-user';
 import { spawnAgent, type SpawnedAgent } from '../local/spawn-agent';
+import type { AgentUser } from '../user/agent-user';
 
-/** The longest an agent may take to say its version, and to end when asked to, in milliseconds. */
+/** The longest an agent may take to print its version, and to end when asked to, in milliseconds. */
 const limits = { answerMs: 10_000, graceMs: 500 } as const;
-/** The longest line that is read, in bytes, and what is kept of it. */
+/** The longest line that is read, in bytes, and what is stored of it. */
 const longest = { line: 4_096, kept: 200 } as const;
 
-/** What an agent says of its version, or why that is not known. */
+/** The version an agent reports, or why it is not known. */
 export type SaidVersion = { version: string } | { problem: string };
 
 /**
@@ -33,16 +33,20 @@ export async function askVersion(
 ): Promise<SaidVersion> {
   const cwd = await mkdtemp(join(tmpdir(), 'agent-version-'));
   try {
-    if (user) await chown(cwd, user.uid, user.gid);
+    if (user) {
+      await chown(cwd, user.uid, user.gid);
+    }
     const env = { ...variables, [probeVariable]: randomUUID() };
     const spawned = await spawnAgent({ path, args, cwd, env, marker: probeVariable, user });
     try {
       spawned.stdin.end();
       const answer = firstLine(spawned);
-      // One that came too late is nobody's any more.
+      // One that came too late is ignored.
       answer.catch(() => undefined);
       const line = await Promise.race([answer, delay(limits.answerMs, undefined, { ref: false })]);
-      if (line === undefined) return { problem: 'The agent did not say its version.' };
+      if (line === undefined) {
+        return { problem: 'The agent reported no version.' };
+      }
       return { version: createRedactor(secrets)(line).slice(0, longest.kept) };
     } finally {
       const { identity } = spawned;
@@ -51,7 +55,7 @@ export async function askVersion(
     }
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    return { problem: `The agent could not be asked for its version: ${createRedactor(secrets)(reason)}` };
+    return { problem: `The version of the agent could not be read: ${createRedactor(secrets)(reason)}` };
   } finally {
     await rm(cwd, { recursive: true, force: true });
   }

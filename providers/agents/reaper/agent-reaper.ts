@@ -1,8 +1,8 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
-import { baseEnvironment } from '../../../platform/processes/base-environment';
 import { compiledScript } from '../../../platform/processes/compiled-script';
+import { baseEnvironment } from '../../../platform/processes/environment/base-environment';
 import type { ProcessIdentity, ProcessMarker } from '../../../platform/processes/identity';
 import type { ReaperMessage } from './reaper-process';
 
@@ -35,7 +35,7 @@ export class AgentReaper {
   private child: Helper | undefined;
 
   /**
-   * To be awaited before the agent is started: a process that dies right after the spawn has said what to end. While it
+   * To be awaited before the agent is started: a worker that dies right after the spawn has reported what to end. While it
    * spawns, the child holds the pipe too, so that the reaper does not look before the agent has its environment.
    *
    * @param marker a variable that only this agent has in its environment
@@ -61,7 +61,9 @@ export class AgentReaper {
         sendIfThere({ guard: marker, identity });
       },
       release: () => {
-        if (this.guarded.delete(key)) sendIfThere({ release: marker });
+        if (this.guarded.delete(key)) {
+          sendIfThere({ release: marker });
+        }
       },
     };
   }
@@ -90,11 +92,13 @@ export class AgentReaper {
       stdio: ['pipe', 'ignore', 'ignore'],
       env: baseEnvironment(process.env),
     });
-    if (child.pid === undefined) throw (await once(child, 'error'))[0] as Error;
+    if (child.pid === undefined) {
+      throw (await once(child, 'error'))[0] as Error;
+    }
     child.on('error', () => undefined);
     child.stdin.on('error', () => undefined);
     child.once('exit', () => this.restart(child));
-    // An idle reaper keeps no process from ending.
+    // An idle reaper does not hinder a process from ending.
     child.unref();
     this.child = child;
     for (const { marker, identity } of this.guarded.values()) {
@@ -104,11 +108,15 @@ export class AgentReaper {
   }
 
   private restart(child: Helper): void {
-    if (this.child !== child) return;
+    if (this.child !== child) {
+      return;
+    }
     this.child = undefined;
     this.helper = undefined;
     const again = () => {
-      if (this.guarded.size > 0) this.started().catch(() => setTimeout(again, restartMs).unref());
+      if (this.guarded.size > 0) {
+        this.started().catch(() => setTimeout(again, restartMs).unref());
+      }
     };
     setTimeout(again, restartMs).unref();
   }
@@ -120,10 +128,15 @@ export const agentReaper = new AgentReaper();
 /** Resolves when the message is in the pipe. @throws Error when the reaper has ended */
 function written({ stdin }: Helper, message: ReaperMessage): Promise<void> {
   return new Promise((resolve, reject) => {
-    if (!stdin.writable) return reject(new Error('the reaper has ended'));
+    if (!stdin.writable) {
+      return reject(new Error('the reaper has ended'));
+    }
     stdin.write(`${JSON.stringify(message)}\n`, (error) => {
-      if (error) reject(error);
-      else resolve();
+      if (error) {
+        reject(error);
+      } else {
+        resolve();
+      }
     });
   });
 }

@@ -1,5 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { endProcess } from '../../../platform/processes/end-group';
 import {
   findGroup,
   findMarked,
@@ -8,6 +7,7 @@ import {
   type ProcessIdentity,
   type ProcessMarker,
 } from '../../../platform/processes/identity';
+import { endProcess } from '../../../platform/processes/kill-process-group';
 
 /**
  * How agents whose worker has died are ended, in milliseconds: the time between SIGTERM and SIGKILL; how often the
@@ -40,6 +40,8 @@ async function remains(agents: { marker: ProcessMarker; identity?: ProcessIdenti
 
 /** The process, or its group when only that is left: the number of a group is not given away while it has members. */
 async function processesOf(identity: ProcessIdentity): Promise<ProcessIdentity[]> {
-  if (await isSameProcess(identity)) return [identity];
+  if (await isSameProcess(identity)) {
+    return [identity];
+  }
   return (await identify(identity.pid)) ? [] : findGroup(identity.pid);
 }

@@ -6,7 +6,9 @@ import { reap } from './reap';
 export type ReaperMessage = { guard: ProcessMarker; identity?: ProcessIdentity } | { release: ProcessMarker };
 
 // The process that started it decides when it ends: a signal to a whole group must not come before that.
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.on(signal, () => undefined);
+}
 
 const keyOf = ({ name, value }: ProcessMarker): string => `${name}=${value}`;
 const guarded = new Map<string, { marker: ProcessMarker; identity?: ProcessIdentity }>();
@@ -23,9 +25,12 @@ function parse(line: string): ReaperMessage | undefined {
 createInterface({ input: process.stdin })
   .on('line', (line) => {
     const message = parse(line);
-    if (!message) return;
-    if ('release' in message) guarded.delete(keyOf(message.release));
-    else {
+    if (!message) {
+      return;
+    }
+    if ('release' in message) {
+      guarded.delete(keyOf(message.release));
+    } else {
       const { guard: marker, identity } = message;
       guarded.set(keyOf(marker), { marker, ...(identity ? { identity } : {}) });
     }

@@ -9,8 +9,8 @@ const run = promisify(execFile);
 /** Of a worktree with many files; it is waited for. */
 const limits = { timeout: 600_000, maxBuffer: 1_048_576 };
 
-/** What of a run is handed to the agents' user while its agent runs, and taken back after it. */
-export interface AgentPlace {
+/** The files of a run that are handed to the agents' user while its agent runs, and taken back after it. */
+export interface AgentLocation {
   worktreePath: string;
   /** The worktree's administrative directory, as it was recorded before the agent ran. */
   gitDir: string;
@@ -18,9 +18,9 @@ export interface AgentPlace {
 
 /** Gives agents of another user what they work on, and nothing else of the data directory. */
 export interface AgentAccess {
-  give(place: AgentPlace): Promise<void>;
+  give(location: AgentLocation): Promise<void>;
   /** To be called when nothing of the agent runs any more, and before anything of ours works there. */
-  take(place: AgentPlace): Promise<void>;
+  take(location: AgentLocation): Promise<void>;
 }
 
 /**
@@ -30,19 +30,23 @@ export function createAgentAccess(user: AgentUser, dataDir: string): AgentAccess
   return {
     async give({ worktreePath, gitDir }) {
       await letThrough(user, dataDir, dirname(worktreePath));
-      // The worktree comes last: nobody can be in it while it changes hands.
+      // The worktree comes last: no process can be in it while its owner changes.
       await own(gitDir, user.uid, user.gid);
       await own(worktreePath, user.uid, user.gid);
     },
     async take({ worktreePath, gitDir }) {
       const [uid, gid] = [process.getuid?.() ?? 0, process.getgid?.() ?? 0];
       for (const path of [gitDir, worktreePath]) {
-        if (!(await isDirectory(path))) continue;
+        if (!(await isDirectory(path))) {
+          continue;
+        }
         await own(path, uid, gid);
         await run('chmod', ['-R', 'go-w', '--', path], limits);
       }
-      // Git follows a link in the place of its own files; it never makes one there.
-      if (await isDirectory(gitDir)) await run('find', [gitDir, '-type', 'l', '-delete'], limits);
+      // Git follows a link that replaces one of its own files; it never makes one there.
+      if (await isDirectory(gitDir)) {
+        await run('find', [gitDir, '-type', 'l', '-delete'], limits);
+      }
     },
   };
 }
@@ -51,7 +55,9 @@ export function createAgentAccess(user: AgentUser, dataDir: string): AgentAccess
 export async function letThrough({ gid }: AgentUser, dataDir: string, directory: string): Promise<void> {
   const [top, target] = await Promise.all([realpath(dataDir), realpath(directory)]);
   const below = relative(top, target);
-  if (below.startsWith('..') || isAbsolute(below)) return;
+  if (below.startsWith('..') || isAbsolute(below)) {
+    return;
+  }
   const steps = below === '' ? [] : below.split('/');
   let path = top;
   for (const step of ['', ...steps]) {

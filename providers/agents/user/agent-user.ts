@@ -14,7 +14,7 @@ export interface AgentUser {
   setpriv: string;
 }
 
-/** The setting `BOARD_AGENT_USER` cannot be honoured on this host; the message says why and what to do. */
+/** The setting `BOARD_AGENT_USER` cannot be honoured on this host; the message states why and what to do. */
 export class AgentUserError extends Error {
   override readonly name = 'AgentUserError';
 }
@@ -30,19 +30,23 @@ const setprivPaths = ['/usr/bin/setpriv', '/bin/setpriv', '/usr/sbin/setpriv', '
  * @throws AgentUserError
  */
 export function findAgentUser(setting: string): AgentUser {
-  if (process.platform !== 'linux') throw new AgentUserError('BOARD_AGENT_USER needs Linux.');
+  if (process.platform !== 'linux') {
+    throw new AgentUserError('BOARD_AGENT_USER needs Linux.');
+  }
   const missing = missingCapabilities();
   if (missing.length > 0) {
     throw new AgentUserError(
       `BOARD_AGENT_USER: the worker has to be root, or to have the capabilities ${missing.map((name) => `CAP_${name}`).join(', ')}.`,
     );
   }
-  // Without it, a file of somebody else could be linked into a worktree, and given away with it.
+  // Without it, a file of another user could be linked into a worktree, and its owner changed with it.
   if (read('/proc/sys/fs/protected_hardlinks')?.trim() !== '1') {
     throw new AgentUserError('BOARD_AGENT_USER needs the kernel setting fs.protected_hardlinks = 1.');
   }
   const setpriv = setprivPaths.find(isExecutable);
-  if (setpriv === undefined) throw new AgentUserError('BOARD_AGENT_USER needs setpriv (package util-linux).');
+  if (setpriv === undefined) {
+    throw new AgentUserError('BOARD_AGENT_USER needs setpriv (package util-linux).');
+  }
   const user = lookUp(setting);
   if (user.uid === 0 || user.uid === process.getuid?.()) {
     throw new AgentUserError(`BOARD_AGENT_USER: ${setting} is root or the worker's own user; name another one.`);
@@ -69,7 +73,9 @@ function lookUp(setting: string): Omit<AgentUser, 'setpriv'> {
       shell: shell || '/bin/sh',
     };
   }
-  if (!/^[1-9]\d{0,8}$/.test(setting)) throw new AgentUserError(`BOARD_AGENT_USER: there is no user ${setting}.`);
+  if (!/^[1-9]\d{0,8}$/.test(setting)) {
+    throw new AgentUserError(`BOARD_AGENT_USER: there is no user ${setting}.`);
+  }
   const id = Number(setting);
   return { uid: id, gid: id, groups: [], name: setting, home: '/', shell: '/bin/sh' };
 }

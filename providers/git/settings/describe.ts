@@ -42,15 +42,21 @@ async function describeConfiguration(
   let text = '';
   try {
     text = readSmallFile(file);
-    if (text === '') return [];
+    if (text === '') {
+      return [];
+    }
     const values = new Map<string, string>();
-    for (const [key, value] of await parse(text)) values.set(key, `${values.get(key) ?? ''}\n${value ?? ''}`);
+    for (const [key, value] of await parse(text)) {
+      values.set(key, `${values.get(key) ?? ''}\n${value ?? ''}`);
+    }
     return [...values]
       .slice(0, most)
       .map(([key, value]) => ({ name: `${name}:${withoutCredentials(key)}`, digest: digestOf(value) }));
   } catch (error) {
     // One that cannot be read is described as that.
-    if (!(error instanceof GitError)) throw error;
+    if (!(error instanceof GitError)) {
+      throw error;
+    }
     return [{ name, digest: digestOf(text) }];
   }
 }
@@ -74,8 +80,12 @@ function entriesOf(directory: string): string[] {
 
 function contentOf(file: string): string | undefined {
   const facts = lstatSync(file, { throwIfNoEntry: false });
-  if (!facts) return undefined;
-  if (facts.isSymbolicLink()) return `-> ${readlinkSync(file)}`;
+  if (!facts) {
+    return undefined;
+  }
+  if (facts.isSymbolicLink()) {
+    return `-> ${readlinkSync(file)}`;
+  }
   try {
     return `${facts.mode & 0o111}\n${readSmallFile(file)}`;
   } catch {

@@ -4,7 +4,7 @@ import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { asOperator } from '../../../platform/processes/operator-umask';
 
-/** What of a repository is used in place: everything that is data. Configuration and hooks are not among it. */
+/** The parts of a repository that are linked: everything that is data. Configuration and hooks are not among them. */
 const linked = [
   'HEAD',
   'objects',
@@ -17,7 +17,7 @@ const linked = [
   'shallow',
   'modules',
   'lfs',
-  // They tell git that a branch of the primary checkout is in the middle of something.
+  // They show git that a branch of the primary checkout is in the middle of something.
   'rebase-merge',
   'rebase-apply',
   'BISECT_START',
@@ -30,7 +30,7 @@ export const privateDirectory = (settingsDir: string, commonDir: string): string
 /** Makes a directory of the operator's repository as the operator's git would. */
 export const makeShared = (path: string): string | undefined => asOperator(() => mkdirSync(path, { recursive: true }));
 
-/** Writes a file that is either the former one or the new one at any time; nobody else can read it. */
+/** Writes a file that is either the former one or the new one at any time; no other user can read it. */
 export async function replaceFile(path: string, content: string): Promise<void> {
   const temporary = `${path}.${randomUUID()}`;
   try {
@@ -43,7 +43,9 @@ export async function replaceFile(path: string, content: string): Promise<void> 
 
 /** The same, unless that is what the file holds. */
 export async function keepFile(path: string, content: string): Promise<void> {
-  if ((await readFile(path, 'utf8').catch(() => undefined)) !== content) await replaceFile(path, content);
+  if ((await readFile(path, 'utf8').catch(() => undefined)) !== content) {
+    await replaceFile(path, content);
+  }
 }
 
 /**
@@ -53,14 +55,20 @@ export async function keepFile(path: string, content: string): Promise<void> {
 export async function linkRepository(directory: string, commonDir: string): Promise<void> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   // Git makes these when they are first needed, which it cannot do through a link that leads nowhere.
-  for (const name of ['logs', 'worktrees']) makeShared(join(commonDir, name));
+  for (const name of ['logs', 'worktrees']) {
+    makeShared(join(commonDir, name));
+  }
   for (const name of linked) {
     const link = join(directory, name);
-    if (lstatSync(link, { throwIfNoEntry: false })) continue;
+    if (lstatSync(link, { throwIfNoEntry: false })) {
+      continue;
+    }
     try {
       symlinkSync(join(commonDir, name), link);
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
+        throw error;
+      }
     }
   }
 }

@@ -1,13 +1,13 @@
 import { closeSync, constants, existsSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { RunProgram } from '../../../platform/processes/program-runner';
+import type { RunProgram } from '../../../platform/processes/programs/program-runner';
 import { GitError } from '../git-error';
 import { allowedOfOperator, allowedOfRepository, filterSettings } from './allowed';
 import { parseSettings, renderSettings, type Setting } from './entries';
 import { keepFile, linkRepository, privateDirectory, replaceFile } from './private-directory';
-import { recordPlace, verifyPlace } from './recorded-place';
-import { placeOfRepository, type RepositoryPlace } from './repository-place';
+import { recordLocation, verifyLocation } from './recorded-location';
+import { locateRepository, type RepositoryLocation } from './repository-location';
 
 /** What is recorded of a repository's settings when it is configured. */
 interface Recorded {
@@ -29,19 +29,19 @@ export interface ConfigureRequest {
   repositoryPath: string;
   /** Absent: as it was. */
   allowFilters?: readonly string[];
-  /** Read what the repository's configuration says now, in place of what it said when it was configured. */
+  /** Read the current configuration of the repository instead of what was read when it was configured. */
   reread?: boolean;
 }
 
 /** The most of a file of settings that is read, in bytes. */
 const readLimitBytes = 1_048_576;
 
-/** Settings of nobody: what git is run with when it only parses a file. */
+/** Empty settings: what git is run with when it only parses a file. */
 const nobody = { GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null', GIT_DIR: '/dev/null' };
 
 /**
  * The configuration that git is run with here. Git reads no file that an agent can write: it is given a directory of
- * ours in place of the repository's own (`GIT_COMMON_DIR`), which has links to its objects and references and a `config`
+ * ours instead of the repository's own (`GIT_COMMON_DIR`), which has links to its objects and references and a `config`
  * of ours, and a global file of ours. In them are the settings on the allow-list: the operator's as they were when this
  * process began, the repository's as they were when it was configured.
  */
@@ -54,18 +54,20 @@ export function createRepositorySettings(
   let operator = readOperator();
   operator.catch(() => undefined);
   const ready = new Map<string, Promise<string>>();
-  const pinned = new Map<string, RepositoryPlace>();
+  const pinned = new Map<string, RepositoryLocation>();
 
   return {
-    /** Where the repository of a directory is: where it was verified to be, whatever the directory says by now. */
-    place: (cwd: string): RepositoryPlace => pinned.get(cwd) ?? placeOfRepository(cwd),
+    /** Where the repository of a directory is: where it was verified to be, whatever the directory has become. */
+    place: (cwd: string): RepositoryLocation => pinned.get(cwd) ?? locateRepository(cwd),
 
     /** From now on, commands in this directory are about this repository. */
-    pin(path: string, place: Omit<RepositoryPlace, 'workTree'>): void {
+    pin(path: string, place: Omit<RepositoryLocation, 'workTree'>): void {
       pinned.delete(path);
       pinned.set(path, { ...place, workTree: path });
       for (const oldest of pinned.keys()) {
-        if (pinned.size <= maxPinned) break;
+        if (pinned.size <= maxPinned) {
+          break;
+        }
         pinned.delete(oldest);
       }
     },
@@ -75,7 +77,7 @@ export function createRepositorySettings(
     /** The variables that make git work on the repository of a directory, with our configuration. */
     async environment(cwd: string): Promise<Record<string, string>> {
       const { workTree, gitDir, commonDir } = this.place(cwd);
-      await verifyPlace(settingsDir, cwd, commonDir);
+      await verifyLocation(settingsDir, cwd, commonDir);
       const directory = await directoryOf(commonDir);
       return {
         GIT_CONFIG_NOSYSTEM: '1',
@@ -86,7 +88,7 @@ export function createRepositorySettings(
       };
     },
 
-    /** Whether a worktree has settings of its own that say where remotes are. We do not read them, others do. */
+    /** Whether a worktree has settings of its own that name remotes. We do not read them, others do. */
     async hasOwnRemotes(gitDir: string): Promise<boolean> {
       const own = await parse(readSmallFile(join(gitDir, 'config.worktree')));
       return own.some(([key]) => /^(?:remote|url|include|includeif)\./.test(key));
@@ -97,15 +99,17 @@ export function createRepositorySettings(
 
     /** Records the settings of a repository, unless they are recorded; and which filters may run in it. */
     async configure({ repositoryPath, allowFilters, reread = false }: ConfigureRequest): Promise<RecordedSettings> {
-      const { commonDir } = placeOfRepository(repositoryPath);
-      if (reread || !(await verifyPlace(settingsDir, repositoryPath, commonDir))) {
-        await recordPlace(settingsDir, repositoryPath, commonDir);
+      const { commonDir } = locateRepository(repositoryPath);
+      if (reread || !(await verifyLocation(settingsDir, repositoryPath, commonDir))) {
+        await recordLocation(settingsDir, repositoryPath, commonDir);
       }
       const directory = await directoryOf(commonDir);
       const recorded = await recordedIn(directory);
       const same =
         !reread && (allowFilters === undefined || allowFilters.join('\n') === recorded.allowFilters.join('\n'));
-      if (same) return summaryOf(recorded);
+      if (same) {
+        return summaryOf(recorded);
+      }
       const filters = [...(allowFilters ?? recorded.allowFilters)];
       const next = reread ? await readRepository(commonDir, filters) : { ...recorded, allowFilters: filters };
       await record(directory, next);
@@ -124,7 +128,9 @@ export function createRepositorySettings(
   function directoryOf(commonDir: string): Promise<string> {
     const directory = privateDirectory(settingsDir, commonDir);
     const known = ready.get(directory);
-    if (known && existsSync(join(directory, 'config'))) return known;
+    if (known && existsSync(join(directory, 'config'))) {
+      return known;
+    }
     const making = make(directory, commonDir).catch((error: unknown) => {
       ready.delete(directory);
       throw error;
@@ -160,15 +166,17 @@ export function createRepositorySettings(
     return { commonDir, readAt: new Date().toISOString(), settings: allowedOfRepository(settings), allowFilters };
   }
 
-  /** Without following `include`: what a file includes is not what the repository says. */
+  /** Without following `include`: what a file includes is not the repository's. */
   async function parse(text: string): Promise<Setting[]> {
     const args = ['config', '--file', '-', '--no-includes', '--list', '-z'];
     const { exitCode, stdout, stderr } = await run(args, nobody, text);
-    if (exitCode === 0) return parseSettings(stdout);
+    if (exitCode === 0) {
+      return parseSettings(stdout);
+    }
     throw new GitError('not-a-repository', `The configuration of the repository cannot be read: ${stderr.trim()}`);
   }
 
-  /** Tried again where it could not be read. */
+  /** Retried where it could not be read. */
   async function operatorSettings(): Promise<Setting[]> {
     try {
       return await operator;
@@ -186,9 +194,13 @@ export function createRepositorySettings(
     ) as Record<string, string>;
     const read = async (scope: string): Promise<Setting[]> => {
       const { exitCode, stdout, stderr, failure } = await run(['config', scope, '--includes', '--list', '-z'], own);
-      if (exitCode === 0) return parseSettings(stdout);
-      // Git says in one way that there is no such file, and in another that it is none of settings.
-      if (exitCode !== null && !/bad config/i.test(stderr)) return [];
+      if (exitCode === 0) {
+        return parseSettings(stdout);
+      }
+      // Git reports a missing file in one way, and one that has no settings in another.
+      if (exitCode !== null && !/bad config/i.test(stderr)) {
+        return [];
+      }
       const code = failure === 'timeout' ? 'timeout' : 'failed';
       throw new GitError(code, `git config ${scope}: ${stderr.trim() || 'no answer'}`);
     };
@@ -210,10 +222,10 @@ export function createRepositorySettings(
 
 export type RepositorySettings = ReturnType<typeof createRepositorySettings>;
 
-/** The most worktrees whose place is remembered. */
+/** The most worktrees whose location is remembered. */
 const maxPinned = 1_000;
 
-/** Reads a file of git's, which somebody may have made a pipe or a link: neither is followed, nor waited for. */
+/** Reads a file of git's, which may have been replaced by a pipe or a link: neither is followed, nor waited for. */
 export function readSmallFile(path: string): string {
   try {
     const handle = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
@@ -227,7 +239,9 @@ export function readSmallFile(path: string): string {
       closeSync(handle);
     }
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '';
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
+      return '';
+    }
     throw error instanceof GitError ? error : new GitError('not-a-repository', `${path} cannot be read.`);
   }
 }

@@ -1,9 +1,9 @@
-import { isFraction, type Attributes, type AttributeValue } from '../engine/attributes';
+import { type Attributes, type AttributeValue, isFraction } from '../engine/attributes';
 import type { ColumnSet } from '../engine/column-set';
 import type { Int } from '../int';
 import type { Answer, Group, Pair, Result, RowResult } from '../query/result';
 
-/** Rows with more columns are made into text a piece at a time, so that nobody has to wait for one huge answer. */
+/** Rows with more columns are made into text a piece at a time, so that no other caller waits for one huge answer. */
 const atOnce = 100_000;
 
 /** Pieces of an answer's text; joined they are one JSON document. */
@@ -12,7 +12,9 @@ export type Pieces = Iterable<string>;
 const json = (value: string | number | boolean | null): string => JSON.stringify(value);
 
 function attributeValue(value: AttributeValue): string {
-  if (isFraction(value)) return json(value.fraction);
+  if (isFraction(value)) {
+    return json(value.fraction);
+  }
   return typeof value === 'bigint' ? value.toString() : json(value);
 }
 
@@ -43,8 +45,11 @@ function* row(result: RowResult, { keyOf, isEarlier }: Answer): Pieces {
   const listName = isEarlier ? 'bits' : 'columns';
   yield `{"attrs":${attributeObject(result.withoutAttributes ? [] : result.attributes)},"${listName}":`;
   const { columns } = result;
-  if (result.withoutColumns || keyOf) yield '[]';
-  else yield* columnList(columns);
+  if (result.withoutColumns || keyOf) {
+    yield '[]';
+  } else {
+    yield* columnList(columns);
+  }
   if (keyOf && !result.withoutColumns && !columns.isEmpty) {
     yield ',"keys":';
     yield* keyList(columns, keyOf);
@@ -98,7 +103,9 @@ function* result(one: Result, answer: Answer): Pieces {
 export function* answerJson(answer: Answer): Pieces {
   yield '{"results":[';
   for (const [at, one] of answer.results.entries()) {
-    if (at > 0) yield ',';
+    if (at > 0) {
+      yield ',';
+    }
     yield* result(one, answer);
   }
   yield ']';

@@ -1,4 +1,4 @@
-import { isFraction, type Attributes } from '../engine/attributes';
+import { type Attributes, isFraction } from '../engine/attributes';
 import type { Int } from '../int';
 import type { Answer, Group, Pair, Result } from '../query/result';
 import { MessageWriter, readMessage } from './wire';
@@ -25,12 +25,19 @@ export function readQueryRequest(bytes: Uint8Array): QueryRequest {
     excludeColumns: false,
   };
   readMessage(bytes, (field, value) => {
-    if (field === 1) request.query = value.text();
-    else if (field === 2) value.addUnsigned(request.shards);
-    else if (field === 3) request.columnAttributes = value.bool();
-    else if (field === 6) request.excludeAttributes = value.bool();
-    else if (field === 7) request.excludeColumns = value.bool();
-    else return false;
+    if (field === 1) {
+      request.query = value.text();
+    } else if (field === 2) {
+      value.addUnsigned(request.shards);
+    } else if (field === 3) {
+      request.columnAttributes = value.bool();
+    } else if (field === 6) {
+      request.excludeAttributes = value.bool();
+    } else if (field === 7) {
+      request.excludeColumns = value.bool();
+    } else {
+      return false;
+    }
     return true;
   });
   return request;
@@ -61,15 +68,25 @@ export function readImportRequest(bytes: Uint8Array): ImportRequest {
     columnKeys: [],
   };
   readMessage(bytes, (field, value) => {
-    if (field === 1) request.index = value.text();
-    else if (field === 2) request.field = value.text();
-    else if (field === 3) request.shard = value.unsigned();
-    else if (field === 4) value.addUnsigned(request.rows);
-    else if (field === 5) value.addUnsigned(request.columns);
-    else if (field === 6) value.addSigned(request.timestamps);
-    else if (field === 7) request.rowKeys.push(value.text());
-    else if (field === 8) request.columnKeys.push(value.text());
-    else return false;
+    if (field === 1) {
+      request.index = value.text();
+    } else if (field === 2) {
+      request.field = value.text();
+    } else if (field === 3) {
+      request.shard = value.unsigned();
+    } else if (field === 4) {
+      value.addUnsigned(request.rows);
+    } else if (field === 5) {
+      value.addUnsigned(request.columns);
+    } else if (field === 6) {
+      value.addSigned(request.timestamps);
+    } else if (field === 7) {
+      request.rowKeys.push(value.text());
+    } else if (field === 8) {
+      request.columnKeys.push(value.text());
+    } else {
+      return false;
+    }
     return true;
   });
   return request;
@@ -97,14 +114,23 @@ export function readImportValueRequest(bytes: Uint8Array): ImportValueRequest {
     columnKeys: [],
   };
   readMessage(bytes, (field, value) => {
-    if (field === 1) request.index = value.text();
-    else if (field === 2) request.field = value.text();
-    else if (field === 3) request.shard = value.unsigned();
-    else if (field === 4) request.frameField = value.text();
-    else if (field === 5) value.addUnsigned(request.columns);
-    else if (field === 6) value.addSigned(request.values);
-    else if (field === 7) request.columnKeys.push(value.text());
-    else return false;
+    if (field === 1) {
+      request.index = value.text();
+    } else if (field === 2) {
+      request.field = value.text();
+    } else if (field === 3) {
+      request.shard = value.unsigned();
+    } else if (field === 4) {
+      request.frameField = value.text();
+    } else if (field === 5) {
+      value.addUnsigned(request.columns);
+    } else if (field === 6) {
+      value.addSigned(request.values);
+    } else if (field === 7) {
+      request.columnKeys.push(value.text());
+    } else {
+      return false;
+    }
     return true;
   });
   return request;
@@ -118,17 +144,24 @@ export interface ImportRoaringRequest {
 export function readImportRoaringRequest(bytes: Uint8Array): ImportRoaringRequest {
   const request: ImportRoaringRequest = { clear: false, views: [] };
   readMessage(bytes, (field, value) => {
-    if (field === 1) request.clear = value.bool();
-    else if (field === 2) {
+    if (field === 1) {
+      request.clear = value.bool();
+    } else if (field === 2) {
       const view: ImportRoaringRequest['views'][number] = { name: '', data: new Uint8Array() };
       readMessage(value.bytes(), (inner, innerValue) => {
-        if (inner === 1) view.name = innerValue.text();
-        else if (inner === 2) view.data = innerValue.bytes();
-        else return false;
+        if (inner === 1) {
+          view.name = innerValue.text();
+        } else if (inner === 2) {
+          view.data = innerValue.bytes();
+        } else {
+          return false;
+        }
         return true;
       });
       request.views.push(view);
-    } else return false;
+    } else {
+      return false;
+    }
     return true;
   });
   return request;
@@ -144,10 +177,15 @@ export interface TranslateKeysRequest {
 export function readTranslateKeysRequest(bytes: Uint8Array): TranslateKeysRequest {
   const request: TranslateKeysRequest = { index: '', field: '', keys: [] };
   readMessage(bytes, (field, value) => {
-    if (field === 1) request.index = value.text();
-    else if (field === 2) request.field = value.text();
-    else if (field === 3) request.keys.push(value.text());
-    else return false;
+    if (field === 1) {
+      request.index = value.text();
+    } else if (field === 2) {
+      request.field = value.text();
+    } else if (field === 3) {
+      request.keys.push(value.text());
+    } else {
+      return false;
+    }
     return true;
   });
   return request;
@@ -177,10 +215,15 @@ const types = {
 function addAttributes(to: MessageWriter, field: number, attributes: Attributes): void {
   for (const [name, value] of attributes) {
     const message = new MessageWriter().text(1, name);
-    if (typeof value === 'string') message.integer(2, 1).text(3, value);
-    else if (typeof value === 'boolean') message.integer(2, 3).bool(5, value);
-    else if (isFraction(value)) message.integer(2, 4).double(6, value.fraction);
-    else message.integer(2, 2).integer(4, value);
+    if (typeof value === 'string') {
+      message.integer(2, 1).text(3, value);
+    } else if (typeof value === 'boolean') {
+      message.integer(2, 3).bool(5, value);
+    } else if (isFraction(value)) {
+      message.integer(2, 4).double(6, value.fraction);
+    } else {
+      message.integer(2, 2).integer(4, value);
+    }
     to.message(field, message);
   }
 }
@@ -202,9 +245,17 @@ function groupMessage({ rows, count }: Group): MessageWriter {
 function rowMessage(result: Result & { kind: 'row' }, { keyOf }: Answer): MessageWriter {
   const message = new MessageWriter();
   const { columns } = result;
-  if (!result.withoutColumns && !keyOf) message.integers(1, columns.chunks());
-  if (!result.withoutAttributes) addAttributes(message, 2, result.attributes);
-  if (!result.withoutColumns && keyOf) for (const chunk of columns.chunks()) message.texts(3, chunk.map(keyOf));
+  if (!result.withoutColumns && !keyOf) {
+    message.integers(1, columns.chunks());
+  }
+  if (!result.withoutAttributes) {
+    addAttributes(message, 2, result.attributes);
+  }
+  if (!result.withoutColumns && keyOf) {
+    for (const chunk of columns.chunks()) {
+      message.texts(3, chunk.map(keyOf));
+    }
+  }
   return message;
 }
 
@@ -220,7 +271,9 @@ function resultMessage(result: Result, answer: Answer): MessageWriter {
       message.integer(2, result.count);
       break;
     case 'pairs':
-      for (const pair of result.pairs) message.message(3, pairMessage(pair));
+      for (const pair of result.pairs) {
+        message.message(3, pairMessage(pair));
+      }
       break;
     case 'pair':
       message.message(3, pairMessage(result.pair));
@@ -232,12 +285,17 @@ function resultMessage(result: Result, answer: Answer): MessageWriter {
       message.message(5, new MessageWriter().integer(1, result.value).integer(2, result.count));
       break;
     case 'groups':
-      for (const group of result.groups) message.message(8, groupMessage(group));
+      for (const group of result.groups) {
+        message.message(8, groupMessage(group));
+      }
       break;
     case 'rows': {
       const identifiers = new MessageWriter();
-      if (result.keys) identifiers.texts(2, result.keys);
-      else identifiers.integers(1, [result.rows]);
+      if (result.keys) {
+        identifiers.texts(2, result.keys);
+      } else {
+        identifiers.integers(1, [result.rows]);
+      }
       message.message(9, identifiers);
     }
   }
@@ -247,10 +305,14 @@ function resultMessage(result: Result, answer: Answer): MessageWriter {
 /** The answer of a query as a `QueryResponse`. */
 export function answerProtobuf(answer: Answer): Uint8Array {
   const response = new MessageWriter();
-  for (const result of answer.results) response.message(2, resultMessage(result, answer));
+  for (const result of answer.results) {
+    response.message(2, resultMessage(result, answer));
+  }
   for (const { column, key, attributes } of answer.columnAttributes ?? []) {
     const set = new MessageWriter();
-    if (key === undefined) set.integer(1, column);
+    if (key === undefined) {
+      set.integer(1, column);
+    }
     addAttributes(set, 2, attributes);
     response.message(3, key === undefined ? set : set.text(3, key));
   }

@@ -1,5 +1,5 @@
 import { Reader, Writer } from 'protobufjs/minimal';
-import { toInt, type Int } from '../int';
+import { type Int, toInt } from '../int';
 
 /** Bytes that are not the protobuf message they should be. */
 export class ProtobufError extends Error {
@@ -25,7 +25,9 @@ export class ValueReader {
   }
 
   private delimited(): Reader {
-    if (this.wireType !== lengthDelimited) throw new ProtobufError('a field is of the wrong type');
+    if (this.wireType !== lengthDelimited) {
+      throw new ProtobufError('a field is of the wrong type');
+    }
     return this.reader;
   }
 
@@ -40,10 +42,16 @@ export class ValueReader {
 
   private each(visit: (value: Int) => void): void {
     const { reader } = this;
-    if (this.wireType !== lengthDelimited) return visit(readVarint(reader));
+    if (this.wireType !== lengthDelimited) {
+      return visit(readVarint(reader));
+    }
     const end = reader.uint32() + reader.pos;
-    if (end > reader.len) throw new ProtobufError('a list ends after the message');
-    while (reader.pos < end) visit(readVarint(reader));
+    if (end > reader.len) {
+      throw new ProtobufError('a list ends after the message');
+    }
+    while (reader.pos < end) {
+      visit(readVarint(reader));
+    }
   }
 }
 
@@ -58,7 +66,9 @@ function readVarint(reader: Reader): Int {
   // Seven bytes hold 49 bits, which a number adds up exactly.
   for (let byte = 0; byte < 7; byte += 1, power *= 128) {
     const next = buf[pos++];
-    if (next === undefined) throw new ProtobufError('a number ends too early');
+    if (next === undefined) {
+      throw new ProtobufError('a number ends too early');
+    }
     value += (next & 0x7f) * power;
     if (next < 0x80) {
       reader.pos = pos;
@@ -68,7 +78,9 @@ function readVarint(reader: Reader): Int {
   let large = BigInt(value);
   for (let shift = 49n; shift < 70n; shift += 7n) {
     const next = buf[pos++];
-    if (next === undefined) throw new ProtobufError('a number ends too early');
+    if (next === undefined) {
+      throw new ProtobufError('a number ends too early');
+    }
     large |= BigInt(next & 0x7f) << shift;
     if (next < 0x80) {
       reader.pos = pos;
@@ -79,7 +91,7 @@ function readVarint(reader: Reader): Int {
 }
 
 /**
- * Reads a message field by field. `read` takes the value of the fields it knows and answers whether it did; others are
+ * Reads a message field by field. `read` takes the value of the fields it knows and returns whether it did; others are
  * skipped.
  *
  * @throws ProtobufError
@@ -89,10 +101,14 @@ export function readMessage(bytes: Uint8Array, read: (field: number, value: Valu
   try {
     while (reader.pos < reader.len) {
       const tag = reader.uint32();
-      if (!read(tag >>> 3, new ValueReader(reader, tag & 7))) reader.skipType(tag & 7);
+      if (!read(tag >>> 3, new ValueReader(reader, tag & 7))) {
+        reader.skipType(tag & 7);
+      }
     }
   } catch (error) {
-    if (error instanceof ProtobufError) throw error;
+    if (error instanceof ProtobufError) {
+      throw error;
+    }
     throw new ProtobufError(error instanceof Error ? error.message : String(error));
   }
 }
@@ -106,35 +122,47 @@ export class MessageWriter {
   }
 
   text(field: number, value: string | undefined): this {
-    if (value) this.tag(field, 2).string(value);
+    if (value) {
+      this.tag(field, 2).string(value);
+    }
     return this;
   }
 
   bool(field: number, value: boolean): this {
-    if (value) this.tag(field, 0).bool(true);
+    if (value) {
+      this.tag(field, 0).bool(true);
+    }
     return this;
   }
 
   double(field: number, value: number): this {
-    if (value !== 0) this.tag(field, 1).double(value);
+    if (value !== 0) {
+      this.tag(field, 1).double(value);
+    }
     return this;
   }
 
   /** A 64-bit integer, signed or not. */
   integer(field: number, value: Int): this {
-    if (value !== 0) this.tag(field, 0).int64(typeof value === 'bigint' ? value.toString() : value);
+    if (value !== 0) {
+      this.tag(field, 0).int64(typeof value === 'bigint' ? value.toString() : value);
+    }
     return this;
   }
 
   /** A repeated 64-bit integer, packed. */
   integers(field: number, values: Iterable<readonly Int[]>): this {
     const bytes = Buffer.concat(Array.from(values, packed));
-    if (bytes.length > 0) this.tag(field, lengthDelimited).bytes(bytes);
+    if (bytes.length > 0) {
+      this.tag(field, lengthDelimited).bytes(bytes);
+    }
     return this;
   }
 
   texts(field: number, values: Iterable<string>): this {
-    for (const value of values) this.tag(field, 2).string(value);
+    for (const value of values) {
+      this.tag(field, 2).string(value);
+    }
     return this;
   }
 

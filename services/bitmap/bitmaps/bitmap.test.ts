@@ -5,7 +5,9 @@ import { PlainBitmap } from './plain';
 
 const native = nativeBitmaps();
 const kinds: [string, BitmapKind][] = [['plain', PlainBitmap]];
-if (native) kinds.push(['native', native]);
+if (native) {
+  kinds.push(['native', native]);
+}
 
 /** Values that share containers, so that lists, bits and the borders between them are met. */
 const values = fc
@@ -17,7 +19,11 @@ const values = fc
   )
   .map(([some, run]) => {
     const set = new Set(some);
-    if (run) for (let i = 0; i < run[1]; i += 1) set.add(run[0] + i);
+    if (run) {
+      for (let i = 0; i < run[1]; i += 1) {
+        set.add(run[0] + i);
+      }
+    }
     return set;
   });
 
@@ -98,7 +104,9 @@ describe.each(kinds)('%s bitmaps', (_name, Bitmaps) => {
         bitmap.runOptimize();
         bitmap.shrinkToFit();
         const bytes = bitmap.serialize('portable');
-        for (const [, Other] of kinds) expect(listed(Other.deserialize(bytes, 'portable'))).toEqual(sorted(set));
+        for (const [, Other] of kinds) {
+          expect(listed(Other.deserialize(bytes, 'portable'))).toEqual(sorted(set));
+        }
       }),
       { numRuns: 20 },
     );

@@ -34,9 +34,9 @@ export interface Bitmap {
   serialize(format: 'portable'): Uint8Array;
   /** Lets stretches of neighbouring values take less space. */
   runOptimize(): boolean;
-  /** Gives back memory that growth left. */
+  /** Releases memory that growth left. */
   shrinkToFit(): number;
-  /** Gives back all memory at once, and not when it is collected; it is not to be used again. */
+  /** Releases all memory at once, and not when it is collected; it is not to be used again. */
   dispose?(): void;
 }
 

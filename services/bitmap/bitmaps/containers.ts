@@ -25,18 +25,28 @@ function bitCount(word: number): number {
 
 /** The bits of a container, shared with it when it is made of bits. */
 export function bitsOf(container: Container): Uint32Array {
-  if (!isList(container)) return container.bits;
+  if (!isList(container)) {
+    return container.bits;
+  }
   const bits = new Uint32Array(wordCount);
-  for (const value of container) bits[value >>> 5] = (bits[value >>> 5] ?? 0) | (1 << (value & 31));
+  for (const value of container) {
+    bits[value >>> 5] = (bits[value >>> 5] ?? 0) | (1 << (value & 31));
+  }
   return bits;
 }
 
 /** The container of these bits, which become its own. */
 export function fromBits(bits: Uint32Array): Container | undefined {
   let count = 0;
-  for (const word of bits) count += bitCount(word);
-  if (count === 0) return undefined;
-  if (count > longestList) return { bits, count };
+  for (const word of bits) {
+    count += bitCount(word);
+  }
+  if (count === 0) {
+    return undefined;
+  }
+  if (count > longestList) {
+    return { bits, count };
+  }
   const list = new Uint16Array(count);
   let at = 0;
   eachBit(bits, (value) => (list[at++] = value));
@@ -49,13 +59,18 @@ export const fromList = (list: Uint16Array): Container | undefined =>
 
 function eachBit(bits: Uint32Array, visit: (value: number) => void): void {
   for (let word = 0; word < wordCount; word += 1) {
-    for (let rest = bits[word] ?? 0; rest !== 0; rest &= rest - 1) visit((word << 5) + 31 - Math.clz32(rest & -rest));
+    for (let rest = bits[word] ?? 0; rest !== 0; rest &= rest - 1) {
+      visit((word << 5) + 31 - Math.clz32(rest & -rest));
+    }
   }
 }
 
 export function eachValue(container: Container, visit: (value: number) => void): void {
-  if (isList(container)) container.forEach(visit);
-  else eachBit(container.bits, visit);
+  if (isList(container)) {
+    container.forEach(visit);
+  } else {
+    eachBit(container.bits, visit);
+  }
 }
 
 /** Where a value is in a list, or the complement of where it would be. */
@@ -65,9 +80,14 @@ export function search(list: Uint16Array, value: number): number {
   while (low <= high) {
     const middle = (low + high) >>> 1;
     const found = list[middle] ?? 0;
-    if (found === value) return middle;
-    if (found < value) low = middle + 1;
-    else high = middle - 1;
+    if (found === value) {
+      return middle;
+    }
+    if (found < value) {
+      low = middle + 1;
+    } else {
+      high = middle - 1;
+    }
   }
   return ~low;
 }
@@ -75,7 +95,7 @@ export function search(list: Uint16Array, value: number): number {
 export const hasValue = (container: Container, value: number): boolean =>
   isList(container) ? search(container, value) >= 0 : (((container.bits[value >>> 5] ?? 0) >>> (value & 31)) & 1) === 1;
 
-/** Which values of two containers an operation keeps. */
+/** The values of two containers that an operation retains. */
 export interface Keeps {
   left: boolean;
   both: boolean;
@@ -96,25 +116,41 @@ function mergeLists(a: Uint16Array, b: Uint16Array, keeps: Keeps): Container | u
     const left = a[i] ?? 0;
     const right = b[j] ?? 0;
     if (left < right) {
-      if (keeps.left) merged[length++] = left;
+      if (keeps.left) {
+        merged[length++] = left;
+      }
       i += 1;
     } else if (left > right) {
-      if (keeps.right) merged[length++] = right;
+      if (keeps.right) {
+        merged[length++] = right;
+      }
       j += 1;
     } else {
-      if (keeps.both) merged[length++] = left;
+      if (keeps.both) {
+        merged[length++] = left;
+      }
       i += 1;
       j += 1;
     }
   }
-  if (keeps.left) while (i < a.length) merged[length++] = a[i++] ?? 0;
-  if (keeps.right) while (j < b.length) merged[length++] = b[j++] ?? 0;
+  if (keeps.left) {
+    while (i < a.length) {
+      merged[length++] = a[i++] ?? 0;
+    }
+  }
+  if (keeps.right) {
+    while (j < b.length) {
+      merged[length++] = b[j++] ?? 0;
+    }
+  }
   return fromList(merged.slice(0, length));
 }
 
 /** Combines two containers into a new one; nothing when it would be empty. */
 export function combine(a: Container, b: Container, keeps: Keeps): Container | undefined {
-  if (isList(a) && isList(b)) return mergeLists(a, b, keeps);
+  if (isList(a) && isList(b)) {
+    return mergeLists(a, b, keeps);
+  }
   const left = bitsOf(a);
   const right = bitsOf(b);
   const bits = new Uint32Array(wordCount);
@@ -131,25 +167,39 @@ export function combine(a: Container, b: Container, keeps: Keeps): Container | u
 export function countShared(a: Container, b: Container): number {
   if (isList(a)) {
     let count = 0;
-    for (const value of a) if (hasValue(b, value)) count += 1;
+    for (const value of a) {
+      if (hasValue(b, value)) {
+        count += 1;
+      }
+    }
     return count;
   }
-  if (isList(b)) return countShared(b, a);
+  if (isList(b)) {
+    return countShared(b, a);
+  }
   let count = 0;
-  for (let word = 0; word < wordCount; word += 1) count += bitCount((a.bits[word] ?? 0) & (b.bits[word] ?? 0));
+  for (let word = 0; word < wordCount; word += 1) {
+    count += bitCount((a.bits[word] ?? 0) & (b.bits[word] ?? 0));
+  }
   return count;
 }
 
-/** The container with one value more or less; the given one when nothing changes. */
+/** The container with one value more or less; the same one when nothing changes. */
 export function withValue(container: Container | undefined, value: number, present: boolean): Container | undefined {
-  if (!container) return present ? Uint16Array.of(value) : undefined;
-  if (hasValue(container, value) === present) return container;
+  if (!container) {
+    return present ? Uint16Array.of(value) : undefined;
+  }
+  if (hasValue(container, value) === present) {
+    return container;
+  }
   if (isList(container)) {
     const list = new Uint16Array(container.length + (present ? 1 : -1));
     const found = search(container, value);
     const at = present ? ~found : found;
     list.set(container.subarray(0, at));
-    if (present) list[at] = value;
+    if (present) {
+      list[at] = value;
+    }
     list.set(container.subarray(present ? at : at + 1), present ? at + 1 : at);
     return fromList(list);
   }

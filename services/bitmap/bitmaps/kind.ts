@@ -13,7 +13,7 @@ export function nativeBitmaps(): BitmapKind | undefined {
 
 const native = nativeBitmaps();
 
-/** Which bitmaps this process works with; `/info` tells. */
+/** Which bitmaps this process works with; `/info` and a warning at the start report it. */
 export const bitmapKindName = native ? 'native' : 'plain';
 
 /** The fastest bitmaps there are on this machine. */

@@ -7,7 +7,7 @@ type Container = containers.Container;
 /** Bitmaps in TypeScript, for machines without the native library. Made of containers of 2^16 values. */
 export class PlainBitmap implements Bitmap {
   private parts: Map<number, Container>;
-  /** The keys of `parts`, ascending; made anew after a container came or went. */
+  /** The keys of `parts`, ascending; made again after a container came or went. */
   private sortedKeys: number[] | undefined;
 
   constructor(parts = new Map<number, Container>()) {
@@ -50,8 +50,11 @@ export class PlainBitmap implements Bitmap {
   }
 
   private replace(key: number, container: Container | undefined): void {
-    if (!container) this.parts.delete(key);
-    else this.parts.set(key, container);
+    if (!container) {
+      this.parts.delete(key);
+    } else {
+      this.parts.set(key, container);
+    }
     this.sortedKeys = undefined;
   }
 
@@ -69,7 +72,9 @@ export class PlainBitmap implements Bitmap {
 
   get size(): number {
     let size = 0;
-    for (const container of this.parts.values()) size += containers.countOf(container);
+    for (const container of this.parts.values()) {
+      size += containers.countOf(container);
+    }
     return size;
   }
 
@@ -86,9 +91,14 @@ export class PlainBitmap implements Bitmap {
     const key = value >>> 16;
     const before = this.parts.get(key);
     const after = containers.withValue(before, value & 0xffff, present);
-    if (before === after) return false;
-    if (before && after) this.parts.set(key, after);
-    else this.replace(key, after);
+    if (before === after) {
+      return false;
+    }
+    if (before && after) {
+      this.parts.set(key, after);
+    } else {
+      this.replace(key, after);
+    }
     return true;
   }
 
@@ -110,7 +120,9 @@ export class PlainBitmap implements Bitmap {
       let at = start;
       for (; at < sorted.length && (sorted[at] ?? 0) >>> 16 === key; at += 1) {
         const value = (sorted[at] ?? 0) & 0xffff;
-        if (value !== previous) list.push(value);
+        if (value !== previous) {
+          list.push(value);
+        }
         previous = value;
       }
       this.merge(key, containers.fromList(Uint16Array.from(list)));
@@ -128,7 +140,9 @@ export class PlainBitmap implements Bitmap {
 
   private merge(key: number, added: Container | undefined): void {
     const before = this.parts.get(key);
-    if (added) this.replace(key, before ? containers.combine(before, added, containers.union) : added);
+    if (added) {
+      this.replace(key, before ? containers.combine(before, added, containers.union) : added);
+    }
   }
 
   private become(other: PlainBitmap): void {
@@ -152,7 +166,9 @@ export class PlainBitmap implements Bitmap {
     let count = 0;
     for (const [key, container] of this.parts) {
       const theirs = other.part(key);
-      if (theirs) count += containers.countShared(container, theirs);
+      if (theirs) {
+        count += containers.countShared(container, theirs);
+      }
     }
     return count;
   }
@@ -208,10 +224,16 @@ function combine(a: PlainBitmap, b: PlainBitmap, keeps: containers.Keeps): Plain
       : keeps.left
         ? containers.cloneContainer(ours)
         : undefined;
-    if (part) parts.set(key, part);
+    if (part) {
+      parts.set(key, part);
+    }
   }
   if (keeps.right) {
-    for (const [key, theirs] of b.entries()) if (!a.part(key)) parts.set(key, containers.cloneContainer(theirs));
+    for (const [key, theirs] of b.entries()) {
+      if (!a.part(key)) {
+        parts.set(key, containers.cloneContainer(theirs));
+      }
+    }
   }
   return new PlainBitmap(parts);
 }

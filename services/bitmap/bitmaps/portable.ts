@@ -1,4 +1,4 @@
-import { bitsOf, countOf, fromBits, fromList, isList, type Container } from './containers';
+import { bitsOf, type Container, countOf, fromBits, fromList, isList } from './containers';
 
 /** Bytes that are not a bitmap. */
 export class BitmapFormatError extends Error {
@@ -24,7 +24,9 @@ export class ByteReader {
   /** Where the next `length` bytes begin; they are passed over. */
   private take(length: number): number {
     const start = this.at;
-    if (start + length > this.bytes.length) throw new BitmapFormatError('the bitmap ends too early');
+    if (start + length > this.bytes.length) {
+      throw new BitmapFormatError('the bitmap ends too early');
+    }
     this.at += length;
     return start;
   }
@@ -49,7 +51,9 @@ export function readContainer(from: ByteReader, type: 'array' | 'bits' | 'runs',
 }
 
 function readBody(from: ByteReader, type: 'array' | 'bits' | 'runs', cardinality: number): Container | undefined {
-  if (type === 'bits') return fromBits(Uint32Array.from({ length: 2048 }, from.u32));
+  if (type === 'bits') {
+    return fromBits(Uint32Array.from({ length: 2048 }, from.u32));
+  }
   if (type === 'array') {
     const list = Uint16Array.from({ length: cardinality }, from.u16);
     if (list.some((value, at) => at > 0 && value <= (list[at - 1] ?? 0))) {
@@ -62,15 +66,18 @@ function readBody(from: ByteReader, type: 'array' | 'bits' | 'runs', cardinality
   for (let run = 0; run < runs; run += 1) {
     const start = from.u16();
     const end = start + from.u16();
-    if (end > 0xffff) throw new BitmapFormatError('a run leaves its container');
-    for (let value = start; value <= end; value += 1)
+    if (end > 0xffff) {
+      throw new BitmapFormatError('a run leaves its container');
+    }
+    for (let value = start; value <= end; value += 1) {
       bits[value >>> 5] = (bits[value >>> 5] ?? 0) | (1 << (value & 31));
+    }
   }
   return fromBits(bits);
 }
 
 /**
- * Reads the portable format, whoever wrote it.
+ * Reads the portable format, from any writer.
  *
  * @throws BitmapFormatError
  */
@@ -84,15 +91,23 @@ export function readPortable(bytes: Uint8Array): Map<number, Container> {
     runFlags = from.slice((count + 7) >> 3);
   } else if (cookie === withoutRuns) {
     count = from.u32();
-    if (count > 65_536) throw new BitmapFormatError('a bitmap cannot have so many containers');
-  } else throw new BitmapFormatError(`unknown roaring cookie ${cookie}`);
+    if (count > 65_536) {
+      throw new BitmapFormatError('a bitmap cannot have so many containers');
+    }
+  } else {
+    throw new BitmapFormatError(`unknown roaring cookie ${cookie}`);
+  }
 
   const headers = Array.from({ length: count }, () => ({ key: from.u16(), cardinality: from.u16() + 1 }));
-  if (!runFlags || count >= offsetsFrom) from.skip(4 * count);
+  if (!runFlags || count >= offsetsFrom) {
+    from.skip(4 * count);
+  }
   const containers = new Map<number, Container>();
   let previous = -1;
   for (const [index, { key, cardinality }] of headers.entries()) {
-    if (key <= previous) throw new BitmapFormatError('the containers are not ascending');
+    if (key <= previous) {
+      throw new BitmapFormatError('the containers are not ascending');
+    }
     previous = key;
     const isRun = (((runFlags?.[index >> 3] ?? 0) >> (index & 7)) & 1) === 1;
     containers.set(key, readContainer(from, isRun ? 'runs' : cardinality > 4096 ? 'bits' : 'array', cardinality));
@@ -112,8 +127,11 @@ export function writePortable(containers: readonly (readonly [number, Container]
     buffer.writeUInt16LE(key, 8 + 4 * index);
     buffer.writeUInt16LE(countOf(container) - 1, 10 + 4 * index);
     buffer.writeUInt32LE(at, 8 + 4 * containers.length + 4 * index);
-    if (isList(container)) container.forEach((value, i) => buffer.writeUInt16LE(value, at + 2 * i));
-    else bitsOf(container).forEach((word, i) => buffer.writeUInt32LE(word, at + 4 * i));
+    if (isList(container)) {
+      container.forEach((value, i) => buffer.writeUInt16LE(value, at + 2 * i));
+    } else {
+      bitsOf(container).forEach((word, i) => buffer.writeUInt32LE(word, at + 4 * i));
+    }
     at += sizes[index] ?? 0;
   }
   return buffer;

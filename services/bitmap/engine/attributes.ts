@@ -1,6 +1,6 @@
 import { compare, type Int } from '../int';
 
-/** A number that was written as a fraction: kept apart from integers, because the binary answers tell them apart. */
+/** A number that was written as a fraction: distinct from integers, because binary responses encode them differently. */
 export interface Fraction {
   readonly fraction: number;
 }
@@ -43,14 +43,18 @@ export class AttributeTable {
     let changed = false;
     for (const [name, value] of Object.entries(patch)) {
       const before = values.get(name);
-      if (value === null) changed = values.delete(name) || changed;
-      else if (before === undefined || !same(before, value)) {
+      if (value === null) {
+        changed = values.delete(name) || changed;
+      } else if (before === undefined || !same(before, value)) {
         values.set(name, value);
         changed = true;
       }
     }
-    if (values.size > 0) this.byId.set(id, values);
-    else this.byId.delete(id);
+    if (values.size > 0) {
+      this.byId.set(id, values);
+    } else {
+      this.byId.delete(id);
+    }
     return changed;
   }
 }

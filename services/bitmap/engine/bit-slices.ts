@@ -1,4 +1,4 @@
-import { add, bitLength, compare, maxInt64, minInt64, multiply, negate, subtract, toInt, type Int } from '../int';
+import { add, bitLength, compare, type Int, maxInt64, minInt64, multiply, negate, subtract, toInt } from '../int';
 import { ColumnSet, noColumns } from './column-set';
 import { ValueCounts } from './value-counts';
 
@@ -23,9 +23,9 @@ export class BitSlices {
   readonly columns = new ColumnSet();
   readonly negative = new ColumnSet();
   readonly slices: ColumnSet[] = [];
-  /** The sum of all values, kept by every change. */
+  /** The sum of all values, updated by every change. */
   private total: Int = 0;
-  /** Begun when first asked for, then kept by every change. */
+  /** Begun when first requested, then updated by every change. */
   private counts: ValueCounts | undefined;
 
   /** Whether comparisons are counted without bitmaps by now. */
@@ -33,7 +33,7 @@ export class BitSlices {
     return this.counts?.isReady === true;
   }
 
-  /** The counts of all values when they are ready; until then the slices answer. */
+  /** The counts of all values when they are ready; until then the slices are counted. */
   private readyCounts(): ValueCounts | undefined {
     this.counts ??= ValueCounts.of(this);
     return this.counts?.isReady === true ? this.counts : undefined;
@@ -45,10 +45,14 @@ export class BitSlices {
   }
 
   get(column: Int): Int | undefined {
-    if (!this.columns.has(column)) return undefined;
+    if (!this.columns.has(column)) {
+      return undefined;
+    }
     let magnitude: Int = 0;
     this.slices.forEach((slice, bit) => {
-      if (slice.has(column)) magnitude = add(magnitude, powerOfTwo(bit));
+      if (slice.has(column)) {
+        magnitude = add(magnitude, powerOfTwo(bit));
+      }
     });
     return this.negative.has(column) ? negate(magnitude) : magnitude;
   }
@@ -56,15 +60,22 @@ export class BitSlices {
   /** Whether the column had another value, or none, before. */
   set(column: Int, value: Int): boolean {
     const before = this.get(column);
-    if (before === value) return false;
+    if (before === value) {
+      return false;
+    }
     const magnitude = value < 0 ? negate(value) : value;
     this.grow(bitLength(magnitude));
     this.columns.add(column);
-    if (value < 0) this.negative.add(column);
-    else this.negative.remove(column);
+    if (value < 0) {
+      this.negative.add(column);
+    } else {
+      this.negative.remove(column);
+    }
     this.slices.forEach((slice, bit) => (hasBit(magnitude, bit) ? slice.add(column) : slice.remove(column)));
     this.total = add(this.total, subtract(value, before ?? 0));
-    if (before !== undefined) this.counts?.change(before, -1);
+    if (before !== undefined) {
+      this.counts?.change(before, -1);
+    }
     this.counts?.change(value, 1);
     this.counts?.settle();
     return true;
@@ -85,14 +96,20 @@ export class BitSlices {
     for (const [at, column] of columns.entries()) {
       const value = values[at] ?? 0;
       total = add(total, value);
-      if (value < 0) negative.push(column);
+      if (value < 0) {
+        negative.push(column);
+      }
       let rest = value < 0 ? negate(value) : value;
       for (let bit = 0; rest > 0; bit += 1) {
         if (typeof rest === 'number') {
-          if (rest % 2 === 1) (ones[bit] ??= []).push(column);
+          if (rest % 2 === 1) {
+            (ones[bit] ??= []).push(column);
+          }
           rest = Math.floor(rest / 2);
         } else {
-          if ((rest & 1n) === 1n) (ones[bit] ??= []).push(column);
+          if ((rest & 1n) === 1n) {
+            (ones[bit] ??= []).push(column);
+          }
           rest = toInt(rest >> 1n);
         }
       }
@@ -103,7 +120,9 @@ export class BitSlices {
     ones.forEach((list, bit) => this.slices[bit]?.addMany(list));
     this.total = add(this.total, total);
     if (this.counts) {
-      for (const value of values) this.counts.change(value, 1);
+      for (const value of values) {
+        this.counts.change(value, 1);
+      }
       this.counts.settle();
     }
   }
@@ -111,20 +130,33 @@ export class BitSlices {
   /** Takes the values of these columns away; whether one had any. */
   clear(columns: ColumnSet): boolean {
     const cleared = this.columns.and(columns);
-    if (cleared.isEmpty) return false;
+    if (cleared.isEmpty) {
+      return false;
+    }
     this.total = subtract(this.total, this.sum(cleared).value);
     if (this.counts) {
-      if (cleared.size > 10_000) this.dropCounts();
-      else for (const column of cleared.toArray()) this.counts.change(this.get(column) ?? 0, -1);
+      if (cleared.size > 10_000) {
+        this.dropCounts();
+      } else {
+        for (const column of cleared.toArray()) {
+          this.counts.change(this.get(column) ?? 0, -1);
+        }
+      }
     }
-    for (const set of [this.columns, this.negative, ...this.slices]) set.removeAll(cleared);
+    for (const set of [this.columns, this.negative, ...this.slices]) {
+      set.removeAll(cleared);
+    }
     return true;
   }
 
-  /** Makes room for magnitudes of so many bits. */
+  /** Grows the capacity to magnitudes of so many bits. */
   grow(bits: number): void {
-    while (this.slices.length < bits) this.slices.push(new ColumnSet());
-    if (bits > 53) this.dropCounts();
+    while (this.slices.length < bits) {
+      this.slices.push(new ColumnSet());
+    }
+    if (bits > 53) {
+      this.dropCounts();
+    }
   }
 
   /** The columns with a value, of those in `within` when it is given. */
@@ -136,15 +168,21 @@ export class BitSlices {
   private split(candidates: ColumnSet, magnitude: Int, wanted: { less?: boolean; greater?: boolean }) {
     const less: ColumnSet[] = [];
     const greater: ColumnSet[] = [];
-    if (bitLength(magnitude) > this.slices.length) return { less: candidates, equal: noColumns, greater: noColumns };
+    if (bitLength(magnitude) > this.slices.length) {
+      return { less: candidates, equal: noColumns, greater: noColumns };
+    }
     let equal = candidates;
     for (let bit = this.slices.length - 1; bit >= 0 && !equal.isEmpty; bit -= 1) {
       const slice = this.slices[bit] ?? noColumns;
       if (hasBit(magnitude, bit)) {
-        if (wanted.less) less.push(equal.andNot(slice));
+        if (wanted.less) {
+          less.push(equal.andNot(slice));
+        }
         equal = equal.and(slice);
       } else {
-        if (wanted.greater) greater.push(equal.and(slice));
+        if (wanted.greater) {
+          greater.push(equal.and(slice));
+        }
         equal = equal.andNot(slice);
       }
     }
@@ -187,7 +225,9 @@ export class BitSlices {
 
   /** The columns whose value is in `from` to `to`, both inclusive. */
   between(from: Int, to: Int, within?: ColumnSet): ColumnSet {
-    if (compare(from, to) > 0) return noColumns;
+    if (compare(from, to) > 0) {
+      return noColumns;
+    }
     return this.compare('<=', to, this.compare('>=', from, within));
   }
 
@@ -198,7 +238,9 @@ export class BitSlices {
 
   /** Sum and number of the values, of the columns in `within` when it is given. */
   sum(within?: ColumnSet): ValueCount {
-    if (!within) return { value: this.total, count: this.columns.size };
+    if (!within) {
+      return { value: this.total, count: this.columns.size };
+    }
     const candidates = this.candidates(within);
     const negative = candidates.and(this.negative);
     const hasNegative = !negative.isEmpty;
@@ -213,7 +255,9 @@ export class BitSlices {
   /** The smallest value and how many columns have it; 0 and 0 when there is none. */
   min(within?: ColumnSet): ValueCount {
     const known = within ? undefined : this.extreme('min');
-    if (known) return known;
+    if (known) {
+      return known;
+    }
     const candidates = this.candidates(within);
     const negative = candidates.and(this.negative);
     return negative.isEmpty ? this.smallest(candidates) : negated(this.largest(negative));
@@ -222,7 +266,9 @@ export class BitSlices {
   /** The largest value and how many columns have it; 0 and 0 when there is none. */
   max(within?: ColumnSet): ValueCount {
     const known = within ? undefined : this.extreme('max');
-    if (known) return known;
+    if (known) {
+      return known;
+    }
     const candidates = this.candidates(within);
     const positive = candidates.andNot(this.negative);
     return positive.isEmpty ? negated(this.smallest(candidates)) : this.largest(positive);
@@ -237,7 +283,9 @@ export class BitSlices {
     let value: Int = 0;
     for (let bit = this.slices.length - 1; bit >= 0; bit -= 1) {
       const ones = best.and(this.slices[bit] ?? noColumns);
-      if (ones.isEmpty) continue;
+      if (ones.isEmpty) {
+        continue;
+      }
       best = ones;
       value = add(value, powerOfTwo(bit));
     }
@@ -249,8 +297,11 @@ export class BitSlices {
     let value: Int = 0;
     for (let bit = this.slices.length - 1; bit >= 0 && !best.isEmpty; bit -= 1) {
       const zeros = best.andNot(this.slices[bit] ?? noColumns);
-      if (zeros.isEmpty) value = add(value, powerOfTwo(bit));
-      else best = zeros;
+      if (zeros.isEmpty) {
+        value = add(value, powerOfTwo(bit));
+      } else {
+        best = zeros;
+      }
     }
     return { value, count: best.size };
   }
@@ -262,7 +313,9 @@ export class BitSlices {
   }
 
   compact(): void {
-    for (const set of [this.columns, this.negative, ...this.slices]) set.compact();
+    for (const set of [this.columns, this.negative, ...this.slices]) {
+      set.compact();
+    }
   }
 }
 

@@ -1,7 +1,7 @@
 import { AttributeTable } from './attributes';
 import type { Change } from './change';
 import { ColumnSet } from './column-set';
-import { Field, type Damage } from './field';
+import { type Damage, Field } from './field';
 import { KeyTable } from './keys';
 import type { FieldOptions, IndexOptions } from './options';
 
@@ -29,12 +29,14 @@ export class Catalog {
   private readonly byNumber = new Map<number, Index | Field>();
   private lastNumber = 0;
 
-  /** @param journal is told of every change that made a difference, right after it was applied */
+  /** @param journal receives every change that made a difference, right after it was applied */
   constructor(private readonly journal: (change: Change) => void = () => undefined) {}
 
   readonly write = (change: Change): boolean => {
     const changed = this.apply(change);
-    if (changed) this.journal(change);
+    if (changed) {
+      this.journal(change);
+    }
     return changed;
   };
 
@@ -66,9 +68,13 @@ export class Catalog {
 
   /** Applies a change; whether anything is different now. A change of something that is no longer there is none. */
   apply(change: Change): boolean {
-    if (change.kind === 'index' || change.kind === 'field') return this.add(change);
+    if (change.kind === 'index' || change.kind === 'field') {
+      return this.add(change);
+    }
     const target = this.byNumber.get(change.target);
-    if (!target) return false;
+    if (!target) {
+      return false;
+    }
     switch (change.kind) {
       case 'removed':
         return this.drop(target);
@@ -78,12 +84,19 @@ export class Catalog {
         target.keys.load(change.first, change.keys);
         return true;
       default:
-        if (target instanceof Field) return target.apply(change);
-        if (change.kind === 'bit') return target.existing.add(change.column);
+        if (target instanceof Field) {
+          return target.apply(change);
+        }
+        if (change.kind === 'bit') {
+          return target.existing.add(change.column);
+        }
         {
           const before = target.existing.size;
-          if (change.kind === 'columns') target.existing.addAll(change.columns);
-          else if (change.kind === 'listed') target.existing.addList(change.columns);
+          if (change.kind === 'columns') {
+            target.existing.addAll(change.columns);
+          } else if (change.kind === 'listed') {
+            target.existing.addList(change.columns);
+          }
           return target.existing.size !== before;
         }
     }
@@ -103,19 +116,27 @@ export class Catalog {
       owner.fields.set(change.name, field);
       this.byNumber.set(change.target, field);
       field.index = owner.number;
-    } else return false;
+    } else {
+      return false;
+    }
     return !known;
   }
 
   private drop(target: Index | Field): boolean {
     this.byNumber.delete(target.number);
     if (target instanceof Index) {
-      for (const field of target.fields.values()) this.byNumber.delete(field.number);
-      if (this.indexes.get(target.name) === target) this.indexes.delete(target.name);
+      for (const field of target.fields.values()) {
+        this.byNumber.delete(field.number);
+      }
+      if (this.indexes.get(target.name) === target) {
+        this.indexes.delete(target.name);
+      }
       return true;
     }
     const owner = this.byNumber.get(target.index);
-    if (owner instanceof Index && owner.fields.get(target.name) === target) owner.fields.delete(target.name);
+    if (owner instanceof Index && owner.fields.get(target.name) === target) {
+      owner.fields.delete(target.name);
+    }
     return true;
   }
 }

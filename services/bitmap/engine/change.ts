@@ -5,9 +5,9 @@ import type { ColumnSet } from './column-set';
 import type { FieldOptions, IndexOptions } from './options';
 
 /**
- * Everything that can happen to the data. A change says what is so after it, not what was asked for, so that applying a
+ * Everything that can happen to the data. A change states its outcome, not what was requested, so that applying a
  * stretch of changes again, in order, on top of their own outcome changes nothing: snapshots may be taken while changes
- * go on.
+ * continue.
  *
  * `target` is the number of an index or a field; numbers are never used again. Bits with the number of an index are about
  * which columns exist, attributes and keys with it about columns.

@@ -11,22 +11,24 @@ const columns = fc.array(
   ),
 );
 
-it('holds the columns it was made of, each page in ascending order', () => {
-  fc.assert(
-    fc.property(columns, (given) => {
-      const pages = [...columnList(given)].sort(([a], [b]) => a - b);
-      const listed = pages.flatMap(([page, offsets]) => [...offsets].map((offset) => columnAt(page, offset)));
-      expect(listed).toEqual([...given].sort(compare));
-    }),
-  );
-});
+describe('bitmap column list', () => {
+  it('holds the columns it was made of, each page in ascending order', () => {
+    fc.assert(
+      fc.property(columns, (given) => {
+        const pages = [...columnList(given)].sort(([a], [b]) => a - b);
+        const listed = pages.flatMap(([page, offsets]) => [...offsets].map((offset) => columnAt(page, offset)));
+        expect(listed).toEqual([...given].sort(compare));
+      }),
+    );
+  });
 
-it('is added to a set', () => {
-  fc.assert(
-    fc.property(columns, columns, (before, added) => {
-      const set = ColumnSet.of(before);
-      set.addList(columnList(added));
-      expect(set.toArray()).toEqual([...new Set([...before, ...added])].sort(compare));
-    }),
-  );
+  it('is added to a set', () => {
+    fc.assert(
+      fc.property(columns, columns, (before, added) => {
+        const set = ColumnSet.of(before);
+        set.addList(columnList(added));
+        expect(set.toArray()).toEqual([...new Set([...before, ...added])].sort(compare));
+      }),
+    );
+  });
 });

@@ -16,7 +16,9 @@ export type ColumnList = ReadonlyMap<number, Uint32Array>;
 
 /** @param columns in any order; the same one may be there twice */
 export function columnList(columns: readonly Int[]): ColumnList {
-  if (columns.length === 0) return new Map();
+  if (columns.length === 0) {
+    return new Map();
+  }
   return inFirstPage(columns) ?? new Map([...byPage(columns)].map(([page, list]) => [page, ascending(list)]));
 }
 
@@ -25,7 +27,9 @@ function inFirstPage(columns: readonly Int[]): ColumnList | undefined {
   const offsets = new Uint32Array(columns.length);
   for (let at = 0; at < offsets.length; at += 1) {
     const column = columns[at] ?? 0;
-    if (typeof column !== 'number' || column >= pageWidth) return undefined;
+    if (typeof column !== 'number' || column >= pageWidth) {
+      return undefined;
+    }
     offsets[at] = column;
   }
   return new Map([[0, ascending(offsets)]]);
@@ -36,14 +40,21 @@ function byPage(columns: readonly Int[]): Map<number, Uint32Array> {
   for (const column of columns) {
     const page = pageOf(column);
     const list = pages.get(page);
-    if (list) list.push(offsetOf(column));
-    else pages.set(page, [offsetOf(column)]);
+    if (list) {
+      list.push(offsetOf(column));
+    } else {
+      pages.set(page, [offsetOf(column)]);
+    }
   }
   return new Map([...pages].map(([page, list]) => [page, new Uint32Array(list)]));
 }
 
-/** Sorts what is not sorted yet: clients send columns in order, and looking is much cheaper than sorting. */
+/** Sorts what is not sorted yet: clients send columns in order, and checking is much cheaper than sorting. */
 function ascending(values: Uint32Array): Uint32Array {
-  for (let at = 1; at < values.length; at += 1) if ((values[at - 1] ?? 0) > (values[at] ?? 0)) return values.sort();
+  for (let at = 1; at < values.length; at += 1) {
+    if ((values[at - 1] ?? 0) > (values[at] ?? 0)) {
+      return values.sort();
+    }
+  }
   return values;
 }

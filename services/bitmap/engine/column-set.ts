@@ -1,14 +1,14 @@
-import { Bitmaps } from '../bitmaps/kind';
 import type { Bitmap } from '../bitmaps/bitmap';
-import { toInt, type Int } from '../int';
-import { columnList, offsetOf, pageOf, pageWidth, type ColumnList } from './column-list';
+import { Bitmaps } from '../bitmaps/kind';
+import { type Int, toInt } from '../int';
+import { type ColumnList, columnList, offsetOf, pageOf, pageWidth } from './column-list';
 
 /** Columns of one shard (specification 3, B: shards, "slices" in the earlier revision). */
 export const shardWidth = 1_048_576;
 
 const exactPages = 2 ** 21;
 
-/** Columns of one segment, 16 shards: what is copied for other threads, and copied anew after a change, as one piece. */
+/** Columns of one segment, 16 shards: what is copied for other threads, and copied again after a change, as one piece. */
 const segmentWidth = 16 * shardWidth;
 const segmentsOfPage = pageWidth / segmentWidth;
 
@@ -24,12 +24,13 @@ const noSegments: ReadonlySet<number> = new Set();
 /** Adds the segments of the offsets `from` to `to`, both inclusive. */
 function addSegments(segments: Set<number>, page: number, from: number, to: number): void {
   const last = Math.floor(to / segmentWidth);
-  for (let segment = Math.floor(from / segmentWidth); segment <= last; segment += 1)
+  for (let segment = Math.floor(from / segmentWidth); segment <= last; segment += 1) {
     segments.add(page * segmentsOfPage + segment);
+  }
 }
 
 /** Of a bitmap that is not empty. */
-function mostContainers(bitmap: Bitmap): number {
+function maxContainers(bitmap: Bitmap): number {
   const width = Math.floor(bitmap.maximum() / containerWidth) - Math.floor(bitmap.minimum() / containerWidth) + 1;
   return Math.min(width, bitmap.size);
 }
@@ -39,7 +40,9 @@ const ranges = new Map<number, Bitmap>();
 /** All offsets of the segment that begins here. */
 function rangeFrom(start: number): Bitmap {
   let range = ranges.get(start);
-  if (!range) ranges.set(start, (range = Bitmaps.fromRange(start, start + segmentWidth)));
+  if (!range) {
+    ranges.set(start, (range = Bitmaps.fromRange(start, start + segmentWidth)));
+  }
   return range;
 }
 
@@ -49,7 +52,7 @@ type Operation = 'and' | 'or' | 'xor' | 'andNot';
  * A set of columns, ids up to 2^63 - 1. One native bitmap holds the columns of 4,096 shards, so that an operation on a
  * hundred million columns is one call and not a loop over shards.
  *
- * `add`, `remove` and the other methods that change it say so; everything else makes a new set and leaves both operands
+ * `add`, `remove` and the other methods that change it are marked so; everything else makes a new set and leaves both operands
  * alone. A set that a query has as its result may be one that is stored: it is read and never changed.
  */
 export class ColumnSet {
@@ -57,7 +60,7 @@ export class ColumnSet {
   /** Containers, as they were counted at a version. */
   private counted = 0;
   private countedAt = -1;
-  /** Kept from when it is asked for. */
+  /** Tracked from when it is first requested. */
   private changedSegments: Set<number> | undefined;
 
   constructor(private readonly pages = new Map<number, Bitmap>()) {}
@@ -86,25 +89,35 @@ export class ColumnSet {
   static union(sets: readonly ColumnSet[]): ColumnSet {
     const lists = new Map<number, Bitmap[]>();
     for (const set of sets) {
-      for (const [page, bitmap] of set.pages) lists.set(page, [...(lists.get(page) ?? []), bitmap]);
+      for (const [page, bitmap] of set.pages) {
+        lists.set(page, [...(lists.get(page) ?? []), bitmap]);
+      }
     }
     return new ColumnSet(new Map([...lists].map(([page, bitmaps]) => [page, Bitmaps.orMany(bitmaps)])));
   }
 
   private page(page: number): Bitmap {
     let bitmap = this.pages.get(page);
-    if (!bitmap) this.pages.set(page, (bitmap = new Bitmaps()));
+    if (!bitmap) {
+      this.pages.set(page, (bitmap = new Bitmaps()));
+    }
     return bitmap;
   }
 
   get size(): number {
     let size = 0;
-    for (const bitmap of this.pages.values()) size += bitmap.size;
+    for (const bitmap of this.pages.values()) {
+      size += bitmap.size;
+    }
     return size;
   }
 
   get isEmpty(): boolean {
-    for (const bitmap of this.pages.values()) if (!bitmap.isEmpty) return false;
+    for (const bitmap of this.pages.values()) {
+      if (!bitmap.isEmpty) {
+        return false;
+      }
+    }
     return true;
   }
 
@@ -113,11 +126,15 @@ export class ColumnSet {
   }
 
   private noteChange(page: number, from: number, to = from): void {
-    if (this.changedSegments) addSegments(this.changedSegments, page, from, to);
+    if (this.changedSegments) {
+      addSegments(this.changedSegments, page, from, to);
+    }
   }
 
   private noteChanges(page: number, bitmap: Bitmap): void {
-    if (this.changedSegments && !bitmap.isEmpty) this.noteChange(page, bitmap.minimum(), bitmap.maximum());
+    if (this.changedSegments && !bitmap.isEmpty) {
+      this.noteChange(page, bitmap.minimum(), bitmap.maximum());
+    }
   }
 
   /** Changes this set; whether the column is new. */
@@ -135,9 +152,13 @@ export class ColumnSet {
     const offset = offsetOf(column);
     const bitmap = this.pages.get(page);
     this.changes += 1;
-    if (!bitmap?.delete(offset)) return false;
+    if (!bitmap?.delete(offset)) {
+      return false;
+    }
     this.noteChange(page, offset);
-    if (bitmap.isEmpty) this.pages.delete(page);
+    if (bitmap.isEmpty) {
+      this.pages.delete(page);
+    }
     return true;
   }
 
@@ -161,8 +182,11 @@ export class ColumnSet {
     for (const [page, bitmap] of other.pages) {
       const ours = this.pages.get(page);
       this.noteChanges(page, bitmap);
-      if (ours) ours.orInPlace(bitmap);
-      else this.pages.set(page, bitmap.clone());
+      if (ours) {
+        ours.orInPlace(bitmap);
+      } else {
+        this.pages.set(page, bitmap.clone());
+      }
     }
   }
 
@@ -179,11 +203,18 @@ export class ColumnSet {
     const pages = new Map<number, Bitmap>();
     for (const [page, ours] of this.pages) {
       const theirs = other.pages.get(page);
-      if (theirs) pages.set(page, Bitmaps[operation](ours, theirs));
-      else if (operation !== 'and') pages.set(page, ours);
+      if (theirs) {
+        pages.set(page, Bitmaps[operation](ours, theirs));
+      } else if (operation !== 'and') {
+        pages.set(page, ours);
+      }
     }
     if (operation === 'or' || operation === 'xor') {
-      for (const [page, theirs] of other.pages) if (!this.pages.has(page)) pages.set(page, theirs);
+      for (const [page, theirs] of other.pages) {
+        if (!this.pages.has(page)) {
+          pages.set(page, theirs);
+        }
+      }
     }
     return new ColumnSet(pages);
   }
@@ -209,7 +240,9 @@ export class ColumnSet {
     let count = 0;
     for (const [page, ours] of this.pages) {
       const theirs = other.pages.get(page);
-      if (theirs) count += ours.andCardinality(theirs);
+      if (theirs) {
+        count += ours.andCardinality(theirs);
+      }
     }
     return count;
   }
@@ -217,7 +250,9 @@ export class ColumnSet {
   /** From the first column to after the last one; undefined for an empty set and where columns are 2^32 or more. */
   extent(): { start: number; end: number } | undefined {
     const first = this.pages.get(0);
-    if (!first || this.pages.size > 1 || first.isEmpty) return undefined;
+    if (!first || this.pages.size > 1 || first.isEmpty) {
+      return undefined;
+    }
     return { start: first.minimum(), end: first.maximum() + 1 };
   }
 
@@ -247,7 +282,9 @@ export class ColumnSet {
         [target, Bitmaps.addOffset(bitmap, offset)],
         [target + 1, Bitmaps.addOffset(bitmap, offset - pageWidth)],
       ] as const) {
-        if (!moved.isEmpty && to < 2 ** 31) shifted.page(to).orInPlace(moved);
+        if (!moved.isEmpty && to < 2 ** 31) {
+          shifted.page(to).orInPlace(moved);
+        }
       }
     }
     return shifted;
@@ -255,7 +292,9 @@ export class ColumnSet {
 
   /** The pages that hold something, ascending, with their offsets in ascending order. */
   *offsets(): Generator<readonly [page: number, offsets: Uint32Array]> {
-    for (const page of this.sortedPages()) yield [page, this.offsetsOfPage(page)];
+    for (const page of this.sortedPages()) {
+      yield [page, this.offsetsOfPage(page)];
+    }
   }
 
   offsetsOfPage(page: number): Uint32Array {
@@ -283,7 +322,9 @@ export class ColumnSet {
   /** The highest shard that has a column, or undefined when it is empty. */
   highestShard(): number | undefined {
     const page = this.sortedPages().at(-1);
-    if (page === undefined) return undefined;
+    if (page === undefined) {
+      return undefined;
+    }
     return page * 4096 + Math.floor((this.pages.get(page)?.maximum() ?? 0) / shardWidth);
   }
 
@@ -295,11 +336,13 @@ export class ColumnSet {
   *serialized(): Generator<readonly [page: number, bytes: Uint8Array]> {
     for (const page of this.sortedPages()) {
       const bitmap = this.pages.get(page);
-      if (bitmap) yield [page, bitmap.serialize('portable')];
+      if (bitmap) {
+        yield [page, bitmap.serialize('portable')];
+      }
     }
   }
 
-  /** Changes this set: takes over a page that `serialized` made. */
+  /** Changes this set: loads a page that `serialized` made. */
   load(page: number, bytes: Uint8Array): void {
     this.changes += 1;
     this.noteChange(page, 0, pageWidth - 1);
@@ -311,7 +354,9 @@ export class ColumnSet {
     if (this.countedAt !== this.changes) {
       this.counted = 0;
       this.countedAt = this.changes;
-      for (const bitmap of this.pages.values()) this.counted += bitmap.isEmpty ? 0 : mostContainers(bitmap);
+      for (const bitmap of this.pages.values()) {
+        this.counted += bitmap.isEmpty ? 0 : maxContainers(bitmap);
+      }
     }
     return this.counted;
   }
@@ -319,33 +364,42 @@ export class ColumnSet {
   /** The segments that hold something, and some between them that do not. */
   segments(): ReadonlySet<number> {
     const all = new Set<number>();
-    for (const [page, bitmap] of this.pages)
-      if (!bitmap.isEmpty) addSegments(all, page, bitmap.minimum(), bitmap.maximum());
+    for (const [page, bitmap] of this.pages) {
+      if (!bitmap.isEmpty) {
+        addSegments(all, page, bitmap.minimum(), bitmap.maximum());
+      }
+    }
     return all;
   }
 
   /** The segments that have changed since this was asked the last time. */
   takeChangedSegments(): ReadonlySet<number> {
     const changed = this.changedSegments ?? noSegments;
-    if (changed.size > 0 || !this.changedSegments) this.changedSegments = new Set();
+    if (changed.size > 0 || !this.changedSegments) {
+      this.changedSegments = new Set();
+    }
     return changed;
   }
 
-  /** Shows the columns of a segment to `use`, if there are any; the bitmap is not to be changed or kept. */
+  /** Shows the columns of a segment to `use`, if there are any; the bitmap is not to be changed or retained. */
   useSegment(segment: number, use: (bitmap: Bitmap) => void): void {
     const bitmap = this.pages.get(Math.floor(segment / segmentsOfPage));
-    if (!bitmap || bitmap.isEmpty) return;
+    if (!bitmap || bitmap.isEmpty) {
+      return;
+    }
     const start = (segment % segmentsOfPage) * segmentWidth;
     if (bitmap.minimum() >= start && bitmap.maximum() < start + segmentWidth) {
       use(bitmap);
       return;
     }
     const part = Bitmaps.and(bitmap, rangeFrom(start));
-    if (!part.isEmpty) use(part);
+    if (!part.isEmpty) {
+      use(part);
+    }
     part.dispose?.();
   }
 
-  /** Changes this set's memory only: stretches of neighbours are kept as such, spare room is given back. */
+  /** Changes this set's memory only: stretches of neighbours are stored as such, spare capacity is released. */
   compact(): void {
     for (const bitmap of this.pages.values()) {
       bitmap.runOptimize();

@@ -7,7 +7,7 @@ import { KeyTable } from './keys';
 import type { FieldOptions } from './options';
 import { Overlaps } from './overlaps';
 import { RowRanks } from './row-ranks';
-import { standardView, viewsBetween, type Minutes } from './time-quantum';
+import { type Minutes, standardView, viewsBetween } from './time-quantum';
 import { View } from './view';
 
 /** The data of a field is not all there: one of its files was damaged. */
@@ -36,7 +36,9 @@ export class Field {
     readonly name: string,
     readonly options: FieldOptions,
   ) {
-    if (options.type === 'int') this.values = new BitSlices();
+    if (options.type === 'int') {
+      this.values = new BitSlices();
+    }
     if (options.cacheType) {
       this.ranks = new RowRanks(options.cacheType, options.cacheSize ?? 0, () => this.views.get(standardView));
     }
@@ -49,7 +51,9 @@ export class Field {
   /** The view to write to. */
   grownView(name: string): View {
     let view = this.views.get(name);
-    if (!view) this.views.set(name, (view = new View()));
+    if (!view) {
+      this.views.set(name, (view = new View()));
+    }
     return view;
   }
 
@@ -86,7 +90,7 @@ export class Field {
     }
   }
 
-  /** Takes over a row of a snapshot. */
+  /** Loads a row of a snapshot. */
   loadRow(view: string, row: Int, page: number, bytes: Uint8Array): void {
     this.grownView(view).load(row, page, bytes);
     this.touched(view, row, true);
@@ -94,8 +98,11 @@ export class Field {
 
   private touched(view: string, row: Int, isAddition: boolean): void {
     if (view === standardView && this.ranks) {
-      if (isAddition) this.ranks.touch(row);
-      else this.ranks.markStale();
+      if (isAddition) {
+        this.ranks.touch(row);
+      } else {
+        this.ranks.markStale();
+      }
     }
   }
 

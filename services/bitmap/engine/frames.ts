@@ -1,5 +1,5 @@
 /**
- * Frames of the earlier revision are kept as fields whose names nobody can give one: the bits of a frame in one, each
+ * Frames of the earlier revision are stored as fields with names that no client can use: the bits of a frame in one, each
  * of its integer fields in one more. The two revisions thus share columns, and never see each other's fields.
  */
 export const frameField = (frame: string): string => `frame/${frame}`;

@@ -12,7 +12,7 @@ export const defaultCacheSize = 50_000;
 export interface IndexOptions {
   /** Columns are named by texts. */
   keys: boolean;
-  /** Which columns exist is kept, for `Not`. */
+  /** Stores which columns exist, for `Not`. */
   trackExistence: boolean;
 }
 
@@ -26,6 +26,6 @@ export interface FieldOptions {
   min?: Int;
   max?: Int;
   timeQuantum?: TimeQuantum;
-  /** A time field keeps no view without time. */
+  /** A time field stores no view without time. */
   noStandardView?: boolean;
 }

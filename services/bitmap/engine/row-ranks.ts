@@ -7,7 +7,7 @@ export interface RankedRow {
   count: number;
 }
 
-/** How old counts may be before a query makes them anew, in milliseconds (specification 3, B, endpoints, rule 5). */
+/** How old counts may be before a query makes them again, in milliseconds (specification 3, B, endpoints, rule 5). */
 const staleAfterMs = 10_000;
 
 /**
@@ -31,7 +31,9 @@ export class RowRanks {
   /** A row was written to. */
   touch(row: Int): void {
     this.markStale();
-    if (this.type !== 'lru') return;
+    if (this.type !== 'lru') {
+      return;
+    }
     this.recent.delete(row);
     this.recent.add(row);
     if (this.recent.size > this.size) {
@@ -50,7 +52,9 @@ export class RowRanks {
   /** The rows, those with most columns first. */
   rows(): readonly RankedRow[] {
     const { calculatedAt } = this;
-    if (this.isStale && (calculatedAt === undefined || this.now() - calculatedAt >= staleAfterMs)) this.recalculate();
+    if (this.isStale && (calculatedAt === undefined || this.now() - calculatedAt >= staleAfterMs)) {
+      this.recalculate();
+    }
     return this.ranking;
   }
 
@@ -61,11 +65,15 @@ export class RowRanks {
     if (view && this.type !== 'none') {
       for (const row of rows) {
         const count = view.row(row).size;
-        if (count > 0) counted.push({ row, count });
+        if (count > 0) {
+          counted.push({ row, count });
+        }
       }
     }
     counted.sort(byCount);
-    if (counted.length > this.size) counted.length = this.size;
+    if (counted.length > this.size) {
+      counted.length = this.size;
+    }
     this.ranking = counted;
     this.calculatedAt = this.now();
     this.isStale = false;

@@ -48,7 +48,9 @@ function* eachIndex(all: Uint32Array, some: Uint32Array, visit: (index: number) 
     const end = Math.min(from + perPiece, some.length);
     for (let next = from; next < end; next += 1) {
       const offset = some[next] ?? 0;
-      while ((all[at] ?? offset) < offset) at += 1;
+      while ((all[at] ?? offset) < offset) {
+        at += 1;
+      }
       visit(at);
     }
     yield;
@@ -74,7 +76,7 @@ function* merged(values: Float64Array): Generator<void, Float64Array> {
   return from;
 }
 
-/** Merges `from[start…middle]` and `from[middle…end]` into the same place of `to`. */
+/** Merges `from[start…middle]` and `from[middle…end]` into the same range of `to`. */
 function* mergeTwo(
   from: Float64Array,
   to: Float64Array,

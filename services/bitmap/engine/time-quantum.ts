@@ -34,10 +34,18 @@ function dateOf(view: string): Date {
 function span(view: string, unit: Unit): { from: Minutes; to: Minutes } {
   const date = dateOf(view);
   const from = date.getTime() / 60_000;
-  if (unit === 'Y') date.setUTCFullYear(date.getUTCFullYear() + 1);
-  if (unit === 'M') date.setUTCMonth(date.getUTCMonth() + 1);
-  if (unit === 'D') date.setUTCDate(date.getUTCDate() + 1);
-  if (unit === 'H') date.setUTCHours(date.getUTCHours() + 1);
+  if (unit === 'Y') {
+    date.setUTCFullYear(date.getUTCFullYear() + 1);
+  }
+  if (unit === 'M') {
+    date.setUTCMonth(date.getUTCMonth() + 1);
+  }
+  if (unit === 'D') {
+    date.setUTCDate(date.getUTCDate() + 1);
+  }
+  if (unit === 'H') {
+    date.setUTCHours(date.getUTCHours() + 1);
+  }
   return { from, to: date.getTime() / 60_000 };
 }
 
@@ -53,7 +61,9 @@ export function isTimeView(view: string): boolean {
  */
 export function viewsBetween(views: Iterable<string>, quantum: TimeQuantum, from: Minutes, to: Minutes): string[] {
   const finest = quantum.at(-1) as Unit | undefined;
-  if (!finest) return [];
+  if (!finest) {
+    return [];
+  }
   const floor = (time: Minutes): Minutes => {
     const [view] = Number.isFinite(time) ? viewsAt(time, finest) : [];
     return view ? span(view, finest).from : time;
@@ -65,7 +75,9 @@ export function viewsBetween(views: Iterable<string>, quantum: TimeQuantum, from
   };
   return [...views].filter((view) => {
     const unit = unitOf(view);
-    if (!unit || !quantum.includes(unit) || !isInside(view, unit)) return false;
+    if (!unit || !quantum.includes(unit) || !isInside(view, unit)) {
+      return false;
+    }
     const coarser = units[units.indexOf(unit) - 1];
     return !coarser || !quantum.includes(coarser) || !isInside(view.slice(0, nameLengths[coarser]), coarser);
   });
@@ -73,7 +85,9 @@ export function viewsBetween(views: Iterable<string>, quantum: TimeQuantum, from
 
 /** `YYYY-MM-DDTHH:MM` as minutes, or undefined when it is not a real time. */
 export function parseTime(text: string): Minutes | undefined {
-  if (!/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}$/.test(text)) return undefined;
+  if (!/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}$/.test(text)) {
+    return undefined;
+  }
   const date = new Date(`${text}:00Z`);
   return Number.isNaN(date.getTime()) || date.toISOString().slice(0, 16) !== text ? undefined : date.getTime() / 60_000;
 }

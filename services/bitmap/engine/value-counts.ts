@@ -3,9 +3,9 @@ import type { ColumnSet } from './column-set';
 import { sortedValues, type ValueSource } from './sorted-values';
 
 /** Fields with more values are not counted: it would take longer than it saves. */
-const mostColumns = 20_000_000;
+const maxColumns = 20_000_000;
 /** Changes are looked through one by one until there are as many; then they are merged. */
-const mostChanges = 2_000;
+const maxChanges = 2_000;
 /** So long others wait for a piece of the counting, in milliseconds. */
 const pieceMs = 4;
 /** Fewer values are counted at once. */
@@ -14,9 +14,9 @@ const valuesPerPiece = 65_536;
 
 /**
  * How often each value of an integer field occurs, sorted, with running totals: what "how many are greater than" is
- * answered from with two binary searches instead of a walk over bitmaps.
+ * computed from with two binary searches instead of a walk over bitmaps.
  *
- * Large fields are counted in pieces while others are served. What changes meanwhile is kept like every later change.
+ * Large fields are counted in pieces while others are served. What changes meanwhile is recorded like every later change.
  */
 export class ValueCounts {
   private readonly changes = new Map<number, number>();
@@ -32,7 +32,9 @@ export class ValueCounts {
 
   /** Undefined for a field that is too large, or has values that a number does not hold exactly. */
   static of({ columns, negative, slices }: ValueSource): ValueCounts | undefined {
-    if (slices.length > 53 || columns.size > mostColumns) return undefined;
+    if (slices.length > 53 || columns.size > maxColumns) {
+      return undefined;
+    }
     const isSmall = columns.size <= fewValues;
     const copy = (set: ColumnSet): ColumnSet => (isSmall ? set : set.clone());
     const counts = new ValueCounts({ columns: copy(columns), negative: copy(negative), slices: slices.map(copy) });
@@ -40,12 +42,12 @@ export class ValueCounts {
     return counts;
   }
 
-  /** Nothing is answered before it. */
+  /** No count can be read before. */
   get isReady(): boolean {
     return this.counting === undefined;
   }
 
-  /** Nobody is going to ask. */
+  /** No query needs the counts any more. */
   abandon(): void {
     this.counting?.return();
   }
@@ -79,13 +81,18 @@ export class ValueCounts {
   change(value: Int, by: 1 | -1): void {
     const key = Number(value);
     const count = (this.changes.get(key) ?? 0) + by;
-    if (count === 0) this.changes.delete(key);
-    else this.changes.set(key, count);
+    if (count === 0) {
+      this.changes.delete(key);
+    } else {
+      this.changes.set(key, count);
+    }
   }
 
-  /** After a change, or several: keeps the list of changes short. */
+  /** After a change, or several: shortens the list of changes. */
   settle(): void {
-    if (this.isReady && this.changes.size > mostChanges) this.merge();
+    if (this.isReady && this.changes.size > maxChanges) {
+      this.merge();
+    }
   }
 
   private merge(): void {
@@ -96,7 +103,9 @@ export class ValueCounts {
     const before = new Uint32Array(values.length + 1);
     let length = 0;
     const push = (value: number, count: number): void => {
-      if (count <= 0) return;
+      if (count <= 0) {
+        return;
+      }
       values[length] = value;
       before[length + 1] = (before[length] ?? 0) + count;
       length += 1;
@@ -111,7 +120,9 @@ export class ValueCounts {
       pushOldBelow(value);
       const known = at < old.length && old[at] === value;
       push(value, by + (known ? (oldBefore[at + 1] ?? 0) - (oldBefore[at] ?? 0) : 0));
-      if (known) at += 1;
+      if (known) {
+        at += 1;
+      }
     }
     pushOldBelow(Infinity);
     this.values = values.slice(0, length);
@@ -124,19 +135,30 @@ export class ValueCounts {
     let high = this.values.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if ((this.values[middle] ?? 0) < value) low = middle + 1;
-      else high = middle;
+      if ((this.values[middle] ?? 0) < value) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
     }
     return low;
   }
 
   /** How many columns have a value in `from` to `to`, both inclusive. */
   between(from: Int, to: Int): number {
-    if (from > to) return 0;
+    if (from > to) {
+      return 0;
+    }
     let end = this.search(to);
-    if (this.values[end] === to) end += 1;
+    if (this.values[end] === to) {
+      end += 1;
+    }
     let count = (this.before[end] ?? 0) - (this.before[this.search(from)] ?? 0);
-    for (const [value, by] of this.changes) if (value >= from && value <= to) count += by;
+    for (const [value, by] of this.changes) {
+      if (value >= from && value <= to) {
+        count += by;
+      }
+    }
     return count;
   }
 
@@ -154,10 +176,14 @@ export class ValueCounts {
     for (let at = start; !first && at >= 0 && at < this.values.length; at += step) {
       const value = this.values[at] ?? 0;
       const count = (this.before[at + 1] ?? 0) - (this.before[at] ?? 0) + (this.changes.get(value) ?? 0);
-      if (count > 0) first = { value, count };
+      if (count > 0) {
+        first = { value, count };
+      }
     }
     for (const [value, count] of this.changes) {
-      if (count > 0 && (!first || (value - first.value) * step < 0)) first = { value, count };
+      if (count > 0 && (!first || (value - first.value) * step < 0)) {
+        first = { value, count };
+      }
     }
     return first;
   }
@@ -169,12 +195,14 @@ interface Counted {
   different: number;
 }
 
-/** Counts a piece of `sorted`; answers how many different values there are so far. */
+/** Counts a piece of `sorted`; returns how many different values there are so far. */
 function countPiece(sorted: Float64Array, from: number, { values, before, different }: Counted): number {
   const end = Math.min(from + valuesPerPiece, sorted.length);
   for (let at = from; at < end; at += 1) {
     const value = sorted[at] ?? 0;
-    if (different === 0 || value !== values[different - 1]) values[different++] = value;
+    if (different === 0 || value !== values[different - 1]) {
+      values[different++] = value;
+    }
     before[different] = at + 1;
   }
   return different;

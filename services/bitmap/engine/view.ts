@@ -28,10 +28,16 @@ export class View {
   }
 
   setBit(row: Int, column: Int, present: boolean): boolean {
-    if (present) return this.grown(row).add(column);
+    if (present) {
+      return this.grown(row).add(column);
+    }
     const columns = this.rows.get(row);
-    if (!columns?.remove(column)) return false;
-    if (columns.isEmpty) this.drop(row);
+    if (!columns?.remove(column)) {
+      return false;
+    }
+    if (columns.isEmpty) {
+      this.drop(row);
+    }
     return true;
   }
 
@@ -51,18 +57,25 @@ export class View {
 
   remove(row: Int, columns: ColumnSet): boolean {
     const target = this.rows.get(row);
-    if (!target) return false;
+    if (!target) {
+      return false;
+    }
     const before = target.size;
     target.removeAll(columns);
     const after = target.size;
-    if (after === 0) this.drop(row);
+    if (after === 0) {
+      this.drop(row);
+    }
     return after !== before;
   }
 
   replace(row: Int, columns: ColumnSet): boolean {
-    if (this.row(row).equals(columns)) return false;
-    if (columns.isEmpty) this.drop(row);
-    else {
+    if (this.row(row).equals(columns)) {
+      return false;
+    }
+    if (columns.isEmpty) {
+      this.drop(row);
+    } else {
       this.drop(row);
       this.grown(row).addAll(columns);
     }
@@ -75,6 +88,8 @@ export class View {
   }
 
   private drop(row: Int): void {
-    if (this.rows.delete(row)) this.sorted = undefined;
+    if (this.rows.delete(row)) {
+      this.sorted = undefined;
+    }
   }
 }

@@ -20,24 +20,29 @@ export interface AppOptions extends ServerContext {
 function admission(gate: Gate): Middleware {
   return (ctx, next) => {
     const refusal = gate(ctx.req);
-    if (refusal) throw refusal;
+    if (refusal) {
+      throw refusal;
+    }
     return next();
   };
 }
 
-/** The one place where errors become answers. */
+/** Maps all errors to responses. */
 function errors(log: Log): Middleware {
   return async (ctx, next) => {
     try {
       await next();
     } catch (error) {
-      if (!(error instanceof Refusal))
-        log.error({ err: error, method: ctx.method, path: ctx.path }, 'a request failed');
+      if (!(error instanceof Refusal)) {
+        log.error({ err: error, method: ctx.method, path: ctx.path }, 'request failed');
+      }
       const { status, type, body } = refusalReply(error instanceof Refusal ? error : internalError());
       ctx.body = body;
       ctx.type = type;
       ctx.status = status;
-      if (error instanceof Refusal) ctx.set(error.headers);
+      if (error instanceof Refusal) {
+        ctx.set(error.headers);
+      }
     }
   };
 }
@@ -47,7 +52,9 @@ export function createApp({ log, gate, ...context }: AppOptions): RequestListene
   const quick = quickQueries({ ...context, log, gate });
   const rest = middleware({ log, gate, ...context }).callback();
   return (request, response) => {
-    if (!quick(request, response)) void rest(request, response);
+    if (!quick(request, response)) {
+      void rest(request, response);
+    }
   };
 }
 
@@ -55,9 +62,11 @@ function middleware({ log, gate, ...context }: AppOptions): Koa {
   const app = new Koa();
   app.silent = true;
   app.on('error', (error: NodeJS.ErrnoException) => {
-    // A caller that goes away in the middle of an answer.
-    if (error.code === 'ECONNRESET' || error.code === 'EPIPE' || error.code === 'ERR_STREAM_PREMATURE_CLOSE') return;
-    log.error({ err: error }, 'an answer could not be sent');
+    // A caller that goes away in the middle of a response.
+    if (error.code === 'ECONNRESET' || error.code === 'EPIPE' || error.code === 'ERR_STREAM_PREMATURE_CLOSE') {
+      return;
+    }
+    log.error({ err: error }, 'response send failed');
   });
   app.use(async (ctx, next) => {
     const started = performance.now();
@@ -69,10 +78,14 @@ function middleware({ log, gate, ...context }: AppOptions): Koa {
   app.use(admission(gate));
   app.use(async (ctx, next) => {
     await next();
-    if (ctx.status === 405) ctx.body = '';
+    if (ctx.status === 405) {
+      ctx.body = '';
+    }
   });
   const router = new Router({ sensitive: true });
-  for (const routes of [queryRoutes, schemaRoutes, importRoutes, earlierRoutes, serverRoutes]) routes(router, context);
+  for (const routes of [queryRoutes, schemaRoutes, importRoutes, earlierRoutes, serverRoutes]) {
+    routes(router, context);
+  }
   app.use(router.routes());
   app.use(router.allowedMethods());
   return app;

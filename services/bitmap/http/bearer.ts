@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 
-/** Whether an `Authorization` header lets its sender in. */
+/** Whether an `Authorization` header authenticates its sender. */
 export type BearerCheck = (header: string | undefined) => boolean;
 
 const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();

@@ -11,7 +11,7 @@ import { Refusal } from './reply';
 export interface ServerContext {
   store: Store;
   metrics: Metrics;
-  /** Who counts what takes long; absent: everything is answered by the main thread. */
+  /** Count what takes long; absent: the main thread does everything. */
   threads?: Threads;
   /** Largest body of a request, in bytes. */
   bodyLimit: number;
@@ -27,7 +27,7 @@ export const param = (ctx: Context, name: string): string =>
 
 type Form = ConstructorParameters<typeof Refusal>[2];
 
-/** @throws Refusal in the form that the call answers its errors in */
+/** @throws Refusal in the form of the call's errors */
 export function findIndex(
   catalog: Catalog,
   name: string,
@@ -36,14 +36,22 @@ export function findIndex(
   message = 'index not found',
 ): Index {
   const index = catalog.indexes.get(name);
-  if (!index) throw new Refusal(status, message, form);
-  if (index.damage) throw new Refusal(503, `index ${name} is out of service: ${index.damage.reason}`, form);
+  if (!index) {
+    throw new Refusal(status, message, form);
+  }
+  if (index.damage) {
+    throw new Refusal(503, `index ${name} is out of service: ${index.damage.reason}`, form);
+  }
   return index;
 }
 
 export function findField(index: Index, name: string, form: Form, message = 'field not found'): Field {
   const field = index.fields.get(name);
-  if (!field) throw new Refusal(404, message, form);
-  if (field.damage) throw new Refusal(503, `field ${name} is out of service: ${field.damage.reason}`, form);
+  if (!field) {
+    throw new Refusal(404, message, form);
+  }
+  if (field.damage) {
+    throw new Refusal(503, `field ${name} is out of service: ${field.damage.reason}`, form);
+  }
   return field;
 }

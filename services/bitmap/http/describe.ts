@@ -3,7 +3,7 @@ import { shardWidth } from '../engine/column-set';
 import type { Field } from '../engine/field';
 import { frameField, frameIntNameOf, frameNameOf } from '../engine/frames';
 
-/** As JSON says it; what is undefined is left out. */
+/** JSON of a description; what is undefined is left out. */
 type Described = Readonly<Record<string, unknown>>;
 
 const byName = (a: { name: string }, b: { name: string }): number => (a.name < b.name ? -1 : 1);
@@ -60,7 +60,7 @@ function frameObject(index: Index, name: string): Described {
   };
 }
 
-/** An index as `/index` and `/schema` tell of it; frames of the earlier revision stand beside its fields. */
+/** An index as `/index` and `/schema` return it; frames of the earlier revision are listed beside its fields. */
 export function indexObject(index: Index): Described {
   const fields = fieldsOf(index).map((field) => ({ name: field.name, options: fieldOptions(field) }));
   const frames = frameNames(index).map((name) => frameObject(index, name));

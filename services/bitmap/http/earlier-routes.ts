@@ -22,9 +22,13 @@ export const earlierRoutes: Routes = (router, context) => {
     const index = findIndex(catalog, param(ctx, 'index'), 'text');
     const name = plainName(param(ctx, 'frame'));
     const { bits, fields } = readFrameOptions(body);
-    if (index.fields.has(frameField(name))) throw new Refusal(409, 'creating frame: frame already exists');
+    if (index.fields.has(frameField(name))) {
+      throw new Refusal(409, 'creating frame: frame already exists');
+    }
     catalog.createField(index, frameField(name), bits);
-    for (const field of fields) catalog.createField(index, frameIntField(name, field.name), field.options);
+    for (const field of fields) {
+      catalog.createField(index, frameIntField(name, field.name), field.options);
+    }
     await store.commit();
     json(ctx, '{}');
   });
@@ -33,9 +37,13 @@ export const earlierRoutes: Routes = (router, context) => {
     const index = catalog.indexes.get(param(ctx, 'index'));
     const name = param(ctx, 'frame');
     if (index) {
-      for (const field of frameFieldsOf(index, name)) catalog.remove(field);
+      for (const field of frameFieldsOf(index, name)) {
+        catalog.remove(field);
+      }
       const bits = index.fields.get(frameField(name));
-      if (bits) catalog.remove(bits);
+      if (bits) {
+        catalog.remove(bits);
+      }
     }
     await store.commit();
     json(ctx, '{}');
@@ -47,7 +55,9 @@ export const earlierRoutes: Routes = (router, context) => {
     frameOf(index, param(ctx, 'frame'));
     const name = frameIntField(param(ctx, 'frame'), frameFieldName(param(ctx, 'field')));
     const options = readFrameFieldOptions(body);
-    if (index.fields.has(name)) throw new Refusal(409, 'creating field: field already exists');
+    if (index.fields.has(name)) {
+      throw new Refusal(409, 'creating field: field already exists');
+    }
     catalog.createField(index, name, options);
     await store.commit();
     json(ctx, '{}');
@@ -57,7 +67,9 @@ export const earlierRoutes: Routes = (router, context) => {
     const index = findIndex(catalog, param(ctx, 'index'), 'text');
     frameOf(index, param(ctx, 'frame'));
     const field = index.fields.get(frameIntField(param(ctx, 'frame'), param(ctx, 'field')));
-    if (!field) throw new Refusal(404, 'field not found');
+    if (!field) {
+      throw new Refusal(404, 'field not found');
+    }
     catalog.remove(field);
     await store.commit();
     json(ctx, '{}');

@@ -13,7 +13,7 @@ import type { Catalog, Index } from '../engine/catalog';
 import type { Field } from '../engine/field';
 import { isTimeView, standardView } from '../engine/time-quantum';
 import { importBits, ImportError, importPositions, importValues, translate } from '../imports/import';
-import { mostShards, readPositions } from '../imports/positions';
+import { maxShards, readPositions } from '../imports/positions';
 import type { Store } from '../storage/store';
 import { readBody } from './body';
 import { catalogOf, findField, findIndex, param, type Routes } from './context';
@@ -21,18 +21,24 @@ import { checkArguments, flag, protobuf, Refusal, sendsProtobuf, shardNumber } f
 
 /** Imports are protobuf in both directions. */
 export function mustBeProtobuf(ctx: Context): void {
-  if (!sendsProtobuf(ctx)) throw new Refusal(415, 'Unsupported media type');
-  if (ctx.accepts('application/x-protobuf', 'application/protobuf') === false) throw new Refusal(406, 'Not acceptable');
+  if (!sendsProtobuf(ctx)) {
+    throw new Refusal(415, 'Unsupported media type');
+  }
+  if (ctx.accepts('application/x-protobuf', 'application/protobuf') === false) {
+    throw new Refusal(406, 'Not acceptable');
+  }
 }
 
-/** Runs an import; what is wrong with the request is a 400 with the error in the import's own answer. */
+/** Runs an import; what is wrong with the request is a 400 with the error in the import's own response. */
 export async function importing(ctx: Context, store: Store, run: () => void): Promise<void> {
   try {
     run();
   } catch (error) {
     const isExpected =
       error instanceof ImportError || error instanceof ProtobufError || error instanceof BitmapFormatError;
-    if (!isExpected) throw error;
+    if (!isExpected) {
+      throw error;
+    }
     throw new Refusal(400, error.message, 'protobuf');
   } finally {
     await store.commit();
@@ -76,12 +82,16 @@ export const importRoutes: Routes = (router, context) => {
     const body = await readBody(ctx, bodyLimit);
     const { index, field } = target(ctx);
     await importing(ctx, store, () => {
-      if (shard >= mostShards) throw new ImportError(`roaring imports are for shards below ${mostShards}`);
+      if (shard >= maxShards) {
+        throw new ImportError(`roaring imports are for shards below ${maxShards}`);
+      }
       const { clear, views } = readImportRoaringRequest(body);
       const rows = new Map(
         views.map(({ name, data }) => {
           const isKnown = name === standardView || (isTimeView(name) && field.options.type === 'time');
-          if (!isKnown) throw new ImportError(`${JSON.stringify(name)} is not a view of the field`);
+          if (!isKnown) {
+            throw new ImportError(`${JSON.stringify(name)} is not a view of the field`);
+          }
           return [name, readPositions(data, shard)];
         }),
       );
@@ -98,7 +108,9 @@ export const importRoutes: Routes = (router, context) => {
       const request = readTranslateKeysRequest(body);
       const index = findIndex(catalog, request.index, 'protobuf');
       const owner = request.field === '' ? index : findField(index, request.field, 'protobuf');
-      if (!owner.options.keys) throw new ImportError(`${owner.name} has no keys`);
+      if (!owner.options.keys) {
+        throw new ImportError(`${owner.name} has no keys`);
+      }
       ids = translate(catalog.write, owner, request.keys);
     });
     protobuf(ctx, translateKeysResponse(ids));

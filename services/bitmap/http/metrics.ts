@@ -14,11 +14,14 @@ export class Metrics {
   observe(method: string, route: string, status: number, seconds: number): void {
     const labels = `method="${method}",route="${route}",status="${status}"`;
     let one = this.series.get(labels);
-    if (!one) this.series.set(labels, (one = { count: 0, seconds: 0, buckets: bounds.map(() => 0) }));
+    if (!one) {
+      this.series.set(labels, (one = { count: 0, seconds: 0, buckets: bounds.map(() => 0) }));
+    }
     one.count += 1;
     one.seconds += seconds;
-    for (let at = bounds.length - 1; at >= 0 && seconds <= (bounds[at] ?? 0); at -= 1)
+    for (let at = bounds.length - 1; at >= 0 && seconds <= (bounds[at] ?? 0); at -= 1) {
       one.buckets[at] = (one.buckets[at] ?? 0) + 1;
+    }
   }
 
   /** @param gauges further values by name, with what they mean */
@@ -26,8 +29,9 @@ export class Metrics {
     const name = 'bitmap_request_duration_seconds';
     const lines = [`# HELP ${name} How long requests took.`, `# TYPE ${name} histogram`];
     for (const [labels, { count, seconds, buckets }] of this.series) {
-      for (const [at, bound] of bounds.entries())
+      for (const [at, bound] of bounds.entries()) {
         lines.push(`${name}_bucket{${labels},le="${bound}"} ${buckets[at] ?? 0}`);
+      }
       lines.push(`${name}_bucket{${labels},le="+Inf"} ${count}`, `${name}_sum{${labels}} ${seconds}`);
       lines.push(`${name}_count{${labels}} ${count}`);
     }

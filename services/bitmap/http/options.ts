@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { cacheTypes, defaultCacheSize, fieldTypes, type FieldOptions, type IndexOptions } from '../engine/options';
-import { timeQuanta } from '../engine/time-quantum';
 import { exactJson, parseExactJson } from '../../../platform/json/exact';
 import { InvalidUtf8Error, utf8Text } from '../../../platform/json/utf8';
-import { isInt, maxInt64, minInt64, toInt, type Int } from '../int';
+import { cacheTypes, defaultCacheSize, type FieldOptions, fieldTypes, type IndexOptions } from '../engine/options';
+import { timeQuanta } from '../engine/time-quantum';
+import { type Int, isInt, maxInt64, minInt64, toInt } from '../int';
 import { Refusal } from './reply';
 
 const name = /^[a-z][a-z0-9_-]{0,63}$/;
@@ -70,7 +70,9 @@ function parseBody<T>(schema: z.ZodType<T>, body: Buffer, form: 'envelope' | 'te
     throw new Refusal(400, error instanceof InvalidUtf8Error ? error.message : 'the body is not JSON', form);
   }
   const parsed = schema.safeParse(value);
-  if (parsed.success) return parsed.data;
+  if (parsed.success) {
+    return parsed.data;
+  }
   const [issue] = parsed.error.issues;
   if (issue?.code === 'unrecognized_keys') {
     const [key = ''] = issue.keys;
@@ -82,7 +84,9 @@ function parseBody<T>(schema: z.ZodType<T>, body: Buffer, form: 'envelope' | 'te
 }
 
 function describe(value: unknown): string {
-  if (typeof value !== 'object' || value === null) return String(value);
+  if (typeof value !== 'object' || value === null) {
+    return String(value);
+  }
   try {
     return exactJson(value);
   } catch {
@@ -124,13 +128,19 @@ function checkFieldOptions(given: GivenOptions): FieldOptions {
     }
     case 'int': {
       const { min = toInt(minInt64), max = toInt(maxInt64) } = given;
-      if (min > max) throw new Refusal(400, 'int field min cannot be greater than max');
+      if (min > max) {
+        throw new Refusal(400, 'int field min cannot be greater than max');
+      }
       return { type, keys, min, max };
     }
     case 'time': {
       const { timeQuantum, noStandardView = false } = given;
-      if (timeQuantum === undefined) throw new Refusal(400, 'timeQuantum is required for field type time', 'envelope');
-      if (!isQuantum(timeQuantum)) throw new Refusal(400, 'invalid time quantum');
+      if (timeQuantum === undefined) {
+        throw new Refusal(400, 'timeQuantum is required for field type time', 'envelope');
+      }
+      if (!isQuantum(timeQuantum)) {
+        throw new Refusal(400, 'invalid time quantum');
+      }
       return { type, keys, timeQuantum, noStandardView };
     }
     case 'bool':
@@ -147,7 +157,9 @@ export interface FrameOptions {
 /** The options of a new frame of the earlier revision. */
 export function readFrameOptions(body: Buffer): FrameOptions {
   const { timeQuantum, cacheType, cacheSize: size, fields } = parseBody(frameBody, body, 'text').options;
-  if (!isQuantum(timeQuantum)) throw new Refusal(400, 'invalid time quantum');
+  if (!isQuantum(timeQuantum)) {
+    throw new Refusal(400, 'invalid time quantum');
+  }
   const bits: FieldOptions = {
     type: 'set',
     keys: false,
@@ -157,7 +169,9 @@ export function readFrameOptions(body: Buffer): FrameOptions {
   };
   const given = new Set<string>();
   for (const { name: field } of fields) {
-    if (given.has(field)) throw new Refusal(400, `the field ${field} is given twice`);
+    if (given.has(field)) {
+      throw new Refusal(400, `the field ${field} is given twice`);
+    }
     given.add(field);
   }
   return { bits, fields: fields.map((field) => ({ name: frameFieldName(field.name), options: intOptions(field) })) };
@@ -165,18 +179,24 @@ export function readFrameOptions(body: Buffer): FrameOptions {
 
 /** @throws Refusal in the earlier revision's form */
 export function frameFieldName(given: string): string {
-  if (!name.test(given)) throw new Refusal(400, `invalid field name: ${JSON.stringify(given)}`);
+  if (!name.test(given)) {
+    throw new Refusal(400, `invalid field name: ${JSON.stringify(given)}`);
+  }
   return given;
 }
 
 function intOptions({ min, max }: { min: Int; max: Int }): FieldOptions {
-  if (min > max) throw new Refusal(400, 'field min cannot be greater than max');
+  if (min > max) {
+    throw new Refusal(400, 'field min cannot be greater than max');
+  }
   return { type: 'int', keys: false, min, max };
 }
 
 /** The options of a new integer field of a frame: `{type, min, max}`, all required. */
 export function readFrameFieldOptions(body: Buffer): FieldOptions {
-  if (body.length === 0) throw new Refusal(400, 'EOF');
+  if (body.length === 0) {
+    throw new Refusal(400, 'EOF');
+  }
   return intOptions(parseBody(frameField.omit({ name: true }), body, 'text'));
 }
 
@@ -198,7 +218,7 @@ export interface GivenSchema {
   indexes: { name: string; options: IndexOptions; fields: { name: string; options: FieldOptions }[] }[];
 }
 
-/** A whole schema, as `GET /schema` answers it. What such an answer tells beside the options of a field is passed over. */
+/** A whole schema, as `GET /schema` returns it. What such a response has beside the options of a field is ignored. */
 export function readSchema(body: Buffer): GivenSchema {
   const { indexes } = parseBody(schemaBody, body, 'envelope');
   return {
@@ -210,8 +230,9 @@ export function readSchema(body: Buffer): GivenSchema {
         const wanted = known.success ? optionsByType[known.data] : [];
         const own = Object.entries(options).filter(([option]) => option === 'type' || wanted.includes(option));
         const parsed = fieldBody.shape.options.safeParse(Object.fromEntries(own));
-        if (!parsed.success)
+        if (!parsed.success) {
           throw new Refusal(400, `field ${field}: ${parsed.error.issues[0]?.message ?? 'invalid'}`, 'envelope');
+        }
         return { name: checkName('field', field), options: checkFieldOptions(parsed.data) };
       }),
     })),

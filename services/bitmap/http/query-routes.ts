@@ -71,7 +71,9 @@ export function executeOrRefuse(
   try {
     return executeWith(threads, catalog, index, text, options);
   } catch (error) {
-    if (!(error instanceof QueryError)) throw error;
+    if (!(error instanceof QueryError)) {
+      throw error;
+    }
     throw new Refusal(400, error.message, form);
   }
 }
@@ -87,7 +89,9 @@ function readRequest(ctx: Context, body: Buffer, form: 'protobuf' | 'error'): { 
     excludeAttributes: flag(ctx, 'excludeAttrs', 'excludeRowAttrs'),
     isEarlier,
   };
-  if (!sendsProtobuf(ctx)) return { text: queryText(body, form), options };
+  if (!sendsProtobuf(ctx)) {
+    return { text: queryText(body, form), options };
+  }
   try {
     const request = readQueryRequest(body);
     return {
@@ -101,20 +105,24 @@ function readRequest(ctx: Context, body: Buffer, form: 'protobuf' | 'error'): { 
       },
     };
   } catch (error) {
-    if (!(error instanceof ProtobufError)) throw error;
+    if (!(error instanceof ProtobufError)) {
+      throw error;
+    }
     throw new Refusal(400, `the body is not a query request: ${error.message}`, form);
   }
 }
 
 function send(ctx: Context, answer: Answer, binary: boolean): void {
-  if (binary) return protobuf(ctx, answerProtobuf(answer));
+  if (binary) {
+    return protobuf(ctx, answerProtobuf(answer));
+  }
   ctx.type = jsonType;
   ctx.body = isLarge(answer) ? answerStream(answer) : answerText(answer);
 }
 
 export const answerText = (answer: Answer): string => [...answerJson(answer)].join('');
 
-/** Others write while this is sent: the rows are kept as they are now. */
+/** Others write while this is sent: the rows are copied first. */
 export function answerStream(answer: Answer): Readable {
   const results = answer.results.map((one) => (one.kind === 'row' ? { ...one, columns: one.columns.clone() } : one));
   return Readable.from(answerJson({ ...answer, results }), { objectMode: true });

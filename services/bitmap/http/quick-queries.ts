@@ -1,12 +1,12 @@
-import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import { pipeline } from 'node:stream';
 import type { Log } from '../../../platform/log/log';
 import { isLarge } from '../answers/json';
 import type { Answer } from '../query/result';
 import { queryText } from './body';
 import { findIndex, type ServerContext } from './context';
-import { answerStream, answerText, executeOrRefuse } from './query-routes';
 import type { Gate } from './gate';
+import { answerStream, answerText, executeOrRefuse } from './query-routes';
 import { internalError, jsonType, Refusal, refusalReply, type WireReply } from './reply';
 
 const queryPath = /^\/index\/([a-z0-9_-]+)\/query$/;
@@ -15,13 +15,19 @@ const plainOptions = {};
 
 /**
  * The index that a request asks about, if it is a query as nearly every client sends it: a text of known length, to be
- * answered in JSON, with nothing in the query string. Everything else has more to be decided, and refused, than is here.
+ * returned as JSON, with nothing in the query string. Everything else has more to be decided, and refused, than is here.
  */
 function plainQuery({ method, url = '', headers }: IncomingMessage, bodyLimit: number): string | undefined {
   const { accept, 'content-type': type, 'content-length': length } = headers;
-  if (method !== 'POST' || length === undefined || Number(length) > bodyLimit) return undefined;
-  if (headers['content-encoding'] !== undefined || type?.includes('protobuf') === true) return undefined;
-  if (accept !== undefined && accept !== '*/*' && accept !== 'application/json') return undefined;
+  if (method !== 'POST' || length === undefined || Number(length) > bodyLimit) {
+    return undefined;
+  }
+  if (headers['content-encoding'] !== undefined || type?.includes('protobuf') === true) {
+    return undefined;
+  }
+  if (accept !== undefined && accept !== '*/*' && accept !== 'application/json') {
+    return undefined;
+  }
   return queryPath.exec(url)?.[1];
 }
 
@@ -31,10 +37,10 @@ export interface QuickQueryOptions extends ServerContext {
 }
 
 /**
- * Answers plain queries without the middleware, which costs several times what a query does. What it answers is what the
- * route answers.
+ * Answers plain queries without the middleware, which costs several times what a query does. Its responses are what the
+ * route would send.
  *
- * @returns a handler that answers whether it took the request
+ * @returns a handler that returns whether it took the request
  */
 export function quickQueries(
   options: QuickQueryOptions,
@@ -42,7 +48,9 @@ export function quickQueries(
   const { bodyLimit, gate } = options;
   return (request, response) => {
     const index = plainQuery(request, bodyLimit);
-    if (index === undefined) return false;
+    if (index === undefined) {
+      return false;
+    }
     const refusal = gate(request);
     if (refusal) {
       refuse(response, refusal);
@@ -76,11 +84,15 @@ async function answer(
       found = answered instanceof Promise ? await answered : answered;
     } finally {
       // Also what was written before a call failed.
-      if (store.hasUncommitted) await store.commit();
+      if (store.hasUncommitted) {
+        await store.commit();
+      }
     }
     sendAnswer(response, found, log);
   } catch (error) {
-    if (!(error instanceof Refusal)) log.error({ err: error, path: response.req.url }, 'a request failed');
+    if (!(error instanceof Refusal)) {
+      log.error({ err: error, path: response.req.url }, 'request failed');
+    }
     const reply = refusalReply(error instanceof Refusal ? error : internalError());
     ({ status } = reply);
     send(response, reply);
@@ -92,7 +104,9 @@ async function answer(
 const isGone = ({ destroyed, socket }: ServerResponse): boolean => destroyed || socket?.writable !== true;
 
 function send(response: ServerResponse, { status, type, body }: WireReply, headers?: Record<string, string>): void {
-  if (isGone(response)) return;
+  if (isGone(response)) {
+    return;
+  }
   const length = Buffer.byteLength(body);
   response.writeHead(status, STATUS_CODES[status], { ...headers, 'Content-Type': type, 'Content-Length': length });
   response.end(body);
@@ -102,11 +116,16 @@ const refuse = (response: ServerResponse, refusal: Refusal): void =>
   send(response, refusalReply(refusal), refusal.headers);
 
 function sendAnswer(response: ServerResponse, answer: Answer, log: Log): void {
-  if (!isLarge(answer)) return send(response, { status: 200, type: jsonType, body: answerText(answer) });
-  if (isGone(response)) return;
+  if (!isLarge(answer)) {
+    return send(response, { status: 200, type: jsonType, body: answerText(answer) });
+  }
+  if (isGone(response)) {
+    return;
+  }
   response.writeHead(200, { 'Content-Type': jsonType });
   pipeline(answerStream(answer), response, (error) => {
-    if (error && error.code !== 'ERR_STREAM_PREMATURE_CLOSE' && error.code !== 'ECONNRESET' && error.code !== 'EPIPE')
-      log.error({ err: error }, 'an answer could not be sent');
+    if (error && error.code !== 'ERR_STREAM_PREMATURE_CLOSE' && error.code !== 'ECONNRESET' && error.code !== 'EPIPE') {
+      log.error({ err: error }, 'response send failed');
+    }
   });
 }

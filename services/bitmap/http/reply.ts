@@ -1,9 +1,9 @@
 import type { Context } from 'koa';
-import { errorResponse } from '../answers/messages';
-import type { RefusalBody } from '../../../platform/http/raw-refusal';
+import type { RefusalBody } from '../../../platform/http/server/raw-refusal';
 import { exactJson } from '../../../platform/json/exact';
+import { errorResponse } from '../answers/messages';
 
-/** A refusal with its status; the body is a plain text, unless a kind below says otherwise. */
+/** A refusal with its status; the body is a plain text, unless its form is another one. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
 
@@ -12,7 +12,7 @@ export class Refusal extends Error {
     message: string,
     /**
      * `text`: the message alone; `error`: `{"error": message}`; `envelope`: `{"success": false, "error": {message}}`, of
-     * management calls; `protobuf`: an import or query answer that holds only its error.
+     * management calls; `protobuf`: an import or query response with only its error.
      */
     readonly form: 'text' | 'error' | 'envelope' | 'protobuf' = 'text',
     readonly headers: Record<string, string> = {},
@@ -21,12 +21,12 @@ export class Refusal extends Error {
   }
 }
 
-/** What is answered when this service is at fault; the log has the rest. */
+/** The response when this service is at fault; the log has the rest. */
 export const internalError = (): Refusal => new Refusal(500, 'internal error', 'error');
 
 export const jsonType = 'application/json; charset=utf-8';
 
-/** An answer as it goes over the wire. */
+/** A response as it goes over the wire. */
 export interface WireReply {
   status: number;
   type: string;
@@ -39,7 +39,7 @@ export const bitmapRefusalBody: RefusalBody = ({ message }) => ({
   body: `${exactJson({ error: message })}\n`,
 });
 
-/** How a refusal is answered, in its form. */
+/** The response of a refusal, in its form. */
 export function refusalReply({ status, message, form }: Refusal): WireReply {
   switch (form) {
     case 'protobuf':
@@ -53,7 +53,7 @@ export function refusalReply({ status, message, form }: Refusal): WireReply {
   }
 }
 
-/** Answers JSON, with a line end behind it. */
+/** Responds with JSON, with a line end behind it. */
 export function json(ctx: Context, text: string): void {
   ctx.type = jsonType;
   ctx.body = `${text}\n`;
@@ -69,7 +69,9 @@ export const succeeded = (ctx: Context): void => json(ctx, '{"success":true}');
 /** Refuses arguments in the query string that a call does not have. */
 export function checkArguments(ctx: Context, ...known: string[]): void {
   for (const name of Object.keys(ctx.query)) {
-    if (!known.includes(name)) throw new Refusal(400, `${name} is not a valid argument`, 'error');
+    if (!known.includes(name)) {
+      throw new Refusal(400, `${name} is not a valid argument`, 'error');
+    }
   }
 }
 
@@ -85,13 +87,17 @@ export const flag = (ctx: Context, ...names: string[]): boolean => names.some((n
 /** A number of an argument that must be there. */
 export function shardArgument(ctx: Context, name: string): number {
   const text = argument(ctx, name);
-  if (text === undefined || text === '') throw new Refusal(400, `${name} is required`, 'error');
+  if (text === undefined || text === '') {
+    throw new Refusal(400, `${name} is required`, 'error');
+  }
   return shardNumber(text);
 }
 
 export function shardNumber(text: string): number {
   const shard = /^\d{1,13}$/.test(text) ? Number(text) : Infinity;
-  if (shard >= 2 ** 43) throw new Refusal(400, 'invalid shard argument', 'error');
+  if (shard >= 2 ** 43) {
+    throw new Refusal(400, 'invalid shard argument', 'error');
+  }
   return shard;
 }
 
@@ -101,12 +107,13 @@ const protobufTypes = ['application/x-protobuf', 'application/protobuf'];
 export const sendsProtobuf = (ctx: Context): boolean =>
   ctx.is(protobufTypes) !== false && ctx.is(protobufTypes) !== null;
 
-/** Whether the caller wants protobuf; JSON for everybody who would take that as well. */
+/** Whether the caller wants protobuf; JSON for callers that accept that as well. */
 export const wantsProtobuf = (ctx: Context): boolean =>
   ctx.accepts('application/json', ...protobufTypes) !== 'application/json';
 
-/** Management calls answer JSON, also to clients that ask for protobuf with every request. */
+/** Management calls respond with JSON, also to clients that ask for protobuf with every request. */
 export function mustAcceptJson(ctx: Context): void {
-  if (ctx.accepts('application/json', ...protobufTypes) === false)
+  if (ctx.accepts('application/json', ...protobufTypes) === false) {
     throw new Refusal(406, 'JSON only acceptable response');
+  }
 }

@@ -1,8 +1,8 @@
 import { exactJson } from '../../../platform/json/exact';
+import { readDescription } from './body';
 import { catalogOf, findField, findIndex, param, type Routes } from './context';
 import { indexObject, schemaObject } from './describe';
 import { checkName, readFieldOptions, readIndexOptions, readSchema } from './options';
-import { readDescription } from './body';
 import { checkArguments, json, mustAcceptJson, Refusal, succeeded } from './reply';
 
 /** Indexes and fields of the current revision: create, remove, list (specification 3, B, endpoints). */
@@ -22,7 +22,9 @@ export const schemaRoutes: Routes = (router, context) => {
     for (const { name, options, fields } of indexes) {
       const index = catalog.indexes.get(name) ?? catalog.createIndex(name, options);
       for (const field of fields) {
-        if (!index.fields.has(field.name)) catalog.createField(index, field.name, field.options);
+        if (!index.fields.has(field.name)) {
+          catalog.createField(index, field.name, field.options);
+        }
       }
     }
     await store.commit();
@@ -34,7 +36,9 @@ export const schemaRoutes: Routes = (router, context) => {
     mustAcceptJson(ctx);
     const name = param(ctx, 'index');
     const index = catalog.indexes.get(name);
-    if (!index) throw new Refusal(404, `Index ${name} Not Found`);
+    if (!index) {
+      throw new Refusal(404, `Index ${name} Not Found`);
+    }
     json(ctx, exactJson(indexObject(index)));
   });
 
@@ -43,7 +47,9 @@ export const schemaRoutes: Routes = (router, context) => {
     mustAcceptJson(ctx);
     const options = readIndexOptions(await readDescription(ctx, bodyLimit));
     const name = checkName('index', param(ctx, 'index'));
-    if (catalog.indexes.has(name)) throw new Refusal(409, 'creating index: index already exists', 'envelope');
+    if (catalog.indexes.has(name)) {
+      throw new Refusal(409, 'creating index: index already exists', 'envelope');
+    }
     catalog.createIndex(name, options);
     await store.commit();
     succeeded(ctx);
@@ -53,7 +59,9 @@ export const schemaRoutes: Routes = (router, context) => {
     checkArguments(ctx);
     mustAcceptJson(ctx);
     const index = catalog.indexes.get(param(ctx, 'index'));
-    if (!index) throw new Refusal(404, 'deleting index: index not found', 'envelope');
+    if (!index) {
+      throw new Refusal(404, 'deleting index: index not found', 'envelope');
+    }
     catalog.remove(index);
     await store.commit();
     succeeded(ctx);
@@ -66,7 +74,9 @@ export const schemaRoutes: Routes = (router, context) => {
     const index = findIndex(catalog, param(ctx, 'index'), 'envelope');
     const name = checkName('field', param(ctx, 'field'));
     const options = readFieldOptions(body);
-    if (index.fields.has(name)) throw new Refusal(409, 'creating field: field already exists', 'envelope');
+    if (index.fields.has(name)) {
+      throw new Refusal(409, 'creating field: field already exists', 'envelope');
+    }
     catalog.createField(index, name, options);
     await store.commit();
     succeeded(ctx);
@@ -84,5 +94,5 @@ export const schemaRoutes: Routes = (router, context) => {
   });
 };
 
-/** A name that no field of the current revision has is not looked for: frames are kept under such names. */
+/** A name that no field of the current revision has is not looked for: frames are stored under such names. */
 const checkFieldName = (name: string): string => (name.includes('/') ? '' : name);

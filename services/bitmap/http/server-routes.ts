@@ -1,13 +1,13 @@
 import { cpus } from 'node:os';
 import { Readable } from 'node:stream';
 import type { Context } from 'koa';
+import { exactJson } from '../../../platform/json/exact';
 import { bitmapKindName } from '../bitmaps/kind';
+import type { Index } from '../engine/catalog';
 import { ColumnSet, shardWidth } from '../engine/column-set';
 import type { Field } from '../engine/field';
 import { frameField } from '../engine/frames';
 import { standardView } from '../engine/time-quantum';
-import type { Index } from '../engine/catalog';
-import { exactJson } from '../../../platform/json/exact';
 import { catalogOf, findField, findIndex, type Routes } from './context';
 import { highestShards } from './earlier-routes';
 import { argument, checkArguments, json, mustAcceptJson, Refusal, shardArgument } from './reply';
@@ -30,7 +30,7 @@ export const serverRoutes: Routes = (router, context) => {
 
   router.get('/', (ctx) => {
     ctx.status = 404;
-    ctx.body = 'This is a bitmap index server. See docs/bitmap.md for what it answers.\n';
+    ctx.body = 'This is a bitmap index server. See docs/use/services/bitmap.md for what it answers.\n';
   });
 
   router.get('/version', (ctx) => {
@@ -88,7 +88,9 @@ export const serverRoutes: Routes = (router, context) => {
 
   router.post('/recalculate-caches', (ctx) => {
     checkArguments(ctx);
-    for (const index of catalog.indexes.values()) index.fields.forEach((field) => field.ranks?.recalculate());
+    for (const index of catalog.indexes.values()) {
+      index.fields.forEach((field) => field.ranks?.recalculate());
+    }
     ctx.status = 204;
   });
 
@@ -96,7 +98,9 @@ export const serverRoutes: Routes = (router, context) => {
     checkArguments(ctx, argumentName, 'index');
     mustAcceptJson(ctx);
     shardArgument(ctx, argumentName);
-    if (!argument(ctx, 'index')) throw new Refusal(400, 'index is required', 'error');
+    if (!argument(ctx, 'index')) {
+      throw new Refusal(400, 'index is required', 'error');
+    }
     json(ctx, exactJson([node(ctx)]));
   };
   router.get('/internal/fragment/nodes', nodes('shard'));
@@ -109,11 +113,15 @@ export const serverRoutes: Routes = (router, context) => {
 
   router.get('/export', (ctx) => {
     checkArguments(ctx, 'index', 'field', 'shard', 'frame', 'view', 'slice');
-    if (ctx.accepts('text/csv') === false) throw new Refusal(406, 'CSV only acceptable response');
+    if (ctx.accepts('text/csv') === false) {
+      throw new Refusal(406, 'CSV only acceptable response');
+    }
     const isEarlier = argument(ctx, 'frame') !== undefined;
     const given = (name: string): string => {
       const value = argument(ctx, name);
-      if (!value) throw new Refusal(400, `${name} is required`, 'error');
+      if (!value) {
+        throw new Refusal(400, `${name} is required`, 'error');
+      }
       return value;
     };
     const index = findIndex(catalog, given('index'), 'error');

@@ -1,11 +1,11 @@
-import type { Write } from '../engine/change';
 import type { Index } from '../engine/catalog';
-import { columnList, type ColumnList } from '../engine/column-list';
+import type { Write } from '../engine/change';
+import { type ColumnList, columnList } from '../engine/column-list';
 import { ColumnSet } from '../engine/column-set';
 import type { Field } from '../engine/field';
 import type { KeyTable } from '../engine/keys';
 import { standardView, viewsAt } from '../engine/time-quantum';
-import { maxInt64, type Int } from '../int';
+import { type Int, maxInt64 } from '../int';
 
 /** An import that cannot be carried out; nothing of it was. */
 export class ImportError extends Error {
@@ -16,15 +16,21 @@ const minuteNanoseconds = 60_000_000_000n;
 
 /** The ids of keys; new ones are given one. */
 export function translate(write: Write, owner: { number: number; keys: KeyTable }, keys: readonly string[]): Int[] {
-  if (keys.includes('')) throw new ImportError('a key cannot be empty');
+  if (keys.includes('')) {
+    throw new ImportError('a key cannot be empty');
+  }
   const first = owner.keys.size + 1;
   const unknown = [...new Set(keys.filter((key) => owner.keys.id(key) === undefined))];
-  if (unknown.length > 0) write({ kind: 'keys', target: owner.number, first, keys: unknown });
+  if (unknown.length > 0) {
+    write({ kind: 'keys', target: owner.number, first, keys: unknown });
+  }
   return keys.map((key) => owner.keys.id(key) ?? 0);
 }
 
 const checkIds = (ids: readonly Int[], what: string): void => {
-  if (ids.some((id) => id > maxInt64)) throw new ImportError(`a ${what} id is larger than 9223372036854775807`);
+  if (ids.some((id) => id > maxInt64)) {
+    throw new ImportError(`a ${what} id is larger than 9223372036854775807`);
+  }
 };
 
 /** The ids an import names, by number or by key, as the index or field has it. */
@@ -34,8 +40,12 @@ function idsOf(
   given: { ids: readonly Int[]; keys: readonly string[] },
   what: string,
 ): readonly Int[] {
-  if (owner.options.keys && given.keys.length > 0) return translate(write, owner, given.keys);
-  if (given.keys.length > 0) throw new ImportError(`${what}s have no keys here`);
+  if (owner.options.keys && given.keys.length > 0) {
+    return translate(write, owner, given.keys);
+  }
+  if (given.keys.length > 0) {
+    throw new ImportError(`${what}s have no keys here`);
+  }
   checkIds(given.ids, what);
   return given.ids;
 }
@@ -60,13 +70,17 @@ type Bits = Map<string, RowBits>;
 
 function rowsOf(bits: Bits, view: string): RowBits {
   let rows = bits.get(view);
-  if (!rows) bits.set(view, (rows = new Map<Int, Int[]>()));
+  if (!rows) {
+    bits.set(view, (rows = new Map<Int, Int[]>()));
+  }
   return rows;
 }
 
 function columnsOf(rows: RowBits, row: Int): Int[] {
   let columns = rows.get(row);
-  if (!columns) rows.set(row, (columns = []));
+  if (!columns) {
+    rows.set(row, (columns = []));
+  }
   return columns;
 }
 
@@ -80,14 +94,18 @@ function groupByRow(rows: readonly Int[], columns: readonly Int[]): RowBits {
   let row: Int | undefined;
   let group: Int[] = [];
   for (const [at, column] of columns.entries()) {
-    if (rows[at] !== row) group = columnsOf(groups, (row = rows[at] ?? 0));
+    if (rows[at] !== row) {
+      group = columnsOf(groups, (row = rows[at] ?? 0));
+    }
     group.push(column);
   }
   return groups;
 }
 
 function setExisting(write: Write, index: Index, columns: ColumnList): void {
-  if (!index.options.trackExistence) return;
+  if (!index.options.trackExistence) {
+    return;
+  }
   write({ kind: 'listed', target: index.number, view: standardView, row: 0, columns });
 }
 
@@ -98,42 +116,58 @@ function setExisting(write: Write, index: Index, columns: ColumnList): void {
  */
 export function importBits(write: Write, index: Index, field: Field, given: BitImport): void {
   const { options } = field;
-  if (field.values) throw new ImportError('an integer field takes values, not bits');
+  if (field.values) {
+    throw new ImportError('an integer field takes values, not bits');
+  }
   const count = Math.max(given.rows.length, given.rowKeys.length);
   const lists = [{ length: count }, { length: Math.max(given.columns.length, given.columnKeys.length) }];
   if (!sameLength(given.timestamps.length > 0 ? [...lists, given.timestamps] : lists)) {
     throw new ImportError('rows, columns and timestamps are not as many');
   }
   const hasTimes = given.timestamps.some((time) => time !== 0);
-  if (hasTimes && !options.timeQuantum) throw new ImportError(`the field ${field.name} has no time quantum`);
+  if (hasTimes && !options.timeQuantum) {
+    throw new ImportError(`the field ${field.name} has no time quantum`);
+  }
   if (options.type === 'bool' && given.rows.some((row) => row > 1)) {
     throw new ImportError('a bool field has the rows 0 and 1 only');
   }
   const rows = idsOf(write, field, { ids: given.rows, keys: given.rowKeys }, 'row');
   const columns = idsOf(write, index, { ids: given.columns, keys: given.columnKeys }, 'column');
 
-  if (options.type === 'mutex' || options.type === 'bool') importExclusive(write, field, rows, columns, given.clear);
-  else {
+  if (options.type === 'mutex' || options.type === 'bool') {
+    importExclusive(write, field, rows, columns, given.clear);
+  } else {
     const bits: Bits = new Map();
-    if (!options.noStandardView) bits.set(standardView, groupByRow(rows, columns));
+    if (!options.noStandardView) {
+      bits.set(standardView, groupByRow(rows, columns));
+    }
     for (const [at, column] of hasTimes ? columns.entries() : []) {
       const row = rows[at] ?? 0;
       const time = given.timestamps[at] ?? 0;
-      if (time === 0) continue;
+      if (time === 0) {
+        continue;
+      }
       const minutes = Number(BigInt(time) / minuteNanoseconds);
-      for (const view of viewsAt(minutes, options.timeQuantum ?? '')) addBit(bits, view, row, column);
+      for (const view of viewsAt(minutes, options.timeQuantum ?? '')) {
+        addBit(bits, view, row, column);
+      }
     }
     writeBits(write, field, bits, given.clear);
   }
-  if (!given.clear) setExisting(write, index, columnList(columns));
+  if (!given.clear) {
+    setExisting(write, index, columnList(columns));
+  }
 }
 
 function writeBits(write: Write, field: Field, bits: Bits, clear: boolean): void {
   const target = field.number;
   for (const [view, rows] of bits) {
     for (const [row, list] of rows) {
-      if (clear) write({ kind: 'columns', target, view, row, columns: ColumnSet.of(list), mode: 'remove' });
-      else write({ kind: 'listed', target, view, row, columns: columnList(list) });
+      if (clear) {
+        write({ kind: 'columns', target, view, row, columns: ColumnSet.of(list), mode: 'remove' });
+      } else {
+        write({ kind: 'listed', target, view, row, columns: columnList(list) });
+      }
     }
   }
 }
@@ -175,15 +209,25 @@ export interface ValueImport {
  */
 export function importValues(write: Write, index: Index, field: Field, given: ValueImport): void {
   const { min, max } = field.options;
-  if (!field.values) throw new ImportError(`${field.name} is not an integer field`);
+  if (!field.values) {
+    throw new ImportError(`${field.name} is not an integer field`);
+  }
   const count = Math.max(given.columns.length, given.columnKeys.length);
-  if (!given.clear && count !== given.values.length) throw new ImportError('columns and values are not as many');
+  if (!given.clear && count !== given.values.length) {
+    throw new ImportError('columns and values are not as many');
+  }
   for (const value of given.clear ? [] : given.values) {
-    if (min !== undefined && value < min) throw new ImportError(`value ${value} is too low: the least is ${min}`);
-    if (max !== undefined && value > max) throw new ImportError(`value ${value} is too high: the most is ${max}`);
+    if (min !== undefined && value < min) {
+      throw new ImportError(`value ${value} is too low: the least is ${min}`);
+    }
+    if (max !== undefined && value > max) {
+      throw new ImportError(`value ${value} is too high: the most is ${max}`);
+    }
   }
   const columns = idsOf(write, index, { ids: given.columns, keys: given.columnKeys }, 'column');
-  if (columns.length === 0) return;
+  if (columns.length === 0) {
+    return;
+  }
   const target = field.number;
   if (given.clear) {
     write({ kind: 'values-removed', target, columns: ColumnSet.of(columns) });
@@ -206,8 +250,9 @@ export function importPositions(
   clear: boolean,
 ): void {
   const { type } = field.options;
-  if (type !== 'set' && type !== 'time')
+  if (type !== 'set' && type !== 'time') {
     throw new ImportError(`roaring imports are for set and time fields, not ${type}`);
+  }
   const target = field.number;
   const all = new ColumnSet();
   for (const [view, rows] of views) {
@@ -217,6 +262,8 @@ export function importPositions(
       write({ kind: 'columns', target, view, row, columns, mode: clear ? 'remove' : 'add' });
     }
   }
-  if (clear || !index.options.trackExistence) return;
+  if (clear || !index.options.trackExistence) {
+    return;
+  }
   write({ kind: 'columns', target: index.number, view: standardView, row: 0, columns: all, mode: 'add' });
 }

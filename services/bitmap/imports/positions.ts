@@ -1,14 +1,14 @@
-import { eachValue, type Container } from '../bitmaps/containers';
+import { type Container, eachValue } from '../bitmaps/containers';
 import { BitmapFormatError, ByteReader, readContainer, readPortable } from '../bitmaps/portable';
 import { shardWidth } from '../engine/column-set';
-import { toInt, type Int } from '../int';
+import { type Int, toInt } from '../int';
 
 /** The first two bytes of the 64-bit variant that some clients write. */
 const wideMagic = 12348;
 const containerTypes = ['array', 'bits', 'runs'] as const;
 
 /** Shards from this one on have columns that a number does not hold exactly. */
-export const mostShards = 2 ** 33;
+export const maxShards = 2 ** 33;
 
 /** Containers of a row of one shard: it has so many. */
 const containersPerRow = shardWidth / 65_536;
@@ -28,7 +28,9 @@ export function readPositions(bytes: Uint8Array, shard: number): Map<Int, Int[]>
     const row = toInt(number / BigInt(containersPerRow));
     const start = shard * shardWidth + Number(number % BigInt(containersPerRow)) * 65_536;
     let columns = rows.get(row);
-    if (!columns) rows.set(row, (columns = []));
+    if (!columns) {
+      rows.set(row, (columns = []));
+    }
     const list = columns;
     eachValue(container, (value) => list.push(start + value));
   }
@@ -39,7 +41,9 @@ function* readWide(bytes: Uint8Array): Generator<[Int, Container]> {
   const from = new ByteReader(bytes);
   from.skip(4);
   const count = from.u32();
-  if (count * 12 > bytes.length) throw new BitmapFormatError('the bitmap ends too early');
+  if (count * 12 > bytes.length) {
+    throw new BitmapFormatError('the bitmap ends too early');
+  }
   const headers = Array.from({ length: count }, () => ({
     key: toInt(from.u64()),
     type: from.u16(),
@@ -48,7 +52,9 @@ function* readWide(bytes: Uint8Array): Generator<[Int, Container]> {
   const offsets = headers.map(() => from.u32());
   for (const [at, { key, type, cardinality }] of headers.entries()) {
     const kind = containerTypes[type - 1];
-    if (!kind) throw new BitmapFormatError(`unknown container type ${type}`);
+    if (!kind) {
+      throw new BitmapFormatError(`unknown container type ${type}`);
+    }
     yield [key, readContainer(new ByteReader(bytes, offsets[at]), kind, cardinality)];
   }
 }

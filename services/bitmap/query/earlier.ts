@@ -1,10 +1,10 @@
 import { frameField, frameIntField } from '../engine/frames';
-import { textOf, type Argument, type Call } from './ast';
+import { type Argument, type Call, textOf } from './ast';
 import { CallError } from './errors';
 
 /**
- * The earlier revision's language, told apart from the current one by its words and rewritten in the current one's. A
- * frame becomes the field that it is kept as.
+ * The earlier revision's language, recognised by its words and rewritten in the current one's. A
+ * frame becomes the field that it is stored as.
  */
 const onlyEarlier = new Set(['SetBit', 'ClearBit', 'Bitmap', 'SetFieldValue']);
 
@@ -13,10 +13,18 @@ export const isEarlierQuery = (calls: readonly Call[]): boolean =>
   calls.some((call) => isEarlierCall(call) || isEarlierQuery(call.children));
 
 function isEarlierCall({ name, args, positional }: Call): boolean {
-  if (onlyEarlier.has(name)) return true;
-  if (name === 'SetColumnAttrs') return positional.length === 0 && args.has('col');
-  if (!args.has('frame') || positional.length > 0) return false;
-  if (name === 'Range') return args.has('row') || [...args.values()].some(({ operator }) => operator !== '=');
+  if (onlyEarlier.has(name)) {
+    return true;
+  }
+  if (name === 'SetColumnAttrs') {
+    return positional.length === 0 && args.has('col');
+  }
+  if (!args.has('frame') || positional.length > 0) {
+    return false;
+  }
+  if (name === 'Range') {
+    return args.has('row') || [...args.values()].some(({ operator }) => operator !== '=');
+  }
   return ['SetRowAttrs', 'TopN', 'Sum', 'Min', 'Max'].includes(name);
 }
 
@@ -24,13 +32,17 @@ const argument = (value: Argument['value'], at: number): Argument => ({ operator
 
 function needed(call: Call, name: string): Argument {
   const given = call.args.get(name);
-  if (given?.operator !== '=') throw new CallError(`${name} required`, call.at);
+  if (given?.operator !== '=') {
+    throw new CallError(`${name} required`, call.at);
+  }
   return given;
 }
 
 function frameOf(call: Call): string {
   const frame = textOf(needed(call, 'frame').value);
-  if (frame === undefined) throw new CallError('frame must be the name of a frame', call.at);
+  if (frame === undefined) {
+    throw new CallError('frame must be the name of a frame', call.at);
+  }
   return frame;
 }
 
@@ -66,7 +78,9 @@ const rewrites: Record<string, Rewrite> = {
   SetBit: bit('Set'),
   ClearBit: bit('Clear'),
   Bitmap: (call) => {
-    if (call.args.has('col')) throw new CallError('Bitmap takes a row, not a column', call.at);
+    if (call.args.has('col')) {
+      throw new CallError('Bitmap takes a row, not a column', call.at);
+    }
     return { name: 'Row', positional: [], args: new Map([[frameField(frameOf(call)), needed(call, 'row')]]) };
   },
   Range: (call) => {
@@ -86,7 +100,9 @@ const rewrites: Record<string, Rewrite> = {
         ]),
       };
     }
-    if (conditions.length > 1) throw new CallError('too many arguments', call.at);
+    if (conditions.length > 1) {
+      throw new CallError('too many arguments', call.at);
+    }
     const [field, condition] = first;
     return { name: 'Row', positional: [], args: new Map([[frameIntField(frame, field), condition]]) };
   },
@@ -131,7 +147,11 @@ const unchanged = new Set(['Union', 'Intersect', 'Difference', 'Xor', 'Count']);
 export function fromEarlier(call: Call): Call {
   const children = call.children.map(fromEarlier);
   const rewrite = Object.hasOwn(rewrites, call.name) ? rewrites[call.name] : undefined;
-  if (rewrite) return { ...rewrite(call), at: call.at, children };
-  if (!unchanged.has(call.name)) throw new CallError(`unknown call: ${call.name}`, call.at);
+  if (rewrite) {
+    return { ...rewrite(call), at: call.at, children };
+  }
+  if (!unchanged.has(call.name)) {
+    throw new CallError(`unknown call: ${call.name}`, call.at);
+  }
   return { ...call, children };
 }

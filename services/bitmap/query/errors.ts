@@ -1,4 +1,4 @@
-/** A query that cannot be answered; its message is the caller's to read. Answered with 400. */
+/** A query that cannot be executed; its message is for the caller. Its status is 400. */
 export class QueryError extends Error {
   override readonly name = 'QueryError';
 }
@@ -13,7 +13,7 @@ const place = (text: string, at: number): string => {
 export const parseError = (message: string, text: string, at: number): QueryError =>
   new QueryError(`parsing: ${message} (${place(text, at)})`);
 
-/** A call that cannot be executed; `at` is made a line and a column by whoever knows the text. */
+/** A call that cannot be executed; `at` becomes a line and a column where the text is known. */
 export class CallError extends Error {
   override readonly name = 'CallError';
 

@@ -2,12 +2,12 @@ import type { Catalog, Index } from '../engine/catalog';
 import { ColumnSet } from '../engine/column-set';
 import type { Minutes } from '../engine/time-quantum';
 import { compare, type Int } from '../int';
-import { textOf, type Call, type Value } from './ast';
+import type { Threads } from '../threads/threads';
+import { type Call, textOf, type Value } from './ast';
 import { fromEarlier, isEarlierQuery } from './earlier';
 import { CallError, QueryError } from './errors';
 import { extremeRow, groupBy, rows } from './listing';
 import { parse } from './parser';
-import type { Threads } from '../threads/threads';
 import type { Answer, Result, RowResult } from './result';
 import { countRow, evaluateRow, isRowCall, onlyChild } from './rows';
 import { rowNamed, type Scope } from './scope';
@@ -25,7 +25,7 @@ export interface QueryOptions {
 }
 
 /** More writes than this in one request are refused. */
-const mostWrites = 5_000;
+const maxWrites = 5_000;
 
 /** What other threads count comes later. */
 type Outcome = Result | Promise<Result>;
@@ -60,7 +60,9 @@ export function execute(
   now?: () => Minutes,
 ): Answer {
   const answer = executeWith(undefined, catalog, index, text, options, now);
-  if (answer instanceof Promise) throw new Error('only threads answer later');
+  if (answer instanceof Promise) {
+    throw new Error('only threads answer later');
+  }
   return answer;
 }
 
@@ -79,18 +81,24 @@ export function executeWith(
   now: () => Minutes = () => Math.floor(Date.now() / 60_000),
 ): Answer | Promise<Answer> {
   const parsed = parse(text);
-  if (countWrites(parsed) > mostWrites) throw new QueryError('executing: too many write commands');
+  if (countWrites(parsed) > maxWrites) {
+    throw new QueryError('executing: too many write commands');
+  }
   const outcomes: Outcome[] = [];
   try {
     const isEarlier = options.isEarlier === true || isEarlierQuery(parsed);
     const calls = isEarlier ? parsed.map(fromEarlier) : parsed;
-    if (isEarlier && calls.length === 0) throw new QueryError('parsing: unexpected EOF');
+    if (isEarlier && calls.length === 0) {
+      throw new QueryError('parsing: unexpected EOF');
+    }
     const shards = options.shards?.length ? ColumnSet.ofShards(options.shards) : undefined;
     // A later call may change what an earlier one found.
     const mayChange = countWrites(calls) > 0;
     const mayWait = threads && !calls.some(answersAtOnce);
     const scope: Scope = { index, write: catalog.write, shards, now, threads: mayWait ? threads : undefined };
-    for (const call of calls) outcomes.push(settled(executeCall(scope, call, options), mayChange));
+    for (const call of calls) {
+      outcomes.push(settled(executeCall(scope, call, options), mayChange));
+    }
     const answer = (results: readonly Result[]): Answer => ({
       results,
       isEarlier,
@@ -101,17 +109,23 @@ export function executeWith(
       ? answer(outcomes)
       : Promise.all(outcomes.map((one) => Promise.resolve(one))).then(answer);
   } catch (error) {
-    // Nobody waits for the others any more.
-    for (const outcome of outcomes) if (!isThere(outcome)) outcome.catch(() => undefined);
+    // No caller waits for the others any more.
+    for (const outcome of outcomes) {
+      if (!isThere(outcome)) {
+        outcome.catch(() => undefined);
+      }
+    }
     throw error instanceof CallError ? error.within(text) : error;
   }
 }
 
 const isThere = (outcome: Outcome): outcome is Result => !(outcome instanceof Promise);
 
-/** Rows are answered as they are stored, and writes are there when they are answered: neither can wait for another call. */
+/** Rows are returned as they are stored, and writes are applied when they return: neither can wait for another call. */
 function answersAtOnce({ name, children }: Call): boolean {
-  if (name === 'Options') return children.some(answersAtOnce);
+  if (name === 'Options') {
+    return children.some(answersAtOnce);
+  }
   return isRowCall(name) || Object.hasOwn(writeCalls, name);
 }
 
@@ -126,14 +140,20 @@ const keysOf = (index: Index): Pick<Answer, 'keyOf'> =>
 
 function executeCall(scope: Scope, call: Call, options: QueryOptions): Outcome {
   const { name } = call;
-  if (name === 'Options') return withOptions(scope, call, options);
-  if (isRowCall(name)) return rowResult(scope, call, options);
+  if (name === 'Options') {
+    return withOptions(scope, call, options);
+  }
+  if (isRowCall(name)) {
+    return rowResult(scope, call, options);
+  }
   const handler = Object.hasOwn(readCalls, name)
     ? readCalls[name]
     : Object.hasOwn(writeCalls, name)
       ? writeCalls[name]
       : undefined;
-  if (!handler) throw new CallError(`unknown call: ${name}`, call.at);
+  if (!handler) {
+    throw new CallError(`unknown call: ${name}`, call.at);
+  }
   return handler(scope, call);
 }
 
@@ -151,9 +171,13 @@ function rowResult(scope: Scope, call: Call, options: QueryOptions): RowResult {
 /** Only the plain `Row(field=row)` has the attributes of its row. */
 function rowAttributes({ index }: Scope, call: Call): RowResult['attributes'] {
   const [only, second] = [...call.args];
-  if (call.name !== 'Row' || !only || second) return [];
+  if (call.name !== 'Row' || !only || second) {
+    return [];
+  }
   const field = index.fields.get(only[0]);
-  if (!field || field.values || only[1].operator !== '=') return [];
+  if (!field || field.values || only[1].operator !== '=') {
+    return [];
+  }
   const row = rowNamed(field, only[1].value, call.at);
   return row === undefined ? [] : field.attributes.of(row);
 }
@@ -161,11 +185,14 @@ function rowAttributes({ index }: Scope, call: Call): RowResult['attributes'] {
 /** `Options(call, …)`: the inner call, with options of its own. */
 function withOptions(scope: Scope, call: Call, outer: QueryOptions): Outcome {
   const [inner] = call.children;
-  if (!inner) throw new CallError('Options needs a call', call.at);
+  if (!inner) {
+    throw new CallError('Options needs a call', call.at);
+  }
   const flag = (name: string): boolean | undefined => {
     const argument = call.args.get(name);
-    if (argument && typeof argument.value !== 'boolean')
+    if (argument && typeof argument.value !== 'boolean') {
       throw new CallError(`${name} must be true or false`, argument.at);
+    }
     return argument?.value === undefined ? undefined : argument.value === true;
   };
   const options: QueryOptions = {
@@ -175,7 +202,9 @@ function withOptions(scope: Scope, call: Call, outer: QueryOptions): Outcome {
     excludeAttributes: flag('excludeRowAttrs') ?? outer.excludeAttributes,
   };
   const given = call.args.get('shards');
-  if (!given) return executeCall(scope, inner, options);
+  if (!given) {
+    return executeCall(scope, inner, options);
+  }
   const list = Array.isArray(given.value) ? (given.value as readonly Value[]) : undefined;
   if (!list?.every((shard): shard is number => typeof shard === 'number' && shard >= 0)) {
     throw new CallError('shards must be a list of numbers', given.at);
@@ -186,10 +215,14 @@ function withOptions(scope: Scope, call: Call, outer: QueryOptions): Outcome {
 /** Sum, smallest or largest of an integer field; 0 and 0 for a field that is none. */
 function aggregate(scope: Scope, call: Call, which: 'sum' | 'min' | 'max'): Result {
   const [filter, second] = call.children;
-  if (second) throw new CallError(`${call.name} takes only one row`, second.at);
+  if (second) {
+    throw new CallError(`${call.name} takes only one row`, second.at);
+  }
   const name = textOf(call.args.get('field')?.value);
   const field = name === undefined ? undefined : scope.index.fields.get(name);
-  if (field?.damage) throw new CallError(`field ${field.name} is out of service: ${field.damage.reason}`, call.at);
+  if (field?.damage) {
+    throw new CallError(`field ${field.name} is out of service: ${field.damage.reason}`, call.at);
+  }
   const within = filter ? evaluateRow(scope, filter) : scope.shards;
   return { kind: 'value', ...(field?.values?.[which](within) ?? { value: 0, count: 0 }) };
 }
@@ -197,7 +230,9 @@ function aggregate(scope: Scope, call: Call, which: 'sum' | 'min' | 'max'): Resu
 /** The attributes of all columns in the rows that asked for them. */
 function columnAttributesOf(index: Index, results: readonly Result[]): Pick<Answer, 'columnAttributes'> {
   const asked = results.filter((result): result is RowResult => result.kind === 'row' && result.withColumnAttributes);
-  if (asked.length === 0) return {};
+  if (asked.length === 0) {
+    return {};
+  }
   const found = index.attributes.ids().filter((column: Int) => asked.some(({ columns }) => columns.has(column)));
   return {
     columnAttributes: found.sort(compare).map((column) => ({

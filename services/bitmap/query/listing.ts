@@ -4,24 +4,28 @@ import { standardView, viewsBetween } from '../engine/time-quantum';
 import type { Int } from '../int';
 import { averageExtent, costOfCombinations, extentOf } from '../threads/cost';
 import { combinations } from '../threads/counting';
-import { textOf, type Call } from './ast';
+import { type Call, textOf } from './ast';
 import { CallError } from './errors';
 import type { Group, Result } from './result';
-import { evaluateRow, filterOf, pageOf, timeOf, type Filter } from './rows';
+import { evaluateRow, type Filter, filterOf, pageOf, timeOf } from './rows';
 import { columnNamed, fieldOf, rowKey, rowNamed, type Scope } from './scope';
 
 /** `Rows`: the rows of a field that have columns. */
 export function rows(scope: Scope, call: Call): Result {
   const field = listedField(scope, call);
   const found = [...rowsOf(scope, field, call)];
-  if (!field.options.keys) return { kind: 'rows', rows: found };
+  if (!field.options.keys) {
+    return { kind: 'rows', rows: found };
+  }
   return { kind: 'rows', rows: found, keys: found.map((row) => rowKey(field, row) ?? '') };
 }
 
 /** The field of `Rows(field)`, `Rows(field=field)`, `MinRow(field=field)`. */
 function listedField(scope: Scope, call: Call): Field {
   const name = textOf(call.positional[0]?.value ?? call.args.get('field')?.value);
-  if (name === undefined) throw new CallError(`${call.name} needs a field`, call.at);
+  if (name === undefined) {
+    throw new CallError(`${call.name} needs a field`, call.at);
+  }
   return fieldOf(scope, name, call.at);
 }
 
@@ -31,19 +35,29 @@ function* rowsOf(scope: Scope, field: Field, call: Call): Generator<Int> {
   const after = previous && rowNamed(field, previous.value, previous.at);
   const columnGiven = call.args.get('column');
   const column = columnGiven && columnNamed(scope, columnGiven.value, columnGiven.at);
-  if (columnGiven && column === undefined) return;
+  if (columnGiven && column === undefined) {
+    return;
+  }
   const views = listedViews(scope, field, call);
   const ids = new Set(views.flatMap((view) => view.sortedRows()));
   const sorted = views.length === 1 ? ids : [...ids].sort((a, b) => (a < b ? -1 : 1));
   let found = 0;
   for (const row of sorted) {
-    if (found >= limit) return;
-    if (after !== undefined && row <= after) continue;
+    if (found >= limit) {
+      return;
+    }
+    if (after !== undefined && row <= after) {
+      continue;
+    }
     const holds = (columns: ColumnSet): boolean => {
-      if (column !== undefined) return columns.has(column) && (!scope.shards || scope.shards.has(column));
+      if (column !== undefined) {
+        return columns.has(column) && (!scope.shards || scope.shards.has(column));
+      }
       return scope.shards ? columns.countShared(scope.shards) > 0 : !columns.isEmpty;
     };
-    if (!views.some((view) => holds(view.row(row)))) continue;
+    if (!views.some((view) => holds(view.row(row)))) {
+      continue;
+    }
     found += 1;
     yield row;
   }
@@ -70,8 +84,12 @@ interface Level {
 /** `GroupBy`: how many columns each combination of rows has in common. From other threads where it takes long. */
 export function groupBy(scope: Scope, call: Call): Result | Promise<Result> {
   const wrong = call.children.find(({ name }) => name !== 'Rows');
-  if (wrong) throw new CallError('GroupBy takes only Rows', wrong.at);
-  if (call.children.length === 0) throw new CallError('GroupBy needs at least one Rows', call.at);
+  if (wrong) {
+    throw new CallError('GroupBy takes only Rows', wrong.at);
+  }
+  if (call.children.length === 0) {
+    throw new CallError('GroupBy needs at least one Rows', call.at);
+  }
   const page = pageOf(call);
   const filter = call.args.get('filter');
   if (filter && (typeof filter.value !== 'object' || filter.value === null || !('children' in filter.value))) {
@@ -102,7 +120,9 @@ class Groups {
   }
 
   add(rows: () => Group['rows'], count: number): void {
-    if (count > 0 && this.passed++ >= this.page.offset) this.found.push({ rows: rows(), count });
+    if (count > 0 && this.passed++ >= this.page.offset) {
+      this.found.push({ rows: rows(), count });
+    }
   }
 }
 
@@ -110,18 +130,24 @@ const member = (field: Field, row: Int): Group['rows'][number] => ({ field: fiel
 
 function groupHere(levels: readonly Level[], filter: ColumnSet | undefined, page: GroupPage): readonly Group[] {
   const groups = new Groups(page);
-  /** Answers false when there are enough. */
+  /** Returns false when there are enough. */
   const descend = (level: number, columns: ColumnSet | undefined, chosen: Group['rows']): boolean => {
     const { field, rows: candidates } = levels[level] ?? { rows: [] };
     for (const row of candidates) {
-      if (!field) return true;
+      if (!field) {
+        return true;
+      }
       const own = field.row(row);
       if (level < levels.length - 1) {
         const common = columns ? columns.and(own) : own;
-        if (!common.isEmpty && !descend(level + 1, common, [...chosen, member(field, row)])) return false;
+        if (!common.isEmpty && !descend(level + 1, common, [...chosen, member(field, row)])) {
+          return false;
+        }
         continue;
       }
-      if (groups.isFull) return false;
+      if (groups.isFull) {
+        return false;
+      }
       groups.add(() => [...chosen, member(field, row)], columns ? columns.countShared(own) : own.size);
     }
     return !groups.isFull;
@@ -130,7 +156,7 @@ function groupHere(levels: readonly Level[], filter: ColumnSet | undefined, page
   return groups.found;
 }
 
-/** Fewer combinations are not looked at for what they cost. */
+/** The cost of fewer combinations is not estimated. */
 const fewCombinations = 16;
 
 /** The same, counted by other threads; undefined where it is not worth it. */
@@ -142,19 +168,22 @@ function groupElsewhere(
 ): Promise<readonly Group[]> | undefined {
   const all = combinations(levels.map(({ rows: listed }) => listed));
   const looked = Math.min(all, page.limit + page.offset);
-  if (!threads || looked < fewCombinations) return undefined;
+  if (!threads || looked < fewCombinations) {
+    return undefined;
+  }
   const sets = levels.map(({ field, rows: listed }) => listed.map((row) => field.row(row)));
   const costMs = costOfCombinations(looked, [...sets.map(averageExtent), ...(within ? [extentOf(within.plan)] : [])]);
   return threads.count({ filter: within?.plan, levels: sets, costMs }, async (count) => {
     const { counts } = await count();
     const groups = new Groups(page);
-    for (let place = 0; place < counts.length && !groups.isFull; place += 1)
+    for (let place = 0; place < counts.length && !groups.isFull; place += 1) {
       groups.add(() => combination(levels, place), counts[place] ?? 0);
+    }
     return groups.found;
   });
 }
 
-/** The combination whose count has this place. */
+/** The combination whose count has this position. */
 function combination(levels: readonly Level[], place: number): Group['rows'] {
   const chosen: Group['rows'][number][] = [];
   let rest = place;
@@ -174,7 +203,9 @@ export function extremeRow(scope: Scope, call: Call, from: 'start' | 'end'): Res
   for (const row of from === 'start' ? ids : [...ids].reverse()) {
     const own = field.row(row);
     const count = columns ? own.countShared(columns) : own.size;
-    if (count > 0) return { kind: 'pair', pair: { row, key: rowKey(field, row), count } };
+    if (count > 0) {
+      return { kind: 'pair', pair: { row, key: rowKey(field, row), count } };
+    }
   }
   return { kind: 'pair', pair: { row: 0, count: 0 } };
 }

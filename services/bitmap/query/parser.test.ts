@@ -151,9 +151,15 @@ describe('any text', () => {
   const written = (one: Call): string =>
     `Call(${[...one.children.map(written), ...[...one.args].map(([name, { operator, value: given }]) => `${name} ${operator} ${valueText(given)}`)].join(', ')})`;
   const valueText = (given: Value): string => {
-    if (typeof given === 'string') return JSON.stringify(given);
-    if (typeof given === 'object' && given !== null && 'word' in given) return given.word;
-    if (typeof given === 'object' && given !== null && 'fraction' in given) return String(given.fraction);
+    if (typeof given === 'string') {
+      return JSON.stringify(given);
+    }
+    if (typeof given === 'object' && given !== null && 'word' in given) {
+      return given.word;
+    }
+    if (typeof given === 'object' && given !== null && 'fraction' in given) {
+      return String(given.fraction);
+    }
     return typeof given === 'object' && given !== null ? '?' : String(given);
   };
 

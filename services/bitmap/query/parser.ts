@@ -1,4 +1,4 @@
-import { parseInt64, type Int } from '../int';
+import { type Int, parseInt64 } from '../int';
 import type { Argument, Call, Operator, Value } from './ast';
 import { parseError } from './errors';
 import { Scanner } from './scanner';
@@ -37,7 +37,9 @@ export function parse(text: string): Call[] {
   const scanner = new Scanner(text);
   const calls: Call[] = [];
   scanner.skipSpace();
-  while (!scanner.isAtEnd) calls.push(new Parser(scanner).call());
+  while (!scanner.isAtEnd) {
+    calls.push(new Parser(scanner).call());
+  }
   return calls;
 }
 
@@ -59,7 +61,9 @@ class Parser {
 
   private callNamed(name: string, at: number): Call {
     const { scanner } = this;
-    if ((this.depth += 1) > deepest) throw parseError(`calls are nested deeper than ${deepest}`, scanner.text, at);
+    if ((this.depth += 1) > deepest) {
+      throw parseError(`calls are nested deeper than ${deepest}`, scanner.text, at);
+    }
     scanner.expect('(');
     const positional: Call['positional'][number][] = [];
     const children: Call[] = [];
@@ -70,18 +74,30 @@ class Parser {
       if (item) {
         const { value } = item;
         if (isChild(value)) {
-          if (args.size > 0) throw parseError('calls come before named arguments', scanner.text, start);
+          if (args.size > 0) {
+            throw parseError('calls come before named arguments', scanner.text, start);
+          }
           children.push(value);
-        } else positional.push({ value, at: start });
+        } else {
+          positional.push({ value, at: start });
+        }
       }
-      if (!scanner.accept(',')) break;
-      if (scanner.peek() === ')' && strict.has(name)) throw scanner.unexpected('an argument');
+      if (!scanner.accept(',')) {
+        break;
+      }
+      if (scanner.peek() === ')' && strict.has(name)) {
+        throw scanner.unexpected('an argument');
+      }
     }
-    if (scanner.peek() !== ')') throw scanner.unexpected('"," or ")"');
+    if (scanner.peek() !== ')') {
+      throw scanner.unexpected('"," or ")"');
+    }
     scanner.expect(')');
     this.depth -= 1;
     const extra = positional[positionals.get(name) ?? 0];
-    if (extra) throw parseError(`${name} takes no value without a name here`, scanner.text, extra.at);
+    if (extra) {
+      throw parseError(`${name} takes no value without a name here`, scanner.text, extra.at);
+    }
     return { name, at, positional, children, args };
   }
 
@@ -90,14 +106,22 @@ class Parser {
     const { scanner } = this;
     const at = scanner.at;
     const first = scanner.peek();
-    if (first === '"' || first === "'") return { value: this.quoted() };
+    if (first === '"' || first === "'") {
+      return { value: this.quoted() };
+    }
     const text = scanner.run();
-    if (text === '') throw scanner.unexpected('an argument');
+    if (text === '') {
+      throw scanner.unexpected('an argument');
+    }
     scanner.skipSpace();
-    if (scanner.peek() === '(') return { value: this.callWithCheckedName(text, at) };
+    if (scanner.peek() === '(') {
+      return { value: this.callWithCheckedName(text, at) };
+    }
     const operator = scanner.peekOperator();
     if (operator === '') {
-      if (/^0\d/.test(text)) throw parseError('a number begins with 0', scanner.text, at);
+      if (/^0\d/.test(text)) {
+        throw parseError('a number begins with 0', scanner.text, at);
+      }
       return { value: this.classify(text, at) };
     }
     if (integer.test(text)) {
@@ -108,13 +132,17 @@ class Parser {
     this.checkFieldName(text, at);
     scanner.operator();
     const value = this.value();
-    if (isChild(value) && operator !== '=') throw parseError('a call cannot be compared', scanner.text, at);
+    if (isChild(value) && operator !== '=') {
+      throw parseError('a call cannot be compared', scanner.text, at);
+    }
     this.define(args, text, { operator: operator as Operator, value, at });
     return undefined;
   }
 
   private define(args: Map<string, Argument>, name: string, argument: Argument): void {
-    if (args.has(name)) throw parseError(`${name} is given twice`, this.scanner.text, argument.at);
+    if (args.has(name)) {
+      throw parseError(`${name} is given twice`, this.scanner.text, argument.at);
+    }
     args.set(name, argument);
   }
 
@@ -143,7 +171,9 @@ class Parser {
 
   private lessOperator(): string {
     const found = this.scanner.peekOperator();
-    if (found !== '<' && found !== '<=') throw this.scanner.unexpected('"<" or "<="');
+    if (found !== '<' && found !== '<=') {
+      throw this.scanner.unexpected('"<" or "<="');
+    }
     return this.scanner.operator();
   }
 
@@ -161,15 +191,23 @@ class Parser {
 
   private value(): Value {
     const { scanner } = this;
-    if (!scanner.accept('[')) return this.single();
+    if (!scanner.accept('[')) {
+      return this.single();
+    }
     const list: Value[] = [];
     while (scanner.peek() !== ']') {
       const at = scanner.at;
       const value = this.single();
-      if (isChild(value)) throw parseError('a list holds no calls', scanner.text, at);
+      if (isChild(value)) {
+        throw parseError('a list holds no calls', scanner.text, at);
+      }
       list.push(value);
-      if (!scanner.accept(',')) break;
-      if (scanner.peek() === ']') throw scanner.unexpected('a value');
+      if (!scanner.accept(',')) {
+        break;
+      }
+      if (scanner.peek() === ']') {
+        throw scanner.unexpected('a value');
+      }
     }
     scanner.expect(']');
     return list;
@@ -178,37 +216,56 @@ class Parser {
   private single(): Value {
     const { scanner } = this;
     const first = scanner.peek();
-    if (first === '"' || first === "'") return this.quoted();
+    if (first === '"' || first === "'") {
+      return this.quoted();
+    }
     const at = scanner.at;
     const text = scanner.run();
-    if (text === '') throw scanner.unexpected('a value');
+    if (text === '') {
+      throw scanner.unexpected('a value');
+    }
     scanner.skipSpace();
     return scanner.peek() === '(' ? this.callWithCheckedName(text, at) : this.classify(text, at);
   }
 
   private callWithCheckedName(name: string, at: number): Call {
-    if (!callName.test(name))
+    if (!callName.test(name)) {
       throw parseError(`${JSON.stringify(name)} is not the name of a call`, this.scanner.text, at);
+    }
     return this.callNamed(name, at);
   }
 
   private integer(text: string, at: number): Int {
     const value = parseInt64(text.replace(/^(-?)0+(?=\d)/, '$1'));
-    if (value === undefined) throw parseError(`${text} does not fit 64 bits`, this.scanner.text, at);
+    if (value === undefined) {
+      throw parseError(`${text} does not fit 64 bits`, this.scanner.text, at);
+    }
     return value;
   }
 
   private classify(text: string, at: number): Value {
-    if (integer.test(text)) return this.integer(text, at);
+    if (integer.test(text)) {
+      return this.integer(text, at);
+    }
     if (fraction.test(text)) {
       const value = Number(text);
-      if (!Number.isFinite(value)) throw parseError('a number is too large', this.scanner.text, at);
+      if (!Number.isFinite(value)) {
+        throw parseError('a number is too large', this.scanner.text, at);
+      }
       return { fraction: value };
     }
-    if (text === 'null') return null;
-    if (text === 'true') return true;
-    if (text === 'false') return false;
-    if (word.test(text)) return { word: text };
+    if (text === 'null') {
+      return null;
+    }
+    if (text === 'true') {
+      return true;
+    }
+    if (text === 'false') {
+      return false;
+    }
+    if (word.test(text)) {
+      return { word: text };
+    }
     throw parseError(`${JSON.stringify(text)} is neither a number nor a word`, this.scanner.text, at);
   }
 }

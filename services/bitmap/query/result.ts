@@ -11,13 +11,13 @@ export interface Pair {
 
 export interface RowResult {
   kind: 'row';
-  /** Nobody changes it any more. */
+  /** It does not change any more. */
   columns: ColumnSet;
   attributes: Attributes;
   /** Leave the columns out of the answer. */
   withoutColumns: boolean;
   withoutAttributes: boolean;
-  /** Tell the attributes of these columns with the answer. */
+  /** Put the attributes of these columns into the answer. */
   withColumnAttributes: boolean;
 }
 
@@ -26,7 +26,7 @@ export interface Group {
   count: number;
 }
 
-/** What one call answers (specification 3, B: query result). */
+/** The result of one call (specification 3, B: query result). */
 export type Result =
   | { kind: 'nothing' }
   | { kind: 'changed'; changed: boolean }
@@ -38,10 +38,10 @@ export type Result =
   | { kind: 'rows'; rows: readonly Int[]; keys?: readonly string[] }
   | { kind: 'groups'; groups: readonly Group[] };
 
-/** What a whole query answers. */
+/** The result of a whole query. */
 export interface Answer {
   results: readonly Result[];
-  /** Attributes of columns in the results, ascending; absent when nobody asked. */
+  /** Attributes of columns in the results, ascending; absent unless requested. */
   columnAttributes?: readonly { column: Int; key?: string; attributes: Attributes }[];
   /** The names of columns, in an index where texts name them. */
   keyOf?: (column: Int) => string;

@@ -1,10 +1,10 @@
-import { widest, type BitSlices, type Comparison } from '../engine/bit-slices';
+import { type BitSlices, type Comparison, widest } from '../engine/bit-slices';
 import { ColumnSet, noColumns } from '../engine/column-set';
-import { parseTime, type Minutes } from '../engine/time-quantum';
-import { add, isInt, type Int } from '../int';
+import { type Minutes, parseTime } from '../engine/time-quantum';
+import { add, type Int, isInt } from '../int';
 import { costOfSet } from '../threads/cost';
 import type { SetOperation, SetPlan } from '../threads/set-plan';
-import { textOf, type Argument, type Call, type Value } from './ast';
+import { type Argument, type Call, textOf, type Value } from './ast';
 import { CallError } from './errors';
 import { countArgument, fieldArgument, fieldOf, rowNamed, type Scope } from './scope';
 
@@ -34,7 +34,9 @@ const rowCalls: Record<string, RowCall> = {
   },
   Shift: (scope, call) => {
     const by = call.args.get('n')?.value ?? 0;
-    if (!isInt(by) || by < 0) throw new CallError('n must be a number that is not negative', call.at);
+    if (!isInt(by) || by < 0) {
+      throw new CallError('n must be a number that is not negative', call.at);
+    }
     const row = evaluateRow(scope, onlyChild(call));
     return by === 0 ? row : visible(scope, row.shift(by));
   },
@@ -43,7 +45,7 @@ const rowCalls: Record<string, RowCall> = {
 export const isRowCall = (name: string): boolean => Object.hasOwn(rowCalls, name);
 
 /**
- * The columns that a call of a row, or of an operation on rows, stands for. The answer may be stored data: not to be
+ * The columns that a call of a row, or of an operation on rows, stands for. The result may be stored data: not to be
  * changed.
  *
  * @param within only these columns matter to the caller
@@ -51,7 +53,9 @@ export const isRowCall = (name: string): boolean => Object.hasOwn(rowCalls, name
  */
 export function evaluateRow(scope: Scope, call: Call, within?: ColumnSet): ColumnSet {
   const evaluate = Object.hasOwn(rowCalls, call.name) ? rowCalls[call.name] : undefined;
-  if (!evaluate) throw new CallError(`${call.name} is not a row`, call.at);
+  if (!evaluate) {
+    throw new CallError(`${call.name} is not a row`, call.at);
+  }
   return evaluate(scope, call, within);
 }
 
@@ -85,22 +89,30 @@ export interface Filter {
  */
 export function filterOf(scope: Scope, call: Call | undefined): Filter | undefined {
   const { shards } = scope;
-  if (!call) return shards && { plan: { leaf: shards }, columns: () => shards };
+  if (!call) {
+    return shards && { plan: { leaf: shards }, columns: () => shards };
+  }
   const plan = planRow(scope, call);
   return { plan, columns: () => ('leaf' in plan ? plan.leaf : evaluateRow(scope, call)) };
 }
 
 function planRow(scope: Scope, call: Call): SetPlan<ColumnSet> {
-  if (!isOfRows(call)) return { leaf: evaluateRow(scope, call) };
+  if (!isOfRows(call)) {
+    return { leaf: evaluateRow(scope, call) };
+  }
   const { shards } = scope;
-  if (!shards) return planOfRows(scope, call);
+  if (!shards) {
+    return planOfRows(scope, call);
+  }
   const everywhere = planOfRows({ ...scope, shards: undefined }, call);
   return { operation: 'intersect', of: [everywhere, { leaf: shards }] };
 }
 
 function planOfRows(scope: Scope, call: Call): SetPlan<ColumnSet> {
   const operation = setOperations[call.name];
-  if (!isSetOperation(call) || !operation) return { leaf: evaluateRow(scope, call) };
+  if (!isSetOperation(call) || !operation) {
+    return { leaf: evaluateRow(scope, call) };
+  }
   const { children } = operation === 'intersect' || operation === 'difference' ? atLeastOneOf(call) : call;
   return { operation, of: children.map((child) => planOfRows(scope, child)) };
 }
@@ -112,7 +124,9 @@ export function countRow(scope: Scope, call: Call): number | Promise<number> {
     const filter = planRow(scope, call);
     const asked = { filter, levels: [], costMs: costOfSet(filter) };
     const counted = threads.count(asked, async (count) => (await count()).size);
-    if (counted) return counted;
+    if (counted) {
+      return counted;
+    }
   }
   return countRowHere(scope, call);
 }
@@ -125,15 +139,21 @@ function countRowHere(scope: Scope, call: Call): number {
     return last ? left.countShared(evaluateRow(scope, last, left)) : left.size;
   }
   const condition = call.name === 'Row' || call.name === 'Range' ? comparisonOf(call) : undefined;
-  if (condition && !scope.shards) return countComparison(scope, condition.name, condition.argument);
+  if (condition && !scope.shards) {
+    return countComparison(scope, condition.name, condition.argument);
+  }
   return evaluateRow(scope, call).size;
 }
 
 /** The one child that `Count` and `Not` take. */
 export function onlyChild(call: Call): Call {
   const [child, second] = call.children;
-  if (!child) throw new CallError(`${call.name} needs a row`, call.at);
-  if (second) throw new CallError(`${call.name} takes only one row`, second.at);
+  if (!child) {
+    throw new CallError(`${call.name} needs a row`, call.at);
+  }
+  if (second) {
+    throw new CallError(`${call.name} takes only one row`, second.at);
+  }
   return child;
 }
 
@@ -143,13 +163,15 @@ const evaluateChildren = (scope: Scope, { children }: Pick<Call, 'children'>, wi
   children.map((child) => evaluateRow(scope, child, within));
 
 function atLeastOneOf(call: Call): Call {
-  if (call.children.length === 0) throw new CallError(`${call.name} needs at least one row`, call.at);
+  if (call.children.length === 0) {
+    throw new CallError(`${call.name} needs at least one row`, call.at);
+  }
   return call;
 }
 
 const atLeastOne = (call: Call): readonly Call[] => atLeastOneOf(call).children;
 
-/** Comparisons of integers last: they then only look at the columns that are left. */
+/** Comparisons of integers last: they then only read the columns that are left. */
 const cheapestFirst = (calls: readonly Call[]): Call[] => [
   ...calls.filter((call) => !isComparison(call)),
   ...calls.filter(isComparison),
@@ -169,14 +191,18 @@ function intersection(scope: Scope, calls: readonly Call[], within?: ColumnSet):
 /** The condition of a call on an integer field, if it has one. */
 function comparisonOf(call: Call): { name: string; argument: Argument } | undefined {
   const condition = [...call.args].find(([, { operator }]) => operator !== '=');
-  if (!condition) return undefined;
+  if (!condition) {
+    return undefined;
+  }
   const { name, argument } = fieldArgument(call);
   return { name, argument };
 }
 
 function rowLookup(scope: Scope, call: Call, within?: ColumnSet): ColumnSet {
   const condition = comparisonOf(call);
-  if (condition) return visible(scope, comparison(scope, condition.name, condition.argument, within));
+  if (condition) {
+    return visible(scope, comparison(scope, condition.name, condition.argument, within));
+  }
   const { name, argument } = fieldArgument(call);
   const field = fieldOf(scope, name, argument.at);
   if (field.values) {
@@ -185,50 +211,70 @@ function rowLookup(scope: Scope, call: Call, within?: ColumnSet): ColumnSet {
   }
   const times = timesOf(call, scope.now);
   const row = rowNamed(field, argument.value, argument.at);
-  if (row === undefined) return noColumns;
+  if (row === undefined) {
+    return noColumns;
+  }
   return visible(scope, times ? field.rowBetween(row, times.from, times.to) : field.row(row));
 }
 
 /** `Row(field = value)` on an integer field is no comparison (that is `==`) and finds nothing. */
 function idOrNothing({ value, at }: Argument): void {
-  if (!isInt(value)) throw new CallError('an integer field is compared with an integer', at);
+  if (!isInt(value)) {
+    throw new CallError('an integer field is compared with an integer', at);
+  }
 }
 
-/** The stretch of time a call asks for, as named arguments or in order; undefined when it asks for none. */
+/** The time range of a call, as named arguments or in order; undefined when it has none. */
 function timesOf(call: Call, now: () => Minutes): { from: Minutes; to: Minutes } | undefined {
   const from = timeOf(call.args.get('from') ?? call.positional[0], call.at);
   const to = timeOf(call.args.get('to') ?? call.positional[1], call.at);
-  if (from === undefined && to === undefined) return undefined;
+  if (from === undefined && to === undefined) {
+    return undefined;
+  }
   return { from: from ?? -Infinity, to: to ?? now() + minutesOfDay };
 }
 
 /** @throws CallError for what is not a time */
 export function timeOf(given: { value: Value; at: number } | undefined, at: number): Minutes | undefined {
-  if (!given) return undefined;
+  if (!given) {
+    return undefined;
+  }
   const time = parseTime(textOf(given.value) ?? '');
-  if (time === undefined) throw new CallError('a time is written YYYY-MM-DDTHH:MM', given.at || at);
+  if (time === undefined) {
+    throw new CallError('a time is written YYYY-MM-DDTHH:MM', given.at || at);
+  }
   return time;
 }
 
 function valuesOf(scope: Scope, name: string, at: number): BitSlices {
   const { values } = fieldOf(scope, name, at);
-  if (!values) throw new CallError(`${name} is not an integer field, it cannot be compared`, at);
+  if (!values) {
+    throw new CallError(`${name} is not an integer field, it cannot be compared`, at);
+  }
   return values;
 }
 
 function comparison(scope: Scope, name: string, argument: Argument, within?: ColumnSet): ColumnSet {
   const values = valuesOf(scope, name, argument.at);
   const condition = conditionOf(argument);
-  if (condition === 'not-null') return values.columns;
-  if ('from' in condition) return values.between(condition.from, condition.to, within);
+  if (condition === 'not-null') {
+    return values.columns;
+  }
+  if ('from' in condition) {
+    return values.between(condition.from, condition.to, within);
+  }
   return values.compare(condition.comparison, condition.value, within);
 }
 
 function countComparison(scope: Scope, name: string, argument: Argument): number {
   const values = valuesOf(scope, name, argument.at);
   const condition = conditionOf(argument);
-  if (condition === 'not-null') return values.columns.size;
-  if ('from' in condition) return values.countBetween(condition.from, condition.to);
+  if (condition === 'not-null') {
+    return values.columns.size;
+  }
+  if ('from' in condition) {
+    return values.countBetween(condition.from, condition.to);
+  }
   const { comparison: operator, value } = condition;
   switch (operator) {
     case '==':
@@ -251,11 +297,17 @@ type Condition = 'not-null' | { from: Int; to: Int } | { comparison: Comparison;
 function conditionOf({ operator, value, at }: Argument): Condition {
   if (operator === 'between' || operator === '><') {
     const [from, to, ...more] = Array.isArray(value) ? (value as readonly Value[]) : [];
-    if (!isInt(from) || !isInt(to) || more.length > 0) throw new CallError('>< needs a list of two integers', at);
+    if (!isInt(from) || !isInt(to) || more.length > 0) {
+      throw new CallError('>< needs a list of two integers', at);
+    }
     return { from, to };
   }
-  if (value === null && operator === '!=') return 'not-null';
-  if (!isInt(value)) throw new CallError('an integer field is compared with an integer', at);
+  if (value === null && operator === '!=') {
+    return 'not-null';
+  }
+  if (!isInt(value)) {
+    throw new CallError('an integer field is compared with an integer', at);
+  }
   return { comparison: operator as Comparison, value };
 }
 

@@ -41,14 +41,18 @@ export class Scanner {
 
   /** Takes this character, with the space after it, if it is the next one. */
   accept(character: string): boolean {
-    if (this.peek() !== character) return false;
+    if (this.peek() !== character) {
+      return false;
+    }
     this.at += 1;
     this.skipSpace();
     return true;
   }
 
   expect(character: string): void {
-    if (!this.accept(character)) throw this.unexpected(`"${character}"`);
+    if (!this.accept(character)) {
+      throw this.unexpected(`"${character}"`);
+    }
   }
 
   /** Letters, digits and what else numbers, names, times and words are made of; empty when there are none. */
@@ -58,7 +62,9 @@ export class Scanner {
 
   operator(): string {
     const found = this.take(this.match(operator));
-    if (found) this.skipSpace();
+    if (found) {
+      this.skipSpace();
+    }
     return found;
   }
 
@@ -91,7 +97,9 @@ export class Scanner {
       return String.fromCharCode(parseInt(code.slice(1), 16));
     }
     const character = escapes.get(this.peek());
-    if (character === undefined) throw parseError('unknown escape', this.text, this.at - 1);
+    if (character === undefined) {
+      throw parseError('unknown escape', this.text, this.at - 1);
+    }
     this.at += 1;
     return character;
   }

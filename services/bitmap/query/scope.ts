@@ -1,12 +1,12 @@
+import type { Index } from '../engine/catalog';
 import type { Write } from '../engine/change';
 import type { ColumnSet } from '../engine/column-set';
-import type { Index } from '../engine/catalog';
 import type { Field } from '../engine/field';
 import { frameIntNameOf, frameNameOf } from '../engine/frames';
 import type { Minutes } from '../engine/time-quantum';
 import type { Int } from '../int';
 import type { Threads } from '../threads/threads';
-import { isWord, textOf, type Argument, type Call, type Value } from './ast';
+import { type Argument, type Call, isWord, textOf, type Value } from './ast';
 import { CallError } from './errors';
 
 /** What a call is executed against. */
@@ -16,7 +16,7 @@ export interface Scope {
   /** The columns of the shards that reads are limited to; absent: all. */
   shards?: ColumnSet;
   now: () => Minutes;
-  /** Who may count what takes long; absent: everything is answered at once. */
+  /** Count what takes long; absent: the main thread does everything. */
   threads?: Threads;
 }
 
@@ -27,14 +27,20 @@ const trueRow = 1;
 /** @throws CallError when the index has no such field, or its data is damaged */
 export function fieldOf({ index }: Scope, name: string, at: number): Field {
   const field = index.fields.get(name);
-  if (!field) throw new CallError(missing(name), at);
-  if (field.damage) throw new CallError(`field ${name} is out of service: ${field.damage.reason}`, at);
+  if (!field) {
+    throw new CallError(missing(name), at);
+  }
+  if (field.damage) {
+    throw new CallError(`field ${name} is out of service: ${field.damage.reason}`, at);
+  }
   return field;
 }
 
 function missing(name: string): string {
   const frame = frameNameOf(name);
-  if (frame === undefined) return `field not found: ${name}`;
+  if (frame === undefined) {
+    return `field not found: ${name}`;
+  }
   const field = frameIntNameOf(name);
   return field === undefined ? `frame not found: ${frame}` : `field not found: ${field}`;
 }
@@ -45,44 +51,60 @@ const reserved = new Set(['from', 'to']);
 export function fieldArgument(call: Call): { name: string; argument: Argument } {
   const [first, second] = [...call.args].filter(([name]) => !reserved.has(name));
   const only = first ?? [...call.args][0];
-  if (!only) throw new CallError(`${call.name} needs a field`, call.at);
-  if (first && second) throw new CallError('too many arguments', second[1].at);
+  if (!only) {
+    throw new CallError(`${call.name} needs a field`, call.at);
+  }
+  if (first && second) {
+    throw new CallError('too many arguments', second[1].at);
+  }
   return { name: only[0], argument: only[1] };
 }
 
 /**
  * The row that a value names: an id, a text where rows have keys, true or false in a bool field.
  *
- * @returns undefined for a key that nobody has used yet
+ * @returns undefined for a key that was never used
  */
 export function rowNamed(field: Field, value: Value | undefined, at: number): Int | undefined {
   if (field.options.type === 'bool') {
-    if (typeof value !== 'boolean') throw new CallError(`rows of the bool field ${field.name} are true and false`, at);
+    if (typeof value !== 'boolean') {
+      throw new CallError(`rows of the bool field ${field.name} are true and false`, at);
+    }
     return value ? trueRow : falseRow;
   }
-  if (field.options.keys) return field.keys.id(keyText(value, `rows of the field ${field.name}`, at));
+  if (field.options.keys) {
+    return field.keys.id(keyText(value, `rows of the field ${field.name}`, at));
+  }
   return idNumber(value, `rows of the field ${field.name}`, at);
 }
 
 /** Like `rowNamed`, and gives a new key its id. */
 export function rowForWrite({ write }: Pick<Scope, 'write'>, field: Field, value: Value | undefined, at: number): Int {
   const known = rowNamed(field, value, at);
-  if (known !== undefined) return known;
+  if (known !== undefined) {
+    return known;
+  }
   const first = field.keys.size + 1;
   write({ kind: 'keys', target: field.number, first, keys: [textOf(value) ?? ''] });
   return first;
 }
 
-/** The column that a value names; undefined for a key that nobody has used yet. */
+/** The column that a value names; undefined for a key that was never used. */
 export function columnNamed({ index }: Scope, value: Value | undefined, at: number): Int | undefined {
-  if (!index.options.keys) return idNumber(value, 'columns', at);
-  if (isWord(value)) throw new CallError('the key of a column is a text in quotes', at);
+  if (!index.options.keys) {
+    return idNumber(value, 'columns', at);
+  }
+  if (isWord(value)) {
+    throw new CallError('the key of a column is a text in quotes', at);
+  }
   return index.keys.id(keyText(value, 'columns', at));
 }
 
 export function columnForWrite(scope: Scope, value: Value | undefined, at: number): Int {
   const known = columnNamed(scope, value, at);
-  if (known !== undefined) return known;
+  if (known !== undefined) {
+    return known;
+  }
   const first = scope.index.keys.size + 1;
   scope.write({ kind: 'keys', target: scope.index.number, first, keys: [textOf(value) ?? ''] });
   return first;
@@ -90,8 +112,12 @@ export function columnForWrite(scope: Scope, value: Value | undefined, at: numbe
 
 function keyText(value: Value | undefined, what: string, at: number): string {
   const text = textOf(value);
-  if (text === undefined) throw new CallError(`${what} are named by texts`, at);
-  if (text === '') throw new CallError('a key cannot be empty', at);
+  if (text === undefined) {
+    throw new CallError(`${what} are named by texts`, at);
+  }
+  if (text === '') {
+    throw new CallError('a key cannot be empty', at);
+  }
   return text;
 }
 
@@ -105,7 +131,9 @@ function idNumber(value: Value | undefined, what: string, at: number): Int {
 /** An argument that is a count; undefined when it is absent. */
 export function countArgument(call: Call, name: string): number | undefined {
   const argument = call.args.get(name);
-  if (!argument) return undefined;
+  if (!argument) {
+    return undefined;
+  }
   const { value, operator, at } = argument;
   if (operator !== '=' || typeof value !== 'number' || value < 0) {
     throw new CallError(`${name} must be a number that is not negative`, at);

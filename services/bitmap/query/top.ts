@@ -1,11 +1,11 @@
+import { type AttributeValue, isFraction } from '../engine/attributes';
 import type { ColumnSet } from '../engine/column-set';
 import type { Field } from '../engine/field';
 import { byCount, type RankedRow } from '../engine/row-ranks';
-import { isFraction, type AttributeValue } from '../engine/attributes';
-import { isInt, type Int } from '../int';
-import { costOfSet, costOfShared, extentOf, mostCostOfShared } from '../threads/cost';
+import { type Int, isInt } from '../int';
+import { costOfSet, costOfShared, extentOf, maxCostOfShared } from '../threads/cost';
 import type { SetPlan } from '../threads/set-plan';
-import { isWord, textOf, type Call, type Value } from './ast';
+import { type Call, isWord, textOf, type Value } from './ast';
 import { CallError } from './errors';
 import type { Pair, Result } from './result';
 import { filterOf } from './rows';
@@ -18,11 +18,17 @@ import { countArgument, fieldOf, rowKey, type Scope } from './scope';
 export function top(scope: Scope, call: Call): Result | Promise<Result> {
   const [named] = call.positional;
   const name = textOf(named?.value);
-  if (!name || !isWord(named?.value)) throw new CallError('TopN needs a field', call.at);
+  if (!name || !isWord(named?.value)) {
+    throw new CallError('TopN needs a field', call.at);
+  }
   const field = fieldOf(scope, name, call.at);
-  if (!field.ranks) throw new CallError(`TopN is not for ${field.options.type} fields`, call.at);
+  if (!field.ranks) {
+    throw new CallError(`TopN is not for ${field.options.type} fields`, call.at);
+  }
   const [filter, second] = call.children;
-  if (second) throw new CallError('TopN takes only one row', second.at);
+  if (second) {
+    throw new CallError('TopN takes only one row', second.at);
+  }
 
   const limit = countArgument(call, 'n') ?? 0;
   const ids = rowIds(call);
@@ -30,11 +36,13 @@ export function top(scope: Scope, call: Call): Result | Promise<Result> {
   const wanted = candidates.filter(attributeFilter(field, call));
   const least = Math.max(countArgument(call, 'threshold') ?? 1, 1);
   const similarity = similarityThreshold(call);
-  // Rows that are asked for by id are all answered.
+  // Rows that are asked for by id are all returned.
   const most = ids || limit === 0 ? Infinity : limit;
 
   const within = filterOf(scope, filter);
-  if (!within) return pairs(field, wanted.filter(({ count }) => count >= least).slice(0, most));
+  if (!within) {
+    return pairs(field, wanted.filter(({ count }) => count >= least).slice(0, most));
+  }
   const search: Search = { field, candidates: wanted, least, most, similarity: filter && similarity };
   const elsewhere = searchElsewhere(scope, search, within.plan);
   return elsewhere ? elsewhere.then((rows) => pairs(field, rows)) : pairs(field, searchHere(search, within.columns()));
@@ -44,11 +52,11 @@ interface Search {
   field: Field;
   /** With most columns first. */
   candidates: readonly RankedRow[];
-  /** Columns in common that a row must have to be answered. */
+  /** Columns in common that a row must have to be returned. */
   least: number;
-  /** How many rows are answered. */
+  /** How many rows are returned. */
   most: number;
-  /** Answers the rows that are more similar than so many percent instead. */
+  /** Returns the rows that are more similar than so many percent instead. */
   similarity: number | undefined;
 }
 
@@ -75,7 +83,9 @@ function searchHere(search: Search, columns: ColumnSet): RankedRow[] {
   }
   const best = new Best(search);
   for (const { row, count: total } of candidates) {
-    if (best.isOver(Math.min(size, total))) break;
+    if (best.isOver(Math.min(size, total))) {
+      break;
+    }
     best.offer(row, countShared(row, field.row(row)));
   }
   return best.end();
@@ -95,12 +105,19 @@ function searchElsewhere(
 ): Promise<RankedRow[]> | undefined {
   const { field, candidates, similarity } = search;
   const extent = threads && extentOf(filter);
-  if (!extent || !threads.isHeavy(mostCostOfShared(extent, candidates.length) + costOfSet(filter))) return undefined;
+  if (!extent || !threads.isHeavy(maxCostOfShared(extent, candidates.length) + costOfSet(filter))) {
+    return undefined;
+  }
   const recollection = 'leaf' in filter ? field.overlaps.recall(filter.leaf) : undefined;
   let costMs = costOfSet(filter);
-  for (const { row, count } of candidates)
-    if (recollection?.of(row, field.row(row)) === undefined) costMs += costOfShared(extent, count);
-  if (!threads.isHeavy(costMs)) return undefined;
+  for (const { row, count } of candidates) {
+    if (recollection?.of(row, field.row(row)) === undefined) {
+      costMs += costOfShared(extent, count);
+    }
+  }
+  if (!threads.isHeavy(costMs)) {
+    return undefined;
+  }
   const rows = candidates.map(({ row, count }) => {
     const own = field.row(row);
     return { row, count, own, version: own.version, size: own.size, shared: recollection?.of(row, own) };
@@ -129,8 +146,12 @@ function searchElsewhere(
     }
     const best = new Best(search);
     for (const one of rows) {
-      if (best.isOver(Math.min(size, one.count))) break;
-      if (one.shared === undefined) await countMore(Math.max(firstRows, counted));
+      if (best.isOver(Math.min(size, one.count))) {
+        break;
+      }
+      if (one.shared === undefined) {
+        await countMore(Math.max(firstRows, counted));
+      }
       best.offer(one.row, one.shared ?? 0);
     }
     return best.end();
@@ -139,7 +160,7 @@ function searchElsewhere(
 
 /**
  * Collects the rows with most columns in common. The candidates come with most columns first, so that the search is over
- * as soon as the next one has fewer than the last that would be answered has in common.
+ * as soon as the next one has fewer than the last that would be returned has in common.
  */
 class Best {
   private readonly rows: RankedRow[] = [];
@@ -157,10 +178,14 @@ class Best {
   }
 
   offer(row: Int, count: number): void {
-    if (count < this.bar) return;
+    if (count < this.bar) {
+      return;
+    }
     const { rows, most } = this;
     rows.push({ row, count });
-    if (rows.length === most || rows.length >= 2 * most) this.keepBest();
+    if (rows.length === most || rows.length >= 2 * most) {
+      this.keepBest();
+    }
   }
 
   end(): RankedRow[] {
@@ -172,7 +197,9 @@ class Best {
   private keepBest(): void {
     const { rows, most } = this;
     rows.sort(byCount);
-    if (rows.length < most) return;
+    if (rows.length < most) {
+      return;
+    }
     rows.length = Math.min(rows.length, most);
     this.bar = Math.max(this.bar, rows.at(-1)?.count ?? 0);
   }
@@ -198,15 +225,21 @@ function similarRows(
 
 function similarityThreshold(call: Call): number | undefined {
   const percent = countArgument(call, 'tanimotoThreshold');
-  if (percent !== undefined && percent > 100) throw new CallError('tanimotoThreshold is from 1 to 100', call.at);
+  if (percent !== undefined && percent > 100) {
+    throw new CallError('tanimotoThreshold is from 1 to 100', call.at);
+  }
   return percent === 0 ? undefined : percent;
 }
 
 function rowIds(call: Call): readonly Int[] | undefined {
   const ids = call.args.get('ids');
-  if (!ids) return undefined;
+  if (!ids) {
+    return undefined;
+  }
   const list = Array.isArray(ids.value) ? (ids.value as readonly Value[]) : undefined;
-  if (!list?.every((id): id is Int => isInt(id) && id >= 0)) throw new CallError('ids must be a list of rows', ids.at);
+  if (!list?.every((id): id is Int => isInt(id) && id >= 0)) {
+    throw new CallError('ids must be a list of rows', ids.at);
+  }
   return list.length > 0 ? list : undefined;
 }
 
@@ -214,10 +247,16 @@ function rowIds(call: Call): readonly Int[] | undefined {
 function attributeFilter(field: Field, call: Call): (candidate: RankedRow) => boolean {
   const name = textOf(call.args.get('attrName')?.value);
   const values = call.args.get('attrValues');
-  if (name === undefined || !values) return () => true;
-  if (!Array.isArray(values.value)) throw new CallError('attrValues must be a list', values.at);
+  if (name === undefined || !values) {
+    return () => true;
+  }
+  if (!Array.isArray(values.value)) {
+    throw new CallError('attrValues must be a list', values.at);
+  }
   const wanted = new Set((values.value as readonly Value[]).map(comparable));
-  if (wanted.size === 0) return () => true;
+  if (wanted.size === 0) {
+    return () => true;
+  }
   return ({ row }) => {
     const value = field.attributes.value(row, name);
     return value !== undefined && wanted.has(comparable(value));

@@ -1,11 +1,11 @@
 import type { AttributePatch, AttributeValue } from '../engine/attributes';
 import { isFraction } from '../engine/attributes';
-import type { Field } from '../engine/field';
-import { standardView, viewsAt, type Minutes } from '../engine/time-quantum';
-import { isInt, type Int } from '../int';
-import { isWord, textOf, type Argument, type Call, type Value } from './ast';
-import { CallError } from './errors';
 import { noColumns } from '../engine/column-set';
+import type { Field } from '../engine/field';
+import { type Minutes, standardView, viewsAt } from '../engine/time-quantum';
+import { type Int, isInt } from '../int';
+import { type Argument, type Call, isWord, textOf, type Value } from './ast';
+import { CallError } from './errors';
 import type { Result } from './result';
 import { evaluateRow, onlyChild, timeOf } from './rows';
 import { columnForWrite, columnNamed, fieldArgument, fieldOf, rowForWrite, rowNamed, type Scope } from './scope';
@@ -26,20 +26,26 @@ export const writeCalls: Record<string, WriteCall> = {
 const changed = (is: boolean): Result => ({ kind: 'changed', changed: is });
 
 function markExisting({ index, write }: Scope, column: Int): void {
-  if (!index.options.trackExistence) return;
+  if (!index.options.trackExistence) {
+    return;
+  }
   write({ kind: 'bit', target: index.number, view: standardView, row: 0, column, present: true });
 }
 
 function firstPositional(call: Call, what: string): { value: Value; at: number } {
   const [first] = call.positional;
-  if (!first) throw new CallError(`${call.name} needs ${what}`, call.at);
+  if (!first) {
+    throw new CallError(`${call.name} needs ${what}`, call.at);
+  }
   return first;
 }
 
 function set(scope: Scope, call: Call): boolean {
   const given = firstPositional(call, 'a column');
   const { name, argument } = fieldArgument(call);
-  if (argument.operator !== '=') throw new CallError(`${call.name} takes field=row`, argument.at);
+  if (argument.operator !== '=') {
+    throw new CallError(`${call.name} takes field=row`, argument.at);
+  }
   const field = fieldOf(scope, name, argument.at);
   const time = timeOf(call.positional[1], call.at);
   // Everything is checked before the first change.
@@ -47,18 +53,24 @@ function set(scope: Scope, call: Call): boolean {
   rowOrValueIsNameable(field, argument);
   const column = columnForWrite(scope, given.value, given.at);
   markExisting(scope, column);
-  if (value !== undefined) return scope.write({ kind: 'value', target: field.number, column, value });
+  if (value !== undefined) {
+    return scope.write({ kind: 'value', target: field.number, column, value });
+  }
   return setBit(scope, field, rowForWrite(scope, field, argument.value, argument.at), column, time);
 }
 
 function rowOrValueIsNameable(field: Field, { value, at }: Argument): void {
-  if (!field.values) rowNamed(field, value, at);
+  if (!field.values) {
+    rowNamed(field, value, at);
+  }
 }
 
 /** Sets one bit in every view it belongs to; whether any was new. */
 function setBit(scope: Scope, field: Field, row: Int, column: Int, time: Minutes | undefined): boolean {
   const { options, number: target } = field;
-  if (options.type === 'mutex' || options.type === 'bool') clearOtherRows(scope, field, row, column);
+  if (options.type === 'mutex' || options.type === 'bool') {
+    clearOtherRows(scope, field, row, column);
+  }
   const standard = options.noStandardView ? [] : [standardView];
   const timed = time === undefined ? [] : viewsAt(time, options.timeQuantum ?? '');
   let isNew = false;
@@ -79,7 +91,9 @@ function clearOtherRows({ write }: Scope, { number: target, views }: Field, kept
 
 /** @throws CallError for what is no integer, or out of the field's bounds */
 function checkedValue({ name, options }: Field, value: Value, at: number): Int {
-  if (!isInt(value)) throw new CallError(`${name} is an integer field and takes an integer`, at);
+  if (!isInt(value)) {
+    throw new CallError(`${name} is an integer field and takes an integer`, at);
+  }
   const isFrame = name.includes('/');
   if (options.min !== undefined && value < options.min) {
     throw new CallError(isFrame ? 'field value too low' : 'bsigroup value too low', at);
@@ -95,13 +109,19 @@ function clear(scope: Scope, call: Call): boolean {
   const { name, argument } = fieldArgument(call);
   const field = fieldOf(scope, name, argument.at);
   const column = columnNamed(scope, given.value, given.at);
-  if (field.values) return false;
+  if (field.values) {
+    return false;
+  }
   const row = rowNamed(field, argument.value, argument.at);
-  if (column === undefined || row === undefined) return false;
+  if (column === undefined || row === undefined) {
+    return false;
+  }
   let cleared = false;
   for (const view of field.views.keys()) {
     const did = scope.write({ kind: 'bit', target: field.number, view, row, column, present: false });
-    if (view === standardView) cleared = did;
+    if (view === standardView) {
+      cleared = did;
+    }
   }
   return cleared;
 }
@@ -109,9 +129,13 @@ function clear(scope: Scope, call: Call): boolean {
 function clearRow(scope: Scope, call: Call): boolean {
   const { name, argument } = fieldArgument(call);
   const field = fieldOf(scope, name, argument.at);
-  if (field.values) throw new CallError('ClearRow is not for integer fields', argument.at);
+  if (field.values) {
+    throw new CallError('ClearRow is not for integer fields', argument.at);
+  }
   const row = rowNamed(field, argument.value, argument.at);
-  if (row === undefined) return false;
+  if (row === undefined) {
+    return false;
+  }
   let cleared = false;
   for (const view of field.views.keys()) {
     const emptied = { kind: 'columns', target: field.number, view, row, columns: noColumns, mode: 'replace' } as const;
@@ -123,7 +147,9 @@ function clearRow(scope: Scope, call: Call): boolean {
 function store(scope: Scope, call: Call): boolean {
   const { name, argument } = fieldArgument(call);
   const field = fieldOf(scope, name, argument.at);
-  if (field.options.type !== 'set') throw new CallError('Store is for set fields only', argument.at);
+  if (field.options.type !== 'set') {
+    throw new CallError('Store is for set fields only', argument.at);
+  }
   rowNamed(field, argument.value, argument.at);
   const columns = evaluateRow(scope, onlyChild(call)).clone();
   const row = rowForWrite(scope, field, argument.value, argument.at);
@@ -134,13 +160,21 @@ function store(scope: Scope, call: Call): boolean {
 /** The attributes of a call: all its named arguments. */
 function patchOf(call: Call): AttributePatch {
   const entries = [...call.args].map(([name, { operator, value, at }]): [string, AttributeValue | null] => {
-    if (operator !== '=') throw new CallError(`an attribute is set with =`, at);
-    if (value === null || typeof value === 'boolean' || isInt(value) || isFraction(value)) return [name, value];
+    if (operator !== '=') {
+      throw new CallError(`an attribute is set with =`, at);
+    }
+    if (value === null || typeof value === 'boolean' || isInt(value) || isFraction(value)) {
+      return [name, value];
+    }
     const text = textOf(value);
-    if (text === undefined) throw new CallError('an attribute is a text, a number, true, false or null', at);
+    if (text === undefined) {
+      throw new CallError('an attribute is a text, a number, true, false or null', at);
+    }
     return [name, text];
   });
-  if (entries.length === 0) throw new CallError(`${call.name} needs at least one attribute`, call.at);
+  if (entries.length === 0) {
+    throw new CallError(`${call.name} needs at least one attribute`, call.at);
+  }
   return Object.fromEntries(entries);
 }
 
@@ -172,9 +206,13 @@ function setFieldValues(scope: Scope, call: Call): Result {
     const field = fieldOf(scope, name, at);
     return { target: field.number, value: checkedValue(field, value, at) };
   });
-  if (values.length === 0) throw new CallError('SetFieldValue needs at least one field', call.at);
+  if (values.length === 0) {
+    throw new CallError('SetFieldValue needs at least one field', call.at);
+  }
   const column = columnForWrite(scope, given.value, given.at);
   markExisting(scope, column);
-  for (const { target, value } of values) scope.write({ kind: 'value', target, column, value });
+  for (const { target, value } of values) {
+    scope.write({ kind: 'value', target, column, value });
+  }
   return { kind: 'nothing' };
 }

@@ -1,4 +1,4 @@
-import { toInt, type Int } from '../int';
+import { type Int, toInt } from '../int';
 
 /** Bytes that end before what they should hold, or hold something else. */
 export class DamagedBytesError extends Error {
@@ -33,8 +33,9 @@ export class ByteWriter {
 
   i64(value: Int): void {
     const at = this.room(8);
-    if (typeof value === 'bigint') this.buffer.writeBigInt64LE(value, at);
-    else {
+    if (typeof value === 'bigint') {
+      this.buffer.writeBigInt64LE(value, at);
+    } else {
       const high = Math.floor(value / 2 ** 32);
       this.buffer.writeUInt32LE(value - high * 2 ** 32, at);
       this.buffer.writeInt32LE(high, at + 4);
@@ -72,7 +73,9 @@ export class ByteReader {
 
   private take(size: number): number {
     const at = this.at;
-    if (at + size > this.buffer.length) throw new DamagedBytesError('a record ends too early');
+    if (at + size > this.buffer.length) {
+      throw new DamagedBytesError('a record ends too early');
+    }
     this.at += size;
     return at;
   }

@@ -1,11 +1,11 @@
+import { exactJson, parseExactJson } from '../../../platform/json/exact';
 import type { AttributePatch } from '../engine/attributes';
 import type { Change } from '../engine/change';
 import type { ColumnList } from '../engine/column-list';
 import { ColumnSet } from '../engine/column-set';
 import type { FieldOptions, IndexOptions } from '../engine/options';
-import { exactJson, parseExactJson } from '../../../platform/json/exact';
 import type { Int } from '../int';
-import { ByteReader, DamagedBytesError, type ByteWriter } from './bytes';
+import { ByteReader, type ByteWriter, DamagedBytesError } from './bytes';
 
 /** The first byte of a change, by kind. Never given another meaning: logs of older versions are read. */
 const codes = {
@@ -35,7 +35,9 @@ function writeColumns(to: ByteWriter, columns: ColumnSet): void {
 
 function readColumns(from: ByteReader): ColumnSet {
   const columns = new ColumnSet();
-  for (let pages = from.u32(); pages > 0; pages -= 1) columns.load(from.u32(), from.bytes());
+  for (let pages = from.u32(); pages > 0; pages -= 1) {
+    columns.load(from.u32(), from.bytes());
+  }
   return columns;
 }
 
@@ -96,8 +98,12 @@ export function writeChange(to: ByteWriter, change: Change): void {
       return to.i64(change.value);
     case 'values':
       to.u32(change.columns.length);
-      for (const column of change.columns) to.i64(column);
-      for (const value of change.values) to.i64(value);
+      for (const column of change.columns) {
+        to.i64(column);
+      }
+      for (const value of change.values) {
+        to.i64(value);
+      }
       return;
     case 'values-removed':
       return writeColumns(to, change.columns);
@@ -142,7 +148,9 @@ export function readChange(from: ByteReader): Change {
       const view = from.text();
       const row = from.i64();
       const mode = modes[from.u8()];
-      if (!mode) throw new DamagedBytesError('unknown mode');
+      if (!mode) {
+        throw new DamagedBytesError('unknown mode');
+      }
       return { kind: 'columns', target, view, row, mode, columns: readColumns(from) };
     }
     case codes.listed:
@@ -164,5 +172,7 @@ export function readChange(from: ByteReader): Change {
 /** Reads changes to the end. */
 export function* readChanges(bytes: Buffer): Generator<Change> {
   const from = new ByteReader(bytes);
-  while (!from.isAtEnd) yield readChange(from);
+  while (!from.isAtEnd) {
+    yield readChange(from);
+  }
 }

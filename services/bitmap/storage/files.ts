@@ -13,7 +13,7 @@ export async function syncDirectory(directory: string): Promise<void> {
 
 const asideName = (name: string): string => `${new Date().toISOString().replace(/[:.]/g, '-')}-${name}`;
 
-/** Moves a damaged file out of the way, to where a person can look at it; answers its new path. */
+/** Moves a damaged file out of the way, to where an operator can inspect it; returns its new path. */
 export async function quarantine(directory: string, name: string): Promise<string> {
   const folder = join(directory, 'quarantine');
   await mkdir(folder, { recursive: true });
@@ -22,7 +22,7 @@ export async function quarantine(directory: string, name: string): Promise<strin
   return path;
 }
 
-/** Keeps damaged bytes of a file that itself stays. */
+/** Stores damaged bytes of a file that itself stays. */
 export async function quarantineBytes(directory: string, name: string, bytes: Buffer): Promise<string> {
   const folder = join(directory, 'quarantine');
   await mkdir(folder, { recursive: true });

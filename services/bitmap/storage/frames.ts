@@ -19,9 +19,13 @@ export function frameHeader(body: Uint8Array): Buffer {
 
 /** The body of the frame at `at`, or undefined when there is no whole, undamaged one. */
 export function frameAt(bytes: Buffer, at: number): Buffer | undefined {
-  if (at + headerSize > bytes.length || bytes.readUInt32LE(at) !== mark) return undefined;
+  if (at + headerSize > bytes.length || bytes.readUInt32LE(at) !== mark) {
+    return undefined;
+  }
   const end = at + headerSize + bytes.readUInt32LE(at + 4);
-  if (end > bytes.length) return undefined;
+  if (end > bytes.length) {
+    return undefined;
+  }
   const body = bytes.subarray(at + headerSize, end);
   return crc32(body) === bytes.readUInt32LE(at + 8) ? body : undefined;
 }
@@ -29,7 +33,9 @@ export function frameAt(bytes: Buffer, at: number): Buffer | undefined {
 /** Where the next whole frame begins, from `at` on. */
 export function nextFrame(bytes: Buffer, at: number): number | undefined {
   for (let found = bytes.indexOf(markBytes, at); found >= 0; found = bytes.indexOf(markBytes, found + 1)) {
-    if (frameAt(bytes, found)) return found;
+    if (frameAt(bytes, found)) {
+      return found;
+    }
   }
   return undefined;
 }

@@ -1,9 +1,9 @@
 import { constants } from 'node:fs';
-import { open, readdir, readFile, truncate, unlink, type FileHandle } from 'node:fs/promises';
+import { type FileHandle, open, readdir, readFile, truncate, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as turnEnd } from 'node:timers/promises';
-import { frameAt, frameHeader, headerSize, nextFrame } from './frames';
 import { syncDirectory } from './files';
+import { frameAt, frameHeader, headerSize, nextFrame } from './frames';
 
 const nameOf = (segment: number): string => `log-${String(segment).padStart(10, '0')}`;
 const segmentOf = (name: string): number | undefined => {
@@ -114,7 +114,9 @@ export class Log {
 
   /** Adds a frame; it is on disk when the promise resolves, and with it everything added before. */
   append(body: Buffer): Promise<void> {
-    if (this.failure) return Promise.reject(this.failure);
+    if (this.failure) {
+      return Promise.reject(this.failure);
+    }
     this.pending.push(frameHeader(body), body);
     return new Promise((resolve, reject) => {
       this.waiters.push({ resolve, reject });
@@ -131,11 +133,17 @@ export class Log {
       try {
         const { bytesWritten } = await this.file.writev(pending);
         const wanted = pending.reduce((total, { length }) => total + length, 0);
-        if (bytesWritten !== wanted) throw new Error(`only ${bytesWritten} of ${wanted} bytes could be written`);
-        if (!writesThrough) await this.file.datasync();
+        if (bytesWritten !== wanted) {
+          throw new Error(`only ${bytesWritten} of ${wanted} bytes could be written`);
+        }
+        if (!writesThrough) {
+          await this.file.datasync();
+        }
         this.size += wanted;
         this.writes += 1;
-        for (const waiter of waiters) waiter.resolve();
+        for (const waiter of waiters) {
+          waiter.resolve();
+        }
       } catch (error) {
         this.fail(error as Error, [...waiters, ...this.waiters]);
         return;
@@ -147,7 +155,9 @@ export class Log {
   /** What is in memory is ahead of the disk now, for good: nothing may be written any more. */
   private fail(error: Error, waiters: Waiter[]): void {
     this.failure = error;
-    for (const waiter of waiters) waiter.reject(error);
+    for (const waiter of waiters) {
+      waiter.reject(error);
+    }
     this.writing = undefined;
     this.pending = [];
     this.waiters = [];
@@ -156,11 +166,15 @@ export class Log {
 
   /** Everything added so far is on disk. */
   async settled(): Promise<void> {
-    while (this.writing) await this.writing;
-    if (this.failure) throw this.failure;
+    while (this.writing) {
+      await this.writing;
+    }
+    if (this.failure) {
+      throw this.failure;
+    }
   }
 
-  /** Continues in a new segment, and answers the number of the last one that is complete. */
+  /** Continues in a new segment, and returns the number of the last one that is complete. */
   async rotate(): Promise<number> {
     await this.settled();
     const next = await openSegment(this.directory, this.segment + 1);
@@ -179,13 +193,17 @@ export class Log {
   /** Removes segments up to this one. */
   async removeThrough(last: number): Promise<void> {
     for (const segment of await logSegments(this.directory)) {
-      if (segment <= last) await unlink(join(this.directory, nameOf(segment)));
+      if (segment <= last) {
+        await unlink(join(this.directory, nameOf(segment)));
+      }
     }
   }
 
   /** Waits for what is being written, and closes. */
   async close(): Promise<void> {
-    while (this.writing) await this.writing;
+    while (this.writing) {
+      await this.writing;
+    }
     await this.file.close();
   }
 }

@@ -1,26 +1,26 @@
-import { open, rename, type FileHandle } from 'node:fs/promises';
+import { type FileHandle, open, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
+import { exactJson, parseExactJson } from '../../../platform/json/exact';
+import type { AttributePatch } from '../engine/attributes';
 import type { Catalog, Index } from '../engine/catalog';
 import type { ColumnSet } from '../engine/column-set';
 import { Field } from '../engine/field';
-import { exactJson, parseExactJson } from '../../../platform/json/exact';
 import type { FieldOptions, IndexOptions } from '../engine/options';
-import type { AttributePatch } from '../engine/attributes';
 import { ByteReader, ByteWriter, DamagedBytesError } from './bytes';
 import { frameHeader, headerSize } from './frames';
 
 /**
- * A snapshot file holds one index or field: a frame that says what it is, frames with its data, and a last one that says
+ * A snapshot file holds one index or field: a frame that describes it, frames with its data, and a last one that states
  * how many there were. Bitmaps are in the portable roaring format.
  *
- * It is written while changes go on. What changes meanwhile may be in it or not: the log, from before the snapshot was
+ * It is written during changes. What changes meanwhile may be in it or not: the log, from before the snapshot was
  * begun, is applied on top and comes to the same end either way.
  */
 const codes = { head: 1, row: 2, slice: 3, attributes: 4, keys: 5, end: 6 } as const;
 
-/** What a snapshot says about what it holds. */
+/** A snapshot's description of its content. */
 interface Head {
   kind: 'index' | 'field';
   number: number;
@@ -93,7 +93,9 @@ function* rowFrames(writer: ByteWriter, view: string, row: number | bigint, colu
 
 function* fieldFrames(writer: ByteWriter, field: Field): Generator<Buffer> {
   for (const [name, view] of [...field.views]) {
-    for (const row of view.sortedRows()) yield* rowFrames(writer, name, row, view.row(row));
+    for (const row of view.sortedRows()) {
+      yield* rowFrames(writer, name, row, view.row(row));
+    }
   }
   for (const [slice, columns] of slicesOf(field).entries()) {
     columns.compact();
@@ -108,7 +110,7 @@ function* fieldFrames(writer: ByteWriter, field: Field): Generator<Buffer> {
 }
 
 /**
- * Writes the snapshot of an index (without its fields) or a field, in place of the one before.
+ * Writes the snapshot of an index (without its fields) or a field, instead of the one before.
  *
  * @param logged resolves when every change so far is in the log on disk: a snapshot must not know of one that the log may lose
  */
@@ -134,7 +136,9 @@ export async function writeSnapshot(
       pending.push(frameHeader(body), body);
       pendingSize += headerSize + body.length;
       frames += 1;
-      if (pendingSize >= writeSize) await flush();
+      if (pendingSize >= writeSize) {
+        await flush();
+      }
     }
     const end = new ByteWriter();
     end.u8(codes.end);
@@ -152,7 +156,7 @@ export async function writeSnapshot(
 }
 
 export interface SnapshotReading {
-  /** What was read, as far as the file told what it is. */
+  /** What was read, as far as the file describes it. */
   thing?: Index | Field;
   /** Absent when the file is whole. */
   problem?: string;
@@ -171,18 +175,28 @@ export async function readSnapshot(directory: string, name: string, catalog: Cat
       const from = new ByteReader(body);
       const code = from.u8();
       if (!thing) {
-        if (code !== codes.head) throw new DamagedBytesError('it does not begin with what it is');
+        if (code !== codes.head) {
+          throw new DamagedBytesError('it does not begin with what it is');
+        }
         thing = readHead(from, catalog);
       } else if (code === codes.end) {
-        if (from.u32() !== frames) throw new DamagedBytesError('parts of it are missing');
-        if (thing instanceof Field) thing.values?.recount();
+        if (from.u32() !== frames) {
+          throw new DamagedBytesError('parts of it are missing');
+        }
+        if (thing instanceof Field) {
+          thing.values?.recount();
+        }
         return { thing, size };
-      } else readData(code, from, thing);
+      } else {
+        readData(code, from, thing);
+      }
       frames += 1;
     }
     throw new DamagedBytesError('its end is missing');
   } catch (error) {
-    if (!(error instanceof DamagedBytesError)) throw error;
+    if (!(error instanceof DamagedBytesError)) {
+      throw error;
+    }
     return { thing, problem: error.message, size };
   } finally {
     await file.close();
@@ -194,32 +208,50 @@ async function* bodiesOf(file: FileHandle): AsyncGenerator<Buffer> {
   const { size } = await file.stat();
   for (;;) {
     const { bytesRead } = await file.read(header, 0, headerSize, null);
-    if (bytesRead === 0) return;
+    if (bytesRead === 0) {
+      return;
+    }
     const length = header.readUInt32LE(4);
-    if (bytesRead < headerSize || length > size) throw new DamagedBytesError('a part of it has no header');
+    if (bytesRead < headerSize || length > size) {
+      throw new DamagedBytesError('a part of it has no header');
+    }
     const body = Buffer.allocUnsafe(length);
     const read = await file.read(body, 0, length, null);
-    if (read.bytesRead < length) throw new DamagedBytesError('it ends too early');
-    if (crc32(body) !== header.readUInt32LE(8)) throw new DamagedBytesError('a checksum is wrong');
+    if (read.bytesRead < length) {
+      throw new DamagedBytesError('it ends too early');
+    }
+    if (crc32(body) !== header.readUInt32LE(8)) {
+      throw new DamagedBytesError('a checksum is wrong');
+    }
     yield body;
   }
 }
 
 function readHead(from: ByteReader, catalog: Catalog): Index | Field {
   const { kind, number: target, index, name, options, damage } = parseExactJson(from.text()) as Head;
-  if (kind === 'index') catalog.apply({ kind, target, name, options: options as IndexOptions });
-  else catalog.apply({ kind, target, index, name, options: options as FieldOptions });
+  if (kind === 'index') {
+    catalog.apply({ kind, target, name, options: options as IndexOptions });
+  } else {
+    catalog.apply({ kind, target, index, name, options: options as FieldOptions });
+  }
   const thing = catalog.find(target);
-  if (!thing) throw new DamagedBytesError(`the index of the field ${name} is missing`);
-  if (damage !== undefined) thing.damage = { reason: damage };
+  if (!thing) {
+    throw new DamagedBytesError(`the index of the field ${name} is missing`);
+  }
+  if (damage !== undefined) {
+    thing.damage = { reason: damage };
+  }
   return thing;
 }
 
 function readData(code: number, from: ByteReader, thing: Index | Field): void {
   if (code === codes.row) {
     const [view, row, page] = [from.text(), from.i64(), from.u32()];
-    if (thing instanceof Field) thing.loadRow(view, row, page, from.bytes());
-    else thing.existing.load(page, from.bytes());
+    if (thing instanceof Field) {
+      thing.loadRow(view, row, page, from.bytes());
+    } else {
+      thing.existing.load(page, from.bytes());
+    }
   } else if (code === codes.slice && thing instanceof Field) {
     const slice = from.u32();
     thing.values?.grow(slice - 1);
@@ -230,5 +262,7 @@ function readData(code: number, from: ByteReader, thing: Index | Field): void {
     }
   } else if (code === codes.keys) {
     thing.keys.load(from.u32(), JSON.parse(from.text()) as string[]);
-  } else throw new DamagedBytesError(`it has a part of unknown kind ${code}`);
+  } else {
+    throw new DamagedBytesError(`it has a part of unknown kind ${code}`);
+  }
 }

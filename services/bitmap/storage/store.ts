@@ -6,7 +6,7 @@ import type { Change } from '../engine/change';
 import { ByteWriter, DamagedBytesError } from './bytes';
 import { readChanges, writeChange } from './change-bytes';
 import { quarantine, quarantineBytes, syncDirectory } from './files';
-import { Log, logSegments, readSegment, type Finding } from './log';
+import { type Finding, Log, logSegments, readSegment } from './log';
 import { isSnapshotName, readSnapshot, snapshotName, writeSnapshot } from './snapshot';
 
 export interface StoreOptions {
@@ -22,7 +22,7 @@ export interface StoreOptions {
 const defaultCheckpointBytes = 64 * 1_048_576;
 
 /**
- * The catalog with its files: a log of changes that makes each write durable before it is answered, and a snapshot for
+ * The catalog with its files: a log of changes that makes each write durable before it is acknowledged, and a snapshot for
  * each index and field that lets the log stay short.
  */
 export class Store {
@@ -76,37 +76,45 @@ export class Store {
    * when it is on disk; at once when nothing was written.
    */
   async commit(): Promise<void> {
-    if (this.writer.size === 0 || !this.log) return;
+    if (this.writer.size === 0 || !this.log) {
+      return;
+    }
     await this.log.append(this.writer.take());
     const { checkpointBytes = defaultCheckpointBytes } = this.options;
-    if (this.log.size > Math.max(checkpointBytes, this.snapshotBytes / 2)) void this.checkpoint();
+    if (this.log.size > Math.max(checkpointBytes, this.snapshotBytes / 2)) {
+      void this.checkpoint();
+    }
   }
 
   /** Writes snapshots of what has changed, and drops the log they replace. One at a time. */
   checkpoint(): Promise<void> {
     this.checkpointing ??= this.writeSnapshots()
-      .catch((error: unknown) =>
-        this.options.logger.error({ err: error }, 'snapshots could not be written; the log is kept'),
-      )
+      .catch((error: unknown) => this.options.logger.error({ err: error }, 'snapshot write failed; log retained'))
       .finally(() => (this.checkpointing = undefined));
     return this.checkpointing;
   }
 
   private async writeSnapshots(): Promise<void> {
     const { log } = this;
-    if (!log) return;
+    if (!log) {
+      return;
+    }
     const { directory } = this.options;
     const complete = await log.rotate();
-    // Not before: whatever changed until the log went on in a new segment is in one that is removed below.
+    // Not before: whatever changed until the log continued in a new segment is in one that is removed below.
     const changed = [...this.dirty];
     this.dirty.clear();
     try {
       for (const number of changed) {
         const thing = this.catalog.find(number);
-        if (thing) await writeSnapshot(directory, thing, () => log.settled());
+        if (thing) {
+          await writeSnapshot(directory, thing, () => log.settled());
+        }
       }
     } catch (error) {
-      for (const number of changed) this.dirty.add(number);
+      for (const number of changed) {
+        this.dirty.add(number);
+      }
       throw error;
     }
     await this.removeOrphans();
@@ -120,7 +128,9 @@ export class Store {
     const { directory } = this.options;
     const wanted = new Set(this.catalog.all().map(({ number }) => snapshotName(number)));
     for (const name of await readdir(directory)) {
-      if (isSnapshotName(name) && !wanted.has(name)) await unlink(join(directory, name));
+      if (isSnapshotName(name) && !wanted.has(name)) {
+        await unlink(join(directory, name));
+      }
     }
   }
 
@@ -128,16 +138,26 @@ export class Store {
     const { directory, logger, onFailure } = this.options;
     const started = performance.now();
     const names = (await readdir(directory)).sort();
-    for (const name of names) if (name.endsWith('.new')) await unlink(join(directory, name));
+    for (const name of names) {
+      if (name.endsWith('.new')) {
+        await unlink(join(directory, name));
+      }
+    }
     await this.loadSnapshots(names.filter(isSnapshotName));
     const segments = await logSegments(directory);
     let replayed = 0;
-    for (const segment of segments) replayed += await this.replay(segment);
+    for (const segment of segments) {
+      replayed += await this.replay(segment);
+    }
     this.log = await Log.open(directory, (segments.at(-1) ?? 0) + 1, onFailure);
-    for (const finding of this.findings) logger.error(finding, 'a file of the bitmap index is damaged');
+    for (const finding of this.findings) {
+      logger.error(finding, 'bitmap index file damaged');
+    }
     const ms = Math.round(performance.now() - started);
-    logger.info({ snapshots: this.snapshotBytes, replayed, ms }, 'recovered');
-    if (this.dirty.size > 0) await this.checkpoint();
+    logger.info({ snapshots: this.snapshotBytes, replayed, ms }, 'bitmap index recovered');
+    if (this.dirty.size > 0) {
+      await this.checkpoint();
+    }
   }
 
   /** Indexes come before their fields, because their numbers are lower. */
@@ -146,10 +166,14 @@ export class Store {
     for (const name of names) {
       const { thing, problem, size } = await readSnapshot(directory, name, this.catalog);
       this.snapshotBytes += size;
-      if (problem === undefined) continue;
+      if (problem === undefined) {
+        continue;
+      }
       const aside = await quarantine(directory, name);
       this.findings.push({ file: name, problem: `${problem}; moved to ${aside}`, lostBytes: size });
-      if (!thing) continue;
+      if (!thing) {
+        continue;
+      }
       thing.damage = { reason: `its file ${name} was damaged (${problem}) and put aside in ${aside}` };
       this.dirty.add(thing.number);
     }
@@ -159,7 +183,9 @@ export class Store {
     const { directory } = this.options;
     const { bodies, findings, damaged } = await readSegment(directory, segment);
     this.findings.push(...findings);
-    for (const bytes of damaged) await quarantineBytes(directory, `log-${segment}`, bytes);
+    for (const bytes of damaged) {
+      await quarantineBytes(directory, `log-${segment}`, bytes);
+    }
     for (const body of bodies) {
       try {
         for (const change of readChanges(body)) {
@@ -167,7 +193,9 @@ export class Store {
           this.dirty.add(change.target);
         }
       } catch (error) {
-        if (!(error instanceof DamagedBytesError)) throw error;
+        if (!(error instanceof DamagedBytesError)) {
+          throw error;
+        }
         this.findings.push({ file: `log-${segment}`, problem: error.message, lostBytes: body.length });
         await quarantineBytes(directory, `log-${segment}`, body);
       }
@@ -179,7 +207,9 @@ export class Store {
   async close(): Promise<void> {
     await this.commit();
     await this.checkpointing;
-    if (this.dirty.size > 0) await this.checkpoint();
+    if (this.dirty.size > 0) {
+      await this.checkpoint();
+    }
     await this.log?.close();
     this.log = undefined;
   }

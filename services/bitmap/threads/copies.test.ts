@@ -6,7 +6,9 @@ import { ColumnSet } from '../engine/column-set';
 import { Copies } from './copies';
 
 const frozen = frozenBitmaps();
-if (!frozen) throw new Error('there are no native bitmaps');
+if (!frozen) {
+  throw new Error('there are no native bitmaps');
+}
 
 const segmentWidth = 2 ** 24;
 const pageWidth = 2 ** 32;
@@ -48,7 +50,9 @@ const change: fc.Arbitrary<Change> = fc.oneof(
         set.removeAll(ColumnSet.of(list)),
   ),
   columns.map((list): Change => (set) => {
-    for (const [page, bytes] of ColumnSet.of(list).serialized()) set.load(page, bytes);
+    for (const [page, bytes] of ColumnSet.of(list).serialized()) {
+      set.load(page, bytes);
+    }
   }),
 );
 
@@ -62,59 +66,63 @@ const copied = (copies: Copies, set: ColumnSet): number[] =>
     })
     .sort((a, b) => a - b);
 
-it('copies are what their set is, however it was changed', () => {
-  fc.assert(
-    fc.property(columns, fc.array(fc.array(change, { maxLength: 3 }), { maxLength: 6 }), (list, rounds) => {
-      const copies = new Copies(frozen, Infinity);
-      const set = ColumnSet.of(list);
-      for (const changes of [[], ...rounds]) {
-        for (const apply of changes) apply(set);
-        expect(copies.refresh(new Set([set]), Infinity)).toBe(true);
+describe('bitmap row copies', () => {
+  it('copies are what their set is, however it was changed', () => {
+    fc.assert(
+      fc.property(columns, fc.array(fc.array(change, { maxLength: 3 }), { maxLength: 6 }), (list, rounds) => {
+        const copies = new Copies(frozen, Infinity);
+        const set = ColumnSet.of(list);
+        for (const changes of [[], ...rounds]) {
+          for (const apply of changes) {
+            apply(set);
+          }
+          expect(copies.refresh(new Set([set]), Infinity)).toBe(true);
+          expect(copied(copies, set)).toEqual(set.toArray());
+        }
+        copies.forget(set);
+        expect(copies.bytes).toBe(0);
+        copies.refresh(new Set([set]), Infinity);
         expect(copied(copies, set)).toEqual(set.toArray());
-      }
-      copies.forget(set);
-      expect(copies.bytes).toBe(0);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('only the segments that have changed are copied again, and nobody sees it who has the copies from before', () => {
+    const copies = new Copies(frozen, Infinity);
+    const set = ColumnSet.of([1, segmentWidth + 1, 2 * segmentWidth + 1]);
+    const idsNow = (): number[] => {
       copies.refresh(new Set([set]), Infinity);
-      expect(copied(copies, set)).toEqual(set.toArray());
-    }),
-    { numRuns: 100 },
-  );
-});
+      return [0, 1, 2].map((segment) => copies.of(set).get(segment)?.id ?? 0);
+    };
+    expect(idsNow()).toEqual([1, 2, 3]);
+    expect(idsNow()).toEqual([1, 2, 3]);
+    const before = copies.of(set).get(1);
+    before?.hold();
+    set.add(segmentWidth + 2);
+    expect(idsNow()).toEqual([1, 4, 3]);
+    set.add(segmentWidth + 3);
+    expect(idsNow()).toEqual([1, 5, 3]);
+    expect(before && [...copies.view(before).toUint32Array()]).toEqual([segmentWidth + 1]);
+    expect(before?.isOutdated).toBe(true);
+  });
 
-it('only the segments that have changed are copied again, and nobody sees it who has the copies from before', () => {
-  const copies = new Copies(frozen, Infinity);
-  const set = ColumnSet.of([1, segmentWidth + 1, 2 * segmentWidth + 1]);
-  const idsNow = (): number[] => {
-    copies.refresh(new Set([set]), Infinity);
-    return [0, 1, 2].map((segment) => copies.of(set).get(segment)?.id ?? 0);
-  };
-  expect(idsNow()).toEqual([1, 2, 3]);
-  expect(idsNow()).toEqual([1, 2, 3]);
-  const before = copies.of(set).get(1);
-  before?.hold();
-  set.add(segmentWidth + 2);
-  expect(idsNow()).toEqual([1, 4, 3]);
-  set.add(segmentWidth + 3);
-  expect(idsNow()).toEqual([1, 5, 3]);
-  expect(before && [...copies.view(before).toUint32Array()]).toEqual([segmentWidth + 1]);
-  expect(before?.isOutdated).toBe(true);
-});
-
-it('goes on where it had to stop', () => {
-  const copies = new Copies(frozen, Infinity);
-  const set = ColumnSet.of(Array.from({ length: 50 }, (_, segment) => segment * segmentWidth));
-  expect(copies.refresh(new Set([set]), 0)).toBe(false);
-  expect(copies.refresh(new Set([set]), Infinity)).toBe(true);
-  expect(copied(copies, set)).toEqual(set.toArray());
-});
-
-it('forgets what was not used for longest when there is no more room', () => {
-  const sets = Array.from({ length: 5 }, (_, at) => ColumnSet.of([at, at + 1, at + 100]));
-  const copies = new Copies(frozen, 60);
-  for (const set of [...sets, ...sets]) {
+  it('goes on where it had to stop', () => {
+    const copies = new Copies(frozen, Infinity);
+    const set = ColumnSet.of(Array.from({ length: 50 }, (_, segment) => segment * segmentWidth));
+    expect(copies.refresh(new Set([set]), 0)).toBe(false);
     expect(copies.refresh(new Set([set]), Infinity)).toBe(true);
     expect(copied(copies, set)).toEqual(set.toArray());
-    expect(copies.bytes).toBeLessThanOrEqual(60);
-  }
-  expect(copies.refresh(new Set(sets), Infinity)).toBe(false);
+  });
+
+  it('forgets what was not used for longest when there is no more room', () => {
+    const sets = Array.from({ length: 5 }, (_, at) => ColumnSet.of([at, at + 1, at + 100]));
+    const copies = new Copies(frozen, 60);
+    for (const set of [...sets, ...sets]) {
+      expect(copies.refresh(new Set([set]), Infinity)).toBe(true);
+      expect(copied(copies, set)).toEqual(set.toArray());
+      expect(copies.bytes).toBeLessThanOrEqual(60);
+    }
+    expect(copies.refresh(new Set(sets), Infinity)).toBe(false);
+  });
 });

@@ -1,6 +1,6 @@
 import type { Bitmap } from '../bitmaps/bitmap';
 import type { FrozenBitmaps } from '../bitmaps/frozen';
-import { containerWidth, type ColumnSet } from '../engine/column-set';
+import { type ColumnSet, containerWidth } from '../engine/column-set';
 import { SharedMemory } from './shared-memory';
 
 /** One segment of a set as it was once, in memory that all threads see. It never changes. */
@@ -11,24 +11,26 @@ export class Copy {
   constructor(
     /** From 1; never used again. */
     readonly id: number,
-    /** Where it lies. */
+    /** Its location in memory. */
     readonly bytes: Uint8Array,
     private readonly free: () => void,
   ) {}
 
-  /** Nobody is going to ask for it again. */
+  /** No count needs it any more. */
   get isOutdated(): boolean {
     return this.outdated;
   }
 
-  /** Keeps its memory until `release`. */
+  /** Retains its memory until `release`. */
   hold(): void {
     this.holders += 1;
   }
 
   release(): void {
     this.holders -= 1;
-    if (this.holders === 0) this.free();
+    if (this.holders === 0) {
+      this.free();
+    }
   }
 
   outdate(): void {
@@ -52,7 +54,7 @@ export class Copies {
   private total = 0;
   private lastId = 0;
 
-  /** @param mostBytes of copies that are kept */
+  /** @param mostBytes of copies that are cached */
   constructor(
     private readonly frozen: FrozenBitmaps,
     private readonly mostBytes: number,
@@ -80,8 +82,12 @@ export class Copies {
   refresh(sets: ReadonlySet<ColumnSet>, withinMs: number): boolean {
     const end = performance.now() + withinMs;
     let needed = 0;
-    for (const set of sets) needed += this.sets.get(set)?.bytes ?? estimatedBytes(set);
-    if (needed > this.mostBytes) return false;
+    for (const set of sets) {
+      needed += this.sets.get(set)?.bytes ?? estimatedBytes(set);
+    }
+    if (needed > this.mostBytes) {
+      return false;
+    }
     const isComplete = this.copyUntil(end, sets);
     return this.makeRoom(sets) && isComplete;
   }
@@ -90,7 +96,9 @@ export class Copies {
     for (const set of sets) {
       const segments = this.segmentsOf(set);
       for (const segment of segments.stale) {
-        if (performance.now() >= end) return false;
+        if (performance.now() >= end) {
+          return false;
+        }
         this.copy(set, segment, segments);
         segments.stale.delete(segment);
       }
@@ -105,15 +113,21 @@ export class Copies {
 
   forget(set: ColumnSet): void {
     const segments = this.sets.get(set);
-    if (!segments) return;
+    if (!segments) {
+      return;
+    }
     this.sets.delete(set);
     this.total -= segments.bytes;
-    for (const copy of segments.copies.values()) copy.outdate();
+    for (const copy of segments.copies.values()) {
+      copy.outdate();
+    }
   }
 
   clear(): void {
-    for (const set of [...this.sets.keys()]) this.forget(set);
-    // What is given back later goes with the old one.
+    for (const set of [...this.sets.keys()]) {
+      this.forget(set);
+    }
+    // What is released later goes with the old one.
     this.memory = this.newMemory();
   }
 
@@ -123,7 +137,11 @@ export class Copies {
     const known = this.sets.get(set);
     this.sets.delete(set);
     const segments = known ?? { copies: new Map<number, Copy>(), stale: new Set(set.segments()), bytes: 0 };
-    if (known) for (const segment of changed) segments.stale.add(segment);
+    if (known) {
+      for (const segment of changed) {
+        segments.stale.add(segment);
+      }
+    }
     this.sets.set(set, segments);
     return segments;
   }
@@ -138,7 +156,7 @@ export class Copies {
       const room = memory.take(size);
       const bytes = room.subarray(0, size);
       this.frozen.freeze(bitmap, bytes);
-      segments.copies.set(segment, new Copy((this.lastId += 1), bytes, () => memory.giveBack(room)));
+      segments.copies.set(segment, new Copy((this.lastId += 1), bytes, () => memory.release(room)));
       added += size;
     });
     before?.outdate();
@@ -150,7 +168,9 @@ export class Copies {
   private makeRoom(except: ReadonlySet<ColumnSet>): boolean {
     while (this.total > this.mostBytes) {
       const [oldest] = this.sets.keys();
-      if (!oldest || except.has(oldest)) return false;
+      if (!oldest || except.has(oldest)) {
+        return false;
+      }
       this.forget(oldest);
     }
     return true;

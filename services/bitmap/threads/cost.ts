@@ -1,8 +1,8 @@
-import { containerWidth, type ColumnSet } from '../engine/column-set';
+import { type ColumnSet, containerWidth } from '../engine/column-set';
 import type { SetPlan } from './set-plan';
 
 /*
- * About what operations cost on the main thread. Measured on one machine, which is enough to tell what takes milliseconds
+ * About what operations cost on the main thread. Measured on one machine, which is enough to separate what takes milliseconds
  * from what does not: the time goes by the containers of bitmaps, each of which is somewhere else in memory, and by what
  * is in them.
  */
@@ -14,20 +14,24 @@ interface Extent {
 }
 
 /** Containers with more columns are bits: they cost no more. */
-const mostListed = 4_096;
+const maxListed = 4_096;
 const columnsOfEach = ({ containers, size }: Extent): number =>
   Math.min(containers > 0 ? size / containers : 0, containerWidth);
 
 /** Milliseconds for each container of what two sets share. */
 const meeting = (columns: number): number => Math.min(0.000_2 + 0.000_001_9 * columns, 0.002_2);
 /** Milliseconds for each container of each operand of a union. */
-const joining = (columns: number): number => 0.001_1 + 0.000_001_2 * Math.min(columns, mostListed);
+const joining = (columns: number): number => 0.001_1 + 0.000_001_2 * Math.min(columns, maxListed);
 
 /** At most. */
 export function extentOf(plan: SetPlan<ColumnSet>): Extent {
-  if ('leaf' in plan) return { containers: plan.leaf.containers, size: plan.leaf.size };
+  if ('leaf' in plan) {
+    return { containers: plan.leaf.containers, size: plan.leaf.size };
+  }
   const [first = { containers: 0, size: 0 }, ...rest] = plan.of.map(extentOf);
-  if (plan.operation === 'difference') return first;
+  if (plan.operation === 'difference') {
+    return first;
+  }
   return rest.reduce(
     (a, b) =>
       plan.operation === 'intersect'
@@ -38,10 +42,12 @@ export function extentOf(plan: SetPlan<ColumnSet>): Extent {
 }
 
 /** Milliseconds to make the set, or to count it. */
-export function costOfSet(plan: SetPlan<ColumnSet>, mostContainers = Infinity): number {
-  if ('leaf' in plan) return 0;
+export function costOfSet(plan: SetPlan<ColumnSet>, maxContainers = Infinity): number {
+  if ('leaf' in plan) {
+    return 0;
+  }
   const { operation, of } = plan;
-  const most = operation === 'intersect' ? Math.min(extentOf(plan).containers, mostContainers) : mostContainers;
+  const most = operation === 'intersect' ? Math.min(extentOf(plan).containers, maxContainers) : maxContainers;
   const each = operation === 'union' || operation === 'xor' ? joining : meeting;
   let cost = 0;
   for (const operand of of) {
@@ -55,8 +61,8 @@ export function costOfSet(plan: SetPlan<ColumnSet>, mostContainers = Infinity): 
 export const costOfShared = ({ containers, size }: Extent, row: number): number =>
   Math.min(row, containers) * meeting(columnsOfEach({ containers, size: (size + row) / 2 }));
 
-/** The same for so many rows, without looking at them: more than it can be. */
-export const mostCostOfShared = ({ containers }: Extent, rows: number): number => rows * containers * meeting(Infinity);
+/** The same for so many rows, without reading them: more than it can be. */
+export const maxCostOfShared = ({ containers }: Extent, rows: number): number => rows * containers * meeting(Infinity);
 
 /** What sets are like on the average. */
 export function averageExtent(sets: readonly ColumnSet[]): Extent {

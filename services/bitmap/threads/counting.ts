@@ -27,24 +27,31 @@ export const combinations = (levels: readonly { length: number }[]): number =>
 /** Counts some segments, whose levels are of the same lengths, and adds them up. */
 export function count(work: readonly SegmentWork[], bitmapOf: BitmapOf): Counted {
   const counted: Counted = { size: 0, counts: new Float64Array(combinations(work[0]?.levels ?? [])) };
-  for (const segment of work) new SegmentCount(bitmapOf).count(segment, counted);
+  for (const segment of work) {
+    new SegmentCount(bitmapOf).count(segment, counted);
+  }
   return counted;
 }
 
-/** Bitmaps that are made on the way are given back at once: collecting them would come late. */
+/** Bitmaps that are made on the way are disposed of at once: collecting them would come late. */
 class SegmentCount {
   private readonly made: Bitmap[] = [];
 
   constructor(private readonly bitmapOf: BitmapOf) {}
 
   count({ filter, levels }: SegmentWork, into: Counted): void {
-    if (filter && levels.length === 0) into.size += this.sizeOf(filter);
-    else {
+    if (filter && levels.length === 0) {
+      into.size += this.sizeOf(filter);
+    } else {
       const within = filter && this.evaluate(filter);
       into.size += within?.size ?? 0;
-      if (!filter || (within && !within.isEmpty)) this.countLevels(levels, within, into);
+      if (!filter || (within && !within.isEmpty)) {
+        this.countLevels(levels, within, into);
+      }
     }
-    for (const bitmap of this.made) bitmap.dispose?.();
+    for (const bitmap of this.made) {
+      bitmap.dispose?.();
+    }
   }
 
   private countLevels(levels: SegmentWork['levels'], within: Bitmap | undefined, { counts }: Counted): void {
@@ -53,22 +60,30 @@ class SegmentCount {
       const own = rows[level] ?? [];
       const isLast = level === rows.length - 1;
       own.forEach((row, at) => {
-        if (!row) return;
+        if (!row) {
+          return;
+        }
         const place = first * own.length + at;
         if (isLast) {
           counts[place] = (counts[place] ?? 0) + (columns ? columns.andCardinality(row) : row.size);
           return;
         }
         const common = columns ? Bitmaps.and(columns, row) : row;
-        if (!common.isEmpty) descend(level + 1, common, place);
-        if (columns) common.dispose?.();
+        if (!common.isEmpty) {
+          descend(level + 1, common, place);
+        }
+        if (columns) {
+          common.dispose?.();
+        }
       });
     };
     descend(0, within, 0);
   }
 
   private sizeOf(plan: SetPlan<number>): number {
-    if ('leaf' in plan || plan.operation !== 'intersect' || plan.of.length < 2) return this.evaluate(plan)?.size ?? 0;
+    if ('leaf' in plan || plan.operation !== 'intersect' || plan.of.length < 2) {
+      return this.evaluate(plan)?.size ?? 0;
+    }
     // The last operand is only counted.
     const left = this.evaluate({ operation: 'intersect', of: plan.of.slice(0, -1) });
     const [last] = plan.of.slice(-1);
@@ -78,22 +93,32 @@ class SegmentCount {
 
   /** Undefined for a set without columns; others may be without columns, too. */
   private evaluate(plan: SetPlan<number>): Bitmap | undefined {
-    if ('leaf' in plan) return this.bitmapOf(plan.leaf);
+    if ('leaf' in plan) {
+      return this.bitmapOf(plan.leaf);
+    }
     const { operation } = plan;
     if (operation === 'intersect') {
       let left: Bitmap | undefined;
       for (const one of plan.of) {
         const right = this.evaluate(one);
-        if (!right) return undefined;
+        if (!right) {
+          return undefined;
+        }
         left = left ? this.keep(Bitmaps.and(left, right)) : right;
       }
       return left;
     }
     const operands = plan.of.map((one) => this.evaluate(one));
-    if (operation === 'difference' && !operands[0]) return undefined;
+    if (operation === 'difference' && !operands[0]) {
+      return undefined;
+    }
     const [first, ...rest] = operands.filter(isSet);
-    if (!first || rest.length === 0) return first;
-    if (operation === 'union') return this.keep(Bitmaps.orMany([first, ...rest]));
+    if (!first || rest.length === 0) {
+      return first;
+    }
+    if (operation === 'union') {
+      return this.keep(Bitmaps.orMany([first, ...rest]));
+    }
     const combine = operation === 'xor' ? 'xor' : 'andNot';
     return rest.reduce((left, right) => this.keep(Bitmaps[combine](left, right)), first);
   }

@@ -1,10 +1,10 @@
 import type { Counted, SegmentWork } from './counting';
 
-/** What a thread is sent. It does one after the other, and answers each with what it has counted. */
+/** A message to a thread, which does one after the other, and responds to each with its counts. */
 export interface Task {
   /** Copies it has not seen yet, in memory that all threads share. */
   add: readonly (readonly [copy: number, bytes: Uint8Array])[];
-  /** Copies that nobody asks for any more. */
+  /** Copies that no count needs any more. */
   drop: readonly number[];
   work: readonly SegmentWork[];
 }

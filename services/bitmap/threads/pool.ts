@@ -5,9 +5,9 @@ import type { Counted, SegmentWork } from './counting';
 import type { Done, Task } from './messages';
 
 /** A piece of work that loses its thread so often is done on the main thread. */
-const mostTries = 2;
-/** So many threads that end one after the other without an answer, and there are no more. */
-const mostFailures = 4;
+const maxTries = 2;
+/** So many threads that end one after the other without a response, and there are no more. */
+const maxFailures = 4;
 
 interface Piece {
   work: readonly SegmentWork[];
@@ -23,7 +23,7 @@ interface Thread {
   piece: Piece | undefined;
   /** What it has been sent, and holds. */
   known: Map<number, Copy>;
-  /** What it has been told to drop with its current piece. */
+  /** The copies it was asked to drop with its current piece. */
   dropping: Copy[];
 }
 
@@ -59,7 +59,7 @@ export class Pool {
 
   /** Whether threads can be had at all. */
   get isWorking(): boolean {
-    return !this.closed && this.failures < mostFailures;
+    return !this.closed && this.failures < maxFailures;
   }
 
   /** How many threads there are now. */
@@ -70,7 +70,11 @@ export class Pool {
   /** How many threads have nothing to do, or could be started. */
   get idle(): number {
     let busy = 0;
-    for (const { piece } of this.threads) if (piece) busy += 1;
+    for (const { piece } of this.threads) {
+      if (piece) {
+        busy += 1;
+      }
+    }
     return this.options.threads - busy;
   }
 
@@ -89,26 +93,38 @@ export class Pool {
     clearTimeout(this.idleTimer);
     const pieces = [...[...this.threads].flatMap(({ piece }) => piece ?? []), ...this.queue.splice(0)];
     await this.endThreads();
-    for (const { reject } of pieces) reject(new ClosedError('the server is ending'));
+    for (const { reject } of pieces) {
+      reject(new ClosedError('the server is ending'));
+    }
   }
 
   private assign(): void {
     this.distribute();
-    if (!this.closed && this.idle === this.options.threads) this.endWhenIdle();
+    if (!this.closed && this.idle === this.options.threads) {
+      this.endWhenIdle();
+    }
   }
 
   private distribute(): void {
     while (this.queue.length > 0 && this.isWorking) {
       const thread = this.idleThread();
       const piece = thread && this.queue.shift();
-      if (!piece) break;
+      if (!piece) {
+        break;
+      }
       this.send(thread, piece);
     }
-    if (!this.isWorking) this.doHere(this.queue.splice(0));
+    if (!this.isWorking) {
+      this.doHere(this.queue.splice(0));
+    }
   }
 
   private idleThread(): Thread | undefined {
-    for (const thread of this.threads) if (!thread.piece) return thread;
+    for (const thread of this.threads) {
+      if (!thread.piece) {
+        return thread;
+      }
+    }
     return this.threads.size < this.options.threads ? this.start() : undefined;
   }
 
@@ -117,14 +133,14 @@ export class Pool {
     try {
       worker = this.options.startThread();
     } catch (error) {
-      this.options.log.error({ err: error }, 'a thread of the bitmap index could not be started');
-      this.failures = mostFailures;
+      this.options.log.error({ err: error }, 'bitmap index thread start failed');
+      this.failures = maxFailures;
       return undefined;
     }
     const thread: Thread = { worker, piece: undefined, known: new Map(), dropping: [] };
     this.threads.add(thread);
     worker.on('message', (done: Done) => this.done(thread, done));
-    worker.on('error', (error) => this.options.log.error({ err: error }, 'a thread of the bitmap index failed'));
+    worker.on('error', (error) => this.options.log.error({ err: error }, 'bitmap index thread failed'));
     worker.on('exit', () => this.gone(thread));
     return thread;
   }
@@ -133,13 +149,17 @@ export class Pool {
     thread.piece = piece;
     const { known } = thread;
     for (const copy of known.values()) {
-      if (!copy.isOutdated || piece.copies.has(copy.id)) continue;
+      if (!copy.isOutdated || piece.copies.has(copy.id)) {
+        continue;
+      }
       known.delete(copy.id);
       thread.dropping.push(copy);
     }
     const add: [number, Uint8Array][] = [];
     for (const copy of piece.copies.values()) {
-      if (known.has(copy.id)) continue;
+      if (known.has(copy.id)) {
+        continue;
+      }
       copy.hold();
       known.set(copy.id, copy);
       add.push([copy.id, copy.bytes]);
@@ -150,24 +170,33 @@ export class Pool {
   private done(thread: Thread, counted: Done): void {
     const { piece } = thread;
     thread.piece = undefined;
-    for (const copy of thread.dropping.splice(0)) copy.release();
+    for (const copy of thread.dropping.splice(0)) {
+      copy.release();
+    }
     this.failures = 0;
     piece?.resolve(counted);
     this.assign();
   }
 
   private gone(thread: Thread): void {
-    for (const copy of [...thread.dropping.splice(0), ...thread.known.values()]) copy.release();
+    for (const copy of [...thread.dropping.splice(0), ...thread.known.values()]) {
+      copy.release();
+    }
     thread.known.clear();
     // One that was ended on purpose is not in the list any more.
-    if (!this.threads.delete(thread)) return;
+    if (!this.threads.delete(thread)) {
+      return;
+    }
     this.failures += 1;
-    this.options.log.error({ failures: this.failures }, 'a thread of the bitmap index ended');
+    this.options.log.error({ failures: this.failures }, 'bitmap index thread ended');
     const { piece } = thread;
     if (piece) {
       piece.tries += 1;
-      if (piece.tries < mostTries) this.queue.unshift(piece);
-      else this.doHere([piece]);
+      if (piece.tries < maxTries) {
+        this.queue.unshift(piece);
+      } else {
+        this.doHere([piece]);
+      }
     }
     this.assign();
   }

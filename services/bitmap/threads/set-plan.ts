@@ -4,7 +4,9 @@ export type SetOperation = 'union' | 'intersect' | 'difference' | 'xor';
 export type SetPlan<Leaf> = { leaf: Leaf } | { operation: SetOperation; of: readonly SetPlan<Leaf>[] };
 
 export function mapLeaves<From, To>(plan: SetPlan<From>, to: (leaf: From) => To): SetPlan<To> {
-  if ('leaf' in plan) return { leaf: to(plan.leaf) };
+  if ('leaf' in plan) {
+    return { leaf: to(plan.leaf) };
+  }
   return { operation: plan.operation, of: plan.of.map((one) => mapLeaves(one, to)) };
 }
 

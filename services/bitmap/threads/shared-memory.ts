@@ -1,8 +1,8 @@
-/** Bytes of memory without a use that are kept for the next copy. */
-const mostFree = 33_554_432;
+/** Bytes of memory without a use that are retained for the next copy. */
+const maxFree = 33_554_432;
 
 /**
- * Memory that all threads see. It is used again as soon as it is given back: the garbage collector does not know how much
+ * Memory that all threads see. It is used again as soon as it is released: the garbage collector does not know how much
  * of it there is, and comes late.
  */
 export class SharedMemory {
@@ -14,18 +14,25 @@ export class SharedMemory {
   take(size: number): Uint8Array {
     const room = roomFor(size);
     const used = this.free.get(room)?.pop();
-    if (used) this.freeBytes -= room;
+    if (used) {
+      this.freeBytes -= room;
+    }
     return used ?? this.allocate(room);
   }
 
-  /** Only what nobody reads any more. */
-  giveBack(bytes: Uint8Array): void {
+  /** Only for memory without a reader. */
+  release(bytes: Uint8Array): void {
     const room = bytes.length;
-    if (this.freeBytes + room > mostFree) return;
+    if (this.freeBytes + room > maxFree) {
+      return;
+    }
     this.freeBytes += room;
     const list = this.free.get(room);
-    if (list) list.push(bytes);
-    else this.free.set(room, [bytes]);
+    if (list) {
+      list.push(bytes);
+    } else {
+      this.free.set(room, [bytes]);
+    }
   }
 }
 

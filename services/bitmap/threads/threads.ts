@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { Log } from '../../../platform/log/log';
-import { frozenBitmaps, type FrozenBitmaps } from '../bitmaps/frozen';
+import { type FrozenBitmaps, frozenBitmaps } from '../bitmaps/frozen';
 import type { ColumnSet } from '../engine/column-set';
 import { Copies, type Copy } from './copies';
 import { combinations, count, type Counted, type SegmentWork } from './counting';
@@ -14,7 +14,7 @@ export interface ThreadOptions {
   log: Log;
   /** From how many milliseconds on work is worth being given away. */
   heavyMs?: number;
-  /** Bytes of copies that are kept. */
+  /** Bytes of copies that are cached. */
   mostBytes?: number;
   /** Threads and copies go when there was nothing to do for so long. */
   idleMs?: number;
@@ -42,8 +42,8 @@ interface SegmentCopies {
 /** Of the time that work given away would have taken, so much may be spent on copies. */
 const shareForCopies = 0.25;
 /** More sets, or more combinations, are more to be sent than is worth it. */
-const mostSets = 4_096;
-const mostCombinations = 1_000_000;
+const maxSets = 4_096;
+const maxCombinations = 1_000_000;
 
 const defaultCreditMs = 50;
 const defaultMostBytes = 268_435_456;
@@ -56,7 +56,7 @@ const script = join(__dirname, 'worker.js');
 const startWorker = (): Worker => new Worker(script, { resourceLimits: { maxYoungGenerationSizeMb: 4 } });
 
 /**
- * Counts on other threads what would keep the main thread for long. Sets are copied in the turn in which this is asked:
+ * Counts on other threads what would block the main thread for long. Sets are copied in the turn in which this is asked:
  * what is counted is what they are now, whatever is written meanwhile.
  */
 export class Threads {
@@ -69,10 +69,10 @@ export class Threads {
   private givenAway = 0;
 
   private constructor(frozen: FrozenBitmaps, { threads, log, ...options }: ThreadOptions) {
-    const { heavyMs = defaultHeavyMs, mostBytes = defaultMostBytes, idleMs = defaultIdleMs } = options;
+    const { heavyMs = defaultHeavyMs, mostBytes: maxBytes = defaultMostBytes, idleMs = defaultIdleMs } = options;
     this.heavyMs = heavyMs;
     this.mostCredit = this.credit = options.creditMs ?? defaultCreditMs;
-    this.copies = new Copies(frozen, mostBytes);
+    this.copies = new Copies(frozen, maxBytes);
     this.pool = new Pool({
       threads,
       log,
@@ -116,22 +116,36 @@ export class Threads {
    */
   count<T>(asked: Asked, use: (count: CountRows) => Promise<T>): Promise<T> | undefined {
     const { filter, levels, costMs } = asked;
-    if (!this.isHeavy(costMs) || combinations(levels) > mostCombinations) return undefined;
+    if (!this.isHeavy(costMs) || combinations(levels) > maxCombinations) {
+      return undefined;
+    }
     const sets = new Set([...(filter ? leavesOf(filter) : []), ...levels.flat()]);
-    if (sets.size > mostSets || !this.refresh(sets, costMs)) return undefined;
+    if (sets.size > maxSets || !this.refresh(sets, costMs)) {
+      return undefined;
+    }
     const segments = this.bySegment(asked, sets);
-    if (segments.length === 0) return undefined;
+    if (segments.length === 0) {
+      return undefined;
+    }
     const held = [...sets].flatMap((set) => [...this.copies.of(set).values()]);
-    for (const copy of held) copy.hold();
-    // What nobody stores is not asked for again.
-    for (const set of sets) if (set.version === 0) this.copies.forget(set);
+    for (const copy of held) {
+      copy.hold();
+    }
+    // A set that is not stored is not counted again.
+    for (const set of sets) {
+      if (set.version === 0) {
+        this.copies.forget(set);
+      }
+    }
     this.givenAway += 1;
     return use((from, to) => this.countSegments(segments, from, to)).finally(() => {
-      for (const copy of held) copy.release();
+      for (const copy of held) {
+        copy.release();
+      }
     });
   }
 
-  /** Ends the threads. What they have not answered by then is rejected. */
+  /** Ends the threads. What they have not counted by then is rejected. */
   async close(): Promise<void> {
     await this.pool.close();
     this.copies.clear();
@@ -142,7 +156,13 @@ export class Threads {
     const began = performance.now();
     const isComplete = this.copies.refresh(sets, this.credit);
     this.credit -= performance.now() - began;
-    if (!isComplete) for (const set of sets) if (set.version === 0) this.copies.forget(set);
+    if (!isComplete) {
+      for (const set of sets) {
+        if (set.version === 0) {
+          this.copies.forget(set);
+        }
+      }
+    }
     return isComplete;
   }
 
@@ -184,7 +204,9 @@ function workOf(
   to: number | undefined,
 ): SegmentWork {
   const id = (copy: Copy | undefined): number => {
-    if (copy) copies.set(copy.id, copy);
+    if (copy) {
+      copies.set(copy.id, copy);
+    }
     return copy?.id ?? 0;
   };
   return {
@@ -198,7 +220,9 @@ function added([first, ...rest]: readonly Counted[]): Counted {
   const sum = first ?? { size: 0, counts: new Float64Array() };
   for (const { size, counts } of rest) {
     sum.size += size;
-    for (const [at, each] of counts.entries()) sum.counts[at] = (sum.counts[at] ?? 0) + each;
+    for (const [at, each] of counts.entries()) {
+      sum.counts[at] = (sum.counts[at] ?? 0) + each;
+    }
   }
   return sum;
 }

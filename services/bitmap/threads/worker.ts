@@ -11,14 +11,22 @@ const copies = new Map<number, Bitmap>();
 /** 0 is a set without columns. */
 function bitmapOf(copy: number): Bitmap | undefined {
   const bitmap = copies.get(copy);
-  if (!bitmap && copy !== 0) throw new Error(`copy ${copy} was never sent`);
+  if (!bitmap && copy !== 0) {
+    throw new Error(`copy ${copy} was never sent`);
+  }
   return bitmap;
 }
 
 parentPort?.on('message', ({ add, drop, work }: Task) => {
-  if (!frozen) throw new Error('a thread needs native bitmaps');
-  for (const copy of drop) copies.delete(copy);
-  for (const [copy, bytes] of add) copies.set(copy, frozen.view(bytes));
+  if (!frozen) {
+    throw new Error('a thread needs native bitmaps');
+  }
+  for (const copy of drop) {
+    copies.delete(copy);
+  }
+  for (const [copy, bytes] of add) {
+    copies.set(copy, frozen.view(bytes));
+  }
   const done: Done = count(work, bitmapOf);
   parentPort?.postMessage(done, [done.counts.buffer]);
 });

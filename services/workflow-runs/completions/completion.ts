@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { textPart, thinkingPart, toolCallPart } from '../models/message';
-import { modelRequest, stopReason, type ModelAnswer } from '../models/request';
+import { type ModelAnswer, modelRequest, stopReason } from '../models/request';
 
-/** What a completion is asked with: a request to a model, and how its answer is to come. */
+/** The request of a completion: a request to a model, and the form of its answer. */
 export const completionRequest = modelRequest
   .extend({
     /** As events while it comes. A `schema` makes it one JSON answer in any case. */
@@ -20,7 +20,7 @@ export const completion = z
     }),
     stop_reason: stopReason,
     usage: z.object({ input_tokens: z.number().int(), output_tokens: z.number().int() }),
-    output: z.unknown().optional().meta({ description: 'With a schema: the JSON that was asked for' }),
+    output: z.unknown().optional().meta({ description: 'With a schema: the requested JSON' }),
   })
   .meta({ id: 'Completion' });
 export type Completion = z.infer<typeof completion>;

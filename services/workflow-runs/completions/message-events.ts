@@ -11,7 +11,7 @@ export const typed = (type: string, fields: Record<string, unknown> = {}): Serve
 });
 
 /**
- * Writes an answer as it comes in the style of Anthropic's Messages API: a message of content blocks, each of which
+ * Streams an answer in the style of Anthropic's Messages API: a message of content blocks, each of which
  * starts, grows and stops before the next one.
  */
 export class MessageEvents implements Required<AnswerListener> {
@@ -69,16 +69,22 @@ export class MessageEvents implements Required<AnswerListener> {
 
   /** Makes sure that the block that is written to is of this kind. */
   private block(kind: BlockKind, content: Record<string, unknown>): void {
-    if (this.open === kind) return;
+    if (this.open === kind) {
+      return;
+    }
     this.stopBlock();
     this.open = kind;
     this.index += 1;
     this.push('content_block_start', { index: this.index, content_block: { type: kind, ...content } });
-    if (this.index === 0) this.push('ping');
+    if (this.index === 0) {
+      this.push('ping');
+    }
   }
 
   private stopBlock(): void {
-    if (this.open === undefined) return;
+    if (this.open === undefined) {
+      return;
+    }
     this.open = undefined;
     this.push('content_block_stop', { index: this.index });
   }

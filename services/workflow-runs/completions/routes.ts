@@ -6,10 +6,10 @@ import { refuse } from '../http/errors';
 import type { Models } from '../models/models';
 import { refusalOf } from '../models/refusal';
 import type { ModelRequest } from '../models/request';
-import { completion, completionOf, completionRequest, dryCompletion, type Completion } from './completion';
+import { type Completion, completion, completionOf, completionRequest, dryCompletion } from './completion';
 import { streamCompletion, streamNothing } from './stream';
 
-/** One answer of a model to a conversation that its caller keeps. */
+/** One answer of a model to a conversation that its caller stores. */
 export const openCompletions: OpenArea =
   async ({ models, env, ending }) =>
   (routes) => {
@@ -21,7 +21,7 @@ export const openCompletions: OpenArea =
         operationId: 'createCompletion',
         // An answer that is streamed is stored nowhere.
         idempotency: 'none',
-        summary: 'Ask a model, and get its answer as events or as one JSON document',
+        summary: 'Complete a prompt with a model, as events or one JSON document',
         tag: 'completions',
         permission: usePermission,
         body: completionRequest,
@@ -34,7 +34,9 @@ export const openCompletions: OpenArea =
         const streamed = stream && request.schema === undefined;
         try {
           const model = models.choose(request);
-          if (models.isDry(model)) return streamed ? streamNothing(id, model.id) : dryCompletion(id, model.id);
+          if (models.isDry(model)) {
+            return streamed ? streamNothing(id, model.id) : dryCompletion(id, model.id);
+          }
           return streamed
             ? await streamCompletion({
                 models,
@@ -62,6 +64,6 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
-    throw refuse(502, 'LLM error: the model did not answer with JSON.');
+    throw refuse(502, 'LLM error: the model did not respond with JSON.');
   }
 }

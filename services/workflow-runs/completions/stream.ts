@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { BytesAnswer } from '../../../platform/http/answer';
 import { errorMessage } from '../../../platform/errors/app-error';
+import type { BytesResponse } from '../../../platform/http/response';
 import { EventQueue } from '../http/event-queue';
 import { eventStream, type ServerSentEvent } from '../http/event-stream';
 import { withPings } from '../http/pings';
@@ -21,10 +21,10 @@ interface Streaming {
 }
 
 /**
- * Asks a model and answers with events. A model that fails before its first word is still refused with a status; but
- * the answer begins at the latest when a `ping` would be due, and what fails then is told with an event.
+ * Asks a model and responds with events. A model that fails before its first word is still refused with a status; but
+ * the response begins at the latest when a `ping` would be due, and a later failure is sent as an event.
  *
- * @throws ModelError when the model fails before the answer has begun
+ * @throws ModelError when the model fails before the response has begun
  */
 export async function streamCompletion({
   models,
@@ -33,12 +33,14 @@ export async function streamCompletion({
   model,
   signal,
   pingMs,
-}: Streaming): Promise<BytesAnswer> {
+}: Streaming): Promise<BytesResponse> {
   const events = new EventQueue<ServerSentEvent>();
   const writer = new MessageEvents(events);
   const begun = { value: false };
   const begin = (): void => {
-    if (!begun.value) writer.start(id, model);
+    if (!begun.value) {
+      writer.start(id, model);
+    }
     begun.value = true;
   };
   const { onText, onThinking, onToolCall } = writer;
@@ -55,11 +57,11 @@ export async function streamCompletion({
         writer.finish(answer);
       },
       (error: unknown) => {
-        if (!begun.value) throw error;
+        if (!begun.value) {
+          throw error;
+        }
         // What is no failure of the model is not explained to callers.
-        writer.fail(
-          error instanceof ModelError ? `LLM error: ${errorMessage(error)}` : 'Something went wrong on our side.',
-        );
+        writer.fail(error instanceof ModelError ? `LLM error: ${errorMessage(error)}` : 'An internal error occurred.');
       },
     );
   const waiting = new AbortController();
@@ -72,7 +74,7 @@ export async function streamCompletion({
 }
 
 /** The answer of a dry run. */
-export function streamNothing(id: string, model: string): BytesAnswer {
+export function streamNothing(id: string, model: string): BytesResponse {
   const events = new EventQueue<ServerSentEvent>();
   const writer = new MessageEvents(events);
   writer.start(id, model);

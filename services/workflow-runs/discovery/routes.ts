@@ -1,15 +1,15 @@
 import { z } from 'zod';
-import { RawJson } from '../../../platform/http/answer';
-import { buildOpenApi } from '../../../platform/http/openapi';
-import type { Routes } from '../../../platform/http/routes';
-import { errorDocument } from '../http/errors';
+import { RawJson } from '../../../platform/http/response';
+import { buildOpenApi } from '../../../platform/http/routing/openapi';
+import type { Routes } from '../../../platform/http/routing/routes';
 import { usePermission } from '../http/auth';
+import { errorDocument } from '../http/errors';
 
 const open = { method: 'get' as const, mount: 'root' as const, tag: 'discovery', permission: 'public' };
 const urls = { openapi_url: '/openapi.json', current_user_url: '/user', health_url: '/health' };
 const description = 'Workflows as graphs, run as durable executions.';
 
-/** What a client finds out first: where things are, whether the service answers, and who it is taken for. */
+/** A client's first requests: where things are, whether the service is up, and who the client is authenticated as. */
 export function discoveryRoutes(routes: Routes): void {
   let document: RawJson | undefined;
   routes.add(
@@ -17,7 +17,7 @@ export function discoveryRoutes(routes: Routes): void {
       ...open,
       path: '/',
       operationId: 'getRoot',
-      summary: 'Find the other URLs',
+      summary: 'List the URLs of this service',
       response: z.object({
         urls: z.object({ openapi_url: z.string(), current_user_url: z.string(), health_url: z.string() }),
       }),
@@ -29,7 +29,7 @@ export function discoveryRoutes(routes: Routes): void {
       ...open,
       path: '/health',
       operationId: 'getHealth',
-      summary: 'Tell that the process answers',
+      summary: 'Check that the process responds',
       response: z.object({ status: z.literal('ok') }),
     },
     async () => ({ status: 'ok' as const }),
@@ -54,7 +54,7 @@ export function discoveryRoutes(routes: Routes): void {
       permission: usePermission,
       path: '/user',
       operationId: 'getUser',
-      summary: 'Read who the caller is',
+      summary: 'Read the identity of the caller',
       response: z.object({ login: z.string() }),
     },
     async ({ auth }) => ({ login: auth.userId }),

@@ -7,14 +7,17 @@ const problemsOf = (source: string): readonly string[] => {
     compileGraph(source);
     return [];
   } catch (error) {
-    if (error instanceof GraphError) return error.problems;
+    if (error instanceof GraphError) {
+      return error.problems;
+    }
     throw error;
   }
 };
 const around = (body: string): string => `digraph g { start -> a; a -> exit; ${body} }`;
 
-it('reads nodes, their kinds, defaults and attributes', () => {
-  const graph = compileGraph(`
+describe('workflow graph compiler', () => {
+  it('reads nodes, their kinds, defaults and attributes', () => {
+    const graph = compileGraph(`
     // what a person would write
     digraph Release {
       graph [goal="Ship it"]
@@ -27,119 +30,124 @@ it('reads nodes, their kinds, defaults and attributes', () => {
       review -> exit [label="[Y] Yes"]
       review -> draft [label="Change it", weight=2]
     }`);
-  expect(graph).toMatchObject({ name: 'Release', goal: 'Ship it', start: 'start' });
-  expect(graph.nodes.draft).toEqual({
-    id: 'draft',
-    kind: 'prompt',
-    label: 'Write it',
-    prompt: 'Write "notes" for $goal',
-    model: 'fast',
-    maxTokens: 100,
-    maxRetries: 0,
-    timeoutMs: 30_000,
+    expect(graph).toMatchObject({ name: 'Release', goal: 'Ship it', start: 'start' });
+    expect(graph.nodes.draft).toEqual({
+      id: 'draft',
+      kind: 'prompt',
+      label: 'Write it',
+      prompt: 'Write "notes" for $goal',
+      model: 'fast',
+      maxTokens: 100,
+      maxRetries: 0,
+      timeoutMs: 30_000,
+    });
+    expect(graph.nodes.review).toMatchObject({
+      kind: 'human',
+      maxRetries: 3,
+      question: {
+        text: 'Good?',
+        type: 'multiple_choice',
+        options: [
+          { key: 'Y', label: '[Y] Yes' },
+          { key: 'change-it', label: 'Change it' },
+        ],
+        allowFreeform: false,
+      },
+    });
+    expect(graph.edges).toContainEqual({
+      from: 'review',
+      to: 'draft',
+      label: 'Change it',
+      option: 'change-it',
+      weight: 2,
+    });
   });
-  expect(graph.nodes.review).toMatchObject({
-    kind: 'human',
-    maxRetries: 3,
-    question: {
-      text: 'Good?',
-      type: 'multiple_choice',
-      options: [
-        { key: 'Y', label: '[Y] Yes' },
-        { key: 'change-it', label: 'Change it' },
-      ],
-      allowFreeform: false,
-    },
+
+  it('takes start and exit by their names, and reads chains, groups and conditions', () => {
+    const graph = compileGraph(
+      'digraph { start -> {a b}; {a b} -> exit [condition="outcome=success && x != \\"no\\""] }',
+    );
+    expect(graph.edges).toHaveLength(4);
+    expect(graph.edges[2]?.condition).toEqual([
+      { name: 'outcome', operator: '=', value: 'success' },
+      { name: 'x', operator: '!=', value: 'no' },
+    ]);
   });
-  expect(graph.edges).toContainEqual({
-    from: 'review',
-    to: 'draft',
-    label: 'Change it',
-    option: 'change-it',
-    weight: 2,
+
+  it.each([
+    ['no graph at all', 'hello', /cannot be read/],
+    ['half a graph', 'digraph { a -> ', /cannot be read/],
+    ['a graph without directions', 'graph { start -- exit }', /directed/],
+    ['no start', 'digraph { a -> exit }', /one start/],
+    ['two starts', 'digraph { start -> exit; b [shape=Mdiamond]; b -> exit }', /has 2/],
+    ['no exit', 'digraph { start -> a }', /needs an exit/],
+    ['a node nothing leads to', around('lost -> exit'), /"lost" is unreachable/],
+    ['a node that leads nowhere', around('a -> stuck; stuck -> stuck'), /No path leads from node "stuck"/],
+    ['a way on behind the exit', around('exit -> a'), /nothing follows/],
+    ['an unknown type', around('a [type=magic]'), /type must be one of/],
+    ['a wrong duration', around('a [timeout="soon"]'), /timeout must be a duration/],
+    ['a wait without a duration', around('a [type=wait]'), /needs a duration/],
+    ['too many retries', around('a [max_retries=99]'), /max_retries must be/],
+    ['a condition that is none', around('a -> exit [condition="if it is good"]'), /condition must be/],
+    ['a choice without options', around('a [shape=hexagon, question_type=multi_select]'), /needs options/],
+    [
+      'two options with one key',
+      around('a [shape=hexagon]; a -> exit [label="Yes"]; a -> a [label="yes"]'),
+      /same key/,
+    ],
+    ['a name that is a path', around('"../etc" -> exit; a -> "../etc"'), /its name must be/],
+    ['a name every object has', around('constructor -> exit; a -> constructor'), /its name must be/],
+    [
+      'parallel branches that never meet',
+      around('a -> p; p [type=parallel]; p -> x -> exit; p -> y -> exit'),
+      /one join/,
+    ],
+    ['one parallel branch', around('a -> p; p [type=parallel]; p -> j; j [type=join]; j -> exit'), /at least two/],
+  ])('refuses %s', (_case, source, message) => {
+    expect(problemsOf(source).join(' ')).toMatch(message);
   });
-});
 
-it('takes start and exit by their names, and reads chains, groups and conditions', () => {
-  const graph = compileGraph(
-    'digraph { start -> {a b}; {a b} -> exit [condition="outcome=success && x != \\"no\\""] }',
-  );
-  expect(graph.edges).toHaveLength(4);
-  expect(graph.edges[2]?.condition).toEqual([
-    { name: 'outcome', operator: '=', value: 'success' },
-    { name: 'x', operator: '!=', value: 'no' },
-  ]);
-});
+  it('refuses graphs that are too large', () => {
+    expect(problemsOf('x'.repeat(100_001))[0]).toMatch(/characters/);
+    const nodes = Array.from({ length: 201 }, (_, index) => `start -> n${index} -> exit`);
+    expect(problemsOf(`digraph { ${nodes.join(';')} }`)[0]).toMatch(/at most 200 nodes/);
+  });
 
-it.each([
-  ['no graph at all', 'hello', /cannot be read/],
-  ['half a graph', 'digraph { a -> ', /cannot be read/],
-  ['a graph without directions', 'graph { start -- exit }', /directed/],
-  ['no start', 'digraph { a -> exit }', /one start/],
-  ['two starts', 'digraph { start -> exit; b [shape=Mdiamond]; b -> exit }', /has 2/],
-  ['no exit', 'digraph { start -> a }', /needs an exit/],
-  ['a node nothing leads to', around('lost -> exit'), /"lost" is never come to/],
-  ['a node that leads nowhere', around('a -> stuck; stuck -> stuck'), /No way leads from node "stuck"/],
-  ['a way on behind the exit', around('exit -> a'), /nothing follows/],
-  ['an unknown type', around('a [type=magic]'), /type must be one of/],
-  ['a wrong duration', around('a [timeout="soon"]'), /timeout must be a duration/],
-  ['a wait without a duration', around('a [type=wait]'), /needs a duration/],
-  ['too many retries', around('a [max_retries=99]'), /max_retries must be/],
-  ['a condition that is none', around('a -> exit [condition="if it is good"]'), /condition must be/],
-  ['a choice without options', around('a [shape=hexagon, question_type=multi_select]'), /needs options/],
-  ['two options with one key', around('a [shape=hexagon]; a -> exit [label="Yes"]; a -> a [label="yes"]'), /same key/],
-  ['a name that is a path', around('"../etc" -> exit; a -> "../etc"'), /its name must be/],
-  ['a name every object has', around('constructor -> exit; a -> constructor'), /its name must be/],
-  [
-    'parallel branches that never meet',
-    around('a -> p; p [type=parallel]; p -> x -> exit; p -> y -> exit'),
-    /one join/,
-  ],
-  ['one parallel branch', around('a -> p; p [type=parallel]; p -> j; j [type=join]; j -> exit'), /at least two/],
-])('refuses %s', (_case, source, message) => {
-  expect(problemsOf(source).join(' ')).toMatch(message);
-});
-
-it('refuses graphs that are too large', () => {
-  expect(problemsOf('x'.repeat(100_001))[0]).toMatch(/characters/);
-  const nodes = Array.from({ length: 201 }, (_, index) => `start -> n${index} -> exit`);
-  expect(problemsOf(`digraph { ${nodes.join(';')} }`)[0]).toMatch(/at most 200 nodes/);
-});
-
-it('finds where branches meet, also those with branches within', () => {
-  const graph = compileGraph(`digraph {
+  it('finds where branches meet, also those with branches within', () => {
+    const graph = compileGraph(`digraph {
     p [type=parallel]; q [type=parallel]; j [type=join]; k [type=join];
     start -> p; p -> a -> j; p -> q; q -> b -> k; q -> c -> k; k -> d -> j; j -> exit
   }`);
-  expect(joinOf(graph, 'p')).toBe('j');
-  expect(joinOf(graph, 'q')).toBe('k');
-});
+    expect(joinOf(graph, 'p')).toBe('j');
+    expect(joinOf(graph, 'q')).toBe('k');
+  });
 
-it('never fails in another way, whatever the text', () => {
-  const words = fc.constantFrom(
-    'digraph',
-    '{',
-    '}',
-    '->',
-    'start',
-    'exit',
-    'a',
-    '[',
-    ']',
-    'label',
-    '=',
-    '"x"',
-    ';',
-    ',',
-    '<',
-    '//',
-  );
-  const text = fc.oneof(
-    fc.array(words, { maxLength: 30 }).map((list) => list.join(' ')),
-    fc.string({ maxLength: 100 }),
-  );
-  fc.assert(
-    fc.property(text, (source) => void problemsOf(source)),
-    { numRuns: 300 },
-  );
+  it('never fails in another way, whatever the text', () => {
+    const words = fc.constantFrom(
+      'digraph',
+      '{',
+      '}',
+      '->',
+      'start',
+      'exit',
+      'a',
+      '[',
+      ']',
+      'label',
+      '=',
+      '"x"',
+      ';',
+      ',',
+      '<',
+      '//',
+    );
+    const text = fc.oneof(
+      fc.array(words, { maxLength: 30 }).map((list) => list.join(' ')),
+      fc.string({ maxLength: 100 }),
+    );
+    fc.assert(
+      fc.property(text, (source) => void problemsOf(source)),
+      { numRuns: 300 },
+    );
+  });
 });

@@ -1,12 +1,12 @@
-import { readDot, GraphError, type Attributes, type DotGraph } from './dot';
-import { graphLimits, type Graph, type GraphEdge } from './graph';
+import { type Attributes, type DotGraph, GraphError, readDot } from './dot';
+import { type Graph, type GraphEdge, graphLimits } from './graph';
 import { readEdge, readNode } from './nodes';
 import { structureProblems } from './structure';
 
 export { GraphError } from './dot';
 
 /** More problems than a person mends at a time. */
-const mostProblems = 20;
+const maxProblems = 20;
 
 /**
  * Reads a workflow from DOT text and checks all of it, so that a run never finds out half-way that its graph is wrong.
@@ -14,11 +14,14 @@ const mostProblems = 20;
  * @throws GraphError naming every problem
  */
 export function compileGraph(source: string): Graph {
-  if (source.length > graphLimits.sourceCharacters)
+  if (source.length > graphLimits.sourceCharacters) {
     throw new GraphError([`A graph may have at most ${graphLimits.sourceCharacters} characters.`]);
+  }
   const dot = readDot(source);
   const size = sizeProblems(dot);
-  if (size.length > 0) throw new GraphError(size);
+  if (size.length > 0) {
+    throw new GraphError(size);
+  }
 
   const problems: string[] = [];
   const edges = dot.edges.map((edge) => readEdge(edge, problems));
@@ -33,7 +36,9 @@ export function compileGraph(source: string): Graph {
     edges,
   };
   problems.push(...structureProblems(graph));
-  if (problems.length > 0) throw new GraphError(problems.slice(0, mostProblems));
+  if (problems.length > 0) {
+    throw new GraphError(problems.slice(0, maxProblems));
+  }
   return graph;
 }
 

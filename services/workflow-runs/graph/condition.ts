@@ -12,7 +12,9 @@ export function parseCondition(text: string): Condition | undefined {
   const read: Comparison[] = [];
   for (const part of text.split('&&')) {
     const [, name, operator, value] = comparison.exec(part) ?? [];
-    if (name === undefined || operator === undefined || value === undefined) return undefined;
+    if (name === undefined || operator === undefined || value === undefined) {
+      return undefined;
+    }
     read.push({ name, operator: operator as Comparison['operator'], value: value.replace(/^"(.*)"$/, '$1') });
   }
   return read;
@@ -20,7 +22,9 @@ export function parseCondition(text: string): Condition | undefined {
 
 /** A value as conditions and prompts see it: texts as they are, nothing for what is not there, JSON for the rest. */
 export function valueText(value: unknown): string {
-  if (value === undefined || value === null) return '';
+  if (value === undefined || value === null) {
+    return '';
+  }
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
@@ -28,7 +32,9 @@ export function valueText(value: unknown): string {
 export function holds(condition: Condition, values: Readonly<Record<string, unknown>>): boolean {
   return condition.every(({ name, operator, value }) => {
     const actual = valueText(Object.hasOwn(values, name) ? values[name] : undefined);
-    if (operator === 'contains') return actual.includes(value);
+    if (operator === 'contains') {
+      return actual.includes(value);
+    }
     return (actual === value) === (operator === '=');
   });
 }

@@ -1,4 +1,4 @@
-import { parse, type ASTNode, type EdgeTargetASTNode } from '@ts-graphviz/ast';
+import { type ASTNode, type EdgeTargetASTNode, parse } from '@ts-graphviz/ast';
 
 /** The text is no graph; the message is for the person who wrote it. */
 export class GraphError extends Error {
@@ -11,7 +11,7 @@ export class GraphError extends Error {
 
 export type Attributes = ReadonlyMap<string, string>;
 
-/** A graph as the DOT language says it, with the defaults of its surroundings in every node and edge. */
+/** A graph in the DOT language, with the defaults of its surroundings in every node and edge. */
 export interface DotGraph {
   name: string;
   attributes: Attributes;
@@ -24,7 +24,7 @@ interface Scope {
   edge: Map<string, string>;
 }
 
-/** Subgraphs within subgraphs, deeper than anybody draws. */
+/** Subgraphs within subgraphs, deeper than any real graph. */
 const deepest = 20;
 
 /**
@@ -34,8 +34,12 @@ const deepest = 20;
  */
 export function readDot(source: string): DotGraph {
   const root = parsed(source).children.find((child) => child.type === 'Graph');
-  if (!root) throw new GraphError(['The text holds no graph.']);
-  if (!root.directed) throw new GraphError(['A workflow is a directed graph: write digraph.']);
+  if (!root) {
+    throw new GraphError(['The text contains no graph.']);
+  }
+  if (!root.directed) {
+    throw new GraphError(['A workflow is a directed graph: write digraph.']);
+  }
   const attributes = new Map<string, string>();
   const graph: DotGraph = { name: root.id?.value ?? 'workflow', attributes, nodes: new Map(), edges: [] };
   readStatements(root.children, { node: new Map(), edge: new Map() }, graph, attributes, 0);
@@ -59,7 +63,9 @@ function readStatements(
   own: Map<string, string>,
   depth: number,
 ): Set<string> {
-  if (depth > deepest) throw new GraphError(['Subgraphs are nested too deep.']);
+  if (depth > deepest) {
+    throw new GraphError(['Subgraphs are nested too deep.']);
+  }
   const mentioned = new Set<string>();
   const node = (id: string, attributes: Attributes = new Map()): void => {
     mentioned.add(id);
@@ -72,7 +78,9 @@ function readStatements(
         break;
       case 'AttributeList': {
         const target = { Graph: own, Node: scope.node, Edge: scope.edge }[statement.kind];
-        for (const [name, value] of attributesOf(statement.children)) target.set(name, value);
+        for (const [name, value] of attributesOf(statement.children)) {
+          target.set(name, value);
+        }
         break;
       }
       case 'Node':
@@ -81,15 +89,23 @@ function readStatements(
       case 'Edge': {
         const attributes = new Map([...scope.edge, ...attributesOf(statement.children)]);
         const ends = statement.targets.map(endsOf);
-        for (const id of ends.flat()) node(id);
+        for (const id of ends.flat()) {
+          node(id);
+        }
         ends.slice(1).forEach((targets, index) => {
-          for (const from of ends[index] ?? []) for (const to of targets) graph.edges.push({ from, to, attributes });
+          for (const from of ends[index] ?? []) {
+            for (const to of targets) {
+              graph.edges.push({ from, to, attributes });
+            }
+          }
         });
         break;
       }
       case 'Subgraph': {
         const inner = { node: new Map(scope.node), edge: new Map(scope.edge) };
-        for (const id of readStatements(statement.children, inner, graph, new Map(), depth + 1)) mentioned.add(id);
+        for (const id of readStatements(statement.children, inner, graph, new Map(), depth + 1)) {
+          mentioned.add(id);
+        }
         break;
       }
       default:
@@ -104,7 +120,10 @@ const endsOf = (target: EdgeTargetASTNode): string[] =>
 
 function attributesOf(statements: readonly ASTNode[]): Map<string, string> {
   const found = new Map<string, string>();
-  for (const statement of statements)
-    if (statement.type === 'Attribute') found.set(statement.key.value, statement.value.value);
+  for (const statement of statements) {
+    if (statement.type === 'Attribute') {
+      found.set(statement.key.value, statement.value.value);
+    }
+  }
   return found;
 }

@@ -1,4 +1,4 @@
-/** What a node of a workflow does; its shape in the DOT text says so, or its `type`. */
+/** What a node of a workflow does; by its shape in the DOT text, or its `type`. */
 export const nodeKinds = ['start', 'exit', 'fail', 'prompt', 'human', 'decision', 'parallel', 'join', 'wait'] as const;
 export type NodeKind = (typeof nodeKinds)[number];
 
@@ -16,12 +16,12 @@ export interface GraphNode {
   id: string;
   label: string;
   kind: NodeKind;
-  /** Of `prompt`: what the model is told; `$goal` and `${name}` stand for values of the run. */
+  /** Of `prompt`: the model's prompt; `$goal` and `${name}` stand for values of the run. */
   prompt?: string;
   system?: string;
   model?: string;
   maxTokens?: number;
-  /** How often it is tried again after it failed for a reason that may pass. */
+  /** How often it is retried after it failed for a reason that may pass. */
   maxRetries: number;
   /** The longest one try, an answer or a wait may take, in milliseconds. */
   timeoutMs?: number;

@@ -1,7 +1,7 @@
 import { parseCondition } from './condition';
 import type { Attributes } from './dot';
 import { parseDuration } from './duration';
-import { nodeKinds, questionTypes, type GraphEdge, type GraphNode, type NodeKind, type Option } from './graph';
+import { type GraphEdge, type GraphNode, type NodeKind, nodeKinds, type Option, questionTypes } from './graph';
 
 /** What a shape stands for; any other one is a prompt. */
 const kindOfShape: Readonly<Record<string, NodeKind>> = {
@@ -29,14 +29,17 @@ export function readNode(
   problems: string[],
 ): GraphNode {
   const problem = (message: string): void => void problems.push(`Node ${JSON.stringify(id.slice(0, 64))}: ${message}.`);
-  if (!soundId(id)) problem('its name must be letters, digits, - and _, at most 64, and not begin with a digit');
+  if (!soundId(id)) {
+    problem('its name must be letters, digits, - and _, at most 64, and not begin with a digit');
+  }
   const kind = kindOf(id, attributes, problem);
   const label = attributes.get('label') ?? id;
   const timeoutMs = timeoutOf(kind, attributes, problem);
   const text = (name: string): string | undefined => {
     const value = attributes.get(name);
-    if (value !== undefined && value.length > longestText)
+    if (value !== undefined && value.length > longestText) {
       problem(`${name} may have at most ${longestText} characters`);
+    }
     return value === '' ? undefined : value;
   };
   const model = text('model');
@@ -67,8 +70,9 @@ export function readEdge(
   const label = attributes.get('label');
   const written = attributes.get('condition');
   const condition = written === undefined ? undefined : parseCondition(written);
-  if (written !== undefined && !condition)
+  if (written !== undefined && !condition) {
     problem('its condition must be comparisons such as outcome=success, joined with &&');
+  }
   return {
     from,
     to,
@@ -82,11 +86,15 @@ function kindOf(id: string, attributes: Attributes, problem: (message: string) =
   const type = attributes.get('type');
   if (type !== undefined) {
     const kind = nodeKinds.find((candidate) => candidate === type);
-    if (!kind) problem(`its type must be one of ${nodeKinds.join(', ')}`);
+    if (!kind) {
+      problem(`its type must be one of ${nodeKinds.join(', ')}`);
+    }
     return kind ?? 'prompt';
   }
   const shaped = kindOfShape[attributes.get('shape') ?? ''];
-  if (shaped) return shaped;
+  if (shaped) {
+    return shaped;
+  }
   return id === 'start' ? 'start' : id === 'exit' ? 'exit' : 'prompt';
 }
 
@@ -94,11 +102,15 @@ function timeoutOf(kind: NodeKind, attributes: Attributes, problem: (message: st
   const name = kind === 'wait' ? 'duration' : 'timeout';
   const written = attributes.get(name);
   if (written === undefined) {
-    if (kind === 'wait') problem('a wait needs a duration such as 30s');
+    if (kind === 'wait') {
+      problem('a wait needs a duration such as 30s');
+    }
     return kind === 'prompt' ? usualTimeoutMs : undefined;
   }
   const milliseconds = parseDuration(written);
-  if (milliseconds === undefined) problem(`${name} must be a duration such as 250ms, 30s, 5m, 2h or 1d`);
+  if (milliseconds === undefined) {
+    problem(`${name} must be a duration such as 250ms, 30s, 5m, 2h or 1d`);
+  }
   return milliseconds;
 }
 
@@ -109,9 +121,13 @@ function integer(
   problem: (message: string) => void,
 ): number | undefined {
   const written = attributes.get(name);
-  if (written === undefined) return undefined;
+  if (written === undefined) {
+    return undefined;
+  }
   const value = /^\d{1,9}$/.test(written) ? Number(written) : NaN;
-  if (value >= least && value <= most) return value;
+  if (value >= least && value <= most) {
+    return value;
+  }
   problem(`${name} must be a whole number from ${least} to ${most}`);
   return undefined;
 }
@@ -119,7 +135,9 @@ function integer(
 /** `[Y] Yes, ship it` has the key `Y`; a label without brackets is its own, in lower case and with dashes. */
 export function optionKey(label: string): string {
   const [, bracketed] = /^\s*\[([^\]\s]{1,20})\]/.exec(label) ?? [];
-  if (bracketed !== undefined) return bracketed;
+  if (bracketed !== undefined) {
+    return bracketed;
+  }
   return label
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')
@@ -136,7 +154,9 @@ function questionOf(
   const written = attributes.get('question_type');
   const labelled = optionsOf(attributes, outgoing);
   const type = questionTypes.find((candidate) => candidate === written);
-  if (written !== undefined && !type) problem(`question_type must be one of ${questionTypes.join(', ')}`);
+  if (written !== undefined && !type) {
+    problem(`question_type must be one of ${questionTypes.join(', ')}`);
+  }
   const chosen = type ?? (labelled.length > 0 ? 'multiple_choice' : 'freeform');
   const options =
     labelled.length === 0 && (chosen === 'yes_no' || chosen === 'confirmation')
@@ -145,8 +165,12 @@ function questionOf(
           { key: 'no', label: 'No' },
         ]
       : labelled;
-  if (options.length === 0 && chosen !== 'freeform') problem('a choice needs options: label its edges, or set options');
-  if (new Set(options.map(({ key }) => key)).size < options.length) problem('two of its options have the same key');
+  if (options.length === 0 && chosen !== 'freeform') {
+    problem('a choice needs options: label its edges, or set options');
+  }
+  if (new Set(options.map(({ key }) => key)).size < options.length) {
+    problem('two of its options have the same key');
+  }
   const allowFreeform = chosen === 'freeform' || attributes.get('allow_freeform') === 'true';
   return { text: attributes.get('question') ?? label, type: chosen, options, allowFreeform };
 }

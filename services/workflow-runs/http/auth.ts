@@ -1,16 +1,16 @@
 import { createVerifier } from 'fast-jwt';
 import { AppError } from '../../../platform/errors/app-error';
-import type { AuthContext, Authenticate } from '../../../platform/http/auth';
+import type { AuthContext, Authenticate } from '../../../platform/http/auth/auth';
 
 export interface JwtSettings {
   /** Ed25519 public key: PEM, or base64 of PEM. Without one every token is invalid. */
   publicKey: string | undefined;
   issuer: string;
-  /** Who may call; nobody unless named. */
+  /** The users that may call; none by default. */
   users: readonly string[];
 }
 
-/** The one permission of this service: whoever may use it may use all of it. */
+/** The one permission of this service: it covers all of the service. */
 export const usePermission = 'workflow-runs';
 
 /** The user a token speaks for: the last part of the path in `sub`, which is a URL. */
@@ -34,7 +34,7 @@ const contextOf = (user: string): AuthContext => ({
 /**
  * Reads `Authorization: Bearer <JWT>` signed with Ed25519, with `iss`, `iat`, `exp` and `sub`.
  *
- * @returns a function that answers `undefined` for a missing, expired or invalid token (401) and throws 403 for a user
+ * @returns a function that returns `undefined` for a missing, expired or invalid token (401) and throws 403 for a user
  * who is not on the list
  */
 export function createJwtAuthenticator({ publicKey, issuer, users }: JwtSettings): Authenticate {
@@ -53,7 +53,9 @@ export function createJwtAuthenticator({ publicKey, issuer, users }: JwtSettings
 
   return ({ authorization }) => {
     const token = /^Bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
-    if (token === undefined || !verify) return undefined;
+    if (token === undefined || !verify) {
+      return undefined;
+    }
     let user: string | undefined;
     try {
       user = userOf((verify(token) as { sub?: unknown }).sub);
@@ -61,8 +63,12 @@ export function createJwtAuthenticator({ publicKey, issuer, users }: JwtSettings
       // Whatever is wrong with it: the caller is asked for another one.
       return undefined;
     }
-    if (user === undefined) return undefined;
-    if (!allowed.has(user)) throw new AppError('FORBIDDEN', 403, 'Access denied.');
+    if (user === undefined) {
+      return undefined;
+    }
+    if (!allowed.has(user)) {
+      throw new AppError('FORBIDDEN', 403, 'Access denied.');
+    }
     return contextOf(user);
   };
 }

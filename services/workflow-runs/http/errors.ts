@@ -2,9 +2,9 @@ import { STATUS_CODES } from 'node:http';
 import { z } from 'zod';
 import { AppError } from '../../../platform/errors/app-error';
 import type { HttpContext, HttpMiddleware } from '../../../platform/http/context';
-import type { RefusalBody } from '../../../platform/http/raw-refusal';
+import type { RefusalBody } from '../../../platform/http/server/raw-refusal';
 import type { Log } from '../../../platform/log/log';
-import { StoreFullError, StoreUnavailableError } from '../../../stores/errors';
+import { StoreFullError, StoreUnavailableError } from '../../../stores/port/errors';
 
 /** How this service refuses: one entry for each thing that is wrong. */
 export const errorDocument = z
@@ -23,8 +23,8 @@ export const refuse = (status: AppError['status'], detail: string): AppError => 
 const refusesBodiesWith400 = /^\/(verification|insights|runs\/[^/]*\/verification)\//;
 
 /**
- * Answers refusals in the envelope of this service. A body that does not fit its schema is 422, as callers of this
- * interface expect, but for the areas that say otherwise; anything else that is invalid is 400.
+ * Sends refusals in the envelope of this service. A body that does not fit its schema is 422, as callers of this
+ * interface expect, but for the areas that specify another; anything else that is invalid is 400.
  */
 export const errorsAsDocument =
   (log: Log): HttpMiddleware =>
@@ -35,9 +35,13 @@ export const errorsAsDocument =
       const { status, details } = refusalOf(error, ctx, log);
       ctx.status = status;
       ctx.set('Cache-Control', 'no-store');
-      if (status === 401) ctx.set('WWW-Authenticate', 'Bearer');
+      if (status === 401) {
+        ctx.set('WWW-Authenticate', 'Bearer');
+      }
       const again = error instanceof AppError && error.details.retryAfterMs !== undefined;
-      if (status === 503 || again) ctx.set('Retry-After', '1');
+      if (status === 503 || again) {
+        ctx.set('Retry-After', '1');
+      }
       ctx.body = documentOf(status, details);
     }
   };
@@ -53,18 +57,25 @@ export const refusalDocument: RefusalBody = ({ status, message }) => ({
 });
 
 function refusalOf(error: unknown, ctx: HttpContext, log: Log): Refusal {
-  if (error instanceof StoreFullError) return { status: 507, details: [error.message] };
-  if (error instanceof StoreUnavailableError)
-    return { status: 503, details: ['The store cannot be reached now. Try again.'] };
+  if (error instanceof StoreFullError) {
+    return { status: 507, details: [error.message] };
+  }
+  if (error instanceof StoreUnavailableError) {
+    return { status: 503, details: ['The store is unreachable. Try again.'] };
+  }
   if (!(error instanceof AppError)) {
     log.error(
       { requestId: ctx.state.requestId, method: ctx.method, path: ctx.path.slice(0, 300), err: error },
       'failed',
     );
-    return { status: 500, details: ['Something went wrong on our side.'] };
+    return { status: 500, details: ['An internal error occurred.'] };
   }
-  if (error.code === 'AUTH_REQUIRED') return { status: 401, details: ['Authentication required.'] };
-  if (error.code !== 'VALIDATION_ERROR') return { status: error.status, details: [error.message] };
+  if (error.code === 'AUTH_REQUIRED') {
+    return { status: 401, details: ['Authentication required.'] };
+  }
+  if (error.code !== 'VALIDATION_ERROR') {
+    return { status: error.status, details: [error.message] };
+  }
   const embodied = ctx.method === 'POST' || ctx.method === 'PUT' || ctx.method === 'PATCH';
   const { issues } = error.details as { issues: { path: string; message: string }[] };
   const details = issues.map(({ path, message }) => (path ? `${path}: ${message}` : message));

@@ -1,4 +1,4 @@
-/** Passes on what is pushed to whoever iterates, in order; what nobody has taken yet waits. One reader. */
+/** Passes on what is pushed to its one reader, in order; what has not been read yet waits. */
 export class EventQueue<T> implements AsyncIterable<T> {
   private readonly waiting: T[] = [];
   private ended = false;
@@ -18,15 +18,21 @@ export class EventQueue<T> implements AsyncIterable<T> {
   async *[Symbol.asyncIterator](): AsyncGenerator<T> {
     for (;;) {
       const item = this.waiting.shift();
-      if (item !== undefined) yield item;
-      else if (this.ended) return;
-      else await this.changed();
+      if (item !== undefined) {
+        yield item;
+      } else if (this.ended) {
+        return;
+      } else {
+        await this.changed();
+      }
     }
   }
 
   /** Resolves when something waits or nothing will come any more. */
   async changed(): Promise<void> {
-    if (this.waiting.length > 0 || this.ended) return;
+    if (this.waiting.length > 0 || this.ended) {
+      return;
+    }
     await new Promise<void>((resolve) => {
       this.wake = resolve;
     });

@@ -1,10 +1,10 @@
-import { BytesAnswer } from '../../../platform/http/answer';
+import { BytesResponse } from '../../../platform/http/response';
 
 /** One message of an event stream (Server-Sent Events). */
 export interface ServerSentEvent {
   /** Absent: an unnamed message. */
   event?: string;
-  /** What the reader sends as `Last-Event-ID` to go on behind this one. */
+  /** What the reader sends as `Last-Event-ID` to resume behind this one. */
   id?: number;
   data: unknown;
 }
@@ -15,18 +15,20 @@ const frame = ({ event, id, data }: ServerSentEvent): Buffer =>
   );
 
 async function* frames(events: AsyncIterable<ServerSentEvent>): AsyncGenerator<Buffer> {
-  for await (const event of events) yield frame(event);
+  for await (const event of events) {
+    yield frame(event);
+  }
 }
 
-/** Answers with events as they come; a reader that leaves ends the iteration. */
-export const eventStream = (events: AsyncIterable<ServerSentEvent>): BytesAnswer =>
-  new BytesAnswer(frames(events), {
+/** Responds with events as they come; a reader that leaves ends the iteration. */
+export const eventStream = (events: AsyncIterable<ServerSentEvent>): BytesResponse =>
+  new BytesResponse(frames(events), {
     'Content-Type': 'text/event-stream; charset=utf-8',
     'Cache-Control': 'no-store',
     'X-Accel-Buffering': 'no',
   });
 
-/** Where a reader wants to go on: the number in `Last-Event-ID`, 0 without one. */
+/** The position a reader resumes at: the number in `Last-Event-ID`, 0 without one. */
 export function lastEventId(header: string | undefined): number {
   return header !== undefined && /^\d{1,15}$/.test(header) ? Number(header) : 0;
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { refuse } from './errors';
 
 /**
- * Text from a caller, without what no store can keep: NUL, and halves of characters.
+ * Text from a caller, without what no store can contain: NUL, and halves of characters.
  *
  * @param most characters
  */
@@ -24,6 +24,8 @@ export const pathPart = z.string().max(200);
 
 /** @throws AppError 404 `Run not found.` and the like, when it is not there */
 export function found<T>(thing: T | undefined, name: string): T {
-  if (thing === undefined) throw refuse(404, `${name} not found.`);
+  if (thing === undefined) {
+    throw refuse(404, `${name} not found.`);
+  }
   return thing;
 }

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { HttpContext } from '../../../platform/http/context';
-import { linkNext, type ListRequest } from '../../../platform/http/list-answer';
+import { linkNext, type ListRequest } from '../../../platform/http/list-response';
 
 const usualLimit = 20;
-const mostPerPage = 100;
+const maxPerPage = 100;
 /** Beyond what any list here has: `Link` leads to the end of each. */
 const farthestOffset = 1_000_000_000;
 
@@ -17,7 +17,7 @@ const clamped = (least: number, most: number, fallback: number) =>
 
 /** `page[limit]` and `page[offset]` of a query, to be spread into its schema. */
 export const pageFields = {
-  'page[limit]': clamped(1, mostPerPage, usualLimit),
+  'page[limit]': clamped(1, maxPerPage, usualLimit),
   'page[offset]': clamped(0, farthestOffset, 0),
 };
 export const pageQuery = z.strictObject(pageFields);
@@ -26,7 +26,7 @@ export interface PageQuery {
   'page[offset]': number;
 }
 
-/** What a list is answered as. */
+/** The schema of a list's response. */
 export const pageOf = <T extends z.ZodType>(item: T) =>
   z.object({ data: z.array(item), meta: z.object({ has_more: z.boolean() }) });
 
@@ -38,13 +38,13 @@ export interface Page<T> {
 /**
  * One page of what `read` finds.
  *
- * @param read answers at most `limit` items after the first `skip`
+ * @param read returns at most `limit` items after the first `skip`
  */
 export async function readPage<T>(
   { 'page[limit]': limit, 'page[offset]': offset }: PageQuery,
   read: (options: { skip: number; limit: number }) => Promise<T[]>,
 ): Promise<Page<T>> {
-  // One more than is asked for tells whether there is more.
+  // One more than requested shows whether there is more.
   const found = await read({ skip: offset, limit: limit + 1 });
   return { data: found.slice(0, limit), meta: { has_more: found.length > limit } };
 }
@@ -55,7 +55,9 @@ const unfinished = z.object({ data: z.array(z.unknown()), meta: z.object({ has_m
 /** Links to the page after this one (RFC 8288), whichever list of the service it is; not at the end. */
 export function linkNextPage(ctx: HttpContext, { query }: ListRequest, result: unknown): void {
   const asked = pageRequest.safeParse(query);
-  if (!asked.success || !unfinished.safeParse(result).success) return;
+  if (!asked.success || !unfinished.safeParse(result).success) {
+    return;
+  }
   const { 'page[limit]': limit, 'page[offset]': offset } = asked.data;
   linkNext(ctx, 'page[offset]', String(offset + limit));
 }

@@ -19,9 +19,11 @@ export async function* withPings(
     next.catch(() => undefined);
     for (;;) {
       const came = await within(next, everyMs);
-      if (came === silent) yield ping;
-      else if (came.done === true) return;
-      else {
+      if (came === silent) {
+        yield ping;
+      } else if (came.done === true) {
+        return;
+      } else {
         yield came.value;
         break;
       }

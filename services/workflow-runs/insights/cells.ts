@@ -1,9 +1,9 @@
 import { InvalidQueryError } from './statement';
 
-/** What a column of a row is answered as. */
+/** The value of a column in a result. */
 export type Cell = string | number | boolean | null;
 
-/** Bounds of one answer. It is whole, or it is refused. */
+/** Limits of one result. It is whole, or it is refused. */
 export interface AnswerLimits {
   rows: number;
   cells: number;
@@ -15,16 +15,22 @@ export interface AnswerLimits {
  * the text `Infinity` or `-Infinity`, a blob its hexadecimal digits.
  */
 export function cellOf(value: unknown): Cell {
-  if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : value.toString();
-  if (typeof value === 'number') return Number.isFinite(value) ? value : String(value);
-  if (typeof value === 'string' || value === null) return value;
+  if (typeof value === 'bigint') {
+    return Number.isSafeInteger(Number(value)) ? Number(value) : value.toString();
+  }
+  if (typeof value === 'number') {
+    return Number.isFinite(value) ? value : String(value);
+  }
+  if (typeof value === 'string' || value === null) {
+    return value;
+  }
   return Buffer.from(value as Uint8Array).toString('hex');
 }
 
 const bytesOf = (cell: Cell): number => (typeof cell === 'string' ? Buffer.byteLength(cell) : 8);
 
 /**
- * Takes rows in one by one, so that a larger answer is noticed before it is all in memory.
+ * Collects rows one by one, so that a larger result is noticed before it is all in memory.
  *
  * @throws InvalidQueryError when it is too large
  */
@@ -36,12 +42,19 @@ export function collectRows(rows: Iterable<readonly unknown[]>, limits: AnswerLi
     const collectedRow = row.map(cellOf);
     cells += collectedRow.length;
     bytes += collectedRow.reduce<number>((sum, cell) => sum + bytesOf(cell), 0);
-    if (collected.length >= limits.rows) throw tooLarge(`${limits.rows} rows`);
-    if (cells > limits.cells) throw tooLarge(`${limits.cells} values`);
-    if (bytes > limits.bytes) throw tooLarge(`${limits.bytes} bytes`);
+    if (collected.length >= limits.rows) {
+      throw tooLarge(`${limits.rows} rows`);
+    }
+    if (cells > limits.cells) {
+      throw tooLarge(`${limits.cells} values`);
+    }
+    if (bytes > limits.bytes) {
+      throw tooLarge(`${limits.bytes} bytes`);
+    }
     collected.push(collectedRow);
   }
   return collected;
 }
 
-const tooLarge = (most: string) => new InvalidQueryError(`The answer has more than ${most}; narrow it, or add LIMIT.`);
+const tooLarge = (most: string) =>
+  new InvalidQueryError(`The response has more than ${most}; narrow it, or add LIMIT.`);

@@ -5,10 +5,10 @@ import { assertHarmless } from './program';
 import { tableNames, tables } from './tables';
 
 /** What SQLite may take for the tables and all that queries make of them. */
-const mostHeapBytes = 268_435_456;
+const maxHeapBytes = 268_435_456;
 
 function load(database: Libsql.Database, texts: Question['tables']): void {
-  database.exec(`PRAGMA hard_heap_limit = ${mostHeapBytes}`);
+  database.exec(`PRAGMA hard_heap_limit = ${maxHeapBytes}`);
   for (const name of tableNames) {
     database.exec(`CREATE TABLE ${name} (${tables[name]})`);
     const columns = tables[name].split(',').map((_column, at) => `value ->> ${at}`);
@@ -20,7 +20,7 @@ function load(database: Libsql.Database, texts: Question['tables']): void {
 type ExplainedRow = [address: number, opcode: string, p1: number, p2: number, p3: number, p4: string | null];
 
 /**
- * Runs one query on a database in memory that nobody else sees and nothing can be written to. To be called in a process
+ * Runs one query on a database in memory that no other process sees and nothing can be written to. To be called in a process
  * of its own: a query may take any time and memory, and native code cannot be stopped otherwise.
  *
  * @param question its `sql` has passed `assertOneQuery`

@@ -7,7 +7,7 @@ export interface Question {
   /** The rows of each table as a JSON text, which SQLite reads by itself. */
   tables: Record<TableName, string>;
   limits: AnswerLimits;
-  /** The process ends itself after so long, also when nobody is left to end it. */
+  /** The process ends itself after so long, also when its parent is gone. */
   endWithinMs: number;
 }
 
@@ -18,5 +18,5 @@ export interface Found {
   elapsed: number;
 }
 
-/** What it answers: what was found, or why it is refused. */
+/** The response: the rows of the query, or why it is refused. */
 export type Outcome = Found | { refused: string };

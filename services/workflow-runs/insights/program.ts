@@ -17,7 +17,7 @@ const harmless = new Set(
   ].flatMap((names) => names.split(' ')),
 );
 
-/** One instruction of a compiled statement: what `EXPLAIN` tells of it. */
+/** One instruction of a compiled statement, as `EXPLAIN` lists it. */
 export interface Instruction {
   opcode: string;
   p2: number;
@@ -35,11 +35,18 @@ const calls = /^(PureFunc|Function|Agg)/;
  */
 export function assertHarmless(program: readonly Instruction[]): void {
   for (const { opcode, p2, p4 } of program) {
-    if (opcode === 'Transaction' && p2 !== 0) throw new InvalidQueryError('Only SELECT can be executed.');
-    if (virtualTables.has(opcode))
+    if (opcode === 'Transaction' && p2 !== 0) {
+      throw new InvalidQueryError('Only SELECT can be executed.');
+    }
+    if (virtualTables.has(opcode)) {
       throw new InvalidQueryError('Virtual tables and table-valued functions cannot be used.');
-    if (!calls.test(opcode)) continue;
+    }
+    if (!calls.test(opcode)) {
+      continue;
+    }
     const name = (p4 ?? '').replace(/\(-?\d+\)$/, '').toLowerCase();
-    if (!harmless.has(name)) throw new InvalidQueryError(`not authorized to use function: ${name}`);
+    if (!harmless.has(name)) {
+      throw new InvalidQueryError(`not authorized to use function: ${name}`);
+    }
   }
 }

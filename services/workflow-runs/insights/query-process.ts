@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads';
 import { execute } from './execute';
 import type { Outcome, Question } from './messages';
 
-/** A query that never ends keeps this thread busy for ever: another one ends the process. */
+/** A query that never ends blocks this thread for ever: another one ends the process. */
 function endWithin(ms: number): void {
   const code = `setTimeout(() => process.kill(process.pid, 'SIGKILL'), ${ms})`;
   new Worker(code, { eval: true }).unref();

@@ -5,7 +5,7 @@ import type { AnswerLimits } from './cells';
 import type { Found, Outcome, Question } from './messages';
 import type { Snapshot } from './snapshot';
 import { assertOneQuery, InvalidQueryError } from './statement';
-import { tableNames, type TableName } from './tables';
+import { type TableName, tableNames } from './tables';
 
 export interface RunnerLimits extends AnswerLimits {
   /** From the start of its process on. */
@@ -15,8 +15,8 @@ export interface RunnerLimits extends AnswerLimits {
   waiting: number;
 }
 
-/** Memory of JavaScript in the process, which holds the tables and the answer as texts. */
-const mostHeapMb = 256;
+/** Memory of JavaScript in the process, which has the tables and the result as texts. */
+const maxHeapMb = 256;
 /** How much later than it is ended a process would end itself. */
 const graceMs = 1_000;
 
@@ -32,7 +32,7 @@ function ask(question: Question, timeMs: number): Promise<Outcome> {
   const child = fork(script, {
     cwd: '/',
     env: {},
-    execArgv: [`--max-old-space-size=${mostHeapMb}`],
+    execArgv: [`--max-old-space-size=${maxHeapMb}`],
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   });
@@ -43,12 +43,16 @@ function ask(question: Question, timeMs: number): Promise<Outcome> {
       child.kill('SIGKILL');
     }, timeMs);
     child.on('message', (message: Outcome) => (outcome ??= message));
-    // Unlike its exit, this comes after everything it has said.
+    // Unlike `exit`, this comes after all of its messages.
     child.once('error', reject).once('close', (code, signal) => {
       clearTimeout(timer);
-      if (outcome) resolve(outcome);
-      else if (signal) resolve({ refused: 'The query ended its process; it may need too much memory.' });
-      else reject(new Error(`The process of a query ended with ${code ?? 'nothing'} and without an answer.`));
+      if (outcome) {
+        resolve(outcome);
+      } else if (signal) {
+        resolve({ refused: 'The query ended its process; it may need too much memory.' });
+      } else {
+        reject(new Error(`The process of a query ended with ${code ?? 'nothing'} and without a result.`));
+      }
     });
     // That it could not be sent shows in the process having ended.
     child.send(question, () => undefined);
@@ -65,7 +69,7 @@ function assertWorthAsking(sql: string): void {
 }
 
 /**
- * Runs queries, each in a process of its own, which is killed when its time is up. A thread would not do: what keeps it
+ * Runs queries, each in a process of its own, which is killed when its time is up. A thread would not do: what makes it
  * busy is native code, which nothing but the end of its process stops, and which may use up all memory or crash.
  */
 export function createQueryRunner(limits: RunnerLimits) {
@@ -75,16 +79,23 @@ export function createQueryRunner(limits: RunnerLimits) {
 
   /** Waits for a turn. @throws AppError 429 when too many wait already */
   async function begin(): Promise<void> {
-    if (running < atATime) running += 1;
-    else if (turns.length >= waiting) throw refuse(429, 'Too many queries are being executed. Try again.');
-    else await new Promise<void>((resolve) => turns.push(resolve));
+    if (running < atATime) {
+      running += 1;
+    } else if (turns.length >= waiting) {
+      throw refuse(429, 'Too many queries are being executed. Try again.');
+    } else {
+      await new Promise<void>((resolve) => turns.push(resolve));
+    }
   }
 
   /** Hands the turn on. */
   function end(): void {
     const next = turns.shift();
-    if (next) next();
-    else running -= 1;
+    if (next) {
+      next();
+    } else {
+      running -= 1;
+    }
   }
 
   return {
@@ -100,7 +111,9 @@ export function createQueryRunner(limits: RunnerLimits) {
         const texts = tableNames.map((name) => [name, JSON.stringify(rows[name])]);
         const tables = Object.fromEntries(texts) as Question['tables'];
         const outcome = await ask({ sql, tables, limits: answerLimits, endWithinMs: timeMs + graceMs }, timeMs);
-        if ('refused' in outcome) throw refuse(400, outcome.refused);
+        if ('refused' in outcome) {
+          throw refuse(400, outcome.refused);
+        }
         return { ...outcome, leftOut };
       } finally {
         end();

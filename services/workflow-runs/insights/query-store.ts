@@ -1,12 +1,12 @@
 import { monotonicFactory } from 'ulid';
 import { operationUlid } from '../../../platform/operations/new-ids';
-import type { Database, Stored } from '../../../stores/collection';
+import type { Database, Stored } from '../../../stores/port/collection';
 import type { HistoryEntry, SavedQuery, SavedQueryInput } from './saved-query';
 
 type SavedQueryRecord = Stored & Omit<SavedQuery, 'id'>;
 type HistoryRecord = Stored & Omit<HistoryEntry, 'id'>;
 
-/** Executions that are kept: the latest ones. */
+/** Executions that are retained: the latest ones. */
 export const keptExecutions = 1_000;
 
 const present = <T extends Stored>({ _id, ...rest }: T): Omit<T, '_id'> & { id: string } => ({ id: _id, ...rest });
@@ -45,11 +45,13 @@ export async function createQueryStore(db: Database, { kept = keptExecutions }: 
     /** Whether there was one. */
     remove: async (id: string): Promise<boolean> => (await saved.deleteMany({ _id: id })) > 0,
 
-    /** Notes an execution, and forgets what is older than those that are kept. */
+    /** Records an execution, and deletes those beyond the retained ones. */
     async note(entry: Omit<HistoryEntry, 'id' | 'timestamp'>, at: Date): Promise<void> {
       await history.insert({ _id: nextId(at.getTime()), ...entry, timestamp: at.toISOString() });
       const [oldest] = await history.find(everything, { sort: newest, skip: kept, limit: 1 });
-      if (oldest) await history.deleteMany({ _id: { $lte: oldest._id } });
+      if (oldest) {
+        await history.deleteMany({ _id: { $lte: oldest._id } });
+      }
     },
 
     async executions(page: { skip: number; limit: number }): Promise<HistoryEntry[]> {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Routes } from '../../../platform/http/routes';
+import type { Routes } from '../../../platform/http/routing/routes';
 import { usePermission } from '../http/auth';
 import { found, pathPart } from '../http/fields';
 import { pageOf, pageQuery, readPage } from '../http/pages';
@@ -10,7 +10,7 @@ const common = { mount: 'root' as const, tag: 'insights', permission: usePermiss
 const byId = z.object({ id: pathPart });
 const what = 'Saved query';
 
-/** Queries that are kept under a name. Whether they can be executed shows when they are. */
+/** Queries that are stored under a name. Whether they can be executed shows when they are. */
 export function savedQueryRoutes(routes: Routes, queries: QueryStore, now: () => Date): void {
   routes.add(
     {
@@ -18,7 +18,7 @@ export function savedQueryRoutes(routes: Routes, queries: QueryStore, now: () =>
       method: 'get',
       path: '/insights/queries',
       operationId: 'listSavedQueries',
-      summary: 'List saved queries, the newest first',
+      summary: 'List saved queries, newest first',
       query: pageQuery,
       response: pageOf(savedQuery),
     },
@@ -55,7 +55,7 @@ export function savedQueryRoutes(routes: Routes, queries: QueryStore, now: () =>
       method: 'put',
       path: '/insights/queries/:id',
       operationId: 'replaceSavedQuery',
-      summary: 'Replace the name and the SQL of a saved query',
+      summary: 'Replace a saved query',
       params: byId,
       body: savedQueryInput,
       response: savedQuery,
@@ -68,7 +68,7 @@ export function savedQueryRoutes(routes: Routes, queries: QueryStore, now: () =>
       method: 'delete',
       path: '/insights/queries/:id',
       operationId: 'deleteSavedQuery',
-      summary: 'Remove a saved query',
+      summary: 'Delete a saved query',
       params: byId,
       response: z.undefined(),
       status: 204,

@@ -46,7 +46,7 @@ export const openInsights: OpenArea = async ({ database, runs, now }) => {
         method: 'get',
         path: '/insights/history',
         operationId: 'listQueryHistory',
-        summary: 'List the queries that were executed, the latest first',
+        summary: 'List executed queries, newest first',
         query: pageQuery,
         response: pageOf(historyEntry),
       },

@@ -23,7 +23,7 @@ export const executionResult = z
     left_out: z
       .array(z.enum(tableNames))
       .optional()
-      .meta({ description: 'Tables that did not have all their rows: older ones were not loaded.' }),
+      .meta({ description: 'Tables of which older rows were not loaded.' }),
   })
   .meta({ id: 'QueryResult' });
 

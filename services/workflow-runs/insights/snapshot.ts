@@ -1,7 +1,7 @@
 import type { RunRecord } from '../runs/run';
 import type { Signoff } from '../verification/signoff';
-import { addRun, noRows, signoffRow, type Rows } from './table-rows';
-import { tableNames, type TableName } from './tables';
+import { addRun, noRows, type Rows, signoffRow } from './table-rows';
+import { type TableName, tableNames } from './tables';
 
 type Page = { skip: number; limit: number };
 
@@ -44,11 +44,17 @@ async function readNewest<T>(
   for (let skip = 0; ; skip += pageSize) {
     const records = await read({ skip, limit: pageSize });
     for (const record of records) {
-      if (seen.has(idOf(record))) continue;
+      if (seen.has(idOf(record))) {
+        continue;
+      }
       seen.add(idOf(record));
-      if (!take(record)) return false;
+      if (!take(record)) {
+        return false;
+      }
     }
-    if (records.length < pageSize) return true;
+    if (records.length < pageSize) {
+      return true;
+    }
   }
 }
 
@@ -62,24 +68,32 @@ export async function takeSnapshot(sql: string, sources: Sources, limits: Snapsh
       sources.runs,
       ({ _id }) => _id,
       (run) => {
-        if (rows.runs.length >= limits.runs || rows.stages.length + run.stages.length > limits.stages) return false;
+        if (rows.runs.length >= limits.runs || rows.stages.length + run.stages.length > limits.stages) {
+          return false;
+        }
         addRun(rows, run);
         return true;
       },
     );
-    if (!all) leftOut.push(...named.filter((name) => name !== 'signoffs'));
+    if (!all) {
+      leftOut.push(...named.filter((name) => name !== 'signoffs'));
+    }
   }
   if (named.includes('signoffs')) {
     const all = await readNewest(
       sources.signoffs,
       ({ id }) => id,
       (signoff) => {
-        if (rows.signoffs.length >= limits.signoffs) return false;
+        if (rows.signoffs.length >= limits.signoffs) {
+          return false;
+        }
         rows.signoffs.push(signoffRow(signoff));
         return true;
       },
     );
-    if (!all) leftOut.push('signoffs');
+    if (!all) {
+      leftOut.push('signoffs');
+    }
   }
   return { rows, leftOut };
 }

@@ -1,4 +1,4 @@
-/** SQL that is not run. The message is for whoever wrote it. */
+/** SQL that is not run. The message is for its author. */
 export class InvalidQueryError extends Error {
   override readonly name = 'InvalidQueryError';
 }
@@ -13,8 +13,8 @@ const token =
 const beginnings = new Set(['select', 'with', 'values']);
 
 /**
- * Tells whether a text is one statement that looks like a query. Whether it is one, and a harmless one, only its compiled
- * program tells (`program.ts`).
+ * Checks that a text is one statement that looks like a query. Whether it is one, and a harmless one, only its compiled
+ * program shows (`program.ts`).
  *
  * @throws InvalidQueryError
  */
@@ -22,14 +22,22 @@ export function assertOneQuery(sql: string): void {
   let first: string | undefined;
   let ended = false;
   for (const { 0: piece, groups = {} } of sql.matchAll(token)) {
-    if (groups.space !== undefined) continue;
+    if (groups.space !== undefined) {
+      continue;
+    }
     if (groups.end !== undefined) {
       ended = true;
       continue;
     }
-    if (ended) throw new InvalidQueryError('Only one statement can be executed.');
+    if (ended) {
+      throw new InvalidQueryError('Only one statement can be executed.');
+    }
     first ??= piece.toLowerCase();
   }
-  if (first === undefined) throw new InvalidQueryError('There is no statement.');
-  if (!beginnings.has(first)) throw new InvalidQueryError('Only SELECT can be executed.');
+  if (first === undefined) {
+    throw new InvalidQueryError('The query has no statement.');
+  }
+  if (!beginnings.has(first)) {
+    throw new InvalidQueryError('Only SELECT can be executed.');
+  }
 }

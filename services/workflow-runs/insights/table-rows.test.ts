@@ -1,6 +1,6 @@
 import type { RunRecord, Stage } from '../runs/run';
 import { takeSnapshot } from './snapshot';
-import { addRun, noRows, signoffRow, type Row } from './table-rows';
+import { addRun, noRows, type Row, signoffRow } from './table-rows';
 import { tableNames, tables } from './tables';
 
 const stage: Stage = { id: 'a', name: 'A', kind: 'codergen', status: 'completed', retries: 0, model: 'm' };

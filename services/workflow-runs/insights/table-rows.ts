@@ -19,7 +19,7 @@ const short = (text: string | undefined): string | null =>
 const secondsBetween = (from: string | undefined, to: string | undefined): number | null =>
   from === undefined || to === undefined ? null : (Date.parse(to) - Date.parse(from)) / 1000;
 
-/** Adds what is told of a run to the rows of the tables. */
+/** Adds the facts of a run to the rows of the tables. */
 export function addRun(rows: Rows, run: RunRecord): void {
   const { _id, title, workflow, status, goal, created_by, created_at, started_at, ended_at, stages, error } = run;
   const { slug, name } = workflow;
@@ -27,9 +27,12 @@ export function addRun(rows: Rows, run: RunRecord): void {
   const end = [stages.length, run.smoothness ?? null, short(error?.message)];
   rows.runs.push([_id, short(title), slug, name, status, short(goal), created_by, ...times, ...end]);
   rows.stages.push(...stageRows(run));
-  for (const { model, stages: count, usage } of usageOf(run).by_model)
+  for (const { model, stages: count, usage } of usageOf(run).by_model) {
     rows.usage.push([_id, slug, model.id, count, usage.input_tokens, usage.output_tokens, usage.cost]);
-  if (hasEnded(status)) rows.retros.push(retroRow(run));
+  }
+  if (hasEnded(status)) {
+    rows.retros.push(retroRow(run));
+  }
 }
 
 const stageRows = ({ _id, stages }: RunRecord): Row[] =>

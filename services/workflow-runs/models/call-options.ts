@@ -1,4 +1,4 @@
-import { jsonSchema, Output, tool, type LanguageModel, type streamText, type ToolChoice, type ToolSet } from 'ai';
+import { jsonSchema, type LanguageModel, Output, type streamText, tool, type ToolChoice, type ToolSet } from 'ai';
 import type { z } from 'zod';
 import type { Model } from './model';
 import { promptOf } from './prompt';
@@ -9,7 +9,7 @@ export interface Call {
   model: Model;
   language: LanguageModel;
   request: z.output<typeof modelRequest>;
-  /** For providers that want to be told the most tokens of an answer, when the caller does not. */
+  /** For providers that require a maximum of tokens, when the caller names none. */
   mostTokens?: number | undefined;
   providerOptions: Record<string, Record<string, unknown>>;
   signal: AbortSignal;
@@ -19,12 +19,12 @@ export interface Call {
 export function optionsOf({
   language,
   request,
-  mostTokens,
+  mostTokens: maxTokens,
   providerOptions,
   signal,
 }: Call): Parameters<typeof streamText>[0] {
   const { system, messages, tools, tool_choice: choice, schema, temperature, top_p, stop_sequences } = request;
-  const maxOutputTokens = request.max_tokens ?? mostTokens;
+  const maxOutputTokens = request.max_tokens ?? maxTokens;
   return {
     model: language,
     messages: promptOf(messages),
@@ -39,7 +39,7 @@ export function optionsOf({
     ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
     ...(stop_sequences && { stopSequences: stop_sequences }),
     providerOptions: providerOptions as NonNullable<Parameters<typeof streamText>[0]['providerOptions']>,
-    // Whoever calls knows whether trying again is worth it.
+    // The caller decides whether a retry is worth it.
     maxRetries: 0,
     abortSignal: signal,
     // It is thrown from the stream.
@@ -47,7 +47,7 @@ export function optionsOf({
   };
 }
 
-/** Definitions only: the calls are answered by whoever asked. */
+/** Definitions only: the caller executes the calls. */
 const toolSet = (tools: NonNullable<Call['request']['tools']>): ToolSet =>
   Object.fromEntries(
     tools.map(({ name, description, parameters }) => [

@@ -1,17 +1,17 @@
 import { streamText } from 'ai';
-import { optionsOf, type Call } from './call-options';
+import { type Call, optionsOf } from './call-options';
 import type { Thinking, ToolCall } from './message';
 import type { AnswerListener, ModelAnswer, StopReason } from './request';
 import { usageOf } from './usage';
 
-// It prints warnings on the console unless told otherwise.
+// It prints warnings on the console by default.
 globalThis.AI_SDK_LOG_WARNINGS = false;
 
 /**
- * Calls a model once and collects its answer. It is always asked for a stream, whether or not anybody listens: a
+ * Calls a model once and collects its answer. It is always asked for a stream, with or without a listener: a
  * connection on which nothing moves for minutes is one that proxies cut.
  *
- * @throws whatever the SDK and the signal say
+ * @throws the errors of the SDK and the signal
  */
 export async function callModel(call: Call, { onText, onThinking, onToolCall }: AnswerListener): Promise<ModelAnswer> {
   const { model, signal } = call;
@@ -31,8 +31,12 @@ export async function callModel(call: Call, { onText, onThinking, onToolCall }: 
       case 'reasoning-end': {
         const current = thinking.at(-1);
         const signature = part.providerMetadata?.anthropic?.signature;
-        if (current && typeof signature === 'string') current.signature = signature;
-        if (part.type === 'reasoning-end' || !current) break;
+        if (current && typeof signature === 'string') {
+          current.signature = signature;
+        }
+        if (part.type === 'reasoning-end' || !current) {
+          break;
+        }
         current.text += part.text;
         onThinking?.(part.text);
         break;
@@ -59,7 +63,7 @@ export async function callModel(call: Call, { onText, onThinking, onToolCall }: 
     }
   }
   signal.throwIfAborted();
-  throw new Error('The answer broke off.');
+  throw new Error('The response was interrupted.');
 }
 
 function stopReasonOf(reason: string): StopReason {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { errorMessage } from '../../../platform/errors/app-error';
-import { model, modelName, type Model } from './model';
+import { type Model, model, modelName } from './model';
 
 const providerName = z
   .string()
@@ -9,12 +9,12 @@ const providerName = z
 
 const baseUrl = z
   .url({ protocol: /^https?$/, error: 'must be an http(s) URL' })
-  .refine((url) => !URL.parse(url)?.username && !URL.parse(url)?.password, 'must not hold credentials');
+  .refine((url) => !URL.parse(url)?.username && !URL.parse(url)?.password, 'must not contain credentials');
 
 const reached = {
   name: providerName,
   base_url: baseUrl,
-  /** The environment variable with the key; none for a provider that asks for none. */
+  /** The environment variable with the key; none for a provider that needs none. */
   api_key_env: z
     .string()
     .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be the name of an environment variable, not a key')
@@ -125,14 +125,16 @@ export function parseCatalog(text: string, source = 'text'): Catalog {
   const { providers, models } = parsed.data;
   const byName = new Map(providers.map((each) => [each.name, each]));
   const problems = [
-    ...repeated(providers.map(({ name }) => name)).map((name) => `providers: ${name} is there twice`),
-    ...repeated(models.flatMap(({ id, aliases }) => [id, ...aliases])).map((name) => `models: ${name} is there twice`),
+    ...repeated(providers.map(({ name }) => name)).map((name) => `providers: ${name} is listed twice`),
+    ...repeated(models.flatMap(({ id, aliases }) => [id, ...aliases])).map((name) => `models: ${name} is listed twice`),
     ...models
       .filter((each) => !byName.has(each.provider))
       .map((each) => `models: ${each.id} is of provider ${each.provider}, which is not among the providers`),
     ...(models.filter((each) => each.default).length > 1 ? ['models: more than one is the default'] : []),
   ];
-  if (problems.length > 0) throw new CatalogError(source, problems);
+  if (problems.length > 0) {
+    throw new CatalogError(source, problems);
+  }
   const chosen = Math.max(
     0,
     models.findIndex((each) => each.default),

@@ -4,7 +4,7 @@
  * - `refused`: its provider will not do it, however often it is asked (400, 401 …), or cannot be asked (no key)
  * - `unavailable`: rate limit, a failure of the provider, no connection
  * - `timeout`: it took too long
- * - `aborted`: whoever asked does not want the answer any more
+ * - `aborted`: the caller does not want the answer any more
  */
 export type ModelErrorKind = 'unknown' | 'unsupported' | 'refused' | 'unavailable' | 'timeout' | 'aborted';
 
@@ -15,7 +15,7 @@ export class ModelError extends Error {
   constructor(
     readonly kind: ModelErrorKind,
     message: string,
-    /** What the provider answered, when it did. */
+    /** The status of the provider's response, when there was one. */
     readonly status?: number,
   ) {
     super(message);

@@ -17,27 +17,36 @@ const callersFault = /invalid_request|authentication|permission|not_found|billin
  * @param redact hides the key, which providers quote in part
  */
 export function modelErrorOf(error: unknown, provider: string, redact: Redactor): ModelError {
-  if (error instanceof ModelError) return error;
+  if (error instanceof ModelError) {
+    return error;
+  }
   const say = (kind: ModelErrorKind, what: string, status?: number): ModelError =>
     new ModelError(kind, redact(`${provider}: ${what}`).slice(0, longestMessage), status);
-  if (UnsupportedFunctionalityError.isInstance(error))
+  if (UnsupportedFunctionalityError.isInstance(error)) {
     return say('unsupported', `${error.functionality} is not supported`);
+  }
   if (APICallError.isInstance(error)) {
     const { statusCode: status, message } = error;
-    if (status === undefined) return say('unavailable', message);
+    if (status === undefined) {
+      return say('unavailable', message);
+    }
     // An answer that breaks off or cannot be read has the status of its beginning.
-    if (status < 400) return say('unavailable', withCause(error));
+    if (status < 400) {
+      return say('unavailable', withCause(error));
+    }
     return say(passing(status) ? 'unavailable' : 'refused', `answered ${status}: ${message}`, status);
   }
   const reported = reportedIn(error);
-  if (reported) return say(callersFault.test(reported.type) ? 'refused' : 'unavailable', reported.message);
+  if (reported) {
+    return say(callersFault.test(reported.type) ? 'refused' : 'unavailable', reported.message);
+  }
   return say('unavailable', withCause(error));
 }
 
 /** Of errors of every realm. */
 const messageOf = (error: unknown): string => (types.isNativeError(error) ? error.message : String(error));
 
-/** "fetch failed" says nothing; what it was caused by does. */
+/** "fetch failed" explains nothing; its cause does. */
 const withCause = (error: unknown): string =>
   types.isNativeError(error) && error.cause !== undefined
     ? `${error.message}: ${messageOf(error.cause)}`
@@ -45,7 +54,8 @@ const withCause = (error: unknown): string =>
 
 /** A failure as a provider reports it within a stream. */
 function reportedIn(error: unknown): { type: string; message: string } | undefined {
-  if (typeof error !== 'object' || error === null || types.isNativeError(error) || !('message' in error))
+  if (typeof error !== 'object' || error === null || types.isNativeError(error) || !('message' in error)) {
     return undefined;
+  }
   return { type: 'type' in error ? String(error.type) : '', message: String(error.message) };
 }

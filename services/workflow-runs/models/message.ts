@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
-const mostText = 1_000_000;
-const mostParts = 256;
-const mostMessages = 1_000;
+const maxText = 1_000_000;
+const maxParts = 256;
+const maxMessages = 1_000;
 
 /** Content that lies in the request itself: nothing is fetched on behalf of a caller. */
 const embedded = {
@@ -11,7 +11,7 @@ const embedded = {
 };
 const name = z.string().min(1).max(128);
 
-export const textPart = z.strictObject({ kind: z.literal('text'), data: z.string().max(mostText) });
+export const textPart = z.strictObject({ kind: z.literal('text'), data: z.string().max(maxText) });
 const imagePart = z.strictObject({
   kind: z.literal('image'),
   data: z.strictObject({ ...embedded, media_type: embedded.media_type.startsWith('image/').default('image/png') }),
@@ -36,7 +36,7 @@ const toolResultPart = z.strictObject({
   data: z.strictObject({ tool_call_id: name, content: z.unknown(), is_error: z.boolean().default(false) }),
 });
 const thinking = z.strictObject({
-  text: z.string().max(mostText),
+  text: z.string().max(maxText),
   /** What its provider recognises it by. */
   signature: z.string().max(100_000).optional(),
 });
@@ -55,7 +55,7 @@ const part = z.discriminatedUnion('kind', [
 export type Part = z.infer<typeof part>;
 export type PartOf<K extends Part['kind']> = Extract<Part, { kind: K }>;
 
-/** What each role can say. */
+/** The kinds of content that each role may send. */
 const saidBy = {
   system: ['text'],
   developer: ['text'],
@@ -67,7 +67,7 @@ const saidBy = {
 export const message = z
   .strictObject({
     role: z.enum(['system', 'user', 'assistant', 'tool', 'developer']),
-    content: z.array(part).min(1).max(mostParts),
+    content: z.array(part).min(1).max(maxParts),
     name: name.optional(),
     /** Of a tool's message whose content is the text of its result. */
     tool_call_id: name.optional(),
@@ -75,14 +75,15 @@ export const message = z
   .superRefine(({ role, content, tool_call_id }, context) => {
     content.forEach(({ kind }, index) => {
       const allowed: readonly string[] = saidBy[role];
-      if (!allowed.includes(kind))
+      if (!allowed.includes(kind)) {
         context.addIssue({
           code: 'custom',
           path: ['content', index, 'kind'],
-          message: `a ${role} message cannot hold ${kind}`,
+          message: `a ${role} message cannot contain ${kind}`,
         });
-      else if (role === 'tool' && kind === 'text' && tool_call_id === undefined)
+      } else if (role === 'tool' && kind === 'text' && tool_call_id === undefined) {
         context.addIssue({ code: 'custom', path: ['tool_call_id'], message: 'is needed beside a text' });
+      }
     });
   })
   .meta({ id: 'Message' });
@@ -91,21 +92,26 @@ export type Message = z.infer<typeof message>;
 export const messages = z
   .array(message)
   .min(1)
-  .max(mostMessages)
+  .max(maxMessages)
   .superRefine((list, context) => {
-    if (!list.some(({ role }) => role === 'user' || role === 'assistant' || role === 'tool'))
-      context.addIssue({ code: 'custom', message: 'must hold more than instructions' });
+    if (!list.some(({ role }) => role === 'user' || role === 'assistant' || role === 'tool')) {
+      context.addIssue({ code: 'custom', message: 'must contain more than instructions' });
+    }
     const called = new Set(list.flatMap(({ content }) => callsIn(content)).map(({ id }) => id));
     list.forEach(({ role, content, tool_call_id }, index) => {
-      if (role !== 'tool') return;
+      if (role !== 'tool') {
+        return;
+      }
       const answered = [tool_call_id, ...resultsIn(content)].filter((id) => id !== undefined);
-      for (const id of answered)
-        if (!called.has(id))
+      for (const id of answered) {
+        if (!called.has(id)) {
           context.addIssue({
             code: 'custom',
             path: [index],
-            message: `answers the tool call ${id}, which is not there`,
+            message: `responds to the tool call ${id}, which does not exist`,
           });
+        }
+      }
     });
   });
 

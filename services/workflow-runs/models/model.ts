@@ -10,7 +10,7 @@ export const modelName = z
   .max(128)
   .regex(/^[A-Za-z0-9][A-Za-z0-9._:/-]*$/, 'letters, digits and . _ : / - only; starts with a letter or digit');
 
-/** A model as it is answered. What is missing is not known. */
+/** A model in a response. What is missing is not known. */
 export const model = z
   .object({
     id: modelName,
@@ -18,7 +18,7 @@ export const model = z
     family: z.string(),
     display_name: z.string(),
     limits: z.object({ context_window: tokens, max_output: tokens.optional() }),
-    training: z.iso.date().optional().meta({ description: 'Until when its training data reach' }),
+    training: z.iso.date().optional().meta({ description: 'End of its training data' }),
     features: z.object({ tools: z.boolean(), vision: z.boolean(), reasoning: z.boolean() }),
     costs: z.object({
       input_cost_per_mtok: price,

@@ -5,11 +5,11 @@ import { ModelError } from './errors';
 import { modelErrorOf } from './failure';
 import type { Model } from './model';
 import { languageModelOf, providerOptionsOf } from './provider';
-import { modelRequest, type AnswerListener, type ModelAnswer, type ModelRequest } from './request';
+import { type AnswerListener, type ModelAnswer, type ModelRequest, modelRequest } from './request';
 
 export interface ModelsOptions {
   catalog: Catalog;
-  /** The key of a provider by the name of its environment variable, read anew with every call. */
+  /** The key of a provider by the name of its environment variable, read again with every call. */
   keyOf: (name: string) => string | undefined;
   /** No model is called. */
   dryRun: boolean;
@@ -25,38 +25,41 @@ export interface CallOptions extends AnswerListener {
 export interface Models {
   list(): readonly Model[];
   find(idOrAlias: string): Model | undefined;
-  /** What is taken when nobody names one. */
+  /** The model of requests that name none. */
   default(): Model;
   /** Whether calling it is only pretended. */
   isDry(model: Model): boolean;
   /**
    * Which model a request is for.
    *
-   * @throws ModelError `unknown` when there is none, or `unsupported` when it cannot do what is asked of it
+   * @throws ModelError `unknown` when there is none, or `unsupported` when it lacks a capability of the request
    */
   choose(request: Pick<ModelRequest, 'model' | 'provider'> & Partial<ModelRequest>): Model;
   /**
    * Asks a model once. In a dry run the answer is a fixed text without a cost.
    *
-   * @throws ModelError of every kind; `retryable` says whether the same call may bring an answer later
+   * @throws ModelError of every kind; `retryable` states whether the same call may bring an answer later
    */
   complete(request: ModelRequest, options?: CallOptions): Promise<ModelAnswer>;
 }
 
-/** What every model answers in a dry run. */
-export const dryRunText = 'This is a dry run: no model was asked.';
+/** The answer of every model in a dry run. */
+export const dryRunText = 'This is a dry run: no model was called.';
 
 export function createModels({ catalog, keyOf, dryRun }: ModelsOptions): Models {
   const byName = new Map(
     catalog.flatMap((entry) => [entry.model.id, ...entry.model.aliases].map((name) => [name, entry])),
   );
   const usual = catalog.find(({ model }) => model.default) ?? catalog[0];
-  if (!usual) throw new Error('A catalog has at least one model.');
+  if (!usual) {
+    throw new Error('A catalog must have at least one model.');
+  }
 
   function entryOf({ model, provider, ...asked }: Parameters<Models['choose']>[0]): CatalogEntry {
     const entry = model === undefined ? defaultOf(provider) : byName.get(model);
-    if (!entry || (provider !== undefined && entry.model.provider !== provider))
+    if (!entry || (provider !== undefined && entry.model.provider !== provider)) {
       throw new ModelError('unknown', `Model not found: ${model ?? `any of ${provider ?? 'the catalog'}`}`);
+    }
     assertAble(entry.model, asked);
     return entry;
   }
@@ -100,17 +103,25 @@ export function createModels({ catalog, keyOf, dryRun }: ModelsOptions): Models 
           listener,
         );
       } catch (error) {
-        if (signal?.aborted) throw new ModelError('aborted', 'The call was called off.');
-        if (timeout.aborted) throw new ModelError('timeout', `timeout (${limitMs / 1_000}s)`);
+        if (signal?.aborted) {
+          throw new ModelError('aborted', 'The call was cancelled.');
+        }
+        if (timeout.aborted) {
+          throw new ModelError('timeout', `timeout (${limitMs / 1_000}s)`);
+        }
         throw modelErrorOf(error, provider.name, createRedactor(key === undefined ? [] : [key]));
       }
     },
   };
 
   function keyOfProvider({ name, api_key_env: variable }: ReachedProvider): string | undefined {
-    if (variable === undefined) return undefined;
+    if (variable === undefined) {
+      return undefined;
+    }
     const key = keyOf(variable);
-    if (!key) throw new ModelError('refused', `${name}: the environment variable ${variable} with its key is not set`);
+    if (!key) {
+      throw new ModelError('refused', `${name}: the environment variable ${variable} with its key is not set`);
+    }
     return key;
   }
 }
@@ -124,9 +135,13 @@ const dryAnswer = ({ id }: Model): ModelAnswer => ({
   model: id,
 });
 
-/** What the catalog says a model cannot do is refused before its provider is asked. */
+/** A request for what a model cannot do by the catalog is refused before its provider is asked. */
 function assertAble({ id, features }: Model, { messages = [], tools = [] }: Partial<ModelRequest>): void {
   const shown = messages.some(({ content }) => content.some(({ kind }) => kind === 'image'));
-  if (shown && !features.vision) throw new ModelError('unsupported', `${id} does not see images.`);
-  if (tools.length > 0 && !features.tools) throw new ModelError('unsupported', `${id} does not call tools.`);
+  if (shown && !features.vision) {
+    throw new ModelError('unsupported', `${id} does not support images.`);
+  }
+  if (tools.length > 0 && !features.tools) {
+    throw new ModelError('unsupported', `${id} does not support tools.`);
+  }
 }

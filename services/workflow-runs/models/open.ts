@@ -4,7 +4,7 @@ import { dryRunCatalog, readCatalog } from './catalog';
 import { createModels, type Models } from './models';
 
 /**
- * The models of this service as its settings say. Keys are read from the environment when they are needed, and kept
+ * The models of this service by its settings. Keys are read from the environment when they are needed, and stored
  * nowhere.
  *
  * @throws CatalogError with all that is wrong with the catalog's file
@@ -17,7 +17,8 @@ export async function openModels(env: PartEnvironment<'workflow-runs'>, log: Log
     provider.kind !== 'dry-run' && provider.api_key_env !== undefined ? [provider.api_key_env] : [],
   );
   const missing = [...new Set(variables)].filter((name) => !keyOf(name));
-  if (missing.length > 0 && !dryRun)
-    log.warn({ missing }, 'keys of model providers are not set: their calls will fail');
+  if (missing.length > 0 && !dryRun) {
+    log.warn({ missing }, 'model provider keys missing: their calls will fail');
+  }
   return createModels({ catalog, keyOf, dryRun });
 }

@@ -73,9 +73,11 @@ function assistantPart(part: Part): AssistantPart[] {
   }
 }
 
-/** Clients that hand on what an OpenAI-compatible model said bring arguments as the text of their JSON. */
+/** Clients that hand on output of an OpenAI-compatible model send arguments as the text of their JSON. */
 function inputOf(input: unknown): unknown {
-  if (typeof input !== 'string') return input;
+  if (typeof input !== 'string') {
+    return input;
+  }
   try {
     return JSON.parse(input) as unknown;
   } catch {

@@ -16,7 +16,9 @@ export function languageModelOf(
   key: string | undefined,
 ): LanguageModel {
   const common = { baseURL, fetch: fetchWithoutRedirects };
-  if (kind === 'anthropic') return createAnthropic({ ...common, apiKey: key ?? '' })(upstreamId);
+  if (kind === 'anthropic') {
+    return createAnthropic({ ...common, apiKey: key ?? '' })(upstreamId);
+  }
   return createOpenAICompatible({
     ...common,
     name,
@@ -26,7 +28,7 @@ export function languageModelOf(
   })(upstreamId);
 }
 
-/** What is said to this provider alone: the caller's options, and its reasoning effort under the name it has here. */
+/** The options of this provider alone: the caller's, and its reasoning effort under the name it has here. */
 export function providerOptionsOf({ kind, name }: ReachedProvider, request: ModelRequest): ProviderOptions {
   const { reasoning_effort: effort, provider_options: options } = request;
   const key = kind === 'anthropic' ? 'anthropic' : name;

@@ -2,9 +2,11 @@ import type { AppError } from '../../../platform/errors/app-error';
 import { refuse } from '../http/errors';
 import { ModelError } from './errors';
 
-/** How a caller is told that a model brought no answer; what is not a failure of a model is thrown on. */
+/** The refusal for a model that brought no answer; what is not a failure of a model is thrown on. */
 export function refusalOf(error: unknown): AppError {
-  if (!(error instanceof ModelError)) throw error;
+  if (!(error instanceof ModelError)) {
+    throw error;
+  }
   switch (error.kind) {
     case 'unknown':
       return refuse(404, error.message);

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { messages, type Thinking, type ToolCall } from './message';
 import { modelName } from './model';
 
-const mostTools = 128;
+const maxTools = 128;
 const jsonObject = z.record(z.string(), z.unknown());
 const toolName = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'letters, digits, underscore and dash, at most 64');
 
@@ -17,10 +17,10 @@ const toolChoice = z
   .strictObject({ mode: z.enum(['auto', 'none', 'required', 'named']), tool_name: toolName.optional() })
   .refine(({ mode, tool_name }) => (mode === 'named') === (tool_name !== undefined), {
     path: ['tool_name'],
-    message: 'goes with the mode named, and only with that',
+    message: 'is allowed only with the mode named',
   });
 
-/** What is asked of a model, whoever asks. */
+/** A request to a model, from any caller. */
 export const modelRequest = z.strictObject({
   messages,
   /** An id or alias; the default model without it. */
@@ -29,7 +29,7 @@ export const modelRequest = z.strictObject({
   provider: z.string().max(64).optional(),
   /** Stands before the messages. */
   system: z.string().max(1_000_000).optional(),
-  tools: z.array(tool).max(mostTools).optional(),
+  tools: z.array(tool).max(maxTools).optional(),
   tool_choice: toolChoice.optional(),
   /** A JSON schema: the answer is JSON that is to fit it. */
   schema: jsonObject.optional(),
@@ -53,7 +53,7 @@ export interface Usage {
   cost: number;
 }
 
-/** What a model answered. */
+/** The answer of a model. */
 export interface ModelAnswer {
   text: string;
   thinking: Thinking[];
@@ -64,7 +64,7 @@ export interface ModelAnswer {
   model: string;
 }
 
-/** Who is told of an answer while it comes, piece by piece. */
+/** Receives an answer while it comes, piece by piece. */
 export interface AnswerListener {
   onText?: (delta: string) => void;
   onThinking?: (delta: string) => void;

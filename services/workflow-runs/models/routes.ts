@@ -4,14 +4,14 @@ import { usePermission } from '../http/auth';
 import { callerLeft } from '../http/caller-left';
 import { refuse } from '../http/errors';
 import { pageFrom, pageOf, pageQuery } from '../http/pages';
-import { model, modelName, modelTest, type Model, type ModelTest } from './model';
 import { ModelError } from './errors';
+import { type Model, model, modelName, type ModelTest, modelTest } from './model';
 import type { Models } from './models';
 
 const shared = { mount: 'root', tag: 'models', permission: usePermission } as const;
 const params = z.object({ id: modelName });
 
-/** The smallest prompt that shows that a model answers. */
+/** The smallest prompt that shows that a model works. */
 const testPrompt = {
   messages: [{ role: 'user' as const, content: [{ kind: 'text' as const, data: 'Say OK.' }] }],
   max_tokens: 16,
@@ -21,7 +21,9 @@ const testPrompt = {
 export const openModelCatalog: OpenArea = async ({ models, env }) => {
   const known = (id: string): Model => {
     const found = models.find(id);
-    if (!found) throw refuse(404, `Model not found: ${id}`);
+    if (!found) {
+      throw refuse(404, `Model not found: ${id}`);
+    }
     return found;
   };
 
@@ -32,7 +34,7 @@ export const openModelCatalog: OpenArea = async ({ models, env }) => {
         method: 'get',
         path: '/models',
         operationId: 'listModels',
-        summary: 'List the models',
+        summary: 'List models',
         query: pageQuery,
         response: pageOf(model),
       },
@@ -44,7 +46,7 @@ export const openModelCatalog: OpenArea = async ({ models, env }) => {
         method: 'get',
         path: '/models/:id',
         operationId: 'getModel',
-        summary: 'Read one model, by its id or an alias',
+        summary: 'Read a model by its id or an alias',
         params,
         response: model,
         errors: [404],
@@ -57,7 +59,7 @@ export const openModelCatalog: OpenArea = async ({ models, env }) => {
         method: 'post',
         path: '/models/:id/test',
         operationId: 'testModel',
-        summary: 'Send a model a minimal prompt and tell whether it answered',
+        summary: 'Test a model with a minimal prompt',
         params,
         response: modelTest,
         errors: [404],
@@ -77,7 +79,9 @@ async function test(
     await models.complete({ ...testPrompt, model: id }, options);
     return { model_id: id, status: 'ok' };
   } catch (error) {
-    if (!(error instanceof ModelError)) throw error;
+    if (!(error instanceof ModelError)) {
+      throw error;
+    }
     return { model_id: id, status: 'error', error_message: error.message };
   }
 }

@@ -7,8 +7,12 @@ const toolFailed = /\b(tool|command|script|exit (code|status)|exited with|ENOENT
 
 /** Why a stage failed, by the words of its reason; a failure that names none of these is a wrong approach. */
 export function failureKind({ kind, failure_reason = '' }: Pick<Stage, 'kind' | 'failure_reason'>): FrictionKind {
-  if (timedOut.test(failure_reason)) return 'timeout';
-  if (unclear.test(failure_reason)) return 'ambiguity';
+  if (timedOut.test(failure_reason)) {
+    return 'timeout';
+  }
+  if (unclear.test(failure_reason)) {
+    return 'ambiguity';
+  }
   return kind === 'tool' || toolFailed.test(failure_reason) ? 'tool_failure' : 'wrong_approach';
 }
 
@@ -19,8 +23,9 @@ export function frictionPointsOf(stages: readonly Stage[]): FrictionPoint[] {
   return stages.flatMap((stage) => {
     const { id, name, retries, status, failure_reason } = stage;
     const points: FrictionPoint[] = [];
-    if (retries > 0)
-      points.push({ kind: 'retry', description: `${name} was tried again ${times(retries)}.`, stage_id: id });
+    if (retries > 0) {
+      points.push({ kind: 'retry', description: `${name} was retried ${times(retries)}.`, stage_id: id });
+    }
     if (status === 'failed') {
       const description = `${name} failed${failure_reason ? `: ${failure_reason}` : '.'}`;
       points.push({ kind: failureKind(stage), description, stage_id: id });
@@ -34,12 +39,15 @@ const nodeOf = ({ dot_id, id }: Stage): string => dot_id ?? id;
 /** Failures that no later visit of the same node made good, and what a run that was cut short did not come to do. */
 export function openItemsOf({ stages }: Pick<RunRecord, 'stages'>): OpenItem[] {
   return stages.flatMap((stage, at): OpenItem[] => {
-    if (stage.status === 'cancelled')
-      return [{ kind: 'follow_up', description: `${stage.name} was cancelled before it was done.` }];
-    if (stage.status !== 'failed') return [];
+    if (stage.status === 'cancelled') {
+      return [{ kind: 'follow_up', description: `${stage.name} was cancelled before its end.` }];
+    }
+    if (stage.status !== 'failed') {
+      return [];
+    }
     const madeGood = stages
       .slice(at + 1)
       .some((later) => nodeOf(later) === nodeOf(stage) && later.status === 'completed');
-    return madeGood ? [] : [{ kind: 'investigation', description: `${stage.name} failed and was not made good.` }];
+    return madeGood ? [] : [{ kind: 'investigation', description: `${stage.name} failed and was not recovered.` }];
   });
 }

@@ -42,7 +42,7 @@ export const stageRetro = z.object({
   files_touched: z.array(z.string()),
 });
 
-/** What is to be learnt from a run that has ended. What its record does not tell is absent. */
+/** What is to be learnt from a run that has ended. What its record does not have is absent. */
 export const retroDetail = z
   .object({
     run_id: z.string(),

@@ -7,7 +7,7 @@ const sum = (numbers: readonly number[]): number => numbers.reduce((total, each)
 const toMs = (seconds = 0): number => Math.round(seconds * 1000);
 
 /**
- * How well a run went, told by its status and the trouble on its way: retries, and stages that failed.
+ * How well a run went, judged by its status and the trouble on its way: retries, and stages that failed.
  *
  * - `failed`: the run failed.
  * - `effortless`: no trouble at all.
@@ -18,13 +18,21 @@ const toMs = (seconds = 0): number => Math.round(seconds * 1000);
  * A run that was cancelled has none: it was stopped before it could show.
  */
 export function smoothnessOf({ status, stages }: Pick<RunRecord, 'status' | 'stages'>): Smoothness | undefined {
-  if (status === 'failed') return 'failed';
-  if (status !== 'completed') return undefined;
+  if (status === 'failed') {
+    return 'failed';
+  }
+  if (status !== 'completed') {
+    return undefined;
+  }
   const retries = sum(stages.map((stage) => stage.retries));
   const failures = stages.filter((stage) => stage.status === 'failed').length;
   const trouble = retries + failures;
-  if (trouble === 0) return 'effortless';
-  if (failures === 0 && retries <= Math.max(1, stages.length / 5)) return 'smooth';
+  if (trouble === 0) {
+    return 'effortless';
+  }
+  if (failures === 0 && retries <= Math.max(1, stages.length / 5)) {
+    return 'smooth';
+  }
   return trouble > Math.max(2, stages.length / 2) ? 'struggled' : 'bumpy';
 }
 
@@ -55,19 +63,23 @@ const stageRetroOf = ({ id, name, status, duration_secs, retries, usage, notes, 
   files_touched: [],
 });
 
-/** What the run came to, in words of its record: its error, or what its last stage answered. */
+/** The outcome of the run by its record: its error, or the answer of its last stage. */
 function outcomeOf({ status, error, stages }: RunRecord): string | undefined {
-  if (status === 'failed') return error?.message;
+  if (status === 'failed') {
+    return error?.message;
+  }
   return status === 'completed' ? stages.findLast(({ notes }) => notes !== undefined)?.notes : undefined;
 }
 
 /**
  * What is to be learnt from a run; `undefined` while it has not ended. Everything in it is read off the run's record:
- * there are no learnings, and no open items of kinds that only somebody who knows the work could name.
+ * there are no learnings, and no open items of kinds that only a person who knows the work could name.
  */
 export function retroOf(run: RunRecord): RetroDetail | undefined {
   const { _id, workflow, goal, created_at, ended_at } = run;
-  if (!hasEnded(run.status)) return undefined;
+  if (!hasEnded(run.status)) {
+    return undefined;
+  }
   const smoothness = smoothnessOf(run);
   const outcome = outcomeOf(run);
   return {

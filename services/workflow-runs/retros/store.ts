@@ -1,4 +1,4 @@
-import type { Database } from '../../../stores/collection';
+import type { Database } from '../../../stores/port/collection';
 import type { RunRecord, Smoothness } from '../runs/run';
 
 export interface RetroFilter {
@@ -6,7 +6,7 @@ export interface RetroFilter {
   smoothness?: Smoothness | undefined;
 }
 
-/** Runs that have ended, as their retros are looked for: through indexes of their own on the records of runs. */
+/** Runs that have ended, as their retros are queried: through indexes of their own on the records of runs. */
 export async function createRetroStore(db: Database) {
   const newest = { retro_at: -1, _id: -1 } as const;
   const runs = await db.collection<RunRecord>({

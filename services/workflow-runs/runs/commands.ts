@@ -1,37 +1,37 @@
 import {
+  type Client,
   isGrpcServiceError,
   WithStartWorkflowOperation,
   WorkflowExecutionAlreadyStartedError,
   WorkflowNotFoundError,
   WorkflowUpdateFailedError,
-  type Client,
 } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import { updateProofMs, type MessageProofs } from '../../../platform/crypto/message-proof';
+import { type MessageProofs, updateProofMs } from '../../../platform/crypto/message-proof';
 import { untilReady } from '../../../platform/temporal/until-ready';
 import { refuse } from '../http/errors';
 import { runStart } from './dispatcher';
 import {
+  type Answer,
   answerQuestion,
   cancelRun,
+  type Guidance,
   notNow,
   pauseRun,
   runMessage,
+  type RunMessageKind,
   runWorkflowId,
+  type Signed,
   steerRun,
   unpauseRun,
-  type Answer,
-  type Guidance,
-  type RunMessageKind,
-  type Signed,
-} from './messages';
+} from './execution/messages';
+import type { workflowRun } from './execution/workflow';
 import type { RunRecord } from './run';
-import type { workflowRun } from './workflow';
 
-/** How long a caller waits for a run before it is told to come back. */
+/** How long a caller waits for a run before it is asked to retry. */
 const answersWithinMs = 10_000;
 
-/** Sends what callers want of a run to its workflow, which decides, and answers when it is done. */
+/** Sends callers' commands on a run to its workflow, which decides, and returns when it is done. */
 interface RunCommandsDependencies {
   client: Client;
   taskQueue: string;
@@ -45,19 +45,23 @@ export function createRunCommands({ client, taskQueue, messageProofs }: RunComma
     proof: messageProofs.sign(runMessage(kind, runId, message), updateProofMs),
   });
 
-  /** @throws AppError 409 with the run's reason, or `late` when it has ended; 503 when nobody answers */
+  /** @throws AppError 409 with the run's reason, or `late` when it has ended; 503 when the workflow does not respond */
   async function told(late: string, send: () => Promise<unknown>): Promise<void> {
     try {
       const until = Date.now() + answersWithinMs;
       await client.withDeadline(until, () => untilReady(send, until));
     } catch (error) {
       if (error instanceof WorkflowUpdateFailedError && error.cause instanceof ApplicationFailure) {
-        if (error.cause.type === notNow) throw refuse(409, error.cause.message);
+        if (error.cause.type === notNow) {
+          throw refuse(409, error.cause.message);
+        }
       }
-      if (error instanceof WorkflowNotFoundError || error instanceof WorkflowExecutionAlreadyStartedError)
+      if (error instanceof WorkflowNotFoundError || error instanceof WorkflowExecutionAlreadyStartedError) {
         throw refuse(409, late);
-      if (isGrpcServiceError(error) || (error instanceof Error && error.name.startsWith('WorkflowUpdateRPC')))
-        throw refuse(503, 'The run does not answer now. Look whether it was done, and try again.');
+      }
+      if (isGrpcServiceError(error) || (error instanceof Error && error.name.startsWith('WorkflowUpdateRPC'))) {
+        throw refuse(503, 'The run does not respond. Check whether the change took effect, and try again.');
+      }
       throw error;
     }
   }

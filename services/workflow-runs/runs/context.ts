@@ -1,9 +1,9 @@
-import type { EntryLog } from '../../../stores/collection';
+import type { EntryLog } from '../../../stores/port/collection';
 import type { WorkflowRunsContext } from '../context';
 import { createRunCommands, type RunCommands } from './commands';
 import { createDispatcher, type Dispatcher } from './dispatcher';
-import type { RunEventEntry } from './events';
-import { createTurnStore, type TurnStore } from './turns';
+import type { RunEventEntry } from './execution/events';
+import { createTurnStore, type TurnStore } from './execution/turns';
 import { createWorkflowStore, type WorkflowStore } from './workflows';
 
 /** What the routes and the activities of runs share. */

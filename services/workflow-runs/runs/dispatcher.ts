@@ -1,19 +1,19 @@
-import { WorkflowExecutionAlreadyStartedError, type Client } from '@temporalio/client';
+import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import { type MessageProofs, startProofMs } from '../../../platform/crypto/message-proof';
 import { compileGraph } from '../graph/compile';
-import { startProofMs, type MessageProofs } from '../../../platform/crypto/message-proof';
-import { dispatchId, lookAgain, runMessage, runWorkflowId, type RunInput } from './messages';
+import { dispatchId, lookAgain, type RunInput, runMessage, runWorkflowId } from './execution/messages';
+import type { workflowRun, workflowRunDispatch } from './execution/workflow';
 import type { RunRecord } from './run';
 import type { RunStore } from './store';
-import type { workflowRun, workflowRunDispatch } from './workflow';
 
-/** Runs that take up room. */
+/** Runs that count against the concurrency limit. */
 const running = ['starting', 'running'] as const;
 
 /** How long it is there without anything to do. */
 const idleMs = 600_000;
 
-/** The most runs that are looked at as starting at once. */
-const mostStarting = 1_000;
+/** The most runs that are read as starting at once. */
+const maxStarting = 1_000;
 
 export interface DispatcherDependencies {
   client: Client;
@@ -29,7 +29,7 @@ export function runInput({ _id: runId, dot_source }: RunRecord, proofs: Pick<Mes
   return { ...input, proof: proofs.sign(runMessage('start', runId, input), startProofMs) };
 }
 
-/** How a run's workflow is started, by whoever does. */
+/** The start options of a run's workflow, for every caller. */
 export const runStart = (
   run: RunRecord,
   { taskQueue, messageProofs }: Pick<DispatcherDependencies, 'taskQueue' | 'messageProofs'>,
@@ -41,8 +41,8 @@ export const runStart = (
 });
 
 /**
- * Starts queued runs, the oldest first, while there is room. A run is marked as starting before its workflow is started: one
- * whose workflow a crash kept from being started is found by that, and nothing is started twice.
+ * Starts queued runs, the oldest first, while there is capacity. A run is marked as starting before its workflow starts: one
+ * whose workflow was not started because of a crash is found by that, and nothing is started twice.
  */
 export function createDispatcher({ client, taskQueue, messageProofs, runs, concurrency }: DispatcherDependencies) {
   async function start(run: RunRecord): Promise<void> {
@@ -52,12 +52,14 @@ export function createDispatcher({ client, taskQueue, messageProofs, runs, concu
         workflowIdReusePolicy: 'REJECT_DUPLICATE',
       });
     } catch (error) {
-      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) {
+        throw error;
+      }
     }
   }
 
   return {
-    /** Has it looked, now or as soon as the look that is under way is over, whether a run can be started. */
+    /** Has it check, now or after the current check, whether a run can be started. */
     async lookAgain(): Promise<void> {
       await client.workflow.signalWithStart<typeof workflowRunDispatch>('workflowRunDispatch', {
         workflowId: dispatchId(taskQueue),
@@ -70,13 +72,19 @@ export function createDispatcher({ client, taskQueue, messageProofs, runs, concu
     },
 
     async startQueued(): Promise<void> {
-      for (const run of await runs.find({ statuses: ['starting'] }, { limit: mostStarting })) await start(run);
+      for (const run of await runs.find({ statuses: ['starting'] }, { limit: maxStarting })) {
+        await start(run);
+      }
       while ((await runs.count(running)) < concurrency) {
         const oldest = await runs.oldestQueued();
-        if (!oldest) return;
-        // Somebody may have cancelled it meanwhile; then there is another look.
+        if (!oldest) {
+          return;
+        }
+        // It may have been cancelled meanwhile; then the queue is read again.
         const starting = await runs.change(oldest._id, ['queued'], { status: 'starting' });
-        if (starting) await start(starting);
+        if (starting) {
+          await start(starting);
+        }
       }
     },
   };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Question } from './messages';
+import type { Question } from './execution/messages';
 
 /** A ULID: sorts by when it was made. */
 export const runId = z.string().regex(/^[0-7][0-9A-HJKMNP-TV-Z]{25}$/, 'must be a ULID');
@@ -33,17 +33,17 @@ export const stage = z.object({
   dot_id: z.string().optional(),
   started_at: z.string().optional(),
   ended_at: z.string().optional(),
-  /** How often it was tried again. */
+  /** How often it was retried. */
   retries: z.number().int(),
   model: z.string().optional(),
   usage: usage.optional(),
-  /** The beginning of what it answered. */
+  /** The beginning of its answer. */
   notes: z.string().optional(),
   failure_reason: z.string().optional(),
 });
 export type Stage = z.infer<typeof stage>;
 
-/** Where a run stands between two stages. */
+/** The checkpoint of a run between two stages. */
 export const runCheckpoint = z
   .object({
     timestamp: z.string(),
@@ -79,16 +79,16 @@ export interface RunRecord {
   error?: { message: string };
   stages: Stage[];
   context: Record<string, unknown>;
-  /** What it waits for somebody to answer. */
+  /** The questions it waits for people to answer. */
   questions?: Question[];
   checkpoint?: RunCheckpoint;
-  /** Told by those who use the run; later prompts hold it. */
+  /** Written by the run's users; part of later prompts. */
   guidance: { text: string; file?: string; line?: number; at: string }[];
-  /** When it ended and its retro could be told: absent until then. Lists of retros are found by it. */
+  /** When it ended and its retro was known: absent until then. Lists of retros are found by it. */
   retro_at?: string;
   smoothness?: Smoothness;
   /** Whether what it used is in the totals over all runs; absent until it has ended. */
   usage_counted?: boolean;
-  /** The last version its workflow has told of; 0 before it has begun. */
+  /** The last version its workflow has reported; 0 before it has begun. */
   revision: number;
 }

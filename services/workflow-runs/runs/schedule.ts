@@ -1,9 +1,8 @@
-import { ScheduleAlreadyRunning, ScheduleOverlapPolicy, type Client } from '@temporalio/client';
-import { dispatchId } from './messages';
+import { type Client, ScheduleAlreadyRunning, ScheduleOverlapPolicy } from '@temporalio/client';
+import { dispatchId } from './execution/messages';
 
 /**
- * Has queued runs looked for every minute: one whose caller was answered while Temporal could not be reached is noticed by
- * that.
+ * Has queued runs dispatched every minute, also those that were accepted while Temporal could not be reached.
  */
 export async function ensureDispatch(client: Client, taskQueue: string): Promise<void> {
   try {
@@ -21,6 +20,8 @@ export async function ensureDispatch(client: Client, taskQueue: string): Promise
       },
     });
   } catch (error) {
-    if (!(error instanceof ScheduleAlreadyRunning)) throw error;
+    if (!(error instanceof ScheduleAlreadyRunning)) {
+      throw error;
+    }
   }
 }

@@ -1,4 +1,4 @@
-import type { Collection, Database } from '../../../stores/collection';
+import type { Collection, Database } from '../../../stores/port/collection';
 import type { RunRecord, RunStatus } from './run';
 
 /** What of a run changes besides its revision. */
@@ -41,19 +41,23 @@ export async function createRunStore(db: Database) {
     /** How many wait in front of a run, itself counted. */
     queuePosition: (id: string): Promise<number> => runs.count({ status: 'queued', _id: { $lte: id } }),
 
-    /** Changes a run if it has one of these statuses; `undefined` when it has not. What its workflow tells stands beside it. */
+    /** Changes a run if it has one of these statuses, beside the reports of its workflow; else `undefined`. */
     change: (id: string, from: readonly RunStatus[], change: RunChange): Promise<RunRecord | undefined> =>
       runs.findOneAndUpdate({ _id: id, status: { $in: [...from] } }, { $set: change }),
 
     /**
-     * Brings a run to a version its workflow has told of, unless it is there already. Versions are told one after the other.
+     * Brings a run to a version its workflow has reported, unless it is there already. Versions come one after the other.
      *
      * @throws Error when there is no such run
      */
     async project(id: string, version: number, next: (run: RunRecord) => RunChange): Promise<void> {
       const run = await runs.get(id);
-      if (!run) throw new Error(`There is no run ${id}.`);
-      if (run.revision >= version) return;
+      if (!run) {
+        throw new Error(`No run has the id ${id}.`);
+      }
+      if (run.revision >= version) {
+        return;
+      }
       await runs.findOneAndUpdate({ _id: id, revision: run.revision }, { $set: { ...next(run), revision: version } });
     },
   };

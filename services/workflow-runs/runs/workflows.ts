@@ -1,4 +1,4 @@
-import type { Database, Stored } from '../../../stores/collection';
+import type { Database, Stored } from '../../../stores/port/collection';
 import type { RunRecord } from './run';
 
 interface WorkflowRecord extends Stored {

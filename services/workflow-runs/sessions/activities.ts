@@ -1,6 +1,6 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
-import type { WorkflowRunsContext } from '../context';
 import { withHeartbeat } from '../../../platform/temporal/heartbeat';
+import type { WorkflowRunsContext } from '../context';
 import { createGenerator } from './generator';
 import type { Acceptance, SessionMessage } from './messages';
 
@@ -11,14 +11,21 @@ export function createSessionActivities(context: Pick<WorkflowRunsContext, 'sess
   const generate = createGenerator(context);
 
   return {
-    /** Takes a message into its session, or opens one with it; answers to earlier messages are not waited for any more. */
+    /** Adds a message to its session, or opens one with it, and supersedes the answers to earlier messages. */
     async acceptMessage({ id }: SessionMessage): Promise<Acceptance> {
       const draft = await sessions.draft(id);
-      if (!draft) return (await sessions.exchange(id)) ? 'accepted' : 'missing';
+      if (!draft) {
+        return (await sessions.exchange(id)) ? 'accepted' : 'missing';
+      }
       const { session, created_at: at, opens } = draft;
-      if (opens) await sessions.open(draft, opens);
-      else if (!(await sessions.get(session))) return 'missing';
-      if (!(await sessions.exchange(id)) && (await sessions.isFull(session))) return 'full';
+      if (opens) {
+        await sessions.open(draft, opens);
+      } else if (!(await sessions.get(session))) {
+        return 'missing';
+      }
+      if (!(await sessions.exchange(id)) && (await sessions.isFull(session))) {
+        return 'full';
+      }
       const exchange = await sessions.accept(draft);
       for (const { _id, number: turn } of await sessions.unanswered(exchange)) {
         await events.append(session, at, { key: `${_id}/superseded`, event: 'superseded', data: { turn } });
@@ -30,7 +37,7 @@ export function createSessionActivities(context: Pick<WorkflowRunsContext, 'sess
     },
 
     /**
-     * Asks the model for the answer to a message and stores it, while watchers are told of it piece by piece. Ends
+     * Asks the model for the answer to a message and stores it, while watchers receive it piece by piece. Ends
      * without an answer when another message has come.
      *
      * @throws ApplicationFailure `MODEL`, not to be tried again when that would not help
@@ -39,31 +46,41 @@ export function createSessionActivities(context: Pick<WorkflowRunsContext, 'sess
       withHeartbeat(async (cancelled) => {
         const exchange = await sessions.exchange(id);
         const session = exchange && (await sessions.get(exchange.session));
-        if (!session) throw ApplicationFailure.nonRetryable('The message is gone.');
-        if (exchange.state === 'superseded' || exchange.state === 'failed') return;
+        if (!session) {
+          throw ApplicationFailure.nonRetryable('The message no longer exists.');
+        }
+        if (exchange.state === 'superseded' || exchange.state === 'failed') {
+          return;
+        }
         if (exchange.state === 'generating') {
           const { attempt } = Context.current().info;
           const content = await generate({ session, exchange, attempt, cancelled });
-          if (content === undefined) return;
+          if (content === undefined) {
+            return;
+          }
           await sessions.end(id, { state: 'answered', answer: { content, created_at: now().toISOString() } });
         }
         await tellAnswer(id);
       }),
 
-    /** Tells watchers that a message gets no answer. */
+    /** Notifies watchers that a message gets no answer. */
     async tellFailure({ id, message }: { id: string; message: string }): Promise<void> {
       const exchange = await sessions.end(id, { state: 'failed' });
-      if (!exchange) return;
+      if (!exchange) {
+        return;
+      }
       const { session, number: turn } = exchange;
       const event = { key: `${id}/error`, event: 'error' as const, data: { message, turn } };
       await events.append(session, now().toISOString(), event);
     },
   };
 
-  /** Tells watchers of an answer that stands. */
+  /** Publishes a final answer to watchers. */
   async function tellAnswer(id: string): Promise<void> {
     const exchange = await sessions.exchange(id);
-    if (!exchange?.answer) return;
+    if (!exchange?.answer) {
+      return;
+    }
     const { session, number: turn, answer } = exchange;
     await events.append(
       session,

@@ -4,7 +4,9 @@ const previewLength = 100;
 /** The beginning of a text on one line, cut between two words where that does not cost most of it. */
 export function titleOf(text: string): string {
   const line = text.trim().replace(/\s+/g, ' ');
-  if (line.length <= titleLength) return line;
+  if (line.length <= titleLength) {
+    return line;
+  }
   const room = whole(line, titleLength);
   const end = line[room.length] === ' ' ? room.length : room.lastIndexOf(' ');
   return `${(end > titleLength / 2 ? room.slice(0, end) : room).trimEnd()}…`;

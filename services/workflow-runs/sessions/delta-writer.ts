@@ -1,7 +1,7 @@
-import type { Exchange } from './session';
 import type { SessionEvents } from './events';
+import type { Exchange } from './session';
 
-/** How long pieces are collected before watchers are told of them together. */
+/** How long pieces are collected before they are published to watchers together. */
 const everyMs = 100;
 
 interface DeltaWriterOptions {
@@ -13,7 +13,7 @@ interface DeltaWriterOptions {
   onFailure: (error: unknown) => void;
 }
 
-/** Tells the watchers of a session of an answer while it comes, a few times in a second however fast that is. */
+/** Publishes an answer to the watchers of a session while it comes, a few times in a second however fast that is. */
 export class DeltaWriter {
   private pending = '';
   private offset = 0;
@@ -37,7 +37,9 @@ export class DeltaWriter {
   private write(): void {
     this.timer = undefined;
     const { pending: delta, offset } = this;
-    if (delta === '') return;
+    if (delta === '') {
+      return;
+    }
     this.pending = '';
     this.offset += delta.length;
     const { events, exchange, attempt, now, onFailure } = this.options;

@@ -1,8 +1,8 @@
-import type { Database, LogEntry } from '../../../stores/collection';
+import type { Database, LogEntry } from '../../../stores/port/collection';
 
 /**
- * What watchers of a session are told. Events of an exchange carry its number as `turn`, so that what a superseded answer
- * still says is told apart from the next one.
+ * What watchers of a session receive. Events of an exchange carry its number as `turn`, so that what a superseded answer
+ * still adds is not mistaken for the next one.
  */
 export type SessionEvent =
   /**
@@ -21,14 +21,14 @@ type NewEvent = SessionEvent & { key: string };
 
 const keptForSeconds = 86_400;
 
-/** The events of every session, in order, for a day. The turns themselves are kept with the session. */
+/** The events of every session, in order, for a day. The turns themselves are stored with the session. */
 export async function createSessionEvents(db: Database) {
   const log = await db.log<SessionLogEntry>({
     name: 'workflow-run-session-events',
     expire: { field: 'at', afterSeconds: keptForSeconds },
   });
   return {
-    /** @param events an event whose key is there already is not told again */
+    /** @param events an event whose key is there already is not published again */
     async append(session: string, at: string, ...events: NewEvent[]): Promise<void> {
       const entries = events.map(({ key: dedupeKey, ...event }) => ({ ...event, at, dedupeKey }));
       await log.append(session, entries);

@@ -3,7 +3,7 @@ import type { WorkflowRunsContext } from '../context';
 import { ModelError } from '../models/errors';
 import type { ModelRequest } from '../models/request';
 import { DeltaWriter } from './delta-writer';
-import { conversationOf, mostExchanges } from './history';
+import { conversationOf, maxExchanges } from './history';
 import type { Exchange, SessionRecord } from './session';
 
 interface Generation {
@@ -30,7 +30,9 @@ export function createGenerator({
   return async ({ session, exchange, attempt, cancelled }: Generation): Promise<string | undefined> => {
     const from = await events.last(session._id);
     // A message that comes later than this is seen as an event after `from`.
-    if (await sessions.hasNewer(exchange)) return undefined;
+    if (await sessions.hasNewer(exchange)) {
+      return undefined;
+    }
     const superseded = new AbortController();
     const broken = new AbortController();
     const over = new AbortController();
@@ -46,10 +48,18 @@ export function createGenerator({
       broken.signal.throwIfAborted();
       return text;
     } catch (error) {
-      if (superseded.signal.aborted) return undefined;
-      if (ending.aborted) throw workerShutDown();
-      if (cancelled.aborted) throw cancelled.reason;
-      if (broken.signal.aborted) throw broken.signal.reason;
+      if (superseded.signal.aborted) {
+        return undefined;
+      }
+      if (ending.aborted) {
+        throw workerShutDown();
+      }
+      if (cancelled.aborted) {
+        throw cancelled.reason;
+      }
+      if (broken.signal.aborted) {
+        throw broken.signal.reason;
+      }
       throw error instanceof ModelError ? failureOf(error) : error;
     } finally {
       await writer.flush();
@@ -61,7 +71,7 @@ export function createGenerator({
   async function requestOf({ _id, model: chosen, system }: SessionRecord, { number }: Exchange): Promise<ModelRequest> {
     // The catalog may have changed since the session began.
     const model = models.find(chosen) ?? models.default();
-    const exchanges = await sessions.upTo(_id, number, mostExchanges);
+    const exchanges = await sessions.upTo(_id, number, maxExchanges);
     return {
       model: model.id,
       messages: conversationOf(exchanges, model.limits.context_window),
@@ -75,8 +85,11 @@ export function createGenerator({
     signal: AbortSignal,
     found: () => void,
   ): Promise<void> {
-    for await (const batch of events.watch(session, from, signal))
-      if (batch.some(({ event, data }) => event === 'superseded' && data.turn === number)) found();
+    for await (const batch of events.watch(session, from, signal)) {
+      if (batch.some(({ event, data }) => event === 'superseded' && data.turn === number)) {
+        found();
+      }
+    }
   }
 }
 

@@ -15,17 +15,19 @@ const said = (exchanges: Exchange[], contextWindow: number): string =>
     .flatMap(({ role, content }) => content.map((part) => `${role[0] ?? ''}:${JSON.stringify(part.data)}`))
     .join(' ');
 
-it('is sent in order, a message without an answer too', () => {
-  expect(said([exchange(1, 'a', 'b'), exchange(2, 'c'), exchange(3, 'd')], 100)).toBe('u:"a" a:"b" u:"c" u:"d"');
-});
+describe('session history', () => {
+  it('is sent in order, a message without an answer too', () => {
+    expect(said([exchange(1, 'a', 'b'), exchange(2, 'c'), exchange(3, 'd')], 100)).toBe('u:"a" a:"b" u:"c" u:"d"');
+  });
 
-it('loses its beginning where it does not fit, whole exchanges at a time', () => {
-  const exchanges = [exchange(1, 'aaa', 'bbb'), exchange(2, 'ccc', 'ddd'), exchange(3, 'eee')];
-  expect(said(exchanges, 4)).toBe('u:"ccc" a:"ddd" u:"eee"');
-  expect(said(exchanges, 3)).toBe('u:"ccc" a:"ddd" u:"eee"');
-  expect(said(exchanges, 2)).toBe('u:"eee"');
-});
+  it('loses its beginning where it does not fit, whole exchanges at a time', () => {
+    const exchanges = [exchange(1, 'aaa', 'bbb'), exchange(2, 'ccc', 'ddd'), exchange(3, 'eee')];
+    expect(said(exchanges, 4)).toBe('u:"ccc" a:"ddd" u:"eee"');
+    expect(said(exchanges, 3)).toBe('u:"ccc" a:"ddd" u:"eee"');
+    expect(said(exchanges, 2)).toBe('u:"eee"');
+  });
 
-it('holds the message that is to be answered in any case', () => {
-  expect(said([exchange(1, 'a', 'b'), exchange(2, 'too long')], 1)).toBe('u:"too long"');
+  it('holds the message that is to be answered in any case', () => {
+    expect(said([exchange(1, 'a', 'b'), exchange(2, 'too long')], 1)).toBe('u:"too long"');
+  });
 });

@@ -1,8 +1,8 @@
 import type { ModelRequest } from '../models/request';
-import { turnsOf, type Exchange } from './session';
+import { type Exchange, turnsOf } from './session';
 
 /** The most exchanges a model is sent, this one among them. */
-export const mostExchanges = 100;
+export const maxExchanges = 100;
 
 /** A token is about four characters of prose, and fewer of anything else. */
 const charactersPerToken = 3;
@@ -18,7 +18,9 @@ export function conversationOf(exchanges: readonly Exchange[], contextWindow: nu
   const fitting: Exchange[] = [];
   for (const exchange of [...exchanges].reverse()) {
     room -= exchange.content.length + (exchange.answer?.content.length ?? 0);
-    if (room < 0 && fitting.length > 0) break;
+    if (room < 0 && fitting.length > 0) {
+      break;
+    }
     fitting.unshift(exchange);
   }
   return fitting

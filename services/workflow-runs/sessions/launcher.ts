@@ -1,15 +1,15 @@
 import { WithStartWorkflowOperation } from '@temporalio/client';
-import { refuse } from '../http/errors';
 import type { WorkflowRunsContext } from '../context';
-import { acceptedUpdate, generationId, type Acceptance } from './messages';
-import { mostMessages, type Draft } from './session';
+import { refuse } from '../http/errors';
+import { type Acceptance, acceptedUpdate, generationId } from './messages';
+import { type Draft, maxMessages } from './session';
 import type { sessionGeneration } from './workflow';
 
-/** How long a caller waits for Temporal before it is told to come back. */
+/** How long a caller waits for Temporal before it is asked to retry. */
 const acceptWithinMs = 10_000;
 
 /**
- * Hands a message to the workflow that takes it into its session and answers it, and waits until it is taken in.
+ * Sends a message to the workflow that adds it to its session and answers it, and waits until it is added.
  *
  * @throws AppError 404 no such session, 409 the session is full, 503 Temporal cannot be reached
  */
@@ -19,7 +19,9 @@ export async function sendMessage(
 ): Promise<void> {
   const { _id: id, session } = message;
   // A repetition of the request finds its message taken in, or the workflow that does it.
-  if (!(await sessions.exchange(id))) await sessions.addDraft(message);
+  if (!(await sessions.exchange(id))) {
+    await sessions.addDraft(message);
+  }
   const startWorkflowOperation = new WithStartWorkflowOperation<typeof sessionGeneration>('sessionGeneration', {
     workflowId: generationId(session, id),
     workflowIdConflictPolicy: 'USE_EXISTING',
@@ -32,9 +34,13 @@ export async function sendMessage(
       client.workflow.executeUpdateWithStart(acceptedUpdate, { startWorkflowOperation }),
     );
   } catch (error) {
-    log.warn({ err: error, session }, 'a message could not be handed over');
-    throw refuse(503, 'Messages cannot be taken in now; look whether it is there, and try again.');
+    log.warn({ err: error, session }, 'session message delivery failed');
+    throw refuse(503, 'The message may not have been stored; check the session, and try again.');
   }
-  if (acceptance === 'missing') throw refuse(404, 'Session not found.');
-  if (acceptance === 'full') throw refuse(409, `A session takes at most ${mostMessages} messages.`);
+  if (acceptance === 'missing') {
+    throw refuse(404, 'Session not found.');
+  }
+  if (acceptance === 'full') {
+    throw refuse(409, `A session takes at most ${maxMessages} messages.`);
+  }
 }

@@ -1,6 +1,6 @@
 import { defineUpdate } from '@temporalio/workflow';
 
-/** A message that is to be taken in and answered; its text is in the store, so that histories hold none. */
+/** A message that is to be accepted and answered; its text is in the store, so that histories hold none. */
 export interface SessionMessage {
   /** Made where it came in, so that a repetition is known for one. */
   id: string;
@@ -10,7 +10,7 @@ export interface SessionMessage {
 /** `missing`: there is no such session; `full`: it takes no further message. */
 export type Acceptance = 'accepted' | 'missing' | 'full';
 
-/** Answers once the message is stored, or cannot be. */
+/** Returns once the message is stored, or cannot be. */
 export const acceptedUpdate = defineUpdate<Acceptance>('accepted');
 
 /** The workflow that answers one message. */

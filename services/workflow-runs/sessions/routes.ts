@@ -13,29 +13,31 @@ import { titleOf } from './brief';
 import { sendMessage } from './launcher';
 import {
   accepted,
+  type Draft,
   listedSession,
   newMessage,
   newSession,
   presentSession,
   session,
   sessionId,
+  type SessionRecord,
   sessionWithTurns,
   turnsOf,
-  type Draft,
-  type SessionRecord,
 } from './session';
 import { sessionStream } from './stream';
 
 const shared = { mount: 'root', tag: 'sessions', permission: usePermission } as const;
 const params = z.object({ id: sessionId });
 
-/** Conversations with a model that this service keeps. */
+/** Conversations with a model that this service stores. */
 export const openSessions: OpenArea = async (context) => {
   const { sessions, models, env, now, ending } = context;
 
   async function known(id: string): Promise<SessionRecord> {
     const found = await sessions.get(id);
-    if (!found) throw refuse(404, 'Session not found.');
+    if (!found) {
+      throw refuse(404, 'Session not found.');
+    }
     return found;
   }
 
@@ -61,7 +63,7 @@ export const openSessions: OpenArea = async (context) => {
         method: 'post',
         path: '/sessions',
         operationId: 'createSession',
-        summary: 'Begin a session with its first message, which is answered at once',
+        summary: 'Create a session with its first message',
         body: newSession,
         response: session,
         status: 201,
@@ -85,7 +87,7 @@ export const openSessions: OpenArea = async (context) => {
         method: 'get',
         path: '/sessions',
         operationId: 'listSessions',
-        summary: 'List the sessions, the most recently updated first',
+        summary: 'List sessions, most recently updated first',
         query: pageQuery,
         response: pageOf(listedSession),
       },
@@ -119,7 +121,7 @@ export const openSessions: OpenArea = async (context) => {
         method: 'post',
         path: '/sessions/:id/messages',
         operationId: 'sendMessage',
-        summary: 'Send a further message; an answer that is being made is given up for it',
+        summary: 'Send a message to a session and abort the response in progress',
         params,
         body: newMessage,
         response: accepted,
@@ -138,7 +140,7 @@ export const openSessions: OpenArea = async (context) => {
         method: 'get',
         path: '/sessions/:id/events',
         operationId: 'watchSession',
-        summary: 'Watch a session, from the beginning or behind `Last-Event-ID`, as an event stream',
+        summary: 'Stream session events, from the start or after Last-Event-ID',
         params,
         response: z.string(),
         errors: [404],

@@ -4,7 +4,7 @@ import { modelName } from '../models/model';
 /** Longest message of a user, in characters. */
 const longestContent = 100_000;
 /** Messages of users in one session. */
-export const mostMessages = 1_000;
+export const maxMessages = 1_000;
 
 const content = z
   .string()
@@ -57,7 +57,7 @@ export interface SessionRecord {
   updated_at: string;
 }
 
-/** A message that has come in and is in no session yet. Nobody was told that it is accepted. */
+/** A message that has come in and is in no session yet. Its caller does not know yet that it is accepted. */
 export interface Draft {
   /** Of the message. */
   _id: string;
@@ -69,7 +69,7 @@ export interface Draft {
 }
 
 /**
- * A message and the answer to it: two turns that belong together, so that an answer stands behind its message whenever it
+ * A message and the answer to it: two turns that belong together, so that an answer follows its message whenever it
  * comes.
  */
 export interface Exchange {

@@ -1,16 +1,16 @@
-import type { Database } from '../../../stores/collection';
-import { DuplicateKeyError } from '../../../stores/errors';
-import { insertOnce, insertOrGet } from '../../../stores/insert';
+import type { Database } from '../../../stores/port/collection';
+import { DuplicateKeyError } from '../../../stores/port/errors';
+import { insertOnce, insertOrGet } from '../../../stores/port/insert';
 import { previewOf } from './brief';
 import { createSessionEvents } from './events';
-import { mostMessages, type Draft, type Exchange, type SessionRecord } from './session';
+import { type Draft, type Exchange, maxMessages, type SessionRecord } from './session';
 
 /** A draft that never gets into a session is forgotten after a day. */
 const draftsKeptForSeconds = 86_400;
 
 const newest = { updated_at: -1, _id: -1 } as const;
 
-/** Sessions, their exchanges, and what their watchers are told. */
+/** Sessions, their exchanges, and their watchers' events. */
 export async function createSessionStore(db: Database) {
   const sessions = await db.collection<SessionRecord>({
     name: 'workflow-run-sessions',
@@ -50,7 +50,9 @@ export async function createSessionStore(db: Database) {
         });
       } catch (error) {
         // Another message took the number.
-        if (!(error instanceof DuplicateKeyError)) throw error;
+        if (!(error instanceof DuplicateKeyError)) {
+          throw error;
+        }
       }
     }
   }
@@ -80,7 +82,7 @@ export async function createSessionStore(db: Database) {
       sessions.find({ updated_at: { $gt: '' } }, { sort: newest, skip, limit }),
 
     /** Whether the session takes no further message. */
-    isFull: async (session: string): Promise<boolean> => (await lastNumber(session)) >= mostMessages,
+    isFull: async (session: string): Promise<boolean> => (await lastNumber(session)) >= maxMessages,
 
     /** Takes in a message. Repeated, it finds what it has stored. */
     async accept({ opens: _opens, ...message }: Draft): Promise<Exchange> {
@@ -111,10 +113,10 @@ export async function createSessionStore(db: Database) {
 
     /** All exchanges in order. */
     exchanges: (session: string): Promise<Exchange[]> =>
-      exchanges.find({ session }, { sort: { number: 1 }, limit: mostMessages }),
+      exchanges.find({ session }, { sort: { number: 1 }, limit: maxMessages }),
 
     /**
-     * Ends an exchange with an answer, or as one that failed. The first end stands.
+     * Ends an exchange with an answer, or as one that failed. The first end is final.
      *
      * @returns the exchange when it ended like this, now or before
      */
@@ -124,8 +126,12 @@ export async function createSessionStore(db: Database) {
     ): Promise<Exchange | undefined> {
       await exchanges.findOneAndUpdate({ _id: id, state: 'generating' }, { $set: end });
       const exchange = await exchanges.get(id);
-      if (exchange?.state !== end.state) return undefined;
-      if (exchange.answer) await touch(exchange.session, exchange.answer.content, exchange.answer.created_at);
+      if (exchange?.state !== end.state) {
+        return undefined;
+      }
+      if (exchange.answer) {
+        await touch(exchange.session, exchange.answer.content, exchange.answer.created_at);
+      }
       return exchange;
     },
   };

@@ -7,6 +7,9 @@ export async function* sessionStream(
   session: string,
   { after, signal }: { after: number; signal: AbortSignal },
 ): AsyncGenerator<ServerSentEvent> {
-  for await (const batch of events.watch(session, after, signal))
-    for (const { sequence: id, event, data } of batch) yield { id, event, data };
+  for await (const batch of events.watch(session, after, signal)) {
+    for (const { sequence: id, event, data } of batch) {
+      yield { id, event, data };
+    }
+  }
 }

@@ -7,7 +7,7 @@ import {
   setHandler,
 } from '@temporalio/workflow';
 import type { SessionActivities } from './activities';
-import { acceptedUpdate, type Acceptance, type SessionMessage } from './messages';
+import { type Acceptance, acceptedUpdate, type SessionMessage } from './messages';
 
 const { acceptMessage, tellFailure } = proxyActivities<Pick<SessionActivities, 'acceptMessage' | 'tellFailure'>>({
   startToCloseTimeout: '10 seconds',
@@ -22,8 +22,8 @@ const { answerMessage } = proxyActivities<Pick<SessionActivities, 'answerMessage
 });
 
 /**
- * Takes in a message of a session and answers it: whatever dies in between, a message that was accepted gets an answer, or
- * its watchers are told that it gets none.
+ * Accepts a message of a session and answers it: whatever dies in between, a message that was accepted gets an answer, or
+ * its watchers are notified that it gets none.
  */
 export async function sessionGeneration(message: SessionMessage): Promise<Acceptance> {
   const state: { acceptance?: Acceptance } = {};
@@ -43,7 +43,7 @@ export async function sessionGeneration(message: SessionMessage): Promise<Accept
   return state.acceptance;
 }
 
-/** What the last attempt said of itself; a worker that died says nothing. */
+/** The last attempt's reason; a worker that died gives none. */
 function reasonOf(error: unknown): string {
   const cause = error instanceof ActivityFailure ? error.cause : error;
   return cause instanceof ApplicationFailure && cause.type === 'MODEL'

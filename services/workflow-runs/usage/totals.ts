@@ -1,8 +1,8 @@
-import type { Database, Stored } from '../../../stores/collection';
-import { insertOrGet } from '../../../stores/insert';
-import { StoreUnavailableError } from '../../../stores/errors';
+import type { Database, Stored } from '../../../stores/port/collection';
+import { StoreUnavailableError } from '../../../stores/port/errors';
+import { insertOrGet } from '../../../stores/port/insert';
 import type { RunRecord } from '../runs/run';
-import { noUsage, usageOf, withRun, type AggregateUsage } from './usage';
+import { type AggregateUsage, noUsage, usageOf, withRun } from './usage';
 
 /** The sums over all runs, in one document, so that they and the note of what is in them change together. */
 interface Totals extends Stored, AggregateUsage {
@@ -12,9 +12,9 @@ interface Totals extends Stored, AggregateUsage {
 }
 
 const totalsId = 'all';
-const mostInStep = 100;
+const maxInStep = 100;
 /** Others that count at the same time get in the way this often at most. */
-const mostConflicts = 100;
+const maxConflicts = 100;
 
 /**
  * A running total over all runs that have ended. Every run is in it exactly once, whatever dies in between: a run's
@@ -27,7 +27,7 @@ export async function createUsageTotals(db: Database) {
     indexes: [{ keys: { usage_counted: 1, _id: 1 } }],
   });
 
-  /** Whether nobody has changed the sums since they were read. */
+  /** Replaces the sums, unless they were changed since they were read. */
   async function replace({ _id, revision }: Totals, change: Partial<AggregateUsage> & Pick<Totals, 'marking'>) {
     const update = { $set: change, $inc: { revision: 1 } };
     return totals.findOneAndUpdate({ _id, revision }, update);
@@ -38,18 +38,22 @@ export async function createUsageTotals(db: Database) {
   /**
    * Takes runs in that have ended since.
    *
-   * @returns the sums when nothing is left to do; `conflict` when somebody else did the same meanwhile
+   * @returns the sums when nothing is left to do; `conflict` when another process did the same meanwhile
    */
   async function step(): Promise<AggregateUsage | 'again' | 'conflict'> {
     // In this order: a run that is seen as not counted here was not when the sums were read, or their revision moves on.
     const before = await current();
-    const ended = await runs.find({ usage_counted: false }, { sort: { _id: 1 }, limit: mostInStep });
-    if (ended.length === 0 && before.marking.length === 0) return before;
+    const ended = await runs.find({ usage_counted: false }, { sort: { _id: 1 }, limit: maxInStep });
+    if (ended.length === 0 && before.marking.length === 0) {
+      return before;
+    }
     const fresh = ended.filter(({ _id }) => !before.marking.includes(_id));
     const { totals: sums, by_model } = fresh.map(usageOf).reduce(withRun, before);
     const marking = [...before.marking, ...fresh.map(({ _id }) => _id)];
     const counted = await replace(before, { totals: sums, by_model, marking });
-    if (!counted) return 'conflict';
+    if (!counted) {
+      return 'conflict';
+    }
     await runs.updateMany({ _id: { $in: marking } }, { $set: { usage_counted: true } });
     return (await replace(counted, { marking: [] })) ? 'again' : 'conflict';
   }
@@ -57,12 +61,15 @@ export async function createUsageTotals(db: Database) {
   return {
     /** What all runs that have ended until now have used. Reads those that have ended since it was last asked. */
     async read(): Promise<AggregateUsage> {
-      for (let conflicts = 0; conflicts < mostConflicts;) {
+      for (let conflicts = 0; conflicts < maxConflicts;) {
         const outcome = await step();
-        if (outcome === 'conflict') conflicts += 1;
-        else if (outcome !== 'again') return { totals: outcome.totals, by_model: outcome.by_model };
+        if (outcome === 'conflict') {
+          conflicts += 1;
+        } else if (outcome !== 'again') {
+          return { totals: outcome.totals, by_model: outcome.by_model };
+        }
       }
-      throw new StoreUnavailableError('The totals of usage are changed by others all the time.');
+      throw new StoreUnavailableError('Too many concurrent changes of the usage totals. Try again.');
     },
   };
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { usage, type RunRecord, type Usage } from '../runs/run';
+import { type RunRecord, type Usage, usage } from '../runs/run';
 
 const model = z.object({ id: z.string() });
 const totals = usage.extend({ runtime_secs: z.number() });

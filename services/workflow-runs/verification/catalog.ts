@@ -1,5 +1,5 @@
-import type { Database } from '../../../stores/collection';
-import { createConfiguredRecords } from '../../../stores/configured-records';
+import type { Database } from '../../../stores/port/collection';
+import { createConfiguredRecords } from '../../../stores/port/configured-records';
 import { refuse } from '../http/errors';
 import type { ControlInput, CriterionInput } from './shapes';
 
@@ -33,24 +33,29 @@ export async function createVerificationCatalog(db: Database, now: () => Date) {
     /** @throws AppError 409 when there are too many */
     async putCriterion(slug: string, fields: CriterionInput): Promise<void> {
       const known = await criteria.list();
-      if (known.length >= most.criteria && !known.some(({ id }) => id === slug))
-        throw refuse(409, `There are ${most.criteria} criteria, which is the most.`);
+      if (known.length >= most.criteria && !known.some(({ id }) => id === slug)) {
+        throw refuse(409, `The limit of ${most.criteria} criteria is reached; delete one first.`);
+      }
       await criteria.put(slug, fields);
     },
 
     /** @throws AppError 400 when its criterion is unknown, 409 when there are too many */
     async putControl(slug: string, fields: ControlInput): Promise<void> {
-      if (!(await criteria.get(fields.criterion))) throw refuse(400, 'criterion: there is none of that slug');
+      if (!(await criteria.get(fields.criterion))) {
+        throw refuse(400, 'criterion: no criterion has that slug');
+      }
       const known = await controls.list();
-      if (known.length >= most.controls && !known.some(({ id }) => id === slug))
-        throw refuse(409, `There are ${most.controls} controls, which is the most.`);
+      if (known.length >= most.controls && !known.some(({ id }) => id === slug)) {
+        throw refuse(409, `The limit of ${most.controls} controls is reached; delete one first.`);
+      }
       await controls.put(slug, fields);
     },
 
     /** Whether there was one. @throws AppError 409 while it has controls */
     async removeCriterion(slug: string): Promise<boolean> {
-      if ((await listControls()).some(({ criterion }) => criterion === slug))
+      if ((await listControls()).some(({ criterion }) => criterion === slug)) {
         throw refuse(409, 'Criterion has controls.');
+      }
       return criteria.remove(slug);
     },
 

@@ -5,7 +5,7 @@ export interface Evaluation {
   result: Result;
   /** What it found the first time it was put to the run. */
   first: Result;
-  /** What it should have found, where somebody said so. */
+  /** What it should have found, where a person has stated it. */
   expected?: 'pass' | 'fail';
 }
 

@@ -1,10 +1,10 @@
 import type { z } from 'zod';
 import type { Control, Criterion } from './catalog';
-import { measure, together, type Evaluation } from './performance';
+import { type Evaluation, measure, together } from './performance';
 import type { ResultRecord } from './result-store';
 import type { controlDetail, controlItem, criterion, Result, runCriterion } from './shapes';
 
-const mostRecent = 20;
+const maxRecent = 20;
 
 const headOf = ({ name, slug, type }: Control) => ({ name, slug, type });
 const summaryOf = (control: Control) => ({
@@ -56,7 +56,7 @@ export function presentControlDetail(
     control: { ...headOf(control), description, criterion: nameOf(control, criteria) },
     performance: { mode, evaluations: [], ...measure(results) },
     control_detail: { rationale, checks, pass_example, fail_example },
-    recent_results: results.slice(0, mostRecent).map(({ run, title, workflow, result, timestamp }) => ({
+    recent_results: results.slice(0, maxRecent).map(({ run, title, workflow, result, timestamp }) => ({
       run: { id: run, title },
       workflow: { slug: workflow },
       result,

@@ -1,4 +1,4 @@
-import type { Database, Stored } from '../../../stores/collection';
+import type { Database, Stored } from '../../../stores/port/collection';
 import type { RunRecord } from '../runs/run';
 import type { Evaluation } from './performance';
 import type { ResultInput } from './shapes';
@@ -13,10 +13,10 @@ export interface ResultRecord extends Stored, Evaluation {
   recorded_by: string;
 }
 
-/** So many runs tell how well a control works. */
-const mostEvaluations = 50;
+/** The number of runs that a control's performance is computed from. */
+const maxEvaluations = 50;
 /** More than there can be controls. */
-const mostOfRun = 1_000;
+const maxOfRun = 1_000;
 
 /** One record for each run and control. */
 export async function createResultStore(db: Database) {
@@ -26,7 +26,7 @@ export async function createResultStore(db: Database) {
     indexes: [{ keys: { control: 1, ...newest } }, { keys: { run: 1, _id: 1 } }],
   });
   return {
-    /** Takes the place of what the control found in the run before. */
+    /** Replaces the control's earlier result for the run. */
     async record(
       { _id: run, title, workflow }: RunRecord,
       control: string,
@@ -41,11 +41,11 @@ export async function createResultStore(db: Database) {
       );
     },
 
-    ofRun: (run: string): Promise<ResultRecord[]> => results.find({ run }, { sort: { _id: 1 }, limit: mostOfRun }),
+    ofRun: (run: string): Promise<ResultRecord[]> => results.find({ run }, { sort: { _id: 1 }, limit: maxOfRun }),
 
     /** In the runs it was put to last, the newest first. */
     ofControl: (control: string): Promise<ResultRecord[]> =>
-      results.find({ control }, { sort: newest, limit: mostEvaluations }),
+      results.find({ control }, { sort: newest, limit: maxEvaluations }),
   };
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Routes } from '../../../platform/http/routes';
+import type { Routes } from '../../../platform/http/routing/routes';
 import { usePermission } from '../http/auth';
 import { found, pathPart, slug } from '../http/fields';
 import { pageFrom, pageOf, pageQuery } from '../http/pages';
@@ -43,7 +43,7 @@ export function controlRoutes(routes: Routes, catalog: VerificationCatalog, resu
       method: 'get',
       path: '/verification/controls/:slug',
       operationId: 'getVerificationControl',
-      summary: 'Read a control, how well it works and what it found last',
+      summary: 'Read a control with its performance and latest result',
       params: bySlug,
       response: controlDetail,
     },
@@ -55,7 +55,7 @@ export function controlRoutes(routes: Routes, catalog: VerificationCatalog, resu
       method: 'put',
       path: '/verification/controls/:slug',
       operationId: 'putVerificationControl',
-      summary: 'Make a control or write over it',
+      summary: 'Create or replace a control',
       params: z.object({ slug }),
       body: controlInput,
       response: controlDetail,
@@ -72,7 +72,7 @@ export function controlRoutes(routes: Routes, catalog: VerificationCatalog, resu
       method: 'delete',
       path: '/verification/controls/:slug',
       operationId: 'deleteVerificationControl',
-      summary: 'Remove a control; its results and signoffs stay',
+      summary: 'Delete a control; its results and signoffs remain',
       params: bySlug,
       response: z.undefined(),
       status: 204,

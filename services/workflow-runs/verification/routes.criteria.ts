@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Routes } from '../../../platform/http/routes';
+import type { Routes } from '../../../platform/http/routing/routes';
 import { usePermission } from '../http/auth';
 import { found, pathPart, slug } from '../http/fields';
 import { pageFrom, pageOf, pageQuery } from '../http/pages';
@@ -55,7 +55,7 @@ export function criteriaRoutes(routes: Routes, catalog: VerificationCatalog, res
       method: 'put',
       path: '/verification/criteria/:slug',
       operationId: 'putVerificationCriterion',
-      summary: 'Make a criterion or write over it',
+      summary: 'Create or replace a criterion',
       params: z.object({ slug }),
       body: criterionInput,
       response: criterion,
@@ -72,7 +72,7 @@ export function criteriaRoutes(routes: Routes, catalog: VerificationCatalog, res
       method: 'delete',
       path: '/verification/criteria/:slug',
       operationId: 'deleteVerificationCriterion',
-      summary: 'Remove a criterion that has no controls',
+      summary: 'Delete a criterion without controls',
       params: bySlug,
       response: z.undefined(),
       status: 204,

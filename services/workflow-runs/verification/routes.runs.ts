@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Routes } from '../../../platform/http/routes';
+import type { Routes } from '../../../platform/http/routing/routes';
 import { usePermission } from '../http/auth';
 import { refuse } from '../http/errors';
 import { found, pathPart } from '../http/fields';
@@ -27,7 +27,7 @@ export function runVerificationRoutes(routes: Routes, { catalog, results, runs, 
       method: 'get',
       path: '/runs/:id/verification',
       operationId: 'listRunVerification',
-      summary: 'List criteria with what their controls found in a run',
+      summary: 'List criteria with control results of a run',
       params: z.object({ id: pathPart }),
       query: pageQuery,
       response: pageOf(runCriterion),
@@ -47,7 +47,7 @@ export function runVerificationRoutes(routes: Routes, { catalog, results, runs, 
       method: 'post',
       path: '/runs/:id/verification/:control',
       operationId: 'recordRunVerification',
-      summary: 'Record what a control found in a run',
+      summary: 'Record the result of a control for a run',
       params: z.object({ id: pathPart, control: pathPart }),
       body: resultInput,
       response: runControl,
@@ -57,7 +57,9 @@ export function runVerificationRoutes(routes: Routes, { catalog, results, runs, 
     async ({ params, body, auth }) => {
       const run = found(await runs.get(params.id), 'Run');
       const { name, slug, type, description, mode } = found(await catalog.control(params.control), 'Control');
-      if (mode === 'disabled') throw refuse(409, 'Control is disabled.');
+      if (mode === 'disabled') {
+        throw refuse(409, 'Control is disabled.');
+      }
       await results.record(run, slug, body, { by: auth.userId, at: now().toISOString() });
       return { name, slug, type, description, status: body.status };
     },

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Database } from '../../../stores/collection';
-import type { Routes } from '../../../platform/http/routes';
+import type { Routes } from '../../../platform/http/routing/routes';
+import type { Database } from '../../../stores/port/collection';
 import { usePermission } from '../http/auth';
 import { refuse } from '../http/errors';
 import { found, pathPart } from '../http/fields';
@@ -12,7 +12,7 @@ import { createSignoffStore } from './signoff-store';
 const common = { mount: 'root' as const, tag: 'verification', permission: usePermission };
 const filters = { control: pathPart.optional(), repository: pathPart.optional(), commit_sha: commitSha.optional() };
 
-/** Adds the routes of signoffs, after opening where they are kept. */
+/** Adds the routes of signoffs, after opening their store. */
 export async function openSignoffs(database: Database, catalog: VerificationCatalog, now: () => Date) {
   const signoffs = await createSignoffStore(database);
   return (routes: Routes): void => {
@@ -22,13 +22,15 @@ export async function openSignoffs(database: Database, catalog: VerificationCata
         method: 'post',
         path: '/verification/signoffs',
         operationId: 'createSignoff',
-        summary: 'Say whether a control holds for a commit',
+        summary: 'Sign off a control for a commit',
         body: signoffInput,
         response: signoff,
         status: 201,
       },
       async ({ body }) => {
-        if (!(await catalog.control(body.control))) throw refuse(400, 'control: there is none of that slug');
+        if (!(await catalog.control(body.control))) {
+          throw refuse(400, 'control: no control has that slug');
+        }
         return signoffs.add(body, now());
       },
     );
@@ -38,7 +40,7 @@ export async function openSignoffs(database: Database, catalog: VerificationCata
         method: 'get',
         path: '/verification/signoffs',
         operationId: 'listSignoffs',
-        summary: 'List signoffs, the newest first',
+        summary: 'List signoffs, newest first',
         query: z.strictObject({ ...pageFields, ...filters }),
         response: pageOf(signoff),
       },

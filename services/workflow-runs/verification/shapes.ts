@@ -6,7 +6,7 @@ export const result = z.enum(['pass', 'fail', 'skip', 'na']).meta({ id: 'Verific
 export type Result = z.infer<typeof result>;
 
 const controlType = z.enum(['ai', 'automated', 'analysis', 'ai-analysis']);
-/** `evaluate`: its results are kept and do not count; `disabled`: it has none. */
+/** `evaluate`: its results are stored and do not count; `disabled`: it has none. */
 const controlMode = z.enum(['active', 'evaluate', 'disabled']);
 export type ControlMode = z.infer<typeof controlMode>;
 
@@ -77,10 +77,7 @@ export const controlDetail = z
 /** What a caller found when it put a control to a run. */
 export const resultInput = z.strictObject({
   status: result,
-  expected: z
-    .enum(['pass', 'fail'])
-    .optional()
-    .meta({ description: 'What it should have found, where that is known.' }),
+  expected: z.enum(['pass', 'fail']).optional().meta({ description: 'Expected result, if known.' }),
 });
 export type ResultInput = z.infer<typeof resultInput>;
 

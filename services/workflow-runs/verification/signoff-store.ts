@@ -1,6 +1,6 @@
 import { monotonicFactory } from 'ulid';
 import { operationUlid } from '../../../platform/operations/new-ids';
-import type { Database, Stored } from '../../../stores/collection';
+import type { Database, Stored } from '../../../stores/port/collection';
 import type { Signoff, SignoffInput } from './signoff';
 
 interface SignoffRecord extends Stored, SignoffInput {

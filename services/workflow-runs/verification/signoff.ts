@@ -8,7 +8,7 @@ export const commitSha = z
 
 const signoffStatus = z.enum(['pass', 'fail', 'pending']);
 
-/** Somebody's word that a control holds, or does not, for a commit. */
+/** A person's statement that a control holds, or does not, for a commit. */
 export const signoffInput = z.strictObject({
   control: slug,
   repository: text(200),

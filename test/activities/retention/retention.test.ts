@@ -1,24 +1,24 @@
-import { mkdir, utimes, writeFile } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
+import { mkdir, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { asyncLocalStorage, type Context } from '@temporalio/activity';
 import { createRecordRetentionActivities } from '../../../activities/retention/records';
 import { createSpoolRetentionActivities } from '../../../activities/retention/spools';
 import { createTaskRetentionActivities } from '../../../activities/retention/tasks';
-import type { RetentionReport } from '../../../contracts/retention';
-import type { Features } from '../../../contracts/settings';
+import type { Features } from '../../../contracts/settings/settings';
+import type { RetentionReport } from '../../../contracts/system/retention';
 import { createLog } from '../../../platform/log/log';
 import { makeTempDir, type TempDir } from '../../../platform/testing/temp-dir';
-import { createAttachmentStore } from '../../../stores/attachment-store';
-import { createAttemptStore, type AttemptRecord } from '../../../stores/attempt-store';
-import { createAuditStore } from '../../../stores/audit-store';
-import { createBoard, type Board } from '../../../stores/board-files/board';
-import type { Database } from '../../../stores/collection';
-import { createFeedStore } from '../../../stores/feed-store';
-import { createHostStore } from '../../../stores/host-store';
-import { createRunEventStore } from '../../../stores/run-event-store';
+import { type Board, createBoard } from '../../../stores/board-files/board';
+import { createTraceStore } from '../../../stores/governance/trace-store';
+import type { Database } from '../../../stores/port/collection';
+import { type AttemptRecord, createAttemptStore } from '../../../stores/runs/attempt-store';
+import { createRunEventStore } from '../../../stores/runs/event-store';
+import { createHostStore } from '../../../stores/runs/hosts/host-store';
 import { openSqlite } from '../../../stores/sqlite/database';
-import { createTraceStore } from '../../../stores/trace-store';
+import { createAuditStore } from '../../../stores/system/audit-store';
+import { createFeedStore } from '../../../stores/system/feed-store';
+import { createAttachmentStore } from '../../../stores/tasks/attachment-store';
 
 const log = createLog({ name: 'test', level: 'silent' });
 const dayMs = 86_400_000;
@@ -173,7 +173,9 @@ it('spools go once their attempts are over and nobody has written to them for a 
     await mkdir(join(agentsDir, id), { recursive: true });
     await writeFile(join(agentsDir, id, 'out'), 'x');
     await utimes(join(agentsDir, id), old, old);
-    if (state) await attempts.create({ _id: id, taskId: 't', state, createdAt: 'x', revision: 1 } as AttemptRecord);
+    if (state) {
+      await attempts.create({ _id: id, taskId: 't', state, createdAt: 'x', revision: 1 } as AttemptRecord);
+    }
   }
   kept.spoolHours = 72;
   expect(await asActivity(() => purgeSpools({ dryRun: false }))).toMatchObject({ due: 0 });

@@ -1,4 +1,4 @@
-import { agentKey, readKey, startTestApi, type ApiUnderTest, type CallOptions } from '../api-under-test';
+import { agentKey, type ApiUnderTest, type CallOptions, readKey, startTestApi } from '../api-under-test';
 
 let board: ApiUnderTest;
 beforeAll(async () => {
@@ -35,8 +35,9 @@ it('are created, listed by what they are, and completed once', async () => {
   expect(made).toMatchObject({ status: 201, body: { ...body, status: 'pending', enforcementMode: 'warn' } });
   const { id } = made.body;
   expect(id).toMatch(/^ceremony_[0-9a-f]{12}$/);
-  for (const query of [`taskId=${taskId}`, 'kind=failure_retrospective', 'status=pending&limit=500'])
+  for (const query of [`taskId=${taskId}`, 'kind=failure_retrospective', 'status=pending&limit=500']) {
     expect((await call('GET', `?${query}`, { key: agentKey })).body).toContainEqual(made.body);
+  }
   expect((await call('GET', '?kind=design_review')).body).not.toContainEqual(made.body);
 
   expect(await call('POST', `/${id}/complete`, { body: {} })).toMatchObject({
@@ -209,7 +210,7 @@ describe('a blocking ceremony', () => {
   const open = [{ id: 'a', title: 'one', completed: false }];
   const completed = [{ id: 'a', title: 'one', completed: true }];
 
-  /** Every way on which a task becomes `done`: each answers what it was answered last. */
+  /** Every way on which a task becomes `done`: each returns its last response. */
   const ways: Record<string, (id: string) => Promise<{ status: number; body: { failed?: unknown[] } }>> = {
     'a change': (id) => finish(id),
     'a change of the priority with it': (id) => finish(id, { priority: 'low' }),

@@ -1,4 +1,4 @@
-import { agentKey, readKey, startTestApi, type ApiUnderTest, type CallOptions } from '../api-under-test';
+import { agentKey, type ApiUnderTest, type CallOptions, readKey, startTestApi } from '../api-under-test';
 
 let board: ApiUnderTest;
 beforeAll(async () => {

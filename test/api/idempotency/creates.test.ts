@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { OpenApiDocument } from '../../../platform/http/openapi';
-import type { Stored } from '../../../stores/collection';
-import { agentKey, startWholeTestApi, type ApiUnderTest, type Reply } from '../api-under-test';
+import type { OpenApiDocument } from '../../../platform/http/routing/openapi';
+import type { Stored } from '../../../stores/port/collection';
+import { agentKey, type ApiUnderTest, type Reply, startWholeTestApi } from '../api-under-test';
 import { creates, elsewhere } from './creates';
 import { storedRows } from './stored-rows';
 
@@ -18,7 +18,7 @@ const send = (path: string, body: object, key: string, caller?: string): Promise
 
 type KeyRecord = Stored & { heldUntil: string; answer?: unknown };
 
-/** What a process leaves that dies after its work and before its answer: a key that is held no longer, without an answer. */
+/** The state after a process died between its work and its response: a key with an expired lock and no response. */
 async function loseTheAnswers(): Promise<void> {
   const keys = await board.api.context.database.collection<KeyRecord>({ name: 'idempotency-keys' });
   await keys.updateMany({ _id: { $gt: '' } }, { $set: { heldUntil: '' }, $unset: { answer: '' } });
@@ -52,7 +52,9 @@ describe.each(Object.keys(creates))('%s', (operationId) => {
     const again = await send(path, body, key);
     expect([again.status, again.body]).toEqual([first.status, first.body]);
     expect(again.headers.get('Idempotency-Replayed')).toBe('true');
-    for (const name of ['location', 'etag']) expect(again.headers.get(name)).toBe(first.headers.get(name));
+    for (const name of ['location', 'etag']) {
+      expect(again.headers.get(name)).toBe(first.headers.get(name));
+    }
 
     await loseTheAnswers();
     const repeated = await send(path, body, key);

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import Libsql from 'libsql';
 import { eventually } from '../../../platform/testing/eventually';
-import { startTestApi, type ApiUnderTest, type Reply } from '../api-under-test';
+import { type ApiUnderTest, type Reply, startTestApi } from '../api-under-test';
 
 // MongoDB has no lock that one process holds over all writers.
 const onSqlite = process.env.MONGODB_URL ? describe.skip : describe;

@@ -1,8 +1,8 @@
+import { watcherRisk } from '../../../contracts/governance/watcher-policy';
 import { permission } from '../../../contracts/permissions';
-import { watcherRisk } from '../../../contracts/watcher-policy';
-import { capabilityIds } from '../../../runs/capabilities';
+import { capabilityIds } from '../../../domain/capabilities';
 
-/** Lists that are answered whole: the most items they can have, and the rule that keeps them from having more. */
+/** Lists that are returned whole: the most items they can have, and the rule that limits them. */
 export const bounded: Record<string, [most: number, because: string]> = {
   listComments: [1_000, 'the schema of a task'],
   listTaskDeliverables: [500, 'the schema of a task'],
@@ -20,7 +20,7 @@ export const bounded: Record<string, [most: number, because: string]> = {
   verifyAudit: [100, 'mostBreaks'],
 };
 
-/** Answers about one thing: the most items the longest of their arrays can have, and the rule that keeps it from growing. */
+/** Responses about one thing: the most items the longest of their arrays can have, and the rule that limits it. */
 export const ofOneThing: Record<string, [most: number, because: string]> = {
   getAttempt: [1_000, 'listed commits and files of a completion; claims are bounded by its schema'],
   getAuthContext: [permission.options.length, 'the permissions that there are'],
@@ -43,7 +43,7 @@ export const ofOneThing: Record<string, [most: number, because: string]> = {
   previewWorktreeCleanup: [21, 'findings are one for each code; 20 processes and 21 reasons are listed'],
 };
 
-/** Answers that sum up or show a part of a list, and the list that has all of it. */
+/** Responses that sum up or show a part of a list, and the list that has all of it. */
 export const summaries: Record<string, string> = {
   getAgentStatus: 'listReservations',
   getBlockingStatus: 'listDependencies',
@@ -55,7 +55,7 @@ export const summaries: Record<string, string> = {
   getTaskContext: 'listDependencies',
 };
 
-/** Lists whose place the specification gives another name, which is the parameter that goes on. */
+/** Lists whose cursor has another name in the specification, by the parameter for the next page. */
 export const byPlace: Record<string, string> = {
   listRunEvents: 'afterSequence',
   listRunChildEvents: 'afterSequence',

@@ -1,4 +1,4 @@
-import { done, posting, type ListCase } from './list-case';
+import { done, type ListCase, posting } from './list-case';
 
 const task = async (fields: object, board: Parameters<typeof done>[0]): Promise<string> =>
   (await done(board, 'POST', '/api/tasks', { title: 'listed', ...fields })).id;

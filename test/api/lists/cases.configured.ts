@@ -1,5 +1,5 @@
 import type { ApiUnderTest } from '../api-under-test';
-import { done, posting, type ListCase } from './list-case';
+import { done, type ListCase, posting } from './list-case';
 
 const agent = (capability: string) => (board: ApiUnderTest, n: number) =>
   done(board, 'POST', '/api/agents/register', {

@@ -1,5 +1,5 @@
-import { newItemId } from '../../../api/tasks/items';
-import { done, posting, type ListCase } from './list-case';
+import { newItemId } from '../../../api/tasks/tasks/items';
+import { done, type ListCase, posting } from './list-case';
 
 const at = () => new Date().toISOString();
 

@@ -1,6 +1,6 @@
-import { done, posting, type ListCase } from './list-case';
+import { done, type ListCase, posting } from './list-case';
 
-/** What people and agents say and are told. */
+/** Messages of people and agents. */
 export const saidCases: ListCase[] = [
   {
     operation: 'listSquadMessages',

@@ -1,9 +1,9 @@
-import { childrenPermission } from '../../../contracts/attempt-handle';
-import { permission, rolePermissions, type Permission, type Role } from '../../../contracts/permissions';
-import type { OpenApiDocument } from '../../../platform/http/openapi';
-import { startWholeTestApi, type ApiUnderTest } from '../api-under-test';
+import { type Permission, permission, type Role, rolePermissions } from '../../../contracts/permissions';
+import { childrenPermission } from '../../../contracts/runs/attempt-handle';
+import type { OpenApiDocument } from '../../../platform/http/routing/openapi';
+import { type ApiUnderTest, startWholeTestApi } from '../api-under-test';
 import { expectedAnswer } from './expected-answer';
-import { operationsOf, type Operation } from './operations';
+import { type Operation, operationsOf } from './operations';
 
 let board: ApiUnderTest;
 let all: Operation[];
@@ -19,7 +19,7 @@ afterAll(() => board.close());
 const writes = () => operations.filter(({ method }) => method !== 'GET');
 const namesOf = (some: Operation[]) => some.map(({ name }) => name).sort();
 
-/** Operations that only answer a question, with a body. They change nothing, and need what reading the answer needs. */
+/** Queries with a body. They change nothing, and need the permission of reading the result. */
 const questions = [
   'POST /api/agents/hosts/preview',
   'POST /api/agents/permissions/check',
@@ -58,9 +58,9 @@ const administrative = [
   'PUT /api/agents/routing',
 ];
 
-/** Writes by where they are; the first row that a path matches says which permission it must declare. */
+/** Writes by where they are; the first row that a path matches has the permission it must declare. */
 const byPath: [RegExp, Permission][] = [
-  // Which programs run, on which repositories, with which instructions, and who is told of it.
+  // Which programs run, on which repositories, with which instructions, and who is notified.
   [/^\/api\/(config|settings|hooks|shared-resources|workspace-capabilities)(\/|$)/, 'settings:write'],
   [/^\/api\/(projects|sprints|task-types|templates|doc-freshness|scoring)(\/|$)/, 'settings:write'],
   // What agents may do.

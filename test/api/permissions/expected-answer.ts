@@ -1,8 +1,8 @@
-import { rolePermissions, type Permission, type Role } from '../../../contracts/permissions';
-import { childrenPermission } from '../../../contracts/attempt-handle';
+import { type Permission, type Role, rolePermissions } from '../../../contracts/permissions';
+import { childrenPermission } from '../../../contracts/runs/attempt-handle';
 import type { Operation } from './operations';
 
-/** What a caller must be answered: a refusal with its code, or anything that is neither a refusal nor a failure. */
+/** The expected response: a refusal with its code, or anything that is neither a refusal nor a failure. */
 export type ExpectedAnswer =
   { status: 401; code: 'AUTH_REQUIRED' } | { status: 403; code: 'WRITE_FORBIDDEN' | 'FORBIDDEN' } | 'permitted';
 
@@ -14,9 +14,15 @@ export const furtherPermissions: Record<string, { permission: Permission; needed
 
 /** @param role what the caller's credential proves; undefined: nothing */
 export function expectedAnswer({ method, permission }: Operation, role: Role | undefined): ExpectedAnswer {
-  if (permission === undefined) return 'permitted';
+  if (permission === undefined) {
+    return 'permitted';
+  }
   // What only the handle of a running attempt opens: no key does.
-  if (role === undefined || permission === childrenPermission) return { status: 401, code: 'AUTH_REQUIRED' };
-  if (role === 'read-only' && method !== 'GET') return { status: 403, code: 'WRITE_FORBIDDEN' };
+  if (role === undefined || permission === childrenPermission) {
+    return { status: 401, code: 'AUTH_REQUIRED' };
+  }
+  if (role === 'read-only' && method !== 'GET') {
+    return { status: 403, code: 'WRITE_FORBIDDEN' };
+  }
   return rolePermissions[role].includes(permission as Permission) ? 'permitted' : { status: 403, code: 'FORBIDDEN' };
 }

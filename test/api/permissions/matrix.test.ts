@@ -1,14 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
-import { rolePermissions, type Role } from '../../../contracts/permissions';
-import type { OpenApiDocument } from '../../../platform/http/openapi';
-import { closeCodes } from '../../../api/feed/watcher';
+import { closeCodes } from '../../../api/system/feed/watcher';
+import { type Role, rolePermissions } from '../../../contracts/permissions';
+import type { OpenApiDocument } from '../../../platform/http/routing/openapi';
 import { eventually } from '../../../platform/testing/eventually';
-import { testTemporal, type TestTemporal } from '../../support/temporal';
+import { type TestTemporal, testTemporal } from '../../support/stack/temporal';
 import { TestWatcher } from '../../support/watcher';
-import { adminKey, agentKey, readKey, startWholeTestApi, type ApiUnderTest } from '../api-under-test';
+import { adminKey, agentKey, type ApiUnderTest, readKey, startWholeTestApi } from '../api-under-test';
 import { connectionTo, type Reply } from './connection';
 import { expectedAnswer, furtherPermissions } from './expected-answer';
-import { operationsOf, requestOf, type Operation } from './operations';
+import { type Operation, operationsOf, requestOf } from './operations';
 import { whatIsStored } from './what-is-stored';
 
 /** A caller, and the role that what it presents proves. */
@@ -73,7 +73,7 @@ interface Refusal {
   details?: { required?: unknown };
 }
 
-/** What is wrong with an answer; undefined when it is as it must be. */
+/** What is wrong with a response; undefined when it is as it must be. */
 function mismatch(operation: Operation, role: Role | undefined, { status, body }: Reply): string | undefined {
   const expected = expectedAnswer(operation, role);
   const actual = `${operation.name}: ${status} ${JSON.stringify(body).slice(0, 200)}`;
@@ -83,8 +83,9 @@ function mismatch(operation: Operation, role: Role | undefined, { status, body }
     return status === expected.status && code === expected.code && isEnvelope ? undefined : actual;
   }
   const further = furtherPermissions[operation.name]?.permission;
-  if (status === 403 && further !== undefined && role !== undefined && !rolePermissions[role].includes(further))
+  if (status === 403 && further !== undefined && role !== undefined && !rolePermissions[role].includes(further)) {
     return isDeepStrictEqual(details?.required, [further]) ? undefined : actual;
+  }
   return status === 401 || status === 403 || status >= 500 ? actual : undefined;
 }
 
@@ -150,7 +151,9 @@ describe.each(boards)('an API $title', ({ settings, credentials }) => {
     const answered: string[] = [];
     for (const operation of operations) {
       const { status, body } = await connection.send(requestOf(operation, document, idsFor(operation)));
-      if (status !== 403 || (body as Refusal).code !== 'CORS_REJECTED') answered.push(`${operation.name}: ${status}`);
+      if (status !== 403 || (body as Refusal).code !== 'CORS_REJECTED') {
+        answered.push(`${operation.name}: ${status}`);
+      }
     }
     connection.close();
     expect(answered).toEqual([]);

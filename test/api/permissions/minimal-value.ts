@@ -60,17 +60,27 @@ function minimalText({ format, pattern, minLength = 0, maxLength = Infinity }: S
 }
 
 /**
- * A small value that a schema describes: what is required and no more. Where a schema says something that is beyond
- * this, the value may be refused as invalid, which is an answer too.
+ * A small value that a schema describes: what is required and no more. Where a schema requires something that is beyond
+ * this, the value may be refused as invalid, which is a response too.
  */
 export function minimalValue(schema: Schema, components: Record<string, unknown>): unknown {
   const minimal = (inner: Schema): unknown => minimalValue(inner, components);
-  if (schema.$ref !== undefined) return minimal(components[schema.$ref.split('/').at(-1) ?? ''] as Schema);
-  if (schema.const !== undefined) return schema.const;
-  if (schema.enum) return schema.enum[0];
+  if (schema.$ref !== undefined) {
+    return minimal(components[schema.$ref.split('/').at(-1) ?? ''] as Schema);
+  }
+  if (schema.const !== undefined) {
+    return schema.const;
+  }
+  if (schema.enum) {
+    return schema.enum[0];
+  }
   const branch = (schema.anyOf ?? schema.oneOf)?.find(({ type }) => type !== 'null');
-  if (branch) return minimal(branch);
-  if (schema.allOf) return Object.assign({}, ...schema.allOf.map(minimal));
+  if (branch) {
+    return minimal(branch);
+  }
+  if (schema.allOf) {
+    return Object.assign({}, ...schema.allOf.map(minimal));
+  }
   switch (Array.isArray(schema.type) ? schema.type[0] : schema.type) {
     case 'object': {
       const required = (schema.required ?? []).map((name) => [name, minimal(schema.properties?.[name] ?? {})]);

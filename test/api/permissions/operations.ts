@@ -1,4 +1,4 @@
-import type { OpenApiDocument } from '../../../platform/http/openapi';
+import type { OpenApiDocument } from '../../../platform/http/routing/openapi';
 import { minimalValue, type Schema } from './minimal-value';
 
 /** One operation of the OpenAPI document, as a caller who has nothing else reads it. */
@@ -26,7 +26,7 @@ interface Described {
   requestBody?: { content: Record<string, { schema: Schema }> };
 }
 
-/** @throws Error when an operation says both that it needs a credential and that it needs no permission, or neither */
+/** @throws Error when an operation declares both that it needs a credential and that it needs no permission, or neither */
 export function operationsOf(document: OpenApiDocument): Operation[] {
   return Object.entries(document.paths).flatMap(([template, methods]) =>
     Object.entries(methods).map(([method, described]) => {
@@ -40,7 +40,9 @@ export function operationsOf(document: OpenApiDocument): Operation[] {
       } = described as unknown as Described;
       const permission = rest['x-permission'];
       const name = `${method.toUpperCase()} ${template}`;
-      if ((security.length === 0) !== (permission === undefined)) throw new Error(`${name}: who may call it?`);
+      if ((security.length === 0) !== (permission === undefined)) {
+        throw new Error(`${name}: who may call it?`);
+      }
       const [contentType, content] = Object.entries(requestBody?.content ?? {})[0] ?? [];
       return {
         name,
@@ -75,7 +77,9 @@ export function requestOf(operation: Operation, document: OpenApiDocument, ids: 
   const path = template.replace(/\{(\w+)\}/g, (_, name: string) =>
     encodeURIComponent(ids[name] ?? String(valueOf(params[name] ?? {}))),
   );
-  if (body === undefined) return { method, path, headers: {}, body: undefined };
+  if (body === undefined) {
+    return { method, path, headers: {}, body: undefined };
+  }
   if (contentType === 'multipart/form-data') {
     const form = '--b\r\nContent-Disposition: form-data; name="files"; filename="a.txt"\r\n\r\na\r\n--b--\r\n';
     return { method, path, headers: { 'Content-Type': 'multipart/form-data; boundary=b' }, body: form };

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import Database from 'libsql';
 import { MongoClient } from 'mongodb';
 import type { ApiContext } from '../../../api/context';
-import type { AuditStore } from '../../../stores/audit-store';
+import type { AuditStore } from '../../../stores/system/audit-store';
 
 const digest = (content: string | Buffer): string => createHash('sha256').update(content).digest('hex');
 
@@ -55,7 +55,7 @@ async function lastAction(audit: AuditStore): Promise<string> {
 }
 
 /**
- * A digest of every table (or collection) and of every file of a data directory: two that are equal say that nothing has
+ * A digest of every table (or collection) and of every file of a data directory: two that are equal prove that nothing has
  * been changed between them.
  */
 export async function whatIsStored({ env, audit }: Pick<ApiContext, 'env' | 'audit'>): Promise<Record<string, string>> {

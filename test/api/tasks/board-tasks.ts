@@ -1,7 +1,7 @@
-import type { Task, TaskAttempt } from '../../../contracts/task';
+import type { Task, TaskAttempt } from '../../../contracts/tasks/task';
 import type { ApiUnderTest, CallOptions, Reply } from '../api-under-test';
 
-/** The tasks of a test: made, looked at and put into states that only runs bring about. */
+/** The tasks of a test: created, read and put into states that only runs bring about. */
 export interface BoardTasks {
   create: (fields?: Record<string, unknown>, path?: string) => Promise<Task>;
   get: (id: string) => Promise<Task>;
@@ -16,7 +16,9 @@ export function boardTasks(board: () => ApiUnderTest): BoardTasks {
   return {
     create: async (fields = {}, path = '/api/tasks') => {
       const { status, body } = await board().call('POST', path, { body: { title: 'A task', ...fields } });
-      if (status !== 201) throw new Error(JSON.stringify(body));
+      if (status !== 201) {
+        throw new Error(JSON.stringify(body));
+      }
       return body as Task;
     },
     get: async (id) => (await board().call('GET', `/api/tasks/${id}`)).body as Task,

@@ -1,9 +1,9 @@
-import { readFile, readdir, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Task } from '../../../contracts/task';
-import { loadLaunchSubject } from '../../../stores/launch-subject';
-import { agentKey, readKey, startTestApi, type ApiUnderTest } from '../api-under-test';
-import { rawRequest } from '../raw-request';
+import type { Task } from '../../../contracts/tasks/task';
+import { loadLaunchInputs } from '../../../stores/runs/launch/launch-inputs';
+import { agentKey, type ApiUnderTest, readKey, startTestApi } from '../api-under-test';
+import { rawRequest } from '../http/raw-request';
 
 let board: ApiUnderTest;
 beforeAll(async () => {
@@ -65,7 +65,9 @@ it('keeps its state out of the task and its lists', async () => {
 it('counts how often the task goes to in-progress, and is cleared when it is done', async () => {
   const { id } = await aTask();
   await save(id, { state: { a: 1 } });
-  for (const status of ['in-progress', 'in-progress', 'blocked', 'in-progress']) await move(id, status);
+  for (const status of ['in-progress', 'in-progress', 'blocked', 'in-progress']) {
+    await move(id, status);
+  }
   expect((await call('GET', id)).body.checkpoint).toMatchObject({ state: { a: 1 }, resumeCount: 2 });
   expect((await save(id, { step: 2, state: { a: 2 } })).body.checkpoint.resumeCount).toBe(2);
   expect((await move(id, 'done')).body).not.toHaveProperty('checkpoint');
@@ -101,9 +103,7 @@ it('may be written into the file by hand', async () => {
 it('is handed to the next run, with its state', async () => {
   const { id } = await aTask();
   await save(id, { step: 1, state: { at: 'here' } });
-  const { context } = board.api;
-  const sources = { ...context, featureSettings: context.settings };
-  const subject = await loadLaunchSubject(sources, id, {});
+  const subject = await loadLaunchInputs(board.api.context, id, {});
   expect(subject?.task.checkpoint).toMatchObject({ step: 1, state: { at: 'here' } });
 });
 
@@ -148,7 +148,9 @@ it('needs a task, the permission to write, and the revision the caller states', 
   for (const method of ['GET', 'POST', 'DELETE']) {
     const body = method === 'POST' ? { state: {} } : undefined;
     expect(await call(method, 'task_20260101_nobody', body)).toMatchObject({ status: 404 });
-    if (method !== 'GET') expect(await call(method, id, body, { key: readKey })).toMatchObject({ status: 403 });
+    if (method !== 'GET') {
+      expect(await call(method, id, body, { key: readKey })).toMatchObject({ status: 403 });
+    }
   }
   expect(await save(id, { state: {}, expectedRevision: 9 })).toMatchObject({ status: 409 });
 });

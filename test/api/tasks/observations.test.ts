@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Task } from '../../../contracts/task';
+import type { Task } from '../../../contracts/tasks/task';
 import { eventually } from '../../../platform/testing/eventually';
-import { agentKey, readKey, startTestApi, type ApiUnderTest } from '../api-under-test';
+import { agentKey, type ApiUnderTest, readKey, startTestApi } from '../api-under-test';
 
 let board: ApiUnderTest;
 beforeAll(async () => {

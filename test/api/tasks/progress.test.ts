@@ -1,8 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Task } from '../../../contracts/task';
-import type { Stored } from '../../../stores/collection';
-import { agentKey, readKey, startTestApi, type ApiUnderTest } from '../api-under-test';
+import type { Task } from '../../../contracts/tasks/task';
+import type { Stored } from '../../../stores/port/collection';
+import { agentKey, type ApiUnderTest, readKey, startTestApi } from '../api-under-test';
 
 let board: ApiUnderTest;
 beforeAll(async () => {
@@ -38,7 +38,7 @@ it('is appended to under a heading that is made when it is missing', async () =>
 describe('under a key, by a process that dies after it has written the file', () => {
   const under = (id: string, key: string, body: object) =>
     call('POST', id, body, { headers: { 'Idempotency-Key': key } });
-  /** What such a process leaves: a key that is held no longer, without an answer. */
+  /** The state that such a process leaves: a key with an expired lock and no response. */
   const die = async (): Promise<void> => {
     const keys = await board.api.context.database.collection<Stored & { heldUntil: string; answer?: unknown }>({
       name: 'idempotency-keys',
@@ -60,7 +60,9 @@ describe('under a key, by a process that dies after it has written the file', ()
   it('has the same entry twice under two keys', async () => {
     const { id } = await aTask();
     const entry = { section: 'Done', content: 'same' };
-    for (const key of ['one', 'two', 'one']) await under(id, key, entry);
+    for (const key of ['one', 'two', 'one']) {
+      await under(id, key, entry);
+    }
     expect((await contentOf(id)).match(/same/g)).toHaveLength(2);
   });
 });
@@ -136,6 +138,8 @@ it('needs a task and the permission to write', async () => {
   for (const method of ['GET', 'PUT', 'POST']) {
     const body = { PUT: { content: 'a' }, POST: { section: 'a', content: 'a' } }[method];
     expect(await call(method, 'task_20260101_nobody', body)).toMatchObject({ status: 404 });
-    if (body) expect(await call(method, id, body, { key: readKey })).toMatchObject({ status: 403 });
+    if (body) {
+      expect(await call(method, id, body, { key: readKey })).toMatchObject({ status: 403 });
+    }
   }
 });

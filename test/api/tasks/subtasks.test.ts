@@ -1,5 +1,5 @@
-import type { Task } from '../../../contracts/task';
-import { agentKey, readKey, startTestApi, type ApiUnderTest } from '../api-under-test';
+import type { Task } from '../../../contracts/tasks/task';
+import { agentKey, type ApiUnderTest, readKey, startTestApi } from '../api-under-test';
 
 let board: ApiUnderTest;
 beforeAll(async () => {

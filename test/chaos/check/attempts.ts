@@ -4,7 +4,7 @@ import type { AgentLine } from '../ledger';
 type Json = Answer['body'];
 const ends = ['run.completed', 'run.failed', 'run.interrupted'];
 
-/** What is wrong with what the service tells of an attempt, compared with what its agent wrote itself. */
+/** Checks the service's record of an attempt against what its agent wrote itself. */
 export function problemsOfAttempt(attempt: Json, events: Json[], lines: readonly AgentLine[]): string[] {
   const problems: string[] = [];
   const check = (holds: boolean, problem: string) => holds || problems.push(`${attempt.id}: ${problem}`);
@@ -30,8 +30,12 @@ function problemsOfStatus({ id, completion, state }: Json, lines: readonly Agent
   const status: string = completion?.status ?? 'none';
   const printed = lines.find(({ what }) => what === 'result')?.status;
   const wrote = lines.some(({ what }) => what === 'wrote');
-  if (state === 'refused' && lines.length > 0) return [`${id}: it was refused, and its agent was started`];
-  if (status === 'success' && printed !== 'success') return [`${id}: it is success, its agent printed ${printed}`];
+  if (state === 'refused' && lines.length > 0) {
+    return [`${id}: it was refused, and its agent was started`];
+  }
+  if (status === 'success' && printed !== 'success') {
+    return [`${id}: it is success, its agent printed ${printed}`];
+  }
   if (status === 'success' && wrote && lines[0]?.mode === 'explore') {
     return [`${id}: it is success although its agent wrote in phase explore`];
   }
@@ -42,7 +46,7 @@ function problemsOfStatus({ id, completion, state }: Json, lines: readonly Agent
   return [];
 }
 
-/** Nothing that an agent printed is told twice; of one that came to its end and was recorded so, nothing is missing. */
+/** No output of an agent is recorded twice; of one that came to its end and was recorded so, nothing is missing. */
 function problemsOfOutput({ id, completion }: Json, events: Json[], lines: readonly AgentLine[]): string[] {
   const told = events.flatMap(({ kind, payload }): string[] => {
     const nonce = kind === 'progress' ? / ([0-9a-f]{16})$/.exec(String(payload.message))?.[1] : undefined;
@@ -50,8 +54,12 @@ function problemsOfOutput({ id, completion }: Json, events: Json[], lines: reado
   });
   const printed = lines.flatMap(({ what, nonce }) => (what === 'print' && nonce !== undefined ? [nonce] : []));
   const problems: string[] = [];
-  if (new Set(told).size !== told.length) problems.push(`${id}: output was told twice`);
-  if (told.some((nonce, index) => printed[index] !== nonce)) problems.push(`${id}: its output is not what was printed`);
+  if (new Set(told).size !== told.length) {
+    problems.push(`${id}: output was told twice`);
+  }
+  if (told.some((nonce, index) => printed[index] !== nonce)) {
+    problems.push(`${id}: its output is not what was printed`);
+  }
   if (completion?.harness?.ended === 'exit' && completion.harness.exitCode === 0 && told.length !== printed.length) {
     problems.push(`${id}: ${printed.length - told.length} of ${printed.length} lines of its output are lost`);
   }

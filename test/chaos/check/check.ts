@@ -1,6 +1,6 @@
 import type { Answer } from '../../support/caller';
-import { git } from '../../support/repository';
-import type { Service } from '../../support/service';
+import { git } from '../../support/git/repository';
+import type { Service } from '../../support/stack/service';
 import type { AgentLine, Ledger, Line } from '../ledger';
 import { byAttempt, problemsOfAgents } from './agents';
 import { problemsOfAttempt } from './attempts';
@@ -14,7 +14,7 @@ export interface Checked {
 }
 
 /**
- * What is wrong when everything has ended. It knows the ledger that agents and callers wrote, what the service answers over
+ * What is wrong when everything has ended. It knows the ledger that agents and callers wrote, the service's responses over
  * HTTP, and git; nothing of the service's own code or stores.
  */
 export async function check(service: Service, ledger: Ledger, repository: string): Promise<Checked> {
@@ -29,12 +29,18 @@ export async function check(service: Service, ledger: Ledger, repository: string
     attempts.push(...found.attempts);
   }
   const known = new Set(attempts.map(({ id }) => id));
-  for (const attempt of written.keys()) if (!known.has(attempt)) problems.push(`${attempt}: nobody knows of it`);
+  for (const attempt of written.keys()) {
+    if (!known.has(attempt)) {
+      problems.push(`${attempt}: nobody knows of it`);
+    }
+  }
   problems.push(...(await problemsOfCommits(repository, attempts, written)));
   problems.push(...(await problemsOfCreates(service, lines)));
   problems.push(...(await problemsOfLeftovers(service, ledger.file)));
   const fsck = await git(repository, 'fsck', '--no-dangling').catch((error: unknown) => String(error));
-  if (fsck !== '') problems.push(`git fsck: ${fsck.slice(0, 500)}`);
+  if (fsck !== '') {
+    problems.push(`git fsck: ${fsck.slice(0, 500)}`);
+  }
   return { problems, attempts };
 }
 
@@ -53,16 +59,24 @@ async function problemsOfTask(
   }
   const ofCallers = lines.filter((line) => line.by === 'caller' && line.task === taskId);
   for (const { what, attempt } of ofCallers as { what: string; attempt?: string }[]) {
-    if (attempt === undefined) continue;
-    if (!attempts.some(({ id }) => id === attempt)) problems.push(`${attempt}: it was acknowledged and is not there`);
-    if (what === 'cancelled' && written.has(attempt)) problems.push(`${attempt}: it was cancelled, and has run`);
+    if (attempt === undefined) {
+      continue;
+    }
+    if (!attempts.some(({ id }) => id === attempt)) {
+      problems.push(`${attempt}: it was acknowledged and is not there`);
+    }
+    if (what === 'cancelled' && written.has(attempt)) {
+      problems.push(`${attempt}: it was cancelled, and has run`);
+    }
   }
   const task = await call.ok('GET', `/api/tasks/${taskId}`);
   const decided = lines.findLast((line) => line.by === 'caller' && line.what === 'decided' && line.task === taskId);
   const last = attempts.find(({ state }) => state !== 'refused');
   if (decided !== undefined) {
     const { status } = decided as { status?: string };
-    if (task.status !== status) problems.push(`${taskId}: a person made it ${status}, and it is ${task.status}`);
+    if (task.status !== status) {
+      problems.push(`${taskId}: a person made it ${status}, and it is ${task.status}`);
+    }
   } else if ((task.status === 'done') !== (last?.completion?.status === 'success')) {
     problems.push(`${taskId}: it is ${task.status} after ${last?.completion?.status}`);
   }
@@ -77,9 +91,13 @@ async function problemsOfCommits(
 ): Promise<string[]> {
   const problems: string[] = [];
   for (const { id, completion } of attempts) {
-    if (completion?.status !== 'success') continue;
+    if (completion?.status !== 'success') {
+      continue;
+    }
     for (const { what, sha, task } of written.get(id) ?? []) {
-      if (what !== 'commit' || sha === undefined) continue;
+      if (what !== 'commit' || sha === undefined) {
+        continue;
+      }
       const branches = await git(repository, 'for-each-ref', '--format=%(refname)', '--contains', sha, 'refs/heads');
       if (!branches.split('\n').some((branch) => branch.includes(task))) {
         problems.push(`${id}: its commit ${sha} is not on the branch of ${task}`);
@@ -96,9 +114,13 @@ async function problemsOfCreates({ call }: Service, lines: readonly Line[]): Pro
   );
   const count = (title: string): number => titles.filter((each) => each === title).length;
   return lines.flatMap((line) => {
-    if (line.by !== 'caller' || line.title === undefined) return [];
+    if (line.by !== 'caller' || line.title === undefined) {
+      return [];
+    }
     const times = count(line.title);
-    if (line.what === 'created' && times !== 1) return [`"${line.title}" was created, and is there ${times} times`];
+    if (line.what === 'created' && times !== 1) {
+      return [`"${line.title}" was created, and is there ${times} times`];
+    }
     return line.what === 'create-sent' && times > 1
       ? [`"${line.title}" was asked for once, and is there ${times} times`]
       : [];

@@ -1,9 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { eventually } from '../../../platform/testing/eventually';
-import type { Service } from '../../support/service';
+import type { Service } from '../../support/stack/service';
 
-/** Runs end a moment before everything of theirs is given back. */
+/** Runs end a moment before everything of theirs is released. */
 const withinMs = 60_000;
 
 /** What is still there when every run has ended: capacity, launches that wait, processes, files. */
@@ -18,7 +18,9 @@ export async function problemsOfLeftovers(service: Service, ledgerFile: string):
   await eventually(
     async () => {
       found = await left();
-      if (found.length > 0) throw new Error(found[0]);
+      if (found.length > 0) {
+        throw new Error(found[0]);
+      }
     },
     { withinMs, everyMs: 500 },
   ).catch(() => undefined);
@@ -35,7 +37,7 @@ async function problemsOfCapacity({ call }: Service): Promise<string[]> {
 
 const filesIn = (directory: string): Promise<string[]> => readdir(directory).catch(() => []);
 
-/** Agents are found by what they were started with, whoever started them. The worker has the same variable, and is none. */
+/** Agents are found by their environment, whichever worker started them. The worker has the same variable, and is none. */
 async function processesWith(variable: string): Promise<number[]> {
   const pids = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name));
   const found = await Promise.all(

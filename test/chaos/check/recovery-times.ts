@@ -1,6 +1,6 @@
 import type { AgentLine, Line } from '../ledger';
 
-/** An attempt as the service tells of it. */
+/** An attempt as the service returns it. */
 interface Followed {
   createdAt: string;
   parentAttemptId?: string;
@@ -14,18 +14,28 @@ export function recoveryTimes(lines: readonly Line[], attempts: readonly Followe
   const starts = new Map<string, AgentLine[]>();
   const endedAt = new Map<string, number>();
   for (const line of lines) {
-    if (line.by !== 'agent') continue;
-    if (line.what === 'start') starts.set(line.task, [...(starts.get(line.task) ?? []), line]);
-    if (line.what === 'end') endedAt.set(line.attempt, line.at);
+    if (line.by !== 'agent') {
+      continue;
+    }
+    if (line.what === 'start') {
+      starts.set(line.task, [...(starts.get(line.task) ?? []), line]);
+    }
+    if (line.what === 'end') {
+      endedAt.set(line.attempt, line.at);
+    }
   }
   return lines.flatMap((line) => {
-    if (line.by !== 'chaos' || !/^kill (second )?worker$/.test(line.what)) return [];
+    if (line.by !== 'chaos' || !/^kill (second )?worker$/.test(line.what)) {
+      return [];
+    }
     const { at, pid } = line;
     return [...starts.values()].flatMap((ofTask) => {
       // The last one that the worker had started by then.
       const index = ofTask.findLastIndex((start) => start.at <= at && start.supervisors?.includes(pid));
       const struck = ofTask[index];
-      if (struck === undefined || (endedAt.get(struck.attempt) ?? Infinity) <= at) return [];
+      if (struck === undefined || (endedAt.get(struck.attempt) ?? Infinity) <= at) {
+        return [];
+      }
       const next = attempts.find(({ parentAttemptId }) => parentAttemptId === struck.attempt);
       const tookMs = next === undefined ? 0 : Date.parse(next.createdAt) - at;
       return tookMs > 0 ? [tookMs] : [];

@@ -1,10 +1,10 @@
-import type { RunApproval } from '../../../contracts/run-approval';
+import type { RunApproval } from '../../../contracts/runs/approval';
+import { newApproval } from '../../../domain/approvals/record';
 import { createSealedBoxKey, seal } from '../../../platform/crypto/sealed-box';
-import { newApproval } from '../../../runs/approvals/record';
-import { createApprovalStore, type ApprovalOutcome, type ApprovalStore } from '../../../stores/approval-store';
-import { anApprovalRequest } from '../../support/approvals';
+import { type ApprovalOutcome, type ApprovalStore, createApprovalStore } from '../../../stores/runs/approval-store';
+import { anApprovalRequest } from '../../support/runs/approvals';
+import { type Interleaving, interleaving } from '../interleaving';
 import { taskId } from '../records';
-import { interleaving, type Interleaving } from '../interleaving';
 import type { OpenStore } from './open-store';
 
 const run = { taskId, attemptId: 'attempt_fence000001' };

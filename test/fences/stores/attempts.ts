@@ -1,8 +1,8 @@
-import type { LaunchOutcome } from '../../../contracts/launch';
-import type { Database } from '../../../stores/collection';
-import { createActiveRunStore } from '../../../stores/active-run-store';
-import { createAttemptStore, type AttemptRecord, type AttemptStore } from '../../../stores/attempt-store';
-import { createLaunchStore } from '../../../stores/launch-store';
+import type { LaunchOutcome } from '../../../contracts/runs/launch/launch';
+import type { Database } from '../../../stores/port/collection';
+import { createActiveRunStore } from '../../../stores/runs/admission/active-run-store';
+import { type AttemptRecord, type AttemptStore, createAttemptStore } from '../../../stores/runs/attempt-store';
+import { createLaunchStore } from '../../../stores/runs/launch/launch-store';
 import { aClaim, aCompletion, anAttempt, at, taskId } from '../records';
 import type { OpenStore } from './open-store';
 
@@ -105,10 +105,14 @@ export function attemptFences(open: OpenStore): void {
       await store.create(anAttempt('attempt_fence000004', { state: 'ended', endedAt: at(2) }));
       await store.create(anAttempt('attempt_fence000005', { state: 'ended', endedAt: at(90) }));
       const due = [];
-      for await (const { _id } of store.endedBefore(at(50))) due.push(_id);
+      for await (const { _id } of store.endedBefore(at(50))) {
+        due.push(_id);
+      }
       expect(due).toEqual(['attempt_fence000004']);
       await store.eventsPurged('attempt_fence000004', at(60));
-      for await (const { _id } of store.endedBefore(at(50))) due.push(_id);
+      for await (const { _id } of store.endedBefore(at(50))) {
+        due.push(_id);
+      }
       expect(due).toHaveLength(1);
     });
 
@@ -133,8 +137,11 @@ export function attemptFences(open: OpenStore): void {
       it.each(states)('from %s', async (state) => {
         const before = await make({ state });
         const changed = await step();
-        if (from.includes(state)) expect(changed).toMatchObject({ revision: 2 });
-        else expect([changed, await store.get(id)]).toEqual([undefined, before]);
+        if (from.includes(state)) {
+          expect(changed).toMatchObject({ revision: 2 });
+        } else {
+          expect([changed, await store.get(id)]).toEqual([undefined, before]);
+        }
       });
     });
 

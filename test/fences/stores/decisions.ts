@@ -1,16 +1,21 @@
-import type { Ceremony } from '../../../contracts/ceremony';
-import { phaseDimension } from '../../../contracts/phase';
-import type { WatchdogAction, WatchdogFinding, WatchdogOverride } from '../../../contracts/watchdog';
-import { sampleRequest } from '../../../runs/admission/sample-request';
-import type { TerminalClaim } from '../../../runs/completion';
-import { createCeremonyStore } from '../../../stores/ceremony-store';
-import { createClaimStore } from '../../../stores/claim-store';
-import { createPhaseStore, type PhaseChange, type PhaseRecord, type PhaseStore } from '../../../stores/phase-store';
-import { createRunCommandStore, type RunCommandState, type RunCommandStore } from '../../../stores/run-command-store';
-import { createTreeStore, type TreeStore } from '../../../stores/tree-store';
-import { createWatchdogStore } from '../../../stores/watchdog-store';
-import { interleaving, type Interleaving } from '../interleaving';
-import { at, aClaim, taskId } from '../records';
+import type { Ceremony } from '../../../contracts/governance/ceremony';
+import { phaseDimension } from '../../../contracts/runs/phase';
+import type { WatchdogAction, WatchdogFinding, WatchdogOverride } from '../../../contracts/runs/watchdog';
+import { sampleRequest } from '../../../domain/admission/sample-request';
+import type { TerminalClaim } from '../../../domain/completion';
+import { createCeremonyStore } from '../../../stores/governance/ceremony-store';
+import { createTreeStore, type TreeStore } from '../../../stores/runs/admission/tree-store';
+import { createClaimStore } from '../../../stores/runs/claim-store';
+import { createRunCommandStore, type RunCommandState, type RunCommandStore } from '../../../stores/runs/command-store';
+import {
+  createPhaseStore,
+  type PhaseChange,
+  type PhaseRecord,
+  type PhaseStore,
+} from '../../../stores/runs/phase-store';
+import { createWatchdogStore } from '../../../stores/runs/watchdog-store';
+import { type Interleaving, interleaving } from '../interleaving';
+import { aClaim, at, taskId } from '../records';
 import type { OpenStore } from './open-store';
 
 const attemptId = 'attempt_fence000001';
@@ -228,8 +233,9 @@ export function decisionFences(open: OpenStore): void {
       expect(await store.resume(id, note('resume'))).toBeUndefined();
       expect(await store.drained(id, { at: at(1), queued: 0, interrupted: 0 })).toBeUndefined();
       await store.cancel(id, note('cancel'));
-      for (const again of [store.resume(id, note('resume')), store.cancel(id, note('cancel'))])
+      for (const again of [store.resume(id, note('resume')), store.cancel(id, note('cancel'))]) {
         expect(await again).toBeUndefined();
+      }
       expect(await store.register(child(3), 9)).toBeUndefined();
       expect(await store.get(id)).toMatchObject({ state: 'cancelled', descendants: 1 });
     });

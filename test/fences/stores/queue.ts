@@ -1,7 +1,7 @@
-import type { SelectionEvidence } from '../../../contracts/admission';
-import { sampleRequest } from '../../../runs/admission/sample-request';
-import type { Collection, Database } from '../../../stores/collection';
-import { createQueueStore, type QueueRecord, type QueueStore } from '../../../stores/queue-store';
+import type { SelectionEvidence } from '../../../contracts/runs/admission';
+import { sampleRequest } from '../../../domain/admission/sample-request';
+import type { Collection, Database } from '../../../stores/port/collection';
+import { createQueueStore, type QueueRecord, type QueueStore } from '../../../stores/runs/admission/queue-store';
 import { Crash, crash, interleaving } from '../interleaving';
 import { at } from '../records';
 import type { OpenStore } from './open-store';
@@ -57,8 +57,11 @@ export function queueFences(open: OpenStore): void {
       it.each(states)('from %s', async (state) => {
         const before = await set({ state, leaseExpiresAt: at(30) });
         const changed = await step();
-        if (!from.includes(state)) expect([changed, await queue.get(id)]).toEqual([undefined, before]);
-        else expect(changed).toMatchObject({ revision: name === 'extendLease' ? 1 : 2 });
+        if (!from.includes(state)) {
+          expect([changed, await queue.get(id)]).toEqual([undefined, before]);
+        } else {
+          expect(changed).toMatchObject({ revision: name === 'extendLease' ? 1 : 2 });
+        }
       });
     });
 

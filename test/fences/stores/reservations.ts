@@ -1,14 +1,14 @@
-import { policiesOf, nothing } from '../../../runs/admission/capacity';
-import { sampleRequest } from '../../../runs/admission/sample-request';
-import type { Collection } from '../../../stores/collection';
-import { createCapacityLedger } from '../../../stores/capacity-ledger';
+import { nothing, policiesOf } from '../../../domain/admission/capacity';
+import { sampleRequest } from '../../../domain/admission/sample-request';
+import type { Collection } from '../../../stores/port/collection';
+import { createCapacityLedger } from '../../../stores/runs/admission/capacity-ledger';
 import {
   createReservationStore,
   type ReservationRecord,
   type ReservationStore,
-} from '../../../stores/reservation-store';
-import { defaultFeatures } from '../../../stores/settings-store';
-import { Crash, crash, interleaving, type Interleaving } from '../interleaving';
+} from '../../../stores/runs/admission/reservation-store';
+import { defaultFeatures } from '../../../stores/settings/settings-store';
+import { Crash, crash, type Interleaving, interleaving } from '../interleaving';
 import type { OpenStore } from './open-store';
 
 const { admission } = defaultFeatures({ BOARD_MAX_RUNS: 2, BOARD_RUN_TIMEOUT_MS: 60_000 });
@@ -20,7 +20,7 @@ const ledgerTable = 'admission-ledger';
 const one = { runs: 1, processes: 1, memoryMb: 512 };
 const aMinute = 60_000;
 
-/** Whatever is interrupted wherever, and whoever comes late or twice: capacity is counted once and given back once. */
+/** Whatever is interrupted, and however late or often a call comes: capacity is counted once and released once. */
 export function reservationFences(open: OpenStore): void {
   describe('reservations', () => {
     let db: Interleaving;
@@ -129,12 +129,14 @@ export function reservationFences(open: OpenStore): void {
         const request = aRequest();
         await ledger.hold(request, [], 1, at(0).toISOString());
         const { requested, keys } = (await ledger.read()).holders[request.attemptId]!;
-        expect(await ledger.letGo(request.attemptId, { generation: 1, requested, keys })).toBe(true);
+        expect(await ledger.release(request.attemptId, { generation: 1, requested, keys })).toBe(true);
       }
       const { usage, holders } = await ledger.read();
       const { keys } = holders[kept.attemptId]!;
       expect(Object.keys(usage).length).toBeLessThan(80);
-      for (const key of keys) expect(usage[key]).toEqual(one);
+      for (const key of keys) {
+        expect(usage[key]).toEqual(one);
+      }
     });
 
     it('counts nothing without its ledger', async () => {
@@ -202,9 +204,9 @@ export function reservationFences(open: OpenStore): void {
         await reserve(request);
         await release(request.attemptId);
         const ended = await store.get(request.attemptId);
-        await store.giveBack(request.attemptId, at(20));
-        expect(await store.renewOne(request.attemptId, at(30), leaseMs)).toBeUndefined();
-        await store.renew('h', at(40), leaseMs);
+        await store.releaseForRequeue(request.attemptId, at(20));
+        expect(await store.renew(request.attemptId, at(30), leaseMs)).toBeUndefined();
+        await store.renewHost('h', at(40), leaseMs);
         expect(await store.expire(at(aMinute))).toEqual([]);
         expect(await store.commit(request.attemptId, at(50))).toBeUndefined();
         expect(await store.get(request.attemptId)).toEqual(ended);
@@ -231,20 +233,22 @@ export function reservationFences(open: OpenStore): void {
     it('is given back to wait once, and the one after it keeps its place', async () => {
       const request = aRequest();
       await reserve(request);
-      await store.giveBack(request.attemptId, at(10));
+      await store.releaseForRequeue(request.attemptId, at(10));
       expect(await stateOf(request.attemptId)).toBe('expired');
       expect(await used()).toEqual(nothing);
       const expired = await store.get(request.attemptId);
-      await store.giveBack(request.attemptId, at(20));
+      await store.releaseForRequeue(request.attemptId, at(20));
       expect(await store.get(request.attemptId)).toEqual(expired);
-      await store.giveBack('attempt_neverReserved', at(20));
+      await store.releaseForRequeue('attempt_neverReserved', at(20));
 
       db.before(ledgerTable, 'findOneAndUpdate', () => undefined);
       expect((await reserve(request, 30)).outcome).toBe('held');
       expect(await used()).toEqual(one);
-      // Whoever let go of the generation before it comes late, and takes nothing of this one.
+      // A late release of the generation before takes nothing of this one.
       const ledger = await createCapacityLedger(db);
-      expect(await ledger.letGo(request.attemptId, { generation: 1, requested: one, keys: expired!.keys })).toBe(false);
+      expect(await ledger.release(request.attemptId, { generation: 1, requested: one, keys: expired!.keys })).toBe(
+        false,
+      );
       expect(await used()).toEqual(one);
     });
 
@@ -255,7 +259,7 @@ export function reservationFences(open: OpenStore): void {
         await reserve(gone);
         await raw.findOneAndUpdate({ _id: gone.attemptId }, { $set: { leaseExpiresAt: at(500).toISOString() } });
         db.after(table, 'find', async () => {
-          await store.renewOne(renewed.attemptId, at(1_500), leaseMs);
+          await store.renew(renewed.attemptId, at(1_500), leaseMs);
           await release(gone.attemptId, 1_500);
         });
         expect(await store.expire(at(2_000))).toEqual([]);
@@ -280,10 +284,10 @@ export function reservationFences(open: OpenStore): void {
       const [here, nowhere] = [aRequest('here'), aRequest()];
       await reserve(here);
       await reserve(nowhere);
-      expect(await store.renew('here', at(500), leaseMs)).toBe(1);
+      expect(await store.renewHost('here', at(500), leaseMs)).toBe(1);
       expect((await store.get(nowhere.attemptId))?.leaseExpiresAt).toBe(at(1_000).toISOString());
       expect((await store.get(here.attemptId))?.leaseExpiresAt).toBe(at(1_500).toISOString());
-      expect(await store.renew(null, at(600), leaseMs)).toBe(1);
+      expect(await store.renewHost(null, at(600), leaseMs)).toBe(1);
       expect((await store.get(nowhere.attemptId))?.leaseExpiresAt).toBe(at(1_600).toISOString());
     });
 
@@ -299,7 +303,7 @@ export function reservationFences(open: OpenStore): void {
 
       it('clears the holder of a reservation that was released or has expired, at once', async () => {
         await orphan((id) => release(id));
-        await orphan((id) => store.giveBack(id, at(10)));
+        await orphan((id) => store.releaseForRequeue(id, at(10)));
         const standing = aRequest();
         expect((await reserve(standing)).outcome).toBe('blocked');
         expect(await store.repair(at(20))).toBe(2);
@@ -351,7 +355,7 @@ export function reservationFences(open: OpenStore): void {
       it('clears what an earlier generation left, and spares the one that is being written', async () => {
         const request = aRequest();
         await reserve(request);
-        await store.giveBack(request.attemptId, at(10));
+        await store.releaseForRequeue(request.attemptId, at(10));
         db.before(table, 'findOneAndUpdate', crash);
         await expect(reserve(request, 20)).rejects.toThrow(Crash);
         // Generation 2 is counted and not written: its document is that of generation 1, which has ended.
@@ -369,7 +373,7 @@ export function reservationFences(open: OpenStore): void {
       const request = aRequest();
       await reserve(request);
       db.after(table, 'findOneAndUpdate', crash);
-      await expect(store.giveBack(request.attemptId, at(10))).rejects.toThrow(Crash);
+      await expect(store.releaseForRequeue(request.attemptId, at(10))).rejects.toThrow(Crash);
       await reserve(aRequest());
       expect(await reserve(request, 20)).toMatchObject({ outcome: 'held', reservation: { generation: 2 } });
       expect((await used()).runs).toBe(2);
@@ -391,20 +395,26 @@ export function reservationFences(open: OpenStore): void {
     it('forgets scopes without usage, and none that is used again at that moment', async () => {
       const ledger = await createCapacityLedger(db);
       const made = Array.from({ length: 80 }, () => aRequest());
-      for (const request of made) await ledger.hold(request, [], 1, at(0).toISOString());
+      for (const request of made) {
+        await ledger.hold(request, [], 1, at(0).toISOString());
+      }
       const last = made.pop()!;
       const again = made.at(-1)!;
       const keysOf = async (id: string) => (await ledger.read()).holders[id]!.keys;
-      const letGo = async ({ attemptId }: typeof last) =>
-        ledger.letGo(attemptId, { generation: 1, requested: one, keys: await keysOf(attemptId) });
-      for (const request of made) await letGo(request);
+      const releaseFor = async ({ attemptId }: typeof last) =>
+        ledger.release(attemptId, { generation: 1, requested: one, keys: await keysOf(attemptId) });
+      for (const request of made) {
+        await releaseFor(request);
+      }
       const keys = await keysOf(last.attemptId);
       // Between the release and what it would forget, one of those scopes is used.
       db.after(ledgerTable, 'findOneAndUpdate', () => ledger.hold(again, [], 1, at(1).toISOString()));
-      await ledger.letGo(last.attemptId, { generation: 1, requested: one, keys });
+      await ledger.release(last.attemptId, { generation: 1, requested: one, keys });
       expect(await used()).toEqual(one);
-      for (const key of await keysOf(again.attemptId)) expect((await store.usage())[key]?.runs).toBe(1);
-      await letGo(again);
+      for (const key of await keysOf(again.attemptId)) {
+        expect((await store.usage())[key]?.runs).toBe(1);
+      }
+      await releaseFor(again);
       expect(Object.keys(await store.usage()).length).toBeLessThan(80);
     });
   });

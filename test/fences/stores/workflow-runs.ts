@@ -1,8 +1,8 @@
-import type { Collection } from '../../../stores/collection';
 import type { RunRecord } from '../../../services/workflow-runs/runs/run';
 import { createRunStore, type RunStore } from '../../../services/workflow-runs/runs/store';
 import { createUsageTotals } from '../../../services/workflow-runs/usage/totals';
-import { Crash, crash, interleaving, type Interleaving } from '../interleaving';
+import type { Collection } from '../../../stores/port/collection';
+import { Crash, crash, type Interleaving, interleaving } from '../interleaving';
 import { at } from '../records';
 import type { OpenStore } from './open-store';
 
@@ -67,7 +67,7 @@ export function workflowRunFences(open: OpenStore): void {
       expect(next).not.toHaveBeenCalled();
       await runs.project('r', 4, next);
       expect(await runs.get('r')).toMatchObject({ revision: 4, status: 'failed' });
-      await expect(runs.project('none', 1, next)).rejects.toThrow('no run');
+      await expect(runs.project('none', 1, next)).rejects.toThrow('No run');
     });
 
     it('take a version once that is told twice at the same moment', async () => {

@@ -1,13 +1,13 @@
-import type { RunRecovery } from '../../../contracts/recovery';
-import type { WorkspaceCheckpoint } from '../../../contracts/workspace-checkpoint';
-import type { WorkspaceRewind } from '../../../contracts/workspace-rewind';
 import { releaseLease, takeLease } from '../../../activities/worktree/lease';
-import { createCheckpointStore } from '../../../stores/checkpoint-store';
-import { createRecoveryStore, type RecoveryStore } from '../../../stores/recovery-store';
-import { createRewindStore, type RewindStore } from '../../../stores/rewind-store';
-import { createWorktreeStore, type WorktreeStore } from '../../../stores/worktree-store';
+import type { WorkspaceCheckpoint } from '../../../contracts/runs/checkpoint';
+import type { RunRecovery } from '../../../contracts/runs/recovery';
+import type { WorkspaceRewind } from '../../../contracts/runs/rewind';
+import { createRecoveryStore, type RecoveryStore } from '../../../stores/runs/recovery-store';
+import { createCheckpointStore } from '../../../stores/runs/workspaces/checkpoint-store';
+import { createRewindStore, type RewindStore } from '../../../stores/runs/workspaces/rewind-store';
+import { createWorktreeStore, type WorktreeStore } from '../../../stores/runs/workspaces/worktree-store';
+import { type Interleaving, interleaving } from '../interleaving';
 import { at, aWorktree, taskId } from '../records';
-import { interleaving, type Interleaving } from '../interleaving';
 import type { OpenStore } from './open-store';
 
 /** What happens to a worktree happens to it as it was read: its manifest, its lease, its checkpoints and rewinds. */
@@ -148,8 +148,11 @@ export function workspaceFences(open: OpenStore): void {
       it.each(states)('from %s', async (state) => {
         const before = await store.add(plan(state) as WorkspaceRewind);
         const changed = await step();
-        if (from.includes(state)) expect(changed).toMatchObject({ updatedAt: at(1) });
-        else expect([changed, await store.get('rewind')]).toEqual([undefined, before]);
+        if (from.includes(state)) {
+          expect(changed).toMatchObject({ updatedAt: at(1) });
+        } else {
+          expect([changed, await store.get('rewind')]).toEqual([undefined, before]);
+        }
       });
     });
 

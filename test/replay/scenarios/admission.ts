@@ -3,7 +3,7 @@ import { agentRunId } from '../../../workflows/agent-run/messages';
 import { executionTreeId } from '../../../workflows/execution-tree/messages';
 import type { Recording, Stage } from './stage';
 
-/** A launch that waits and goes on, and a tree that is cancelled. */
+/** A launch that waits and continues, and a tree that is cancelled. */
 export async function admissionScenarios({ service: { call } }: Stage): Promise<Recording[]> {
   const launch = async () => {
     const task = await call.createTask({ title: 'Recorded' });
@@ -16,7 +16,9 @@ export async function admissionScenarios({ service: { call } }: Stage): Promise<
   await call.ok('POST', `/api/agents/${first.taskId}/stop`, { attemptId: first.attemptId });
   await eventually(async () => {
     const { state } = await call.status(waiting.taskId);
-    if (state !== 'running') throw new Error('still queued');
+    if (state !== 'running') {
+      throw new Error('still queued');
+    }
   });
   const cancel = { idempotencyKey: 'recorded-cancel', reason: 'recorded' };
   for (const { attemptId } of [second, waiting]) {

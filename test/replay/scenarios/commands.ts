@@ -2,7 +2,7 @@ import { eventually } from '../../../platform/testing/eventually';
 import { agentRunId, commandUpdate, completeUpdate, stopUpdate } from '../../../workflows/agent-run/messages';
 import type { Recording, Stage } from './stage';
 
-/** What is said to a run by callers and from the Temporal UI, also when nobody is left to hear it. */
+/** Commands to a run by callers and from the Temporal UI, also when no run is left to receive them. */
 export async function commandScenarios({ service, temporal }: Stage): Promise<Recording[]> {
   const { call } = service;
   const launch = async (agent: string) => {
@@ -41,14 +41,20 @@ export async function commandScenarios({ service, temporal }: Stage): Promise<Re
   const unheard = await launch('listener');
   await eventually(async () => {
     const { lastSequence } = await call.status(unheard.taskId);
-    if (lastSequence < 2) throw new Error('not listening yet');
+    if (lastSequence < 2) {
+      throw new Error('not listening yet');
+    }
   });
   process.kill(service.pids().worker ?? 0, 'SIGKILL');
   const answer = await eventually(() => unheard.say('conversation/steer', 'anybody?'));
-  if (answer.reason !== 'agent-lost') throw new Error(`expected a lost agent, not ${answer.reason}`);
+  if (answer.reason !== 'agent-lost') {
+    throw new Error(`expected a lost agent, not ${answer.reason}`);
+  }
   const { attemptId } = await eventually(async () => {
     const status = await call.status(unheard.taskId);
-    if (status.attemptId === unheard.attemptId) throw new Error('not retried yet');
+    if (status.attemptId === unheard.attemptId) {
+      throw new Error('not retried yet');
+    }
     return status;
   });
   await call.ok('POST', `/api/agents/${unheard.taskId}/stop`, { attemptId });

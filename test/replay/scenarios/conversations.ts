@@ -2,7 +2,7 @@ import { eventually } from '../../../platform/testing/eventually';
 import { agentRunId } from '../../../workflows/agent-run/messages';
 import type { Recording, Stage } from './stage';
 
-/** Runs that go on with the session of an earlier one. */
+/** Runs that continue the session of an earlier one. */
 export async function conversationScenarios({ service: { call } }: Stage): Promise<Recording[]> {
   const edges = ['resume', 'follow-up'] as const;
   const recorded: Recording[] = [];
@@ -16,7 +16,9 @@ export async function conversationScenarios({ service: { call } }: Stage): Promi
     await call.ok('POST', `/api/agents/${task.id}/conversation/steer`, { attemptId, message: 'say Steered.' });
     await eventually(async () => {
       const status = await call.status(task.id);
-      if (status.attemptId !== attemptId || status.state !== 'ended') throw new Error(`${edge} goes on`);
+      if (status.attemptId !== attemptId || status.state !== 'ended') {
+        throw new Error(`${edge} goes on`);
+      }
     });
     recorded.push([`agent-run-${edge}`, agentRunId(attemptId)]);
   }

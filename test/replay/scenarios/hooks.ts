@@ -1,8 +1,8 @@
 import { latestWorkflow, type Recording, type Stage } from './stage';
 
-/** Has a hook told of a task that is done, until the hook is deleted. */
+/** Has a hook notified of a task that is done, until the hook is deleted. */
 export async function hookScenarios({ service: { call }, temporal }: Stage): Promise<Recording[]> {
-  // Nobody listens there: it is tried again until there is no such hook any more.
+  // No server listens there: it is retried until there is no such hook any more.
   const action = { type: 'webhook', url: 'http://127.0.0.1:9/told' };
   const { id: hookId } = await call.ok('POST', '/api/hooks', { name: 'Tell', event: 'task.done', action });
   const { id } = await call.createTask({ title: 'Told of' });

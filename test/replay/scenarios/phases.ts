@@ -1,11 +1,11 @@
 import { eventually } from '../../../platform/testing/eventually';
 import { agentRunId } from '../../../workflows/agent-run/messages';
 import { phaseExpansionId } from '../../../workflows/phase-expansion/messages';
-import { aWaitingRun } from '../../support/approvals';
-import { inMs, readPhase, transitionOf } from '../../support/phases';
+import { aWaitingRun } from '../../support/runs/approvals';
+import { inMs, readPhase, transitionOf } from '../../support/runs/phases';
 import type { Recording, Stage } from './stage';
 
-/** Changes of what a run may do, of which its agent is told where it can be, and emergencies. */
+/** Changes of what a run may do, of which its agent is notified where it can be, and emergencies. */
 export async function phaseScenarios(stage: Stage): Promise<Recording[]> {
   return [
     ...(await emergencies(stage)),
@@ -14,7 +14,7 @@ export async function phaseScenarios(stage: Stage): Promise<Recording[]> {
   ];
 }
 
-/** A run that may do less, twice, and what its agent is told each time. */
+/** A run that is restricted, twice, and the notice to its agent each time. */
 async function changedRun({ service: { call } }: Stage, agent: string, delivered: boolean): Promise<string> {
   const task = await call.createTask({ title: 'Recorded', git: { repo: 'sample' } });
   const { attemptId } = await call.start(task.id, { agent, phase: 'implement' });
@@ -25,7 +25,9 @@ async function changedRun({ service: { call } }: Stage, agent: string, delivered
     await eventually(async () => {
       const events = await call.events(run.taskId, run.attemptId);
       const told = events.filter(({ payload }) => payload.actor === 'system:phase' && payload.delivered === delivered);
-      if (told.length <= index) throw new Error('it has not been told yet');
+      if (told.length <= index) {
+        throw new Error('it has not been told yet');
+      }
     });
   }
   await call.ok('POST', `/api/agents/${task.id}/stop`, { attemptId });
@@ -46,7 +48,9 @@ async function emergencies({ service: { call } }: Stage): Promise<Recording[]> {
   );
   await eventually(async () => {
     const { emergency, sequence } = await readPhase(call, confined);
-    if (emergency || sequence !== 2) throw new Error('the emergency lasts');
+    if (emergency || sequence !== 2) {
+      throw new Error('the emergency lasts');
+    }
   });
   await call.ok('POST', `/api/agents/${run.taskId}/stop`, { attemptId });
   return [

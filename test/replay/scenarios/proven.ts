@@ -1,18 +1,18 @@
 import { WithStartWorkflowOperation } from '@temporalio/client';
-import { withProof } from '../../../api/temporal/with-proof';
 import { updateProofMs } from '../../../platform/crypto/message-proof';
 import { eventually } from '../../../platform/testing/eventually';
 import { agentRunId } from '../../../workflows/agent-run/messages';
+import { withProof } from '../../../workflows/clients/with-proof';
 import { executionTreeId } from '../../../workflows/execution-tree/messages';
 import { operateMessage } from '../../../workflows/message-proofs';
 import { phaseExpansionId } from '../../../workflows/phase-expansion/messages';
 import { boardQueue } from '../../../workflows/queues';
 import { recoveryId } from '../../../workflows/recovery/messages';
 import { runApprovalId } from '../../../workflows/run-approval/messages';
-import { operateUpdate, worktreeId, type AskedFor } from '../../../workflows/worktree/messages';
-import { anApprovalRequest, aRequester } from '../../support/approvals';
-import { inMs, readPhase, transitionOf } from '../../support/phases';
-import { proofsOf } from '../../support/proofs';
+import { type AskedFor, operateUpdate, worktreeId } from '../../../workflows/worktree/messages';
+import { anApprovalRequest, aRequester } from '../../support/runs/approvals';
+import { inMs, readPhase, transitionOf } from '../../support/runs/phases';
+import { proofsOf } from '../../support/stack/proofs';
 import { latestWorkflow, type Recording, type Stage } from './stage';
 
 /** What workflows do since the API signs what it sends, and what an operator's cancel leaves in the audit log. */

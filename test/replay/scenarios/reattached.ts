@@ -11,7 +11,9 @@ export async function reattachedScenarios({ service }: Stage): Promise<Recording
     const { id } = await call.createTask({ title: 'Recorded', git: { repo: 'sample' } });
     const { attemptId } = await call.start(id, { agent: 'lasting-bee' });
     await eventually(async () => {
-      if ((await call.status(id)).lastSequence < 3) throw new Error('not working yet');
+      if ((await call.status(id)).lastSequence < 3) {
+        throw new Error('not working yet');
+      }
     });
     return { id: id as string, attemptId: attemptId as string };
   };
@@ -21,15 +23,21 @@ export async function reattachedScenarios({ service }: Stage): Promise<Recording
   const holder = events.find(({ kind }) => kind === 'run.started').payload.pid as number;
   for (const times of [1, 2]) {
     process.kill(service.pids().worker ?? 0, 'SIGKILL');
-    if (times === 1) process.kill(-holder, 'SIGKILL');
+    if (times === 1) {
+      process.kill(-holder, 'SIGKILL');
+    }
     await eventually(async () => {
-      if ((await recovered(kept.id, kept.attemptId)) < times) throw new Error('nobody goes on with it yet');
+      if ((await recovered(kept.id, kept.attemptId)) < times) {
+        throw new Error('nobody goes on with it yet');
+      }
     });
   }
   await call.ok('POST', `/api/agents/${kept.id}/stop`, { attemptId: kept.attemptId });
   const retry = await eventually(async () => {
     const { attemptId } = await call.status(gone.id);
-    if (attemptId === gone.attemptId) throw new Error('not retried yet');
+    if (attemptId === gone.attemptId) {
+      throw new Error('not retried yet');
+    }
     return attemptId as string;
   });
   await eventually(() => call.ok('POST', `/api/agents/${gone.id}/stop`, { attemptId: retry }));

@@ -1,7 +1,7 @@
 import { dryRunId } from '../../../workflows/retention/messages';
 import type { Recording, Stage } from './stage';
 
-/** A purge of what is in the stores, and a look at what every host would purge. */
+/** A purge of the stores, and a preview of what every host would purge. */
 export async function retentionScenarios({ service }: Stage): Promise<Recording[]> {
   await service.call.ok('POST', '/api/retention/tasks/dry-run');
   await service.call.ok('POST', '/api/retention/spools/dry-run');

@@ -1,7 +1,7 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { rewindPlanId, workspaceRewindId } from '../../../workflows/workspace-rewind/messages';
-import { anEditorRun, aTurn, decideApproval, requestRewind } from '../../support/rewinds';
+import { anEditorRun, aTurn, decideApproval, requestRewind } from '../../support/git/rewinds';
 import type { Recording, Stage } from './stage';
 
 /** A worktree that goes back, and one that has changed since it was planned. */

@@ -6,13 +6,13 @@ import { outputCleanupId } from '../../../workflows/output-cleanup/messages';
 import { recoveryId } from '../../../workflows/recovery/messages';
 import { latestWorkflow, type Recording, type Stage } from './stage';
 
-/** Plays every way a workflow can go, and answers the workflow of each. */
+/** Plays every way a workflow can go, and returns the workflow of each. */
 export async function runScenarios({ service, temporal }: Stage): Promise<Recording[]> {
   const { call } = service;
   const aTask = () => call.createTask({ title: 'Recorded', git: { repo: 'sample' } });
   const launch = async (agent: string) => {
     const task = await aTask();
-    // A busy machine may take longer to answer than a caller waits.
+    // A busy machine may take longer to respond than a caller waits.
     const key = { 'x-idempotency-key': `recorded-${task.id}` };
     const { attemptId } = await eventually(() => call.start(task.id, { agent }, key));
     return { taskId: task.id as string, attemptId: attemptId as string };
@@ -22,7 +22,9 @@ export async function runScenarios({ service, temporal }: Stage): Promise<Record
   const working = ({ taskId }: { taskId: string }) =>
     eventually(async () => {
       const { lastSequence } = await call.status(taskId);
-      if (lastSequence < 3) throw new Error('not working yet');
+      if (lastSequence < 3) {
+        throw new Error('not working yet');
+      }
     });
 
   const success = await launch('worker-bee');
@@ -40,7 +42,9 @@ export async function runScenarios({ service, temporal }: Stage): Promise<Record
   const refused = await call.createTask({ title: 'Refused', git: { repo: 'sample', baseBranch: 'nope' } });
   const key = { 'x-idempotency-key': 'recorded-refusal' };
   const answer = await call.post(`/api/agents/${refused.id}/start`, {}, key);
-  if (answer.status !== 409) throw new Error(`expected a refusal, not ${answer.status}`);
+  if (answer.status !== 409) {
+    throw new Error(`expected a refusal, not ${answer.status}`);
+  }
   const refusedRun = await latestWorkflow(temporal, 'agentRun', `AND BoardTaskId = "${refused.id}"`);
 
   const first = await launch('long-bee');
@@ -53,7 +57,9 @@ export async function runScenarios({ service, temporal }: Stage): Promise<Record
   await call.ended(queued.taskId);
   await eventually(async () => {
     const { status } = await temporal.workflow.getHandle(schedulerId).describe();
-    if (status.name !== 'COMPLETED') throw new Error('the scheduler still waits');
+    if (status.name !== 'COMPLETED') {
+      throw new Error('the scheduler still waits');
+    }
   });
 
   const lost = await launch('long-bee');
@@ -61,7 +67,9 @@ export async function runScenarios({ service, temporal }: Stage): Promise<Record
   process.kill(service.pids().worker ?? 0, 'SIGKILL');
   const retry = await eventually(async () => {
     const { attemptId } = await call.status(lost.taskId);
-    if (attemptId === lost.attemptId) throw new Error('not retried yet');
+    if (attemptId === lost.attemptId) {
+      throw new Error('not retried yet');
+    }
     return { taskId: lost.taskId, attemptId: attemptId as string };
   });
   await working(retry);

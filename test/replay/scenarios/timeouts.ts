@@ -2,7 +2,7 @@ import { eventually } from '../../../platform/testing/eventually';
 import { agentRunId } from '../../../workflows/agent-run/messages';
 import type { Recording, Stage } from './stage';
 
-/** Runs that have a minute: one that needs less, and one that nobody ends. */
+/** Runs that have a minute: one that needs less, and one that does not end. */
 export async function timeoutScenarios({ service: { call } }: Stage): Promise<Recording[]> {
   await call.ok('PATCH', '/api/settings/features', { agents: { timeoutMinutes: 1 } });
   const launch = async (agent: string): Promise<string> => {

@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { eventually } from '../../../platform/testing/eventually';
 import { boardQueue } from '../../../workflows/queues';
 import { worktreeId } from '../../../workflows/worktree/messages';
-import { aRemoteRepository, commitIn } from '../../support/remote-repository';
-import { git } from '../../support/repository';
+import { aRemoteRepository, commitIn } from '../../support/git/remote-repository';
+import { git } from '../../support/git/repository';
 import { latestWorkflow, type Recording, type Stage } from './stage';
 
 /** Every operation on a worktree, each on a task of its own, and the ways it can be refused. */
@@ -71,7 +71,9 @@ async function interruptedWorktree({ service, temporal, breakpoints }: Stage): P
   await breakpoints.clear();
   await eventually(async () => {
     const { state } = await call.ok('GET', `/api/tasks/${id}/worktree`);
-    if (state !== 'ready') throw new Error(`the worktree is ${state}`);
+    if (state !== 'ready') {
+      throw new Error(`the worktree is ${state}`);
+    }
   });
   return worktreeId(id);
 }

@@ -1,4 +1,4 @@
-import { serverUnderTest, type ServerUnderTest } from './server';
+import { type ServerUnderTest, serverUnderTest } from './server';
 
 let server: ServerUnderTest;
 beforeAll(async () => {

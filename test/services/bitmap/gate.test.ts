@@ -1,5 +1,5 @@
-import { rawRequest } from '../../api/raw-request';
-import { serverUnderTest, type ServerUnderTest } from './server';
+import { rawRequest } from '../../api/http/raw-request';
+import { type ServerUnderTest, serverUnderTest } from './server';
 
 let server: ServerUnderTest;
 afterEach(() => server.remove());
@@ -25,7 +25,9 @@ describe('without a token', () => {
     ['is a form with files', 415, { 'Content-Type': 'multipart/form-data; boundary=x' }],
   ])('a request that %s is %i, be it a write or a read', async (_case, status, headers) => {
     await open();
-    for (const path of paths) expect([path, (await post(path, headers)).status]).toEqual([path, status]);
+    for (const path of paths) {
+      expect([path, (await post(path, headers)).status]).toEqual([path, status]);
+    }
     expect((await rawRequest(server.url, { path: '/schema', headers })).status).toBe(status);
     expect((await rawRequest(server.url, { path: '/schema' })).text).toBe('{"indexes":[]}\n');
   });
@@ -55,7 +57,9 @@ describe('with a token', () => {
   it('failures are limited by address, valid tokens are not', async () => {
     await open('the-token-of-this-test-00', 3);
     const guess = (path: string) => post(path, { Authorization: 'Bearer a-guess' });
-    for (const path of paths) expect((await guess(path)).status).toBe(401);
+    for (const path of paths) {
+      expect((await guess(path)).status).toBe(401);
+    }
     for (const path of paths) {
       const refused = await guess(path);
       expect(refused.status).toBe(429);

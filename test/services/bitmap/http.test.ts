@@ -1,4 +1,4 @@
-import { serverUnderTest, type ServerUnderTest } from './server';
+import { type ServerUnderTest, serverUnderTest } from './server';
 
 let server: ServerUnderTest;
 beforeAll(async () => {
@@ -241,7 +241,9 @@ describe('the server', () => {
     expect((await reader.read()).value).toMatch(/^1,0\n1,7\n/);
     await server.query('large', 'Set(999999, f=601)');
     let end = '';
-    for (let part = await reader.read(); !part.done; part = await reader.read()) end = end.slice(-1_000) + part.value;
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      end = end.slice(-1_000) + part.value;
+    }
     expect(end.endsWith('601,34993\n601,999999\n')).toBe(true);
   });
 

@@ -10,7 +10,7 @@ export interface IndexUnderTest {
   /** Everything that was written, in order. */
   changes: Change[];
   field(name: string, options?: Partial<FieldOptions>): void;
-  /** The text of the whole answer, without its last line end. */
+  /** The text of the whole response, without its last line end. */
   text(query: string, options?: QueryOptions): string;
   /** The results of a query. */
   run(query: string, options?: QueryOptions): unknown[];

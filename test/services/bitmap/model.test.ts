@@ -36,8 +36,13 @@ const writes: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.tuple(columnsInUse, field, row).map(([column, name, id]) => ({
       text: `Set(${column}, ${name}=${id})`,
       run: (model: Model) => {
-        if (name === 'm')
-          for (let other = 0; other <= 3; other += 1) if (other !== id) rowOf(model, name, other).delete(column);
+        if (name === 'm') {
+          for (let other = 0; other <= 3; other += 1) {
+            if (other !== id) {
+              rowOf(model, name, other).delete(column);
+            }
+          }
+        }
         const columns = rowOf(model, name, id);
         const isNew = !columns.has(column);
         columns.add(column);
@@ -179,7 +184,9 @@ const reads: fc.Arbitrary<Step> = fc.oneof(
             ? filter(one.columns(model), (column) => model.values.has(column))
             : new Set(model.values.keys());
           const values = [...columns].map((column) => model.values.get(column)!);
-          if (name === 'Sum') return { value: values.reduce((total, value) => total + value, 0), count: values.length };
+          if (name === 'Sum') {
+            return { value: values.reduce((total, value) => total + value, 0), count: values.length };
+          }
           return extreme(values, name === 'Min' ? Math.min : Math.max);
         },
       })),
@@ -229,30 +236,32 @@ const reads: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-it('answers like sets and maps do', () => {
-  let cases = 0;
-  fc.assert(
-    fc.property(
-      fc.array(writes, { minLength: 1, maxLength: 30 }),
-      fc.array(reads, { minLength: 5, maxLength: 12 }),
-      fc.array(writes, { maxLength: 5 }),
-      fc.array(reads, { minLength: 3, maxLength: 6 }),
-      (...batches) => {
-        const index = indexUnderTest();
-        index.field('a');
-        index.field('b');
-        index.field('m', { type: 'mutex' });
-        index.field('v', { type: 'int', min: -(2 ** 50), max: 2 ** 50 });
-        const model: Model = { bits: new Map(), values: new Map(), existing: new Set() };
-        for (const steps of batches) {
-          index.recalculate();
-          cases += steps.length;
-          const expected = steps.map(({ run }) => JSON.parse(JSON.stringify(run(model))));
-          expect(index.run(steps.map(({ text }) => text).join(' '))).toEqual(expected);
-        }
-      },
-    ),
-    { numRuns: 600 },
-  );
-  expect(cases).toBeGreaterThan(10_000);
+describe('bitmap index against a model', () => {
+  it('answers like sets and maps do', () => {
+    let cases = 0;
+    fc.assert(
+      fc.property(
+        fc.array(writes, { minLength: 1, maxLength: 30 }),
+        fc.array(reads, { minLength: 5, maxLength: 12 }),
+        fc.array(writes, { maxLength: 5 }),
+        fc.array(reads, { minLength: 3, maxLength: 6 }),
+        (...batches) => {
+          const index = indexUnderTest();
+          index.field('a');
+          index.field('b');
+          index.field('m', { type: 'mutex' });
+          index.field('v', { type: 'int', min: -(2 ** 50), max: 2 ** 50 });
+          const model: Model = { bits: new Map(), values: new Map(), existing: new Set() };
+          for (const steps of batches) {
+            index.recalculate();
+            cases += steps.length;
+            const expected = steps.map(({ run }) => JSON.parse(JSON.stringify(run(model))));
+            expect(index.run(steps.map(({ text }) => text).join(' '))).toEqual(expected);
+          }
+        },
+      ),
+      { numRuns: 600 },
+    );
+    expect(cases).toBeGreaterThan(10_000);
+  });
 });

@@ -1,6 +1,6 @@
 import { Bitmaps } from '../../../services/bitmap/bitmaps/kind';
 import { decode, encode, protobufHeaders } from './protobuf';
-import { serverUnderTest, type ServerUnderTest } from './server';
+import { type ServerUnderTest, serverUnderTest } from './server';
 
 let server: ServerUnderTest;
 beforeAll(async () => {
@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.remove());
 
-/** The parts that are looked into. */
+/** The parts that are inspected. */
 interface Answer {
   status: number;
   Results: { Row: { Columns?: string[]; Attrs?: unknown[] } }[];

@@ -1,4 +1,4 @@
-import { indexUnderTest, type IndexUnderTest } from './index-under-test';
+import { type IndexUnderTest, indexUnderTest } from './index-under-test';
 
 let i: IndexUnderTest;
 beforeEach(() => {
@@ -359,8 +359,9 @@ describe('TopN', () => {
     i.field('small', { cacheType: 'ranked', cacheSize: 2 });
     i.field('recent', { cacheType: 'lru', cacheSize: 2 });
     i.field('none', { cacheType: 'none', cacheSize: 0 });
-    for (const field of ['small', 'recent', 'none'])
+    for (const field of ['small', 'recent', 'none']) {
       i.run(`Set(1,${field}=1)Set(2,${field}=1)Set(1,${field}=2)Set(1,${field}=3)`);
+    }
     i.recalculate();
     expect(i.run('TopN(small) TopN(recent) TopN(none)')).toEqual([
       [

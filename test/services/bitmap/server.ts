@@ -1,6 +1,6 @@
 import { createLog } from '../../../platform/log/log';
 import { makeTempDir, type TempDir } from '../../../platform/testing/temp-dir';
-import { startBitmapServer, type RunningBitmapServer, type StartBitmapOptions } from '../../../services/bitmap/start';
+import { type RunningBitmapServer, type StartBitmapOptions, startBitmapServer } from '../../../services/bitmap/start';
 
 export interface Reply {
   status: number;
@@ -13,7 +13,7 @@ export interface ServerUnderTest {
   url: string;
   directory: string;
   call(method: string, path: string, body?: string | Uint8Array, headers?: Record<string, string>): Promise<Reply>;
-  /** The text of a query's answer. */
+  /** The text of a query's response. */
   query(index: string, text: string, args?: string): Promise<string>;
   close(): Promise<void>;
   /** Closes, and starts again on the same data. */

@@ -19,7 +19,9 @@ beforeEach(async () => {
   directory = await makeTempDir('bitmap-store');
 });
 afterEach(async () => {
-  for (const store of [...opened.splice(0), ...abandoned.splice(0)]) await store.close();
+  for (const store of [...opened.splice(0), ...abandoned.splice(0)]) {
+    await store.close();
+  }
   await directory.remove();
 });
 
@@ -215,7 +217,9 @@ describe('the store', () => {
       for (const [at, text] of steps.entries()) {
         run(current, text);
         const committed = current.commit();
-        if (at === round * 4) checkpoint = current.checkpoint();
+        if (at === round * 4) {
+          checkpoint = current.checkpoint();
+        }
         await committed;
       }
       const expected = run(current, seen);

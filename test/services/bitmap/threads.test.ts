@@ -4,8 +4,8 @@ import { createLog } from '../../../platform/log/log';
 import { eventually } from '../../../platform/testing/eventually';
 import { answerJson } from '../../../services/bitmap/answers/json';
 import { executeWith, type QueryOptions } from '../../../services/bitmap/query/execute';
-import { Threads, type ThreadOptions } from '../../../services/bitmap/threads/threads';
-import { indexUnderTest, type IndexUnderTest } from './index-under-test';
+import { type ThreadOptions, Threads } from '../../../services/bitmap/threads/threads';
+import { type IndexUnderTest, indexUnderTest } from './index-under-test';
 import { serverUnderTest } from './server';
 import { heldThreads, startThread } from './thread';
 
@@ -13,18 +13,22 @@ const log = createLog({ name: 'bitmap', level: 'silent' });
 
 const opened: Threads[] = [];
 afterEach(async () => {
-  for (const threads of opened.splice(0)) await threads.close();
+  for (const threads of opened.splice(0)) {
+    await threads.close();
+  }
 });
 
 /** Threads that get everything that can be given away. */
 function threadsUnderTest(options: Partial<ThreadOptions> = {}): Threads {
   const threads = Threads.of({ threads: 2, log, heavyMs: 0, creditMs: Infinity, startThread, ...options });
-  if (!threads) throw new Error('there are no native bitmaps');
+  if (!threads) {
+    throw new Error('there are no native bitmaps');
+  }
   opened.push(threads);
   return threads;
 }
 
-/** The answer as a text, or the message of a query that fails. */
+/** The result as a text, or the message of a query that fails. */
 async function answer(i: IndexUnderTest, threads: Threads, query: string, options?: QueryOptions): Promise<string> {
   try {
     return [...answerJson(await executeWith(threads, i.catalog, i.index, query, options))].join('').trimEnd();
@@ -133,21 +137,28 @@ it('threads answer what the main thread answers, whatever is written in between'
       ),
       async (steps) => {
         const i = indexUnderTest();
-        for (const name of ['a', 'b']) i.field(name);
+        for (const name of ['a', 'b']) {
+          i.field(name);
+        }
         i.field('v', { type: 'int', min: 0, max: 100 });
         for (const step of steps) {
           const b = i.index.fields.get('b');
-          if (step.write !== 'remove b') expected(i, step.write);
-          else if (b) i.catalog.remove(b);
-          else i.field('b');
+          if (step.write !== 'remove b') {
+            expected(i, step.write);
+          } else if (b) {
+            i.catalog.remove(b);
+          } else {
+            i.field('b');
+          }
           i.recalculate();
           const options = { shards: step.shards };
           // Once when copies are made, and once when they, and counts, are known.
-          for (let time = 0; time < 2; time += 1)
+          for (let time = 0; time < 2; time += 1) {
             expect([step.query, await answer(i, threads, step.query, options)]).toEqual([
               step.query,
               expected(i, step.query, options),
             ]);
+          }
         }
       },
     ),
@@ -161,7 +172,9 @@ function filled(): IndexUnderTest {
   const i = indexUnderTest();
   i.field('a');
   const catalogField = i.index.fields.get('a');
-  if (!catalogField) throw new Error('there is no field');
+  if (!catalogField) {
+    throw new Error('there is no field');
+  }
   for (let row = 0; row < 40; row += 1) {
     const list = Uint32Array.from({ length: 2_000 }, (_, at) => at * 20_011 + row * 7 * (at % 3));
     i.catalog.write({
@@ -234,7 +247,9 @@ it.each([
 ])('the main thread answers where threads %s', async (_what, start) => {
   const i = filled();
   const threads = threadsUnderTest({ startThread: start });
-  for (let time = 0; time < 3; time += 1) expect(await answer(i, threads, heavy)).toBe(expected(i, heavy));
+  for (let time = 0; time < 3; time += 1) {
+    expect(await answer(i, threads, heavy)).toBe(expected(i, heavy));
+  }
   // They are not tried for ever.
   const { counted } = threads;
   expect(await answer(i, threads, heavy)).toBe(expected(i, heavy));

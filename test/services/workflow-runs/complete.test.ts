@@ -1,6 +1,6 @@
 import { parseCatalog } from '../../../services/workflow-runs/models/catalog';
 import { ModelError } from '../../../services/workflow-runs/models/errors';
-import { createModels, type CallOptions, type Models } from '../../../services/workflow-runs/models/models';
+import { type CallOptions, createModels, type Models } from '../../../services/workflow-runs/models/models';
 import { catalogOf } from './models-under-test';
 import { aProvider, type Provider, type Reply } from './provider';
 
@@ -21,7 +21,9 @@ const ask = (model: string, options?: CallOptions) =>
   models.complete({ model, messages: [{ role: 'user', content: [{ kind: 'text', data: 'Hi' }] }] }, options);
 const failure = async (model: string, options?: CallOptions): Promise<ModelError> => {
   const error: unknown = await ask(model, options).catch((thrown: unknown) => thrown);
-  if (!(error instanceof ModelError)) throw new Error(`It ended with ${String(error)}`);
+  if (!(error instanceof ModelError)) {
+    throw new Error(`It ended with ${String(error)}`);
+  }
   return error;
 };
 const forever = async function* () {

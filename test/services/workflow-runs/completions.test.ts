@@ -128,7 +128,7 @@ describe('with a schema', () => {
     under.provider.answers(() => ['certainly!']);
     expect(await ask({ messages: [user('?')], schema })).toMatchObject({
       status: 502,
-      body: { errors: [{ status: '502', detail: 'LLM error: the model did not answer with JSON.' }] },
+      body: { errors: [{ status: '502', detail: 'LLM error: the model did not respond with JSON.' }] },
     });
   });
 });
@@ -194,8 +194,12 @@ describe('as a stream', () => {
     const read: string[] = [];
     for await (const { event, data } of eventsOf(await stream({ messages: [user('Hi')] }))) {
       read.push(data.delta?.text ?? event);
-      if (read.join() === 'message_start,ping') first.open();
-      if (read.slice(-2).join() === 'one,ping') second.open();
+      if (read.join() === 'message_start,ping') {
+        first.open();
+      }
+      if (read.slice(-2).join() === 'one,ping') {
+        second.open();
+      }
     }
     expect(read.join()).toMatch(/^message_start,(ping,)+content_block_start,ping,one,(ping,)+two,/);
   });
@@ -217,7 +221,9 @@ describe('as a stream', () => {
       yield cut;
     });
     const read = await readEvents(await stream({ messages: [user('Hi')] }), ({ event }) => {
-      if (event === 'content_block_delta') gate.open();
+      if (event === 'content_block_delta') {
+        gate.open();
+      }
       return false;
     });
     expect(read.at(-1)?.data).toMatchObject({
@@ -249,7 +255,9 @@ describe('as a stream', () => {
     const leaving = new AbortController();
     const response = stream({ messages: [user('Hi')] }, leaving.signal);
     await eventually(async () => expect(under.provider.asked).toHaveLength(before + 1));
-    if (said.length > 0) await eventsOf(await response).next();
+    if (said.length > 0) {
+      await eventsOf(await response).next();
+    }
     leaving.abort();
     await response.catch(() => undefined);
     await eventually(async () => expect(under.provider.last().left).toBe(true));
@@ -272,7 +280,7 @@ describe('what does not fit', () => {
       'a part of another role',
       { messages: [{ role: 'user', content: calls }] },
       422,
-      'a user message cannot hold tool_call',
+      'a user message cannot contain tool_call',
     ],
     [
       'content elsewhere',
@@ -298,9 +306,14 @@ describe('what does not fit', () => {
       'an image for the blind',
       { model: 'nowhere', messages: [{ role: 'user', content: [image] }] },
       422,
-      'nowhere does not see images.',
+      'nowhere does not support images.',
     ],
-    ['tools for the clumsy', { model: 'nowhere', messages: [user('Hi')], tools }, 422, 'nowhere does not call tools.'],
+    [
+      'tools for the clumsy',
+      { model: 'nowhere', messages: [user('Hi')], tools },
+      422,
+      'nowhere does not support tools.',
+    ],
     ['an unknown model', { model: 'none', messages: [user('Hi')] }, 404, 'Model not found: none'],
     [
       'a model of another provider',

@@ -22,7 +22,9 @@ export async function* eventsOf(response: Response): AsyncGenerator<StreamEvent>
   for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
     const frames = `${rest}${chunk}`.split('\n\n');
     rest = frames.pop() ?? '';
-    for (const frame of frames) yield parse(frame);
+    for (const frame of frames) {
+      yield parse(frame);
+    }
   }
 }
 
@@ -34,7 +36,9 @@ export async function readEvents(
   const read: StreamEvent[] = [];
   for await (const event of eventsOf(response)) {
     read.push(event);
-    if (until(event)) break;
+    if (until(event)) {
+      break;
+    }
   }
   return read;
 }

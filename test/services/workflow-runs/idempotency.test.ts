@@ -21,7 +21,7 @@ const send = async (path: string, body: object, key: string): Promise<[number, s
   return [answer.status, answer.headers.get('Idempotency-Replayed'), await answer.json()];
 };
 
-/** What a process leaves that dies after its work and before its answer. */
+/** The state after a process died between its work and its response. */
 async function loseTheAnswers(): Promise<void> {
   const keys = await stored.database.collection<{ _id: string; heldUntil: string; answer?: unknown }>({
     name: 'idempotency-keys',

@@ -118,10 +118,10 @@ describe('an execution', () => {
     ['SELECT * FROM json_each(json_array(1))', 'Virtual tables and table-valued functions cannot be used.'],
     [
       'WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT 10001) SELECT x FROM n',
-      'The answer has more than 10000 rows; narrow it, or add LIMIT.',
+      'The response has more than 10000 rows; narrow it, or add LIMIT.',
     ],
     [`SELECT replace(hex(zeroblob(3000000)), '0', 'a')`, 'not authorized to use function: zeroblob'],
-    [`SELECT printf('%5000000d', 1)`, 'The answer has more than 4194304 bytes; narrow it, or add LIMIT.'],
+    [`SELECT printf('%5000000d', 1)`, 'The response has more than 4194304 bytes; narrow it, or add LIMIT.'],
   ])('refuses %s', async (sql, message) => {
     expect(await refusal(sql)).toContain(message);
   });

@@ -68,7 +68,7 @@ export interface WithModels {
   close(): Promise<void>;
 }
 
-/** The service with models that a stand-in on this machine answers for. */
+/** The service with models that a stand-in on this machine simulates. */
 export async function startWithModels(settings: Record<string, string> = {}): Promise<WithModels> {
   const reached = await aProviderWithCatalog();
   const service = await startServiceUnderTest({ ...reached.settings, ...settings });

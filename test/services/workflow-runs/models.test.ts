@@ -1,6 +1,6 @@
 import { eventually } from '../../../platform/testing/eventually';
 import { key, startWithModels, type WithModels } from './models-under-test';
-import { startServiceUnderTest, type Reply } from './service-under-test';
+import { type Reply, startServiceUnderTest } from './service-under-test';
 
 let under: WithModels;
 beforeAll(async () => {
@@ -88,7 +88,7 @@ describe('the test of a model', () => {
     const { body: tested } = await call('POST', '/models/small/test');
     expect(tested).toEqual({ model_id: 'small', status: 'error', error_message: expect.stringContaining(message) });
     expect(tested.error_message).not.toContain(key);
-    // Whoever tests wants to know how it is now.
+    // A test of a model must be a fresh one.
     expect(under.provider.asked).toHaveLength(before + 1);
   });
 

@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { listen } from '../../../platform/http/server';
+import { listen } from '../../../platform/http/server/server';
 
-/** Said instead of words: the connection ends here. */
+/** Sent instead of words: the connection ends here. */
 export const cut = Symbol('cut');
 
-/** One piece of what a stand-in model says. */
+/** One piece of a stand-in model's answer. */
 export type Said =
   | string
   | { thinking: string; signature?: string }
@@ -17,7 +17,7 @@ export interface Asked {
   path: string;
   headers: IncomingHttpHeaders;
   body: any; // eslint-disable-line @typescript-eslint/no-explicit-any -- tests look into requests of both protocols
-  /** Whether whoever asked has gone before the answer's end. */
+  /** Whether the caller has gone before the answer's end. */
   left: boolean;
 }
 
@@ -32,7 +32,7 @@ interface Refusal {
 /** What both protocols report as used. */
 export const used = { input: 1_000, cached: 400, output: 50 };
 
-/** Writes what is said as the events of one protocol. */
+/** Writes an answer as the events of one protocol. */
 interface Protocol {
   begin(): unknown[];
   say(said: Exclude<Said, typeof cut>): unknown[];
@@ -51,9 +51,15 @@ function openAi(): Protocol {
   return {
     begin: () => [chunk({ role: 'assistant', content: '' })],
     say(said) {
-      if (typeof said === 'string') return [chunk({ content: said })];
-      if ('error' in said) return [said];
-      if ('thinking' in said) return [chunk({ reasoning_content: said.thinking })];
+      if (typeof said === 'string') {
+        return [chunk({ content: said })];
+      }
+      if ('error' in said) {
+        return [said];
+      }
+      if ('thinking' in said) {
+        return [chunk({ reasoning_content: said.thinking })];
+      }
       finish = 'tool_calls';
       const call = { index: 0, id: said.id, type: 'function' };
       return [
@@ -105,14 +111,19 @@ function anthropic(): Protocol {
       },
     ],
     say(said) {
-      if (typeof said === 'string') return block({ type: 'text', text: '' }, { type: 'text_delta', text: said });
-      if ('error' in said) return [{ type: 'error', ...said }];
-      if ('thinking' in said)
+      if (typeof said === 'string') {
+        return block({ type: 'text', text: '' }, { type: 'text_delta', text: said });
+      }
+      if ('error' in said) {
+        return [{ type: 'error', ...said }];
+      }
+      if ('thinking' in said) {
         return block(
           { type: 'thinking', thinking: '' },
           { type: 'thinking_delta', thinking: said.thinking },
           { type: 'signature_delta', signature: said.signature ?? 'signed' },
         );
+      }
       stop = 'tool_use';
       return block(
         { type: 'tool_use', id: said.id, name: said.tool, input: {} },
@@ -132,14 +143,16 @@ function anthropic(): Protocol {
 
 const isRefusal = (reply: Reply): reply is Refusal => 'status' in reply;
 
-/** A provider of models on this machine that speaks both protocols, as streams, and says what a test lets it. */
+/** A provider of models on this machine that speaks both protocols, as streams, and sends what a test configures. */
 export async function aProvider() {
   const asked: Asked[] = [];
   let reply: (asked: Asked) => Reply = () => ['Hello', ' there'];
   const server = await listen(
     async (request, response) => {
       let text = '';
-      for await (const chunk of request) text += String(chunk);
+      for await (const chunk of request) {
+        text += String(chunk);
+      }
       const { url: path = '', headers } = request;
       const entry: Asked = { path, headers, body: JSON.parse(text), left: false };
       asked.push(entry);
@@ -153,7 +166,9 @@ export async function aProvider() {
       const named = path.endsWith('/messages');
       const protocol = named ? anthropic() : openAi();
       const write = (events: unknown[]) => {
-        if (!response.headersSent) response.writeHead(200, { 'content-type': 'text/event-stream' });
+        if (!response.headersSent) {
+          response.writeHead(200, { 'content-type': 'text/event-stream' });
+        }
         for (const data of events) {
           const name = named ? `event: ${(data as { type: string }).type}\n` : '';
           response.write(`${name}data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`);
@@ -161,13 +176,21 @@ export async function aProvider() {
       };
       let begun = false;
       for await (const said of answer) {
-        if (said === cut) return void response.destroy();
-        if (!begun) write(protocol.begin());
+        if (said === cut) {
+          return void response.destroy();
+        }
+        if (!begun) {
+          write(protocol.begin());
+        }
         begun = true;
         write(protocol.say(said));
-        if (typeof said === 'object' && 'error' in said) return void response.end();
+        if (typeof said === 'object' && 'error' in said) {
+          return void response.end();
+        }
       }
-      if (!begun) write(protocol.begin());
+      if (!begun) {
+        write(protocol.begin());
+      }
       write(protocol.end());
       response.end();
     },
@@ -178,7 +201,7 @@ export async function aProvider() {
     asked,
     /** What was asked last. */
     last: (): Asked => asked.at(-1)!,
-    /** From now on this is answered. */
+    /** From now on this is sent. */
     answers(next: (asked: Asked) => Reply): void {
       reply = next;
     },

@@ -1,8 +1,8 @@
-import { eventually } from '../../../platform/testing/eventually';
 import { createMessageProofs } from '../../../platform/crypto/message-proof';
-import { runMessage, runWorkflowId } from '../../../services/workflow-runs/runs/messages';
-import { aGate } from './provider';
+import { eventually } from '../../../platform/testing/eventually';
+import { runMessage, runWorkflowId } from '../../../services/workflow-runs/runs/execution/messages';
 import { startWithModels, type WithModels } from './models-under-test';
+import { aGate } from './provider';
 import type { Reply, WorkflowRunsUnderTest } from './service-under-test';
 
 let service: WorkflowRunsUnderTest;
@@ -11,7 +11,7 @@ beforeAll(async () => {
   models = await startWithModels({ WORKFLOW_RUNS_CONCURRENCY: '2' });
   service = models.service;
 });
-/** Says again what it is told. */
+/** Repeats its prompt. */
 beforeEach(() => models.provider.answers(({ body }) => [`said: ${textOf(body.messages.at(-1).content)}`]));
 afterAll(() => models.close());
 
@@ -39,7 +39,7 @@ const question = (id: string) =>
 const answer = (id: string, qid: string, body: unknown): Promise<Reply> =>
   service.call('POST', `/runs/${id}/questions/${qid}/answer`, body);
 
-/** A run that waits until somebody answers. */
+/** A run that waits for an answer. */
 const asking =
   'digraph Ask { start -> ok; ok [shape=hexagon, label="Go on?"]; ok -> exit [label="Yes"]; ok -> ok [label="No"] }';
 
@@ -267,7 +267,7 @@ describe('people in a run', () => {
     await question(id);
     const guidance = { location: { file: 'notes.md', line: 3 }, guidance: 'Be brief' };
     expect(await service.call('POST', `/runs/${id}/steer`, guidance)).toMatchObject({ status: 202, body: undefined });
-    // Whoever reads the history may send it again: it was said once.
+    // A reader of the history may send it again: it was recorded once.
     const handle = service.temporal.client.workflow.getHandle(runWorkflowId(id));
     const { events } = await handle.fetchHistory();
     const told = events?.flatMap(
@@ -361,7 +361,9 @@ describe('control', () => {
 
   it('runs so many at a time, the oldest first, and cancels those that wait', async () => {
     const ids = [await start(asking), await start(asking)];
-    for (const id of ids) await question(id);
+    for (const id of ids) {
+      await question(id);
+    }
     const third = await start(asking);
     const fourth = await start(asking);
     expect(await get(`/runs/${third}`)).toMatchObject({ status: 'queued', queue_position: 1 });
@@ -373,7 +375,9 @@ describe('control', () => {
     expect(await service.call('POST', `/runs/${third}/cancel`)).toMatchObject({ body: { status: 'cancelled' } });
     await service.call('POST', `/runs/${ids[0]}/cancel`);
     await question(fourth);
-    for (const id of [ids[1]!, fourth]) await service.call('POST', `/runs/${id}/cancel`);
+    for (const id of [ids[1]!, fourth]) {
+      await service.call('POST', `/runs/${id}/cancel`);
+    }
   });
 });
 

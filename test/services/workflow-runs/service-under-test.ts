@@ -4,9 +4,9 @@ import { readEnvironment } from '../../../platform/config/env';
 import { createLog } from '../../../platform/log/log';
 import { installRuntime } from '../../../platform/temporal/runtime';
 import { makeTempDir } from '../../../platform/testing/temp-dir';
-import { startWorkflowRuns, type RunningWorkflowRuns } from '../../../services/workflow-runs/start';
-import { testTemporal, type TestTemporal } from '../../support/temporal';
-import { workflowRunsBundle } from '../../support/workflow-bundle';
+import { type RunningWorkflowRuns, startWorkflowRuns } from '../../../services/workflow-runs/start';
+import { type TestTemporal, testTemporal } from '../../support/stack/temporal';
+import { workflowRunsBundle } from '../../support/stack/workflow-bundle';
 
 const { publicKey, privateKey } = generateKeyPairSync('ed25519', {
   publicKeyEncoding: { type: 'spki', format: 'pem' },
@@ -14,7 +14,7 @@ const { publicKey, privateKey } = generateKeyPairSync('ed25519', {
 });
 const issuer = 'https://issuer.example';
 
-/** Lets the tests' callers in. */
+/** Authenticates the tests' callers. */
 export const callerSettings = {
   WORKFLOW_RUNS_JWT_PUBLIC_KEY: publicKey,
   WORKFLOW_RUNS_JWT_ISSUER: issuer,
@@ -41,7 +41,7 @@ export interface WorkflowRunsUnderTest {
   service: RunningWorkflowRuns;
   temporal: TestTemporal;
   dataDir: string;
-  /** `token: null` presents none; ann's by default. A text that is no JSON is answered as it is. */
+  /** `token: null` presents none; ann's by default. A text that is no JSON is returned unchanged. */
   call(method: string, path: string, body?: unknown, token?: string | null): Promise<Reply>;
   /** The raw response, for streams. */
   open(

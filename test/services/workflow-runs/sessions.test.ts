@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { createLog } from '../../../platform/log/log';
 import { eventually } from '../../../platform/testing/eventually';
-import { mostMessages, type Exchange } from '../../../services/workflow-runs/sessions/session';
-import { openDatabase } from '../../../stores/open';
+import { type Exchange, maxMessages } from '../../../services/workflow-runs/sessions/session';
+import { openDatabase } from '../../../stores/port/open';
 import { readEvents, type StreamEvent } from './events';
 import { startWithModels, type WithModels } from './models-under-test';
 import { aGate } from './provider';
@@ -38,7 +38,7 @@ const textOf = (events: StreamEvent[], turn: number): string =>
   events
     .filter(({ event, data }) => event === 'content_delta' && data.turn === turn)
     .reduce((text, { data }) => text.slice(0, data.offset) + data.delta, '');
-/** An answer that begins, and goes on when the gate is open. */
+/** An answer that begins, and continues when the gate is open. */
 const halting = (gate: { opened: Promise<void> }) =>
   async function* () {
     yield 'Half an answer';
@@ -103,7 +103,9 @@ it('goes on with the conversation', async () => {
 
 it('lists the sessions, the one with the latest message first', async () => {
   const [older, newer] = [await create({ content: 'Older' }), await create({ content: 'Newer' })];
-  for (const id of [older, newer]) await readEvents(await watch(id), isDone(1));
+  for (const id of [older, newer]) {
+    await readEvents(await watch(id), isDone(1));
+  }
   const long = 'word '.repeat(40);
   under.provider.answers(() => [long]);
   await call('POST', `/sessions/${older}/messages`, { content: 'Again' });
@@ -219,7 +221,7 @@ it('takes no further message into a session that is full', async () => {
   const database = await openDatabase({ dataDir, log: createLog({ name: 'test', level: 'silent' }) });
   const exchanges = await database.collection<Exchange>({ name: 'workflow-run-exchanges' });
   const created_at = new Date().toISOString();
-  const last = { _id: randomUUID(), session: id, number: mostMessages, content: 'x', created_at };
+  const last = { _id: randomUUID(), session: id, number: maxMessages, content: 'x', created_at };
   await exchanges.insert({ ...last, state: 'failed' });
   await database.close();
   expect(await call('POST', `/sessions/${id}/messages`, { content: 'One more' })).toMatchObject({
@@ -260,7 +262,7 @@ it('answers with a fixed text in a dry run', async () => {
     const { body } = await dry.call('POST', '/sessions', { content: 'Hi' });
     const events = await readEvents(await dry.open('GET', `/sessions/${body.id}/events`), isDone(1));
     expect(events.map(({ event }) => event)).toEqual(['content_delta', 'assistant_turn', 'done']);
-    expect(events[1]?.data.content).toBe('This is a dry run: no model was asked.');
+    expect(events[1]?.data.content).toBe('This is a dry run: no model was called.');
   } finally {
     await dry.close();
   }

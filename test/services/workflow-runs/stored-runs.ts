@@ -4,8 +4,8 @@ import { createLog } from '../../../platform/log/log';
 import { endOfRun } from '../../../services/workflow-runs/retros/retro';
 import { hasEnded, type RunRecord, type Stage } from '../../../services/workflow-runs/runs/run';
 import { createRunStore, type RunStore } from '../../../services/workflow-runs/runs/store';
-import type { Database } from '../../../stores/collection';
-import { openDatabase } from '../../../stores/open';
+import type { Database } from '../../../stores/port/collection';
+import { openDatabase } from '../../../stores/port/open';
 import type { WorkflowRunsUnderTest } from './service-under-test';
 
 const nextId = monotonicFactory();

@@ -166,7 +166,9 @@ describe('what controls found in a run', () => {
 
   it('is shown with a control, the newest first', async () => {
     await put('ordered', {});
-    for (const status of ['pass', 'skip', 'fail']) await record((await stored.add())._id, 'ordered', { status });
+    for (const status of ['pass', 'skip', 'fail']) {
+      await record((await stored.add())._id, 'ordered', { status });
+    }
     const { body } = await service.call('GET', '/verification/controls/ordered');
     expect(body.performance).toEqual({ mode: 'active', pass_at_1: 0.5, evaluations: ['fail', 'skip', 'pass'] });
     const { data } = (await service.call('GET', '/verification/controls')).body;

@@ -1,17 +1,17 @@
 import { join } from 'node:path';
-import { requireReservation, type HoldDependencies } from '../../../activities/admission-control/hold';
-import { launchSource, treeEdge, type LaunchSource, type TreeEdge } from '../../../contracts/admission';
+import { type HoldDependencies, requireReservation } from '../../../activities/agent-run/admission/hold';
+import { type LaunchSource, launchSource, type TreeEdge, treeEdge } from '../../../contracts/runs/admission';
+import { policiesOf } from '../../../domain/admission/capacity';
+import type { AdmissionRequest } from '../../../domain/admission/request';
+import { sampleRequest } from '../../../domain/admission/sample-request';
 import { createLog } from '../../../platform/log/log';
 import { makeTempDir, type TempDir } from '../../../platform/testing/temp-dir';
-import { policiesOf } from '../../../runs/admission/capacity';
-import type { AdmissionRequest } from '../../../runs/admission/request';
-import { sampleRequest } from '../../../runs/admission/sample-request';
-import { createAdmissionRequestStore } from '../../../stores/admission-request-store';
-import type { Database } from '../../../stores/collection';
-import { createReservationStore } from '../../../stores/reservation-store';
-import { createSettingsStore } from '../../../stores/settings-store';
+import type { Database } from '../../../stores/port/collection';
+import { createAdmissionRequestStore } from '../../../stores/runs/admission/admission-request-store';
+import { createReservationStore } from '../../../stores/runs/admission/reservation-store';
+import { createTreeStore } from '../../../stores/runs/admission/tree-store';
+import { createSettingsStore } from '../../../stores/settings/settings-store';
 import { openSqlite } from '../../../stores/sqlite/database';
-import { createTreeStore } from '../../../stores/tree-store';
 
 let dir: TempDir;
 let database: Database;

@@ -1,7 +1,7 @@
+import { join } from 'node:path';
 import { createLog } from '../../../platform/log/log';
 import { makeTempDir, type TempDir } from '../../../platform/testing/temp-dir';
 import { openSqlite } from '../../../stores/sqlite/database';
-import { join } from 'node:path';
 import { admissionModel } from './model';
 
 let dir: TempDir;

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
-import type { Database } from '../../../stores/collection';
-import { createQueueStore, type QueueStore } from '../../../stores/queue-store';
-import { createReservationStore, type ReservationStore } from '../../../stores/reservation-store';
-import { createTreeStore, type TreeStore } from '../../../stores/tree-store';
-import { policiesOf, nothing } from '../../../runs/admission/capacity';
-import type { AdmissionRequest } from '../../../runs/admission/request';
-import { sampleRequest } from '../../../runs/admission/sample-request';
-import { defaultFeatures } from '../../../stores/settings-store';
+import { nothing, policiesOf } from '../../../domain/admission/capacity';
+import type { AdmissionRequest } from '../../../domain/admission/request';
+import { sampleRequest } from '../../../domain/admission/sample-request';
+import type { Database } from '../../../stores/port/collection';
+import { createQueueStore, type QueueStore } from '../../../stores/runs/admission/queue-store';
+import { createReservationStore, type ReservationStore } from '../../../stores/runs/admission/reservation-store';
+import { createTreeStore, type TreeStore } from '../../../stores/runs/admission/tree-store';
+import { defaultFeatures } from '../../../stores/settings/settings-store';
 
 const leaseMs = 1_000;
 const { admission } = defaultFeatures({ BOARD_MAX_RUNS: 5, BOARD_RUN_TIMEOUT_MS: 60_000 });
@@ -19,7 +19,7 @@ const settings = {
   },
 };
 
-/** What must be true, as simply as it can be said. */
+/** What must be true, as simply as possible. */
 interface Model {
   held: Map<string, { request: AdmissionRequest; expiresAt: number }>;
   over: Set<string>;
@@ -53,7 +53,7 @@ const requestOf = ({ prefix }: Real, n: number): AdmissionRequest =>
     requested: { runs: 1, processes: 1 + (n % 3), memoryMb: 512 * (1 + (n % 2)) },
   });
 
-/** Whether the reference has room: every ceiling, counted from nothing each time. */
+/** Whether the reference has capacity: every ceiling, counted from nothing each time. */
 function hasRoom(model: Model, request: AdmissionRequest): boolean {
   return policiesOf(settings, request).every(({ scope, resource, limit }) => {
     const alike = [...model.held.values()].filter(({ request: other }) =>
@@ -68,7 +68,7 @@ function hasRoom(model: Model, request: AdmissionRequest): boolean {
   });
 }
 
-/** The ledger says exactly what the reference holds: nothing exceeded, nothing lost. */
+/** The ledger records exactly what the reference holds: nothing exceeded, nothing lost. */
 async function agree(model: Model, { reservations }: Real): Promise<void> {
   const usage = await reservations.usage();
   const held = [...model.held.values()];
@@ -118,7 +118,9 @@ const commands = (n: fc.Arbitrary<number>) => [
       const { attemptId } = requestOf(real, id);
       await real.reservations.release(attemptId, 'completed', 'done', at(model));
       const known = await real.reservations.get(attemptId);
-      if (known) model.over.add(attemptId);
+      if (known) {
+        model.over.add(attemptId);
+      }
       model.held.delete(attemptId);
     }),
   ),
@@ -128,15 +130,19 @@ const commands = (n: fc.Arbitrary<number>) => [
       const expired = await real.reservations.expire(at(model));
       const due = [...model.held].filter(([, { expiresAt }]) => expiresAt < model.now).map(([id]) => id);
       expect(expired.map(({ _id }) => _id).sort()).toEqual(due.sort());
-      for (const id of due) model.held.delete(id);
+      for (const id of due) {
+        model.held.delete(id);
+      }
     }),
   ),
   fc.constantFrom(null, 0, 1).map((host) =>
     command(`renew ${String(host)}`, async (model, real) => {
       const hostId = host === null ? null : `${real.prefix}-h${host}`;
-      await real.reservations.renew(hostId, at(model), leaseMs);
+      await real.reservations.renewHost(hostId, at(model), leaseMs);
       for (const each of model.held.values()) {
-        if (each.request.hostId === hostId) each.expiresAt = model.now + leaseMs;
+        if (each.request.hostId === hostId) {
+          each.expiresAt = model.now + leaseMs;
+        }
       }
     }),
   ),
@@ -154,7 +160,9 @@ const commands = (n: fc.Arbitrary<number>) => [
         limitingKey: 'global',
         limitingPolicies: [],
       });
-      if (!model.ended.has(request.attemptId)) model.queued.add(request.attemptId);
+      if (!model.ended.has(request.attemptId)) {
+        model.queued.add(request.attemptId);
+      }
     }),
   ),
   n.map((id) =>
@@ -164,7 +172,9 @@ const commands = (n: fc.Arbitrary<number>) => [
       const selection = { evaluatedAt: until, effectivePriority: 1, promotions: 0, workspaceTurn: 0, position: 1 };
       const leased = await real.queue.lease(attemptId, selection, until);
       expect(leased !== undefined).toBe(model.queued.has(attemptId));
-      if (!leased) return;
+      if (!leased) {
+        return;
+      }
       if ((await reserve(model, real, id)) !== 'held') {
         await real.queue.putBack(attemptId);
         return;
@@ -180,7 +190,9 @@ const commands = (n: fc.Arbitrary<number>) => [
       const asked = { keyHash: 'k', reason: 'r', actor: 'a', at: at(model).toISOString() };
       expect((await real.queue.cancel(attemptId, asked)) !== undefined).toBe(model.queued.has(attemptId));
       await real.queue.end(attemptId, { code: 'QUEUE_CANCELLED', reason: 'r', at: asked.at });
-      if (model.queued.delete(attemptId)) model.ended.add(attemptId);
+      if (model.queued.delete(attemptId)) {
+        model.ended.add(attemptId);
+      }
     }),
   ),
   n.map((id) =>
@@ -193,7 +205,9 @@ const commands = (n: fc.Arbitrary<number>) => [
       const before = model.nodes.has(request.nodeId);
       const added = await real.trees.register(request, 4);
       expect(added !== undefined).toBe(model.tree === 'open' && (before || model.nodes.size < 4));
-      if (added) model.nodes.add(request.nodeId);
+      if (added) {
+        model.nodes.add(request.nodeId);
+      }
       const tree = await real.trees.get(request.rootObjectiveId);
       expect(tree?.descendants).toBe(model.nodes.size);
     }),
@@ -211,12 +225,14 @@ const commands = (n: fc.Arbitrary<number>) => [
             ? await real.trees.resume(id, note)
             : await real.trees.cancel(id, note);
       expect(changed !== undefined).toBe(from.includes(model.tree));
-      if (changed) model.tree = to;
+      if (changed) {
+        model.tree = to;
+      }
     }),
   ),
 ];
 
-/** Everything admission keeps, in random order, against a reference that fits on a page. */
+/** Every operation of admission, in random order, against a reference that fits on a page. */
 export function admissionModel(open: () => Promise<Database>, numRuns: number): void {
   test('reserve, release, expire, enqueue, dispatch, cancel, pause and resume agree with a small reference', async () => {
     const database = await open();
@@ -230,9 +246,10 @@ export function admissionModel(open: () => Promise<Database>, numRuns: number): 
       const property = fc.asyncProperty(fc.commands(commands(fc.nat(11)), { maxCommands: 40 }), async (list) => {
         runs += 1;
         const real: Real = { reservations, queue, trees, prefix: `m${process.pid}x${Date.now()}x${runs}` };
-        // The ledger is one for all: what the last round left is given back first.
-        for (const id of await reservations.holders())
+        // The ledger is one for all: what the last round left is released first.
+        for (const id of await reservations.holders()) {
           await reservations.release(id, 'reconciled', 'next', new Date(0));
+        }
         await trees.open(requestOf(real, 0));
         const model: Model = {
           held: new Map(),
@@ -256,7 +273,9 @@ export function admissionModel(open: () => Promise<Database>, numRuns: number): 
     try {
       const stores = await Promise.all(databases.map(createReservationStore));
       const real = { prefix: `c${process.pid}x${Date.now()}` } as Real;
-      for (const id of await stores[0]!.holders()) await stores[0]!.release(id, 'reconciled', 'next', new Date());
+      for (const id of await stores[0]!.holders()) {
+        await stores[0]!.release(id, 'reconciled', 'next', new Date());
+      }
       const answers = await Promise.all(
         Array.from({ length: 24 }, async (_, n) => {
           const request = { ...requestOf(real, (n % 12) * 4), requested: { runs: 1, processes: 0, memoryMb: 0 } };
@@ -266,10 +285,14 @@ export function admissionModel(open: () => Promise<Database>, numRuns: number): 
       );
       const held = new Set(answers.filter(({ outcome }) => outcome === 'held').map(({ id }) => id));
       expect(held.size).toBe(5);
-      for (const { id, outcome } of answers) if (held.has(id)) expect(outcome).toBe('held');
+      for (const { id, outcome } of answers) {
+        if (held.has(id)) {
+          expect(outcome).toBe('held');
+        }
+      }
       expect((await stores[1]!.usage()).global).toEqual({ runs: 5, processes: 0, memoryMb: 0 });
       await Promise.all([...held, ...held].map((id, n) => stores[n % 2]!.release(id, 'completed', 'done', new Date())));
-      // Scopes that nobody uses are forgotten now and then.
+      // Scopes without use are deleted now and then.
       expect((await stores[0]!.usage()).global ?? nothing).toEqual(nothing);
     } finally {
       await Promise.all(databases.map((database) => database.close()));

@@ -4,7 +4,9 @@ import { openMongo } from '../../../stores/mongo/database';
 import { admissionModel } from './model';
 
 const server = process.env.MONGODB_URL;
-if (!server) throw new Error('Run these with `npm run test:mongo`, which sets MONGODB_URL.');
+if (!server) {
+  throw new Error('Run these with `npm run test:mongo`, which sets MONGODB_URL.');
+}
 const url = new URL(server);
 url.pathname = `/runboard-admission-${process.pid}-${Date.now()}`;
 

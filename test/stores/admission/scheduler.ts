@@ -1,18 +1,18 @@
-import { decideCapacity } from '../../../activities/admission-control/decide';
-import type { AdmissionControl } from '../../../activities/admission-control/dependencies';
-import { createSchedulerActivities } from '../../../activities/scheduler';
+import { createSchedulerActivities } from '../../../activities/admission-scheduler/activities';
+import { decideCapacity } from '../../../activities/agent-run/admission/decide';
+import type { AdmissionControl } from '../../../activities/agent-run/admission/dependencies';
+import { globalScope, hostKey } from '../../../domain/admission/capacity';
+import type { AdmissionRequest } from '../../../domain/admission/request';
+import { sampleRequest } from '../../../domain/admission/sample-request';
 import { createLog } from '../../../platform/log/log';
-import { globalScope, hostKey } from '../../../runs/admission/capacity';
-import type { AdmissionRequest } from '../../../runs/admission/request';
-import { sampleRequest } from '../../../runs/admission/sample-request';
-import { createAdmissionRequestStore } from '../../../stores/admission-request-store';
-import type { Collection, Database, Stored } from '../../../stores/collection';
-import { createQueueStore, type QueueRecord } from '../../../stores/queue-store';
-import { createReservationStore } from '../../../stores/reservation-store';
-import { createSettingsStore } from '../../../stores/settings-store';
-import { createTelemetryStore } from '../../../stores/telemetry-store';
-import { createTraceStore } from '../../../stores/trace-store';
-import { createTreeStore } from '../../../stores/tree-store';
+import { createTraceStore } from '../../../stores/governance/trace-store';
+import type { Collection, Database, Stored } from '../../../stores/port/collection';
+import { createAdmissionRequestStore } from '../../../stores/runs/admission/admission-request-store';
+import { createQueueStore, type QueueRecord } from '../../../stores/runs/admission/queue-store';
+import { createReservationStore } from '../../../stores/runs/admission/reservation-store';
+import { createTreeStore } from '../../../stores/runs/admission/tree-store';
+import { createSettingsStore } from '../../../stores/settings/settings-store';
+import { createTelemetryStore } from '../../../stores/system/telemetry-store';
 
 const log = createLog({ name: 'test', level: 'fatal' });
 /** How far the clock is ahead of ours, in milliseconds. */
@@ -20,7 +20,7 @@ let aheadMs = 0;
 const now = () => new Date(Date.now() + aheadMs);
 const none = { runs: null, processes: null, memoryMb: null };
 
-/** The database, counting the documents that its finds answer. */
+/** The database, counting the documents that its finds return. */
 function counting(database: Database, read: { documents: number }): Database {
   const collection = async <T extends Stored>(spec: Parameters<Database['collection']>[0]): Promise<Collection<T>> => {
     const opened = await database.collection<T>(spec);
@@ -119,14 +119,20 @@ export function schedulerCases(open: () => Promise<Database>): void {
     away = [];
     await look();
     expect(told).toEqual(waiting.slice(0, 2));
-    for (const id of waiting.slice(2)) expect(await limitsOf(id)).toEqual(['global.runs']);
+    for (const id of waiting.slice(2)) {
+      expect(await limitsOf(id)).toEqual(['global.runs']);
+    }
   });
 
   test('a look reads as much of a short queue as of a long one', async () => {
     const looks: number[] = [];
     for (const more of [20, 150]) {
-      for (const workspaceId of ['a', 'b']) await enqueue(...several(more, { workspaceId }));
-      for (const id of await control.reservations.holders()) await release(id);
+      for (const workspaceId of ['a', 'b']) {
+        await enqueue(...several(more, { workspaceId }));
+      }
+      for (const id of await control.reservations.holders()) {
+        await release(id);
+      }
       read.documents = 0;
       await look();
       looks.push(read.documents);
@@ -153,7 +159,9 @@ export function schedulerCases(open: () => Promise<Database>): void {
     expect(await admit({ workspaceId: 'free' })).toBe('queued');
     await look();
     expect(told).toEqual([expect.any(String), first].sort());
-    for (const id of [others[0]!, others.at(-1)!]) expect(await limitsOf(id)).toEqual(['workspace.runs']);
+    for (const id of [others[0]!, others.at(-1)!]) {
+      expect(await limitsOf(id)).toEqual(['workspace.runs']);
+    }
     expect(await admit({ workspaceId: 'other' })).toBe('held');
     expect(await admit({ workspaceId: 'full' })).toBe('queued');
   });
@@ -164,14 +172,16 @@ export function schedulerCases(open: () => Promise<Database>): void {
     for (let retries = 0; retries <= maxRetries; retries += 1) {
       await look();
       expect(told).toHaveLength(retries + 1);
-      // Whoever was told has died: nothing happens until the lease is over, however long everything else was away.
+      // The notified worker has died: nothing happens until the lease is over, however long everything else was away.
       await look();
       expect(await control.queue.get(id)).toMatchObject({ state: 'leased', retries });
       expect(await control.reservations.holders()).toEqual([id]);
       aheadMs += leaseMs + 1_000;
       const before = now().getTime();
       await look();
-      if (retries === maxRetries) break;
+      if (retries === maxRetries) {
+        break;
+      }
       expect(await control.reservations.holders()).toEqual([]);
       const { state, notBefore } = (await control.queue.get(id))!;
       expect(state).toBe('requeued');

@@ -4,7 +4,9 @@ import { openMongo } from '../../../stores/mongo/database';
 import { schedulerCases } from './scheduler';
 
 const server = process.env.MONGODB_URL;
-if (!server) throw new Error('Run these with `npm run test:mongo`, which sets MONGODB_URL.');
+if (!server) {
+  throw new Error('Run these with `npm run test:mongo`, which sets MONGODB_URL.');
+}
 let url = new URL(server);
 let databases = 0;
 

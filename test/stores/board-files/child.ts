@@ -52,14 +52,16 @@ async function halfPromote(): Promise<void> {
   const board = await createBoard({ dir, log });
   const { rename: reallyRename } = files;
   files.rename = async (from, to) => {
-    if (dirname(String(from)) !== dirname(String(to))) process.kill(process.pid, 'SIGKILL');
+    if (dirname(String(from)) !== dirname(String(to))) {
+      process.kill(process.pid, 'SIGKILL');
+    }
     await reallyRename(from, to);
   };
   say('ready');
   await board.move(id, 'active', () => ({ status: 'todo' }), { actor: 'service:child', operation: 'promote' });
 }
 
-/** Takes a task's lock and never lets go. */
+/** Takes a task's lock and never releases it. */
 async function hold(): Promise<void> {
   await createTaskLocks(join(dir), log).exclusive(id, async () => {
     say('holding');
@@ -68,5 +70,7 @@ async function hold(): Promise<void> {
 }
 
 const work = { increment, rename, shuttle, halfPromote, hold }[what];
-if (!work) throw new Error(`unknown work ${what}`);
+if (!work) {
+  throw new Error(`unknown work ${what}`);
+}
 void work();

@@ -1,9 +1,9 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Task } from '../../../contracts/task';
+import type { Task } from '../../../contracts/tasks/task';
 import { createLog } from '../../../platform/log/log';
 import { makeTempDir, type TempDir } from '../../../platform/testing/temp-dir';
-import { createBoard, type Board, type BoardChange, type BoardOptions } from '../../../stores/board-files/board';
+import { type Board, type BoardChange, type BoardOptions, createBoard } from '../../../stores/board-files/board';
 
 export const actor = 'service:test';
 
@@ -42,7 +42,7 @@ export async function boardHarness(): Promise<BoardHarness> {
   };
 }
 
-/** Collects what listeners are told, one line per change. */
+/** Collects what listeners receive, one line per change. */
 export function recordChanges(board: Board): { lines: string[]; changes: BoardChange[] } {
   const changes: BoardChange[] = [];
   const lines: string[] = [];

@@ -1,4 +1,4 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -34,7 +34,9 @@ export function spawnChild(dir: string, ...args: string[]): Child {
     reported: (count) =>
       eventually(
         () => {
-          if (reports.length < count) throw new Error(`${reports.length} of ${count} reports`);
+          if (reports.length < count) {
+            throw new Error(`${reports.length} of ${count} reports`);
+          }
         },
         { everyMs: 5 },
       ),

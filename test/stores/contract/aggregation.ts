@@ -1,7 +1,7 @@
 import type { Document } from 'mongodb';
-import type { Collection } from '../../../stores/collection';
-import { InvalidOperationError } from '../../../stores/errors';
-import { uniqueName, useTwoConnections, type StoreHarness } from './harness';
+import type { Collection } from '../../../stores/port/collection';
+import { InvalidOperationError } from '../../../stores/port/errors';
+import { type StoreHarness, uniqueName, useTwoConnections } from './harness';
 
 interface Use {
   _id: string;
@@ -11,7 +11,7 @@ interface Use {
   tags: string[];
 }
 
-/** The pipelines that both adapters answer alike. */
+/** The pipelines that both adapters evaluate alike. */
 export function aggregationContract(harness: StoreHarness): void {
   describe('aggregation', () => {
     const db = useTwoConnections(harness);

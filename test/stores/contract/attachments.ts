@@ -1,7 +1,7 @@
 import { BlobMissingError } from '../../../stores/blobs/blob-store';
-import { createAttachmentStore } from '../../../stores/attachment-store';
-import { createOutputArtifactStore } from '../../../stores/output-artifact-store';
-import { uniqueName, useTwoConnections, type StoreHarness } from './harness';
+import { createOutputArtifactStore } from '../../../stores/runs/output-store';
+import { createAttachmentStore } from '../../../stores/tasks/attachment-store';
+import { type StoreHarness, uniqueName, useTwoConnections } from './harness';
 
 /** The contents of attachments on every adapter. */
 export function attachmentsContract(harness: StoreHarness): void {
@@ -19,7 +19,9 @@ export function attachmentsContract(harness: StoreHarness): void {
     };
     const read = async (store: Store, sha256: string) => {
       const pieces: Buffer[] = [];
-      for await (const piece of store.read(sha256)) pieces.push(piece);
+      for await (const piece of store.read(sha256)) {
+        pieces.push(piece);
+      }
       return Buffer.concat(pieces).toString();
     };
 

@@ -1,13 +1,15 @@
 import { createHash, randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { BlobMissingError, type BlobStore } from '../../../stores/blobs/blob-store';
-import { uniqueName, useTwoConnections, type StoreHarness } from './harness';
+import { type StoreHarness, uniqueName, useTwoConnections } from './harness';
 
 const hashOf = (content: Uint8Array) => `sha256:${createHash('sha256').update(content).digest('hex')}`;
 
 async function read(blobs: BlobStore, sha256: string, range?: { offset?: number; length?: number }) {
   const pieces: Buffer[] = [];
-  for await (const piece of blobs.read(sha256, range)) pieces.push(piece);
+  for await (const piece of blobs.read(sha256, range)) {
+    pieces.push(piece);
+  }
   return { content: Buffer.concat(pieces), longest: Math.max(0, ...pieces.map(({ length }) => length)) };
 }
 

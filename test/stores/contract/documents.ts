@@ -1,6 +1,6 @@
-import type { Collection } from '../../../stores/collection';
-import { DuplicateKeyError, InvalidOperationError } from '../../../stores/errors';
-import { uniqueName, useTwoConnections, type StoreHarness } from './harness';
+import type { Collection } from '../../../stores/port/collection';
+import { DuplicateKeyError, InvalidOperationError } from '../../../stores/port/errors';
+import { type StoreHarness, uniqueName, useTwoConnections } from './harness';
 
 interface Person {
   _id: string;

@@ -1,4 +1,4 @@
-import type { Database } from '../../../stores/collection';
+import type { Database } from '../../../stores/port/collection';
 
 export interface StoreHarness {
   /**
@@ -8,8 +8,8 @@ export interface StoreHarness {
    */
   open: (options?: { sweepEveryMs?: number }) => Promise<Database>;
   /**
-   * False for the MongoDB stand-in in memory: it changes atomically, but what it answers to `findOneAndUpdate` may
-   * already show what the next writer did.
+   * False for the MongoDB stand-in in memory: it changes atomically, but its result of `findOneAndUpdate` may
+   * already show the next writer's change.
    */
   answersOwnResult: boolean;
 }

@@ -3,16 +3,16 @@ import { attachmentsContract } from './attachments';
 import { blobsContract } from './blobs';
 import { documentsContract } from './documents';
 import type { StoreHarness } from './harness';
-import { lifecycleContract } from './lifecycle';
 import { lateWorkersContract } from './late-workers';
+import { lifecycleContract } from './lifecycle';
 import { logContract } from './log';
 import { managedListsContract } from './managed-lists';
 import { outputArtifactsContract } from './output-artifacts';
 import { pagesContract } from './pages';
 import { queriesContract } from './queries';
-import { saidContract } from './said';
-import { runListsContract } from './run-lists';
 import { rateCountsContract } from './rate-counts';
+import { runListsContract } from './run-lists';
+import { saidContract } from './said';
 import { updatesContract } from './updates';
 
 /** What every adapter of the store port does. */

@@ -1,10 +1,10 @@
-import { createAttemptStore, type AttemptRecord, type AttemptStore } from '../../../stores/attempt-store';
-import type { AttemptState } from '../../../contracts/attempt';
-import type { CompletionResult } from '../../../contracts/completion';
-import type { TerminalClaim } from '../../../runs/completion';
-import { createWorktreeStore } from '../../../stores/worktree-store';
-import { aWorktree } from '../../support/worktrees';
-import { uniqueName, useTwoConnections, type StoreHarness } from './harness';
+import type { AttemptState } from '../../../contracts/runs/attempt';
+import type { CompletionResult } from '../../../contracts/runs/completion';
+import type { TerminalClaim } from '../../../domain/completion';
+import { type AttemptRecord, type AttemptStore, createAttemptStore } from '../../../stores/runs/attempt-store';
+import { createWorktreeStore } from '../../../stores/runs/workspaces/worktree-store';
+import { aWorktree } from '../../support/git/worktrees';
+import { type StoreHarness, uniqueName, useTwoConnections } from './harness';
 
 const at = '2026-01-01T00:00:00.000Z';
 const worker = (pid: number) => ({ pid, startTime: '1', bootId: 'boot', hostId: 'host', until: at });

@@ -1,7 +1,7 @@
 import { eventually } from '../../../platform/testing/eventually';
-import type { Database, LogEntry } from '../../../stores/collection';
-import { InvalidOperationError, StoreUnavailableError } from '../../../stores/errors';
-import { uniqueName, type StoreHarness } from './harness';
+import type { Database, LogEntry } from '../../../stores/port/collection';
+import { InvalidOperationError, StoreUnavailableError } from '../../../stores/port/errors';
+import { type StoreHarness, uniqueName } from './harness';
 
 interface Session {
   _id: string;

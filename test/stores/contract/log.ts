@@ -1,7 +1,7 @@
 import { eventually } from '../../../platform/testing/eventually';
-import type { EntryLog, LogEntry } from '../../../stores/collection';
-import { InvalidOperationError, SealedScopeError } from '../../../stores/errors';
-import { uniqueName, useTwoConnections, type StoreHarness } from './harness';
+import type { EntryLog, LogEntry } from '../../../stores/port/collection';
+import { InvalidOperationError, SealedScopeError } from '../../../stores/port/errors';
+import { type StoreHarness, uniqueName, useTwoConnections } from './harness';
 
 interface Line extends LogEntry {
   text: string;
@@ -24,11 +24,13 @@ export function logContract(harness: StoreHarness): void {
     });
     afterEach(() => ended.abort());
 
-    /** Collects what a watcher is told, until the test ends. */
+    /** Collects what a watcher receives, until the test ends. */
     function watch(own: EntryLog<Line>, scope: string, after = 0): Line[] {
       const heard: Line[] = [];
       void (async () => {
-        for await (const entries of own.watch(scope, { after, signal: ended.signal })) heard.push(...entries);
+        for await (const entries of own.watch(scope, { after, signal: ended.signal })) {
+          heard.push(...entries);
+        }
       })();
       return heard;
     }
@@ -64,12 +66,18 @@ export function logContract(harness: StoreHarness): void {
       let heard = 0;
       void (async () => {
         for await (const entries of heardFeed.watch('all', { after: 0, signal: ended.signal })) {
-          for (const { text } of entries) if ((await elsewhere.last('s')) < Number(text)) missed.push(Number(text));
+          for (const { text } of entries) {
+            if ((await elsewhere.last('s')) < Number(text)) {
+              missed.push(Number(text));
+            }
+          }
           heard += entries.length;
         }
       })();
       const notice = { log: feed, scope: 'all', entry: (last: number) => ({ text: String(last) }) };
-      for (let n = 0; n < 50; n += 1) await log.appendAndTell('s', [{ text: 'x' }], notice);
+      for (let n = 0; n < 50; n += 1) {
+        await log.appendAndTell('s', [{ text: 'x' }], notice);
+      }
       await eventually(() => expect(heard).toBe(50));
       expect(missed).toEqual([]);
     });
@@ -156,7 +164,9 @@ export function logContract(harness: StoreHarness): void {
       );
       const total = writers * rounds * 2;
       expect(given.flat().sort((a, b) => a - b)).toEqual(numbers(total));
-      for (const own of given) expect(own).toEqual([...own].sort((a, b) => a - b));
+      for (const own of given) {
+        expect(own).toEqual([...own].sort((a, b) => a - b));
+      }
       const entries = await log.read('s', 0, total + 1);
       expect(entries.map(({ sequence }) => sequence)).toEqual(numbers(total));
       given.forEach((own, writer) => {
@@ -200,7 +210,9 @@ export function logContract(harness: StoreHarness): void {
       const there = watch(elsewhere, 's');
       const later = watch(elsewhere, 's', 2);
       await log.append('unwatched', [{ text: 'x' }]);
-      for (let at = 3; at <= 50; at += 1) await log.append('s', [{ text: `t${at}` }]);
+      for (let at = 3; at <= 50; at += 1) {
+        await log.append('s', [{ text: `t${at}` }]);
+      }
       await elsewhere.append('s', [{ text: 'last' }]);
       await eventually(() => {
         expect(here.map(({ sequence }) => sequence)).toEqual(numbers(51));

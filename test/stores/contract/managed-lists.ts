@@ -1,6 +1,6 @@
-import type { ManagedItem } from '../../../contracts/managed-list';
-import { createManagedListStore } from '../../../stores/managed-list-store';
-import { uniqueName, useTwoConnections, type StoreHarness } from './harness';
+import type { ManagedItem } from '../../../contracts/settings/list';
+import { createManagedListStore } from '../../../stores/settings/list-store';
+import { type StoreHarness, uniqueName, useTwoConnections } from './harness';
 
 /** The lists that people manage, on every adapter. */
 export function managedListsContract(harness: StoreHarness): void {

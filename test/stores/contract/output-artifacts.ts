@@ -1,8 +1,8 @@
-import { captureOutput } from '../../../runs/events/output-artifact';
+import { captureOutput } from '../../../domain/events/output-artifact';
 import { BlobMissingError } from '../../../stores/blobs/blob-store';
-import type { Database } from '../../../stores/collection';
-import { createOutputArtifactStore } from '../../../stores/output-artifact-store';
-import { uniqueName, useTwoConnections, type StoreHarness } from './harness';
+import type { Database } from '../../../stores/port/collection';
+import { createOutputArtifactStore } from '../../../stores/runs/output-store';
+import { type StoreHarness, uniqueName, useTwoConnections } from './harness';
 
 const captured = (attemptId: string, key: string, text: string) =>
   captureOutput(attemptId, key, {
@@ -30,7 +30,9 @@ export function outputArtifactsContract(harness: StoreHarness): void {
       const source = { taskId: 'task_20260101_ab', attemptId };
       const text = async (sha256: string) => {
         const pieces: Buffer[] = [];
-        for await (const piece of store.read(sha256)) pieces.push(piece);
+        for await (const piece of store.read(sha256)) {
+          pieces.push(piece);
+        }
         return Buffer.concat(pieces).toString();
       };
       const due = async () => (await store.due('', 1_000)).filter((record) => record.attemptId === attemptId);
@@ -82,7 +84,9 @@ export function outputArtifactsContract(harness: StoreHarness): void {
       await store.keep(source, output);
       await store.quarantine(output.id, 'secret-shape');
       clock.offsetMs = 2_000;
-      for (const record of await due()) await store.expire(record);
+      for (const record of await due()) {
+        await store.expire(record);
+      }
       expect(await store.get(output.id)).toMatchObject({
         state: 'quarantined',
         quarantine: { reason: 'secret-shape' },
@@ -103,6 +107,8 @@ export function outputArtifactsContract(harness: StoreHarness): void {
 
 async function mustGet(store: Awaited<ReturnType<typeof createOutputArtifactStore>>, id: string) {
   const record = await store.get(id);
-  if (!record) throw new Error(`no artifact ${id}`);
+  if (!record) {
+    throw new Error(`no artifact ${id}`);
+  }
   return record;
 }

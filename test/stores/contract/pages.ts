@@ -1,7 +1,7 @@
 import type { Page, PageRequest } from '../../../platform/lists/page';
-import type { Collection, Stored } from '../../../stores/collection';
-import { findPage, type PageOrder } from '../../../stores/find-page';
-import { uniqueName, useTwoConnections, type StoreHarness } from './harness';
+import type { Collection, Stored } from '../../../stores/port/collection';
+import { findPage, type PageOrder } from '../../../stores/port/find-page';
+import { type StoreHarness, uniqueName, useTwoConnections } from './harness';
 
 interface Item extends Stored {
   kind: string;
@@ -20,7 +20,7 @@ const items: Item[] = Array.from({ length: 9 }, (_, n) => ({
   sequence: n + 1,
 }));
 
-/** Every document of a list is on exactly one page, whatever is written while somebody reads. */
+/** Every document of a list is on exactly one page, whatever is written during the reads. */
 export function pagesContract(harness: StoreHarness): void {
   describe('pages', () => {
     const db = useTwoConnections(harness);
@@ -34,7 +34,9 @@ export function pagesContract(harness: StoreHarness): void {
           { keys: { sequence: 1 }, unique: true },
         ],
       });
-      for (const item of items) await stored.insert(item);
+      for (const item of items) {
+        await stored.insert(item);
+      }
     });
 
     async function follow(
@@ -46,7 +48,9 @@ export function pagesContract(harness: StoreHarness): void {
         const { items: found, next } = await page(part);
         expect(found.length).toBeLessThanOrEqual(2);
         seen.push(...found.map(({ _id }) => _id));
-        if (!next) return seen;
+        if (!next) {
+          return seen;
+        }
         await between(seen.length);
         // A cursor goes to the caller and back as JSON.
         part = { limit: 2, cursor: JSON.parse(JSON.stringify(next)) };
@@ -93,7 +97,9 @@ export function pagesContract(harness: StoreHarness): void {
           const other = { kind: 'new', sequence: 100 + read };
           await stored.insert({ _id: `new-${read}`, at: '2026-02-01T00:00:00.000Z', ...other });
           // What the page before ended with may be gone when the next one is read.
-          if (read === 2) await stored.deleteMany({ _id: inOrder(items, -1)[1]! });
+          if (read === 2) {
+            await stored.deleteMany({ _id: inOrder(items, -1)[1]! });
+          }
         },
       );
       expect(seen).toEqual(inOrder(items, -1));

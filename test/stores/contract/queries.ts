@@ -1,7 +1,7 @@
 import type { Filter } from 'mongodb';
-import type { Collection, FindOptions } from '../../../stores/collection';
-import { InvalidOperationError, UnindexedQueryError } from '../../../stores/errors';
-import { uniqueName, useTwoConnections, type StoreHarness } from './harness';
+import type { Collection, FindOptions } from '../../../stores/port/collection';
+import { InvalidOperationError, UnindexedQueryError } from '../../../stores/port/errors';
+import { type StoreHarness, uniqueName, useTwoConnections } from './harness';
 
 interface Item {
   _id: string;
@@ -116,7 +116,9 @@ export function queriesContract(harness: StoreHarness): void {
       for (let last = ''; ; last = seen.at(-1)!) {
         const page = await stored.find({ _id: { $gt: last } }, { sort: { _id: 1 }, limit: 3 });
         seen.push(...page.map(({ _id }) => _id));
-        if (page.length < 3) break;
+        if (page.length < 3) {
+          break;
+        }
       }
       expect(seen.join('')).toBe('abcdefghij');
     });

@@ -1,6 +1,6 @@
-import { createPolicyStore } from '../../../stores/policy-store';
-import { createRateCountStore } from '../../../stores/rate-count-store';
-import { uniqueName, useTwoConnections, type StoreHarness } from './harness';
+import { createPolicyStore } from '../../../stores/governance/policy-store';
+import { createRateCountStore } from '../../../stores/system/rate-count-store';
+import { type StoreHarness, uniqueName, useTwoConnections } from './harness';
 
 /** What policies count and begin with, on every adapter. */
 export function rateCountsContract(harness: StoreHarness): void {
@@ -15,7 +15,9 @@ export function rateCountsContract(harness: StoreHarness): void {
         Array.from({ length: 20 }, (_each, index) => (index % 2 === 0 ? one : other).count(window)),
       );
       expect(await other.preview(window)).toBe(21);
-      if (!harness.answersOwnResult) return;
+      if (!harness.answersOwnResult) {
+        return;
+      }
       expect(numbers.sort((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_each, index) => index + 1));
     });
 

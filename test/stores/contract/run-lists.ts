@@ -1,15 +1,17 @@
 import type { Page, PageRequest } from '../../../platform/lists/page';
-import { createTrustStore } from '../../../stores/trust-store';
-import { createWorktreeStore } from '../../../stores/worktree-store';
-import { aWorktree } from '../../support/worktrees';
-import { uniqueName, useTwoConnections, type StoreHarness } from './harness';
+import { createTrustStore } from '../../../stores/runs/workspaces/trust-store';
+import { createWorktreeStore } from '../../../stores/runs/workspaces/worktree-store';
+import { aWorktree } from '../../support/git/worktrees';
+import { type StoreHarness, uniqueName, useTwoConnections } from './harness';
 
 async function follow<T>(page: (part: PageRequest) => Promise<Page<T>>): Promise<T[]> {
   const seen: T[] = [];
   for (let part: PageRequest = { limit: 2 }; ;) {
     const { items, next } = await page(part);
     seen.push(...items);
-    if (!next) return seen;
+    if (!next) {
+      return seen;
+    }
     part = { limit: 2, cursor: next };
   }
 }

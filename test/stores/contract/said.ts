@@ -1,12 +1,12 @@
-import type { Database } from '../../../stores/collection';
-import { createAgentStatusStore } from '../../../stores/agent-status-store';
-import { createBroadcastStore } from '../../../stores/broadcast-store';
-import { createNotificationStore } from '../../../stores/notification-store';
-import { createSequencer, type Sequenced } from '../../../stores/sequencer';
-import { createSquadStore, type NewSquadMessage } from '../../../stores/squad-store';
-import { uniqueName, useTwoConnections, type StoreHarness } from './harness';
+import { createAgentStatusStore } from '../../../stores/chat/agent-status-store';
+import { createBroadcastStore } from '../../../stores/chat/broadcast-store';
+import { createNotificationStore } from '../../../stores/chat/notification-store';
+import { createSquadStore, type NewSquadMessage } from '../../../stores/chat/squad-store';
+import type { Database } from '../../../stores/port/collection';
+import { createSequencer, type Sequenced } from '../../../stores/port/sequencer';
+import { type StoreHarness, uniqueName, useTwoConnections } from './harness';
 
-/** What is said on the board, by several processes at once, on every adapter. */
+/** Messages on the board, by several processes at once, on every adapter. */
 export function saidContract(harness: StoreHarness): void {
   describe('what is said', () => {
     const stores = useTwoConnections(harness);
@@ -55,7 +55,9 @@ export function saidContract(harness: StoreHarness): void {
       const before = await one.unread('ada');
       expect(before.mentionCount).toBeGreaterThanOrEqual(1);
       const newest = await one.get(before.latestUnreadMessageId ?? '');
-      if (newest) await other.markRead('ada', newest);
+      if (newest) {
+        await other.markRead('ada', newest);
+      }
       expect(await one.unread('ada')).toMatchObject({ unreadCount: 0, mentionCount: 0 });
     });
 

@@ -1,7 +1,7 @@
 import type { UpdateFilter } from 'mongodb';
-import type { Collection, CollectionSpec } from '../../../stores/collection';
-import { DuplicateKeyError, InvalidOperationError } from '../../../stores/errors';
-import { uniqueName, useTwoConnections, type StoreHarness } from './harness';
+import type { Collection, CollectionSpec } from '../../../stores/port/collection';
+import { DuplicateKeyError, InvalidOperationError } from '../../../stores/port/errors';
+import { type StoreHarness, uniqueName, useTwoConnections } from './harness';
 
 interface Record_ {
   _id: string;
@@ -119,7 +119,9 @@ export function updatesContract(harness: StoreHarness): void {
     it('counts exactly under 50 concurrent writers', async () => {
       await records.insert({ _id: 'a', revision: 0 });
       const writer = async (own: Collection<Record_>) => {
-        for (let at = 0; at < 20; at += 1) await own.findOneAndUpdate({ _id: 'a' }, { $inc: { revision: 1 } });
+        for (let at = 0; at < 20; at += 1) {
+          await own.findOneAndUpdate({ _id: 'a' }, { $inc: { revision: 1 } });
+        }
       };
       await Promise.all(Array.from({ length: 50 }, (_, at) => writer(at % 2 === 0 ? records : elsewhere)));
       expect((await records.get('a'))!.revision).toBe(1000);
@@ -147,7 +149,9 @@ export function updatesContract(harness: StoreHarness): void {
       const revisions = (await Promise.all(upserts)).map((document) => document!.revision);
       expect(revisions).toHaveLength(50);
       expect((await records.get('a'))!.revision).toBe(50);
-      if (!harness.answersOwnResult) return;
+      if (!harness.answersOwnResult) {
+        return;
+      }
       expect(revisions.sort((a, b) => a - b)).toEqual(Array.from({ length: 50 }, (_, at) => at + 1));
     });
 

@@ -3,8 +3,8 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createLog } from '../../../platform/log/log';
-import { findTemporalBinary } from '../../../platform/temporal/binary';
-import { startDevServer } from '../../../platform/temporal/dev-server';
+import { findTemporalBinary } from '../../../platform/temporal/embedded/binary';
+import { startDevServer } from '../../../platform/temporal/embedded/dev-server';
 import { makeTempDir } from '../../../platform/testing/temp-dir';
 
 const run = promisify(execFile);
@@ -24,79 +24,81 @@ async function onSmallDisk(script: string, size: string, ...args: string[]): Pro
   }
 }
 
-it('a full disk is named, leaves nothing half-written, and an agent that ends meanwhile is recorded as it ended', async () => {
-  expect(await onSmallDisk('on-small-disk', '2m')).toEqual({
-    failures: {
-      create: 'the task files',
-      update: 'the task files',
-      blob: 'attachments and artifacts',
-      record: 'StoreFullError: There is no space left in the embedded database.',
-    },
-    left: [],
-    unchanged: true,
-    exit: { exitCode: 7, signal: null },
-    said: { rest: 'said while full', dropped: 'nothing' },
-    after: { create: 'none', record: 'none' },
-    log: { unwritten: true, kept: ['long', 'while full', 'the disk of the log was full'], all: 303 },
-  });
-});
-
-it('a worker that starts on a full disk waits for space, and one whose disk fills goes on', async () => {
-  const directory = await makeTempDir('full-disk-temporal');
-  const binary = await findTemporalBinary({ report: () => undefined });
-  const log = createLog({ name: 'test', level: 'silent' });
-  const server = await startDevServer({
-    binary,
-    dbFile: join(directory.path, 'temporal.db'),
-    namespace: 'default',
-    log,
-  });
-  try {
-    expect(await onSmallDisk('worker-on-small-disk', '16m', server.address)).toEqual({
-      waited: true,
-      said: ['the disk is full, waiting for space', 'there is space again', 'working'],
-      unwritten: true,
-      survived: true,
-      goesOn: true,
-    });
-  } finally {
-    await server.stop();
-    await directory.remove();
-  }
-});
-
-it('runs go on across a disk that is full for everything, and end as their agents did', async () => {
-  const elsewhere = await makeTempDir('full-disk-agents');
-  const ended = (status: string, exitCode: number, task: string, last: string, summary: string) => ({
-    completion: [status, summary, exitCode],
-    task,
-    last,
-    lines: 200,
-  });
-  try {
-    expect(await onSmallDisk('service-on-small-disk', '64m', elsewhere.path)).toEqual({
-      full: ['Temporal', 'the task files', 'the embedded database'],
-      ready: 503,
-      running: ['running', 'running', 'running'],
-      ends: {
-        plain: ended('success', 0, 'done', 'run.completed', 'plain ended'),
-        held: ended('success', 0, 'done', 'run.completed', 'held ended'),
-        'held-failing': ended('failed', 1, 'in-progress', 'run.failed', 'held-failing ended'),
+describe('full disk', () => {
+  it('a full disk is named, leaves nothing half-written, and an agent that ends meanwhile is recorded as it ended', async () => {
+    expect(await onSmallDisk('on-small-disk', '2m')).toEqual({
+      failures: {
+        create: 'the task files',
+        update: 'the task files',
+        blob: 'attachments and artifacts',
+        record: 'StoreFullError: There is no space left in the embedded database.',
       },
-      survived: ['temporal', 'worker', 'api'],
-      created: 201,
+      left: [],
+      unchanged: true,
+      exit: { exitCode: 7, signal: null },
+      said: { rest: 'said while full', dropped: 'nothing' },
+      after: { create: 'none', record: 'none' },
+      log: { unwritten: true, kept: ['long', 'while full', 'the disk of the log was full'], all: 303 },
     });
-  } finally {
-    await elsewhere.remove();
-  }
-});
+  });
 
-it('the service that is started on a full disk waits for space and says so, and its api starts without where it can', async () => {
-  const said = ['the disk is full, waiting for space', 'there is space again'];
-  expect(await onSmallDisk('start-on-small-disk', '64m')).toEqual({
-    waited: true,
-    exited: [0],
-    said: [said, said],
-    startedWhileFull: [200, 507],
+  it('a worker that starts on a full disk waits for space, and one whose disk fills goes on', async () => {
+    const directory = await makeTempDir('full-disk-temporal');
+    const binary = await findTemporalBinary({ report: () => undefined });
+    const log = createLog({ name: 'test', level: 'silent' });
+    const server = await startDevServer({
+      binary,
+      dbFile: join(directory.path, 'temporal.db'),
+      namespace: 'default',
+      log,
+    });
+    try {
+      expect(await onSmallDisk('worker-on-small-disk', '16m', server.address)).toEqual({
+        waited: true,
+        said: ['disk full, waiting for space', 'disk space available again', 'worker started'],
+        unwritten: true,
+        survived: true,
+        goesOn: true,
+      });
+    } finally {
+      await server.stop();
+      await directory.remove();
+    }
+  });
+
+  it('runs go on across a disk that is full for everything, and end as their agents did', async () => {
+    const elsewhere = await makeTempDir('full-disk-agents');
+    const ended = (status: string, exitCode: number, task: string, last: string, summary: string) => ({
+      completion: [status, summary, exitCode],
+      task,
+      last,
+      lines: 200,
+    });
+    try {
+      expect(await onSmallDisk('service-on-small-disk', '64m', elsewhere.path)).toEqual({
+        full: ['Temporal', 'the task files', 'the embedded database'],
+        ready: 503,
+        running: ['running', 'running', 'running'],
+        ends: {
+          plain: ended('success', 0, 'done', 'run.completed', 'plain ended'),
+          held: ended('success', 0, 'done', 'run.completed', 'held ended'),
+          'held-failing': ended('failed', 1, 'in-progress', 'run.failed', 'held-failing ended'),
+        },
+        survived: ['temporal', 'worker', 'api'],
+        created: 201,
+      });
+    } finally {
+      await elsewhere.remove();
+    }
+  });
+
+  it('the service that is started on a full disk waits for space and says so, and its api starts without where it can', async () => {
+    const said = ['disk full, waiting for space', 'disk space available again'];
+    expect(await onSmallDisk('start-on-small-disk', '64m')).toEqual({
+      waited: true,
+      exited: [0],
+      said: [said, said],
+      startedWhileFull: [200, 507],
+    });
   });
 });

@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readExit, startHolder } from '../../../providers/agents/held/holder';
-import { createSpool, droppedOf, restOf } from '../../../providers/agents/held/spool';
 import { DiskFullError } from '../../../platform/errors/disk-full';
+import { fileDestination, openLogFile } from '../../../platform/log/file-destination';
 import { createLog } from '../../../platform/log/log';
 import { eventually } from '../../../platform/testing/eventually';
+import { readExit, startHolder } from '../../../providers/agents/detached/holder';
+import { createSpool, droppedOf, restOf } from '../../../providers/agents/detached/spool';
 import { openFileBlobs } from '../../../stores/blobs/files';
 import { createBoard } from '../../../stores/board-files/board';
-import { fileDestination, openLogFile } from '../../../platform/log/file-destination';
 import { openSqlite } from '../../../stores/sqlite/database';
 import { fill } from './fill';
 
@@ -20,7 +20,9 @@ const failureOf = (write: () => Promise<unknown>): Promise<string> =>
   write().then(
     () => 'none',
     (error: unknown) => {
-      if (error instanceof DiskFullError) return error.where;
+      if (error instanceof DiskFullError) {
+        return error.where;
+      }
       return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
     },
   );
@@ -44,7 +46,9 @@ async function main(): Promise<void> {
     1_048_576,
   );
   await eventually(() => {
-    if (!readdirSync(spool.path).includes('begun')) throw new Error('not begun');
+    if (!readdirSync(spool.path).includes('begun')) {
+      throw new Error('not begun');
+    }
   });
   writeFileSync(join(disk, 'go.draft'), '');
   const logFile = join(disk, 'part.log');
@@ -54,7 +58,9 @@ async function main(): Promise<void> {
   partLog.info({ text: 'x'.repeat(9_000) }, 'long');
   // Pino waits for space without end after a fatal line.
   partLog.fatal('while full');
-  for (let line = 0; line < 300; line += 1) partLog.info({ text: 'x'.repeat(1_000) }, 'more');
+  for (let line = 0; line < 300; line += 1) {
+    partLog.info({ text: 'x'.repeat(1_000) }, 'more');
+  }
   const failures = {
     create: await failureOf(() => board.create({ title: 'On a full disk' }, { actor: 'test' })),
     update: await failureOf(() =>
@@ -70,12 +76,16 @@ async function main(): Promise<void> {
   renameSync(join(disk, 'go.draft'), join(disk, 'go'));
   const exit = await eventually(async () => {
     const ended = await readExit(spool);
-    if (!ended) throw new Error('no end yet');
+    if (!ended) {
+      throw new Error('no end yet');
+    }
     return ended;
   });
   const said = await eventually(async () => {
     const rest = await restOf(spool.out);
-    if (!rest || rest.length === 0) throw new Error('not copied yet');
+    if (!rest || rest.length === 0) {
+      throw new Error('not copied yet');
+    }
     return { rest: rest.toString(), dropped: (await droppedOf(spool.out)) ?? 'nothing' };
   });
   const unwritten = statSync(logFile).size - beforeLines;

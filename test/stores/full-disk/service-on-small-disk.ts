@@ -2,8 +2,8 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { eventually } from '../../../platform/testing/eventually';
-import { aRepository } from '../../support/repository';
-import { startService, type Service } from '../../support/service';
+import { aRepository } from '../../support/git/repository';
+import { type Service, startService } from '../../support/stack/service';
 import { fill } from './fill';
 
 /**
@@ -16,7 +16,7 @@ const filler = join(disk, 'filler');
 const go = join(elsewhere, 'go');
 const endedFile = (type: string): string => join(elsewhere, `${type}-ended`);
 
-/** Says that it works, waits, and ends with a result, and as that says. */
+/** Reports that it works, waits, and ends with a result and its exit code. */
 const agent = (type: string, status: 'success' | 'failed', changes: object = {}) => ({
   type,
   name: type,
@@ -39,7 +39,7 @@ const agents = [
 
 const withinMs = 90_000;
 
-/** Writes until nothing more is taken: what SQLite had made room for before is used up as well. */
+/** Writes until nothing more is accepted: space that SQLite had allocated before is used up as well. */
 async function fillEverything({ call, temporalAddress }: Service): Promise<string[]> {
   fill(filler);
   const connection = await Connection.connect({ address: temporalAddress });
@@ -53,7 +53,9 @@ async function fillEverything({ call, temporalAddress }: Service): Promise<strin
         () => true,
         () => false,
       );
-      if (!taken) break;
+      if (!taken) {
+        break;
+      }
     }
     full.push('Temporal');
   } finally {
@@ -66,7 +68,9 @@ async function fillEverything({ call, temporalAddress }: Service): Promise<strin
   ] as const) {
     for (let number = 0; ; number += 1) {
       const { status, body } = await call.post(path, bodyOf(`while full ${number}`));
-      if (status < 400) continue;
+      if (status < 400) {
+        continue;
+      }
       full.push(status === 507 ? body.details.full : JSON.stringify({ status, body }));
       break;
     }
@@ -87,13 +91,19 @@ async function main(): Promise<void> {
       runs.push({ type, taskId });
     }
     await eventually(async () => {
-      for (const { taskId } of runs) if ((await call.status(taskId)).lastSequence < 2) throw new Error('not all work');
+      for (const { taskId } of runs) {
+        if ((await call.status(taskId)).lastSequence < 2) {
+          throw new Error('not all work');
+        }
+      }
     });
     const before = service.pids();
     const full = await fillEverything(service);
     writeFileSync(go, '');
     await eventually(() => {
-      if (!runs.every(({ type }) => existsSync(endedFile(type)))) throw new Error('not all have ended');
+      if (!runs.every(({ type }) => existsSync(endedFile(type)))) {
+        throw new Error('not all have ended');
+      }
     });
     const ready = (await call.get('/health/ready')).status;
     const running = await Promise.all(runs.map(async ({ taskId }) => (await call.status(taskId)).state));
@@ -103,7 +113,9 @@ async function main(): Promise<void> {
       const { attemptId, attempt } = await eventually(
         async () => {
           const status = await call.status(taskId);
-          if (status.state !== 'ended') throw new Error(`${type} is ${status.state}`);
+          if (status.state !== 'ended') {
+            throw new Error(`${type} is ${status.state}`);
+          }
           return status;
         },
         { withinMs },
@@ -122,8 +134,9 @@ async function main(): Promise<void> {
     const created = (await call.post('/api/tasks', { title: 'afterwards' })).status;
     process.stdout.write(JSON.stringify({ full, ready, running, ends, survived, created }));
   } catch (error) {
-    for (const part of ['supervisor', 'worker', 'temporal'])
+    for (const part of ['supervisor', 'worker', 'temporal']) {
       process.stderr.write(`${readFileSync(join(service.dataDir, 'logs', `${part}.log`), 'utf8').slice(-3_000)}\n`);
+    }
     throw error;
   } finally {
     rmSync(filler, { force: true });

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, watch } from 'node:fs';
 import { join } from 'node:path';
+import { nodePart } from '../../../platform/processes/parts/node-part';
 import { eventually } from '../../../platform/testing/eventually';
-import { nodePart } from '../../../platform/processes/node-part';
 import { startAll } from '../../../scripts/start-all';
 import { testSettings } from '../../support/settings';
 import { fill } from './fill';
@@ -16,15 +16,19 @@ const dataDir = join(disk, 'data');
 const aloneDir = join(disk, 'alone');
 const settings = { ...testSettings, PATH: process.env.PATH, HOME: process.env.HOME };
 
-/** Resolves when somebody has looked for space in the directory twice, and did not go on. */
+/** Resolves when the directory was checked for space twice, without a start. */
 async function lookedTwice(directory: string): Promise<void> {
   const tries = new Set<string>();
   const watcher = watch(directory, (_event, name) => {
-    if (name?.startsWith('space-')) tries.add(name);
+    if (name?.startsWith('space-')) {
+      tries.add(name);
+    }
   });
   try {
     await eventually(() => {
-      if (tries.size < 2) throw new Error('It has not looked for space twice.');
+      if (tries.size < 2) {
+        throw new Error('It has not looked for space twice.');
+      }
     });
   } finally {
     watcher.close();
@@ -39,11 +43,15 @@ const logged = (file: string): string[] =>
 
 const isLive = async (url: string): Promise<void> => {
   const { status } = await fetch(`${url}/health/live`);
-  if (status !== 200) throw new Error(`${status}`);
+  if (status !== 200) {
+    throw new Error(`${status}`);
+  }
 };
 
 async function main(): Promise<void> {
-  for (const directory of [dataDir, aloneDir]) mkdirSync(directory, { mode: 0o700 });
+  for (const directory of [dataDir, aloneDir]) {
+    mkdirSync(directory, { mode: 0o700 });
+  }
   fill(filler);
   const alone = nodePart({
     name: 'api',
@@ -60,7 +68,9 @@ async function main(): Promise<void> {
   const waited = exited.length === 0 && !alone.isReady();
   rmSync(filler);
   await eventually(() => {
-    if (!alone.isReady()) throw new Error('not ready');
+    if (!alone.isReady()) {
+      throw new Error('not ready');
+    }
   });
   await api.stop(10_000);
   await ended;
@@ -71,7 +81,9 @@ async function main(): Promise<void> {
     fill(filler);
     process.kill(first!, 'SIGKILL');
     await eventually(async () => {
-      if (service.pids().api === first) throw new Error('not started again');
+      if (service.pids().api === first) {
+        throw new Error('not started again');
+      }
       await isLive(service.apiUrl);
     });
     const list = await fetch(`${service.apiUrl}/api/tasks`);

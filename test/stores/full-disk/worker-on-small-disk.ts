@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, watch } from 'node:fs';
 import { join } from 'node:path';
 import { Client, Connection, WorkflowFailedError } from '@temporalio/client';
-import { nodePart } from '../../../platform/processes/node-part';
+import { nodePart } from '../../../platform/processes/parts/node-part';
 import { eventually } from '../../../platform/testing/eventually';
 import { boardQueue } from '../../../workflows/queues';
 import { testSettings } from '../../support/settings';
@@ -27,7 +27,9 @@ async function main(): Promise<void> {
   fill(filler);
   const tries = new Set<string>();
   const watcher = watch(dataDir, (_event, name) => {
-    if (name?.startsWith('space-')) tries.add(name);
+    if (name?.startsWith('space-')) {
+      tries.add(name);
+    }
   });
   const worker = nodePart({
     name: 'worker',
@@ -46,7 +48,9 @@ async function main(): Promise<void> {
   const exited = started.exited.then(() => (state.ended = true));
   const alive = <T>(look: () => T): Promise<T> =>
     eventually(() => {
-      if (state.ended) throw new Error('The worker has ended.');
+      if (state.ended) {
+        throw new Error('The worker has ended.');
+      }
       return look();
     });
   const client = new Client({ connection: await Connection.connect({ address }) });
@@ -55,17 +59,23 @@ async function main(): Promise<void> {
     client.workflow.execute('launchPreview', { workflowId, taskQueue: boardQueue, args: [{ hostId: null }] }).then(
       () => undefined,
       (error: unknown) => {
-        if (!(error instanceof WorkflowFailedError)) throw error;
+        if (!(error instanceof WorkflowFailedError)) {
+          throw error;
+        }
       },
     );
   try {
     await alive(() => {
-      if (tries.size < 2) throw new Error('It has not looked for space twice.');
+      if (tries.size < 2) {
+        throw new Error('It has not looked for space twice.');
+      }
     });
     const waited = !worker.isReady();
     rmSync(filler);
     await alive(() => {
-      if (!worker.isReady()) throw new Error('not ready');
+      if (!worker.isReady()) {
+        throw new Error('not ready');
+      }
     });
     const first = logged().map(({ msg }) => msg);
 
@@ -80,10 +90,12 @@ async function main(): Promise<void> {
     await ask('afterwards');
     const goesOn = await alive(() => {
       const failures = logged().filter(({ msg }) => msg === 'Activity failed').length;
-      if (failures < 2) throw new Error('The log is not complete yet.');
+      if (failures < 2) {
+        throw new Error('The log is not complete yet.');
+      }
       return !state.ended && worker.isReady();
     });
-    const said = ['the disk is full, waiting for space', 'there is space again', 'working'].filter((msg) =>
+    const said = ['disk full, waiting for space', 'disk space available again', 'worker started'].filter((msg) =>
       first.includes(msg),
     );
     process.stdout.write(JSON.stringify({ waited, said, unwritten, survived, goesOn }));

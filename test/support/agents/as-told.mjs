@@ -1,4 +1,4 @@
-// Does what the description of its task says, as JSON: {files: {path: text}, links: {path: target}, commit?, say?: [event], result?}.
+// Follows the description of its task, as JSON: {files: {path: text}, links: {path: target}, commit?, say?: [event], result?}.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -10,7 +10,9 @@ for (const [path, text] of Object.entries(told.files ?? {})) {
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, text);
 }
-for (const [path, target] of Object.entries(told.links ?? {})) symlinkSync(target, path);
+for (const [path, target] of Object.entries(told.links ?? {})) {
+  symlinkSync(target, path);
+}
 if (told.commit) {
   const git = (...args) => execFileSync('git', ['-c', 'user.name=T', '-c', 'user.email=t@localhost', ...args]);
   git('add', '-A');

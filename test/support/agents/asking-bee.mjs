@@ -1,4 +1,4 @@
-// Asks for leave as its argument (a JSON list of approval lines) says, and does what it was allowed to; reports the answers.
+// Requests the permissions in its argument (a JSON list of approval lines), and does what was allowed; reports the responses.
 import { writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
@@ -6,15 +6,25 @@ const questions = JSON.parse(process.argv[2]);
 const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
 const say = (event) => process.stdout.write(`${JSON.stringify(event)}\n`);
 await lines.next();
-for (const question of questions) say({ type: 'approval', ...question });
+for (const question of questions) {
+  say({ type: 'approval', ...question });
+}
 const answers = [];
 while (answers.length < questions.length) {
   const { value, done } = await lines.next();
-  if (done) break;
+  if (done) {
+    break;
+  }
   const line = JSON.parse(value);
-  if (line.type === 'approval') answers.push(line);
+  if (line.type === 'approval') {
+    answers.push(line);
+  }
 }
-for (const { id, decision } of answers) if (decision === 'approved') writeFileSync(`${id}.txt`, 'allowed\n');
+for (const { id, decision } of answers) {
+  if (decision === 'approved') {
+    writeFileSync(`${id}.txt`, 'allowed\n');
+  }
+}
 const told = answers.map(
   ({ id, decision, note, response }) =>
     `${id}=${decision}${note ? ` (${note})` : ''}${response ? ` ${Object.keys(response).join()}` : ''}`,

@@ -1,5 +1,5 @@
-// Does the same thing over and over, one event for each line of its plan, then waits to be told something.
-// Arguments: how often it repeats itself at first, how often again after each command, and the tokens it says it used.
+// Does the same thing over and over, one event for each line of its plan, then waits for a command.
+// Arguments: how often it repeats itself at first, how often again after each command, and the tokens it reports.
 import { createInterface } from 'node:readline';
 
 const [first = 3, again = 0, tokens = 0] = process.argv.slice(2).map(Number);
@@ -19,10 +19,14 @@ const circle = (times) => {
 const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
 await lines.next();
 circle(first);
-if (tokens > 0) say({ type: 'tokens', inputTokens: tokens, outputTokens: 0 });
+if (tokens > 0) {
+  say({ type: 'tokens', inputTokens: tokens, outputTokens: 0 });
+}
 for (;;) {
   const { value: line, done } = await lines.next();
-  if (done) break;
+  if (done) {
+    break;
+  }
   const command = JSON.parse(line);
   say({ type: 'message', text: `heard ${command.type}` });
   if (command.message === 'finish') {

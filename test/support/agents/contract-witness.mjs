@@ -1,4 +1,4 @@
-// Asks the API, before it has read its task, what is recorded of the run it is; leaves the answer in the worktree.
+// Asks the API, before it has read its task, what is recorded of the run it is; writes the response to the worktree.
 import { writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 

@@ -1,4 +1,4 @@
-// Does what it is told: each message is a turn of the session "s", with one instruction in each line:
+// Follows its messages: each one is a turn of the session "s", with one instruction in each line:
 // `write <path> <content>`, `delete <path>`, `silently <path> <content>` (without a word about it), `finish`.
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -16,7 +16,9 @@ await lines.next();
 say({ type: 'progress', message: 'ready' });
 for (;;) {
   const { value: line, done } = await lines.next();
-  if (done) break;
+  if (done) {
+    break;
+  }
   const command = JSON.parse(line);
   turn += 1;
   for (const instruction of String(command.message ?? '').split('\n')) {
@@ -24,8 +26,9 @@ for (;;) {
     if (verb === 'write') {
       put(path, content.join(' '));
       say({ type: 'file', path, status: 'modified' });
-    } else if (verb === 'silently') put(path, content.join(' '));
-    else if (verb === 'delete') {
+    } else if (verb === 'silently') {
+      put(path, content.join(' '));
+    } else if (verb === 'delete') {
       rmSync(path, { force: true });
       say({ type: 'file', path, status: 'deleted' });
     } else if (verb === 'finish') {

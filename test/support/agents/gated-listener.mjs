@@ -1,4 +1,4 @@
-// Reads nothing of its input until the file GATE exists, so that what is said to it stays in flight. Then it leaves a
+// Reads nothing of its input until the file GATE exists, so that commands to it stay in flight. Then it leaves a
 // line in WITNESS for each command it reads, and ends when it is interrupted.
 import { appendFileSync, existsSync } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -9,13 +9,17 @@ const witness = (what) => appendFileSync(process.env.WITNESS, `${process.env.BOA
 
 witness('start');
 say({ type: 'progress', message: 'gated' });
-while (!existsSync(process.env.GATE)) await delay(20);
+while (!existsSync(process.env.GATE)) {
+  await delay(20);
+}
 
 const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
 await lines.next();
 for (;;) {
   const { value: line, done } = await lines.next();
-  if (done) break;
+  if (done) {
+    break;
+  }
   let command;
   try {
     command = JSON.parse(line);

@@ -1,4 +1,4 @@
-// Copies the handle of its attempt to where the test says, prints it, and works until it is told something.
+// Copies the handle of its attempt to a path of the test, prints it, and works until it gets a command.
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 

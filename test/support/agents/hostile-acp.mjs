@@ -1,4 +1,4 @@
-// Speaks the Agent Client Protocol as badly as its argument says.
+// Speaks the Agent Client Protocol as badly as its argument demands.
 import { EventEmitter } from 'node:events';
 import { createInterface } from 'node:readline';
 
@@ -7,8 +7,12 @@ const say = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0'
 const update = (fields) => say({ method: 'session/update', params: { sessionId: 's', update: fields } });
 const initialized = { protocolVersion: 1, agentCapabilities: {} };
 
-if (how === 'silent') setInterval(() => undefined, 1_000);
-if (how === 'old') initialized.protocolVersion = 0;
+if (how === 'silent') {
+  setInterval(() => undefined, 1_000);
+}
+if (how === 'old') {
+  initialized.protocolVersion = 0;
+}
 
 const prompted = {
   garbage(id) {
@@ -23,7 +27,7 @@ const prompted = {
     say({ id: { no: 'id' }, method: 'terminal/create', params: {} });
     say({ id, result: { stopReason: 'end_turn' } });
   },
-  // Messages nested so deeply that whoever walks over them runs out of stack, and a request and numbers nobody can keep.
+  // Messages nested so deeply that a recursive reader runs out of stack, and a request and numbers that cannot be stored.
   deep(id) {
     const nested = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
     process.stdout.write(`{"jsonrpc":"2.0","method":"session/update","params":${nested}}\n`);
@@ -43,7 +47,7 @@ const prompted = {
       say({ id, result: { stopReason: 'end_turn' } });
     });
   },
-  // The answer to our own request cannot be read.
+  // The response to our own request cannot be read.
   'deep-answer': (id) =>
     process.stdout.write(`{"jsonrpc":"2.0","id":${id},"result":${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}}\n`),
   dies: () => process.exit(0),
@@ -67,7 +71,7 @@ const prompted = {
     };
     more();
   },
-  // Asks without end and never reads an answer.
+  // Asks without end and never reads a response.
   asks() {
     lines.close();
     process.stdin.pause();
@@ -77,8 +81,9 @@ const prompted = {
           !process.stdout.write(
             `${JSON.stringify({ jsonrpc: '2.0', id: next, method: 'fs/read_text_file', params: {} })}\n`,
           )
-        )
+        ) {
           return process.stdout.once('drain', () => more(next + 1));
+        }
       }
     };
     more(1_000);
@@ -97,9 +102,19 @@ const chunk = (text) => ({ sessionUpdate: 'agent_message_chunk', content: { type
 const lines = createInterface({ input: process.stdin });
 lines.on('line', (line) => {
   const { id, method, error, result } = JSON.parse(line);
-  if (how === 'silent') return;
-  if (method === undefined) answers.emit(id, error, result);
-  if (method === 'initialize') say({ id, result: initialized });
-  if (method === 'session/new') say({ id, result: { sessionId: 's' } });
-  if (method === 'session/prompt') prompted[how](id);
+  if (how === 'silent') {
+    return;
+  }
+  if (method === undefined) {
+    answers.emit(id, error, result);
+  }
+  if (method === 'initialize') {
+    say({ id, result: initialized });
+  }
+  if (method === 'session/new') {
+    say({ id, result: { sessionId: 's' } });
+  }
+  if (method === 'session/prompt') {
+    prompted[how](id);
+  }
 });

@@ -1,4 +1,4 @@
-// Writes everything that it does to the plain file named by LEDGER, a line of JSON each, before it does it: what others tell
+// Writes everything that it does to the plain file named by LEDGER, a line of JSON each, before it does it: what others report
 // of it later is compared with that. The first argument is how it behaves, the second and third are its steps and their pause.
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -29,7 +29,9 @@ const supervisors = [process.ppid, statOf(process.ppid)?.ppid];
 note('start', { pid: process.pid, startTime: statOf(process.pid)?.startTime, supervisors, mode });
 for (const { what, attempt: other, pid, startTime } of before) {
   const standing = what === 'start' ? statOf(pid) : undefined;
-  if (standing?.startTime === startTime && standing && !'ZX'.includes(standing.state)) note('overlap', { other });
+  if (standing?.startTime === startTime && standing && !'ZX'.includes(standing.state)) {
+    note('overlap', { other });
+  }
 }
 process.on('exit', (code) => note('end', { code }));
 
@@ -39,7 +41,9 @@ const print = (line) => {
     try {
       rest = rest.subarray(writeSync(1, rest));
     } catch (error) {
-      if (error.code !== 'EAGAIN') throw error;
+      if (error.code !== 'EAGAIN') {
+        throw error;
+      }
     }
   }
 };
@@ -56,14 +60,20 @@ const finish = (status, fields = {}) => {
 const unavailable = { blockers: [{ code: 'network', summary: 'out of reach', retryable: true }] };
 
 if (mode === 'fast') {
-  // It reads nothing, and is gone before anybody has looked.
-  for (let line = 0; line < 20; line += 1) say('fast');
+  // It reads nothing, and is gone before any worker has read its output.
+  for (let line = 0; line < 20; line += 1) {
+    say('fast');
+  }
   finish(attempt.charCodeAt(attempt.length - 1) % 2 === 0 ? 'success' : 'failed');
 }
 const { value: first } = await createInterface({ input: process.stdin })[Symbol.asyncIterator]().next();
 const { envelope } = JSON.parse(first);
-if (mode === 'doomed') finish('failed', unavailable);
-if (mode === 'frail' && !before.some(({ what }) => what === 'result')) finish('failed', unavailable);
+if (mode === 'doomed') {
+  finish('failed', unavailable);
+}
+if (mode === 'frail' && !before.some(({ what }) => what === 'result')) {
+  finish('failed', unavailable);
+}
 const git = (...args) =>
   execFileSync('git', ['-c', 'user.name=Bee', '-c', 'user.email=bee@localhost', ...args], { encoding: 'utf8' }).trim();
 if (mode === 'halting' && !before.some(({ attempt: other }) => other !== attempt)) {
@@ -86,7 +96,9 @@ for (let step = 1; step <= Number(steps); step += 1) {
   await delay(Number(pauseMs));
 }
 if (mode !== 'explore' && envelope.commitPolicy !== 'forbidden') {
-  if (existsSync('.git')) git('add', '-A');
+  if (existsSync('.git')) {
+    git('add', '-A');
+  }
   git('commit', '--quiet', '-m', `Work of ${attempt}`);
   note('commit', { sha: git('rev-parse', 'HEAD') });
 }

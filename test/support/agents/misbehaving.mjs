@@ -1,6 +1,6 @@
 // Ends or talks in the way its argument names.
-import { createInterface } from 'node:readline';
 import { writeFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
 
 const [how] = process.argv.slice(2);
 const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
@@ -22,7 +22,9 @@ const ways = {
     const more = () => {
       while (left > 0) {
         left -= 1;
-        if (!process.stdout.write(chunk)) return process.stdout.once('drain', more);
+        if (!process.stdout.write(chunk)) {
+          return process.stdout.once('drain', more);
+        }
       }
     };
     more();
@@ -32,7 +34,9 @@ const ways = {
     setInterval(() => undefined, 1_000);
   },
   'rate-limited': () => {
-    if (process.argv[3]) writeFileSync(process.argv[3], 'half of it');
+    if (process.argv[3]) {
+      writeFileSync(process.argv[3], 'half of it');
+    }
     const blockers = [{ code: 'rate-limit', summary: 'Come back later.' }];
     const result = { type: 'result', status: 'failed', summary: 'The model is busy.', blockers };
     process.stdout.write(`${JSON.stringify(result)}\n`, () => process.exit(0));
@@ -58,4 +62,6 @@ const ways = {
   },
 };
 await ways[how]();
-if (['garbage', 'flood', 'works-silently'].includes(how)) process.stdin.destroy();
+if (['garbage', 'flood', 'works-silently'].includes(how)) {
+  process.stdin.destroy();
+}

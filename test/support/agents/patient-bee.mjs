@@ -1,4 +1,4 @@
-// Tells of one step after another until the file named by its argument is there, then commits and reports. Leaves a line
+// Reports one step after another until the file named by its argument is there, then commits and reports. Leaves a line
 // for its start and its end in the file named by WITNESS.
 import { execFileSync } from 'node:child_process';
 import { appendFileSync, existsSync, writeFileSync } from 'node:fs';

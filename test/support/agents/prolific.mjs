@@ -1,4 +1,4 @@
-// Says and writes more than fits into events, then waits for the signal file named by its argument, if any.
+// Prints and writes more than fits into events, then waits for the signal file named by its argument, if any.
 import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 
@@ -17,6 +17,8 @@ writeFileSync('out/build.log', Array.from({ length: 3_000 }, (_, n) => `line ${n
 symlinkSync('/etc/passwd', 'out/passwd');
 say({ type: 'artifact', path: 'out/build.log', kind: 'log', name: 'Build log' });
 say({ type: 'artifact', path: 'out/passwd' });
-while (waitFor && !existsSync(waitFor)) await delay(20);
+while (waitFor && !existsSync(waitFor)) {
+  await delay(20);
+}
 say({ type: 'result', status: 'success', summary: 'done' });
 process.exit(0);

@@ -1,4 +1,4 @@
-// Says what it is asked to go on with, and offers a continuation of its own.
+// Reports the conversation it is asked to continue, and offers a continuation of its own.
 import { createInterface } from 'node:readline';
 
 const { value: first } = await createInterface({ input: process.stdin })[Symbol.asyncIterator]().next();

@@ -1,4 +1,4 @@
-// Leaves in the worktree what it was started with and told: {args, transport}.
+// Writes its arguments and its task to the worktree: {args, transport}.
 import { writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 

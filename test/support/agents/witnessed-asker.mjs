@@ -1,4 +1,4 @@
-// Asks for leave, writes `applied` for each answer into the file named by WITNESS, and does its work when it is allowed to.
+// Requests permission, writes `applied` for each response into the file named by WITNESS, and works when allowed to.
 import { execFileSync } from 'node:child_process';
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -12,9 +12,13 @@ witness('start');
 say({ type: 'approval', id: 'work', action: 'do the work', actionClass: 'tool' });
 for await (const line of lines) {
   const { type, decision } = JSON.parse(line);
-  if (type !== 'approval') continue;
+  if (type !== 'approval') {
+    continue;
+  }
   witness('applied');
-  if (decision !== 'approved') process.exit(1);
+  if (decision !== 'approved') {
+    process.exit(1);
+  }
   break;
 }
 writeFileSync('work.txt', `${process.env.BOARD_ATTEMPT_ID}\n`);

@@ -1,10 +1,11 @@
-// Is told to come back later the first time its task is run, and is witnessed-bee from then on.
+// Reports that it must be retried later the first time its task is run, and is witnessed-bee from then on.
 import { appendFileSync, existsSync, writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
 const marker = `${process.env.WITNESS}.${process.env.BOARD_TASK_ID}`;
-if (existsSync(marker)) await import('./witnessed-bee.mjs');
-else {
+if (existsSync(marker)) {
+  await import('./witnessed-bee.mjs');
+} else {
   await createInterface({ input: process.stdin })[Symbol.asyncIterator]().next();
   appendFileSync(process.env.WITNESS, `start ${process.env.BOARD_ATTEMPT_ID} ${process.pid}\n`);
   writeFileSync(marker, '');

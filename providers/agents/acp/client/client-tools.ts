@@ -1,4 +1,4 @@
-import { RequestError } from '@agentclientprotocol/sdk/unstable';
+import { relative } from 'node:path';
 import type {
   CreateTerminalRequest,
   CreateTerminalResponse,
@@ -6,13 +6,13 @@ import type {
   ReadTextFileResponse,
   WriteTextFileRequest,
 } from '@agentclientprotocol/sdk/unstable';
-import { relative } from 'node:path';
-import { withheldBecause } from '../../../../contracts/withheld-variables';
-import type { RunEventKind } from '../../../../contracts/run-event';
-import { isConfined, type ToolRules, type ToolUse } from '../../../../runs/tools/rules';
-import { ContainedFileError, pathInWorktree, type ContainedFiles } from './contained-files';
-import { decide } from './tool-gate';
+import { RequestError } from '@agentclientprotocol/sdk/unstable';
+import type { RunEventKind } from '../../../../contracts/runs/event';
+import { withheldBecause } from '../../../../contracts/settings/withheld-variables';
+import { isConfined, type ToolRules, type ToolUse } from '../../../../domain/tools/rules';
+import { ContainedFileError, type ContainedFiles, pathInWorktree } from './contained-files';
 import { argumentOutside, TerminalError, type Terminals } from './terminals';
+import { decide } from './tool-gate';
 
 export interface ClientToolsOptions {
   worktreePath: string;
@@ -92,21 +92,24 @@ export class ClientTools {
     return {};
   }
 
-  /** The place of a path in the worktree. @throws RequestError for one that is elsewhere */
+  /** The location of a path in the worktree. @throws RequestError for one that is elsewhere */
   private place(path: string): string {
     const place = pathInWorktree(this.options.worktreePath, path);
-    if (place === null)
+    if (place === null) {
       throw RequestError.invalidParams(undefined, `${path.slice(0, 500)} is not a file of the worktree.`);
+    }
     return place;
   }
 
   private async directory(cwd: string | null | undefined): Promise<string> {
     const { worktreePath, files } = this.options;
-    if (cwd === undefined || cwd === null || relative(worktreePath, cwd) === '') return files.directory();
+    if (cwd === undefined || cwd === null || relative(worktreePath, cwd) === '') {
+      return files.directory();
+    }
     return files.directory(this.place(cwd));
   }
 
-  /** Lets a use of a tool pass the rules, or asks people. @returns its first path @throws RequestError when it is refused */
+  /** Checks a tool's use by the rules, or asks people. @returns its first path @throws RequestError when it is refused */
   private async passed(use: ToolUse, title: string, signal: AbortSignal): Promise<string> {
     const verdict = await decide(this.options.rules, () => use);
     const [name] = use.names;
@@ -131,7 +134,9 @@ export class ClientTools {
     try {
       return await work();
     } catch (error) {
-      if (!(error instanceof ContainedFileError || error instanceof TerminalError)) throw error;
+      if (!(error instanceof ContainedFileError || error instanceof TerminalError)) {
+        throw error;
+      }
       await this.record('tool.completed', { name, status: 'failed', reason: error.message, title });
       throw RequestError.invalidParams(undefined, error.message);
     }
@@ -156,11 +161,19 @@ async function assertHarmless(
   { args, directory, env }: { args: readonly string[]; directory: string; env: string[] },
 ): Promise<void> {
   const withheld = env.find((name) => !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name) || withheldBecause(name) !== undefined);
-  if (withheld !== undefined) throw new TerminalError(`The variable ${withheld.slice(0, 100)} is not passed on.`);
-  if (!isConfined(rules)) return;
-  if (env.length > 0) throw new TerminalError('The run may not set variables of commands.');
+  if (withheld !== undefined) {
+    throw new TerminalError(`The variable ${withheld.slice(0, 100)} is withheld from agents.`);
+  }
+  if (!isConfined(rules)) {
+    return;
+  }
+  if (env.length > 0) {
+    throw new TerminalError('The run may not set variables of commands.');
+  }
   const outside = await argumentOutside(args, directory, rules.worktreePath);
-  if (outside !== undefined) throw new TerminalError(`${outside.slice(0, 500)} leads out of the worktree.`);
+  if (outside !== undefined) {
+    throw new TerminalError(`${outside.slice(0, 500)} leads out of the worktree.`);
+  }
 }
 
 const given = (env: readonly { name: string; value: string }[]): Record<string, string> =>
@@ -168,7 +181,9 @@ const given = (env: readonly { name: string; value: string }[]): Record<string, 
 
 /** Lines from `first` on, counted from 1. */
 function linesOf(text: string, first: number, limit: number | undefined): string {
-  if (first <= 1 && limit === undefined) return text;
+  if (first <= 1 && limit === undefined) {
+    return text;
+  }
   const from = Math.max(0, first - 1);
   return text
     .split('\n')

@@ -1,9 +1,9 @@
 import { constants } from 'node:fs';
-import { mkdir, open, type FileHandle } from 'node:fs/promises';
+import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { isAbsolute, relative, sep } from 'node:path';
 import { asOperator } from '../../../../platform/processes/operator-umask';
-import { verifyDirectory } from '../../../git/verify-worktree';
-import type { RecordedWorktree } from '../../../git/worktree-location';
+import { verifyDirectory } from '../../../git/worktrees/verify-worktree';
+import type { RecordedWorktree } from '../../../git/worktrees/worktree-location';
 import type { AgentUser } from '../../user/agent-user';
 
 /** The longest file that is read or written for an agent, in bytes: it has to fit into a message. */
@@ -14,7 +14,7 @@ export class ContainedFileError extends Error {
   override readonly name = 'ContainedFileError';
 }
 
-/** Only there can a directory be held open while what is in it is opened. */
+/** Only Linux can open a file relative to a directory handle. */
 export const canContainFiles = process.platform === 'linux';
 
 /**
@@ -22,10 +22,14 @@ export const canContainFiles = process.platform === 'linux';
  * Where it leads is found out when it is opened.
  */
 export function pathInWorktree(root: string, path: string): string | null {
-  if (!isAbsolute(path) || path.includes('\0') || path.split(sep).includes('..')) return null;
+  if (!isAbsolute(path) || path.includes('\0') || path.split(sep).includes('..')) {
+    return null;
+  }
   const inside = relative(root, path);
   const parts = inside.split(sep);
-  if (inside === '' || parts[0] === '..' || parts.some((part) => /^\.git[ .]*$/i.test(part))) return null;
+  if (inside === '' || parts[0] === '..' || parts.some((part) => /^\.git[ .]*$/i.test(part))) {
+    return null;
+  }
   return parts.join('/');
 }
 
@@ -43,7 +47,9 @@ export class ContainedFiles {
       const file = await open(name, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
       try {
         const facts = await file.stat();
-        if (!facts.isFile()) throw new ContainedFileError(`${path} is not a regular file.`);
+        if (!facts.isFile()) {
+          throw new ContainedFileError(`${path} is not a regular file.`);
+        }
         if (facts.size > longestFile) {
           throw new ContainedFileError(`${path} has ${facts.size} bytes, more than the ${longestFile} that are read.`);
         }
@@ -66,10 +72,16 @@ export class ContainedFiles {
       const file = existing ?? (await asOperator(() => open(name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o666)));
       try {
         const facts = await file.stat();
-        if (!facts.isFile()) throw new ContainedFileError(`${path} is not a regular file.`);
+        if (!facts.isFile()) {
+          throw new ContainedFileError(`${path} is not a regular file.`);
+        }
         // Written through another name, it might be a file outside.
-        if (facts.nlink > 1) throw new ContainedFileError(`${path} has more than one name and is not written.`);
-        if (!existing) await this.give(file);
+        if (facts.nlink > 1) {
+          throw new ContainedFileError(`${path} has several hard links and is not written.`);
+        }
+        if (!existing) {
+          await this.give(file);
+        }
         await file.truncate(0);
         await file.writeFile(content);
         return existing ? 'modified' : 'added';
@@ -92,14 +104,16 @@ export class ContainedFiles {
   private async root(): Promise<FileHandle> {
     const { worktreePath, identity } = this.worktree;
     try {
-      if (verifyDirectory(worktreePath, identity)) return await openDirectory(worktreePath);
+      if (verifyDirectory(worktreePath, identity)) {
+        return await openDirectory(worktreePath);
+      }
     } catch {
-      // Which of them it is, is told elsewhere.
+      // The error that follows does not depend on which of them it is.
     }
     throw new ContainedFileError('The worktree is not the one that was recorded.');
   }
 
-  /** Does something with the last part of a path, by a name in its directory that is held open meanwhile. */
+  /** Works on the last part of a path by its name in the directory, whose handle is open meanwhile. */
   private async within<T>(path: string, create: boolean, work: (name: string) => Promise<T>): Promise<T> {
     const parts = path.split('/');
     const last = parts.pop() ?? '';
@@ -123,10 +137,14 @@ export class ContainedFiles {
     try {
       return await openDirectory(name);
     } catch (error) {
-      if (!create || (error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+      if (!create || (error as NodeJS.ErrnoException).code !== 'ENOENT') {
+        throw error;
+      }
     }
     await asOperator(() => mkdir(name)).catch((error: unknown) => {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
+        throw error;
+      }
     });
     const made = await openDirectory(name);
     await this.give(made);
@@ -134,7 +152,9 @@ export class ContainedFiles {
   }
 
   private async give(file: FileHandle): Promise<void> {
-    if (this.user) await file.chown(this.user.uid, this.user.gid);
+    if (this.user) {
+      await file.chown(this.user.uid, this.user.gid);
+    }
   }
 }
 
@@ -145,7 +165,9 @@ const openDirectory = (path: string): Promise<FileHandle> =>
 const nameIn = (directory: FileHandle, name: string): string => `/proc/self/fd/${directory.fd}/${name}`;
 
 function orAbsent(error: unknown): undefined {
-  if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  if ((error as NodeJS.ErrnoException).code !== 'ENOENT') {
+    throw error;
+  }
 }
 
 function problemOf(error: unknown): string {

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { ClientCapabilities } from '@agentclientprotocol/sdk/unstable';
-import type { AgentConfig } from '../../../../contracts/agent-config';
+import type { AgentConfig } from '../../../../contracts/settings/agent-config';
 import { agentEnvironment, type AgentHost } from '../../local/agent-environment';
 import { attemptVariable } from '../../local/end-attempt';
 import type { AgentDispatch } from '../../provider';
 import type { PermissionDecider } from '../permission';
-import { canContainFiles, ContainedFiles } from './contained-files';
 import { ClientTools, type ClientToolsOptions } from './client-tools';
+import { canContainFiles, ContainedFiles } from './contained-files';
 import { Terminals } from './terminals';
 
 /**

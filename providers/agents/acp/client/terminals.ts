@@ -4,7 +4,7 @@ import { resolve, sep } from 'node:path';
 import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { TerminalOutputResponse, WaitForTerminalExitResponse } from '@agentclientprotocol/sdk/unstable';
-import { endProcess } from '../../../../platform/processes/end-group';
+import { endProcess } from '../../../../platform/processes/kill-process-group';
 import { findCommand } from '../../local/find-command';
 import { spawnAgent, type SpawnedAgent } from '../../local/spawn-agent';
 import type { AgentUser } from '../../user/agent-user';
@@ -53,12 +53,16 @@ export class Terminals {
 
   /** @returns the id of the terminal @throws TerminalError */
   async create({ command, args, cwd, env, outputByteLimit }: TerminalRequest): Promise<string> {
-    if (this.closed) throw new TerminalError('The session is over.');
+    if (this.closed) {
+      throw new TerminalError('The session has ended.');
+    }
     if (this.open.size + this.starting >= most.terminals) {
-      throw new TerminalError(`There are ${most.terminals} terminals already: release one.`);
+      throw new TerminalError(`The limit of ${most.terminals} terminals is reached: release one.`);
     }
     const found = findCommand(command, env.PATH ?? '');
-    if ('problem' in found) throw new TerminalError(found.problem);
+    if ('problem' in found) {
+      throw new TerminalError(found.problem);
+    }
     this.starting += 1;
     try {
       const id = randomUUID();
@@ -73,7 +77,9 @@ export class Terminals {
       const terminal = watch(process, Math.min(outputByteLimit ?? most.outputBytes, most.outputBytes));
       this.open.set(id, terminal);
       // The session may have ended while it was started.
-      if (this.isClosed()) await this.release(id);
+      if (this.isClosed()) {
+        await this.release(id);
+      }
       return id;
     } catch (error) {
       throw new TerminalError(`${command} could not be started: ${(error as Error).message}`);
@@ -103,7 +109,9 @@ export class Terminals {
   async release(id: string): Promise<void> {
     await this.kill(id);
     const { process } = this.find(id);
-    for (const stream of [process.stdout, process.stderr]) stream.destroy();
+    for (const stream of [process.stdout, process.stderr]) {
+      stream.destroy();
+    }
     this.open.delete(id);
   }
 
@@ -120,7 +128,9 @@ export class Terminals {
 
   private find(id: string): Terminal {
     const terminal = this.open.get(id);
-    if (!terminal) throw new TerminalError(`There is no terminal ${id.slice(0, 64)}.`);
+    if (!terminal) {
+      throw new TerminalError(`No terminal has the id ${id.slice(0, 64)}.`);
+    }
     return terminal;
   }
 }
@@ -140,7 +150,9 @@ function watch(process: SpawnedAgent, limitBytes: number): Terminal {
 
 async function store(stream: Readable, output: Tail): Promise<void> {
   try {
-    for await (const piece of stream) output.add(piece as Buffer);
+    for await (const piece of stream) {
+      output.add(piece as Buffer);
+    }
   } catch {
     // Destroyed when its terminal is released.
   }
@@ -157,8 +169,10 @@ class Tail {
   add(piece: Buffer): void {
     this.pieces.push(piece);
     this.bytes += piece.length;
-    // Joined now and then: many small pieces are held, not copied each time.
-    if (this.bytes > this.limitBytes * 2 || this.pieces.length > 1_000) this.trim();
+    // Joined now and then: many small pieces are buffered, not copied each time.
+    if (this.bytes > this.limitBytes * 2 || this.pieces.length > 1_000) {
+      this.trim();
+    }
   }
 
   text(): string {
@@ -178,7 +192,9 @@ class Tail {
 /** Where the next whole character begins. */
 function characterStart(bytes: Buffer, from: number): number {
   let at = from;
-  while (from > 0 && at < bytes.length && ((bytes[at] ?? 0) & 0xc0) === 0x80) at += 1;
+  while (from > 0 && at < bytes.length && ((bytes[at] ?? 0) & 0xc0) === 0x80) {
+    at += 1;
+  }
   return at;
 }
 
@@ -190,9 +206,13 @@ export async function argumentOutside(
 ): Promise<string | undefined> {
   for (const arg of args) {
     const path = resolve(cwd, arg);
-    if (!(await lstat(path).catch(() => undefined))) continue;
+    if (!(await lstat(path).catch(() => undefined))) {
+      continue;
+    }
     const real = await realpath(path).catch(() => undefined);
-    if (real === undefined || (real !== worktreePath && !real.startsWith(worktreePath + sep))) return arg;
+    if (real === undefined || (real !== worktreePath && !real.startsWith(worktreePath + sep))) {
+      return arg;
+    }
   }
   return undefined;
 }

@@ -1,6 +1,6 @@
 import type { RequestPermissionRequest } from '@agentclientprotocol/sdk/unstable';
 import { z } from 'zod';
-import { decideTool, type ToolRules, type ToolUse, type ToolVerdict } from '../../../../runs/tools/rules';
+import { decideTool, type ToolRules, type ToolUse, type ToolVerdict } from '../../../../domain/tools/rules';
 import { pathInWorktree } from './contained-files';
 
 const input = z.looseObject({
@@ -9,7 +9,7 @@ const input = z.looseObject({
   url: z.string().optional(),
 });
 
-/** What a permission request is about, as far as it says so. */
+/** The subject of a permission request, as far as it states one. */
 export function toolUseOf({ toolCall }: RequestPermissionRequest, worktreePath: string): ToolUse {
   const { kind = null, name, locations, content, rawInput } = toolCall;
   const diffs = (content ?? []).flatMap((item) => (item.type === 'diff' ? [item.path] : []));
@@ -26,17 +26,25 @@ export function toolUseOf({ toolCall }: RequestPermissionRequest, worktreePath: 
   };
 }
 
-/** The worktree itself counts as inside; `*` would be said as no path at all. */
+/** The worktree itself counts as inside; `*` would be no path at all. */
 const placeOf = (worktreePath: string, path: string): string | null =>
   path === worktreePath ? '.' : pathInWorktree(worktreePath, path);
 
 /** A line for a shell is no command whose effect could be known. */
 function commandOf(command: string | string[] | undefined, args: string[]): ToolUse['command'] {
-  if (command === undefined) return undefined;
+  if (command === undefined) {
+    return undefined;
+  }
   const [name, ...rest] = typeof command === 'string' ? [command] : command;
-  if (name === undefined) return undefined;
-  if (typeof command !== 'string') return { name, args: rest };
-  if (/[|&;<>()$`\\"'\n*?[\]#~=%!{}]/.test(name)) return undefined;
+  if (name === undefined) {
+    return undefined;
+  }
+  if (typeof command !== 'string') {
+    return { name, args: rest };
+  }
+  if (/[|&;<>()$`\\"'\n*?[\]#~=%!{}]/.test(name)) {
+    return undefined;
+  }
   const [first = '', ...words] = name.trim().split(/\s+/);
   return { name: first, args: [...words, ...args] };
 }
@@ -54,6 +62,6 @@ export async function decide(
     const current = await rules();
     return decideTool(current, use(current));
   } catch {
-    return { verdict: 'deny', rule: 'policy', reason: 'The rules of the run cannot be read now.' };
+    return { verdict: 'deny', rule: 'policy', reason: 'The rules of the run cannot be read. Try again.' };
   }
 }

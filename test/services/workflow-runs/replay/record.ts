@@ -7,7 +7,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils';
-import { startService } from '../../../support/service';
+import { startService } from '../../../support/stack/service';
 import { readEvents } from '../events';
 import { aProviderWithCatalog } from '../models-under-test';
 import { aGate } from '../provider';
@@ -36,9 +36,13 @@ async function main(): Promise<void> {
   /** Writes the histories of the workflows of a session, the oldest first. */
   async function keep(id: string, ...names: string[]): Promise<void> {
     const found = [];
-    for await (const each of workflow.list({ query: `WorkflowId STARTS_WITH "session/${id}/"` })) found.push(each);
+    for await (const each of workflow.list({ query: `WorkflowId STARTS_WITH "session/${id}/"` })) {
+      found.push(each);
+    }
     found.sort((a, b) => a.startTime.getTime() - b.startTime.getTime());
-    if (found.length !== names.length) throw new Error(`${found.length} workflows instead of ${names.length}`);
+    if (found.length !== names.length) {
+      throw new Error(`${found.length} workflows instead of ${names.length}`);
+    }
     for (const [index, { workflowId }] of found.entries()) {
       await keepOne(workflowId, names[index] ?? workflowId);
     }
@@ -46,7 +50,7 @@ async function main(): Promise<void> {
 
   async function keepNow(workflowId: string, name: string): Promise<void> {
     const history = await workflow.getHandle(workflowId).fetchHistory();
-    // Stacks of failures name files; where those are on this machine is nobody's business.
+    // Stacks of failures name files; their location on this machine must not be recorded.
     const text = historyToJSON(history).replaceAll(`${root}/`, '');
     await writeFile(join(histories, `${name}.json`), text);
   }

@@ -19,7 +19,9 @@ export async function recordRuns({ call, keepOne, keepNow }: Recorder): Promise<
   const start = async (dot_source: string): Promise<string> => (await json('/runs', { dot_source })).id;
   const untilAsked = (id: string) =>
     eventually(async () => {
-      if ((await json(`/runs/${id}/questions`)).data.length === 0) throw new Error('It has not asked yet.');
+      if ((await json(`/runs/${id}/questions`)).data.length === 0) {
+        throw new Error('It has not asked yet.');
+      }
     });
 
   const first = await start(asked);
@@ -40,7 +42,9 @@ export async function recordRuns({ call, keepOne, keepNow }: Recorder): Promise<
 
   const third = await start(late);
   await eventually(async () => {
-    if ((await json(`/runs/${third}`)).status !== 'failed') throw new Error('It has not failed yet.');
+    if ((await json(`/runs/${third}`)).status !== 'failed') {
+      throw new Error('It has not failed yet.');
+    }
   });
   await keepOne(`workflow-run/${third}`, 'run-failed');
   await keepNow('workflow-runs/dispatch', 'dispatch');

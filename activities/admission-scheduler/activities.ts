@@ -1,0 +1,123 @@
+import type { Policy } from '../../domain/admission/capacity';
+import type { WorkspaceTurn } from '../../domain/admission/schedule';
+import type { Log } from '../../platform/log/log';
+import type { AttemptStore } from '../../stores/runs/attempt-store';
+import { chooseNext } from '../agent-run/admission/choose';
+import type { AdmissionControl } from '../agent-run/admission/dependencies';
+
+export interface SchedulerDependencies {
+  admission: AdmissionControl;
+  attempts: Pick<AttemptStore, 'get'>;
+  /** Signals a queued run to read its entry; false when that run is over. */
+  signalCapacity(attemptId: string): Promise<boolean>;
+  /** Requests a stop of a run without waiting for its end; false when that run is over. */
+  requestStop(attemptId: string, actor: string): Promise<boolean>;
+  log: Log;
+  now(): Date;
+}
+
+/** How many entries one pass processes for each kind of repair. */
+const batch = 100;
+/** How long the actor who requested the end of an entry has to bring it about before the scheduler does. */
+const cancelGraceMs = 5_000;
+
+export function createSchedulerActivities(deps: SchedulerDependencies) {
+  const { queue, reservations, requests, settings } = deps.admission;
+
+  return {
+    /**
+     * Hands free capacity to queued launches in order: takes the entry, reserves, signals the run, which checks everything once
+     * more before it proceeds. Repeated after a crash between any two of these, it resumes there.
+     *
+     * @param input.turn whose turn it was when the last pass ended
+     * @returns `waiting`: 0 when no launch waits, a number because that is what recorded histories have
+     */
+    async dispatchQueued(input?: { turn?: WorkspaceTurn }): Promise<{ waiting: number; turn?: WorkspaceTurn }> {
+      const turn = input?.turn;
+      await bringAboutEnds();
+      await takeUpStranded();
+      const next = await handOut(turn);
+      return { waiting: (await queue.isEmpty()) ? 0 : 1, ...(next === undefined ? {} : { turn: next }) };
+    },
+  };
+
+  async function handOut(turn: WorkspaceTurn | undefined): Promise<WorkspaceTurn | undefined> {
+    const { admission } = await settings.current();
+    const usage = await reservations.usage();
+    const limit = admission.enabled ? admission.limits.global.runs : null;
+    if (limit !== null && (usage.global?.runs ?? 0) >= limit) {
+      return turn;
+    }
+    const now = deps.now();
+    const choice = await chooseNext(deps.admission, admission, usage, turn, now);
+    const until = new Date(now.getTime() + admission.queue.leaseMs).toISOString();
+    for (const { id, selection, policies } of choice.picks) {
+      if (await queue.lease(id, selection, until)) {
+        await dispatch(id, policies, admission.leaseMs);
+      }
+    }
+    await choice.recordBlocked();
+    return choice.turn;
+  }
+
+  async function dispatch(id: string, policies: Policy[], leaseMs: number): Promise<void> {
+    const request = await requests.get(id);
+    const reserved = request && (await reservations.reserve(request, policies, deps.now(), leaseMs));
+    if (reserved?.outcome === 'blocked') {
+      await queue.putBack(id);
+      return;
+    }
+    const told = reserved?.outcome === 'held' && (await deps.signalCapacity(id));
+    // Stopped while it was being dispatched: its own release may have come before our reservation.
+    if (told && (await queue.get(id))?.state !== 'terminal') {
+      return;
+    }
+    await abandon(id, 'QUEUE_AUTHORITY_REJECTED', 'The run of this queued launch has ended.');
+  }
+
+  async function abandon(id: string, code: string, reason: string): Promise<void> {
+    const now = deps.now();
+    await queue.end(id, { code, reason, at: now.toISOString() });
+    const record = await deps.attempts.get(id);
+    const isOver = record === undefined || record.completion !== undefined || record.state === 'refused';
+    if (isOver) {
+      await reservations.release(id, 'reconciled', reason, now);
+    } else {
+      await reservations.releaseForRequeue(id, now);
+    }
+  }
+
+  /** Entries that were dispatched and not accepted: requeued with a pause, and, after so many times, given up. */
+  async function takeUpStranded(): Promise<void> {
+    const { admission } = await settings.current();
+    const now = deps.now();
+    for (const { _id: id, retries } of await queue.stranded(now.toISOString(), batch)) {
+      if (retries >= admission.queue.maxRetries) {
+        const reason = `Its capacity was offered ${retries + 1} times and never accepted.`;
+        await abandon(id, 'QUEUE_RETRY_EXHAUSTED', reason);
+        await deps.signalCapacity(id);
+        continue;
+      }
+      await reservations.releaseForRequeue(id, now);
+      const pause = admission.queue.retryBackoffMs * 2 ** retries;
+      await queue.requeue(id, new Date(now.getTime() + pause).toISOString(), retries);
+      deps.log.warn({ attemptId: id, retries }, 'queued launch requeued after lost handover');
+    }
+  }
+
+  /** Entries whose end was requested by a process that did not live to bring it about. */
+  async function bringAboutEnds(): Promise<void> {
+    const before = new Date(deps.now().getTime() - cancelGraceMs).toISOString();
+    for (const { _id: id, cancel } of await queue.toEnd(batch)) {
+      if (!cancel || cancel.at > before) {
+        continue;
+      }
+      if (await deps.requestStop(id, cancel.actor)) {
+        continue;
+      }
+      await abandon(id, 'QUEUE_CANCELLED', cancel.reason);
+    }
+  }
+}
+
+export type SchedulerActivities = ReturnType<typeof createSchedulerActivities>;

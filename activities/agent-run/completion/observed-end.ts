@@ -1,0 +1,44 @@
+import { ApplicationFailure } from '@temporalio/common';
+import { redactClaim } from '../../../domain/completion';
+import { withHeartbeat } from '../../../platform/temporal/heartbeat';
+import type { AttemptStore, ObservedEnd } from '../../../stores/runs/attempt-store';
+import type { ClaimStore } from '../../../stores/runs/claim-store';
+import { observeWorktree, type WorktreeObservationDependencies } from './observe-worktree';
+
+export interface ObservedEndDependencies extends WorktreeObservationDependencies {
+  attempts: Pick<AttemptStore, 'get' | 'observe'>;
+  claims: Pick<ClaimStore, 'get'>;
+}
+
+export function createObservedEndActivities(deps: ObservedEndDependencies) {
+  return {
+    /**
+     * Inspects the worktree of a run whose agent works elsewhere and has reported its end, like that of an agent of this host:
+     * commits, changed files, and the files it claims. Stored with the attempt before the end is judged.
+     */
+    async observeEnd({ attemptId, claimDigest }: { attemptId: string; claimDigest: string }): Promise<void> {
+      const record = await deps.attempts.get(attemptId);
+      if (!record) {
+        throw ApplicationFailure.nonRetryable(`No attempt ${attemptId}.`, 'ATTEMPT_MISSING');
+      }
+      if (record.observed || record.completion) {
+        return;
+      }
+      await withHeartbeat(async () => {
+        const claim = await deps.claims.get(attemptId, claimDigest);
+        const seen = await observeWorktree(deps, record, claim?.claims ?? {});
+        if (seen) {
+          await deps.attempts.observe(attemptId, redactClaim(ofWorkedIn(seen)));
+        }
+      });
+    },
+  };
+}
+
+/** A worktree without any change was not worked in: it is no evidence about the agent's claims of other locations. */
+function ofWorkedIn(seen: ObservedEnd): ObservedEnd {
+  const untouched = seen.commits?.length === 0 && seen.changedFiles?.length === 0;
+  return untouched ? { headSha: seen.headSha, outside: seen.outside } : seen;
+}
+
+export type ObservedEndActivities = ReturnType<typeof createObservedEndActivities>;

@@ -1,0 +1,94 @@
+import type { CompletionResult } from '../../../contracts/runs/completion';
+import { maxDurationMs, type RunUsage } from '../../../contracts/system/telemetry';
+import { addUsage, usageByModel } from '../../../domain/usage';
+import type { AttemptRecord, AttemptStore } from '../../../stores/runs/attempt-store';
+import type { RunEventStore } from '../../../stores/runs/event-store';
+import type { TelemetryStore } from '../../../stores/system/telemetry-store';
+
+interface TelemetryDependencies {
+  telemetry: TelemetryStore;
+  events: Pick<RunEventStore, 'read'>;
+  attempts: Pick<AttemptStore, 'recordUsage' | 'list'>;
+}
+
+/** The most attempts of one task whose cost is added up. */
+const maxAttempts = 1_000;
+
+/** How many events are read at a time. */
+const pageSize = 500;
+
+/** Reports that a run has begun, once however often it is called. */
+export async function reportStart({ telemetry }: Pick<TelemetryDependencies, 'telemetry'>, record: AttemptRecord) {
+  if (record.startedAt === undefined) {
+    return;
+  }
+  await telemetry.record({ type: 'run.started', ...about(record), timestamp: record.startedAt }, record._id);
+}
+
+/**
+ * Reports how a run ended and what it used, once however often it is called: one event for its end, and one for each model from
+ * the agent's own events. Usage that the agent reported over HTTP is there already.
+ *
+ * @returns what all attempts of the task have cost
+ */
+export async function reportEnd(
+  deps: TelemetryDependencies,
+  record: AttemptRecord,
+  completion: CompletionResult,
+): Promise<number> {
+  await reportStart(deps, record);
+  const models = await usageByModel(usageEvents(deps, record._id), record.agentConfig.model ?? 'unknown');
+  for (const [model, used] of models) {
+    const dedupeKey = `${record._id}\n${model}`;
+    const at = completion.completedAt;
+    await deps.telemetry.record({ type: 'run.tokens', ...about(record), model, ...used, timestamp: at }, dedupeKey);
+  }
+  if (record.startedAt !== undefined) {
+    await reportCompleted(deps, record, completion);
+  }
+  await deps.attempts.recordUsage(record._id, await deps.telemetry.usageOf(record._id));
+  const { items: attempts } = await deps.attempts.list(record.taskId, { limit: maxAttempts });
+  return attempts.reduce((total, { usage }) => (usage ? addUsage(total, usage) : total), noUsage).cost;
+}
+
+const noUsage: RunUsage = { inputTokens: 0, outputTokens: 0, cacheTokens: 0, cost: 0 };
+
+async function reportCompleted(
+  { telemetry }: TelemetryDependencies,
+  record: AttemptRecord,
+  { completedAt, status, error, harness }: CompletionResult,
+): Promise<void> {
+  const elapsed = harness.durationMs ?? Date.parse(completedAt) - Date.parse(record.startedAt ?? completedAt);
+  await telemetry.record(
+    {
+      type: 'run.completed',
+      ...about(record),
+      durationMs: Math.min(Math.max(elapsed, 0), maxDurationMs),
+      success: status === 'success',
+      status,
+      ...(error === undefined ? {} : { error: error.slice(0, 2000) }),
+      timestamp: completedAt,
+    },
+    record._id,
+  );
+}
+
+const about = ({ _id, taskId, agent, objective }: AttemptRecord) => ({
+  taskId,
+  attemptId: _id,
+  agent,
+  ...(objective.context.project === null ? {} : { project: objective.context.project }),
+});
+
+/** The usage that the agent reported, page by page. */
+async function* usageEvents({ events }: Pick<TelemetryDependencies, 'events'>, attemptId: string) {
+  for (let after = 0; ;) {
+    const page = await events.read(attemptId, after, pageSize);
+    yield* page.filter(({ kind }) => kind === 'usage.updated').map(({ payload }) => payload);
+    const last = page.at(-1);
+    if (!last || page.length < pageSize) {
+      return;
+    }
+    after = last.sequence;
+  }
+}

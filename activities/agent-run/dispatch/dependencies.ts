@@ -1,0 +1,48 @@
+import type { Log } from '../../../platform/log/log';
+import type { ProviderRegistry } from '../../../providers/agents/registry';
+import type { AgentAccess } from '../../../providers/agents/user/agent-access';
+import type { Git } from '../../../providers/git/git';
+import type { AttemptHandleStore } from '../../../stores/runs/attempt-handle-store';
+import type { AttemptRecord, AttemptStore } from '../../../stores/runs/attempt-store';
+import type { RunEventStore } from '../../../stores/runs/event-store';
+import type { OutputArtifactStore } from '../../../stores/runs/output-store';
+import type { PhaseStore } from '../../../stores/runs/phase-store';
+import type { FeedStore } from '../../../stores/system/feed-store';
+import type { WorktreeFences } from '../../worktree/fences';
+import type { HoldDependencies } from '../admission/hold';
+import type { WorktreeObservationDependencies } from '../completion/observe-worktree';
+import type { AgentDecider } from './agent-approvals';
+import type { AttemptDirectories } from './attempt-files';
+import type { CheckpointDependencies } from './checkpoints';
+import type { LiveAgents } from './live-agents';
+import type { SupervisionDependencies } from './supervision';
+import type { WatchdogDependencies } from './watchdog';
+
+/** What the agents of a host are run with. */
+export interface DispatchDependencies
+  extends
+    SupervisionDependencies,
+    WatchdogDependencies,
+    CheckpointDependencies,
+    WorktreeObservationDependencies,
+    AttemptDirectories {
+  admission: HoldDependencies;
+  attempts: AttemptStore;
+  events: RunEventStore;
+  feed: FeedStore;
+  git: Git;
+  fences: WorktreeFences;
+  providers: ProviderRegistry;
+  /** The agents of this process, for the delivery of commands. */
+  live: LiveAgents;
+  handles: AttemptHandleStore;
+  /** Requests permissions for the agent of an attempt. */
+  decider(record: AttemptRecord): AgentDecider;
+  outputArtifacts: OutputArtifactStore;
+  /** What an attempt may do now. */
+  phases: Pick<PhaseStore, 'endEmergency'>;
+  /** Hands worktrees to the user agents run as; absent when that is this process's. */
+  agentAccess?: AgentAccess | undefined;
+  limits: { runTimeoutMs: number; outputLimitBytes: number; stopGraceMs: number };
+  log: Log;
+}

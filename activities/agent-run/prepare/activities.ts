@@ -1,0 +1,393 @@
+import { Context } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
+import type { TraceInput } from '../../../contracts/governance/trace';
+import type { Refusal } from '../../../contracts/refusal';
+import type { TaskEnvelope } from '../../../contracts/runs/launch/contract';
+import type { LaunchOutcome } from '../../../contracts/runs/launch/launch';
+import type { LaunchFinding, LaunchPreview } from '../../../contracts/runs/launch/manifest';
+import type { WorkspaceInventory } from '../../../contracts/runs/trust';
+import type { AgentConfig } from '../../../contracts/settings/agent-config';
+import type { Repository } from '../../../contracts/settings/repository';
+import {
+  compileContract,
+  enforcementProblem,
+  type LaunchSnapshot,
+  launchTraces,
+  renderTransport,
+  type RunLimits,
+} from '../../../domain/contract';
+import { refusal } from '../../../domain/refusal';
+import { baseBranchRefusal } from '../../../domain/workspaces/base-branch';
+import { withHeartbeat } from '../../../platform/temporal/heartbeat';
+import type { ProofVerifier } from '../../../platform/temporal/proof-verifier';
+import type { Git } from '../../../providers/git/git';
+import { GitError } from '../../../providers/git/git-error';
+import type { TraceStore } from '../../../stores/governance/trace-store';
+import type { AttemptRecord, AttemptStore } from '../../../stores/runs/attempt-store';
+import type { AgentCircuit } from '../../../stores/runs/hosts/host-manifest-store';
+import type { PhaseStore } from '../../../stores/runs/phase-store';
+import type { WorktreeRecord, WorktreeStore } from '../../../stores/runs/workspaces/worktree-store';
+import { inventoryMessage, previewMessage, type Signed } from '../../../workflows/message-proofs';
+import type { WorktreeFences } from '../../worktree/fences';
+import { releaseLease, takeLease } from '../../worktree/lease';
+import { placeOf } from '../../worktree/record';
+import { recordIdentity, recordReplaced, replacedRefusal } from '../../worktree/replaced';
+import { phaseAtLaunch } from './launch-phase';
+import { goesOnWith, snapshotOf } from './launch-snapshot';
+import { createPlannedLocations, type PlannedLocation } from './planned-location';
+import type { AgentProbing, Probed } from './probing';
+import { type TrustDependencies, trustOfLaunch } from './workspace-trust';
+
+export interface PrepareDependencies extends TrustDependencies {
+  attempts: AttemptStore;
+  phases: Pick<PhaseStore, 'get' | 'begin'>;
+  worktrees: WorktreeStore;
+  git: Git;
+  fences: WorktreeFences;
+  /** What an agent can do on this host, and whether its starts are suspended. */
+  probe: AgentProbing['probe'];
+  /** Directory of this host's worktrees, one per task. */
+  worktreeDir: string;
+  /** Whether this host has little space left. */
+  diskSpace: () => Promise<LaunchFinding[]>;
+  /** Names of the agent's variables that are not set on this host. */
+  missingVariables(agent: AgentConfig): readonly string[];
+  limits: RunLimits;
+  traces: Pick<TraceStore, 'record'>;
+  /** Verifies what names a program or a repository and does not come from the stores. */
+  proofs: ProofVerifier;
+  now(): Date;
+}
+
+/** What a preview compiles: the snapshot that a start would take, and where it would run. */
+export interface PreviewInput extends Omit<PlannedLocation, 'taskId'> {
+  snapshot: LaunchSnapshot;
+  hostId: string | null;
+}
+
+export function createPrepareActivities(deps: PrepareDependencies) {
+  const locations = createPlannedLocations(deps);
+
+  return {
+    /**
+     * Takes the lease of the worktree, captures its baseline, compiles the launch contract and stores it: after this, and not
+     * before, the run may be dispatched. Done already, it returns what is stored. Refused with `WORKTREE_MISSING` or
+     * `WORKTREE_BUSY`, it can be repeated when the worktree is there.
+     */
+    async prepare({ attemptId }: { attemptId: string }): Promise<LaunchOutcome> {
+      const record = await deps.attempts.get(attemptId);
+      if (!record) {
+        throw ApplicationFailure.nonRetryable(`No attempt ${attemptId}.`, 'ATTEMPT_MISSING');
+      }
+      if (record.launch?.status === 'running') {
+        return record.launch;
+      }
+      const found = await probed(record.agentConfig);
+      if ('status' in found) {
+        return found;
+      }
+      const { manifest: runtime } = found;
+      const workspace = await withHeartbeat(() => workspaceOf(record));
+      if ('status' in workspace) {
+        return workspace;
+      }
+
+      const snapshot = snapshotOf(record);
+      const launchPhase = await phaseAtLaunch(deps, snapshot, record.parentAttemptId, runtime);
+      if ('status' in launchPhase) {
+        return launchPhase;
+      }
+      const { evidence } = launchPhase;
+      const { envelope: location } = workspace;
+      const trust = await trustOfLaunch(deps, record.agentConfig, record.repository?.name, async () =>
+        location
+          ? deps.git.worktreeInventory({ worktreePath: location.path, identity: workspace.baseline.identity })
+          : null,
+      );
+      if ('status' in trust) {
+        return trust;
+      }
+      const contract = compileContract({
+        ...snapshot,
+        phase: evidence.phase,
+        phaseEvidence: evidence,
+        trust,
+        hostId: record.hostId,
+        workspace: location,
+        runtime,
+        missingVariables: deps.missingVariables(record.agentConfig),
+        limits: deps.limits,
+      });
+      const traced = launchTraces(attemptId, contract.runLaunchManifest);
+      const unenforceable = enforcementProblem(contract.runLaunchManifest);
+      if (unenforceable) {
+        await recordTraces(traced);
+        return unenforceable;
+      }
+      const launch: LaunchOutcome = {
+        taskId: record.taskId,
+        attemptId,
+        agent: record.agent,
+        provider: record.provider,
+        status: 'running',
+        startedAt: deps.now().toISOString(),
+        providerRuntimeManifestDigest: runtime.digest,
+        runLaunchManifestDigest: contract.runLaunchManifest.digest,
+      };
+      // Before the attempt is prepared, which is done once: a try that dies in between writes it again.
+      await deps.phases.begin({
+        _id: attemptId,
+        taskId: record.taskId,
+        launchPhase: evidence.phase,
+        launchEvidence: evidence,
+        evidence,
+        manifestDigest: contract.runLaunchManifest.digest,
+        sources: launchPhase.sources,
+      });
+      const { sections, ...documents } = contract;
+      const { adapter } = runtime;
+      const { digest } = renderTransport({
+        attemptId,
+        taskId: record.taskId,
+        adapter,
+        envelope: contract.taskEnvelope,
+        sections,
+        ...goesOnWith(record),
+      });
+      const stored = await deps.attempts.prepare(attemptId, {
+        ...documents,
+        phase: evidence.phase,
+        transport: { digest, adapter, sections },
+        hostId: record.hostId,
+        launch,
+        ...(workspace.baseline ? { baseline: workspace.baseline } : {}),
+        ...(workspace.surroundings ? { surroundings: workspace.surroundings } : {}),
+      });
+      await recordTraces(traced);
+      const stands = stored?.launch ?? (await deps.attempts.get(attemptId))?.launch;
+      // Nothing was prepared: the launch was given up, or the run brought to its end, while this worker was asleep.
+      if (stands?.status !== 'running') {
+        throw runGone(attemptId);
+      }
+      return stands;
+    },
+
+    /** What the workspace of a task brings that agents load by themselves; `null` for a task without a repository. */
+    async takeInventory({
+      proof,
+      ...location
+    }: PlannedLocation & Signed): Promise<WorkspaceInventory | null | Refusal> {
+      await deps.proofs.require(inventoryMessage(location), proof);
+      return refusing(location, () => locations.inventory(location));
+    },
+
+    /** The same compilation without an attempt; git is only read. */
+    async preview({ proof, ...input }: PreviewInput & Signed): Promise<LaunchPreview | Refusal> {
+      // Before anything is done with it: the probe starts the program that it names.
+      await deps.proofs.require(previewMessage(input), proof);
+      const { snapshot, hostId, ...where } = input;
+      const location = { ...where, taskId: snapshot.taskId };
+      // None of them needs another, and a caller waits; the first that refuses, in the order of a start, is returned.
+      const look = locations.inspect(location);
+      const trusting = trustOfLaunch(deps, snapshot.agent, location.repository?.name, look.inventory);
+      const [[found, workspace]] = await Promise.all([
+        Promise.all([probed(snapshot.agent), refusing(location, look.workspace)]),
+        Promise.allSettled([trusting]),
+      ]);
+      if ('status' in found) {
+        return found;
+      }
+      const { manifest: runtime, circuit } = found;
+      if (workspace && 'status' in workspace) {
+        return workspace;
+      }
+      const launchPhase = await phaseAtLaunch(deps, snapshot, snapshot.request.parentAttemptId, runtime);
+      if ('status' in launchPhase) {
+        return launchPhase;
+      }
+      const trust = await trusting;
+      if ('status' in trust) {
+        return trust;
+      }
+      const { runLaunchManifest } = compileContract({
+        ...snapshot,
+        trust,
+        phase: launchPhase.evidence.phase,
+        phaseEvidence: launchPhase.evidence,
+        hostId,
+        workspace,
+        runtime,
+        missingVariables: deps.missingVariables(snapshot.agent),
+        limits: deps.limits,
+      });
+      const warnings = await deps.diskSpace();
+      return (
+        enforcementProblem(runLaunchManifest) ?? {
+          manifest: runLaunchManifest,
+          dependencyCircuits: [circuitOf(snapshot.agent, circuit)],
+          ...(warnings.length > 0 ? { warnings } : {}),
+        }
+      );
+    },
+  };
+
+  /** Records the traces that a preparation yields. */
+  async function recordTraces(traces: readonly TraceInput[]): Promise<void> {
+    for (const traced of traces) {
+      await deps.traces.record(traced);
+    }
+  }
+
+  async function refusing<T>({ repository }: PlannedLocation, look: () => Promise<T>): Promise<T | Refusal> {
+    try {
+      return await look();
+    } catch (error) {
+      if (!repository) {
+        throw error;
+      }
+      return repositoryProblem(repository, error);
+    }
+  }
+
+  async function probed(agent: AgentConfig): Promise<Probed | Refusal> {
+    const found = await deps.probe(agent);
+    const { manifest, circuit } = found;
+    if (circuit.state === 'open') {
+      return heldBack(agent, circuit, deps.now());
+    }
+    if (manifest.probe.state !== 'failed') {
+      return found;
+    }
+    const { diagnostics } = manifest.probe;
+    return refusal(
+      'AGENT_UNAVAILABLE',
+      `Agent ${agent.type} cannot be started on this host: ${diagnostics.join('; ')}`,
+      {
+        agent: agent.type,
+        diagnostics,
+        remediation: 'Check the command of the agent with GET /api/config/agents.',
+      },
+    );
+  }
+
+  async function workspaceOf(record: AttemptRecord) {
+    const { repository, git: target } = record;
+    if (!repository || !target) {
+      return { envelope: null, baseline: undefined, surroundings: undefined };
+    }
+    // An attempt that was planned by an earlier release, or is tried again.
+    const onBase = baseBranchRefusal(record.taskId, repository, target);
+    if (onBase) {
+      return onBase;
+    }
+    try {
+      const leased = await takeLease(deps, record.taskId, record._id);
+      if (isRefusal(leased)) {
+        return leased;
+      }
+      // Checked after the lease is there: a run that ends later releases it, one that had ended before does not any more.
+      if (isOver(await deps.attempts.get(record._id))) {
+        await releaseLease(deps, record.taskId, record._id, undefined);
+        throw runGone(record._id);
+      }
+      if (leased.repository !== repository.name || leased.branch !== target.branch || leased.hostId !== record.hostId) {
+        return otherWorktree(leased, record);
+      }
+      const fence = await deps.fences.take(record.taskId, { attemptId: record._id, stage: 'prepare' });
+      if (!fence) {
+        throw runGone(record._id);
+      }
+      const git = deps.git.under(fence);
+      // Its directory may have been deleted: the branch still has everything that was committed.
+      await git.configureRepository({
+        repositoryPath: leased.repositoryPath,
+        allowFilters: repository.allowFilters ?? [],
+      });
+      const worktree = await git.ensureWorktree(placeOf(leased));
+      const { identity } = worktree;
+      await recordIdentity(deps, record.taskId, identity, fence);
+      const [baseline, surroundings] = await Promise.all([
+        git.captureBaseline({ worktreePath: worktree.path, identity, attemptId: record._id }),
+        git.snapshotRepository({ worktreePath: worktree.path, identity }).catch(() => undefined),
+      ]);
+      const { headSha, dirty, files } = baseline;
+      const envelope: TaskEnvelope['workspace'] = {
+        repository: repository.name,
+        path: worktree.path,
+        branch: worktree.branch,
+        baseline: { headSha, dirty, files },
+      };
+      return { envelope, baseline, surroundings };
+    } catch (error) {
+      if (error instanceof GitError && error.code === 'worktree-replaced') {
+        const lost = await recordReplaced(deps, record.taskId, error);
+        if (lost) {
+          return replacedRefusal(lost, error);
+        }
+      }
+      return repositoryProblem(repository, error);
+    }
+  }
+}
+
+export type PrepareActivities = ReturnType<typeof createPrepareActivities>;
+
+/** What a launch of the agent depends on and may be suspended by, without anything secret. */
+const circuitOf = (agent: AgentConfig, circuit: AgentCircuit) => ({
+  dependency: `agent:${agent.type}`,
+  provider: agent.provider,
+  ...circuit,
+});
+
+/** The last starts of the agent failed: another one has to wait, or the agent has to be changed. */
+const heldBack = (agent: AgentConfig, { failures, retryAt }: AgentCircuit, now: Date): Refusal =>
+  refusal('CIRCUIT_OPEN', `Agent ${agent.type} failed to start ${failures} times in a row; try again later.`, {
+    agent: agent.type,
+    provider: agent.provider,
+    failures,
+    retryAfterMs: Math.max(0, Date.parse(retryAt ?? now.toISOString()) - now.getTime()),
+    remediation: 'Read GET /api/config/agent-support for the cause; a changed configuration is tried immediately.',
+  });
+
+/** Its worker was asleep while the run moved on. */
+const runGone = (attemptId: string) =>
+  ApplicationFailure.nonRetryable(`${attemptId} is no longer prepared.`, 'RUN_GONE');
+
+const isOver = (record: AttemptRecord | undefined): boolean =>
+  !record ||
+  record.abandonedAt !== undefined ||
+  record.completion !== undefined ||
+  record.state === 'ended' ||
+  record.state === 'refused';
+
+const isRefusal = (leased: WorktreeRecord | Refusal): leased is Refusal => 'status' in leased;
+
+/** The task has been changed since its worktree was made. */
+const otherWorktree = ({ repository, branch, hostId, path }: WorktreeRecord, record: AttemptRecord): Refusal =>
+  refusal('WORKTREE_MISMATCH', 'The worktree of the task is of another repository, branch or host; remove it first.', {
+    taskId: record.taskId,
+    worktree: { repository, branch, hostId, path },
+    wanted: { repository: record.repository?.name, branch: record.git?.branch, hostId: record.hostId },
+  });
+
+/** What no repetition helps against. */
+const lasting: readonly GitError['code'][] = [
+  ...(['not-a-repository', 'unknown-ref', 'conflict', 'worktree-replaced', 'repository-diverted'] as const),
+];
+/** How often anything else is tried before the caller gets the failure. */
+const tries = 4;
+
+/** The refusal that a lasting problem of the repository is; a passing one is thrown, so that it is tried again. */
+function repositoryProblem(repository: Repository, error: unknown): Refusal {
+  if (!(error instanceof GitError)) {
+    throw error;
+  }
+  if (!lasting.includes(error.code) && Context.current().info.attempt < tries) {
+    throw error;
+  }
+  return refusal('REPOSITORY_UNAVAILABLE', `The repository ${repository.name} cannot be used: ${error.message}`, {
+    repository: repository.name,
+    reason: error.code,
+    remediation: 'Check its path and branches with GET /api/config/repos.',
+  });
+}

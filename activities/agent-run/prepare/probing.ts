@@ -1,0 +1,177 @@
+import { circuitBreaker, type CircuitBreakerPolicy, CircuitState, ConsecutiveBreaker, handleAll } from 'cockatiel';
+import type { ProviderRuntimeManifest } from '../../../contracts/runs/launch/contract';
+import type { AgentConfig } from '../../../contracts/settings/agent-config';
+import { probeRevisionOf, runtimeManifest } from '../../../domain/capabilities';
+import { digestOf } from '../../../platform/json/digest';
+import type { AgentProvider } from '../../../providers/agents/provider';
+import type { ProviderRegistry } from '../../../providers/agents/registry';
+import type { AgentCircuit, HostManifest, HostManifestStore } from '../../../stores/runs/hosts/host-manifest-store';
+
+export interface ProbingDependencies {
+  providers: ProviderRegistry;
+  manifests: Pick<HostManifestStore, 'get' | 'put'>;
+  hostId: string;
+  now: () => Date;
+}
+
+/** Starts that fail in a row before the next ones are suspended, and for how long, in milliseconds. */
+const circuit = { failures: 3, openMs: 30_000 } as const;
+/** How long a probe counts although nothing of the agent's files has changed, in milliseconds. */
+const lastsMs = 300_000;
+
+interface Guard {
+  breaker: CircuitBreakerPolicy;
+  failures: number;
+  openedAt: number;
+}
+
+/** What a host knows of an agent when it is about to start it. */
+export type Probed = Pick<HostManifest, 'manifest' | 'circuit'>;
+
+/**
+ * Probes the configured agents of this host. A probe counts until the agent's configuration, its files or its version change,
+ * or it is five minutes old; an agent that fails again and again is suspended for a while.
+ */
+export function createAgentProbing({ providers, manifests, hostId, now }: ProbingDependencies) {
+  const guards = new Map<string, Guard>();
+
+  return {
+    /** What the agent can do on this host, by a probe that still counts or a new one. */
+    async probe(agent: AgentConfig): Promise<Probed> {
+      const provider = providers.find(agent.provider);
+      if (!provider) {
+        return { manifest: manifestOf(agent, { ok: true, diagnostics: [] }), circuit: closed };
+      }
+      const guard = guardOf(agent);
+      const fingerprint = await provider.fingerprint(agent);
+      const known = await manifests.get(hostId, agent);
+      if (known && (isOpen(guard) || stillCounts(known, fingerprint))) {
+        return { manifest: known.manifest, circuit: circuitOf(guard) };
+      }
+      const manifest = await attempt(provider, agent, guard, fingerprint);
+      const found = { manifest, circuit: circuitOf(guard) };
+      await manifests.put(hostId, agent, { fingerprint, ...found });
+      return found;
+    },
+
+    /** Refreshes the probe of the agent while no launch waits for it: affects none of its launches. */
+    async look(agent: AgentConfig): Promise<void> {
+      const provider = providers.find(agent.provider);
+      // Agents of other families run elsewhere: no host can probe them.
+      if (!provider) {
+        return;
+      }
+      const fingerprint = await provider.fingerprint(agent);
+      const known = await manifests.get(hostId, agent);
+      if (known && stillCounts(known, fingerprint)) {
+        return;
+      }
+      const manifest = manifestOf(agent, { ...(await provider.probe(agent)), build: fingerprint });
+      await manifests.put(hostId, agent, { fingerprint, manifest, circuit: circuitOf(guardOf(agent)) });
+    },
+
+    /** Reports that an agent could not be started although its probe succeeded. */
+    async failedToStart(agent: AgentConfig): Promise<void> {
+      const guard = guardOf(agent);
+      await guard.breaker.execute(() => Promise.reject(new Error('not started'))).catch(() => undefined);
+      const known = await manifests.get(hostId, agent);
+      if (known) {
+        await manifests.put(hostId, agent, { ...known, circuit: circuitOf(guard) });
+      }
+    },
+  };
+
+  /** One breaker for each configuration of an agent: a changed one begins at zero. */
+  function guardOf(agent: AgentConfig): Guard {
+    const key = digestOf(agent);
+    const known = guards.get(key);
+    if (known) {
+      return known;
+    }
+    const breaker = circuitBreaker(handleAll, {
+      halfOpenAfter: circuit.openMs,
+      breaker: new ConsecutiveBreaker(circuit.failures),
+    });
+    const guard: Guard = { breaker, failures: 0, openedAt: 0 };
+    breaker.onFailure(() => (guard.failures += 1));
+    breaker.onSuccess(() => (guard.failures = 0));
+    breaker.onBreak(() => (guard.openedAt = now().getTime()));
+    guards.set(key, guard);
+    return guard;
+  }
+
+  async function attempt(
+    provider: AgentProvider,
+    agent: AgentConfig,
+    { breaker }: Guard,
+    build: string,
+  ): Promise<ProviderRuntimeManifest> {
+    const failure: { manifest?: ProviderRuntimeManifest } = {};
+    try {
+      return await breaker.execute(async () => {
+        const manifest = manifestOf(agent, { ...(await provider.probe(agent)), build });
+        if (manifest.probe.state !== 'failed') {
+          return manifest;
+        }
+        failure.manifest = manifest;
+        throw new Error('The probe failed.');
+      });
+    } catch (error) {
+      if (failure.manifest) {
+        return failure.manifest;
+      }
+      const reason = error instanceof Error ? error.message : String(error);
+      return manifestOf(agent, { ok: false, diagnostics: [reason], build });
+    }
+  }
+
+  function stillCounts(known: HostManifest, fingerprint: string): boolean {
+    return (
+      known.manifest.probeRevision === probeRevisionOf(known.manifest.provider as AgentConfig['provider']) &&
+      known.manifest.probe.state !== 'failed' &&
+      known.fingerprint === fingerprint &&
+      now().getTime() - Date.parse(known.probedAt) < lastsMs
+    );
+  }
+
+  function manifestOf(agent: AgentConfig, probe: Parameters<typeof runtimeManifest>[1]): ProviderRuntimeManifest {
+    const model = agent.model === undefined ? {} : { model: agent.model };
+    const hostEnforced = agent.hostEnforced === undefined ? {} : { hostEnforced: agent.hostEnforced };
+    return runtimeManifest(agent.provider, probe, { probedAt: now().toISOString(), ...model, ...hostEnforced });
+  }
+}
+
+export type AgentProbing = ReturnType<typeof createAgentProbing>;
+
+const closed: AgentCircuit = { state: 'closed', failures: 0 };
+
+const isOpen = ({ breaker }: Guard): boolean => breaker.state === CircuitState.Open;
+
+function circuitOf({ breaker, failures, openedAt }: Guard): AgentCircuit {
+  if (breaker.state === CircuitState.Open) {
+    return { state: 'open', failures, retryAt: new Date(openedAt + circuit.openMs).toISOString() };
+  }
+  return { state: breaker.state === CircuitState.HalfOpen ? 'half-open' : 'closed', failures };
+}
+
+/** The same providers, which report agents that could not be started. */
+export const reportingStarts = (
+  providers: ProviderRegistry,
+  probing: Pick<AgentProbing, 'failedToStart'>,
+): ProviderRegistry => ({
+  find(family) {
+    const provider = providers.find(family);
+    return (
+      provider && {
+        ...provider,
+        async run(dispatch, sink, signal) {
+          const outcome = await provider.run(dispatch, sink, signal);
+          if (outcome.ended === 'spawn-failed') {
+            await probing.failedToStart(dispatch.agent);
+          }
+          return outcome;
+        },
+      }
+    );
+  },
+});

@@ -1,0 +1,11 @@
+import type { RunEventSource } from '../../domain/events/seal';
+import type { AttemptRecord } from '../../stores/runs/attempt-store';
+
+/** What the events of an attempt have in common. */
+export const sourceOf = (record: AttemptRecord): RunEventSource => ({
+  taskId: record.taskId,
+  attemptId: record._id,
+  provider: record.provider,
+  agent: record.agent,
+  ...(record.agentConfig.model === undefined ? {} : { model: record.agentConfig.model }),
+});

@@ -1,0 +1,87 @@
+import { ApplicationFailure } from '@temporalio/common';
+import type { Hook } from '../../contracts/settings/hook';
+import { hookFits } from '../../domain/hook-events';
+import type { WebhookSender } from '../../platform/http/webhook';
+import type { ProofVerifier } from '../../platform/temporal/proof-verifier';
+import type { HookExecutionStore, HookStore } from '../../stores/settings/hook-store';
+import { transitionMessage } from '../../workflows/message-proofs';
+import type { TaskTransitionInput } from '../../workflows/task-transition/messages';
+
+export interface HookActivityDependencies {
+  hooks: HookStore;
+  executions: HookExecutionStore;
+  webhooks: WebhookSender;
+  proofs: ProofVerifier;
+  now: () => Date;
+}
+
+/** Something that happened to a task, as the API has signed it. */
+export type Transition = Pick<TaskTransitionInput, 'id' | 'context' | 'proof'>;
+
+export interface HookRun extends Transition {
+  /** One for each hook and change; receivers know repetitions by it. */
+  executionId: string;
+  hookId: string;
+}
+
+export function createHookActivities({ hooks, executions, webhooks, proofs, now }: HookActivityDependencies) {
+  return {
+    /** The hooks that are to be run for something that happened, in their order. */
+    async hooksFor({ id: transitionId, context, proof }: Transition): Promise<Pick<Hook, 'id' | 'name'>[]> {
+      await proofs.require(transitionMessage({ id: transitionId, context }), proof);
+      const fitting = (await hooks.list()).filter((hook) => hookFits(hook, context));
+      return fitting.sort((a, b) => a.order - b.order).map(({ id, name }) => ({ id, name }));
+    },
+
+    /**
+     * Runs one hook once and notes what came of it. A hook that was deleted or turned off meanwhile is not run.
+     *
+     * @throws ApplicationFailure to be tried again, or not when it would be of no use
+     */
+    async runHook({ id, hookId, context, proof }: HookRun): Promise<void> {
+      await proofs.require(transitionMessage({ id, context }), proof);
+      const executionId = `${id}/${hookId}`;
+      // Delivered already, by a try whose response was lost, or by the same event that was sent again.
+      if (await executions.isDelivered(executionId)) {
+        return;
+      }
+      const hook = await hooks.get(hookId);
+      if (!hook?.enabled) {
+        return;
+      }
+      const at = now();
+      const body = JSON.stringify({ hookId, hookName: hook.name, event: context.event, context });
+      const outcome = await webhooks.send(new URL(hook.action.url), { id: executionId, at, body });
+      const success = outcome.status !== undefined && outcome.status >= 200 && outcome.status < 300;
+      const error =
+        outcome.error ?? (success ? undefined : `The receiver responded with ${outcome.status ?? 'nothing'}.`);
+      await executions.note({
+        id: executionId,
+        hookId,
+        hookName: hook.name,
+        event: context.event,
+        taskId: context.taskId,
+        action: hook.action.type,
+        state: success ? 'delivered' : 'pending',
+        success,
+        attempts: 1,
+        ...(outcome.status !== undefined && { status: outcome.status }),
+        ...(error !== undefined && { error }),
+        durationMs: now().getTime() - at.getTime(),
+        executedAt: at.toISOString(),
+      });
+      if (success) {
+        return;
+      }
+      throw ApplicationFailure.create({
+        type: 'HOOK_FAILED',
+        message: error ?? 'The receiver rejected the delivery.',
+        nonRetryable: outcome.forbidden === true || outcome.status === 410,
+      });
+    },
+
+    giveUpHook: (executionId: string): Promise<void> => executions.giveUp(executionId),
+  };
+}
+
+export type HookActivities = ReturnType<typeof createHookActivities>;

@@ -1,4 +1,0 @@
-/** The file is more than is read, as its own parser found out before anything else did. */
-export class TooLarge extends Error {
-  override readonly name = 'TooLarge';
-}

@@ -1,0 +1,190 @@
+import { z } from 'zod';
+import { slug } from '../../../contracts/common';
+import {
+  agentLevelWrite,
+  type AgentPermission,
+  agentPermission,
+  agentPermissionCreate,
+  type AgentPermissionFields,
+  agentPermissionPatch,
+  permissionQuestion,
+  permissionResponse,
+} from '../../../contracts/governance/agent-permission';
+import { listPage } from '../../../contracts/query';
+import { assertFound, conflict } from '../../../platform/errors/app-error';
+import type { HttpContext } from '../../../platform/http/context';
+import type { Routes } from '../../../platform/http/routing/routes';
+import { compact } from '../../../platform/json/compact';
+import { slicePage } from '../../../platform/lists/slice';
+import { capabilitiesOf } from '../../../stores/governance/agent-permission-store';
+import { StaleRevisionError } from '../../../stores/port/errors';
+import type { ApiContext } from '../../context';
+import { assertRevision, statedRevision, withRevision } from '../../revisions';
+import { decidePermission } from './decide';
+
+const tag = 'agent-permissions';
+const resource = 'agent permission';
+const idParams = z.strictObject({ id: slug });
+const agentPermissionQuery = z.strictObject(listPage(1000, 1000));
+const write = { tag, permission: 'admin:manage', response: agentPermission, errors: [409] };
+
+/** Limit of one list. */
+const most = 1_000;
+
+const answered = (ctx: HttpContext, record: AgentPermission): AgentPermission => {
+  withRevision(ctx, tag, { id: record.agentId, revision: record.revision });
+  return record;
+};
+
+/** What agents may do of themselves (specification 2, Policies and governance). */
+export function agentPermissionRoutes(
+  routes: Routes,
+  {
+    agentPermissions,
+    permissionApprovals,
+    traces,
+  }: Pick<ApiContext, 'agentPermissions' | 'permissionApprovals' | 'traces'>,
+): void {
+  const versioned = {
+    get: async (id: string) => ({ id, revision: (await agentPermissions.get(id)).revision }),
+  };
+
+  /** Sets fields of one agent's, if it is at the revision the caller states. */
+  async function change(
+    id: string,
+    fields: Partial<AgentPermissionFields>,
+    header: (name: string) => string | undefined,
+  ): Promise<AgentPermission> {
+    const expected = await statedRevision(tag, id, header, versioned);
+    return agentPermissions.change(id, (current) => {
+      assertRevision(resource, { id, revision: current.revision }, expected, current);
+      return fields;
+    });
+  }
+
+  routes.add(
+    {
+      method: 'get',
+      path: '/agents/permissions',
+      operationId: 'listAgentPermissions',
+      summary: 'List agents with configured permissions',
+      tag,
+      permission: 'agent:read',
+      query: agentPermissionQuery,
+      response: z.array(agentPermission),
+    },
+    async ({ query }) =>
+      slicePage(await agentPermissions.list(), query, ({ agentId }) => ({ key: agentId, id: agentId })),
+  );
+
+  routes.add(
+    {
+      method: 'get',
+      path: '/agents/permissions/:id',
+      operationId: 'getAgentPermission',
+      summary: 'Read the permissions of an agent; the default level is specialist',
+      tag,
+      permission: 'agent:read',
+      params: idParams,
+      response: agentPermission,
+    },
+    async ({ params }, ctx) => answered(ctx, await agentPermissions.get(params.id)),
+  );
+
+  routes.add(
+    {
+      ...write,
+      method: 'post',
+      path: '/agents/permissions',
+      operationId: 'createAgentPermission',
+      summary: 'Create permissions of an agent that had the default',
+      body: agentPermissionCreate,
+      status: 201,
+      audit: ({ body }) => ({ action: 'agent-permission.create', resource: body.agentId, details: body }),
+    },
+    async ({ body: { agentId, level, ...overrides } }, ctx) => {
+      if ((await agentPermissions.list()).length >= most) {
+        throw conflict(`The limit of ${most} is reached; delete one first.`, { resourceType: resource });
+      }
+      const fields = { level, ...capabilitiesOf(level), ...compact(overrides) };
+      try {
+        return answered(ctx, await agentPermissions.create(agentId, fields));
+      } catch (error) {
+        if (!(error instanceof StaleRevisionError)) {
+          throw error;
+        }
+        throw conflict(`${agentId} already has permissions; update them instead.`, {
+          resourceType: resource,
+          resourceId: agentId,
+          current: await agentPermissions.get(agentId),
+        });
+      }
+    },
+  );
+
+  routes.add(
+    {
+      ...write,
+      method: 'patch',
+      path: '/agents/permissions/:id',
+      operationId: 'changeAgentPermission',
+      summary: 'Update permissions of an agent',
+      params: idParams,
+      body: agentPermissionPatch,
+      audit: ({ params, body }) => ({ action: 'agent-permission.update', resource: params.id, details: body }),
+    },
+    async ({ params, body, header }, ctx) => answered(ctx, await change(params.id, compact(body), header)),
+  );
+
+  routes.add(
+    {
+      ...write,
+      method: 'put',
+      path: '/agents/permissions/:id/level',
+      operationId: 'setAgentLevel',
+      summary: 'Set the permission level of an agent',
+      params: idParams,
+      body: agentLevelWrite,
+      audit: ({ params, body }) => ({ action: 'agent-permission.level', resource: params.id, details: body }),
+    },
+    async ({ params, body: { level }, header }, ctx) =>
+      answered(ctx, await change(params.id, { level, ...capabilitiesOf(level) }, header)),
+  );
+
+  routes.add(
+    {
+      method: 'post',
+      path: '/agents/permissions/check',
+      operationId: 'checkAgentPermission',
+      summary: 'Check whether an agent has a permission',
+      tag,
+      permission: 'agent:read',
+      body: permissionQuestion,
+      response: permissionResponse,
+    },
+    async ({ body: { agentId, action, approvalId } }) => {
+      const approval = approvalId === undefined ? undefined : await permissionApprovals.get(approvalId);
+      if (approvalId !== undefined) {
+        assertFound(approval, 'approval', approvalId);
+      }
+      const permission = await agentPermissions.get(agentId);
+      const { allowed, requiresApproval, rule, reason } = decidePermission(permission, action, approval);
+      const outcome = allowed ? 'allowed' : requiresApproval ? 'approval-required' : 'blocked';
+      const traceId = await traces.record({
+        kind: 'agent-permission',
+        outcome,
+        title: `${agentId}, ${action}: ${outcome}`,
+        summary: reason,
+        ...(requiresApproval
+          ? { remediation: 'Request an approval with POST /api/agents/permissions/approvals.' }
+          : {}),
+        subject: { agentId, actionType: action, ...(approval?.taskId && { taskId: approval.taskId }) },
+        evaluatedRules: [
+          { id: rule, label: rule, type: 'agent-permission', status: 'matched', outcome, message: reason },
+        ],
+        raw: { permission, approvalId },
+      });
+      return { allowed, level: permission.level, requiresApproval, reason, traceId };
+    },
+  );
+}

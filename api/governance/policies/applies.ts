@@ -1,0 +1,31 @@
+import type { AgentLevel } from '../../../contracts/governance/agent-permission';
+import type { PolicyScope } from '../../../contracts/governance/policy';
+import { matchesName } from '../matches-name';
+
+/** The subject of a question; an absent field fits no scope that is limited by it. */
+export interface Subject {
+  agent?: string | undefined;
+  level?: AgentLevel | undefined;
+  project?: string | undefined;
+  actionType?: string | undefined;
+}
+
+const fits = (names: readonly string[] | undefined, name: string | undefined): boolean =>
+  names === undefined || names.length === 0 || (name !== undefined && names.includes(name));
+
+export const isAboutAgent = ({ agents, agentLevel }: PolicyScope, { agent, level }: Subject): boolean =>
+  fits(agents, agent) && (agentLevel === undefined || agentLevel === level);
+
+export const isAboutProject = ({ projects }: PolicyScope, { project }: Subject): boolean => fits(projects, project);
+
+/** Whether a policy with this scope is about the subject. */
+export function applies(scope: PolicyScope, subject: Subject): boolean {
+  const { actionTypes = [] } = scope;
+  const { actionType } = subject;
+  return (
+    isAboutAgent(scope, subject) &&
+    isAboutProject(scope, subject) &&
+    (actionTypes.length === 0 ||
+      (actionType !== undefined && actionTypes.some((pattern) => matchesName(pattern, actionType))))
+  );
+}

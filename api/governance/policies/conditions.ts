@@ -1,0 +1,68 @@
+import type { PolicyDecision, PolicyFields, PolicyOf, PolicyQuestion } from '../../../contracts/governance/policy';
+import { matchesName } from '../matches-name';
+
+/** A condition that applies, and its verdict on the action. */
+export interface Finding {
+  decision: PolicyDecision;
+  reason: string;
+  /** Which of the policy's rules, from 0. */
+  rule?: number;
+}
+
+/** The types whose condition follows from the question alone. */
+export type PureType = Exclude<PolicyFields['type'], 'rate-limit'>;
+
+const compare = {
+  gte: (score: number, threshold: number) => score >= threshold,
+  gt: (score: number, threshold: number) => score > threshold,
+  lte: (score: number, threshold: number) => score <= threshold,
+  lt: (score: number, threshold: number) => score < threshold,
+};
+
+const inWords = { gte: 'at least', gt: 'above', lte: 'at most', lt: 'below' };
+
+const effects = { deny: 'block', 'require-approval': 'require-approval', warn: 'warn', allow: 'allow' } as const;
+
+/** The tool of an action: an action that states none is taken for one. */
+const toolOf = ({ metadata, actionType }: PolicyQuestion): string =>
+  typeof metadata?.['tool'] === 'string' ? metadata['tool'] : actionType;
+
+type Condition<T extends PureType> = (policy: PolicyOf<T>, question: PolicyQuestion) => Finding[];
+
+const rules: Condition<'rules'> = (policy, question) =>
+  policy.rules.flatMap(({ tool, action, effect }, rule) =>
+    matchesName(tool, toolOf(question)) && matchesName(action, question.actionType)
+      ? [{ decision: effects[effect], rule, reason: `${effect}: tool ${tool}, action ${action}` }]
+      : [],
+  );
+
+const riskThreshold: Condition<'risk-threshold'> = ({ responseAction, config }, { riskScore }) => {
+  const { threshold, comparator } = config;
+  return riskScore !== undefined && compare[comparator](riskScore, threshold)
+    ? [{ decision: responseAction, reason: `The risk of ${riskScore} is ${inWords[comparator]} ${threshold}.` }]
+    : [];
+};
+
+const requireApproval: Condition<'require-approval'> = ({ responseAction, config: { reason, approvers } }) => {
+  const by = approvers.length > 0 ? ` (${approvers.join(', ')})` : '';
+  return [{ decision: responseAction, reason: `${reason || 'An approval is required.'}${by}` }];
+};
+
+const blockActionType: Condition<'block-action-type'> = ({ responseAction, config }, { actionType }) => {
+  const pattern = config.actionTypes.find((each) => matchesName(each, actionType));
+  return pattern === undefined ? [] : [{ decision: responseAction, reason: `${actionType} is among ${pattern}.` }];
+};
+
+/** What a policy finds in an action that it is about, from the question alone. */
+export function findingsOf(policy: PolicyOf<PureType>, question: PolicyQuestion): Finding[] {
+  switch (policy.type) {
+    case 'rules':
+      return rules(policy, question);
+    case 'risk-threshold':
+      return riskThreshold(policy, question);
+    case 'require-approval':
+      return requireApproval(policy, question);
+    case 'block-action-type':
+      return blockActionType(policy, question);
+  }
+}

@@ -1,0 +1,32 @@
+import type { ToolPolicy } from '../../../contracts/governance/tool-policy';
+import type { EvaluatedRule } from '../../../contracts/governance/trace';
+import { matchesName } from '../matches-name';
+
+export interface ToolDecision {
+  allowed: boolean;
+  /** Every pattern in the order of evaluation, those that deny first. */
+  rules: EvaluatedRule[];
+}
+
+/** Whether a role may use a tool: a denied tool is refused whatever is allowed, and so is one that nothing allows. */
+export function decideTool({ allowed, denied }: Pick<ToolPolicy, 'allowed' | 'denied'>, tool: string): ToolDecision {
+  const isDenied = denied.some((pattern) => matchesName(pattern, tool));
+  const rule = (list: 'allowed' | 'denied', pattern: string, index: number, looked: boolean): EvaluatedRule => {
+    const matched = matchesName(pattern, tool);
+    return {
+      id: `${list}.${index}`,
+      label: pattern,
+      type: list,
+      status: looked ? (matched ? 'matched' : 'not-matched') : 'skipped',
+      ...(looked && matched ? { outcome: list === 'denied' ? ('blocked' as const) : ('allowed' as const) } : {}),
+      message: looked ? `${pattern} ${matched ? 'is' : 'is not'} about ${tool}.` : 'Another policy denies the tool.',
+    };
+  };
+  return {
+    allowed: !isDenied && allowed.some((pattern) => matchesName(pattern, tool)),
+    rules: [
+      ...denied.map((pattern, index) => rule('denied', pattern, index, true)),
+      ...allowed.map((pattern, index) => rule('allowed', pattern, index, !isDenied)),
+    ],
+  };
+}

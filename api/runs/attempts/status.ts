@@ -1,0 +1,29 @@
+import type { z } from 'zod';
+import { activeAttemptStates, type runStatus } from '../../../contracts/runs/attempt';
+import { runControls } from '../../../domain/controls';
+import { assertFound } from '../../../platform/errors/app-error';
+import { presentAttempt } from '../../../stores/runs/attempt-store';
+import type { WorkflowContext } from '../../context';
+
+/** The latest attempt of a task with its contract and what can be done to it now. */
+export async function readStatus(context: WorkflowContext, taskId: string): Promise<z.infer<typeof runStatus>> {
+  const record = await context.attempts.latest(taskId);
+  if (!record) {
+    const found = await context.board.get(taskId);
+    assertFound(found, 'task', taskId);
+  }
+  return {
+    taskId,
+    running: record !== undefined && activeAttemptStates.includes(record.state) && record.state !== 'queued',
+    attemptId: record?._id ?? null,
+    agent: record?.agent ?? null,
+    provider: record?.provider ?? null,
+    state: record?.state ?? null,
+    attempt: record ? presentAttempt(record) : null,
+    providerRuntimeManifest: record?.providerRuntimeManifest ?? null,
+    runLaunchManifest: record?.runLaunchManifest ?? null,
+    taskEnvelope: record?.taskEnvelope ?? null,
+    lastSequence: record ? await context.events.last(record._id) : 0,
+    controls: runControls(record?.providerRuntimeManifest),
+  };
+}

@@ -1,0 +1,220 @@
+import type { Refusal } from '../../../contracts/refusal';
+import type { LaunchOrigin } from '../../../contracts/runs/admission';
+import type { Continuation } from '../../../contracts/runs/completion';
+import type { ConversationSource } from '../../../contracts/runs/conversation';
+import type { LaunchOutcome, LaunchRequest, LaunchResponse } from '../../../contracts/runs/launch/launch';
+import type { LaunchPreview } from '../../../contracts/runs/launch/manifest';
+import { driftOf } from '../../../domain/contract';
+import { newAttemptId } from '../../../domain/ids';
+import { type LaunchPlan, planLaunch } from '../../../domain/launch-plan';
+import { assertFound, conflict } from '../../../platform/errors/app-error';
+import { digestOf } from '../../../platform/json/digest';
+import { loadLaunchInputs } from '../../../stores/runs/launch/launch-inputs';
+import { parentProblem } from '../../../stores/runs/launch/launch-parent';
+import type { LaunchClaim } from '../../../stores/runs/launch/launch-store';
+import { traceRefusal, traceRefusedRoute } from '../../../stores/runs/launch/route-trace';
+import { runTimingsOf } from '../../../workflows/agent-run/launch-options';
+import type { AgentRunInput } from '../../../workflows/agent-run/messages';
+import type { WorkflowContext } from '../../context';
+import { refusalError } from '../../refusal-error';
+import { idempotencyKeyReused, parseIdempotencyKey } from '../idempotency-key';
+import { withCallback } from '../reports/callback-secret';
+
+/** Who launches, under which key. */
+export interface LaunchCaller {
+  actor: string;
+  workspaceId: string;
+  /** The header `X-Idempotency-Key`; it wins over the key in the body. */
+  headerKey: string | undefined;
+}
+
+/** The conversation that a launch continues. */
+export interface LaunchConversation extends ConversationSource {
+  message: string;
+  /** How it can be continued, or why not; called once for each launch. @throws AppError 409 */
+  continuation: () => Promise<Continuation>;
+}
+
+/** Where a launch comes from that is no start by a caller. */
+export interface LaunchFrom {
+  origin: LaunchOrigin;
+  conversation?: LaunchConversation;
+}
+
+/**
+ * Starts a run, or repeats the response to the same idempotency key, also after restarts and by another replica. The claim of a
+ * key comes before the workflow, so that two requests with one key are one run.
+ */
+export async function launchRun(
+  context: WorkflowContext,
+  taskId: string,
+  body: LaunchRequest,
+  caller: LaunchCaller,
+  from?: LaunchFrom,
+): Promise<LaunchResponse> {
+  const { idempotencyKey: bodyKey, ...request } = body;
+  const key = caller.headerKey === undefined ? bodyKey : parseIdempotencyKey(caller.headerKey);
+  const answer = await launchOnce(context, taskId, request, { ...caller, key }, from);
+  return withCallback(context, answer, { actor: caller.actor, launchKey: key });
+}
+
+async function launchOnce(
+  context: WorkflowContext,
+  taskId: string,
+  request: Omit<LaunchRequest, 'idempotencyKey'>,
+  { key, ...caller }: LaunchCaller & { key: string | undefined },
+  from: LaunchFrom | undefined,
+): Promise<LaunchResponse> {
+  const conversation = from?.conversation;
+  const requestDigest = requestIdentity(taskId, request, from);
+  const known = key === undefined ? undefined : await context.launches.find(taskId, key);
+  if (known) {
+    assertSameRequest(known, requestDigest);
+  }
+  if (known?.outcome) {
+    return toResponse(known.outcome);
+  }
+  // A claimed key without an outcome is a launch whose response was lost: it is resumed.
+  const continuation = known ? undefined : await conversation?.continuation();
+  if (!known) {
+    await checkReadiness(context, taskId, request, caller.workspaceId, { launches: true });
+  }
+
+  const fresh = { taskId, attemptId: newAttemptId(), requestDigest, createdAt: new Date().toISOString() };
+  const claim = known ?? (key === undefined ? fresh : await context.launches.claim(key, fresh));
+  assertSameRequest(claim, requestDigest);
+  const goesOn = conversation && (await saveConversation(context, claim, conversation, continuation, caller));
+  const { maxRetries } = (await context.routing.configuration()).value;
+  const input = {
+    attemptId: claim.attemptId,
+    taskId,
+    request,
+    actor: caller.actor,
+    workspaceId: caller.workspaceId,
+    timings: runTimingsOf(context.env),
+    maxRetries,
+    ...(from ? { origin: from.origin } : {}),
+    ...(goesOn ? { conversation: goesOn } : {}),
+  };
+  const outcome = (await context.runLauncher.launch(input)) ?? (await context.attempts.get(claim.attemptId))?.launch;
+  if (!outcome) {
+    throw conflict('This launch was refused. Launch again with a new idempotency key.', { attemptId: claim.attemptId });
+  }
+  if (key !== undefined) {
+    await context.launches.settle(taskId, key, outcome);
+  }
+  return toResponse(outcome);
+}
+
+/** @throws AppError 409 when the key was claimed for another request */
+function assertSameRequest(claim: Omit<LaunchClaim, '_id'>, requestDigest: string): void {
+  if (claim.requestDigest === requestDigest) {
+    return;
+  }
+  const { taskId, attemptId } = claim;
+  throw idempotencyKeyReused('launch request', { taskId, attemptId });
+}
+
+/** Two requests under one key are the same when all their fields are. */
+function requestIdentity(taskId: string, request: object, { origin, conversation }: Partial<LaunchFrom> = {}): string {
+  const { continuation: _continuation, ...asked } = conversation ?? {};
+  return digestOf({
+    taskId,
+    request,
+    ...(conversation ? { conversation: asked } : {}),
+    // The origin of a conversation adds nothing. Keys of earlier versions were claimed without it.
+    ...(origin && origin.source !== 'conversation' ? { origin } : {}),
+  });
+}
+
+/** Stores the conversation that the launch continues, before anything is launched; the first one stands. */
+async function saveConversation(
+  { conversations }: WorkflowContext,
+  { attemptId, createdAt }: { attemptId: string; createdAt: string },
+  { continuation: ask, ...conversation }: LaunchConversation,
+  known: Continuation | undefined,
+  { actor }: LaunchCaller,
+): Promise<NonNullable<AgentRunInput['conversation']>> {
+  const { edge, sourceAttemptId } = conversation;
+  if (!(await conversations.get(attemptId))) {
+    const continuation = known ?? (await ask());
+    await conversations.put({ _id: attemptId, ...conversation, continuation, actor, createdAt });
+  }
+  return { documentId: attemptId, edge, sourceAttemptId };
+}
+
+/** Compiles what `start` would, through the same gate, without an attempt, and compares it with a parent attempt. */
+export async function previewRun(
+  context: WorkflowContext,
+  taskId: string,
+  body: LaunchRequest,
+  workspaceId: string,
+): Promise<LaunchPreview> {
+  const { idempotencyKey: _key, ...request } = body;
+  const { snapshot, repository, git } = await checkReadiness(context, taskId, request, workspaceId, {
+    launches: false,
+  });
+  const hostId = repository ? (repository.hostId ?? (await hostFor(context, taskId))) : null;
+  const preview = await context.runLauncher.preview({ snapshot, repository, git, hostId });
+  if ('status' in preview) {
+    throw refusalError(preview);
+  }
+  return { ...preview, ...(await driftFromParent(context, request, preview)) };
+}
+
+async function driftFromParent(
+  { attempts }: WorkflowContext,
+  { parentAttemptId }: LaunchRequest,
+  { manifest }: LaunchPreview,
+): Promise<Pick<LaunchPreview, 'parentAttemptId' | 'drift'>> {
+  if (parentAttemptId === undefined) {
+    return {};
+  }
+  const parent = (await attempts.get(parentAttemptId))?.runLaunchManifest;
+  return { parentAttemptId, ...(parent ? { drift: driftOf(parentAttemptId, parent, manifest) } : {}) };
+}
+
+/** The present gate; the workflow checks it again when it decides. */
+async function checkReadiness(
+  context: WorkflowContext,
+  taskId: string,
+  request: LaunchRequest,
+  workspaceId: string,
+  { launches }: { launches: boolean },
+): Promise<LaunchPlan> {
+  const inputs = await loadLaunchInputs(context, taskId, request);
+  assertFound(inputs, 'task', taskId);
+  const { parentAttemptId } = request;
+  const orphan = await parentProblem(context, { taskId, parentAttemptId, workspaceId });
+  if (orphan) {
+    throw refusalError(orphan);
+  }
+  const plan = planLaunch(inputs, { maxRetries: inputs.maxRetries });
+  if (!('refused' in plan)) {
+    return plan;
+  }
+  // A preview is no decision: only its route is traced, because its response names that trace.
+  throw refusalError(
+    await (launches
+      ? traceRefusal(context.traces, inputs, plan)
+      : traceRefusedRoute(context.traces, inputs, plan.refused)),
+  );
+}
+
+/** Where a start would run: on the host that has the task's worktree, else on any that is live. */
+async function hostFor({ worktrees, hosts }: WorkflowContext, taskId: string): Promise<string | null> {
+  const worktree = await worktrees.get(taskId);
+  if (worktree && worktree.state !== 'removed') {
+    return worktree.hostId;
+  }
+  return (await hosts.anyLive()) ?? null;
+}
+
+function toResponse(outcome: LaunchOutcome): LaunchResponse {
+  if (isRefusal(outcome)) {
+    throw refusalError(outcome);
+  }
+  return outcome;
+}
+
+const isRefusal = (outcome: LaunchOutcome): outcome is Refusal => outcome.status === 'refused';

@@ -1,0 +1,16 @@
+import { credentialFields } from '../../../domain/contract/secrets';
+import { validationError } from '../../../platform/errors/app-error';
+
+/**
+ * Refuses credentials in a configuration, which every reader of the settings or an attempt is shown.
+ *
+ * @throws AppError 400 with the path of each text that resembles one, and never the text
+ */
+export function refuseCredentials(document: unknown): void {
+  const paths = credentialFields(document);
+  if (paths.length === 0) {
+    return;
+  }
+  const message = 'seems to contain a credential; name a variable in environmentKeys of the agent instead';
+  throw validationError(paths.map((path) => ({ path, message, code: 'credential' })));
+}

@@ -1,0 +1,75 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Repository } from '../../../contracts/settings/repository';
+import { conflict, validationError } from '../../../platform/errors/app-error';
+import type { HostStore } from '../../../stores/runs/hosts/host-store';
+import type { SetUpRepository } from '../../../workflows/repository-setup/client';
+import type { RepositoryProblem } from '../../../workflows/repository-setup/messages';
+
+interface CheckDependencies {
+  hosts: Pick<HostStore, 'live' | 'isKnown'>;
+  /** Absent while no host can be reached. */
+  setUp: SetUpRepository | undefined;
+}
+
+/**
+ * Makes sure that a host has the repository, and has it record the repository's settings. Without `hostId` one live host that
+ * has it is enough; where none is live, the machine of the API is checked.
+ *
+ * @throws AppError 400 with the path of the field; 409 `HOST_UNAVAILABLE`; 503 `REPOSITORY_PENDING`
+ */
+export async function assertUsable({ hosts, setUp }: CheckDependencies, repository: Repository): Promise<void> {
+  const { hostId, path, remote = null, allowFilters = [] } = repository;
+  const live = (await hosts.live()).map(({ _id }) => _id);
+  if (hostId !== undefined && !(await hosts.isKnown(hostId))) {
+    const known = live.length === 0 ? 'none is live' : `live ones are ${live.join(', ')}`;
+    throw refused('hostId', `no worker of the host ${hostId} has ever registered; ${known}`);
+  }
+  if (hostId !== undefined && !live.includes(hostId)) {
+    const message = `No worker of the host ${hostId} is live, and only its worker can inspect it; start one there.`;
+    throw conflict(message, { hostId }, 'HOST_UNAVAILABLE');
+  }
+  const asked = hostId === undefined ? live : [hostId];
+  if (setUp === undefined || asked.length === 0) {
+    if (!looksLikeRepository(path)) {
+      throw refused('path', `there is no git repository at ${path}, and no live host`);
+    }
+    return;
+  }
+  const problem = await firstResponse(asked.map((id) => setUp({ hostId: id, path, remote, allowFilters })));
+  if (problem) {
+    throw refused(problem.field, problem.message);
+  }
+}
+
+const refused = (path: RepositoryProblem['field'] | 'hostId', message: string) => validationError([{ path, message }]);
+
+/** `null` as soon as one host can use the repository; else why the first that responded cannot. */
+async function firstResponse(answers: readonly Promise<RepositoryProblem | null>[]): Promise<RepositoryProblem | null> {
+  const usable = answers.map(async (answer) => {
+    const problem = await answer;
+    if (problem) {
+      throw new Unusable(problem);
+    }
+    return null;
+  });
+  try {
+    return await Promise.any(usable);
+  } catch (error) {
+    const reasons: unknown[] = error instanceof AggregateError ? error.errors : [error];
+    const unusable = reasons.find((reason) => reason instanceof Unusable);
+    if (unusable instanceof Unusable) {
+      return unusable.problem;
+    }
+    throw reasons[0];
+  }
+}
+
+class Unusable extends Error {
+  constructor(readonly problem: RepositoryProblem) {
+    super(problem.message);
+  }
+}
+
+const looksLikeRepository = (path: string): boolean =>
+  existsSync(join(path, '.git')) || ['HEAD', 'objects', 'refs'].every((name) => existsSync(join(path, name)));

@@ -1,0 +1,149 @@
+import { z } from 'zod';
+import { slug } from '../../../contracts/common';
+import { listPage } from '../../../contracts/query';
+import { type Repository, repository, repositoryList, repositoryPatch } from '../../../contracts/settings/repository';
+import { assertFound, conflict, notFound } from '../../../platform/errors/app-error';
+import type { Routes } from '../../../platform/http/routing/routes';
+import { compact } from '../../../platform/json/compact';
+import { isSameJson } from '../../../platform/json/same';
+import { slicePage } from '../../../platform/lists/slice';
+import { currentOperation } from '../../../platform/operations/operation';
+import type { ApiContext } from '../../context';
+import type { WorkflowClients } from '../../workflow-clients';
+import { assertUsable } from './repository-check';
+
+const tag = 'config';
+/** Fields whose change is checked on the hosts that have the repository. */
+const checked = ['path', 'hostId', 'remote', 'allowFilters'];
+
+const byName = z.strictObject({ name: slug });
+const listQuery = z.strictObject(listPage(1000, 1000));
+
+/** No host can be reached where there is no workflow engine. */
+export type RepositoryContext = Pick<ApiContext, 'hosts' | 'repositories'> &
+  Partial<Pick<WorkflowClients, 'setUpRepository'>>;
+
+/** The git repositories tasks may name. */
+export function repositoryRoutes(routes: Routes, context: RepositoryContext): void {
+  const { repositories } = context;
+  const check = async (repository: Repository): Promise<void> =>
+    assertUsable({ hosts: context.hosts, setUp: context.setUpRepository }, repository);
+
+  routes.add(
+    {
+      method: 'get',
+      path: '/config/repos',
+      operationId: 'listRepositories',
+      summary: 'List configured repositories',
+      tag,
+      permission: 'settings:read',
+      query: listQuery,
+      response: repositoryList,
+    },
+    async ({ query }) => {
+      const page = slicePage(await repositories.list(), query, ({ name }) => ({ key: name, id: name }));
+      return page.answer({ repos: page.items });
+    },
+  );
+
+  routes.add(
+    {
+      method: 'post',
+      path: '/config/repos',
+      operationId: 'addRepository',
+      summary: 'Add a repository',
+      tag,
+      permission: 'settings:write',
+      body: repository,
+      response: repository,
+      status: 201,
+      errors: [409, 503],
+      audit: ({ body }) => ({ action: 'repository.create', resource: body.name }),
+    },
+    async ({ body }) => {
+      // Its settings are not read again by way of a name that is taken.
+      const standing = await repositories.find(body.name);
+      // An earlier try of the same request has added it.
+      if (standing && currentOperation()?.repeated && isSameJson(standing, body)) {
+        return standing;
+      }
+      if (standing) {
+        throw conflict(`The name ${body.name} is already in use.`, { name: body.name });
+      }
+      await check(body);
+      return repositories.add(body);
+    },
+  );
+
+  routes.add(
+    {
+      method: 'patch',
+      path: '/config/repos/:name',
+      operationId: 'changeRepository',
+      summary: 'Update a repository',
+      tag,
+      permission: 'settings:write',
+      params: byName,
+      body: repositoryPatch,
+      response: repository,
+      errors: [409, 503],
+      audit: ({ params, body }) => ({
+        action: 'repository.update',
+        resource: params.name,
+        details: { fields: Object.keys(body) },
+      }),
+    },
+    async ({ params, body }) => {
+      const former = await repositories.find(params.name);
+      assertFound(former, 'repository', params.name);
+      if (checked.some((field) => field in body)) {
+        await check({ ...former, ...compact(body) });
+      }
+      const changed = await repositories.change(params.name, body);
+      assertFound(changed, 'repository', params.name);
+      return changed;
+    },
+  );
+
+  routes.add(
+    {
+      method: 'post',
+      path: '/config/repos/:name/reread',
+      operationId: 'rereadRepository',
+      summary: 'Record the current git configuration of a repository',
+      tag,
+      permission: 'settings:write',
+      params: byName,
+      response: repository,
+      errors: [409, 503],
+      audit: ({ params }) => ({ action: 'repository.reread', resource: params.name }),
+    },
+    async ({ params }) => {
+      const found = await repositories.find(params.name);
+      assertFound(found, 'repository', params.name);
+      await check(found);
+      return found;
+    },
+  );
+
+  routes.add(
+    {
+      method: 'delete',
+      path: '/config/repos/:name',
+      operationId: 'removeRepository',
+      summary: 'Remove a repository from the configuration; its files remain',
+      tag,
+      permission: 'settings:write',
+      params: byName,
+      response: z.undefined(),
+      status: 204,
+      audit: ({ params }) => ({ action: 'repository.delete', resource: params.name }),
+    },
+    async ({ params }) => {
+      if (!(await repositories.remove(params.name))) {
+        throw notFound('repository', params.name);
+      }
+      return undefined;
+    },
+  );
+}

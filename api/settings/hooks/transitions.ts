@@ -1,0 +1,170 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Task } from '../../../contracts/tasks/task';
+import { hookFits } from '../../../domain/hook-events';
+import { errorMessage } from '../../../platform/errors/app-error';
+import { compact } from '../../../platform/json/compact';
+import type { Log } from '../../../platform/log/log';
+import { eachLimited } from '../../../stores/board-files/format/each-limited';
+import { locations } from '../../../stores/board-files/format/layout';
+import type { Board, BoardChange } from '../../../stores/board-files/types';
+import type { HookStore } from '../../../stores/settings/hook-store';
+import type {
+  ObservedTask,
+  PendingTransition,
+  TaskTransitionOutbox,
+} from '../../../stores/tasks/task-transition-outbox';
+import type { StartTransition } from '../../../workflows/task-transition/client';
+import type { Closer } from '../../closers';
+
+export interface TransitionDependencies {
+  board: Pick<Board, 'list' | 'onChange'>;
+  hooks: Pick<HookStore, 'list'>;
+  transitionOutbox: TaskTransitionOutbox;
+  startTransition: StartTransition;
+  log: Log;
+}
+
+const pageSize = 1_000;
+const atOnce = 8;
+/** Pause before a failed record or delivery is tried again, in milliseconds. */
+const againAfterMs = 1_000;
+const sweepEveryMs = 60_000;
+
+/**
+ * Observes the transitions of tasks, whatever causes them: a caller, a run, an editor, also while no process was there. Each is
+ * recorded first and delivered after that, so that nothing is lost in between; every process may do this at the same time.
+ */
+export class TransitionWatcher {
+  readonly #queue: ObservedTask[] = [];
+  /** The last state of each task that this process published: most changes of a task are of no interest. */
+  readonly #published = new Map<string, string>();
+  #draining: Promise<void> | undefined;
+  #sweeper: NodeJS.Timeout | undefined;
+  #unsubscribe: (() => void) | undefined;
+  readonly #stopping = new AbortController();
+
+  constructor(private readonly deps: TransitionDependencies) {}
+
+  async start(): Promise<void> {
+    const { board, transitionOutbox } = this.deps;
+    this.#unsubscribe = board.onChange((change) => this.#observe(change));
+    const silent = !(await transitionOutbox.isSeeded());
+    for (const location of locations) {
+      await this.#recordAll(location, silent);
+    }
+    if (silent) {
+      await transitionOutbox.markSeeded();
+    }
+    await this.#sweep();
+    this.#sweeper = setInterval(() => void this.#sweep(), sweepEveryMs);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    this.#unsubscribe?.();
+    clearInterval(this.#sweeper);
+    await this.#draining;
+  }
+
+  async #recordAll(location: BoardChange['location'], silent: boolean): Promise<void> {
+    for (let page = 1; ; page += 1) {
+      const { tasks, total } = this.deps.board.list({ page, limit: pageSize }, location);
+      await eachLimited(atOnce, tasks, (task) => this.#record(observedTask(task, location), silent));
+      if (page * pageSize >= total) {
+        return;
+      }
+    }
+  }
+
+  #observe({ task, location }: BoardChange): void {
+    if (!task || this.#published.get(task.id) === stateKey(task, location)) {
+      return;
+    }
+    this.#queue.push(observedTask(task, location));
+    this.#draining ??= this.#drain();
+  }
+
+  /** One after the other: transitions of a task are delivered in their order. */
+  async #drain(): Promise<void> {
+    for (let [next] = this.#queue; next && !this.#stopping.signal.aborted; [next] = this.#queue) {
+      try {
+        await this.#record(next, false);
+        this.#queue.shift();
+      } catch (error) {
+        this.deps.log.warn({ taskId: next.taskId, error: errorMessage(error) }, 'hook delivery deferred');
+        await delay(againAfterMs, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
+      }
+    }
+    this.#draining = undefined;
+  }
+
+  async #record(task: ObservedTask, silent: boolean): Promise<void> {
+    const pending = await this.deps.transitionOutbox.record(task, { silent });
+    await this.#publish(task.taskId, pending);
+    this.#published.set(task.taskId, `${task.status} ${task.location}`);
+  }
+
+  /** Delivers recorded transitions whose process did not get to deliver them. */
+  async #sweep(): Promise<void> {
+    try {
+      for (let after = ''; ;) {
+        const page = await this.deps.transitionOutbox.listPending(after, pageSize);
+        for (const { _id, outbox } of page) {
+          await this.#publish(_id, outbox);
+        }
+        const last = page.at(-1);
+        if (!last || page.length < pageSize) {
+          return;
+        }
+        after = last._id;
+      }
+    } catch (error) {
+      this.deps.log.warn({ error: errorMessage(error) }, 'hook outbox read failed');
+    }
+  }
+
+  async #publish(taskId: string, pending: readonly PendingTransition[]): Promise<void> {
+    if (pending.length === 0) {
+      return;
+    }
+    const hooks = await this.deps.hooks.list();
+    for (const { id, context } of pending) {
+      if (hooks.some((hook) => hookFits(hook, context))) {
+        await this.deps.startTransition({ id, context });
+      }
+    }
+    await this.deps.transitionOutbox.markDelivered(
+      taskId,
+      pending.map(({ id }) => id),
+    );
+  }
+}
+
+/** Starts to observe what hooks wait for; the closer ends that. */
+export async function watchTransitions(deps: TransitionDependencies): Promise<Closer> {
+  const watcher = new TransitionWatcher(deps);
+  await watcher.start();
+  return () => watcher.stop();
+}
+
+const stateKey = ({ status }: Task, location: BoardChange['location']): string => `${status} ${location}`;
+
+/** The facts of a task that hooks receive besides the transition. */
+export function factsOf({ title, type, project, sprint, priority, agent, updatedAt }: Task): ObservedTask['facts'] {
+  return {
+    taskTitle: title,
+    taskType: type,
+    ...compact({ project, sprint }),
+    priority,
+    ...compact({ agent }),
+    timestamp: updatedAt,
+  };
+}
+
+const observedTask = (task: Task, location: BoardChange['location']): ObservedTask => ({
+  taskId: task.id,
+  revision: task.revision,
+  status: task.status,
+  location,
+  facts: factsOf(task),
+});

@@ -1,0 +1,50 @@
+import { type Features, features, type FeaturesPatch, featuresPatch } from '../../../contracts/settings/settings';
+import type { HttpContext } from '../../../platform/http/context';
+import type { Routes } from '../../../platform/http/routing/routes';
+import type { FeatureSettings } from '../../../stores/settings/settings-store';
+import type { ApiContext } from '../../context';
+import { setRevision, settingPrecondition } from '../../settings-answer';
+
+const tag = 'settings';
+
+/** The revision travels in headers, so that a response can be sent back as a patch. */
+function answer(ctx: HttpContext, settings: FeatureSettings): Features {
+  setRevision(ctx, 'features', settings.revision);
+  return settings.features;
+}
+
+/** Settings that take effect while everything runs. */
+export function settingsRoutes(routes: Routes, { settings }: Pick<ApiContext, 'settings'>): void {
+  routes.add(
+    {
+      method: 'get',
+      path: '/settings/features',
+      operationId: 'getFeatureSettings',
+      summary: 'Read all feature settings',
+      tag,
+      permission: 'settings:read',
+      response: features,
+    },
+    async (_input, ctx) => answer(ctx, await settings.read()),
+  );
+
+  routes.add(
+    {
+      method: 'patch',
+      path: '/settings/features',
+      operationId: 'patchFeatureSettings',
+      summary: 'Update feature settings; null removes a ceiling',
+      tag,
+      permission: 'settings:write',
+      body: featuresPatch,
+      response: features,
+      errors: [409],
+      audit: ({ body }) => ({ action: 'settings.update', details: body }),
+    },
+    async ({ body, header }, ctx) => {
+      const { expectedRevision: bodyRevision, ...patch } = body as FeaturesPatch & { expectedRevision?: number };
+      const expected = await settingPrecondition('features', header, () => settings.read(), bodyRevision);
+      return answer(ctx, await settings.patch(patch, expected));
+    },
+  );
+}

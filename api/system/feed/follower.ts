@@ -1,0 +1,106 @@
+import type { RunEvent } from '../../../contracts/runs/event';
+import type { RunEventStore } from '../../../stores/runs/event-store';
+import type { Watcher } from './watcher';
+
+const pageSize = 200;
+
+/** An attempt being sent: what was sent, and the last sequence there is to send. */
+interface Track {
+  attemptId: string;
+  cursor: number;
+  upTo: number;
+}
+
+/**
+ * One watcher following one task: reads events from the stores after its own cursor, in order, so that replay and live watching
+ * are one thing and nothing is missed or sent twice. A retry is sent after the attempt it follows.
+ */
+export class Follower {
+  private readonly tracks: Track[] = [];
+  private pumping = false;
+  private stopped = false;
+
+  /**
+   * @param after the last sequence the watcher has, and of which attempt
+   */
+  constructor(
+    private readonly watcher: Watcher,
+    private readonly events: Pick<RunEventStore, 'read'>,
+    readonly taskId: string,
+    private readonly after: { attemptId: string | undefined; sequence: number },
+    private readonly onError: (error: unknown) => void,
+  ) {}
+
+  /** There are events of the attempt up to a sequence. */
+  heard(attemptId: string, upTo: number): void {
+    const track = this.tracks.find((known) => known.attemptId === attemptId);
+    if (track) {
+      track.upTo = Math.max(track.upTo, upTo);
+    } else {
+      const cursor = attemptId === this.after.attemptId ? this.after.sequence : 0;
+      this.tracks.push({ attemptId, cursor, upTo });
+    }
+    void this.pump();
+  }
+
+  stop(): void {
+    this.stopped = true;
+  }
+
+  private get live(): boolean {
+    return !this.stopped && this.watcher.open;
+  }
+
+  private async pump(): Promise<void> {
+    if (this.pumping) {
+      return;
+    }
+    this.pumping = true;
+    try {
+      for (let track = this.next(); track && this.live; track = this.next()) {
+        await this.tellPage(track);
+      }
+    } catch (error) {
+      this.onError(error);
+    } finally {
+      this.pumping = false;
+    }
+  }
+
+  /** The first attempt with something untold. */
+  private next(): Track | undefined {
+    return this.tracks.find((track) => track.cursor < track.upTo);
+  }
+
+  private async tellPage(track: Track): Promise<void> {
+    const page = await this.events.read(track.attemptId, track.cursor, pageSize);
+    for (const event of page) {
+      if (!this.live) {
+        return;
+      }
+      await this.tell(event);
+      track.cursor = event.sequence;
+    }
+    if (page.length === 0) {
+      track.cursor = track.upTo;
+    }
+  }
+
+  private async tell(event: RunEvent): Promise<void> {
+    const { taskId, attemptId, sequence, kind, payload } = event;
+    const about = { taskId, attemptId, sequence };
+    await this.watcher.stream({ type: 'agent:event', ...about, data: event });
+    if (kind === 'stream.stdout' || kind === 'stream.stderr') {
+      const outputType = kind === 'stream.stdout' ? 'stdout' : 'stderr';
+      await this.watcher.stream({ type: 'agent:output', ...about, outputType, data: textOf(payload.text) });
+    }
+    if (kind === 'run.completed' || kind === 'run.failed' || kind === 'run.interrupted') {
+      await this.watcher.stream({ type: 'agent:complete', ...about, status: textOf(payload.status) });
+    }
+    if (kind === 'run.refused') {
+      await this.watcher.stream({ type: 'agent:complete', ...about, status: 'refused' });
+    }
+  }
+}
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');

@@ -1,0 +1,229 @@
+import type { AgentStatus } from '../../../contracts/chat/agent-status';
+import { attemptState } from '../../../contracts/runs/attempt';
+import type { FeedMessage } from '../../../contracts/system/feed';
+import type { BoardNotice, FeedNotice } from '../../../contracts/system/watch';
+import type { Log } from '../../../platform/log/log';
+import type { Board } from '../../../stores/board-files/board';
+import type { AgentStatusStore } from '../../../stores/chat/agent-status-store';
+import type { ChatStore } from '../../../stores/chat/session-store';
+import type { ApprovalStore } from '../../../stores/runs/approval-store';
+import type { AttemptStore } from '../../../stores/runs/attempt-store';
+import type { RunEventStore } from '../../../stores/runs/event-store';
+import type { FeedStore } from '../../../stores/system/feed-store';
+import { currentAgentStatus } from '../../chat/agent-status/current';
+import { channelOf, permissionOf } from './channels';
+import { Follower } from './follower';
+import type { Channel, Watcher } from './watcher';
+
+export interface HubContext {
+  board: Pick<Board, 'get' | 'onChange'>;
+  agentStatus: Pick<AgentStatusStore, 'current'>;
+  approvals: Pick<ApprovalStore, 'get'>;
+  chats: Pick<ChatStore, 'get'>;
+  attempts: Pick<AttemptStore, 'latest' | 'get' | 'list' | 'listActive'>;
+  events: Pick<RunEventStore, 'read' | 'last'>;
+  feed: FeedStore;
+  log: Log;
+}
+
+/** Statuses that come in one burst are published once, after this many milliseconds. */
+const statusPauseMs = 100;
+
+/**
+ * Passes on what happens to the watchers of this replica: changes of tasks from its own index of the board files, runs
+ * from the feed that every replica tails.
+ */
+export class FeedHub {
+  private readonly watchers = new Set<Watcher>();
+  private readonly followers = new Map<Watcher, Follower>();
+  private readonly stopping = new AbortController();
+  private statusTimer: NodeJS.Timeout | undefined;
+  private tailing: Promise<void> | undefined;
+  private forgetBoard: (() => void) | undefined;
+
+  constructor(private readonly context: HubContext) {}
+
+  async start(): Promise<void> {
+    const after = await this.context.feed.last();
+    this.forgetBoard = this.context.board.onChange((change) => {
+      const { taskId, kind, task, location } = change;
+      if (task && kind !== 'deleted') {
+        this.tell('tasks', { type: 'task:updated', task });
+      }
+      this.tell('tasks', { type: 'task:changed', changeType: kind, taskId, location });
+    });
+    this.tailing = this.tail(after);
+  }
+
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    this.forgetBoard?.();
+    clearTimeout(this.statusTimer);
+    for (const follower of this.followers.values()) {
+      follower.stop();
+    }
+    await this.tailing;
+  }
+
+  add(watcher: Watcher): void {
+    this.watchers.add(watcher);
+    watcher.send({ type: 'connected', workspaceId: watcher.auth.workspaceId });
+  }
+
+  remove(watcher: Watcher): void {
+    this.watchers.delete(watcher);
+    this.unfollow(watcher);
+  }
+
+  /**
+   * Follows a task from one of its attempts (the latest, unless one is chosen): stored events after `afterSequence`, then new
+   * ones, retries included. Replaces what was followed before.
+   */
+  async follow(watcher: Watcher, taskId: string, chosen: string | undefined, afterSequence: number): Promise<void> {
+    this.unfollow(watcher);
+    const refuse = (message: string) =>
+      watcher.send({ type: 'error', requestType: 'subscribe', code: 'NOT_FOUND', message });
+    const record =
+      chosen === undefined ? await this.context.attempts.latest(taskId) : await this.context.attempts.get(chosen);
+    if (chosen !== undefined && record?.taskId !== taskId) {
+      refuse(`No attempt ${chosen} of ${taskId}.`);
+      return;
+    }
+    if (!record && !(await this.context.board.get(taskId))) {
+      refuse(`No task has the id ${taskId}.`);
+      return;
+    }
+    const follower = new Follower(
+      watcher,
+      this.context.events,
+      taskId,
+      { attemptId: record?._id, sequence: afterSequence },
+      (error) => this.context.log.error({ err: error, taskId }, 'watcher notification failed'),
+    );
+    // Registered before the end is read: events appended in between are received, and read once.
+    this.followers.set(watcher, follower);
+    const last = record ? await this.context.events.last(record._id) : 0;
+    watcher.send({
+      type: 'subscribed',
+      taskId,
+      attemptId: record?._id ?? null,
+      cursor: last,
+      running: record !== undefined && record.state !== 'ended' && record.state !== 'refused',
+    });
+    if (!record) {
+      return;
+    }
+    follower.heard(record._id, last);
+    for (const later of await this.laterAttempts(record)) {
+      follower.heard(later, await this.context.events.last(later));
+    }
+  }
+
+  /** Attempts of the same task that came after one, oldest first: its retries, for a watcher that was away. */
+  private async laterAttempts(record: { _id: string; taskId: string; createdAt: string }): Promise<string[]> {
+    const { items: recent } = await this.context.attempts.list(
+      record.taskId,
+      { limit: 20 },
+      { states: attemptState.options },
+    );
+    return recent
+      .filter((other) => other.createdAt > record.createdAt)
+      .map((other) => other._id)
+      .reverse();
+  }
+
+  unfollow(watcher: Watcher): string | null {
+    const follower = this.followers.get(watcher);
+    follower?.stop();
+    this.followers.delete(watcher);
+    return follower?.taskId ?? null;
+  }
+
+  /** Follows the messages of a chat session from now on, instead of the one followed before. */
+  async followChat(watcher: Watcher, sessionId: string): Promise<void> {
+    if (await this.context.chats.get(sessionId)) {
+      watcher.chatId = sessionId;
+      watcher.send({ type: 'chat:subscribed', sessionId });
+      return;
+    }
+    const message = `No chat session has the id ${sessionId}.`;
+    watcher.send({ type: 'error', requestType: 'chat:subscribe', code: 'NOT_FOUND', message });
+  }
+
+  /** Who works now. */
+  status(): Promise<AgentStatus> {
+    return currentAgentStatus(this.context);
+  }
+
+  private async tail(after: number): Promise<void> {
+    try {
+      for await (const entries of this.context.feed.watch(after, this.stopping.signal)) {
+        for (const { message } of entries) {
+          this.pass(message);
+        }
+      }
+    } catch (error) {
+      if (!this.stopping.signal.aborted) {
+        this.context.log.error({ err: error }, 'feed watch ended');
+      }
+    }
+  }
+
+  private pass(message: FeedMessage): void {
+    if (message.type === 'agent.status') {
+      this.statusTimer ??= setTimeout(() => void this.tellStatus(), statusPauseMs);
+    } else if (message.type === 'notice') {
+      this.tellNotice(message.notice);
+    } else if (message.type === 'run-approval.changed') {
+      void this.tellApproval(message.approvalId);
+    } else {
+      for (const follower of this.followers.values()) {
+        if (follower.taskId === message.taskId) {
+          follower.heard(message.attemptId, message.upTo);
+        }
+      }
+    }
+  }
+
+  /** Publishes a notice: in a chat session to those who follow it, anything else on its channel. */
+  private tellNotice(notice: BoardNotice): void {
+    if (notice.type !== 'chat:message') {
+      this.tell(channelOf(notice), notice);
+      return;
+    }
+    for (const watcher of this.watchers) {
+      if (watcher.chatId === notice.sessionId) {
+        watcher.send(notice);
+      }
+    }
+  }
+
+  /** Publishes the present record: changes that come in one burst may be published as one. */
+  private async tellApproval(approvalId: string): Promise<void> {
+    try {
+      const approval = await this.context.approvals.get(approvalId);
+      if (approval) {
+        this.tell('run-approvals', { type: 'run-approval:changed', approval });
+      }
+    } catch (error) {
+      this.context.log.error({ err: error, approvalId }, 'approval notification failed');
+    }
+  }
+
+  private async tellStatus(): Promise<void> {
+    this.statusTimer = undefined;
+    try {
+      this.tell('agent:status', { type: 'agent:status', ...(await this.status()) });
+    } catch (error) {
+      this.context.log.error({ err: error }, 'agent status notification failed');
+    }
+  }
+
+  private tell(channel: Channel, notice: FeedNotice): void {
+    for (const watcher of this.watchers) {
+      if (watcher.hears(channel) && watcher.may(permissionOf[channel])) {
+        watcher.send(notice);
+      }
+    }
+  }
+}

@@ -1,0 +1,184 @@
+import type { IncomingMessage, Server } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { type WebSocket, WebSocketServer } from 'ws';
+import { type AuthContext, type Authenticate, presentedKey } from '../../../platform/http/auth/auth';
+import type { AuthFailures } from '../../../platform/http/auth/auth-failures';
+import { isAllowedOrigin, type OriginRules } from '../../../platform/http/auth/loopback';
+import { rateLimited, standingHeaders } from '../../../platform/http/limits/rate-limit';
+import { boardRefusalBody, type Refusal, refuseSocket } from '../../../platform/http/server/raw-refusal';
+import { checkRequest } from '../../../platform/http/server/request-check';
+import type { Log } from '../../../platform/log/log';
+import { WatcherCount, type WatcherLimits } from './admission';
+import { handleMessage, maxMessageBytes } from './commands';
+import type { FeedHub } from './hub';
+import { closeCodes, Watcher } from './watcher';
+
+export interface FeedServerSettings extends WatcherLimits, OriginRules {
+  pingEveryMs: number;
+  pongWithinMs: number;
+  /** Messages a watcher may send in ten seconds. */
+  maxMessages: number;
+}
+
+export const defaultFeedSettings = { pingEveryMs: 30_000, pongWithinMs: 10_000, maxMessages: 30 };
+
+const messageWindowMs = 10_000;
+/** How long a connection that is refused may take to close, in milliseconds. */
+const refusedCloseMs = 1_000;
+
+export interface FeedServerDependencies {
+  hub: FeedHub;
+  authenticate: Authenticate;
+  authFailures: AuthFailures;
+  settings: FeedServerSettings;
+  log: Log;
+}
+
+const notFound: Refusal = { status: 404, code: 'NOT_FOUND', message: 'This path does not serve a WebSocket.' };
+const foreignPage: Refusal = {
+  status: 403,
+  code: 'CORS_REJECTED',
+  message: 'Pages of this origin are not allowed to call the service.',
+};
+const failed: Refusal = { status: 500, code: 'INTERNAL_ERROR', message: 'An internal error occurred.' };
+
+const refuse = (socket: Duplex, refusal: Refusal, headers?: Record<string, string>): void =>
+  refuseSocket(socket, refusal, boardRefusalBody, headers);
+
+/** Serves `/ws` on an HTTP server. */
+export function serveFeed(server: Server, deps: FeedServerDependencies): { close(): Promise<void> } {
+  const { hub, authenticate, authFailures, settings, log } = deps;
+  const sockets = new WebSocketServer({ noServer: true, maxPayload: maxMessageBytes, perMessageDeflate: false });
+  sockets.on('wsClientError', (error, socket) =>
+    refuse(socket, {
+      status: 400,
+      code: 'BAD_REQUEST',
+      message: `The WebSocket handshake is invalid: ${error.message}.`,
+    }),
+  );
+  const watchers = new WatcherCount(settings);
+
+  const onUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
+    // Nothing else listens to a socket between its upgrade and the end of the handshake, or of a refusal.
+    socket.on('error', (err) => log.debug({ err }, 'upgrade failed'));
+    try {
+      handleUpgrade(request, socket, head);
+    } catch (err) {
+      log.error({ err }, 'upgrade failed');
+      refuse(socket, failed);
+    }
+  };
+  server.on('upgrade', onUpgrade);
+
+  function handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    const malformed = checkRequest(request);
+    if (malformed) {
+      return refuse(socket, malformed);
+    }
+    const url = new URL(request.url ?? '/', 'http://localhost');
+    if (url.pathname !== '/ws') {
+      return refuse(socket, notFound);
+    }
+    // A browser always states the origin of the page; no Origin is no page.
+    const { origin } = request.headers;
+    if (origin !== undefined && !isAllowedOrigin(origin, settings)) {
+      return refuse(socket, foreignPage);
+    }
+    const queryKey = url.searchParams.get('api_key') ?? undefined;
+    const auth = authenticate(request.headers, request.socket, queryKey);
+    const { remoteAddress } = request.socket;
+    if (!auth) {
+      const presented = presentedKey(request.headers, queryKey) !== undefined;
+      const standing = authFailures.record(remoteAddress, { via: 'ws', presented });
+      if (!standing.allowed) {
+        const nowMs = Date.now();
+        return refuse(socket, rateLimited(standing, nowMs, 'failed authentications'), standingHeaders(standing, nowMs));
+      }
+    }
+    sockets.handleUpgrade(request, socket, head, (accepted) => admit(accepted, auth, remoteAddress));
+  }
+
+  function admit(socket: WebSocket, auth: AuthContext | undefined, remoteAddress: string | undefined): void {
+    socket.on('error', (error) => log.debug({ err: error }, 'watcher connection failed'));
+    // A page sees close codes, and nothing of a refused handshake.
+    if (!auth) {
+      return closeRefused(socket, closeCodes.notAuthenticated, 'a valid api_key is required');
+    }
+    const leave = watchers.admit(remoteAddress);
+    if (typeof leave === 'string') {
+      return closeRefused(socket, closeCodes.tryAgainLater, leave);
+    }
+    socket.on('close', leave);
+    const watcher = new Watcher(socket, auth);
+    const stopPinging = keepAlive(socket, watcher, settings);
+    let messages = 0;
+    const window = setInterval(() => (messages = 0), messageWindowMs).unref();
+    socket.on('message', (data, isBinary) => {
+      messages += 1;
+      if (messages > settings.maxMessages) {
+        return watcher.close(closeCodes.tooManyMessages, 'too many messages');
+      }
+      if (isBinary) {
+        return watcher.send({
+          type: 'error',
+          requestType: null,
+          code: 'BAD_REQUEST',
+          message: 'Messages must be text.',
+        });
+      }
+      handleMessage(hub, watcher, String(data as Buffer)).catch((error: unknown) => {
+        log.error({ err: error }, 'watcher response failed');
+        watcher.send({ type: 'error', requestType: null, code: 'INTERNAL_ERROR', message: 'Try again.' });
+      });
+    });
+    socket.on('close', () => {
+      stopPinging();
+      clearInterval(window);
+      hub.remove(watcher);
+    });
+    hub.add(watcher);
+  }
+
+  return {
+    async close() {
+      server.off('upgrade', onUpgrade);
+      for (const socket of sockets.clients) {
+        socket.close(closeCodes.goingAway, 'the server is stopping');
+      }
+      const closed = new Promise<void>((resolve) => sockets.close(() => resolve()));
+      const cut = setTimeout(() => {
+        for (const socket of sockets.clients) {
+          socket.terminate();
+        }
+      }, 1_000);
+      await closed;
+      clearTimeout(cut);
+    },
+  };
+}
+
+/** Pings on a schedule and ends a connection whose pong does not come in time. */
+function keepAlive(socket: WebSocket, watcher: Watcher, settings: FeedServerSettings): () => void {
+  let deadline: NodeJS.Timeout | undefined;
+  const pinging = setInterval(() => {
+    if (!watcher.open) {
+      return;
+    }
+    socket.ping();
+    deadline ??= setTimeout(() => watcher.terminate(), settings.pongWithinMs);
+  }, settings.pingEveryMs);
+  socket.on('pong', () => {
+    clearTimeout(deadline);
+    deadline = undefined;
+  });
+  return () => {
+    clearInterval(pinging);
+    clearTimeout(deadline);
+  };
+}
+
+/** Closes a connection that has no watcher, whether or not its other side takes part in closing it. */
+function closeRefused(socket: WebSocket, code: number, reason: string): void {
+  socket.close(code, reason);
+  setTimeout(() => socket.terminate(), refusedCloseMs).unref();
+}

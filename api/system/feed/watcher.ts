@@ -1,0 +1,84 @@
+import type { WebSocket } from 'ws';
+import type { FeedNotice } from '../../../contracts/system/watch';
+import type { AuthContext } from '../../../platform/http/auth/auth';
+
+/** Close codes of the channel (RFC 6455 and its private range). */
+export const closeCodes = {
+  goingAway: 1001,
+  tryAgainLater: 1013,
+  notAuthenticated: 4001,
+  tooManyMessages: 4008,
+} as const;
+
+/** A watcher with this much unsent, in bytes, is too slow and is dropped. */
+const maxBufferedBytes = 1_000_000;
+/** Above this, in bytes, a stream to the watcher waits until it has caught up. */
+const highWaterBytes = 64_000;
+
+/** Channels a watcher receives without following a task. None chosen means all. */
+export type Channel = 'tasks' | 'agent:status' | 'run-approvals' | 'squad' | 'broadcasts';
+
+/** One connection: its caller, its channels, and how much it has not read yet. */
+export class Watcher {
+  private readonly chosen = new Set<Channel>();
+  /** The chat session it follows. */
+  chatId: string | undefined;
+
+  constructor(
+    private readonly socket: WebSocket,
+    readonly auth: AuthContext,
+  ) {}
+
+  get open(): boolean {
+    return this.socket.readyState === this.socket.OPEN;
+  }
+
+  choose(channel: Channel): void {
+    this.chosen.add(channel);
+  }
+
+  hears(channel: Channel): boolean {
+    return this.chosen.size === 0 || this.chosen.has(channel);
+  }
+
+  may(permission: string): boolean {
+    return this.auth.permissions.includes(permission);
+  }
+
+  /** Sends a notice, or drops a watcher that is too slow. Never buffers without bound. */
+  send(notice: FeedNotice): void {
+    this.write(notice, undefined);
+  }
+
+  /** Sends a notice and, when the watcher lags, resolves only once the bytes are on their way (or the socket closed). */
+  async stream(notice: FeedNotice): Promise<void> {
+    if (this.socket.bufferedAmount <= highWaterBytes) {
+      this.write(notice, undefined);
+    } else {
+      await new Promise<void>((resolve) => this.write(notice, resolve));
+    }
+  }
+
+  close(code: number, reason: string): void {
+    this.socket.close(code, reason);
+  }
+
+  /** Ends the connection without a close frame, which would not be read. */
+  terminate(): void {
+    this.socket.terminate();
+  }
+
+  private write(notice: FeedNotice, written: (() => void) | undefined): void {
+    if (!this.open) {
+      return written?.();
+    }
+    if (this.socket.bufferedAmount > maxBufferedBytes) {
+      this.close(closeCodes.tryAgainLater, 'too slow: reconnect and resume from your last sequence');
+      // A watcher that reads nothing does not read a close frame either.
+      setTimeout(() => this.terminate(), 1_000).unref();
+      return written?.();
+    }
+    const message = { ...notice, timestamp: new Date().toISOString(), workspaceId: this.auth.workspaceId };
+    this.socket.send(JSON.stringify(message), () => written?.());
+  }
+}

@@ -1,0 +1,39 @@
+import { assertFound } from '../../../platform/errors/app-error';
+import { newRecordId } from '../../../platform/operations/operation';
+
+/** A part of a task that is stored in one of its lists: a comment, a subtask, a verification step. */
+interface Item {
+  id: string;
+}
+
+/** An id for a new item: `<prefix>_<12 characters>`. */
+export const newItemId = (prefix: string): string => newRecordId(prefix);
+
+/** @throws AppError 404 when the list has no such item */
+export function findItem<T extends Item>(items: readonly T[] | undefined, id: string, resource: string): T {
+  const found = items?.find((item) => item.id === id);
+  assertFound(found, resource, id);
+  return found;
+}
+
+/** The list with one item replaced by what `change` makes of it. @throws AppError 404 */
+export function withItemChanged<T extends Item>(
+  items: readonly T[] | undefined,
+  id: string,
+  resource: string,
+  change: (item: T) => T,
+): T[] {
+  const found = findItem(items, id, resource);
+  return (items ?? []).map((item) => (item === found ? change(item) : item));
+}
+
+/** The list without one item; `undefined` when it is empty then. @throws AppError 404 */
+export function withoutItem<T extends Item>(
+  items: readonly T[] | undefined,
+  id: string,
+  resource: string,
+): T[] | undefined {
+  const found = findItem(items, id, resource);
+  const rest = (items ?? []).filter((item) => item !== found);
+  return rest.length > 0 ? rest : undefined;
+}

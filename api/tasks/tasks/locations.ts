@@ -1,0 +1,44 @@
+import type { Task, TaskLocation } from '../../../contracts/tasks/task';
+import { conflict } from '../../../platform/errors/app-error';
+
+const phrases: Record<TaskLocation, string> = {
+  active: 'on the active board',
+  backlog: 'in the backlog',
+  archive: 'in the archive',
+};
+
+/** @throws AppError 409 with the location, for a task that is not where a request expects it */
+export function assertLocation({ id }: Task, location: TaskLocation, expected: TaskLocation): void {
+  if (location === expected) {
+    return;
+  }
+  throw conflict(`Task ${id} is ${phrases[location]}, not ${phrases[expected]}.`, {
+    resourceType: 'task',
+    resourceId: id,
+    location,
+  });
+}
+
+/** The archive is a record of the past: its tasks are restored before they change. @throws AppError 409 with the location */
+export function assertNotArchived({ id }: Task, location: TaskLocation): void {
+  if (location !== 'archive') {
+    return;
+  }
+  throw conflict(`Task ${id} is in the archive; restore it first.`, {
+    resourceType: 'task',
+    resourceId: id,
+    location,
+  });
+}
+
+/** A task stays on the board while an agent works on it. @throws AppError 409 with the attempt */
+export function assertNotRunning({ id, attempt }: Task): void {
+  if (attempt?.status !== 'pending' && attempt?.status !== 'running') {
+    return;
+  }
+  throw conflict(`Task ${id} has an active attempt; stop it or wait for its end.`, {
+    resourceType: 'task',
+    resourceId: id,
+    attempt,
+  });
+}

@@ -1,0 +1,129 @@
+import { z } from 'zod';
+import { taskId } from '../../../contracts/common';
+import { task, taskCounts, taskCreate, taskList, taskPatch, taskQuery } from '../../../contracts/tasks/task';
+import { assertFound } from '../../../platform/errors/app-error';
+import { answersNotModified } from '../../../platform/http/response';
+import type { Routes } from '../../../platform/http/routing/routes';
+import type { ApiContext } from '../../context';
+import { answerListing, createListing } from './listing';
+import { assertNotRunning } from './locations';
+import { withPlainTitles } from './plain-text';
+import { setTaskHeaders, taskTag } from './present';
+import { writerOf } from './task-changer';
+import { createTaskPatcher } from './task-patcher';
+
+const tag = 'tasks';
+const idParams = z.strictObject({ taskId });
+
+/** Tasks of the board: list, count, create, read, change, delete. */
+export function taskRoutes(routes: Routes, context: Pick<ApiContext, 'board' | 'traces'>): void {
+  const { board } = context;
+  const listing = createListing(board);
+  const patchTask = createTaskPatcher(context);
+
+  routes.add(
+    {
+      method: 'get',
+      path: '/tasks',
+      operationId: 'listTasks',
+      summary: 'List active tasks, most recently updated first',
+      tag,
+      permission: 'task:read',
+      query: taskQuery,
+      response: taskList,
+    },
+    async ({ query }, ctx) => answerListing(ctx, listing(query)),
+  );
+
+  routes.add(
+    {
+      method: 'get',
+      path: '/tasks/counts',
+      operationId: 'countTasks',
+      summary: 'Count tasks by column, in the backlog and in the archive',
+      tag,
+      permission: 'task:read',
+      response: taskCounts,
+    },
+    async () => board.counts(),
+  );
+
+  routes.add(
+    {
+      method: 'post',
+      path: '/tasks',
+      operationId: 'createTask',
+      summary: 'Create a task',
+      tag,
+      permission: 'task:write',
+      body: taskCreate,
+      response: task,
+      status: 201,
+      errors: [409],
+      audit: (_request, { id, title }) => ({ action: 'task.create', resource: id, details: { title } }),
+    },
+    async ({ body, auth }, ctx) => {
+      const created = await board.create(withPlainTitles(body), { actor: auth.actor });
+      setTaskHeaders(ctx, created);
+      ctx.set('Location', `/api/tasks/${created.id}`);
+      return created;
+    },
+  );
+
+  routes.add(
+    {
+      method: 'get',
+      path: '/tasks/:taskId',
+      operationId: 'getTask',
+      summary: 'Read a task',
+      tag,
+      permission: 'task:read',
+      params: idParams,
+      response: task,
+      errors: [409],
+    },
+    async ({ params }, ctx) => {
+      const found = await board.get(params.taskId);
+      assertFound(found, 'task', params.taskId);
+      setTaskHeaders(ctx, found.task);
+      return answersNotModified(ctx, taskTag(found.task)) ? undefined : found.task;
+    },
+  );
+
+  routes.add(
+    {
+      method: 'patch',
+      path: '/tasks/:taskId',
+      operationId: 'changeTask',
+      summary: 'Update a task at the revision the caller has read',
+      tag,
+      permission: 'task:write',
+      params: idParams,
+      body: taskPatch,
+      response: task,
+      errors: [409],
+    },
+    (request, ctx) => patchTask(request, ctx),
+  );
+
+  routes.add(
+    {
+      method: 'delete',
+      path: '/tasks/:taskId',
+      operationId: 'deleteTask',
+      summary: 'Delete a task; it can be restored for 30 days',
+      tag,
+      permission: 'task:write',
+      params: idParams,
+      response: z.undefined(),
+      status: 204,
+      errors: [409],
+      audit: ({ params }) => ({ action: 'task.delete', resource: params.taskId }),
+    },
+    async (request) => {
+      const writer = await writerOf(board, request);
+      await board.remove(request.params.taskId, { ...writer, check: assertNotRunning });
+      return undefined;
+    },
+  );
+}

@@ -1,0 +1,44 @@
+import type { Client } from '@temporalio/client';
+import { temporalSecurity } from '../platform/temporal/security';
+import { createRunLauncher } from '../workflows/agent-run/client';
+import { createHostClient } from '../workflows/clients/host-client';
+import { createAdmissionLauncher } from '../workflows/execution-tree/client';
+import { createPhaseLauncher } from '../workflows/phase-expansion/client';
+import { createRepositorySetup } from '../workflows/repository-setup/client';
+import { createRetentionPreview } from '../workflows/retention/client';
+import { createApprovals } from '../workflows/run-approval/client';
+import { createApprovalLauncher } from '../workflows/run-approval/decision-client';
+import { createLaunchSchedules } from '../workflows/scheduled-launch/client';
+import { createTransitionStart } from '../workflows/task-transition/client';
+import { usualHookTimings } from '../workflows/task-transition/messages';
+import { createTrustLauncher } from '../workflows/workspace-inventory/client';
+import { createRewindLauncher } from '../workflows/workspace-rewind/client';
+import { createWorktreeLauncher } from '../workflows/worktree/client';
+import type { ApiContext } from './context';
+
+/** Connects the workflow clients of the API with this process's client; their messages are signed by this board. */
+export function createWorkflowClients(context: ApiContext, client: Client) {
+  const { approvals, attempts, env, feed, log, messageProofs: proofs, now } = context;
+  const { TEMPORAL_HTTP_ADDRESS: httpAddress, TEMPORAL_NAMESPACE: namespace } = env;
+  const server = httpAddress === undefined ? undefined : { httpAddress, namespace, security: temporalSecurity(env) };
+  const ask = createHostClient(server);
+  const runLauncher = createRunLauncher(client, ask, proofs);
+  const hookTimings = { ...usualHookTimings, firstPauseMs: env.BOARD_RETRY_BACKOFF_MS };
+  const heartbeatTimeoutMs = env.BOARD_HEARTBEAT_TIMEOUT_MS;
+  return {
+    runLauncher,
+    admissionLauncher: createAdmissionLauncher(client, runLauncher, proofs),
+    approvalLauncher: createApprovalLauncher(client, proofs),
+    approvalRequests: createApprovals({ approvals, attempts, feed, client, now }),
+    launchSchedules: createLaunchSchedules(client, log),
+    phaseLauncher: createPhaseLauncher(client, proofs),
+    previewRetention: createRetentionPreview(client),
+    rewindLauncher: createRewindLauncher(client, proofs),
+    setUpRepository: createRepositorySetup(client, proofs),
+    startTransition: createTransitionStart(client, proofs, hookTimings),
+    trustLauncher: createTrustLauncher(client, proofs),
+    worktreeLauncher: createWorktreeLauncher({ client, ask, proofs, heartbeatTimeoutMs }),
+  };
+}
+
+export type WorkflowClients = ReturnType<typeof createWorkflowClients>;

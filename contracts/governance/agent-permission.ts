@@ -1,0 +1,110 @@
+import { z } from 'zod';
+import { slug, taskId, text, timestamp } from '../common';
+import { actionName, namePattern } from '../name-pattern';
+import { listPage } from '../query';
+
+/** How far an agent is trusted (specification 2, Agent permission levels). */
+export const agentLevel = z.enum(['intern', 'specialist', 'lead']);
+export type AgentLevel = z.infer<typeof agentLevel>;
+
+/** What an agent may do without approval; its level decides these unless they are set. */
+const capabilities = { canCreateTasks: z.boolean(), canDelegate: z.boolean(), canApprove: z.boolean() };
+export type AgentCapabilities = z.infer<z.ZodObject<typeof capabilities>>;
+
+const trustedDomains = z.array(text(255, 1)).max(100);
+/** Actions that the agent may never do, whatever its level. */
+const restrictions = z.array(namePattern).max(100);
+
+/** What an agent may do. An agent without a record is a specialist, at revision 0 and without times. */
+export const agentPermission = z
+  .object({
+    agentId: slug,
+    level: agentLevel,
+    ...capabilities,
+    /** Stored for clients; nothing here depends on them. */
+    trustedDomains,
+    restrictions,
+    revision: z.number().int().min(0),
+    createdAt: timestamp.optional(),
+    updatedAt: timestamp.optional(),
+  })
+  .meta({ id: 'AgentPermission' });
+export type AgentPermission = z.infer<typeof agentPermission>;
+export type AgentPermissionFields = Omit<AgentPermission, 'agentId' | 'revision' | 'createdAt' | 'updatedAt'>;
+
+const overrides = z.object({ ...capabilities, trustedDomains, restrictions }).partial().shape;
+
+export const agentPermissionCreate = z
+  .strictObject({ agentId: slug, level: agentLevel.default('specialist'), ...overrides })
+  .meta({ id: 'AgentPermissionCreate' });
+
+export const agentPermissionPatch = z.strictObject(overrides).meta({ id: 'AgentPermissionPatch' });
+export type AgentPermissionPatch = z.infer<typeof agentPermissionPatch>;
+
+export const agentLevelWrite = z.strictObject({ level: agentLevel }).meta({ id: 'AgentLevelWrite' });
+
+export const permissionApprovalId = z
+  .string()
+  .regex(/^approval_[0-9a-f]{12}$/, 'must look like approval_0123456789ab')
+  .meta({ id: 'PermissionApprovalId' });
+
+/** `approvalId` names an approval of exactly this action of this agent. */
+export const permissionQuestion = z
+  .strictObject({ agentId: slug, action: actionName, approvalId: permissionApprovalId.optional() })
+  .meta({ id: 'PermissionQuestion' });
+
+export const permissionResponse = z
+  .object({
+    allowed: z.boolean(),
+    level: agentLevel,
+    /** Whether an approval would allow it. */
+    requiresApproval: z.boolean(),
+    reason: z.string(),
+    traceId: z.string(),
+  })
+  .meta({ id: 'PermissionAnswer' });
+
+/** A request to allow what an agent may not do without approval. Reviewed once. */
+export const permissionApproval = z
+  .object({
+    id: permissionApprovalId,
+    agentId: slug,
+    action: actionName,
+    taskId: taskId.optional(),
+    reason: z.string().optional(),
+    status: z.enum(['pending', 'approved', 'rejected']),
+    requestedBy: z.string(),
+    createdAt: timestamp,
+    reviewedBy: z.string().optional(),
+    reviewedAt: timestamp.optional(),
+    note: z.string().optional(),
+  })
+  .meta({ id: 'PermissionApproval' });
+export type PermissionApproval = z.infer<typeof permissionApproval>;
+
+export const permissionApprovalCreate = z
+  .strictObject({
+    agentId: slug,
+    action: actionName,
+    taskId: taskId.optional(),
+    reason: text(2000).optional(),
+  })
+  .meta({ id: 'PermissionApprovalCreate' });
+
+export const permissionApprovalQuery = z
+  .strictObject({
+    agentId: slug.optional(),
+    page: z.coerce.number().int().min(1).max(10_000).default(1),
+    ...listPage(100, 200),
+  })
+  .meta({ id: 'PermissionApprovalQuery' });
+export type PermissionApprovalQuery = z.output<typeof permissionApprovalQuery>;
+
+export const permissionReview = z
+  .strictObject({ decision: z.enum(['approved', 'rejected']), note: text(2000).optional() })
+  .meta({ id: 'PermissionReview' });
+
+/** The current approval, and the trace of the decision. */
+export const permissionReviewed = permissionApproval
+  .extend({ traceId: z.string() })
+  .meta({ id: 'PermissionApprovalReviewed' });

@@ -1,0 +1,24 @@
+import { z } from 'zod';
+import { revision, text, timestamp } from '../common';
+
+/** A comment on a task. Loose: what a person added by hand is preserved. */
+export const comment = z
+  .looseObject({
+    id: z.string().max(64),
+    author: text(100, 1),
+    text: text(2000, 1),
+    timestamp,
+    revision: revision.default(1),
+    createdBy: z.string().optional(),
+    updatedBy: z.string().optional(),
+    updated: timestamp.optional(),
+  })
+  .meta({ id: 'Comment' });
+export type Comment = z.infer<typeof comment>;
+
+/** `author` defaults to the caller; `expectedRevision` is the revision of the task. */
+export const commentCreate = z
+  .strictObject({ author: text(100, 1).optional(), text: text(2000, 1), expectedRevision: revision.optional() })
+  .meta({ id: 'CommentCreate' });
+
+export const commentPatch = commentCreate.pick({ text: true, expectedRevision: true }).meta({ id: 'CommentPatch' });

@@ -1,0 +1,52 @@
+import type { WorkspaceCheckpoint } from '../../contracts/runs/checkpoint';
+import type { HarnessEvidence } from '../../contracts/runs/completion';
+import type { PhaseTransition } from '../../contracts/runs/phase';
+
+type Span = NonNullable<HarnessEvidence['phaseSpans']>[number];
+type Look = Pick<WorkspaceCheckpoint, 'createdAt' | 'headSha' | 'changes' | 'truncated'>;
+
+/**
+ * What of the end of a run was done in which of its phases, as far as its checkpoints show: each lists what changed since the
+ * one before. What was undone again is omitted. `undefined` when the phase did not change or there is no checkpoint.
+ *
+ * @param looks the checkpoints, the first one first
+ * @param baselineSha HEAD when the run began
+ */
+export function phaseSpansOf(
+  history: readonly Pick<PhaseTransition, 'at'>[],
+  looks: readonly Look[],
+  { changedFiles = [], commits = [], headSha }: HarnessEvidence,
+  baselineSha: string,
+): Span[] | undefined {
+  if (history.length === 0 || looks.length === 0) {
+    return undefined;
+  }
+  const atEnd = new Map(changedFiles.map((file) => [file.path, file]));
+  const untold = new Set(atEnd.keys());
+  let before = { at: '', head: baselineSha };
+  const spans = looks.map((look): Span => {
+    const changed = look.changes.flatMap(({ path }) => atEnd.get(path) ?? []);
+    for (const { path } of changed) {
+      untold.delete(path);
+    }
+    const span = {
+      fromSequence: history.filter(({ at }) => at <= before.at).length,
+      toSequence: history.filter(({ at }) => at < look.createdAt).length,
+      commits: look.headSha === before.head ? [] : commits.filter(({ sha }) => sha === look.headSha),
+      changedFiles: changed,
+      truncated: look.truncated,
+    };
+    before = { at: look.createdAt, head: look.headSha };
+    return span;
+  });
+  // What no checkpoint lists was done after the last one, or is more than a checkpoint lists.
+  const isListed = looks.every(({ truncated }) => !truncated);
+  const rest: Span = {
+    fromSequence: isListed ? history.filter(({ at }) => at <= before.at).length : 0,
+    toSequence: history.length,
+    commits: headSha === before.head ? [] : commits.slice(0, 1),
+    changedFiles: changedFiles.filter(({ path }) => untold.has(path)),
+    truncated: false,
+  };
+  return [...spans, rest].filter((span) => span.commits.length + span.changedFiles.length > 0);
+}

@@ -1,0 +1,68 @@
+import type { Refusal } from '../contracts/refusal';
+import type { LaunchRequest } from '../contracts/runs/launch/launch';
+import type { AgentConfig } from '../contracts/settings/agent-config';
+import type { Profile } from '../contracts/settings/profile';
+import type { SandboxPreset } from '../contracts/settings/sandbox';
+import { compact } from '../platform/json/compact';
+import { environmentKeysOf } from './contract/enforcement';
+import type { Selection } from './contract/input';
+import { refusal } from './refusal';
+
+export interface LaunchOptions {
+  request: LaunchRequest;
+  profile: Profile | undefined;
+  sandbox: SandboxPreset | undefined;
+}
+
+/** Why a launch cannot use the profile and the sandbox preset it names; that they can be enforced is checked later. */
+export function optionsProblem({ request, profile, sandbox }: LaunchOptions): Refusal | undefined {
+  const { profileId, sandboxPresetId } = request;
+  if (profileId !== undefined) {
+    if (!profile) {
+      return unusable('profileId', profileId, `No profile has the id ${profileId}.`);
+    }
+    if (!profile.enabled) {
+      return unusable('profileId', profileId, `The profile ${profileId} is disabled.`);
+    }
+    if (request.agent !== undefined && request.agent !== profile.agent) {
+      const message = `The profile ${profileId} runs ${profile.agent}, not ${request.agent}; omit agent.`;
+      return unusable('agent', request.agent, message);
+    }
+  }
+  if (sandboxPresetId !== undefined) {
+    if (!sandbox) {
+      return unusable('sandboxPresetId', sandboxPresetId, `No sandbox preset has the id ${sandboxPresetId}.`);
+    }
+    if (!sandbox.enabled) {
+      return unusable('sandboxPresetId', sandboxPresetId, `The sandbox preset ${sandboxPresetId} is disabled.`);
+    }
+  }
+  return undefined;
+}
+
+const unusable = (field: string, value: string, message: string): Refusal =>
+  refusal('RUN_NOT_READY', message, { field, value });
+
+/** The request with the agent its profile names. */
+export const withProfile = (request: LaunchRequest, profile: Profile | undefined): LaunchRequest =>
+  profile ? { ...request, agent: profile.agent } : request;
+
+/** What a launch changes about the agent it runs. */
+export interface LaunchedWith {
+  selection: Pick<Selection, 'model'>;
+  profile: Profile | null;
+  sandbox: SandboxPreset | null;
+}
+
+/**
+ * The configured agent as a launch runs it: with the model that its route or its profile selects, and the environment that its
+ * sandbox passes. A queued launch is compared with this once more when it is dispatched.
+ */
+export function launchedAgent(agent: AgentConfig, { selection, profile, sandbox }: LaunchedWith): AgentConfig {
+  const model = selection.model ?? profile?.model ?? agent.model;
+  return {
+    ...agent,
+    ...compact({ model }),
+    environmentKeys: environmentKeysOf({ agent, sandbox }),
+  };
+}

@@ -1,0 +1,65 @@
+import type { EvaluatedRule } from '../../contracts/governance/trace';
+import type { RouteWork, RoutingConfiguration, RoutingRule } from '../../contracts/settings/routing';
+
+const listOf = (value: string | string[] | undefined): string[] | undefined =>
+  typeof value === 'string' ? [value] : value;
+
+/** The reason that a field of the work is not one of those required; undefined when it is. */
+export function notAmong(field: string, wanted: readonly string[] | undefined, value: string | undefined) {
+  if (wanted === undefined || (value !== undefined && wanted.includes(value))) {
+    return undefined;
+  }
+  return `${field} is ${value ?? 'not given'}, not ${wanted.join(' or ')}`;
+}
+
+/** Why the rule is not for this work; undefined when it is. */
+function ruleMismatch({ match }: Pick<RoutingRule, 'match'>, work: RouteWork): string | undefined {
+  const { type, priority, project, minSubtasks } = match;
+  const count = work.subtaskCount ?? 0;
+  return (
+    notAmong('type', listOf(type), work.type) ??
+    notAmong('priority', listOf(priority), work.priority) ??
+    notAmong('project', listOf(project), work.project) ??
+    (minSubtasks !== undefined && count < minSubtasks ? `${count} subtasks, not ${minSubtasks} or more` : undefined)
+  );
+}
+
+/** The result of one pass through an ordered list: its first match, and the verdict on each entry. */
+export interface Looked<T> {
+  matched: T | undefined;
+  evaluated: EvaluatedRule[];
+}
+
+/** Checks enabled entries in order until one matches; everything after it is skipped. */
+export function firstMatch<T extends { id: string; name: string; enabled: boolean }>(
+  entries: readonly T[],
+  type: string,
+  idOf: (entry: T) => string,
+  mismatch: (entry: T) => string | undefined,
+): Looked<T> {
+  let matched: T | undefined;
+  const evaluated = entries.map((entry): EvaluatedRule => {
+    const rule = { id: idOf(entry), label: entry.name, type };
+    if (matched) {
+      return { ...rule, status: 'skipped', message: 'An earlier one matched.' };
+    }
+    if (!entry.enabled) {
+      return { ...rule, status: 'skipped', message: 'It is off.' };
+    }
+    const problem = mismatch(entry);
+    if (problem !== undefined) {
+      return { ...rule, status: 'not-matched', message: problem };
+    }
+    matched = entry;
+    return { ...rule, status: 'matched', message: 'It matches.' };
+  });
+  return { matched, evaluated };
+}
+
+export const lookAtRules = ({ rules }: RoutingConfiguration, work: RouteWork): Looked<RoutingRule> =>
+  firstMatch(
+    rules,
+    'routing-rule',
+    ({ id }) => id,
+    (rule) => ruleMismatch(rule, work),
+  );

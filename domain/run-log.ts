@@ -1,0 +1,77 @@
+import type { RunEvent } from '../contracts/runs/event';
+import type { RecordedLaunchManifest } from '../contracts/runs/launch/manifest';
+import { printable } from '../platform/text/printable';
+
+/** The fields of a log's head. */
+export interface LoggedAttempt {
+  attemptId: string;
+  taskId: string;
+  agent: string;
+  provider: string;
+  createdAt: string;
+  createdBy: string;
+  commitPolicy: string;
+  runLaunchManifest?: RecordedLaunchManifest;
+  completion?: { status: string };
+}
+
+/** The most characters of one text in a log; the event itself has all of it. */
+const shownCharacters = 2_000;
+
+/** Payload fields that describe an event, by precedence. */
+const telling = ['message', 'text', 'summary', 'path', 'name', 'action', 'status'] as const;
+
+/** The head of an attempt's markdown log: what was launched, by digest. */
+export function runLogHeader(attempt: LoggedAttempt): string {
+  const { runLaunchManifest: manifest } = attempt;
+  const lines = [
+    `- Task: ${inline(attempt.taskId)}`,
+    `- Agent: ${inline(attempt.agent)} (${inline(attempt.provider)})`,
+    `- Launched: ${attempt.createdAt} by ${inline(attempt.createdBy)}`,
+    `- Commit policy: ${attempt.commitPolicy}`,
+    ...(manifest
+      ? [
+          `- Launch manifest: ${manifest.digest}`,
+          `- Task envelope: ${manifest.taskEnvelope.digest}`,
+          `- Provider runtime: ${manifest.providerRuntime.digest}`,
+          `- Warnings: ${manifest.enforcement.warnings.map(({ code }) => inline(code)).join(', ') || 'none'}`,
+        ]
+      : []),
+    ...(attempt.completion ? [`- Ended: ${attempt.completion.status}`] : []),
+  ];
+  return `# Run ${attempt.attemptId}\n\n${lines.join('\n')}\n\n## Log\n\n`;
+}
+
+/**
+ * One event of the log. What an agent printed is set as code, so that it cannot pass for something else, and is without
+ * escapes, so that it does nothing to a terminal that shows the log.
+ */
+export function runLogChunk({ sequence, receivedAt, kind, payload }: RunEvent): string {
+  const head = `- \`${sequence}\` ${receivedAt} **${kind}**`;
+  const field = telling.find((name) => typeof payload[name] === 'string' && payload[name] !== '');
+  const text = printable(field === undefined ? rest(payload) : String(payload[field]));
+  if (text === '') {
+    return `${head}\n`;
+  }
+  const shown = text.length > shownCharacters ? `${text.slice(0, shownCharacters)} …` : text;
+  return shown.includes('\n') ? `${head}\n\n${block(shown)}\n` : `${head}: ${inline(shown)}\n`;
+}
+
+const rest = (payload: Record<string, unknown>): string =>
+  Object.keys(payload).length === 0 ? '' : JSON.stringify(payload);
+
+/** Code on one line, in more backticks than it holds. */
+function inline(value: string): string {
+  const text = printable(value).replaceAll('\n', ' ');
+  const fence = '`'.repeat(longestRun(text) + 1);
+  const edge = text.startsWith('`') || text.endsWith('`') ? ' ' : '';
+  return `${fence}${edge}${text}${edge}${fence}`;
+}
+
+function block(text: string): string {
+  const fence = '`'.repeat(Math.max(3, longestRun(text) + 1));
+  const lines = [fence, ...text.split('\n'), fence];
+  return `${lines.map((line) => `  ${line}`).join('\n')}\n`;
+}
+
+const longestRun = (text: string): number => Math.max(0, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));

@@ -1,0 +1,74 @@
+import { z } from 'zod';
+
+/** A whole number; `unit` is shown beside the range. */
+export const integer = (min: number, max: number, fallback: number, unit?: string) =>
+  z.coerce
+    .number()
+    .int()
+    .min(min)
+    .max(max)
+    .default(fallback)
+    .meta(unit === undefined ? {} : { unit });
+
+export const milliseconds = (fallback: number, min = 1, max = 86_400_000) => integer(min, max, fallback, 'ms');
+export const port = (fallback: number) => integer(0, 65_535, fallback);
+export const perMinute = (fallback: number) => integer(0, 1_000_000, fallback, 'a minute');
+
+export const flag = (fallback: boolean) =>
+  z
+    .enum(['true', 'false', '1', '0'])
+    .default(fallback ? 'true' : 'false')
+    .transform((text) => text === 'true' || text === '1');
+
+/** Any text that is not empty; `form` describes what it has to be. */
+export const text = (form: string) => z.string().min(1).meta({ form });
+
+export const optionalText = (form: string) => z.string().min(1).optional().meta({ form });
+
+/** A key that signatures are made with. */
+export const signatureKey = z.string().min(16).optional();
+
+/** The address of a server, without a scheme. */
+export const hostPort = z
+  .string()
+  .regex(/^[^\s/:]+:\d{1,5}$/, 'must be host:port')
+  .optional()
+  .meta({ form: 'host:port' });
+
+const entriesOf = (list: string): string[] =>
+  list
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter(Boolean);
+
+export const names = z.string().default('').transform(entriesOf).meta({ form: 'comma-separated' });
+
+/** Comma-separated URLs that are called over HTTP. */
+export const webhookUrls = z
+  .string()
+  .default('')
+  .transform((list, context): string[] =>
+    entriesOf(list).filter((url, index) => {
+      const { protocol, username, password } = URL.parse(url) ?? {};
+      const sound = (protocol === 'https:' || protocol === 'http:') && !username && !password;
+      if (!sound) {
+        context.addIssue({ code: 'custom', message: `entry ${index + 1} is not an http(s) URL` });
+      }
+      return sound;
+    }),
+  )
+  .meta({ form: 'comma-separated URLs' });
+
+/** A program with its arguments, as a JSON array of texts. */
+export const command = z
+  .string()
+  .transform((json, context): string[] => {
+    try {
+      return z.array(z.string().min(1)).min(1).max(64).parse(JSON.parse(json));
+    } catch {
+      context.addIssue({ code: 'custom', message: 'must be a JSON array of texts, e.g. ["code", "{path}"]' });
+      return z.NEVER;
+    }
+  })
+  .optional()
+  .meta({ form: 'JSON array' });

@@ -1,0 +1,45 @@
+import { z } from 'zod';
+import { callerKey, userTokens } from '../api-keys';
+import { flag, integer, milliseconds, names, optionalText, port, signatureKey, text, webhookUrls } from './kinds';
+
+export const bitmapSettings = {
+  BITMAP_PORT: port(10_101).describe('Its port'),
+  BITMAP_TOKEN: callerKey
+    .optional()
+    .describe('Bearer token that its callers need; without one it listens on a loopback address only'),
+  BITMAP_BODY_LIMIT_BYTES: integer(1024, 1_073_741_824, 268_435_456, 'bytes').describe('Largest body that it accepts'),
+  BITMAP_THREADS: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(256)
+    .optional()
+    .describe('Threads for counts that take long, 0: none; without it one a processor'),
+};
+
+export const workflowRunSettings = {
+  WORKFLOW_RUNS_PORT: port(3002).describe('Its port'),
+  WORKFLOW_RUNS_JWT_PUBLIC_KEY: optionalText('PEM, or base64 of PEM').describe(
+    "Ed25519 key that callers' tokens are verified with",
+  ),
+  WORKFLOW_RUNS_JWT_ISSUER: text('name')
+    .default('runboard')
+    .meta({ form: 'name' })
+    .describe('Issuer that those tokens must have'),
+  WORKFLOW_RUNS_USERS: names.describe('Users who may call it; every other call is refused'),
+  WORKFLOW_RUNS_CONCURRENCY: integer(1, 1000, 5).describe(
+    'Workflow runs that are starting or running at a time; further ones are queued',
+  ),
+  WORKFLOW_RUNS_MODELS: optionalText('JSON file').describe('Catalog of models and where they are reached'),
+  WORKFLOW_RUNS_DRY_RUN: flag(false).describe('Models are not called: answers are synthetic'),
+  WORKFLOW_RUNS_MODEL_TEST_MS: milliseconds(30_000).describe('How long a test of a model may take'),
+  WORKFLOW_RUNS_PING_MS: milliseconds(15_000).describe('How long an event stream is silent before it sends a ping'),
+};
+
+export const plantSettings = {
+  PLANTS_PORT: port(3003).describe('Its port'),
+  PLANTS_TOKENS: userTokens.describe('Users who may call it, with their tokens'),
+  PLANTS_WEBHOOK_URLS: webhookUrls.describe('Receivers of new plants'),
+  PLANTS_WEBHOOK_SECRET: signatureKey.describe('Key of the signature that receivers are called with'),
+  PLANTS_WEBHOOK_ALLOW_PRIVATE: flag(false).describe('Receivers may be on private networks'),
+};

@@ -1,0 +1,28 @@
+import { z } from 'zod';
+import { integer, milliseconds, optionalText, text } from './kinds';
+
+/** Where records and files are. */
+export const storeSettings = {
+  BOARD_DATA_DIR: text('directory')
+    .default('.board')
+    .meta({ form: 'directory' })
+    .describe("Board files, SQLite, worktrees, the embedded Temporal's database"),
+  BOARD_STORE_WAIT_MS: milliseconds(10_000).describe(
+    'How long a write waits while another process has SQLite locked, before it is refused with 503',
+  ),
+  BOARD_STORE_MAX_MB: integer(0, 1_048_576, 0, 'MB').describe(
+    "How large SQLite's file may grow, before writes are refused with 507; 0: as large as its disk allows",
+  ),
+  BOARD_DISK_MIN_FREE_MB: integer(0, 1_048_576, 100, 'MB').describe(
+    'Free space of the data directory below which `/health/ready` fails and previews warn',
+  ),
+  MONGODB_URL: z
+    .string()
+    .regex(/^mongodb(\+srv)?:\/\//, 'must start with mongodb:// or mongodb+srv://')
+    .optional()
+    .meta({ form: 'URL' })
+    .describe('Stores in MongoDB; without it they are in SQLite under the data directory'),
+  MONGODB_PASSWORD: optionalText('text').describe(
+    'Password of the user that the URL names, where it is not part of it',
+  ),
+};

@@ -1,0 +1,34 @@
+import { AppError } from '../../errors/app-error';
+import { isReadMethod } from '../context';
+import type { AuthContext } from './auth';
+
+/**
+ * Admits a caller or throws the reason.
+ *
+ * @throws AppError `AUTH_REQUIRED` 401, `WRITE_FORBIDDEN` 403 (a read-only caller, whatever the permission), `FORBIDDEN` 403
+ */
+export function authorize(
+  auth: AuthContext | undefined,
+  permission: string,
+  method: string,
+  credential?: 'attempt-handle',
+): AuthContext {
+  if (!auth) {
+    throw new AppError(
+      'AUTH_REQUIRED',
+      401,
+      credential === 'attempt-handle'
+        ? 'This route accepts only the handle of an attempt with a running agent, in X-Board-Attempt-Handle.'
+        : 'A valid key is required: send it as X-API-Key or as a bearer token. Where the service is set up to ask for none, ' +
+            'that is for direct requests to localhost or to its address, not for those of a proxy or of a page elsewhere.',
+    );
+  }
+  const standing = { required: [permission], currentRole: auth.role, currentPermissions: auth.permissions };
+  if (auth.role === 'read-only' && !isReadMethod(method)) {
+    throw new AppError('WRITE_FORBIDDEN', 403, 'A read-only caller cannot change anything.', standing);
+  }
+  if (!auth.permissions.includes(permission)) {
+    throw new AppError('FORBIDDEN', 403, `This requires the permission ${permission}.`, standing);
+  }
+  return auth;
+}

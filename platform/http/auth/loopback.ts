@@ -1,0 +1,136 @@
+import type { IncomingHttpHeaders } from 'node:http';
+
+const loopbackNames = new Set(['localhost', '127.0.0.1', '[::1]']);
+
+/** Both ends of a request's connection, as `net.Socket` has them. */
+export interface Connection {
+  readonly remoteAddress?: string | undefined;
+  readonly localAddress?: string | undefined;
+  readonly localPort?: number | undefined;
+}
+
+/** Whether a socket's remote address is this machine (IPv4, IPv6 and IPv4 mapped into IPv6). */
+export function isLoopbackAddress(address: string | undefined): boolean {
+  if (address === undefined) {
+    return false;
+  }
+  return address === '::1' || /^(::ffff:)?127\.\d+\.\d+\.\d+$/.test(address);
+}
+
+/** Headers that proxies, tunnels and delivery networks add, each in front of callers that may be anywhere. */
+const proxyHeaders = new Set([
+  'forwarded',
+  'via',
+  'x-real-ip',
+  'x-client-ip',
+  'x-cluster-client-ip',
+  'x-original-host',
+  'x-original-url',
+  'x-rewrite-url',
+  'x-proxyuser-ip',
+  'true-client-ip',
+  'client-ip',
+  'proxy-client-ip',
+  'wl-proxy-client-ip',
+  'proxy-connection',
+  'x-appengine-user-ip',
+  'x-azure-clientip',
+  'x-azure-socketip',
+  'x-amzn-trace-id',
+  'x-envoy-external-address',
+  'fastly-client-ip',
+  'fly-client-ip',
+  'ali-cdn-real-ip',
+  'cdn-loop',
+  'tailscale-user-login',
+]);
+const proxyPrefix = /^(?:x-forwarded|x-original-forwarded|cf-|x-vercel-|x-nf-)/;
+
+/** Whether a request came through something that passes on requests of others. */
+export function isForwarded(headers: IncomingHttpHeaders): boolean {
+  for (const name in headers) {
+    if (proxyHeaders.has(name) || proxyPrefix.test(name)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/** A page's `Origin` (or `Referer`) as a URL; undefined for `null` and whatever else names no web page. */
+const originUrl = (origin: string): URL | undefined =>
+  /^https?:\/\//i.test(origin) && URL.canParse(origin) ? new URL(origin) : undefined;
+
+/** A `Host` header as a URL. */
+const hostUrl = (host: string): URL | undefined =>
+  URL.canParse(`http://${host}`) ? new URL(`http://${host}`) : undefined;
+
+const isLoopback = (url: URL | undefined): boolean => url !== undefined && loopbackNames.has(url.hostname);
+
+/** A socket's own address as a `Host` header has it. */
+function addressAsHost(address: string | undefined): string | undefined {
+  const plain = address?.replace(/^::ffff:(?=\d+\.)/, '');
+  return plain?.includes(':') ? `[${plain}]` : plain;
+}
+
+/**
+ * Whether the `Host` of a request is this server itself, with its port: a loopback name, or the very address that was
+ * called. Any other name may have been rebound to this machine by the page that uses it.
+ */
+export function isOwnHost(host: string | undefined, { localAddress, localPort }: Connection): boolean {
+  const url = host ? hostUrl(host) : undefined;
+  if (!url || Number(url.port || 80) !== localPort) {
+    return false;
+  }
+  return isLoopback(url) || url.hostname === addressAsHost(localAddress);
+}
+
+/** Whether a browser reports that it sends the request for a page of another site, be it a link, an image or a call. */
+export const isCrossSite = (headers: IncomingHttpHeaders): boolean => headers['sec-fetch-site'] === 'cross-site';
+
+export interface OriginRules {
+  /** Each `scheme://host[:port]`. */
+  allowedOrigins: readonly string[];
+  /** Whether pages of this machine may call: for development, where they are the caller's own. */
+  allowLocalOrigins: boolean;
+}
+
+/**
+ * Whether a page of `origin` may call this service from a browser. That it names the same host as the request proves
+ * nothing: a name that was rebound to this machine does too.
+ *
+ * @param origin value of the `Origin` header
+ */
+export function isAllowedOrigin(origin: string, { allowedOrigins, allowLocalOrigins }: OriginRules): boolean {
+  return allowedOrigins.includes(origin) || (allowLocalOrigins && isLoopback(originUrl(origin)));
+}
+
+/**
+ * Whether a request that presents no credential was made to this server by its own name, directly, and not for a page of
+ * somewhere else: only these get what the service permits without a credential. Reads count as well: a page behind a rebound
+ * name reads their responses.
+ */
+export function isDirectRequest(headers: IncomingHttpHeaders, connection: Connection, rules: OriginRules): boolean {
+  if (isForwarded(headers) || !isOwnHost(headers.host, connection)) {
+    return false;
+  }
+  const { origin, referer } = headers;
+  if (origin !== undefined) {
+    return isAllowedOrigin(origin, rules);
+  }
+  if (headers['sec-fetch-site'] !== undefined) {
+    return !isCrossSite(headers);
+  }
+  // A browser that does not know that header names the page that made it read here, unless it was configured not to.
+  return referer === undefined || isAllowedOrigin(URL.parse(referer)?.origin ?? '', rules);
+}
+
+/**
+ * Whether a request was made on this machine, to this machine. The socket address alone does not prove it: a reverse proxy on
+ * the same host forwards remote callers, and a web page can make a browser call a loopback port.
+ */
+export function isLocalRequest(headers: IncomingHttpHeaders, connection: Connection): boolean {
+  if (!isLoopbackAddress(connection.remoteAddress) || !isLoopback(hostUrl(headers.host ?? ''))) {
+    return false;
+  }
+  return isDirectRequest(headers, connection, { allowedOrigins: [], allowLocalOrigins: true });
+}

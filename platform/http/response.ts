@@ -1,0 +1,47 @@
+import { Readable } from 'node:stream';
+import type { HttpContext } from './context';
+
+/** A JSON response that is already serialised; it is sent unchanged. */
+export class RawJson {
+  constructor(readonly bytes: Buffer) {}
+}
+
+/** A response that is no JSON: bytes as they come, with the headers that describe them. */
+export class BytesResponse {
+  constructor(
+    readonly bytes: AsyncIterable<Buffer>,
+    readonly headers: Record<string, string>,
+  ) {}
+}
+
+/** Streams a response; a failure after its beginning ends the connection. */
+export function sendBytes(ctx: HttpContext, { bytes, headers }: BytesResponse): void {
+  ctx.body = Readable.from(bytes);
+  ctx.set(headers);
+}
+
+/** Sets the body, whatever JSON value it is: by default, Koa makes 204 of `null` and plain text of a string. */
+export function sendJson(ctx: HttpContext, value: unknown): void {
+  ctx.set('Content-Type', 'application/json; charset=utf-8');
+  ctx.body = value instanceof RawJson ? value.bytes : Buffer.from(JSON.stringify(value));
+}
+
+/** The value of `If-None-Match` or `If-Match` as entity tags without their weakness mark. */
+const tagsOf = (header: string): string[] => header.split(',').map((tag) => tag.trim().replace(/^W\//, ''));
+
+/**
+ * Sets `ETag` and returns whether the caller has this version already; then the response is 304 and has no body. Dates are not
+ * compared: `If-Modified-Since` counts in seconds, in which a task may change twice.
+ *
+ * @param tag entity tag with its quotes, and `W/` when it is weak
+ */
+export function answersNotModified(ctx: HttpContext, tag: string): boolean {
+  ctx.set('ETag', tag);
+  ctx.set('Cache-Control', 'private, no-cache');
+  const known = ctx.get('If-None-Match');
+  const same = known !== '' && (known === '*' || tagsOf(known).includes(tag.replace(/^W\//, '')));
+  if (same) {
+    ctx.status = 304;
+  }
+  return same;
+}

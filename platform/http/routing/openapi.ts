@@ -1,0 +1,195 @@
+import { STATUS_CODES } from 'node:http';
+import { z } from 'zod';
+import { isReadMethod } from '../context';
+import { collectComponents, type Components, type DirectedSchema, type JsonSchema } from './openapi-schema';
+import { fullPath, idempotencyOf, type RouteContract } from './routes';
+
+export interface OpenApiInfo {
+  title: string;
+  version: string;
+  description: string;
+}
+
+/** The parts of an OpenAPI 3.1 document that are built here. */
+export interface OpenApiDocument {
+  openapi: '3.1.0';
+  info: OpenApiInfo;
+  paths: Record<string, Record<string, JsonSchema>>;
+  components: { schemas: Record<string, JsonSchema>; securitySchemes: JsonSchema };
+}
+
+const securitySchemes = {
+  apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
+  bearer: { type: 'http', scheme: 'bearer' },
+  attemptHandle: { type: 'apiKey', in: 'header', name: 'X-Board-Attempt-Handle' },
+};
+
+const securityOf = ({ permission, credential }: RouteContract): JsonSchema[] => {
+  if (permission === 'public') {
+    return [];
+  }
+  return credential === 'attempt-handle' ? [{ attemptHandle: [] }] : [{ apiKey: [] }, { bearer: [] }];
+};
+
+const pathTemplate = (contract: RouteContract): string => fullPath(contract).replace(/:(\w+)/g, '{$1}');
+
+const pathNames = (contract: RouteContract): string[] =>
+  [...contract.path.matchAll(/:(\w+)/g)].map(([, name = '']) => name);
+
+/** The statuses of refusals that follow from a contract, and those it names. */
+function refusalStatuses(contract: RouteContract): number[] {
+  const guarded = contract.permission === 'public' ? [] : [401, 403];
+  const located = contract.params ? [404] : [];
+  const embodied = contract.body ? [413, 415] : [];
+  const stored = isReadMethod(contract.method.toUpperCase()) ? [] : [507];
+  const keyed = idempotencyOf(contract) === 'key' ? [409] : [];
+  const limited = contract.mount === 'root' ? [] : [429];
+  const all = [
+    400,
+    ...guarded,
+    ...located,
+    ...embodied,
+    ...limited,
+    ...keyed,
+    500,
+    503,
+    ...stored,
+    ...(contract.errors ?? []),
+  ];
+  return [...new Set(all)].sort((a, b) => a - b);
+}
+
+/** A schema's fields, one by one, as parameters of a request. */
+function parameters(schema: z.ZodType | undefined, place: 'path' | 'query', components: Components): JsonSchema[] {
+  if (!(schema instanceof z.ZodObject)) {
+    return [];
+  }
+  const fields = Object.entries<z.ZodType>(schema.shape);
+  return fields.map(([name, field]) => ({
+    name,
+    in: place,
+    required: place === 'path' || !field.safeParse(undefined).success,
+    schema: components.reference({ schema: field, direction: 'input' }),
+  }));
+}
+
+const content = (schema: JsonSchema, type = 'application/json'): JsonSchema => ({ [type]: { schema } });
+
+/** The headers of a response about the rest of its list. */
+export const pageHeaders = {
+  Link: {
+    description: 'Next page of the list, rel="next" (RFC 8288); absent on the last page.',
+    schema: { type: 'string' },
+  },
+  'X-Next-Cursor': {
+    description: 'Value of `cursor` for the next page; absent on the last page.',
+    schema: { type: 'string' },
+  },
+};
+
+/** The header that lets a request be repeated without doing it twice, with the bounds of the route's own rule or the usual. */
+function keyParameters(contract: RouteContract): JsonSchema[] {
+  const idempotency = idempotencyOf(contract);
+  if (idempotency === 'none') {
+    return [];
+  }
+  const bounds = idempotency === 'own' ? { minLength: 8, maxLength: 240 } : { minLength: 1, maxLength: 200 };
+  const lifetime = idempotency === 'own' ? '' : ', for 24 hours';
+  return [
+    {
+      name: 'Idempotency-Key',
+      in: 'header',
+      required: false,
+      description: `A repeated request with the same key is processed once and gets the first response${lifetime}.`,
+      schema: { type: 'string', ...bounds, pattern: '^[\\x21-\\x7e]+$' },
+    },
+  ];
+}
+
+const takes = ({ query }: Pick<RouteContract, 'query'>, parameter: string): boolean =>
+  query instanceof z.ZodObject && parameter in query.shape;
+
+/** Whether the contract is of a list that is read by following its cursor. */
+export const isPaged = (contract: Pick<RouteContract, 'query'>): boolean => takes(contract, 'cursor');
+
+function headersOf(contract: RouteContract): JsonSchema {
+  if (isPaged(contract)) {
+    return { headers: pageHeaders };
+  }
+  return takes(contract, 'page[offset]') ? { headers: { Link: pageHeaders.Link } } : {};
+}
+
+function operation(contract: RouteContract, error: z.ZodType, components: Components): JsonSchema {
+  const status = contract.status ?? 200;
+  const empty = contract.response instanceof z.ZodUndefined;
+  const refusal = content(components.reference({ schema: error, direction: 'output' }));
+  const refusals = refusalStatuses(contract).map((code) => [
+    code,
+    { description: STATUS_CODES[code] ?? '', content: refusal },
+  ]);
+  const success = {
+    description: STATUS_CODES[status] ?? '',
+    ...headersOf(contract),
+    ...(empty ? {} : { content: content(components.reference({ schema: contract.response, direction: 'output' })) }),
+  };
+  return {
+    operationId: contract.operationId,
+    summary: contract.summary,
+    tags: [contract.tag],
+    security: securityOf(contract),
+    ...(contract.permission === 'public' ? {} : { 'x-permission': contract.permission }),
+    parameters: [
+      ...parameters(contract.params, 'path', components),
+      ...parameters(contract.query, 'query', components),
+      ...keyParameters(contract),
+    ],
+    ...(contract.body && {
+      requestBody: {
+        required: true,
+        content: content(
+          components.reference({ schema: contract.body, direction: 'input' }),
+          contract.upload && 'multipart/form-data',
+        ),
+      },
+    }),
+    responses: Object.fromEntries([[status, success], ...refusals]) as JsonSchema,
+  };
+}
+
+/** The schemas of one contract, each in the direction it travels; fields of params and query one by one. */
+function schemasOf(contract: RouteContract): DirectedSchema[] {
+  const fields = [contract.params, contract.query].flatMap((schema) =>
+    schema instanceof z.ZodObject ? Object.values<z.ZodType>(schema.shape) : [],
+  );
+  return [
+    ...[...fields, ...(contract.body ? [contract.body] : [])].map((schema) => ({
+      schema,
+      direction: 'input' as const,
+    })),
+    { schema: contract.response, direction: 'output' },
+  ];
+}
+
+/**
+ * Describes every route in one OpenAPI 3.1 document.
+ *
+ * @param error schema of the refusal envelope
+ * @throws Error when a path parameter has no schema
+ */
+export function buildOpenApi(
+  contracts: readonly RouteContract[],
+  error: z.ZodType,
+  info: OpenApiInfo,
+): OpenApiDocument {
+  const components = collectComponents([...contracts.flatMap(schemasOf), { schema: error, direction: 'output' }]);
+  const paths: OpenApiDocument['paths'] = {};
+  for (const contract of contracts) {
+    const described = contract.params instanceof z.ZodObject ? Object.keys(contract.params.shape) : [];
+    const missing = pathNames(contract).filter((name) => !described.includes(name));
+    if (missing.length > 0) {
+      throw new Error(`${contract.operationId}: no schema for the path parameter ${missing.join(', ')}.`);
+    }
+    (paths[pathTemplate(contract)] ??= {})[contract.method] = operation(contract, error, components);
+  }
+  return { openapi: '3.1.0', info, paths, components: { schemas: components.schemas, securitySchemes } };
+}

@@ -1,0 +1,301 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Router } from '@koa/router';
+import type { z } from 'zod';
+import { AppError } from '../../errors/app-error';
+import type { Page, PagedBody } from '../../lists/page';
+import { type AuthContext, type Authenticate, presentedKey } from '../auth/auth';
+import { type AuthFailures, recordHttpFailure } from '../auth/auth-failures';
+import { authorize } from '../auth/authorize';
+import { readJsonBody } from '../body/body';
+import { receiveForm, type UploadLimits } from '../body/multipart';
+import type { UploadFolder } from '../body/upload-folder';
+import { type HttpContext, isReadMethod, type RequestState } from '../context';
+import {
+  answerOnce,
+  answerPlainly,
+  idempotencyKeyOf,
+  type IdempotencyKeys,
+  sendStored,
+  StoredResponse,
+} from '../limits/idempotency';
+import { assertCursor, type ListRequest, toListResponse } from '../list-response';
+import { BytesResponse, RawJson, sendBytes, sendJson } from '../response';
+import { bySpecificity } from './specificity';
+import { emptyQuery, parseOrRefuse } from './validation';
+
+/**
+ * What one route takes and gives: the source of its validation, its types and its page in the OpenAPI document.
+ * Schemas of `query` and `body` are strict objects: unknown fields are refused by name.
+ */
+export interface RouteContract<
+  P extends z.ZodType = z.ZodType,
+  Q extends z.ZodType = z.ZodType,
+  B extends z.ZodType = z.ZodType,
+  R extends z.ZodType = z.ZodType,
+> {
+  method: 'get' | 'post' | 'put' | 'patch' | 'delete';
+  /** Relative to `/api`, with `:name` parameters: `/tasks/:taskId`. */
+  path: string;
+  /** `root`: the path is the whole path. For probes, which are no part of the versioned API. */
+  mount?: 'api' | 'root';
+  operationId: string;
+  summary: string;
+  tag: string;
+  /** A permission the caller needs, or `public` for every caller. */
+  permission: string;
+  /** What the caller proves itself with; a key of the API when absent, and nothing else when it is named. */
+  credential?: 'attempt-handle';
+  /** The feature setting that turns the route off when it is `false`. */
+  setting?: string;
+  params?: P;
+  query?: Q;
+  body?: B;
+  /** The body is `multipart/form-data` with files within these limits; `body` is its schema. */
+  upload?: UploadLimits;
+  /** The response of a success; `z.undefined()` for one without a body. */
+  response: R;
+  status?: 200 | 201 | 202 | 204;
+  /**
+   * What a repetition of the request is. `key`: with the same `Idempotency-Key` it gets the first response, and is done once;
+   * the default of every POST. `own`: the route has a rule of its own, which takes the header or an id in its body. `none`: the
+   * header is not taken.
+   */
+  idempotency?: 'key' | 'own' | 'none';
+  /** Statuses of refusals besides those that follow from the rest of the contract. */
+  errors?: number[];
+  /**
+   * What the audit log records of a success; nothing when it returns `undefined`. It is written before the response is sent:
+   * everything confirmed to a caller is in the log.
+   */
+  audit?(request: RouteInput<z.output<P>, z.output<Q>, z.output<B>>, answer: z.output<R>): AuditedAction | undefined;
+}
+
+/** An entry of the audit log but for who did it, which is the caller. */
+export interface AuditedAction {
+  /** e.g. `task.delete`. */
+  action: string;
+  /** What it was done to, e.g. the id of a task. */
+  resource?: string | undefined;
+  details?: Record<string, unknown> | undefined;
+  /** Names what was done, so that a request that is repeated is not written twice. */
+  once?: string | undefined;
+}
+
+/** A request that passed its contract. */
+export interface RouteInput<P, Q, B> {
+  params: P;
+  query: Q;
+  body: B;
+  /** Who calls. On a `public` route, the owner of a valid key; all other callers have no permissions. */
+  auth: AuthContext;
+  requestId: string;
+  header: (name: string) => string | undefined;
+}
+
+/** A page of a list: of the list itself, or of an object around it, whose `nextCursor` is written with the response. */
+export type PagedResponse<R> = R extends (infer T)[]
+  ? Page<T>
+  : R extends object
+    ? PagedBody<Omit<R, 'nextCursor'>>
+    : never;
+
+/** Returns the body, a page of a list, bytes that are serialised already, or (204, 304) nothing. */
+export type RouteHandler<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R extends z.ZodType> = (
+  input: RouteInput<z.output<P>, z.output<Q>, z.output<B>>,
+  ctx: HttpContext,
+) => Promise<z.output<R> | PagedResponse<z.output<R>> | RawJson | BytesResponse | undefined>;
+
+export interface RouteDependencies {
+  authenticate: Authenticate;
+  authFailures: AuthFailures;
+  /** Identifies the agent that presents the handle of its attempt; without it, handles are not accepted. */
+  attemptHandle?: {
+    presented: (headers: IncomingHttpHeaders) => boolean;
+    authenticate: (headers: IncomingHttpHeaders) => Promise<AuthContext | undefined>;
+  };
+  /** Where files are stored that come with requests; needed where a contract takes some. */
+  uploads?: UploadFolder;
+  /** Whether responses are checked against `response`: for development and tests. */
+  checkResponses: boolean;
+  /** Whether a feature setting that turns routes off lets them be; all are on when absent. */
+  isTurnedOn?: (setting: string) => Promise<boolean>;
+  /** Sets headers that follow from a response, where a service pages its lists in another way than by cursors. */
+  setHeaders?: (ctx: HttpContext, request: ListRequest, result: unknown) => void;
+  /** Writes an entry of the audit log; one that a repetition finds there is not written again. */
+  audit: (done: AuditedAction & { actor: string }) => Promise<unknown>;
+  /** Where `Idempotency-Key` is honoured; without it the header is refused. */
+  idempotencyKeys?: IdempotencyKeys | undefined;
+  /** Rejects when nothing can be written now, before anything of a change is. */
+  assertWritable?: () => Promise<void>;
+}
+
+export interface Routes {
+  /** @throws Error when the operation id, or the method and path, are taken */
+  add<
+    P extends z.ZodType = z.ZodUndefined,
+    Q extends z.ZodType = z.ZodUndefined,
+    B extends z.ZodType = z.ZodUndefined,
+    R extends z.ZodType = z.ZodUndefined,
+  >(
+    contract: RouteContract<P, Q, B, R>,
+    handler: RouteHandler<P, Q, B, R>,
+  ): void;
+  readonly contracts: readonly RouteContract[];
+  /** Registers every route, the more specific paths first. */
+  install(router: Router<RequestState>, deps: RouteDependencies): void;
+}
+
+interface Entry {
+  contract: RouteContract;
+  handle: (input: RouteInput<unknown, unknown, unknown>, ctx: HttpContext) => Promise<unknown>;
+}
+
+/** The path as the router and the OpenAPI document know it. */
+export const fullPath = (contract: Pick<RouteContract, 'path' | 'mount'>): string =>
+  contract.mount === 'root' ? contract.path : `/api${contract.path}`;
+
+/** What a repetition of a request to this route is. */
+export const idempotencyOf = ({ idempotency, method }: RouteContract): 'key' | 'own' | 'none' =>
+  idempotency ?? (method === 'post' ? 'key' : 'none');
+
+export function createRoutes(): Routes {
+  const entries: Entry[] = [];
+  return {
+    add(contract, handler) {
+      const taken = entries.find(
+        ({ contract: other }) =>
+          other.operationId === contract.operationId ||
+          (other.method === contract.method && fullPath(other) === fullPath(contract)),
+      );
+      if (taken) {
+        throw new Error(`${contract.operationId} is declared twice, or has the path of ${taken.contract.operationId}.`);
+      }
+      // The input is parsed with this contract's schemas, so the handler's types hold; a list of routes loses them.
+      entries.push({ contract, handle: handler as Entry['handle'] });
+    },
+    get contracts() {
+      return entries.map(({ contract }) => contract);
+    },
+    install(router, deps) {
+      const sorted = [...entries].sort((a, b) => bySpecificity(fullPath(a.contract), fullPath(b.contract)));
+      for (const entry of sorted) {
+        router[entry.contract.method](fullPath(entry.contract), (ctx) => answer(entry, ctx, deps));
+      }
+    },
+  };
+}
+
+/** The anonymous caller: what a `public` route gets for a caller without a key. */
+const anonymous: AuthContext = {
+  role: 'read-only',
+  userId: 'anonymous',
+  workspaceId: 'local',
+  actorType: 'user',
+  authMethod: 'none',
+  tokenName: 'anonymous',
+  permissions: [],
+  actor: 'user:anonymous',
+};
+
+async function answer({ contract, handle }: Entry, ctx: HttpContext, deps: RouteDependencies): Promise<void> {
+  const { caller, presented } = await callerOf(contract, ctx, deps);
+  if (!caller) {
+    // A wrong key is one on a public route too, which would reveal whether a guess was right.
+    if (presented || contract.permission !== 'public') {
+      recordHttpFailure(deps.authFailures, ctx, presented);
+    }
+  }
+  const auth =
+    contract.permission === 'public'
+      ? (caller ?? anonymous)
+      : authorize(caller, contract.permission, ctx.method, contract.credential);
+  await assertTurnedOn(contract, deps);
+  const params = contract.params && parseOrRefuse(contract.params, (ctx as { params?: unknown }).params);
+  const query = parseOrRefuse(contract.query ?? emptyQuery, ctx.query);
+  const list = { operationId: contract.operationId, params, query };
+  assertCursor(list);
+  const header = (name: string): string | undefined => ctx.get(name) || undefined;
+  const answerTo = async (sent?: unknown): Promise<unknown> => {
+    const body = contract.body && parseOrRefuse(contract.body, sent);
+    ctx.status = contract.status ?? 200;
+    const input = { params, query, body, auth, requestId: ctx.state.requestId, header };
+    const perform = async (): Promise<unknown> => {
+      const result = toListResponse(ctx, list, await handle(input, ctx));
+      deps.setHeaders?.(ctx, list, result);
+      const done = contract.audit?.(input, result);
+      if (done) {
+        await deps.audit({ ...done, actor: auth.actor });
+      }
+      return result;
+    };
+    if (isReadMethod(ctx.method)) {
+      return perform();
+    }
+    const key = idempotencyOf(contract) === 'key' ? idempotencyKeyOf(header) : undefined;
+    if (key === undefined || !deps.idempotencyKeys) {
+      return answerPlainly(ctx, async () => {
+        await deps.assertWritable?.();
+        return perform();
+      });
+    }
+    const { operationId } = contract;
+    const checked = async (): Promise<unknown> => {
+      const result = await perform();
+      if (deps.checkResponses && !(result instanceof RawJson)) {
+        assertResponse(contract, result);
+      }
+      return result;
+    };
+    return answerOnce(ctx, deps.idempotencyKeys, { key, actor: auth.actor, operationId, params, query, body }, checked);
+  };
+  // The body comes last: for a caller without permission none is read.
+  const result = await (contract.upload && deps.uploads
+    ? receiveForm(ctx, contract.upload, deps.uploads, answerTo)
+    : answerTo(contract.body && (await readJsonBody(ctx))));
+  if (result === undefined) {
+    return;
+  }
+  if (result instanceof StoredResponse) {
+    sendStored(ctx, result);
+    return;
+  }
+  if (result instanceof BytesResponse) {
+    sendBytes(ctx, result);
+    return;
+  }
+  if (deps.checkResponses && !(result instanceof RawJson)) {
+    assertResponse(contract, result);
+  }
+  sendJson(ctx, result);
+}
+
+/** Who calls, by the one kind of credential that the route takes, and whether one of that kind was presented. */
+async function callerOf(
+  { credential }: RouteContract,
+  { req: { headers, socket } }: HttpContext,
+  { authenticate, attemptHandle }: RouteDependencies,
+): Promise<{ caller: AuthContext | undefined; presented: boolean }> {
+  if (credential === undefined) {
+    return { caller: authenticate(headers, socket), presented: presentedKey(headers) !== undefined };
+  }
+  return {
+    caller: await attemptHandle?.authenticate(headers),
+    presented: attemptHandle?.presented(headers) ?? false,
+  };
+}
+
+/** @throws AppError 403 when the route is turned off by a setting */
+async function assertTurnedOn({ setting }: RouteContract, { isTurnedOn }: RouteDependencies): Promise<void> {
+  if (setting === undefined || !isTurnedOn || (await isTurnedOn(setting))) {
+    return;
+  }
+  const message = `This feature is disabled: the feature setting ${setting} is false.`;
+  throw new AppError('FEATURE_DISABLED', 403, message, { setting });
+}
+
+function assertResponse(contract: RouteContract, result: unknown): void {
+  const parsed = contract.response.safeParse(result);
+  if (!parsed.success) {
+    throw new Error(`The response of ${contract.operationId} violates its contract: ${parsed.error.message}`);
+  }
+}

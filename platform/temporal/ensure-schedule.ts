@@ -1,0 +1,60 @@
+import {
+  type Client,
+  ScheduleAlreadyRunning,
+  ScheduleNotFoundError,
+  ScheduleOverlapPolicy,
+  type ScheduleSpec,
+} from '@temporalio/client';
+
+/** A Schedule that follows a record. */
+export interface KeptSchedule {
+  scheduleId: string;
+  spec: ScheduleSpec;
+  paused: boolean;
+  /** States which version of the record it was made from. */
+  note: string;
+  action: { workflowType: string; taskQueue: string; args: [string]; staticSummary: string };
+}
+
+/** What is missed for longer is not made good. */
+const catchupWindow = '10 minutes';
+
+const optionsOf = ({ scheduleId, spec, paused, note, action }: KeptSchedule) => ({
+  spec,
+  policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow } as const,
+  state: { paused, note },
+  action: { ...action, type: 'startWorkflow' as const, workflowId: scheduleId },
+});
+
+/** Makes the Schedule, or makes it what it should be. */
+export async function keepSchedule(client: Client, wanted: KeptSchedule): Promise<void> {
+  try {
+    await client.schedule.create({ scheduleId: wanted.scheduleId, ...optionsOf(wanted) });
+  } catch (error) {
+    if (!(error instanceof ScheduleAlreadyRunning)) {
+      throw error;
+    }
+    const handle = client.schedule.getHandle(wanted.scheduleId);
+    if ((await handle.describe()).state.note === wanted.note) {
+      return;
+    }
+    await handle.update(() => optionsOf(wanted));
+  }
+}
+
+/** Has the server read a Schedule that starts nothing, and removes it. Throws what it throws. */
+export async function tryOutSchedule(client: Client, wanted: KeptSchedule): Promise<void> {
+  await client.schedule.create({ scheduleId: wanted.scheduleId, ...optionsOf({ ...wanted, paused: true }) });
+  await dropSchedule(client, wanted.scheduleId);
+}
+
+/** Removes the Schedule; what it has started continues. */
+export async function dropSchedule(client: Client, scheduleId: string): Promise<void> {
+  try {
+    await client.schedule.getHandle(scheduleId).delete();
+  } catch (error) {
+    if (!(error instanceof ScheduleNotFoundError)) {
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,225 @@
+import { randomUUID } from 'node:crypto';
+import { readdirSync } from 'node:fs';
+import { copyFile, rm, stat, utimes } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isDamagedIndex } from '../git-error';
+import { gitFields, type GitRunner, gitText } from '../run-git';
+import type { WorktreeLocation } from '../worktrees/worktree-location';
+
+/** Makes git use another index. */
+type IndexVariables = { GIT_INDEX_FILE: string };
+
+/** Runs `work` with a copy of the worktree's index, so that the real one is not touched. */
+export async function withIndexCopy<T>(
+  location: WorktreeLocation,
+  work: (env: IndexVariables) => Promise<T>,
+): Promise<T> {
+  const index = join(location.gitDir, 'index');
+  const copy = join(location.gitDir, `board-index-${randomUUID()}`);
+  try {
+    const { mtime } = await stat(index);
+    await copyFile(index, copy);
+    // Git takes an entry that is as young as its index for possibly changed. A copy with a later time than the
+    // original would hide changes made in the same instant; one with an earlier time only costs a comparison.
+    const older = new Date(mtime.getTime() - 1_000);
+    await utimes(copy, older, older);
+  } catch (error) {
+    // A worktree without an index is one in which nothing is tracked.
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') {
+      throw error;
+    }
+  }
+  try {
+    return await work({ GIT_INDEX_FILE: copy });
+  } finally {
+    await Promise.all([copy, `${copy}.lock`].map((path) => rm(path, { force: true })));
+  }
+}
+
+/** A repository inside the worktree that is tracked: a submodule, or an agent's imitation of one. */
+export interface TrackedRepository {
+  path: string;
+  /** The commit it is tracked at. */
+  commit: string;
+}
+
+/** Entries of an index that git does not compare: files with such marks, and repositories inside. */
+interface Blind {
+  assumed: string[];
+  skipped: string[];
+  repositories: TrackedRepository[];
+}
+
+async function blindSpots(git: GitRunner, cwd: string, env?: IndexVariables): Promise<Blind> {
+  // `<tag> <mode> <object> <stage>\t<path>`
+  const lines = await gitFields(git, ['ls-files', '-v', '-s', '-z'], { cwd, ...(env ? { env } : {}) });
+  const pathOf = (line: string): string => line.slice(line.indexOf('\t') + 1);
+  const marked = (mark: RegExp): string[] => lines.filter((line) => mark.test(line)).map(pathOf);
+  const repositories = lines
+    .filter((line) => line.startsWith('160000 ', 2))
+    .map((line) => ({ path: pathOf(line), commit: line.slice(9).split(' ')[0] ?? '' }));
+  return { assumed: marked(/^[a-z] /), skipped: marked(/^[Ss] /), repositories };
+}
+
+/** Whether changes could be hidden from `readStatus` by marks, and the repositories inside that it does not look into. */
+export async function unseenByStatus(
+  git: GitRunner,
+  cwd: string,
+): Promise<{ hidden: boolean; repositories: TrackedRepository[] }> {
+  const { assumed, skipped, repositories } = await blindSpots(git, cwd);
+  return { hidden: assumed.length + skipped.length > 0, repositories };
+}
+
+/**
+ * Removes marks that make git ignore changes of a file (`assume-unchanged`, and `skip-worktree` where no sparse
+ * checkout explains it): changes behind them would be neither stored nor undone.
+ */
+export async function revealHiddenFiles(
+  git: GitRunner,
+  cwd: string,
+  env?: IndexVariables,
+): Promise<TrackedRepository[]> {
+  const inIndex = { cwd, ...(env ? { env } : {}) };
+  const { assumed, skipped, repositories } = await blindSpots(git, cwd, env);
+  const update = async (flag: string, paths: string[]): Promise<void> => {
+    if (paths.length === 0) {
+      return;
+    }
+    await git(['update-index', flag, '-z', '--stdin'], { ...inIndex, input: `${paths.join('\0')}\0` });
+  };
+  await update('--no-assume-unchanged', assumed);
+  if (skipped.length === 0) {
+    return repositories;
+  }
+  const config = ['config', '--type=bool', '--default=false', '--get', 'core.sparseCheckout'];
+  const sparse = await gitText(git, config, { cwd });
+  if (sparse !== 'true') {
+    await update('--no-skip-worktree', skipped);
+  }
+  return repositories;
+}
+
+/**
+ * Writes the worktree as a tree: everything that is tracked or untracked, but not ignored. What is tracked is what HEAD
+ * has when the index is damaged.
+ */
+export function writeWorktreeTree(git: GitRunner, location: WorktreeLocation): Promise<string> {
+  const cwd = location.path;
+  return withIndexCopy(location, async (env) => {
+    const repositories = await revealHiddenFiles(git, cwd, env).catch(async (error: unknown) => {
+      if (!isDamagedIndex(error)) {
+        throw error;
+      }
+      await rm(env.GIT_INDEX_FILE, { force: true });
+      await git(['read-tree', 'HEAD'], { cwd, env });
+      return revealHiddenFiles(git, cwd, env);
+    });
+    await forgetRepositories(git, cwd, env, repositories);
+    const added = await git(['add', '--all', '--ignore-errors'], { cwd, env, okCodes: [1] });
+    if (added.exitCode !== 0) {
+      git.log?.warn({ worktree: cwd }, 'unreadable worktree files skipped');
+    }
+    await restoreEmpty(git, cwd, env, repositories);
+    return gitText(git, ['write-tree'], { cwd, env });
+  });
+}
+
+/**
+ * Takes repositories inside the worktree out of an index, so that git finds them again, by their HEAD. Those that it tracks
+ * it would ask for their state: it runs itself in them then, with their own configuration and its programs.
+ */
+async function forgetRepositories(
+  git: GitRunner,
+  cwd: string,
+  env: IndexVariables,
+  repositories: readonly TrackedRepository[],
+): Promise<void> {
+  if (repositories.length === 0) {
+    return;
+  }
+  const input = repositories.map(({ path }) => `${path}\0`).join('');
+  await git(['update-index', '--force-remove', '-z', '--stdin'], { cwd, env, input });
+}
+
+/** Restores repositories in an index that were never fetched: an empty directory stands for them. */
+async function restoreEmpty(
+  git: GitRunner,
+  cwd: string,
+  env: IndexVariables,
+  repositories: readonly TrackedRepository[],
+): Promise<void> {
+  const isEmpty = ({ path }: TrackedRepository): boolean => {
+    try {
+      return readdirSync(join(cwd, path)).length === 0;
+    } catch {
+      return false;
+    }
+  };
+  const input = repositories
+    .filter(isEmpty)
+    .map(({ path, commit }) => `160000 ${commit}\t${path}\0`)
+    .join('');
+  if (input !== '') {
+    await git(['update-index', '-z', '--index-info'], { cwd, env, input });
+  }
+}
+
+/** Writes the index as a tree. It must have no unmerged entries. */
+export function writeIndexTree(git: GitRunner, location: WorktreeLocation): Promise<string> {
+  return withIndexCopy(location, (env) => gitText(git, ['write-tree'], { cwd: location.path, env }));
+}
+
+export interface CommitRequest {
+  tree: string;
+  parents: readonly string[];
+  message: string;
+  /** Seconds since 1970. Given, and not the present: the same state is always the same commit. */
+  date: number;
+  /** Who made it; Runboard unless given. */
+  author?: { name: string; email: string };
+}
+
+/** Makes a commit that no branch knows of. */
+export async function commitTree(
+  git: GitRunner,
+  cwd: string,
+  { tree, parents, message, date, author }: CommitRequest,
+): Promise<string> {
+  const when = `@${date} +0000`;
+  const authorship: Record<string, string> = author
+    ? { GIT_AUTHOR_NAME: author.name, GIT_AUTHOR_EMAIL: author.email }
+    : {};
+  return gitText(git, ['commit-tree', tree, ...parents.flatMap((parent) => ['-p', parent]), '-F', '-'], {
+    cwd,
+    input: message,
+    env: { ...authorship, GIT_AUTHOR_DATE: when, GIT_COMMITTER_DATE: when },
+  });
+}
+
+export interface CommitFacts {
+  sha: string;
+  tree: string;
+  parents: string[];
+  /** Seconds since 1970. */
+  date: number;
+  message: string;
+}
+
+/** The commit a name leads to; `undefined` when it leads to none. */
+export async function resolveCommit(git: GitRunner, cwd: string, name: string): Promise<string | undefined> {
+  const question = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${name}^{commit}`];
+  const { exitCode, stdout } = await git(question, { cwd, okCodes: [1] });
+  return exitCode === 0 ? stdout.trim() : undefined;
+}
+
+/** Reads a commit; `undefined` when the name leads to none. */
+export async function readCommit(git: GitRunner, cwd: string, name: string): Promise<CommitFacts | undefined> {
+  const sha = await resolveCommit(git, cwd, name);
+  if (sha === undefined) {
+    return undefined;
+  }
+  const format = '--format=%T%x00%P%x00%ct%x00%B';
+  const fields = await gitText(git, ['log', '-1', '--no-show-signature', format, sha], { cwd });
+  const [tree = '', parents = '', date = '0', ...message] = fields.split('\0');
+  return { sha, tree, parents: parents.split(' ').filter(Boolean), date: Number(date), message: message.join('\0') };
+}

@@ -1,0 +1,63 @@
+import { createHash } from 'node:crypto';
+import type { GitRunner } from './run-git';
+import { type DescribedSetting, describeSettings } from './settings/describe';
+import { readStatus } from './status';
+import { listWorktrees } from './worktrees/worktree-list';
+import { locateWorktree, type RecordedWorktree } from './worktrees/worktree-location';
+
+/** The most references and worktrees that are listed one by one. */
+const maxListed = 500;
+
+/** The surroundings of a worktree in its repository: enough to detect a change, not to restore it. */
+export interface RepositorySnapshot {
+  /** The primary checkout; `null` for a bare repository. */
+  primary: { path: string; headSha: string; branch: string | null; files: string } | null;
+  /** Branches and tags with what they name; `null` when there are too many to be listed. */
+  refs: { name: string; sha: string }[] | null;
+  /** Its configuration, hooks and attributes; absent where an earlier release did not record them. */
+  settings?: DescribedSetting[];
+  /** The other worktrees, without this one. */
+  worktrees: { path: string; headSha: string | null; branch: string | null }[];
+}
+
+/** Describes what is around the worktree at this path; nothing is written, and no file outside `.git` is read whole. */
+export async function snapshotRepository(git: GitRunner, recorded: RecordedWorktree): Promise<RepositorySnapshot> {
+  const location = locateWorktree(git, recorded);
+  const { path: worktreePath } = location;
+  const [[first, ...others], refs, settings] = await Promise.all([
+    listWorktrees(git, worktreePath),
+    listRefs(git, worktreePath),
+    describeSettings((text) => git.repositories.parse(text), location),
+  ]);
+  const isOther = ({ path }: { path: string }) => path !== worktreePath;
+  return {
+    primary: first?.headSha && isOther(first) ? await describePrimary(git, first.path) : null,
+    refs,
+    settings,
+    worktrees: others
+      .filter(isOther)
+      .slice(0, maxListed)
+      .map(({ path, headSha, branch }) => ({ path, headSha, branch })),
+  };
+}
+
+async function describePrimary(git: GitRunner, path: string): Promise<RepositorySnapshot['primary']> {
+  const { headSha, branch, entries } = await readStatus(git, path);
+  const files = createHash('sha256').update(JSON.stringify(entries)).digest('hex');
+  return { path, headSha, branch, files };
+}
+
+async function listRefs(git: GitRunner, cwd: string): Promise<RepositorySnapshot['refs']> {
+  const format = '--format=%(refname) %(objectname)';
+  const { stdout } = await git(['for-each-ref', format, `--count=${maxListed + 1}`, 'refs/heads', 'refs/tags'], {
+    cwd,
+  });
+  const lines = stdout.split('\n').filter((line) => line !== '');
+  if (lines.length > maxListed) {
+    return null;
+  }
+  return lines.map((line) => {
+    const [name = '', sha = ''] = line.split(' ');
+    return { name, sha };
+  });
+}

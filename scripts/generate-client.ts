@@ -1,0 +1,53 @@
+import { execFile } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { OpenApiDocument } from '../platform/http/routing/openapi';
+import { makeTempDir } from '../platform/testing/temp-dir';
+import { readOpenApi } from './list-endpoints';
+
+/** Where the types of the client are, from the root of the project. */
+export const clientTypes = 'client/types.ts';
+
+const generator = join(__dirname, '..', 'node_modules', 'openapi-typescript', 'bin', 'cli.js');
+const maxBytes = 32 * 1_048_576;
+
+type Responses = Record<string, object>;
+
+/** Every refusal has one form, which is written once for an operation and not once for each status. */
+function foldRefusals(document: OpenApiDocument): OpenApiDocument {
+  const folded = structuredClone(document);
+  for (const operation of Object.values(folded.paths).flatMap((path) => Object.values(path))) {
+    const responses = Object.entries(operation.responses as Responses);
+    const refusal = responses.find(([status]) => Number(status) >= 400)?.[1];
+    const others = responses.filter(([status]) => Number(status) < 400);
+    operation.responses = { ...Object.fromEntries(others), default: { ...refusal, description: 'Refused' } };
+  }
+  return folded;
+}
+
+/** A JSON value refers to itself, which a type here cannot: it is anything instead. */
+function cutRecursion(document: OpenApiDocument): OpenApiDocument {
+  const schemas = Object.entries(document.components.schemas);
+  const cut = schemas.map(([name, schema]) => [name, name.startsWith('__schema') ? {} : schema] as const);
+  return { ...document, components: { ...document.components, schemas: Object.fromEntries(cut) } };
+}
+
+/** The types as they should be, by the OpenAPI document of the API. */
+export async function generateClientTypes(): Promise<string> {
+  const directory = await makeTempDir('client');
+  try {
+    const document = join(directory.path, 'openapi.json');
+    await writeFile(document, JSON.stringify(cutRecursion(foldRefusals(await readOpenApi()))));
+    // A field with a default may be left out of a request.
+    const args = [generator, document, '--default-non-nullable=false', '--alphabetize'];
+    const { stdout } = await promisify(execFile)(process.execPath, args, { maxBuffer: maxBytes });
+    return `/* eslint-disable */\n${stdout}`;
+  } finally {
+    await directory.remove();
+  }
+}
+
+if (require.main === module) {
+  void generateClientTypes().then((types) => writeFile(clientTypes, types));
+}

@@ -1,0 +1,122 @@
+import { Context } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
+import { withHeartbeat } from '../../../../platform/temporal/heartbeat';
+import type { ProofVerifier } from '../../../../platform/temporal/proof-verifier';
+import type { EntryLog } from '../../../../stores/port/collection';
+import { ModelError } from '../../models/errors';
+import type { Models } from '../../models/models';
+import type { Dispatcher } from '../dispatcher';
+import type { RunStatus, Usage } from '../run';
+import type { RunStore } from '../store';
+import type { RunEventEntry } from './events';
+import { runMessage, type RunMessageKind, type Signed } from './messages';
+import type { RunUpdate } from './progress';
+import { applyUpdate } from './projection';
+import type { TurnStore } from './turns';
+
+export interface RunActivityDependencies {
+  runs: RunStore;
+  turns: TurnStore;
+  events: EntryLog<RunEventEntry>;
+  dispatcher: Dispatcher;
+  models: Models;
+  proofs: ProofVerifier;
+  now: () => Date;
+}
+
+/** A message to a run, and when its workflow accepted it, in milliseconds. */
+export interface MessageToVerify {
+  kind: RunMessageKind;
+  runId: string;
+  message: Signed & object;
+  acceptedAtMs: number;
+}
+
+export interface PromptInput {
+  runId: string;
+  stageId: string;
+  prompt: string;
+  system?: string;
+  model?: string;
+  maxTokens?: number;
+}
+
+export interface PromptAnswer {
+  text: string;
+  /** Id of the model that answered. */
+  model: string;
+  usage: Usage;
+  /** How often it was asked again. */
+  retries: number;
+}
+
+/** Runs whose stages ask models. */
+const goesOn: readonly RunStatus[] = ['starting', 'running', 'paused'];
+
+/** The part of an answer that a run stores among its values; all of it is in the turns of the stage. */
+const keptCharacters = 8_000;
+
+export function createRunActivities({ runs, turns, events, dispatcher, models, proofs, now }: RunActivityDependencies) {
+  return {
+    /** Refuses a message that the service has not signed. @throws ApplicationFailure `MESSAGE_UNPROVEN` */
+    verifyMessage: ({ kind, runId, message, acceptedAtMs }: MessageToVerify): Promise<void> =>
+      proofs.require(runMessage(kind, runId, message), message.proof, acceptedAtMs),
+
+    /** Stores a run's update: first its record, then the events for its watchers. Repeatable. */
+    async saveRun(update: RunUpdate): Promise<void> {
+      const { runId, version } = update;
+      await runs.project(runId, version, (run) => applyUpdate(run, update));
+      const entries = update.events.map(({ at, event }, index) => ({ at, event, dedupeKey: `${version}.${index}` }));
+      if (entries.length > 0) {
+        await events.append(runId, entries);
+      }
+    },
+
+    /** There may be capacity for another run now. */
+    runEnded: (): Promise<void> => dispatcher.lookAgain(),
+
+    startQueued: (): Promise<void> => dispatcher.startQueued(),
+
+    /**
+     * Asks the model, and stores the whole conversation as the turns of the stage.
+     *
+     * @throws ApplicationFailure to be tried again, or not when it would be of no use
+     */
+    async runPrompt({ runId, stageId, prompt, system, model, maxTokens }: PromptInput): Promise<PromptAnswer> {
+      const run = await runs.get(runId);
+      if (!run || !goesOn.includes(run.status)) {
+        throw ApplicationFailure.nonRetryable('The run does not exist.', 'MODEL');
+      }
+      const { attempt } = Context.current().info;
+      const request = {
+        messages: [{ role: 'user' as const, content: [{ kind: 'text' as const, data: prompt }] }],
+        ...(system !== undefined && { system }),
+        ...(model !== undefined && { model }),
+        ...(maxTokens !== undefined && { max_tokens: maxTokens }),
+      };
+      try {
+        const answer = await withHeartbeat((signal) => models.complete(request, { signal }));
+        await turns.put(runId, stageId, [
+          ...(system === undefined ? [] : [{ kind: 'system' as const, content: system }]),
+          { kind: 'user' as const, content: prompt },
+          { kind: 'assistant' as const, content: answer.text },
+        ]);
+        const { text, usage } = answer;
+        return { text: text.slice(0, keptCharacters), model: answer.model, usage, retries: attempt - 1 };
+      } catch (error) {
+        Context.current().cancellationSignal.throwIfAborted();
+        if (!(error instanceof ModelError)) {
+          throw error;
+        }
+        const { message, retryable } = error;
+        if (retryable) {
+          const event = { StageRetrying: { stage_id: stageId, attempt, error: message } };
+          await events.append(runId, [{ at: now().toISOString(), event, dedupeKey: `${stageId}/try/${attempt}` }]);
+        }
+        throw ApplicationFailure.create({ type: 'MODEL', message, nonRetryable: !retryable, details: [{ attempt }] });
+      }
+    },
+  };
+}
+
+export type RunActivities = ReturnType<typeof createRunActivities>;

@@ -1,0 +1,37 @@
+import type { LogEntry } from '../../../../stores/port/collection';
+
+/** The events of a run for its watchers: the name of the variant, and its fields. */
+export interface RunEvents {
+  RunStarted: { name: string; goal?: string };
+  RunPaused: Record<string, never>;
+  RunUnpaused: Record<string, never>;
+  RunCompleted: { duration_ms: number };
+  RunFailed: { duration_ms: number; error: string };
+  RunCancelled: { duration_ms: number };
+  StageStarted: { stage_id: string; node_id: string; name: string; kind: string };
+  StageRetrying: { stage_id: string; attempt: number; error: string };
+  StageCompleted: { stage_id: string; node_id: string; duration_ms: number; notes?: string };
+  StageFailed: { stage_id: string; node_id: string; duration_ms: number; error: string };
+  StageCancelled: { stage_id: string; node_id: string };
+  ParallelStarted: { node_id: string; branches: string[] };
+  ParallelBranchCompleted: { node_id: string; branch: string; success: boolean };
+  ParallelCompleted: { node_id: string; success: boolean };
+  InterviewStarted: { stage_id: string; question_id: string; text: string };
+  InterviewCompleted: { stage_id: string; question_id: string; answer: string };
+  InterviewTimedOut: { stage_id: string; question_id: string };
+  Steered: { text: string };
+  CheckpointSaved: { node_id: string };
+}
+export type RunEventName = keyof RunEvents;
+
+/** One event, tagged by the name of its variant: `{"StageStarted": {...}}`. */
+export type RunEvent = { [Name in RunEventName]: Record<Name, RunEvents[Name]> }[RunEventName];
+
+/** Whether it is the last event of a run. */
+export const endsRun = (event: RunEvent): boolean =>
+  'RunCompleted' in event || 'RunFailed' in event || 'RunCancelled' in event;
+
+export interface RunEventEntry extends LogEntry {
+  at: string;
+  event: RunEvent;
+}

@@ -1,0 +1,61 @@
+import { defineSignal, defineUpdate } from '@temporalio/workflow';
+import type { ProvenMessage } from '../../../../platform/crypto/message-proof';
+import type { MessageProof } from '../../../../platform/crypto/message-proof-shape';
+import type { Graph, QuestionType } from '../../graph/graph';
+
+/** What the service signs: only the service starts or steers a run. */
+export interface Signed {
+  proof?: MessageProof;
+}
+
+export interface RunInput extends Signed {
+  runId: string;
+  graph: Graph;
+}
+
+export const runWorkflowId = (runId: string): string => `workflow-run/${runId}`;
+
+/** A question a run waits for the answer of. */
+export interface Question {
+  id: string;
+  text: string;
+  question_type: QuestionType;
+  options: { key: string; label: string }[];
+  allow_freeform: boolean;
+}
+
+/** An answer that passed the checks of its question. */
+export interface Answer extends Signed {
+  questionId: string;
+  value?: string;
+  keys: string[];
+}
+
+export interface Guidance extends Signed {
+  text: string;
+  file?: string;
+  line?: number;
+}
+
+/** The failure types of updates that come too late or too early. */
+export const notNow = 'NotNow';
+
+export const pauseRun = defineUpdate<unknown, [Signed]>('pause');
+export const unpauseRun = defineUpdate<unknown, [Signed]>('unpause');
+/** Ends the run, whatever it does; also one that has not begun. */
+export const cancelRun = defineUpdate<unknown, [Signed]>('cancel');
+export const answerQuestion = defineUpdate<unknown, [Answer]>('answer');
+export const steerRun = defineUpdate<unknown, [Guidance]>('steer');
+
+/** Has the dispatcher check whether a queued run can be started. */
+export const lookAgain = defineSignal('lookAgain');
+export const dispatchId = (taskQueue: string): string => `${taskQueue}/dispatch`;
+
+/** What may be done to a run. */
+export type RunMessageKind = 'start' | 'pause' | 'unpause' | 'cancel' | 'answer' | 'steer';
+
+/** A message to a run as it is signed, and verified before it is acted on. */
+export function runMessage(kind: RunMessageKind, runId: string, message: object): ProvenMessage {
+  const { proof: _proof, ...body } = message as Signed & object;
+  return { purpose: `workflow-run-${kind}`, subject: runWorkflowId(runId), actor: 'system:workflow-runs', body };
+}

@@ -1,0 +1,91 @@
+import { z } from 'zod';
+import { graphLimits, questionTypes } from '../../graph/graph';
+import { pageFields } from '../../http/pages';
+import { runId, runStatus, stage } from '../run';
+
+/** Text from a caller: no NUL and no other control characters than tab and line breaks. */
+const text = (most: number) =>
+  z
+    .string()
+    .min(1)
+    .max(most)
+    .regex(/^[^\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]*$/, 'must not contain control characters');
+
+export const runCreate = z
+  .strictObject({ dot_source: z.string().min(1).max(graphLimits.sourceCharacters) })
+  .meta({ id: 'RunCreate' });
+
+/** A run as its callers see it. */
+export const runAnswer = z
+  .object({
+    id: runId,
+    status: runStatus,
+    title: z.string(),
+    workflow: z.object({ name: z.string(), slug: z.string() }),
+    error: z.object({ message: z.string() }).optional(),
+    /** 1 for the next one; only while it is queued. */
+    queue_position: z.number().int().optional(),
+    created_at: z.string(),
+    started_at: z.string().optional(),
+    ended_at: z.string().optional(),
+  })
+  .meta({ id: 'RunStatus' });
+export type RunAnswer = z.infer<typeof runAnswer>;
+
+export const runListQuery = z.strictObject({
+  ...pageFields,
+  status: runStatus.optional(),
+  workflow: z.string().max(100).optional(),
+});
+
+export const stageAnswer = stage.meta({ id: 'Stage' });
+
+export const turn = z
+  .object({ kind: z.enum(['system', 'user', 'assistant']), content: z.string() })
+  .meta({ id: 'Turn' });
+
+export const question = z
+  .object({
+    id: z.string(),
+    text: z.string(),
+    question_type: z.enum(questionTypes),
+    options: z.array(z.object({ key: z.string(), label: z.string() })),
+    allow_freeform: z.boolean(),
+  })
+  .meta({ id: 'Question' });
+
+export const answerInput = z
+  .strictObject({
+    value: text(10_000).optional(),
+    selected_option_key: z.string().max(64).optional(),
+    selected_option_keys: z.array(z.string().max(64)).max(100).optional(),
+  })
+  .meta({ id: 'AnswerInput' });
+export type AnswerInput = z.infer<typeof answerInput>;
+
+export const steerInput = z
+  .strictObject({
+    location: z.strictObject({ file: text(1_000), line: z.number().int().min(1).optional() }).optional(),
+    guidance: text(10_000),
+  })
+  .meta({ id: 'SteerInput' });
+
+export const previewInput = z
+  .strictObject({
+    port: z.number().int().min(1).max(65_535),
+    expires_in_secs: z.number().int().min(1).max(86_400),
+  })
+  .meta({ id: 'PreviewInput' });
+
+export const configuration = z
+  .object({ version: z.literal(1), goal: z.string().optional(), graph: z.string() })
+  .meta({ id: 'RunConfiguration' });
+
+export const workflowItem = z
+  .object({
+    name: z.string(),
+    slug: z.string(),
+    filename: z.string(),
+    last_run: z.object({ id: runId, ran_at: z.string() }).optional(),
+  })
+  .meta({ id: 'Workflow' });

@@ -1,0 +1,57 @@
+import { instance } from '@viz-js/viz';
+import { compileGraph } from '../../graph/compile';
+import type { GraphNode } from '../../graph/graph';
+import { refuse } from '../../http/errors';
+import type { RunRecord, Stage } from '../run';
+
+const shapes: Record<GraphNode['kind'], string> = {
+  start: 'Mdiamond',
+  exit: 'Msquare',
+  fail: 'octagon',
+  prompt: 'box',
+  human: 'hexagon',
+  decision: 'diamond',
+  parallel: 'component',
+  join: 'tripleoctagon',
+  wait: 'ellipse',
+};
+
+const colours: Record<Stage['status'], string> = {
+  pending: '#e5e7eb',
+  running: '#bfdbfe',
+  completed: '#bbf7d0',
+  failed: '#fecaca',
+  cancelled: '#e5e7eb',
+};
+
+/**
+ * The graph of a run as SVG. It is drawn from what the graph means and not from its text, whose attributes could hold
+ * links and pictures.
+ *
+ * @throws AppError 502 when it cannot be drawn
+ */
+export async function drawGraph({ dot_source, stages }: RunRecord): Promise<string> {
+  const graph = compileGraph(dot_source);
+  const statuses = new Map(stages.map(({ dot_id, status }) => [dot_id, status]));
+  const viz = await instance();
+  const drawn = viz.render(
+    {
+      directed: true,
+      nodeAttributes: { fontname: 'sans-serif', style: 'filled', fillcolor: '#ffffff' },
+      nodes: Object.values(graph.nodes).map(({ id, label, kind }) => {
+        const status = statuses.get(id);
+        return { name: id, attributes: { label, shape: shapes[kind], ...(status && { fillcolor: colours[status] }) } };
+      }),
+      edges: graph.edges.map(({ from, to, label }) => ({
+        tail: from,
+        head: to,
+        attributes: { label: label ?? '' },
+      })),
+    },
+    { format: 'svg' },
+  );
+  if (drawn.status === 'success') {
+    return drawn.output;
+  }
+  throw refuse(502, 'The graph cannot be drawn.');
+}

@@ -1,0 +1,135 @@
+import { z } from 'zod';
+import { BytesResponse } from '../../../../platform/http/response';
+import type { Routes } from '../../../../platform/http/routing/routes';
+import { usePermission } from '../../http/auth';
+import { callerLeft } from '../../http/caller-left';
+import { refuse } from '../../http/errors';
+import { eventStream, lastEventId } from '../../http/event-stream';
+import { found } from '../../http/fields';
+import { pageFrom, pageOf, pageQuery } from '../../http/pages';
+import type { RunsContext } from '../context';
+import { hasEnded, runCheckpoint, runId } from '../run';
+import { configuration, stageAnswer, turn } from './contracts';
+import { drawGraph } from './draw';
+import { followRun } from './follow';
+
+const shared = { method: 'get' as const, mount: 'root' as const, tag: 'runs', permission: usePermission };
+const byId = z.strictObject({ id: runId });
+const byStage = z.strictObject({ id: runId, stageId: z.string().max(80) });
+
+/** What is to be seen of a run: its events, stages, values, and its graph. */
+export function runReadingRoutes(routes: Routes, { runs, events, turns, ending }: RunsContext): void {
+  routes.add(
+    {
+      ...shared,
+      path: '/runs/:id/events',
+      operationId: 'streamRunEvents',
+      summary: 'Stream run events as server-sent events; resumes from Last-Event-ID',
+      params: byId,
+      response: z.string(),
+      errors: [410],
+    },
+    async ({ params, header }, ctx) => {
+      const run = found(await runs.get(params.id), 'Run');
+      if (hasEnded(run.status)) {
+        throw refuse(410, 'Event stream closed.');
+      }
+      const signal = AbortSignal.any([callerLeft(ctx), ending]);
+      return eventStream(followRun(events, run._id, { after: lastEventId(header('Last-Event-ID')), signal }));
+    },
+  );
+
+  routes.add(
+    {
+      ...shared,
+      path: '/runs/:id/stages',
+      operationId: 'listRunStages',
+      summary: 'List stages of a run in start order',
+      params: byId,
+      query: pageQuery,
+      response: pageOf(stageAnswer),
+    },
+    async ({ params, query }) => pageFrom(found(await runs.get(params.id), 'Run').stages, query),
+  );
+
+  routes.add(
+    {
+      ...shared,
+      path: '/runs/:id/stages/:stageId/turns',
+      operationId: 'listStageTurns',
+      summary: 'List the messages of a stage',
+      params: byStage,
+      query: pageQuery,
+      response: pageOf(turn),
+    },
+    async ({ params, query }) => {
+      const run = found(await runs.get(params.id), 'Run');
+      if (!run.stages.some(({ id }) => id === params.stageId)) {
+        throw refuse(404, 'Stage not found.');
+      }
+      return pageFrom(await turns.get(run._id, params.stageId), query);
+    },
+  );
+
+  routes.add(
+    {
+      ...shared,
+      path: '/runs/:id/checkpoint',
+      operationId: 'getRunCheckpoint',
+      summary: 'Read the state of a run; null before the end of its first stage',
+      params: byId,
+      response: runCheckpoint.nullable(),
+    },
+    async ({ params }) => found(await runs.get(params.id), 'Run').checkpoint ?? null,
+  );
+
+  routes.add(
+    {
+      ...shared,
+      path: '/runs/:id/context',
+      operationId: 'getRunContext',
+      summary: 'Read the values of a run',
+      params: byId,
+      response: z.record(z.string(), z.unknown()),
+    },
+    async ({ params }) => found(await runs.get(params.id), 'Run').context,
+  );
+
+  routes.add(
+    {
+      ...shared,
+      path: '/runs/:id/graph',
+      operationId: 'drawRunGraph',
+      summary: 'Render the graph of a run as SVG, coloured by outcome',
+      params: byId,
+      response: z.string(),
+      errors: [502],
+    },
+    async ({ params }) => {
+      const svg = await drawGraph(found(await runs.get(params.id), 'Run'));
+      return new BytesResponse(only(Buffer.from(svg)), {
+        'Content-Type': 'image/svg+xml; charset=utf-8',
+        'Content-Security-Policy': "sandbox; default-src 'none'; style-src 'unsafe-inline'",
+      });
+    },
+  );
+
+  routes.add(
+    {
+      ...shared,
+      path: '/runs/:id/configuration',
+      operationId: 'getRunConfiguration',
+      summary: 'Read the configuration of a run',
+      params: byId,
+      response: configuration,
+    },
+    async ({ params }) => {
+      const { goal, dot_source } = found(await runs.get(params.id), 'Run');
+      return { version: 1 as const, ...(goal !== undefined && { goal }), graph: dot_source };
+    },
+  );
+}
+
+async function* only(bytes: Buffer): AsyncGenerator<Buffer> {
+  yield await Promise.resolve(bytes);
+}

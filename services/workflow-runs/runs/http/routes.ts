@@ -1,0 +1,176 @@
+import { ulid } from 'ulid';
+import { z } from 'zod';
+import type { Routes } from '../../../../platform/http/routing/routes';
+import { operationUlid } from '../../../../platform/operations/new-ids';
+import { compileGraph, GraphError } from '../../graph/compile';
+import type { Graph } from '../../graph/graph';
+import { usePermission } from '../../http/auth';
+import { refuse } from '../../http/errors';
+import { found } from '../../http/fields';
+import { pageOf, readPage } from '../../http/pages';
+import type { Models } from '../../models/models';
+import type { RunsContext } from '../context';
+import { runId, type RunRecord, type RunStatus } from '../run';
+import { runAnswer, runCreate, runListQuery } from './contracts';
+import { presentRun } from './present';
+
+const shared = { mount: 'root' as const, tag: 'runs', permission: usePermission };
+const byId = z.strictObject({ id: runId });
+
+/** Runs: start, list, read, cancel, pause, unpause (specification 3, C). */
+export function runRoutes(routes: Routes, context: RunsContext): void {
+  const { runs, workflows, models, dispatcher, commands, now, log } = context;
+
+  const answered = async (run: RunRecord) =>
+    presentRun(run, run.status === 'queued' ? await runs.queuePosition(run._id) : undefined);
+
+  routes.add(
+    {
+      ...shared,
+      method: 'post',
+      path: '/runs',
+      operationId: 'createRun',
+      summary: 'Queue a run of a graph',
+      body: runCreate,
+      response: runAnswer,
+      status: 201,
+    },
+    async ({ body, auth }, ctx) => {
+      const graph = compiled(body.dot_source);
+      assertModels(graph, models);
+      const run = newRun(body.dot_source, graph, auth.userId, now());
+      await workflows.note(run);
+      await runs.insert(run);
+      // It is queued, whatever happens now: what is missed here is dispatched within a minute.
+      await dispatcher.lookAgain().catch((err: unknown) => log.warn({ err, runId: run._id }, 'run start deferred'));
+      ctx.set('Location', `/runs/${run._id}`);
+      return answered(run);
+    },
+  );
+
+  routes.add(
+    {
+      ...shared,
+      method: 'get',
+      path: '/runs',
+      operationId: 'listRuns',
+      summary: 'List runs, newest first',
+      query: runListQuery,
+      response: pageOf(runAnswer),
+    },
+    async ({ query: { status, workflow, ...page } }) => {
+      const filter = { slug: workflow, statuses: status && [status] };
+      const { data, meta } = await readPage<RunRecord>(page, (range) => runs.find(filter, range));
+      return { data: await Promise.all(data.map(answered)), meta };
+    },
+  );
+
+  routes.add(
+    {
+      ...shared,
+      method: 'get',
+      path: '/runs/:id',
+      operationId: 'getRun',
+      summary: 'Read the status of a run',
+      params: byId,
+      response: runAnswer,
+    },
+    async ({ params }) => answered(found(await runs.get(params.id), 'Run')),
+  );
+
+  for (const { action, summary, late, from, act } of [
+    {
+      action: 'cancel',
+      summary: 'Cancel a queued or running run',
+      late: 'Run is not cancellable.',
+      from: ['queued', 'starting', 'running'],
+      act: (run: RunRecord, reason: string) => commands.cancel(run, reason),
+    },
+    {
+      action: 'pause',
+      summary: 'Pause a run before its next stage',
+      late: 'Run is not pausable.',
+      from: ['running'],
+      act: (run: RunRecord, reason: string) => commands.pause(run._id, reason),
+    },
+    {
+      action: 'unpause',
+      summary: 'Resume a paused run',
+      late: 'Run is not paused.',
+      from: ['paused'],
+      act: (run: RunRecord, reason: string) => commands.unpause(run._id, reason),
+    },
+  ] satisfies {
+    action: string;
+    summary: string;
+    late: string;
+    from: RunStatus[];
+    act: (run: RunRecord, late: string) => Promise<void>;
+  }[]) {
+    routes.add(
+      {
+        ...shared,
+        method: 'post',
+        path: `/runs/:id/${action}`,
+        operationId: `${action}Run`,
+        summary,
+        params: byId,
+        body: z.strictObject({}),
+        response: runAnswer,
+        errors: [409],
+      },
+      async ({ params }) => {
+        const run = found(await runs.get(params.id), 'Run');
+        if (!(from as RunStatus[]).includes(run.status)) {
+          throw refuse(409, late);
+        }
+        await act(run, late);
+        return answered(found(await runs.get(params.id), 'Run'));
+      },
+    );
+  }
+}
+
+/** @throws AppError 400 with every problem of the graph */
+function compiled(source: string): Graph {
+  try {
+    return compileGraph(source);
+  } catch (error) {
+    if (error instanceof GraphError) {
+      throw refuse(400, error.message);
+    }
+    throw error;
+  }
+}
+
+/** @throws AppError 400 for a node whose model is not in the catalog */
+function assertModels({ nodes }: Graph, models: Models): void {
+  const lost = Object.values(nodes).find(({ model }) => model !== undefined && !models.find(model));
+  if (lost) {
+    throw refuse(400, `Node "${lost.id}": Model not found: ${lost.model ?? ''}`);
+  }
+}
+
+const slugOf = (name: string): string =>
+  name
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '')
+    .slice(0, 64) || 'workflow';
+
+function newRun(dotSource: string, { name, goal }: Graph, user: string, at: Date): RunRecord {
+  return {
+    _id: operationUlid(at, ulid),
+    status: 'queued',
+    workflow: { name, slug: slugOf(name) },
+    title: (goal ?? name).slice(0, 200),
+    ...(goal !== undefined && { goal }),
+    dot_source: dotSource,
+    created_by: user,
+    created_at: at.toISOString(),
+    stages: [],
+    context: {},
+    guidance: [],
+    revision: 0,
+  };
+}

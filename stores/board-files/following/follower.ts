@@ -1,0 +1,208 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { errorMessage } from '../../../platform/errors/app-error';
+import type { Log } from '../../../platform/log/log';
+import { interpret, type TaskFile } from '../board-file';
+import { eachLimited } from '../format/each-limited';
+import type { FrontMatter } from '../format/front-matter';
+import { stampHandEdit } from '../format/hand-edit';
+import { isTaskFileName, locations, nameSuggests, partsOf, type TaskPath, taskPath } from '../format/layout';
+import { fingerprintOf, isMissing, readTaskFile, statOf } from '../format/read-task-file';
+import type { TaskIndex } from '../index/task-index';
+import type { HeldLock, TaskLocks } from '../task-locks';
+
+export interface FollowerDeps {
+  dir: string;
+  index: TaskIndex;
+  locks: TaskLocks;
+  log: Log;
+  clock: () => Date;
+}
+
+/** A task read under its lock, with what a write needs. */
+export interface LoadedTask {
+  file: TaskFile;
+  source: FrontMatter;
+}
+
+/** Updates the index from the files, whichever process or editor changes them. */
+export interface Follower {
+  /** Compares one path with the index; costs one `stat` when nothing changed. */
+  observe(path: TaskPath): Promise<void>;
+  /** Finds files that came or went; costs one `stat` per folder when none did. */
+  discover(): Promise<void>;
+  /** Reads every file of a task again, under its lock. `undefined` unless exactly one file holds the task. */
+  reread(id: string, held: HeldLock, hint?: TaskPath): Promise<LoadedTask | undefined>;
+}
+
+/** Enough to keep the disk busy; each one costs a file handle. */
+const readsAtOnce = 32;
+
+/** How long a file may be missing or cut short in the middle of being saved. */
+const saveGapMs = 50;
+
+export function createFollower(deps: FollowerDeps): Follower {
+  const { dir, index, locks, log } = deps;
+  /** The state of each folder whose every name has been read. */
+  const discovered = new Map<string, string>();
+
+  async function observe(path: TaskPath): Promise<void> {
+    for (;;) {
+      const known = index.fileAt(path);
+      if (known && !known.fresh) {
+        const stats = await statOf(join(dir, path));
+        if (stats && fingerprintOf(stats).signature === known.signature) {
+          return;
+        }
+      }
+      const state = await readTaskFile(join(dir, path));
+      // A write of this process came between: what was read may be older than the index.
+      if (index.fileAt(path) !== known) {
+        continue;
+      }
+      if (state.kind === 'missing') {
+        if (known?.kind === 'task') {
+          await reconcile(known.task.id);
+        } else {
+          index.drop(path);
+        }
+        return;
+      }
+      if (known?.kind === 'task' && state.kind === 'text' && state.hash === known.hash) {
+        index.put({ ...known, signature: state.signature, fresh: state.fresh });
+        return;
+      }
+      const { file } = interpret(path, state);
+      if (file.kind === 'broken' && known?.kind === 'task' && state.fresh) {
+        // Most likely half of a save: a file is only called broken once it has come to rest.
+        await delay(saveGapMs);
+        continue;
+      }
+      if (file.kind === 'broken' || !needsLock(file)) {
+        index.put(file);
+      } else {
+        await reconcile(file.task.id, path);
+      }
+      return;
+    }
+  }
+
+  /** A hand edit is written back, and a second file with the same id may be one that just moved. */
+  const needsLock = (file: TaskFile): boolean =>
+    index.isHandEdit(file) || index.pathsOf(file.task.id).some((path) => path !== file.path);
+
+  async function reconcile(id: string, hint?: TaskPath): Promise<void> {
+    try {
+      await locks.exclusive(id, (held) => reread(id, held, hint));
+    } catch (error) {
+      // The index stays as it is: the next read of the file tries again.
+      log.warn({ taskId: id, error: errorMessage(error) }, 'task file import deferred');
+    }
+  }
+
+  async function reread(id: string, held: HeldLock, hint?: TaskPath): Promise<LoadedTask | undefined> {
+    const gone: TaskPath[] = [];
+    const claims: LoadedTask[] = [];
+    const read = async (path: TaskPath): Promise<void> => {
+      const state = await readTaskFile(join(dir, path));
+      if (state.kind === 'missing') {
+        return void gone.push(path);
+      }
+      const { file, source } = interpret(path, state);
+      if (file.kind === 'task' && source && file.task.id === id) {
+        claims.push({ file, source });
+      } else if (index.fileAt(path)) {
+        index.put(file);
+      }
+    };
+    const paths = new Set(index.pathsOf(id));
+    const broken = index.brokenFileOf(id);
+    for (const path of [hint, broken?.path]) {
+      if (path) {
+        paths.add(path);
+      }
+    }
+    for (const path of paths) {
+      await read(path);
+    }
+    if (claims.length === 0 && paths.size > 0) {
+      // Some editors move the old file away before they write the new one.
+      await delay(saveGapMs);
+      for (const path of gone.splice(0)) {
+        await read(path);
+      }
+    }
+    if (claims.length === 0) {
+      const unknown = await unknownPaths(id);
+      // A file that the watcher has indexed while the folders were listed is not unknown any more.
+      for (const path of new Set([...unknown, ...index.pathsOf(id)])) {
+        if (!paths.has(path)) {
+          await read(path);
+        }
+      }
+    }
+    const current = await stampedOrAsIs(claims, held);
+    for (const { file } of current) {
+      index.put(file);
+    }
+    for (const path of gone) {
+      index.drop(path);
+    }
+    return current.length === 1 ? current[0] : undefined;
+  }
+
+  async function stampedOrAsIs(claims: LoadedTask[], held: HeldLock): Promise<LoadedTask[]> {
+    const [sole, another] = claims;
+    // Which of several files is the task is a person's decision; none of them is written.
+    if (!sole || another || !index.isHandEdit(sole.file)) {
+      return claims;
+    }
+    const stamped = await stampHandEdit(deps, sole, held);
+    return stamped ? [stamped] : [];
+  }
+
+  /** Files the index does not know: those named after the task, or all when there are none. */
+  async function unknownPaths(id: string): Promise<TaskPath[]> {
+    const unknown = (await Promise.all(locations.map(listFolder))).flat().filter((path) => !index.fileAt(path));
+    const named = unknown.filter((path) => nameSuggests(partsOf(path).name, id));
+    return named.length > 0 ? named : unknown;
+  }
+
+  async function listFolder(location: (typeof locations)[number]): Promise<TaskPath[]> {
+    try {
+      const names = await readdir(join(dir, location));
+      return names.filter(isTaskFileName).map((name) => taskPath(location, name));
+    } catch (error) {
+      if (isMissing(error)) {
+        return [];
+      }
+      throw error;
+    }
+  }
+
+  async function discoverIn(location: (typeof locations)[number]): Promise<void> {
+    const stats = await statOf(join(dir, location));
+    const fingerprint = stats && fingerprintOf(stats);
+    if (fingerprint && discovered.get(location) === fingerprint.signature) {
+      return;
+    }
+    const listed = new Set(await listFolder(location));
+    const added = [...listed].filter((path) => !index.fileAt(path));
+    const gone = index.paths().filter((path) => partsOf(path).location === location && !listed.has(path));
+    await eachLimited(readsAtOnce, [...added, ...gone], observe);
+    if (fingerprint && !fingerprint.fresh) {
+      discovered.set(location, fingerprint.signature);
+    }
+  }
+
+  return {
+    observe,
+    reread,
+    discover: async () => {
+      for (const location of locations) {
+        await discoverIn(location);
+      }
+    },
+  };
+}

@@ -1,0 +1,10 @@
+import type { Task } from '../../../contracts/tasks/task';
+
+/** The issue or pull request of a task outside the board: `github:<owner>/<repo>#<n>` and `git-pr:<owner>/<repo>#<n>`. */
+export function businessIdsOf({ github, git }: Task): string[] {
+  const [, repository, number] = /^https?:\/\/[^/]+\/([^/]+\/[^/]+)\/pull\/(\d+)/.exec(git?.prUrl ?? '') ?? [];
+  return [
+    ...(github ? [`github:${github.repo}#${github.issueNumber}`] : []),
+    ...(repository && number ? [`git-pr:${repository}#${number}`] : []),
+  ];
+}

@@ -1,0 +1,107 @@
+import { randomBytes } from 'node:crypto';
+import { type FileHandle, open, readdir, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { namingFullDisk } from '../../../platform/errors/disk-full';
+import { fingerprintOf, statOf } from './read-task-file';
+
+/** An editor that takes no locks changed the file between its read and its write here; read it again. */
+export class FileChangedError extends Error {
+  override readonly name = 'FileChangedError';
+}
+
+const temporaryName = /^\..+\.md\.\d+-[0-9a-f]{12}\.tmp$/;
+
+/** A write takes milliseconds; a temporary file this old belongs to a process that died. */
+const abandonedAfterMs = 60_000;
+
+/**
+ * Replaces the file at `path` by `text`, or makes the file when `seen` is undefined. After a crash at any moment the old or the
+ * new file exists, whole.
+ *
+ * @param seen signature of the file that `text` is based on
+ * @param beforeCommit last check before the change becomes visible; throws to call it off
+ * @throws FileChangedError when the file is not the seen one any more; DiskFullError, and then nothing is changed
+ */
+export function replaceFile(
+  path: string,
+  text: string,
+  seen: string | undefined,
+  beforeCommit: () => void,
+): Promise<void> {
+  return namingFullDisk('the task files', () => replace(path, text, seen, beforeCommit));
+}
+
+async function replace(path: string, text: string, seen: string | undefined, beforeCommit: () => void): Promise<void> {
+  const temporary = join(dirname(path), `.${basename(path)}.${process.pid}-${randomBytes(6).toString('hex')}.tmp`);
+  try {
+    await writeThrough(temporary, text);
+    const stats = await statOf(path);
+    if ((stats && fingerprintOf(stats).signature) !== seen) {
+      throw new FileChangedError(path);
+    }
+    beforeCommit();
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+  await syncFolder(dirname(path));
+}
+
+/** Gives a file another name, on disk too when this returns. @throws FileChangedError when the name is taken */
+export async function moveFile(from: string, to: string): Promise<void> {
+  if (await statOf(to)) {
+    throw new FileChangedError(to);
+  }
+  await namingFullDisk('the task files', () => rename(from, to));
+  await syncFolder(dirname(to));
+  if (dirname(from) !== dirname(to)) {
+    await syncFolder(dirname(from));
+  }
+}
+
+/**
+ * Removes a file that is still the seen one, on disk too when this returns.
+ *
+ * @param beforeCommit last check before the file is gone; throws to call it off
+ * @throws FileChangedError when it is another one by now
+ */
+export async function removeFile(path: string, seen: string, beforeCommit: () => void): Promise<void> {
+  const stats = await statOf(path);
+  if (!stats || fingerprintOf(stats).signature !== seen) {
+    throw new FileChangedError(path);
+  }
+  beforeCommit();
+  await rm(path);
+  await syncFolder(dirname(path));
+}
+
+/** Removes the temporary files of dead processes' unfinished writes. */
+export async function sweepTemporaryFiles(folder: string): Promise<void> {
+  for (const name of (await readdir(folder)).filter((entry) => temporaryName.test(entry))) {
+    const stats = await statOf(join(folder, name));
+    if (stats && Date.now() - stats.mtimeMs > abandonedAfterMs) {
+      await rm(join(folder, name), { force: true });
+    }
+  }
+}
+
+async function writeThrough(path: string, text: string): Promise<void> {
+  await withHandle(await open(path, 'wx'), async (handle) => {
+    await handle.writeFile(text);
+    await handle.sync();
+  });
+}
+
+/** A rename survives a power failure only when its folder is synced. */
+async function syncFolder(folder: string): Promise<void> {
+  await withHandle(await open(folder, 'r'), (handle) => handle.sync());
+}
+
+async function withHandle(handle: FileHandle, work: (handle: FileHandle) => Promise<void>): Promise<void> {
+  try {
+    await work(handle);
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,45 @@
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The text as UTF-8 can hold it: halves of surrogate pairs become U+FFFD. */
+export const wellFormed = (text: string): string => text.replace(/\p{Surrogate}/gu, '\ufffd');
+
+/** A copy without what a UTF-8 file cannot represent: fields that are `undefined`, halves of surrogate pairs. */
+export function plain(value: unknown): unknown {
+  if (typeof value === 'string') {
+    return wellFormed(value);
+  }
+  if (Array.isArray(value)) {
+    return value.map(plain);
+  }
+  if (!isRecord(value)) {
+    return value;
+  }
+  const kept = Object.entries(value).filter(([, field]) => field !== undefined);
+  return Object.fromEntries(kept.map(([name, field]) => [name, plain(field)]));
+}
+
+/** `raw` with what validation added to it; validated objects alone would lack nested fields outside the schema. */
+export function withDefaultsFrom(raw: unknown, validated: unknown): unknown {
+  if (Array.isArray(raw) && Array.isArray(validated)) {
+    return validated.map((item, index) => withDefaultsFrom(raw[index], item));
+  }
+  if (!isRecord(raw) || !isRecord(validated)) {
+    return validated;
+  }
+  const names = new Set([...Object.keys(raw), ...Object.keys(validated)]);
+  return Object.fromEntries(
+    [...names].map((name) => [name, name in validated ? withDefaultsFrom(raw[name], validated[name]) : raw[name]]),
+  );
+}
+
+/** Makes a value and everything in it read-only, since the index returns what it stores. */
+export function deepFreeze<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) {
+    return value;
+  }
+  for (const field of Object.values(value)) {
+    deepFreeze(field);
+  }
+  return Object.freeze(value);
+}

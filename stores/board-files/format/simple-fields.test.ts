@@ -1,0 +1,54 @@
+import fc from 'fast-check';
+import { parse } from 'yaml';
+import { parseSimpleFields } from './simple-fields';
+
+const plainPiece = fc.constantFrom('a', 'Z', '0', '12', ' ', ':', '-', '.', ',', '/', '@', '(', ')', '+', '_', 'null');
+const trickyPiece = fc.constantFrom(
+  ...['  ', ': ', '#', ' #', '- ', 'true', 'False', 'yes', 'e5', '0x1F', '"', "'", '[', '{', '}', '&a', '*a', '!'],
+  ...['|', '>', '%', '?', '~', '\t', '2026-01-01', 'T10:00:00Z', '2026-01-01T10:00:00.000Z', '.inf', 'é', '\r'],
+);
+const piece = fc.oneof({ weight: 4, arbitrary: plainPiece }, { weight: 1, arbitrary: trickyPiece });
+const line = fc
+  .tuple(
+    fc.constantFrom('id', 'title', 'a1', 'b', 'c', 'null', '__proto__'),
+    fc.array(piece, { minLength: 1, maxLength: 5 }),
+  )
+  .map(([name, pieces]) => `${name}: ${pieces.join('')}\n`);
+
+describe('simple front matter fields', () => {
+  test('what it reads, it reads as the YAML parser does', () => {
+    let simple = 0;
+    fc.assert(
+      fc.property(fc.array(line, { minLength: 1, maxLength: 2 }), (lines) => {
+        const yaml = lines.join('');
+        const found = parseSimpleFields(yaml);
+        if (!found) {
+          return;
+        }
+        simple += 1;
+        expect(found.fields).toEqual(parse(yaml, { schema: 'core' }));
+      }),
+      { numRuns: 5_000 },
+    );
+    expect(simple).toBeGreaterThan(200);
+  });
+
+  test('it reads what this service writes for most tasks', () => {
+    const yaml =
+      'id: task_20260101_ab12cd\ntitle: Fix a/b, then c\ncreated: 2026-01-01T00:00:00.000Z\nrevision: 12\ncreatedBy: service:admin\n';
+    expect(parseSimpleFields(yaml)?.fields).toEqual({
+      id: 'task_20260101_ab12cd',
+      title: 'Fix a/b, then c',
+      created: '2026-01-01T00:00:00.000Z',
+      revision: 12,
+      createdBy: 'service:admin',
+    });
+  });
+
+  test.each(['title: "a"\n', 'git:\n  repo: a\n', 'id: a\nid: b\n', '# note\nid: a\n', 'id: a', 'done: true\n', ''])(
+    'it leaves %j to the parser',
+    (yaml) => {
+      expect(parseSimpleFields(yaml)).toBeUndefined();
+    },
+  );
+});

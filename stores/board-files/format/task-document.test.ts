@@ -1,0 +1,97 @@
+import { parseTask, printTask, TaskDocumentError } from './task-document';
+
+const writtenAt = new Date('2026-02-03T04:05:06.000Z');
+const read = (text: string) => parseTask(text, writtenAt).task;
+
+const whole = `---
+id: task_20260101_ab12cd
+title: Fix the login
+type: bug
+status: in-progress
+priority: high
+project: site
+created: 2026-01-01T10:00:00.000Z
+updated: 2026-01-02T10:00:00.000Z
+revision: 7
+createdBy: user:anna
+updatedBy: agent:claudius
+git:
+  repo: site
+  baseBranch: main
+subtasks:
+  - id: s1
+    title: Look
+    completed: true
+    mood: good
+points: 8
+---
+
+Please fix it.
+
+## Review Comments
+- **src/a.ts:3** - why?
+`;
+
+describe('task document', () => {
+  test('reads the times under our names and keeps what no schema knows', () => {
+    const task = read(whole);
+    expect(task).toMatchObject({
+      createdAt: '2026-01-01T10:00:00.000Z',
+      updatedAt: '2026-01-02T10:00:00.000Z',
+      revision: 7,
+      points: 8,
+      subtasks: [{ id: 's1', completed: true, mood: 'good' }],
+      description: 'Please fix it.\n\n## Review Comments\n- **src/a.ts:3** - why?',
+    });
+    expect(task).not.toHaveProperty('created');
+  });
+
+  test('writes what it read, to the byte', () => {
+    const { task, source } = parseTask(whole, writtenAt);
+    expect(printTask(task, source)).toBe(whole);
+    expect(printTask(task)).toBe(whole);
+  });
+
+  test('writes fields in the order of the format, wherever they came from', () => {
+    const { task, source } = parseTask('---\npoints: 8\nupdatedAt: 2026-01-31\nid: TASK-1\n---\n', writtenAt);
+    expect(printTask(task, source)).toBe(`---
+id: TASK-1
+title: Untitled
+type: code
+status: todo
+priority: medium
+created: 2026-02-03T04:05:06.000Z
+updated: 2026-01-31T00:00:00.000Z
+revision: 1
+points: 8
+---
+`);
+  });
+
+  test('an empty field is no field, unless we do not know what it means', () => {
+    const task = read('---\nid: TASK-1\nproject:\nblockedReason: null\nmystery:\n---\n');
+    expect(task).not.toHaveProperty('project');
+    expect(task).toMatchObject({ blockedReason: null, mystery: null });
+  });
+
+  test('a description among the fields moves below them', () => {
+    const { task } = parseTask('---\nid: TASK-1\ndescription: hello\n---\n', writtenAt);
+    expect(printTask(task)).toMatch(/---\n\nhello\n$/);
+    expect(() => read('---\nid: TASK-1\ndescription: a\n---\nb\n')).toThrow('description: is the text below');
+  });
+
+  test.each([
+    ['no id', 'title: a', 'id: '],
+    ['an id that is a path', 'id: ../../etc/passwd', 'id: must look like'],
+    ['a title that is a list', 'id: TASK-1\ntitle: [a]', 'title: '],
+    ['a status without a column', 'id: TASK-1\nstatus: sleeping', 'status: '],
+    ['a revision that is text', 'id: TASK-1\nrevision: "7"', 'revision: '],
+    ['a negative revision', 'id: TASK-1\nrevision: -1', 'revision: '],
+    ['a time that is none', 'id: TASK-1\ncreated: yesterday', 'created: '],
+    ['a title of 300 characters', `id: TASK-1\ntitle: ${'x'.repeat(300)}`, 'title: '],
+    ['control characters', 'id: TASK-1\ntitle: "a\\u0007b"', 'title: must not contain control characters'],
+  ])('refuses %s', (_name, fields, problem) => {
+    expect(() => read(`---\n${fields}\n---\n`)).toThrow(TaskDocumentError);
+    expect(() => read(`---\n${fields}\n---\n`)).toThrow(problem);
+  });
+});

@@ -1,0 +1,19 @@
+import type { Database } from '../port/collection';
+import { openTogether } from '../port/open-together';
+import { createActivityStore } from './activity-store';
+import { createAgentStatusStore } from './agent-status-store';
+import { createBroadcastStore } from './broadcast-store';
+import { createNotificationStore } from './notification-store';
+import { createChatStore } from './session-store';
+import { createSquadStore } from './squad-store';
+
+/** Opens the stores of messages between people and agents. */
+export const openChatStores = (database: Database) =>
+  openTogether({
+    activity: createActivityStore(database),
+    agentStatus: createAgentStatusStore(database),
+    broadcasts: createBroadcastStore(database),
+    chats: createChatStore(database),
+    notifications: createNotificationStore(database),
+    squad: createSquadStore(database),
+  });

@@ -1,0 +1,25 @@
+import type { Database } from '../port/collection';
+import { openTogether } from '../port/open-together';
+import { createAgentPermissionStore } from './agent-permission-store';
+import { createCeremonyStore } from './ceremony-store';
+import { createDecisionStore } from './decision-store';
+import { createDriftStore } from './drift-store';
+import { createPermissionApprovalStore } from './permission-approval-store';
+import { createPolicyStore } from './policy-store';
+import { createScoringStore } from './scoring-store';
+import { createToolPolicyStore } from './tool-policy-store';
+import { createTraceStore } from './trace-store';
+
+/** Opens the stores of rules and the decisions made by them. */
+export const openGovernanceStores = (database: Database) =>
+  openTogether({
+    agentPermissions: createAgentPermissionStore(database),
+    ceremonies: createCeremonyStore(database),
+    decisions: createDecisionStore(database),
+    drift: createDriftStore(database),
+    permissionApprovals: createPermissionApprovalStore(database),
+    policies: createPolicyStore(database),
+    scoring: createScoringStore(database),
+    toolPolicies: createToolPolicyStore(database),
+    traces: createTraceStore(database),
+  });

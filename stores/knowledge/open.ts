@@ -1,0 +1,19 @@
+import type { Database } from '../port/collection';
+import { openTogether } from '../port/open-together';
+import { createCostPredictionStore } from './cost-prediction-store';
+import { createTrackedDocumentStore } from './document-store';
+import { createErrorAnalysisStore } from './error-store';
+import { createFeedbackStore } from './feedback-store';
+import { createReflectionStore } from './reflection-store';
+import { createSharedResourceStore } from './shared-resource-store';
+
+/** Opens the stores of what was learnt. */
+export const openKnowledgeStores = (database: Database) =>
+  openTogether({
+    costPredictions: createCostPredictionStore(database),
+    errorAnalyses: createErrorAnalysisStore(database),
+    feedback: createFeedbackStore(database),
+    reflections: createReflectionStore(database),
+    sharedResources: createSharedResourceStore(database),
+    trackedDocuments: createTrackedDocumentStore(database),
+  });

@@ -1,0 +1,30 @@
+import { openChatStores } from './chat/open';
+import { openGovernanceStores } from './governance/open';
+import { openKnowledgeStores } from './knowledge/open';
+import type { Database } from './port/collection';
+import { openRunStores } from './runs/open';
+import { openSettingsStores, type SettingsStoresEnvironment } from './settings/open';
+import { openSystemStores } from './system/open';
+import { openTaskStores } from './tasks/open';
+
+/** What of the configuration the stores depend on. */
+export interface StoresEnvironment extends SettingsStoresEnvironment {
+  BOARD_ARTIFACT_RETENTION_MS: number;
+}
+
+/** Opens every store of a process, an api and a worker alike; each is opened once, and passed to what uses it. */
+export async function openStores(database: Database, env: StoresEnvironment) {
+  const system = await openSystemStores(database);
+  return {
+    ...system,
+    ...(await openSettingsStores(database, env)),
+    ...(await openTaskStores(database)),
+    ...(await openRunStores(database, { ...system, outputRetentionMs: env.BOARD_ARTIFACT_RETENTION_MS })),
+    ...(await openChatStores(database)),
+    ...(await openGovernanceStores(database)),
+    ...(await openKnowledgeStores(database)),
+  };
+}
+
+/** Every store; what uses some of them takes `Pick<Stores, …>`. */
+export type Stores = Awaited<ReturnType<typeof openStores>>;

@@ -1,0 +1,33 @@
+import type { Collection, Stored } from './collection';
+import { DuplicateKeyError } from './errors';
+
+/** Inserts a document, unless its id or a unique value of it is taken; whether it was inserted. */
+export async function insertOnce<T extends Stored>(collection: Collection<T>, document: T): Promise<boolean> {
+  try {
+    await collection.insert(document);
+    return true;
+  } catch (error) {
+    if (!(error instanceof DuplicateKeyError)) {
+      throw error;
+    }
+    return false;
+  }
+}
+
+/**
+ * Inserts a document, or returns the one that has its id already, so that a repetition returns the stored one.
+ *
+ * @throws DuplicateKeyError when a unique value of it is that of a document with another id
+ */
+export async function insertOrGet<T extends Stored>(collection: Collection<T>, document: T): Promise<T> {
+  try {
+    await collection.insert(document);
+    return document;
+  } catch (error) {
+    const first = error instanceof DuplicateKeyError ? await collection.get(document._id) : undefined;
+    if (!first) {
+      throw error;
+    }
+    return first;
+  }
+}

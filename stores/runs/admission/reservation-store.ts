@@ -1,0 +1,395 @@
+import type { Capacity, EvaluatedPolicy, ReleaseReason } from '../../../contracts/runs/admission';
+import {
+  evaluated,
+  hostKey,
+  nothing,
+  type Policy,
+  resources,
+  scopesOf,
+  type Usage,
+} from '../../../domain/admission/capacity';
+import type { AdmissionRequest } from '../../../domain/admission/request';
+import type { Page, PageRequest } from '../../../platform/lists/page';
+import { slicePage } from '../../../platform/lists/slice';
+import type { Collection, Database } from '../../port/collection';
+import { findPage } from '../../port/find-page';
+import { inPages } from '../../port/in-pages';
+import { insertOnce } from '../../port/insert';
+import { createCapacityLedger, type Holder } from './capacity-ledger';
+
+/** `admission-reservation/v1` as it is stored; its id is that of the attempt. */
+export interface ReservationRecord extends AdmissionRequest {
+  _id: string;
+  schemaVersion: 'admission-reservation/v1';
+  state: 'active' | 'released' | 'expired';
+  revision: number;
+  /** Raised when an expired reservation is made again. */
+  generation: number;
+  hostKey: string | null;
+  /** The scopes it is counted in, by their keys in the ledger. */
+  keys: string[];
+  evaluated: EvaluatedPolicy[];
+  leaseExpiresAt: string;
+  heartbeatAt: string;
+  /** What the run has used of its request; nothing until it is dispatched. */
+  committed: Capacity;
+  release?: { reason: ReleaseReason; releasedAt: string; evidence: string };
+  /** Of an ended one: when it stopped counting. */
+  endedAt?: string;
+  createdAt: string;
+  updatedAt: string;
+}
+
+export type ReserveOutcome =
+  | { outcome: 'held'; reservation: ReservationRecord }
+  | { outcome: 'blocked'; policies: Policy[]; usage: Usage }
+  /** It has been released: the requesting attempt is over. */
+  | { outcome: 'over' };
+
+export interface ReservationFilter {
+  workspaceId?: string | undefined;
+  taskId?: string | undefined;
+  rootTaskId?: string | undefined;
+  provider?: string | undefined;
+  hostKey?: string | undefined;
+  workflowRunId?: string | undefined;
+  workflowStepId?: string | undefined;
+  rootReservationId?: string | undefined;
+  rootObjectiveId?: string | undefined;
+  nodeId?: string | undefined;
+  parentNodeId?: string | undefined;
+  states?: ReservationRecord['state'][] | undefined;
+}
+
+const filterable = [
+  'workspaceId',
+  'taskId',
+  'rootTaskId',
+  'provider',
+  'hostKey',
+  'workflowRunId',
+  'workflowStepId',
+  'rootReservationId',
+  'rootObjectiveId',
+  'nodeId',
+  'parentNodeId',
+] as const;
+
+/** How long ended reservations can be read. */
+const retentionSeconds = 90 * 86_400;
+/** How often a reservation is tried while others change the same. */
+const tries = 20;
+const newest = { key: 'createdAt', direction: -1 } as const;
+/** How many documents one sweep reads. */
+const batch = 500;
+/** How long a holder may be without its document before that is taken for the trace of a crash, in milliseconds. */
+const orphanAfterMs = 60_000;
+
+/** Capacity: who holds how much of it, under which lease, and what became of it. */
+export async function createReservationStore(db: Database) {
+  const ledger = await createCapacityLedger(db);
+  const reservations: Collection<ReservationRecord> = await db.collection({
+    name: 'admission-reservations',
+    indexes: [
+      { keys: { createdAt: -1, _id: -1 } },
+      { keys: { state: 1, createdAt: -1, _id: -1 } },
+      { keys: { state: 1, leaseExpiresAt: 1 } },
+      { keys: { state: 1, hostKey: 1 } },
+      { keys: { state: 1, _id: 1 } },
+      ...filterable.map((path) => ({ keys: { [path]: 1, createdAt: -1, _id: -1 } as const })),
+    ],
+    expire: { field: 'endedAt', afterSeconds: retentionSeconds },
+  });
+
+  /** Writes the reservation that the ledger counts, unless another writer was first. */
+  async function record(
+    request: AdmissionRequest,
+    policies: Policy[],
+    generation: number,
+    lease: { now: string; expiresAt: string },
+  ): Promise<ReservationRecord | undefined> {
+    const fields = {
+      ...request,
+      state: 'active' as const,
+      generation,
+      hostKey: request.hostId === null ? null : hostKey(request.hostId),
+      keys: scopesOf(request).map(({ key }) => key),
+      evaluated: policies.map(evaluated),
+      heartbeatAt: lease.now,
+      leaseExpiresAt: lease.expiresAt,
+      updatedAt: lease.now,
+    };
+    if (generation > 1) {
+      return reservations.findOneAndUpdate(
+        { _id: request.attemptId, state: 'expired', generation: generation - 1 },
+        { $set: fields, $unset: { endedAt: '' }, $inc: { revision: 1 } },
+      );
+    }
+    const document: ReservationRecord = {
+      ...fields,
+      _id: request.attemptId,
+      schemaVersion: 'admission-reservation/v1',
+      revision: 1,
+      committed: nothing,
+      createdAt: lease.now,
+    };
+    return (await insertOnce(reservations, document)) ? document : undefined;
+  }
+
+  /** Inserts a tombstone instead of a document that was never written, so that a late writer meets it and starts over. */
+  const writeTombstone = (id: string, holder: Holder, now: Date): Promise<boolean> =>
+    insertOnce(reservations, tombstone(id, holder, now.toISOString()));
+
+  return {
+    /**
+     * Reserves runs, processes and memory together in every scope of the request, or nothing. Held already, it returns the
+     * current reservation; expired before, it is made again if capacity remains.
+     *
+     * The ledger is changed first and the document written second. A crash in between leaves a holder without a document: a
+     * repetition continues from it, and without one `repair` clears it.
+     */
+    async reserve(request: AdmissionRequest, policies: Policy[], now: Date, leaseMs: number): Promise<ReserveOutcome> {
+      const lease = { now: now.toISOString(), expiresAt: new Date(now.getTime() + leaseMs).toISOString() };
+      for (let attempt = 0; attempt < tries; attempt += 1) {
+        const existing = await reservations.get(request.attemptId);
+        if (existing?.state === 'active') {
+          return { outcome: 'held', reservation: existing };
+        }
+        if (existing?.state === 'released') {
+          return { outcome: 'over' };
+        }
+        const generation = (existing?.generation ?? 0) + 1;
+        const held = await ledger.hold(request, policies, generation, lease.now);
+        if (!held.held && held.blocked.length > 0) {
+          return { outcome: 'blocked', policies: held.blocked, usage: held.usage };
+        }
+        if (!held.held) {
+          continue;
+        }
+        // Another writer may have written the document: one of both continues with it, or it is over and this count has to go.
+        const current =
+          (await record(request, policies, generation, lease)) ?? (await reservations.get(request.attemptId));
+        if (current?.state === 'active' && current.generation === generation) {
+          return { outcome: 'held', reservation: current };
+        }
+        const keys = scopesOf(request).map(({ key }) => key);
+        await ledger.release(request.attemptId, { generation, requested: request.requested, keys });
+      }
+      throw new Error(`The reservation of ${request.attemptId} kept changing. Try again.`);
+    },
+
+    get: (id: string) => reservations.get(id),
+
+    /** Records that the run uses what it holds: from here on it is committed. `undefined` when it holds nothing. */
+    async commit(id: string, now: Date): Promise<ReservationRecord | undefined> {
+      const found = await reservations.get(id);
+      if (found?.state !== 'active') {
+        return undefined;
+      }
+      return reservations.findOneAndUpdate(
+        { _id: id, state: 'active', generation: found.generation },
+        { $set: { committed: found.requested, updatedAt: now.toISOString() }, $inc: { revision: 1 } },
+      );
+    },
+
+    /**
+     * Releases what the attempt holds, once, with the reason; the first reason wins. What it never requested it cannot release.
+     */
+    async release(id: string, reason: ReleaseReason, evidence: string, now: Date): Promise<void> {
+      const releasedAt = now.toISOString();
+      const fields = { state: 'released' as const, release: { reason, releasedAt, evidence }, updatedAt: releasedAt };
+      const changed = await reservations.findOneAndUpdate(
+        { _id: id, state: { $in: ['active', 'expired'] } },
+        { $set: { ...fields, endedAt: releasedAt }, $inc: { revision: 1 } },
+      );
+      // Also when it was released before: that call may have died before it came to the ledger.
+      const record = changed ?? (await reservations.get(id));
+      if (record) {
+        await ledger.release(id, holderOf(record));
+      }
+    },
+
+    /** Releases what a launch holds that stays queued: it may reserve again. */
+    async releaseForRequeue(id: string, now: Date): Promise<void> {
+      const at = now.toISOString();
+      const changed = await reservations.findOneAndUpdate(
+        { _id: id, state: 'active' },
+        { $set: { state: 'expired', endedAt: at, updatedAt: at }, $inc: { revision: 1 } },
+      );
+      if (changed) {
+        await ledger.release(id, holderOf(changed));
+      }
+    },
+
+    renew: (id: string, now: Date, leaseMs: number) =>
+      reservations.findOneAndUpdate(
+        { _id: id, state: 'active' },
+        {
+          $set: { heartbeatAt: now.toISOString(), leaseExpiresAt: new Date(now.getTime() + leaseMs).toISOString() },
+        },
+      ),
+
+    /** Records that a host is alive, and with it everything that is reserved on it; `null` for runs without a host. */
+    renewHost: (host: string | null, now: Date, leaseMs: number) =>
+      reservations.updateMany(
+        { state: 'active', hostKey: host === null ? null : hostKey(host) },
+        {
+          $set: {
+            heartbeatAt: now.toISOString(),
+            leaseExpiresAt: new Date(now.getTime() + leaseMs).toISOString(),
+          },
+        },
+      ),
+
+    /** Ends reservations whose lease has run out, and returns them. */
+    async expire(now: Date): Promise<ReservationRecord[]> {
+      const at = now.toISOString();
+      const due = await reservations.find(
+        { state: 'active', leaseExpiresAt: { $lt: at } },
+        { sort: { leaseExpiresAt: 1 }, limit: batch },
+      );
+      const ended: ReservationRecord[] = [];
+      for (const { _id: id } of due) {
+        // Renewed in between, it is not due any more.
+        const expired = await reservations.findOneAndUpdate(
+          { _id: id, state: 'active', leaseExpiresAt: { $lt: at } },
+          { $set: { state: 'expired', endedAt: at, updatedAt: at }, $inc: { revision: 1 } },
+        );
+        if (!expired) {
+          continue;
+        }
+        await ledger.release(id, holderOf(expired));
+        ended.push(expired);
+      }
+      return ended;
+    },
+
+    /**
+     * Clears the remains of crashes in the ledger: holders whose reservation has ended, and, after a minute, holders whose
+     * reservation was never written. Returns how many.
+     */
+    async repair(now: Date): Promise<number> {
+      let cleared = 0;
+      const holders = Object.entries((await ledger.read()).holders);
+      for (let from = 0; from < holders.length; from += batch) {
+        const some = holders.slice(from, from + batch);
+        const found = await reservations.find({ _id: { $in: some.map(([id]) => id) } });
+        const records = new Map(found.map((record) => [record._id, record]));
+        for (const [id, holder] of some) {
+          const record = records.get(id);
+          const stands = record?.state === 'active' && record.generation === holder.generation;
+          const young = now.getTime() - Date.parse(holder.at) < orphanAfterMs;
+          if (stands || (!isEnded(record, holder) && young)) {
+            continue;
+          }
+          if (!record && !(await writeTombstone(id, holder, now))) {
+            continue;
+          }
+          if (await ledger.release(id, holder)) {
+            cleared += 1;
+          }
+        }
+      }
+      return cleared;
+    },
+
+    /** The newest first. */
+    async list({ states, ...filter }: ReservationFilter, part: PageRequest): Promise<Page<ReservationRecord>> {
+      const narrowed = Object.fromEntries(
+        Object.entries<string | undefined>(filter).filter(([, value]) => value !== undefined),
+      );
+      if (states === undefined || Object.keys(narrowed).length > 0) {
+        return findPage(reservations, states ? { ...narrowed, state: { $in: states } } : narrowed, newest, part);
+      }
+      // An index has one state after the other: one more than a page of each contains the page of all of them.
+      const ofEach = { ...part, limit: part.limit + 1 };
+      const pages = await Promise.all(
+        [...new Set(states)].map((state) => findPage(reservations, { state }, newest, ofEach)),
+      );
+      const positionOf = ({ _id, createdAt }: ReservationRecord) => ({ key: createdAt, id: _id });
+      const found = pages.flatMap(({ items }) => items);
+      return slicePage(found, { limit: part.limit }, positionOf, { direction: -1 });
+    },
+
+    /** Those of these that there are. */
+    among: (ids: string[]): Promise<ReservationRecord[]> => reservations.find({ _id: { $in: ids } }),
+
+    /** What a whole tree has used, and what it holds. */
+    async sumsOfTree(rootObjectiveId: string): Promise<{ committed: Capacity; reserved: Capacity }> {
+      const sumsOf = (field: 'committed' | 'requested') =>
+        resources.map((resource) => [`${field}_${resource}`, { $sum: `$${field}.${resource}` }] as const);
+      const groups = await reservations.aggregate([
+        { $match: { rootObjectiveId } },
+        { $group: { _id: '$state', ...Object.fromEntries([...sumsOf('committed'), ...sumsOf('requested')]) } },
+      ]);
+      const sums = { committed: { ...nothing }, reserved: { ...nothing } };
+      for (const group of groups) {
+        for (const resource of resources) {
+          sums.committed[resource] += Number(group[`committed_${resource}`]);
+          if (group._id === 'active') {
+            sums.reserved[resource] += Number(group[`requested_${resource}`]);
+          }
+        }
+      }
+      return sums;
+    },
+
+    active: (pageSize: number) => inPages(reservations, { state: 'active' }, pageSize),
+
+    /** How many run slots the runs of a host hold. */
+    async runsOn(host: string): Promise<number> {
+      return (await ledger.read()).usage[hostKey(host)]?.runs ?? 0;
+    },
+
+    holders: async (): Promise<string[]> => Object.keys((await ledger.read()).holders),
+
+    usage: async (): Promise<Usage> => (await ledger.read()).usage,
+  };
+}
+
+export type ReservationStore = Awaited<ReturnType<typeof createReservationStore>>;
+
+const holderOf = ({ generation, requested, keys }: ReservationRecord): Omit<Holder, 'at'> => ({
+  generation,
+  requested,
+  keys,
+});
+
+const isEnded = (record: ReservationRecord | undefined, { generation }: Holder): boolean =>
+  record !== undefined && (record.state !== 'active' || record.generation > generation);
+
+/** The tombstone of a reservation whose maker died before writing it: expired, without an owner. */
+const tombstone = (id: string, { requested, keys, at: createdAt }: Holder, at: string): ReservationRecord => ({
+  _id: id,
+  schemaVersion: 'admission-reservation/v1',
+  version: 1,
+  attemptId: id,
+  taskId: '',
+  workspaceId: '',
+  rootTaskId: '',
+  rootObjectiveId: '',
+  agent: '',
+  provider: '',
+  phase: '',
+  hostId: null,
+  hostKey: null,
+  keys,
+  source: 'direct',
+  edge: 'root',
+  nodeId: id,
+  parentNodeId: null,
+  depth: 0,
+  priority: 0,
+  requested,
+  requestedAt: createdAt,
+  state: 'expired',
+  revision: 1,
+  generation: 1,
+  evaluated: [],
+  leaseExpiresAt: at,
+  heartbeatAt: createdAt,
+  committed: nothing,
+  endedAt: at,
+  createdAt,
+  updatedAt: at,
+});

@@ -1,0 +1,81 @@
+import type { ProviderRuntimeManifest } from '../../../contracts/runs/launch/contract';
+import type { AgentConfig } from '../../../contracts/settings/agent-config';
+import type { RuntimeEvidence, RuntimeEvidenceSource } from '../../../domain/routing/evidence';
+import { digestOf } from '../../../platform/json/digest';
+import type { Database, Stored } from '../../port/collection';
+import type { HostStore } from './host-store';
+
+/** The result of one host's probe of one agent. */
+export interface HostManifest extends Stored {
+  hostId: string;
+  agent: string;
+  /** Of the agent's configuration as it was probed: another one has not been probed yet. */
+  configDigest: string;
+  manifest: ProviderRuntimeManifest;
+  probedAt: string;
+  /** Of the files the agent is started from. */
+  fingerprint: string;
+  circuit: AgentCircuit;
+}
+
+/** Whether launches of an agent on a host are held back, because its last ones could not be started. */
+export interface AgentCircuit {
+  state: 'closed' | 'open' | 'half-open';
+  /** How many failed in a row. */
+  failures: number;
+  /** When the next one is let through. */
+  retryAt?: string;
+}
+
+const idOf = (hostId: string, agent: string) => `${hostId}/${agent}`;
+
+/** The latest manifest of each agent on each host. */
+export async function createHostManifestStore(db: Database) {
+  const manifests = await db.collection<HostManifest>({ name: 'host-manifests', indexes: [{ keys: { hostId: 1 } }] });
+  return {
+    /** The host's last probe of the agent's current configuration; `undefined` when it has not probed that. */
+    async get(hostId: string, agent: AgentConfig): Promise<HostManifest | undefined> {
+      const found = await manifests.get(idOf(hostId, agent.type));
+      return found?.configDigest === digestOf(agent) ? found : undefined;
+    },
+
+    async put(
+      hostId: string,
+      agent: AgentConfig,
+      { manifest, fingerprint, circuit }: Pick<HostManifest, 'manifest' | 'fingerprint' | 'circuit'>,
+    ): Promise<void> {
+      const fields = {
+        hostId,
+        agent: agent.type,
+        configDigest: digestOf(agent),
+        manifest,
+        fingerprint,
+        circuit,
+        probedAt: manifest.probe.probedAt,
+      };
+      await manifests.findOneAndUpdate({ _id: idOf(hostId, agent.type) }, { $set: fields }, { upsert: true });
+    },
+
+    of: (hostIds: string[]): Promise<HostManifest[]> => manifests.find({ hostId: { $in: hostIds } }, { limit: 10_000 }),
+  };
+}
+
+export type HostManifestStore = Awaited<ReturnType<typeof createHostManifestStore>>;
+
+/** The live hosts' probes of the agents' current configurations. */
+export const probedEvidence = (
+  manifests: Pick<HostManifestStore, 'of'>,
+  hosts: Pick<HostStore, 'live'>,
+): RuntimeEvidenceSource => ({
+  async read(agents) {
+    const live = await hosts.live();
+    if (live.length === 0) {
+      return [];
+    }
+    const configured = new Map(agents.map((agent) => [agent.type, digestOf(agent)]));
+    const found = await manifests.of(live.map(({ _id }) => _id));
+    return found
+      .filter(({ agent, configDigest }) => configured.get(agent) === configDigest)
+      .map(({ hostId, agent, manifest }): RuntimeEvidence => ({ source: 'host', sourceId: hostId, agent, manifest }));
+  },
+});

@@ -1,0 +1,118 @@
+import type { Capacity } from '../../../contracts/runs/admission';
+import type { VisibleProcess } from '../../../platform/processes/identity';
+import type { Database } from '../../port/collection';
+import { inPages } from '../../port/in-pages';
+
+/** One worker process as its host announces it. */
+export interface WorkerAnnouncement {
+  /** How many runs it executes at a time; what processes and memory it has is for people to see. */
+  capacity: Capacity;
+  /** Task queues it polls. */
+  queues: string[];
+  /** It takes no new work. */
+  draining: boolean;
+  /** Its process, so that the other workers of the host notice its death; none from earlier versions. */
+  process?: VisibleProcess;
+}
+
+/** A machine whose workers run agents: its task queue is `host/<_id>`. */
+export interface HostRecord {
+  _id: string;
+  hostname: string;
+  seenAt: string;
+  workers?: Record<string, WorkerAnnouncement & { seenAt: string }>;
+  /** Run slots that were reserved on it when it was last announced. */
+  reservedRuns?: number;
+}
+
+/** A host counts as live while a worker of it was seen within this time, in milliseconds. */
+const freshMs = 60_000;
+/** How many hosts one choice considers. */
+const maxHosts = 1_000;
+
+export async function createHostStore(db: Database, now: () => Date = () => new Date()) {
+  const hosts = await db.collection<HostRecord>({ name: 'hosts', indexes: [{ keys: { seenAt: -1 } }] });
+  const since = () => new Date(now().getTime() - freshMs).toISOString();
+
+  /** Run slots of the live workers that take work; `undefined` for a host whose workers never reported what they can do. */
+  const runsOf = ({ workers }: HostRecord): number | undefined => {
+    if (!workers) {
+      return undefined;
+    }
+    const live = Object.values(workers).filter(({ seenAt, draining }) => seenAt >= since() && !draining);
+    return live.reduce((sum, { capacity }) => sum + capacity.runs, 0);
+  };
+  const takesWork = (host: HostRecord): boolean => host.seenAt >= since() && runsOf(host) !== 0;
+  const everyLive = async (): Promise<HostRecord[]> => {
+    const all: HostRecord[] = [];
+    for await (const host of inPages(hosts, { seenAt: { $gte: since() } })) {
+      all.push(host);
+    }
+    return all;
+  };
+  const live = () => hosts.find({ seenAt: { $gte: since() } }, { sort: { seenAt: -1 }, limit: maxHosts });
+
+  return {
+    /** Every live host, by id. */
+    everyLive,
+
+    /** Records that a host is live, and nothing about what it can do. */
+    announce: (id: string, hostname: string) =>
+      hosts.findOneAndUpdate({ _id: id }, { $set: { hostname, seenAt: now().toISOString() } }, { upsert: true }),
+
+    /** Records that a worker of the host is live, what it can do, and whether it still takes work. */
+    async announceWorker(
+      id: string,
+      worker: WorkerAnnouncement & { hostname: string; workerId: string; reservedRuns: number },
+    ): Promise<void> {
+      const { hostname, workerId, reservedRuns, ...announcement } = worker;
+      const seenAt = now().toISOString();
+      const host = await hosts.findOneAndUpdate(
+        { _id: id },
+        { $set: { hostname, seenAt, reservedRuns, [`workers.${workerId}`]: { ...announcement, seenAt } } },
+        { upsert: true },
+      );
+      const gone = Object.entries(host?.workers ?? {}).filter(([, { seenAt: last }]) => last < since());
+      for (const [name, { seenAt: last }] of gone) {
+        await hosts.findOneAndUpdate(
+          { _id: id, [`workers.${name}.seenAt`]: last },
+          { $unset: { [`workers.${name}`]: '' } },
+        );
+      }
+    },
+
+    /** The workers that the host has announced, by id; those too that have died since. */
+    workersOf: async (id: string): Promise<Record<string, WorkerAnnouncement & { seenAt: string }>> =>
+      (await hosts.get(id))?.workers ?? {},
+
+    /** Takes a worker that has ended from its host. */
+    withdrawWorker: (id: string, workerId: string) =>
+      hosts.findOneAndUpdate({ _id: id }, { $unset: { [`workers.${workerId}`]: '' } }),
+
+    /** A live host that takes work, the likelier the more remaining capacity it has; `undefined` when there is none. */
+    async anyLive(): Promise<string | undefined> {
+      const candidates = (await live()).filter(takesWork);
+      // Weighed by remaining capacity, so that many launches at once do not all go to the one that was emptiest a moment ago.
+      const weighed = candidates.map((host) => ({
+        id: host._id,
+        room: Math.max(0.01, (runsOf(host) ?? 1) - (host.reservedRuns ?? 0)),
+      }));
+      let point = Math.random() * weighed.reduce((sum, { room }) => sum + room, 0);
+      return weighed.find(({ room }) => (point -= room) <= 0)?.id ?? weighed[0]?.id;
+    },
+
+    /** Whether the host takes work now, and how many runs it announced to execute at a time. */
+    async capacityOf(id: string): Promise<{ takesWork: boolean; runs: number | undefined }> {
+      const host = await hosts.get(id);
+      return { takesWork: host !== undefined && takesWork(host), runs: host && runsOf(host) };
+    },
+
+    /** Whether a worker of the host was ever seen. */
+    isKnown: async (id: string): Promise<boolean> => (await hosts.get(id)) !== undefined,
+
+    /** The live hosts with what their workers announced. */
+    live,
+  };
+}
+
+export type HostStore = Awaited<ReturnType<typeof createHostStore>>;

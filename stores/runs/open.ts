@@ -1,0 +1,76 @@
+import type { Database } from '../port/collection';
+import { openTogether } from '../port/open-together';
+import type { FeedStore } from '../system/feed-store';
+import type { TelemetryStore } from '../system/telemetry-store';
+import { createActiveRunStore } from './admission/active-run-store';
+import { createAdmissionRequestStore } from './admission/admission-request-store';
+import { createQueueStore } from './admission/queue-store';
+import { createReservationStore } from './admission/reservation-store';
+import { createTreeStore } from './admission/tree-store';
+import { reportTreeControl } from './admission/tree-telemetry';
+import { createApprovalStore } from './approval-store';
+import { createAttemptHandleStore } from './attempt-handle-store';
+import { createAttemptStore } from './attempt-store';
+import { createCallbackSecretStore } from './callback-secret-store';
+import { createClaimStore } from './claim-store';
+import { createRunCommandStore } from './command-store';
+import { createConversationStore } from './conversation-store';
+import { createRunEventStore } from './event-store';
+import { createHostManifestStore } from './hosts/host-manifest-store';
+import { createHostStore } from './hosts/host-store';
+import { createLaunchStore } from './launch/launch-store';
+import { createScheduledLaunchStore, createScheduledOutcomeStore } from './launch/scheduled-launch-store';
+import { createOutputArtifactStore } from './output-store';
+import { createPhaseStore } from './phase-store';
+import { createRecoveryStore } from './recovery-store';
+import { createWatchdogStore } from './watchdog-store';
+import { createCheckpointStore } from './workspaces/checkpoint-store';
+import { createRewindStore } from './workspaces/rewind-store';
+import { createTrustStore } from './workspaces/trust-store';
+import { createWorktreeStore } from './workspaces/worktree-store';
+
+export interface RunStoresOptions {
+  /** Where new events of runs are announced. */
+  feed: FeedStore;
+  /** Where the control of execution trees is reported. */
+  telemetry: TelemetryStore;
+  /** How long output is retained, in milliseconds. */
+  outputRetentionMs: number;
+}
+
+/** Opens the stores of runs: who may run, what runs and what came of it. */
+export async function openRunStores(database: Database, { feed, telemetry, outputRetentionMs }: RunStoresOptions) {
+  const admission = await openTogether({
+    activeRuns: createActiveRunStore(database),
+    admissionRequests: createAdmissionRequestStore(database),
+    queue: createQueueStore(database),
+    reservations: createReservationStore(database),
+    trees: createTreeStore(database, reportTreeControl(telemetry)),
+  });
+  const attempts = await openTogether({
+    approvals: createApprovalStore(database),
+    attemptHandles: createAttemptHandleStore(database),
+    attempts: createAttemptStore(database),
+    callbackSecrets: createCallbackSecretStore(database),
+    claims: createClaimStore(database),
+    commands: createRunCommandStore(database),
+    conversations: createConversationStore(database),
+    events: createRunEventStore(database, feed),
+    launches: createLaunchStore(database),
+    outputArtifacts: createOutputArtifactStore(database, { retentionMs: outputRetentionMs }),
+    phases: createPhaseStore(database),
+    recoveries: createRecoveryStore(database),
+    scheduledLaunches: createScheduledLaunchStore(database),
+    scheduledOutcomes: createScheduledOutcomeStore(database),
+    watchdog: createWatchdogStore(database),
+  });
+  const workspaces = await openTogether({
+    checkpoints: createCheckpointStore(database),
+    hostManifests: createHostManifestStore(database),
+    hosts: createHostStore(database),
+    rewinds: createRewindStore(database),
+    trust: createTrustStore(database),
+    worktrees: createWorktreeStore(database),
+  });
+  return { ...admission, ...attempts, ...workspaces };
+}

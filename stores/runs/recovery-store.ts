@@ -1,0 +1,89 @@
+import type { RunRecovery } from '../../contracts/runs/recovery';
+import type { Database } from '../port/collection';
+import { inPages } from '../port/in-pages';
+
+type RecoveryRecord = RunRecovery & { _id: string };
+
+/** `run-recovery/v1` records, one for each attempt that ended without success and may be followed by another. */
+export async function createRecoveryStore(db: Database) {
+  const records = await db.collection<RecoveryRecord>({
+    name: 'run-recoveries',
+    indexes: [
+      { keys: { taskId: 1, createdAt: -1 } },
+      { keys: { 'workflow.runId': 1, 'workflow.stepId': 1, createdAt: -1 } },
+      { keys: { state: 1, _id: 1 } },
+    ],
+  });
+  return {
+    /** Writes the record of `attemptId` once; a repeated call changes nothing and returns the stored record. */
+    async schedule(record: RunRecovery): Promise<RunRecovery> {
+      const { revision: _revision, ...fields } = record;
+      const stored = await records.findOneAndUpdate(
+        { _id: record.attemptId },
+        { $setOnInsert: { ...fields, revision: 1 } },
+        { upsert: true },
+      );
+      return stored ? present(stored) : record;
+    },
+    async get(attemptId: string): Promise<RunRecovery | undefined> {
+      const found = await records.get(attemptId);
+      return found && present(found);
+    },
+
+    /** Moves the recovery on from one of these states; `undefined` when it is elsewhere. */
+    async move(
+      attemptId: string,
+      from: RunRecovery['state'][],
+      fields: Partial<Pick<RunRecovery, 'action' | 'state' | 'cancelledBy'>>,
+      updatedAt: string,
+    ): Promise<RunRecovery | undefined> {
+      const moved = await records.findOneAndUpdate(
+        { _id: attemptId, state: { $in: from } },
+        { $set: { ...fields, updatedAt }, $inc: { revision: 1 } },
+      );
+      return moved && present(moved);
+    },
+
+    /** Records why the attempt that was to follow was not launched; the first reason wins. */
+    async refuse(
+      attemptId: string,
+      nextAttemptId: string,
+      refusal: NonNullable<RunRecovery['refusal']>,
+    ): Promise<RunRecovery | undefined> {
+      const refused = await records.findOneAndUpdate(
+        { _id: attemptId, nextAttemptId, state: { $in: ['scheduled', 'launching', 'launched'] } },
+        {
+          $set: { action: 'terminal', state: 'exhausted', refusal, updatedAt: refusal.at },
+          $inc: { revision: 1 },
+        },
+      );
+      return refused && present(refused);
+    },
+
+    /** Every one whose next attempt is yet to be launched; one that is being launched meanwhile may be yielded twice. */
+    async *unfinished(pageSize?: number): AsyncGenerator<RunRecovery> {
+      for (const state of ['scheduled', 'launching'] as const) {
+        for await (const record of inPages(records, { state }, pageSize)) {
+          yield present(record);
+        }
+      }
+    },
+
+    async latest(taskId: string): Promise<RunRecovery | undefined> {
+      const [found] = await records.find({ taskId }, { sort: { createdAt: -1 }, limit: 1 });
+      return found ? present(found) : undefined;
+    },
+
+    async latestOfStep(runId: string, stepId: string): Promise<RunRecovery | undefined> {
+      const step = { 'workflow.runId': runId, 'workflow.stepId': stepId };
+      const [found] = await records.find(step, { sort: { createdAt: -1 }, limit: 1 });
+      return found ? present(found) : undefined;
+    },
+  };
+}
+
+export type RecoveryStore = Awaited<ReturnType<typeof createRecoveryStore>>;
+
+function present({ _id, ...record }: RecoveryRecord): RunRecovery {
+  return record;
+}

@@ -1,0 +1,13 @@
+import type { Database } from '../port/collection';
+import { openTogether } from '../port/open-together';
+import { createAttachmentStore } from './attachment-store';
+import { createTaskCheckpointStore } from './checkpoint-store';
+import { createTaskTransitionOutbox } from './task-transition-outbox';
+
+/** Opens the stores of tasks, besides their files. */
+export const openTaskStores = (database: Database) =>
+  openTogether({
+    attachments: createAttachmentStore(database),
+    taskCheckpoints: createTaskCheckpointStore(database),
+    transitionOutbox: createTaskTransitionOutbox(database),
+  });

@@ -1,0 +1,75 @@
+import { agentKey, type ApiUnderTest, startTestApi } from '../api-under-test';
+
+let board: ApiUnderTest;
+describe('audit API', () => {
+  beforeAll(async () => {
+    board = await startTestApi();
+  });
+  afterAll(() => board.close());
+
+  const entries = async (query: string) => (await board.call('GET', `/api/audit?${query}`)).body.entries;
+
+  it('says who created and deleted a task', async () => {
+    const { id } = (await board.call('POST', '/api/tasks', { key: agentKey, body: { title: 'Short-lived' } })).body;
+    await board.call('DELETE', `/api/tasks/${id}`);
+    expect(await entries(`resource=${id}`)).toEqual([
+      expect.objectContaining({ action: 'task.delete', actor: 'service:admin' }),
+      expect.objectContaining({ action: 'task.create', actor: 'agent:worker', details: { title: 'Short-lived' } }),
+    ]);
+  });
+
+  it('says who archived, restored, demoted and promoted a task, one by one or many at once', async () => {
+    const { id } = (await board.call('POST', '/api/tasks', { body: { title: 'Moved', sprint: 's1', status: 'done' } }))
+      .body;
+    const done = async (path: string, body?: unknown) =>
+      expect((await board.call('POST', path, { key: agentKey, body })).status).toBeLessThan(300);
+    await done(`/api/tasks/${id}/archive`);
+    await done(`/api/tasks/${id}/restore`);
+    await done('/api/tasks/bulk-archive', { sprint: 's1' });
+    await done(`/api/tasks/${id}/restore`);
+    await done(`/api/tasks/${id}/demote`);
+    await done(`/api/backlog/${id}/promote`);
+    await done('/api/tasks/bulk-update', { taskIds: [id], updates: { priority: 'high' } });
+    const found = await entries('actor=agent:worker&limit=7');
+    expect(found.map(({ action }: { action: string }) => action)).toEqual([
+      ...['tasks.bulk_update', 'task.promoted', 'task.demoted', 'task.restore', 'tasks.bulk_archive'],
+      ...['task.restore', 'task.archive'],
+    ]);
+    expect(found[0].details).toEqual({ taskIds: [id] });
+  });
+
+  it('says nothing of what was refused', async () => {
+    const before = (await entries('limit=1'))[0].sequence;
+    await board.call('DELETE', '/api/tasks/task_20260101_nobody');
+    await board.call('PATCH', '/api/settings/features', { body: { colour: 'red' } });
+    expect((await entries('limit=1'))[0].sequence).toBe(before);
+  });
+
+  it('says who changed settings, agents and profiles', async () => {
+    await board.call('PATCH', '/api/settings/features', { body: { admission: { limits: { global: { runs: 3 } } } } });
+    await board.call('PUT', '/api/config/agents', {
+      body: { agents: [{ type: 'a', name: 'A', provider: 'process', command: 'true' }] },
+    });
+    const actions = (await entries('actor=service:admin&limit=2')).map(({ action }: { action: string }) => action);
+    expect(actions).toEqual(['agents.update', 'settings.update']);
+  });
+
+  it('is in order, and says so', async () => {
+    const { status, body } = await board.call('GET', '/api/audit/verify');
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ valid: true, broken: [], month: new Date().toISOString().slice(0, 7) });
+  });
+
+  it('is for administrators', async () => {
+    expect(await board.call('GET', '/api/audit', { key: agentKey })).toMatchObject({ status: 403 });
+    expect(await board.call('GET', '/api/audit/verify', { key: agentKey })).toMatchObject({ status: 403 });
+  });
+
+  it.each(['limit=1001', 'limit=0', 'month=2026-13', 'colour=red'])('refuses %s', async (query) => {
+    const path = query.startsWith('month') ? '/api/audit/verify' : '/api/audit';
+    expect(await board.call('GET', `${path}?${query}`)).toMatchObject({
+      status: 400,
+      body: { code: 'VALIDATION_ERROR' },
+    });
+  });
+});

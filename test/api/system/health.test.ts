@@ -1,0 +1,94 @@
+import { createApp } from '../../../api/app';
+import { listen } from '../../../platform/http/server/server';
+import { StoreUnavailableError } from '../../../stores/port/errors';
+import { type ApiUnderTest, startTestApi } from '../api-under-test';
+
+let board: ApiUnderTest;
+beforeEach(async () => {
+  board = await startTestApi();
+});
+afterEach(() => board.close());
+
+it.each(['/health', '/health/live'])('%s answers anybody, with whatever a load balancer adds', async (path) => {
+  const { status, body } = await board.call('GET', `${path}?probe=1`, { key: null });
+  expect([status, body]).toEqual([200, { status: 'ok', timestamp: expect.any(String) }]);
+});
+
+it('/api/health tells the service and its version', async () => {
+  const { body } = await board.call('GET', '/api/health', { key: null });
+  expect(body).toEqual({
+    ok: true,
+    service: 'runboard',
+    version: expect.stringMatching(/^\d+\.\d+\.\d+$/),
+    uptimeMs: expect.any(Number),
+    timestamp: expect.any(String),
+  });
+});
+
+it('/health/ready looks at what the service stands on', async () => {
+  const { status, body } = await board.call('GET', '/health/ready', { key: null });
+  expect(status).toBe(200);
+  expect(body).toMatchObject({ status: 'ok', checks: { storage: 'ok', memory: 'ok', disk: 'ok' } });
+});
+
+describe('when something is wrong', () => {
+  /** The same API with other checks, or with routes that fail. */
+  const serve = async (...[context, areas]: Parameters<typeof createApp>) => {
+    const server = await listen(createApp(context, areas).app.callback(), { host: '127.0.0.1', port: 0 });
+    const ask = async (path: string) => {
+      const response = await fetch(`${server.url}${path}`);
+      return { status: response.status, headers: response.headers, body: await response.json() };
+    };
+    return { ask, close: () => server.close() };
+  };
+
+  it('readiness is 503 and names the check, not the reason', async () => {
+    const checks = { storage: () => Promise.reject(new Error('secret host')), disk: () => Promise.resolve() };
+    const server = await serve({ ...board.api.context, checks });
+    const { status, body } = await server.ask('/health/ready');
+    expect(status).toBe(503);
+    expect(body).toMatchObject({ status: 'unavailable', checks: { storage: 'failed', disk: 'ok' } });
+    expect(JSON.stringify(body)).not.toContain('secret');
+    expect((await server.ask('/health/live')).status).toBe(200);
+    await server.close();
+  });
+
+  it('checks are shared by callers that ask at once, and one that hangs fails', async () => {
+    let asked = 0;
+    const checks = {
+      storage: () => {
+        asked += 1;
+        return new Promise<void>(() => undefined);
+      },
+    };
+    const server = await serve({ ...board.api.context, checks });
+    const replies = await Promise.all(Array.from({ length: 20 }, () => server.ask('/health/ready')));
+    expect(replies.every(({ status }) => status === 503)).toBe(true);
+    expect(asked).toBe(1);
+    await server.close();
+  });
+
+  it('a store that does not answer is 503, anything unexpected a bare 500 with the request’s id', async () => {
+    const fail = (error: Error) => ({ ...board.api.context.repositories, list: () => Promise.reject(error) });
+    const context = {
+      ...board.api.context,
+      authenticate: () => board.api.context.authenticate({ 'x-api-key': key }, { remoteAddress: '::1' }),
+    };
+    const key = 'admin-key-of-this-test-0123456789abcdef';
+    const away = await serve({ ...context, repositories: fail(new StoreUnavailableError('mongodb://user:pw@host')) });
+    const unavailable = await away.ask('/api/config/repos');
+    expect([unavailable.status, unavailable.headers.get('Retry-After')]).toEqual([503, '1']);
+    expect(unavailable.body).toMatchObject({ code: 'STORE_UNAVAILABLE' });
+    await away.close();
+    const broken = await serve({ ...context, repositories: fail(new Error('secret')) });
+    const failed = await broken.ask('/api/config/repos');
+    expect(failed.status).toBe(500);
+    expect(failed.body).toEqual({
+      error: expect.any(String),
+      code: 'INTERNAL_ERROR',
+      details: { requestId: failed.headers.get('X-Request-ID') },
+    });
+    expect(JSON.stringify([unavailable.body, failed.body])).not.toMatch(/secret|pw/);
+    await broken.close();
+  });
+});

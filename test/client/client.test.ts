@@ -1,0 +1,78 @@
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createBoardClient, unwrap } from '../../client';
+import { adminKey, type ApiUnderTest, startTestApi } from '../api/api-under-test';
+
+describe('client of the board', () => {
+  let board: ApiUnderTest;
+  beforeAll(async () => {
+    board = await startTestApi();
+  });
+  afterAll(() => board.close());
+
+  it('creates, reads and lists tasks', async () => {
+    const client = createBoardClient({ url: board.url, key: adminKey });
+    const task = await unwrap(client.POST('/api/tasks', { body: { title: 'Mend the door' } }));
+    const path = { taskId: task.id };
+    expect(await unwrap(client.GET('/api/tasks/{taskId}', { params: { path } }))).toEqual(task);
+    const { tasks } = await unwrap(client.GET('/api/tasks', { params: { query: { status: 'todo' } } }));
+    expect(tasks.map(({ id }) => id)).toEqual([task.id]);
+  });
+
+  it('throws a refusal with its status, code and sentence', async () => {
+    const client = createBoardClient({ url: board.url, key: adminKey });
+    const path = { taskId: 'task_20260101_nobody' };
+    await expect(unwrap(client.GET('/api/tasks/{taskId}', { params: { path } }))).rejects.toMatchObject({
+      name: 'BoardError',
+      status: 404,
+      code: 'NOT_FOUND',
+    });
+    const anonymous = createBoardClient({ url: board.url });
+    await expect(unwrap(anonymous.GET('/api/tasks'))).rejects.toMatchObject({ status: 401 });
+  });
+});
+
+describe('client of a board that loses connections', () => {
+  let server: Server;
+  let received: { method: string | undefined; headers: IncomingHttpHeaders }[];
+  let losses: number;
+  beforeEach(async () => {
+    received = [];
+    server = createServer(({ method, headers, socket }, response) => {
+      received.push({ method, headers });
+      if (received.length <= losses) {
+        return socket.destroy();
+      }
+      return response.setHeader('Content-Type', 'application/json').end('{"id":"task_20260101_abcdef"}');
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  });
+  afterEach(() => new Promise((resolve) => server.close(resolve)));
+
+  const client = () => createBoardClient({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
+  const keys = () => received.map(({ headers }) => headers['idempotency-key']);
+
+  it('repeats a POST under one key', async () => {
+    losses = 2;
+    await unwrap(client().POST('/api/tasks', { body: { title: 'Mend the door' } }));
+    expect(keys()).toEqual(Array(3).fill(expect.stringMatching(/^[\da-f-]{36}$/)));
+    expect(new Set(keys()).size).toBe(1);
+  });
+
+  it('uses the key of its caller', async () => {
+    losses = 0;
+    const params = { header: { 'Idempotency-Key': 'door-1' } };
+    await unwrap(client().POST('/api/tasks', { params, body: { title: 'Mend the door' } }));
+    expect(keys()).toEqual(['door-1']);
+  });
+
+  it('does not repeat a change that has no key', async () => {
+    losses = 1;
+    const change = client().PATCH('/api/tasks/{taskId}', {
+      params: { path: { taskId: 'task_20260101_abcdef' } },
+      body: {},
+    });
+    await expect(change).rejects.toThrow('fetch failed');
+    expect(received).toHaveLength(1);
+  });
+});

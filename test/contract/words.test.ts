@@ -1,0 +1,77 @@
+import type { OpenApiDocument } from '../../platform/http/routing/openapi';
+import { readOpenApi } from '../../scripts/list-endpoints';
+import { logMessages, routeSummaries, type SourceText } from './texts';
+
+/** Plain words for what the field has terms for: publish, notify, report, inspect, resume, store, again, the caller … */
+const banned =
+  /\b(tell|tells|told|hears?|heard|says?|said|leaves?|anybody|nobody|somebody|whoever|anew|bury|buried|kept|looks? (at|for)|looked|see to|seen to|takes? up|taken up|go(es)? on|gone on|put (back|away)|in the place of|what came of)\b/i;
+
+/** What a summary begins with; a verb that is missing here is added when a route needs it. */
+const verbs = new Set(
+  `Accept Acknowledge Add Adopt Analyze Answer Append Approve Archive Attach Cancel Change Check Close Compact Compare
+  Complete Continue Count Create Delete Download Evaluate Execute Export Fetch Fire Follow Fork Import Interrupt Issue
+  Launch List Mark Merge Mount Move Notify Open Override Pause Plan Predict Preview Propose Queue Read Record Register
+  Reject Remove Render Reorder Replace Replay Report Request Reset Resolve Restore Resume Revoke Save Schedule Score
+  Search Send Set Sign Start Steer Stop Stream Submit Summarize Test Track Trigger Trust Unmount Update Validate Verify`.split(
+    /\s+/,
+  ),
+);
+
+const summariesOf = ({ paths }: OpenApiDocument): SourceText[] =>
+  Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, { summary }]) => ({
+      where: `${method.toUpperCase()} ${path}`,
+      text: String(summary),
+    })),
+  );
+
+const withBanned = (texts: readonly SourceText[]): SourceText[] => texts.filter(({ text }) => banned.test(text));
+
+describe('route summaries', () => {
+  let summaries: SourceText[];
+  beforeAll(async () => {
+    summaries = [...summariesOf(await readOpenApi()), ...routeSummaries(['services'])];
+  });
+
+  it('begin with a verb in the imperative', () => {
+    expect(summaries.length).toBeGreaterThan(300);
+    expect(summaries.filter(({ text }) => !verbs.has(text.split(' ')[0] ?? ''))).toEqual([]);
+  });
+
+  it('use the terms of the field', () => {
+    expect(withBanned(summaries)).toEqual([]);
+  });
+});
+
+describe('log messages', () => {
+  const messages = logMessages([
+    'activities',
+    'api',
+    'domain',
+    'platform',
+    'providers',
+    'scripts',
+    'services',
+    'stores',
+    'worker',
+    'workflows',
+  ]);
+
+  it('use the terms of the field', () => {
+    expect(messages.length).toBeGreaterThan(100);
+    expect(withBanned(messages)).toEqual([]);
+  });
+
+  it('are phrases without a full stop, short enough for a line', () => {
+    expect(messages.filter(({ text }) => text.endsWith('.') || text.length > 130)).toEqual([]);
+  });
+});
+
+describe('the check of words', () => {
+  it.each(['Tell whether it runs', 'a watcher could not be told', 'Say what you think', 'a run is taken up'])(
+    'finds %j',
+    (text) => {
+      expect(withBanned([{ where: 'here', text }])).toHaveLength(1);
+    },
+  );
+});

@@ -1,0 +1,83 @@
+import { join } from 'node:path';
+import { Client, Connection } from '@temporalio/client';
+import { type RunningApi, startApi } from '../../../api/start';
+import { type Environment, readEnvironment } from '../../../platform/config/env';
+import { createLog } from '../../../platform/log/log';
+import { findTemporalBinary } from '../../../platform/temporal/embedded/binary';
+import { type DevServer, startDevServer } from '../../../platform/temporal/embedded/dev-server';
+import { makeTempDir } from '../../../platform/testing/temp-dir';
+import { type RunningWorker, startWorker, type WorkerCode } from '../../../worker/start';
+import { Caller } from '../caller';
+import { mongoSettings } from '../mongo-settings';
+import { testSettings } from '../settings';
+import { workflowBundle } from './workflow-bundle';
+
+/** A whole service in this process, on a Temporal server and a data directory of its own. */
+export interface Stack {
+  url: string;
+  dir: string;
+  env: Environment;
+  temporal: Client;
+  call: Caller;
+  worker: RunningWorker;
+  /** Starts another worker on the same data, or with these settings. */
+  anotherWorker(settings?: Record<string, string>): Promise<RunningWorker>;
+  /** Starts another replica of the api on the same data. */
+  anotherApi(): Promise<RunningApi>;
+  close(): Promise<void>;
+}
+
+export async function startStack(
+  settings: Record<string, string> = {},
+  code: Pick<WorkerCode, 'providers'> = {},
+): Promise<Stack> {
+  const dir = await makeTempDir('stack');
+  const log = createLog({ name: 'test', level: process.env.TEST_LOG_LEVEL ?? 'error' });
+  const closers: (() => Promise<unknown>)[] = [() => dir.remove()];
+  const close = async () => {
+    for (const closer of closers.splice(0).reverse()) {
+      await closer();
+    }
+  };
+  try {
+    const binary = await findTemporalBinary({ report: () => undefined });
+    const server: DevServer = await startDevServer({
+      binary,
+      dbFile: join(dir.path, 'temporal.db'),
+      namespace: 'default',
+      log,
+    });
+    // No test reads its database again: a graceful end would take more than a second in each suite.
+    closers.push(() => server.stop(0));
+    const given = {
+      ...testSettings,
+      BOARD_PORT: '0',
+      NODE_ENV: 'test',
+      BOARD_DATA_DIR: join(dir.path, 'data'),
+      TEMPORAL_ADDRESS: server.address,
+      TEMPORAL_HTTP_ADDRESS: server.httpAddress,
+      ...mongoSettings(),
+      ...settings,
+    };
+    const env = readEnvironment(given);
+    const temporal = new Client({ connection: Connection.lazy({ address: server.address }) });
+    closers.push(() => temporal.connection.close());
+    const anotherApi = async () => {
+      const api = await startApi(env, log, temporal);
+      closers.push(() => api.close());
+      return api;
+    };
+    const anotherWorker = async (changed: Record<string, string> = {}) => {
+      const others = readEnvironment({ ...given, ...changed });
+      const worker = await startWorker(others, log, { workflowBundle, ...code });
+      closers.push(() => worker.close());
+      return worker;
+    };
+    const { url } = await anotherApi();
+    const worker = await anotherWorker();
+    return { url, dir: dir.path, env, temporal, call: new Caller(url), worker, anotherWorker, anotherApi, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}

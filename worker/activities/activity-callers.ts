@@ -1,0 +1,108 @@
+import type { DeliveryActivities } from '../../activities/agent-run/commands/activities';
+import type { ActivityCaller } from '../../platform/temporal/activity-fence';
+import { agentRunId } from '../../workflows/agent-run/messages';
+import { executionTreeId } from '../../workflows/execution-tree/messages';
+import { phaseExpansionId } from '../../workflows/phase-expansion/messages';
+import { recoveryId } from '../../workflows/recovery/messages';
+import { runApprovalId } from '../../workflows/run-approval/messages';
+import { rewindPlanId, workspaceRewindId } from '../../workflows/workspace-rewind/messages';
+import { worktreeId } from '../../workflows/worktree/messages';
+import type { createBoardActivities } from './board-activities';
+import type { createHostActivities } from './host-activities';
+
+type ActivityName =
+  | keyof ReturnType<typeof createBoardActivities>
+  | keyof ReturnType<typeof createHostActivities>
+  | keyof DeliveryActivities;
+
+const id = (value: string | undefined): string => value ?? '';
+
+const run: ActivityCaller = { workflows: ['agentRun'], workflowId: ({ attemptId }) => agentRunId(id(attemptId)) };
+const worktree: ActivityCaller = { workflows: ['worktree'], workflowId: ({ taskId }) => worktreeId(id(taskId)) };
+const approval: ActivityCaller = {
+  workflows: ['runApproval'],
+  workflowId: ({ approvalId }) => runApprovalId(id(approvalId)),
+};
+const recovery: ActivityCaller = { workflows: ['recovery'], workflowId: ({ attemptId }) => recoveryId(id(attemptId)) };
+const tree: ActivityCaller = {
+  workflows: ['executionTree'],
+  workflowId: ({ rootObjectiveId }) => executionTreeId(id(rootObjectiveId)),
+};
+const expansion: ActivityCaller = {
+  workflows: ['phaseExpansion'],
+  workflowId: ({ attemptId, operationId }) => phaseExpansionId(id(attemptId), id(operationId)),
+};
+const rewind: ActivityCaller = {
+  workflows: ['workspaceRewind'],
+  workflowId: ({ rewindId }) => workspaceRewindId(id(rewindId)),
+};
+const transition: ActivityCaller = { workflows: ['taskTransition'] };
+const purge: ActivityCaller = { workflows: ['retention'] };
+
+/** The workflows that schedule each activity; every activity has some. */
+export const activityCallers: Readonly<Record<ActivityName, ActivityCaller>> = {
+  admit: run,
+  confirmDispatch: run,
+  prepare: run,
+  dispatch: run,
+  reattach: run,
+  reclaim: run,
+  observeEnd: run,
+  announceStart: run,
+  finish: run,
+  endOf: run,
+  abandon: run,
+  acceptCommand: run,
+  settleCommand: run,
+  supervisorQueue: run,
+  phaseNotice: run,
+  attributeStop: run,
+  deliverCommand: run,
+  endAgent: run,
+  requireClaim: run,
+  writeClaim: run,
+  announceApproval: approval,
+  decideApproval: approval,
+  closeApproval: approval,
+  beginRecovery: recovery,
+  cancelRecovery: recovery,
+  closeTree: tree,
+  drainTree: tree,
+  settleTree: tree,
+  beginExpansion: expansion,
+  endExpansion: expansion,
+  planRewind: { workflows: ['workspaceRewindPlan'], workflowId: ({ rewindId }) => rewindPlanId(id(rewindId)) },
+  beginRewind: rewind,
+  applyRewind: rewind,
+  tellAgent: rewind,
+  planWorktree: worktree,
+  verifyOperation: worktree,
+  beginWorktree: worktree,
+  createWorktree: worktree,
+  makeWorktree: worktree,
+  rebaseWorktree: worktree,
+  integrateBranch: worktree,
+  pushMerge: worktree,
+  finishMerge: worktree,
+  removeWorktree: worktree,
+  giveUp: worktree,
+  recordInterruption: worktree,
+  inspect: { workflows: ['worktree', 'worktreeInspection'] },
+  openEditor: { workflows: ['worktreeOpen'] },
+  preview: { workflows: ['launchPreview'] },
+  setUpRepository: { workflows: ['repositorySetup'] },
+  takeInventory: { workflows: ['workspaceInventory'] },
+  hooksFor: transition,
+  runHook: transition,
+  giveUpHook: transition,
+  reconcileRuns: { workflows: ['reconcile'] },
+  dispatchQueued: { workflows: ['admissionScheduler'] },
+  cleanUpOutput: { workflows: ['outputCleanup'] },
+  cleanUpAttachments: { workflows: ['attachmentCleanup'] },
+  purgeTasks: purge,
+  purgeRunEvents: purge,
+  purgeTraces: purge,
+  liveHosts: purge,
+  purgeSpools: purge,
+  launchScheduled: { workflows: ['scheduledLaunch'] },
+};

@@ -1,0 +1,124 @@
+import type { Client } from '@temporalio/client';
+import { createSchedulerActivities } from '../../activities/admission-scheduler/activities';
+import { createAdmissionActivities } from '../../activities/agent-run/admission/activities';
+import { createCommandActivities } from '../../activities/agent-run/commands/activities';
+import { createOperatorActivities } from '../../activities/agent-run/commands/operator';
+import { createCompletionActivities } from '../../activities/agent-run/completion/activities';
+import { createAttachmentActivities } from '../../activities/attachment-cleanup/activities';
+import { createTreeActivities } from '../../activities/execution-tree/activities';
+import { createOutputArtifactActivities } from '../../activities/output-cleanup/activities';
+import { createPhaseActivities } from '../../activities/phase-expansion/activities';
+import { createReconcileActivities } from '../../activities/reconcile/activities';
+import { watchRemoteRuns } from '../../activities/reconcile/watch-remote';
+import { createRecoveryActivities } from '../../activities/recovery/activities';
+import { createRecordRetentionActivities } from '../../activities/retention/records';
+import { createTaskRetentionActivities } from '../../activities/retention/tasks';
+import { closeApproval, createApprovalActivities } from '../../activities/run-approval/activities';
+import { createScheduledLaunchActivities } from '../../activities/scheduled-launch/activities';
+import { createHookActivities } from '../../activities/task-transition/activities';
+import { createRewindMessageActivities } from '../../activities/workspace-rewind/activities';
+import { createWorktreePlanActivities } from '../../activities/worktree/plan';
+import type { WorkerEnvironment } from '../../platform/config/part-settings';
+import { createWebhookSender } from '../../platform/http/webhook';
+import type { Board } from '../../stores/board-files/board';
+import { cancelRecovery } from '../../stores/runs/cancel-recovery';
+import { launchNow } from '../../workflows/agent-run/launch-client';
+import { runTimingsOf } from '../../workflows/agent-run/launch-options';
+import { runWorkflows } from '../../workflows/agent-run/reconcile-client';
+import { runSignals } from '../../workflows/agent-run/signals-client';
+import type { SharedDependencies } from './shared';
+
+/** How long a receiver of a hook may take to respond. */
+const webhookTimeoutMs = 10_000;
+
+/** The activities of the board's queue: those that need the stores and the task files, and no host in particular. */
+export function createBoardActivities(
+  { stores, common, approvals, prepare, command, taskStatus }: SharedDependencies,
+  { env, client, board }: { env: WorkerEnvironment; client: Client; board: Board },
+) {
+  const { attempts, events, feed, log, now } = common;
+  const { claims, telemetry, outputArtifacts, phases, rewinds, watchdog } = stores;
+  const boardDependencies = { ...common, board };
+  const signals = runSignals(client, stores.messageProofs);
+  const recovery = createRecoveryActivities(common);
+  const timings = runTimingsOf(env);
+  const onApprovals = { approvals: stores.approvals, attempts, events, feed, now };
+  const retentionSettings = async () => (await stores.settings.current()).retention;
+  const withdrawApprovals = (attemptId: string) =>
+    approvals.cancelOf(attemptId, (approvalId) =>
+      closeApproval(onApprovals, approvalId, { decision: 'cancelled', actor: 'system:run-end' }),
+    );
+  return {
+    ...prepare,
+    ...createAdmissionActivities({ ...stores, ...boardDependencies }),
+    ...createCommandActivities({ ...boardDependencies, commands: stores.commands, phases, audit: stores.audit }),
+    ...createOperatorActivities({ ...stores, ...common }),
+    ...createCompletionActivities({
+      ...boardDependencies,
+      claims,
+      phases,
+      checkpoints: stores.checkpoints,
+      traces: stores.traces,
+      telemetry,
+      withdrawApprovals,
+      messageProofs: stores.messageProofs,
+    }),
+    ...createApprovalActivities({ ...onApprovals, proofs: common.proofs, audit: stores.audit }),
+    ...recovery,
+    ...createReconcileActivities({
+      ...boardDependencies,
+      workflows: runWorkflows(client),
+      cancelRecovery: (attemptId, actor) => cancelRecovery(common, attemptId, { actor }),
+      watchRemote: watchRemoteRuns({ ...boardDependencies, watchdog, command, taskStatus }),
+      timings,
+    }),
+    ...createScheduledLaunchActivities({
+      ...boardDependencies,
+      scheduledLaunches: stores.scheduledLaunches,
+      scheduledOutcomes: stores.scheduledOutcomes,
+      routing: stores.routing,
+      launch: launchNow(client, stores.messageProofs),
+      timings,
+    }),
+    ...createSchedulerActivities({ ...boardDependencies, ...signals }),
+    ...createPhaseActivities({
+      phases,
+      proofs: common.proofs,
+      audit: stores.audit,
+      now,
+      tell: (attemptId, notice) => signals.tellPhase(attemptId, notice),
+    }),
+    ...createTreeActivities({ ...boardDependencies, ...signals }),
+    ...createRewindMessageActivities({ rewinds, command, now }),
+    ...createWorktreePlanActivities({
+      ...boardDependencies,
+      messageProofs: stores.messageProofs,
+      repositories: stores.repositories,
+      hosts: stores.hosts,
+    }),
+    ...createOutputArtifactActivities({ outputArtifacts, attempts, log }),
+    ...createHookActivities({
+      hooks: stores.hooks,
+      executions: stores.hookExecutions,
+      proofs: common.proofs,
+      webhooks: createWebhookSender({
+        secret: env.BOARD_WEBHOOK_SECRET,
+        allowPrivate: env.BOARD_WEBHOOK_ALLOW_PRIVATE,
+        timeoutMs: webhookTimeoutMs,
+      }),
+      now,
+    }),
+    ...createAttachmentActivities({ attachments: stores.attachments, board, log, now }),
+    ...createTaskRetentionActivities({
+      ...boardDependencies,
+      attachments: stores.attachments,
+      settings: retentionSettings,
+    }),
+    ...createRecordRetentionActivities({
+      ...common,
+      hosts: stores.hosts,
+      traces: stores.traces,
+      settings: retentionSettings,
+    }),
+  };
+}

@@ -1,0 +1,91 @@
+import type { Client } from '@temporalio/client';
+import { createObservedEndActivities } from '../../activities/agent-run/completion/observed-end';
+import { createDispatchActivities } from '../../activities/agent-run/dispatch/activities';
+import { agentDecider } from '../../activities/agent-run/dispatch/agent-approvals';
+import type { AgentStops } from '../../activities/agent-run/dispatch/agent-stops';
+import { attemptDirectories } from '../../activities/agent-run/dispatch/attempt-files';
+import type { LiveAgents } from '../../activities/agent-run/dispatch/live-agents';
+import { reportingStarts } from '../../activities/agent-run/prepare/probing';
+import { createRepositoryActivities } from '../../activities/repository-setup/activities';
+import { createSpoolRetentionActivities } from '../../activities/retention/spools';
+import { createRewindActivities } from '../../activities/workspace-rewind/activities';
+import { createBeginWorktreeActivities } from '../../activities/worktree/begin/begin';
+import { createNewWorktreeActivities } from '../../activities/worktree/create';
+import { createWorktreeStepActivities } from '../../activities/worktree/steps';
+import { createWorktreeViewActivities } from '../../activities/worktree/view';
+import type { WorkerEnvironment } from '../../platform/config/part-settings';
+import type { VisibleProcess } from '../../platform/processes/identity';
+import { isRunOpen } from '../../workflows/agent-run/reconcile-client';
+import type { SharedDependencies } from './shared';
+
+export interface HostParts {
+  env: WorkerEnvironment;
+  client: Client;
+  /** This process. */
+  self: VisibleProcess;
+  leaving: AbortSignal;
+  stopping: AbortSignal;
+  live: LiveAgents;
+  stops: AgentStops;
+  /** This process's own queue. */
+  queue: string;
+}
+
+/** The activities of a host's queue: those that need its disk, its worktrees or its processes. */
+export function createHostActivities(
+  {
+    stores,
+    onHost,
+    prepare,
+    limits,
+    agentAccess,
+    providers,
+    probing,
+    approvals,
+    command,
+    taskStatus,
+  }: SharedDependencies,
+  { env, client, self, leaving, stopping, live, stops, queue }: HostParts,
+) {
+  const { claims, checkpoints, attemptHandles, rewinds, outputArtifacts, watchdog } = stores;
+  const { agentsDir } = attemptDirectories(env.BOARD_DATA_DIR);
+  return {
+    ...prepare,
+    ...createBeginWorktreeActivities(onHost),
+    ...createNewWorktreeActivities(onHost),
+    ...createWorktreeStepActivities(onHost),
+    ...createWorktreeViewActivities({ ...onHost, editorCommand: env.BOARD_EDITOR_COMMAND }),
+    ...createObservedEndActivities({ ...onHost, claims }),
+    ...createRepositoryActivities(onHost),
+    ...createRewindActivities({ ...onHost, checkpoints, rewinds }),
+    ...createSpoolRetentionActivities({
+      ...onHost,
+      agentsDir,
+      settings: async () => (await stores.settings.current()).retention,
+    }),
+    ...createDispatchActivities({
+      ...onHost,
+      providers: reportingStarts(providers, probing),
+      live,
+      handles: attemptHandles,
+      stops,
+      outputArtifacts,
+      phases: stores.phases,
+      self,
+      queue,
+      leaving,
+      stopping,
+      decider: (record) => agentDecider(approvals, record),
+      isRunOpen: (attemptId) => isRunOpen(client, attemptId),
+      watchdog,
+      checkpoints,
+      checkpointEveryMs: env.BOARD_CHECKPOINT_INTERVAL_MS,
+      lateWordMs: 1_000,
+      command,
+      taskStatus,
+      agentAccess,
+      ...attemptDirectories(env.BOARD_DATA_DIR),
+      limits,
+    }),
+  };
+}

@@ -1,0 +1,169 @@
+import { join, resolve } from 'node:path';
+import type { Client } from '@temporalio/client';
+import type { AdmissionControl } from '../../activities/agent-run/admission/dependencies';
+import { createPrepareActivities } from '../../activities/agent-run/prepare/activities';
+import { createAgentProbing } from '../../activities/agent-run/prepare/probing';
+import { lowDisk } from '../../activities/shared/low-disk';
+import { createWorktreeFences } from '../../activities/worktree/fences';
+import type { WorkerEnvironment } from '../../platform/config/part-settings';
+import type { Log } from '../../platform/log/log';
+import type { VisibleProcess } from '../../platform/processes/identity';
+import { createProofVerifier, type ProofVerifier } from '../../platform/temporal/proof-verifier';
+import { createAcpProvider } from '../../providers/agents/acp/acp-provider';
+import { createProcessProvider } from '../../providers/agents/process/process-provider';
+import type { AgentProvider } from '../../providers/agents/provider';
+import { createProviderRegistry } from '../../providers/agents/registry';
+import { createAgentAccess } from '../../providers/agents/user/agent-access';
+import { type AgentUser, findAgentUser } from '../../providers/agents/user/agent-user';
+import { createGit } from '../../providers/git/git';
+import type { Board } from '../../stores/board-files/board';
+import { openStores, type Stores } from '../../stores/open-stores';
+import type { Database } from '../../stores/port/collection';
+import { wakeScheduler } from '../../workflows/admission-scheduler/client';
+import type { CommandInput } from '../../workflows/agent-run/messages';
+import { commandRun } from '../../workflows/agent-run/signals-client';
+import { claimed, temporalOperator } from '../../workflows/operator';
+import { createApprovals } from '../../workflows/run-approval/client';
+
+export interface WorkerParts {
+  env: WorkerEnvironment;
+  log: Log;
+  hostId: string;
+  /** Names this worker process, until it ends. */
+  workerId: string;
+  /** This process. */
+  self: VisibleProcess;
+  database: Database;
+  /** The task files, on a worker that has them in its data directory. */
+  board: Board | undefined;
+  client: Client;
+  /** Aborted when the worker is to end. */
+  leaving: AbortSignal;
+  /** Aborted when the worker shuts down. */
+  stopping: AbortSignal;
+  /** The providers of this host's agents; every family when absent. */
+  providers?: readonly AgentProvider[] | undefined;
+}
+
+/** Every family of agents that runs on a host. */
+const localProviders = (user: AgentUser | undefined): AgentProvider[] => [
+  createProcessProvider({ user }),
+  createAcpProvider({ user }),
+];
+
+/** Opens what the activities of the board's queue and those of the host's have in common. */
+export async function openShared({
+  self,
+  env,
+  log,
+  hostId,
+  database,
+  board,
+  client,
+  providers: families,
+}: WorkerParts) {
+  const stores = await openStores(database, env);
+  const { activeRuns, attempts, events, feed, hosts, recoveries, settings, traces, worktrees } = stores;
+  const now = () => new Date();
+  const { admissionRequests: requests, queue, reservations, telemetry, trees } = stores;
+  const admission: AdmissionControl = {
+    requests,
+    reservations,
+    queue,
+    trees,
+    settings,
+    telemetry,
+    hosts,
+    traces,
+    log,
+    now,
+    wakeScheduler: () => wakeScheduler(client),
+  };
+  /** What nearly every activity works with. */
+  const common = {
+    proofs: verifierOf(stores),
+    audit: stores.audit,
+    attempts,
+    activeRuns,
+    admission,
+    recoveries,
+    worktrees,
+    events,
+    feed,
+    log,
+    now,
+  };
+
+  const dataDir = resolve(env.BOARD_DATA_DIR);
+  const agentUser = env.BOARD_AGENT_USER === undefined ? undefined : findAgentUser(env.BOARD_AGENT_USER);
+  const git = createGit({ log, settingsDir: join(dataDir, 'git'), othersWork: agentUser !== undefined });
+  const fences = createWorktreeFences({ worktrees, dir: join(dataDir, 'fences'), self });
+  const worktreeDir = join(dataDir, 'worktrees');
+  const limits = {
+    runTimeoutMs: env.BOARD_RUN_TIMEOUT_MS,
+    outputLimitBytes: env.BOARD_RUN_OUTPUT_LIMIT_BYTES,
+    stopGraceMs: env.BOARD_STOP_GRACE_MS,
+  };
+  const providers = createProviderRegistry(families ?? localProviders(agentUser));
+  const probing = createAgentProbing({ providers, manifests: stores.hostManifests, hostId, now });
+
+  return {
+    stores,
+    common,
+    /** What nearly every activity of the host works with. */
+    onHost: {
+      ...common,
+      fences,
+      audit: stores.audit,
+      repositories: stores.repositories,
+      git,
+      hostId,
+      worktreeDir,
+      integrationDir: join(dataDir, 'integrations'),
+    },
+    limits,
+    agentAccess: agentUser && createAgentAccess(agentUser, dataDir),
+    providers,
+    probing,
+    approvals: createApprovals({ approvals: stores.approvals, attempts, feed, client, now }),
+    // On both queues: a run without a worktree has no host.
+    prepare: createPrepareActivities({
+      ...common,
+      phases: stores.phases,
+      trust: stores.trust,
+      settings,
+      traces,
+      git,
+      fences,
+      probe: (agent) => probing.probe(agent),
+      missingVariables: (agent) => providers.find(agent.provider)?.missingVariables(agent) ?? [],
+      worktreeDir,
+      diskSpace: lowDisk({ directory: dataDir, hostId, minFreeMb: env.BOARD_DISK_MIN_FREE_MB }),
+      limits,
+    }),
+    /** Sends a run a command: its message, and its sender, are stored before. */
+    command: async ({ message, actor, sentBy = actor, ...ref }: CommandInput & { commandId: string }) => {
+      const { attemptId } = ref;
+      const taskId = (await attempts.get(attemptId))?.taskId ?? '';
+      const words = message === undefined ? {} : { message };
+      await stores.commands.request({ ...ref, taskId, ...words, actor, sentBy, createdAt: now().toISOString() });
+      return commandRun(client, { ...ref, actor });
+    },
+    taskStatus: async (taskId: string) => (await board?.get(taskId))?.task.status,
+  };
+}
+
+/** Verifies messages that come through Temporal; refused ones are in the audit log. */
+const verifierOf = ({ messageProofs, audit }: Pick<Stores, 'messageProofs' | 'audit'>): ProofVerifier =>
+  createProofVerifier({
+    proofs: messageProofs,
+    onRefused: ({ purpose, subject, actor }, problem) =>
+      audit.record({
+        action: 'temporal-message.refuse',
+        actor: temporalOperator,
+        resource: subject.slice(0, 200),
+        details: { purpose, problem, claimedActor: claimed(actor) },
+      }),
+  });
+
+export type SharedDependencies = Awaited<ReturnType<typeof openShared>>;

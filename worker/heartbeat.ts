@@ -1,0 +1,159 @@
+import { availableParallelism, hostname, totalmem } from 'node:os';
+import type { AdmissionControl } from '../activities/agent-run/admission/dependencies';
+import type { Log } from '../platform/log/log';
+import type { VisibleProcess } from '../platform/processes/identity';
+import type { ReservationStore } from '../stores/runs/admission/reservation-store';
+import type { AttemptStore } from '../stores/runs/attempt-store';
+import type { HostStore, WorkerAnnouncement } from '../stores/runs/hosts/host-store';
+import { leaseWitness } from './lease-witness';
+
+export interface HeartbeatDependencies {
+  hostId: string;
+  /** Names this worker process, until it ends. */
+  workerId: string;
+  process: VisibleProcess;
+  hosts: HostStore;
+  admission: AdmissionControl;
+  attempts: Pick<AttemptStore, 'get'>;
+  /** Runs this worker executes at a time. */
+  concurrency: number;
+  queues: string[];
+  log: Log;
+}
+
+export interface WorkerHeartbeat {
+  /** Records that this worker takes no new work; its host stays live for what runs. */
+  drain(): Promise<void>;
+  /** Stops, and takes this worker from its host. */
+  close(): Promise<void>;
+}
+
+/** How often a host reports that it is live, in milliseconds, however rarely leases are renewed. */
+const announceIntervalMs = 15_000;
+/** How soon other settings are noticed, in milliseconds. */
+const noticeWithinMs = 1_000;
+/** How old a reservation must be before it is compared with its attempt, in milliseconds. */
+const settledAfterMs = 60_000;
+/** How many reservations are read at a time. */
+const defaultPageSize = 1_000;
+
+/**
+ * Renews what a worker publishes: that its host is live and what it can do, the leases of everything reserved on it, and, for
+ * hosts that are gone, the end of theirs. Every worker does this; none is special.
+ */
+export async function startHeartbeat(deps: HeartbeatDependencies): Promise<WorkerHeartbeat> {
+  const { hostId, workerId, hosts, admission, log } = deps;
+  const state = { draining: false, closed: false, timer: undefined as NodeJS.Timeout | undefined };
+  let round: Promise<unknown> = Promise.resolve();
+  const witness = leaseWitness();
+
+  const announce = async () => {
+    const announcement: WorkerAnnouncement = {
+      capacity: {
+        runs: deps.concurrency,
+        processes: availableParallelism(),
+        memoryMb: Math.floor(totalmem() / 1024 ** 2),
+      },
+      queues: deps.queues,
+      draining: state.draining,
+      process: deps.process,
+    };
+    const reservedRuns = await admission.reservations.runsOn(hostId);
+    await hosts.announceWorker(hostId, { ...announcement, hostname: hostname(), workerId, reservedRuns });
+  };
+
+  const renewAll = async () => {
+    await announce();
+    const { leaseMs } = (await admission.settings.current()).admission;
+    const now = admission.now();
+    await admission.reservations.renewHost(hostId, now, leaseMs);
+    await admission.reservations.renewHost(null, now, leaseMs);
+    if (witness.sawLeaseThrough(now, leaseMs)) {
+      const expired = await admission.reservations.expire(now);
+      for (const { _id: attemptId } of expired) {
+        log.warn({ attemptId }, 'admission lease expired');
+      }
+    }
+    const repaired = (await admission.reservations.repair(now)) + (await reconcileReservations(deps, now));
+    if (repaired > 0) {
+      log.warn({ repaired }, 'orphaned capacity released');
+    }
+    // The scheduler runs on a timer while a launch waits; one that an operator terminated is started again by this.
+    if (!(await admission.queue.isEmpty())) {
+      await admission.wakeScheduler();
+    }
+  };
+
+  const pauseMs = async (): Promise<number> => {
+    try {
+      const { leaseMs, heartbeatMs } = (await admission.settings.current()).admission;
+      // A heartbeat that is set longer than the lease would let every lease run out.
+      return Math.min(heartbeatMs, Math.ceil(leaseMs / 3), announceIntervalMs);
+    } catch (error) {
+      log.warn({ err: error }, 'settings read failed');
+      return announceIntervalMs;
+    }
+  };
+
+  /** Waits until the next round is due. Leases that are set shorter meanwhile are not missed: the pause is, too. */
+  const scheduleNext = async (restedMs = 0): Promise<void> => {
+    const leftMs = Math.max(0, (await pauseMs()) - restedMs);
+    if (state.closed) {
+      return;
+    }
+    const next = leftMs <= noticeWithinMs ? tick : () => scheduleNext(restedMs + noticeWithinMs);
+    state.timer = setTimeout(() => void next(), Math.min(leftMs, noticeWithinMs));
+  };
+
+  const tick = (): Promise<void> => {
+    const running = renewAll()
+      .catch((error: unknown) => log.warn({ err: error }, 'admission lease renewal failed'))
+      .then(() => scheduleNext());
+    round = running;
+    return running;
+  };
+
+  await announce();
+  void tick();
+
+  return {
+    async drain() {
+      state.draining = true;
+      await announce().catch((error: unknown) => log.warn({ err: error }, 'drain announcement failed'));
+    },
+    async close() {
+      state.closed = true;
+      clearTimeout(state.timer);
+      await round;
+      clearTimeout(state.timer);
+      await hosts.withdrawWorker(hostId, workerId).catch(() => undefined);
+    },
+  };
+}
+
+/** The reservations, and the attempts they are compared with. */
+interface ReconcileDependencies extends Pick<HeartbeatDependencies, 'attempts'> {
+  admission: { reservations: Pick<ReservationStore, 'active' | 'release'> };
+}
+
+/** Releases reservations of attempts that have ended: left by a crash between the end and its release. Returns their number. */
+export async function reconcileReservations(
+  { admission, attempts }: ReconcileDependencies,
+  now: Date,
+  pageSize = defaultPageSize,
+): Promise<number> {
+  const before = new Date(now.getTime() - settledAfterMs).toISOString();
+  let released = 0;
+  for await (const { _id: id, updatedAt } of admission.reservations.active(pageSize)) {
+    if (updatedAt > before) {
+      continue;
+    }
+    const record = await attempts.get(id);
+    if (record && record.state !== 'ended' && record.state !== 'refused') {
+      continue;
+    }
+    await admission.reservations.release(id, 'reconciled', 'Its attempt had ended.', now);
+    released += 1;
+  }
+  return released;
+}

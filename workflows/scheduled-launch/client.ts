@@ -1,0 +1,52 @@
+import { randomUUID } from 'node:crypto';
+import type { Client } from '@temporalio/client';
+import type { LaunchSpec } from '../../contracts/runs/launch/scheduled-launch';
+import { AppError, validationError } from '../../platform/errors/app-error';
+import type { Log } from '../../platform/log/log';
+import { dropSchedule, keepSchedule, tryOutSchedule } from '../../platform/temporal/ensure-schedule';
+import type { ScheduledLaunchRecord } from '../../stores/runs/launch/scheduled-launch-store';
+import { withinDeadline } from '../clients/deadline';
+import { launchSchedule, launchScheduleId } from './messages';
+
+/** The Schedules in Temporal, which follow the definitions. */
+export interface LaunchSchedules {
+  /** @throws AppError 400 when Temporal cannot read it, 503 */
+  check(spec: LaunchSpec): Promise<void>;
+  follow(definition: ScheduledLaunchRecord): Promise<void>;
+  drop(id: string): Promise<void>;
+  trigger(id: string): Promise<void>;
+}
+
+const pending = () =>
+  new AppError('SCHEDULE_PENDING', 503, 'Temporal did not respond in time. Try again.', { retryAfterMs: 5_000 });
+
+/** The Schedules behind the endpoints of scheduled launches. */
+export function createLaunchSchedules(client: Client, log: Log): LaunchSchedules {
+  const within = <T>(call: () => Promise<T>) => withinDeadline(client, pending, call);
+  return {
+    async check(spec) {
+      const tried = launchSchedule({ id: `check-${randomUUID()}`, taskId: '', spec, paused: true, revision: 0 });
+      try {
+        await within(() => tryOutSchedule(client, tried));
+      } catch (error) {
+        // The client reports a refused argument with this, and with the server's message.
+        if (!(error instanceof TypeError)) {
+          throw error;
+        }
+        throw validationError([{ path: 'cron' in spec ? 'spec.cron' : 'spec', message: error.message }]);
+      }
+    },
+    async follow(definition) {
+      // The definition stands; a failure here is reconciled by the workers, which compare both every minute.
+      await within(() => keepSchedule(client, launchSchedule(definition))).catch((error: unknown) =>
+        log.warn({ err: error, id: definition.id }, 'launch schedule creation deferred'),
+      );
+    },
+    async drop(id) {
+      await within(() => dropSchedule(client, launchScheduleId(id))).catch((error: unknown) =>
+        log.warn({ err: error, id }, 'launch schedule removal deferred'),
+      );
+    },
+    trigger: (id) => within(() => client.schedule.getHandle(launchScheduleId(id)).trigger()),
+  };
+}

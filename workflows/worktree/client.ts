@@ -1,0 +1,125 @@
+import { randomUUID } from 'node:crypto';
+import { type Client, WithStartWorkflowOperation, WorkflowUpdateFailedError } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import type { Refusal } from '../../contracts/refusal';
+import type { WorktreeRequest } from '../../contracts/runs/worktrees/request';
+import type { EditorOpened, WorktreeInspection } from '../../contracts/runs/worktrees/worktree';
+import { newOperationId } from '../../domain/worktree-operation-id';
+import { type MessageProofs, updateProofMs } from '../../platform/crypto/message-proof';
+import { AppError, conflict } from '../../platform/errors/app-error';
+import { NexusFailedError, NexusNotServedError } from '../../platform/temporal/nexus-client';
+import { searchAttributes } from '../../platform/temporal/search-attributes';
+import { withinDeadline } from '../clients/deadline';
+import type { HostClient } from '../clients/host-client';
+import { endedMeanwhile, retryUpdate } from '../clients/retry-update';
+import { withProof } from '../clients/with-proof';
+import { inspectMessage, openEditorMessage, operateMessage } from '../message-proofs';
+import { boardQueue, hostQueue } from '../queues';
+import { type WorktreeLocation, worktreeViewId } from '../worktree-view/messages';
+import { operateUpdate, worktreeBusy, worktreeId, type WorktreeOutcome } from './messages';
+
+interface WorktreeLauncherOptions {
+  client: Client;
+  ask: HostClient;
+  proofs: Pick<MessageProofs, 'sign'>;
+  heartbeatTimeoutMs: number;
+}
+
+/** How long a host may take to inspect a worktree, in milliseconds. */
+const inspectWithinMs = 15_000;
+
+/** The workflows behind worktree endpoints. */
+export function createWorktreeLauncher({ client, ask, proofs, heartbeatTimeoutMs }: WorktreeLauncherOptions) {
+  const inspectInWorkflow = (locations: WorktreeLocation[]): Promise<(WorktreeInspection | null)[]> =>
+    withinDeadline(client, pending, () =>
+      client.workflow.execute<(input: { places: WorktreeLocation[] }) => Promise<(WorktreeInspection | null)[]>>(
+        'worktreeInspection',
+        { ...viewing(), args: [{ places: locations }] },
+      ),
+    );
+
+  const inspectOne = async ({ taskId, hostId }: WorktreeLocation): Promise<WorktreeInspection | null> => {
+    try {
+      const input = withProof(proofs, { taskId }, inspectMessage({ taskId }), updateProofMs);
+      return await ask('inspect', { taskQueue: hostQueue(hostId), input, withinMs: inspectWithinMs });
+    } catch (error) {
+      if (error instanceof NexusFailedError) {
+        return null;
+      }
+      throw error;
+    }
+  };
+
+  return {
+    /**
+     * Runs the operation, or joins the same one that runs already, and returns how it ended.
+     *
+     * @throws AppError 409 `WORKTREE_BUSY` when another operation runs; 503 `WORKTREE_PENDING` when it takes longer than a
+     *   caller waits: it continues
+     */
+    async operate(taskId: string, request: WorktreeRequest, actor: string): Promise<WorktreeOutcome> {
+      const operation = { request, actor, operationId: newOperationId() };
+      const asked = withProof(proofs, operation, operateMessage(taskId, operation), updateProofMs);
+      try {
+        return await retryUpdate(() =>
+          withinDeadline(client, pending, () =>
+            client.workflow.executeUpdateWithStart(operateUpdate, {
+              args: [asked],
+              startWorkflowOperation: new WithStartWorkflowOperation('worktree', {
+                workflowId: worktreeId(taskId),
+                taskQueue: boardQueue,
+                workflowIdConflictPolicy: 'USE_EXISTING',
+                args: [{ taskId, ...asked, heartbeatTimeoutMs }],
+                staticSummary: `${request.kind} worktree of ${taskId}`,
+                typedSearchAttributes: [{ key: searchAttributes.taskId, value: taskId }],
+              }),
+            }),
+          ),
+        );
+      } catch (error) {
+        throw endedMeanwhile(error) ? pending() : refused(taskId, error);
+      }
+    },
+
+    /** The inspection of worktrees on their hosts; `null` where a host does not respond. */
+    inspect: (locations: WorktreeLocation[]): Promise<(WorktreeInspection | null)[]> =>
+      Promise.all(locations.map(inspectOne)).catch((error: unknown) => {
+        if (error instanceof NexusNotServedError) {
+          return inspectInWorkflow(locations);
+        }
+        throw error;
+      }),
+
+    open: ({ taskId, hostId }: WorktreeLocation): Promise<EditorOpened | Refusal> =>
+      withinDeadline(client, pending, () =>
+        client.workflow.execute<(place: WorktreeLocation) => Promise<EditorOpened | Refusal>>('worktreeOpen', {
+          ...viewing(),
+          args: [{ hostId, ...withProof(proofs, { taskId }, openEditorMessage({ taskId }), updateProofMs) }],
+        }),
+      ),
+  };
+}
+
+export type WorktreeLauncher = ReturnType<typeof createWorktreeLauncher>;
+
+/** A caller waits for it: an inspection that no worker accepts times out. */
+const viewing = () =>
+  ({
+    workflowId: worktreeViewId(randomUUID()),
+    taskQueue: boardQueue,
+    workflowExecutionTimeout: '30 seconds',
+  }) as const;
+
+const pending = () =>
+  new AppError('WORKTREE_PENDING', 503, 'The operation is still running. Repeat the request, or read the status.', {
+    retryAfterMs: 5_000,
+  });
+
+/** What another operation that runs is to the caller. */
+function refused(taskId: string, error: unknown): unknown {
+  const cause = error instanceof WorkflowUpdateFailedError ? error.cause : undefined;
+  if (!(cause instanceof ApplicationFailure) || cause.type !== worktreeBusy) {
+    return error;
+  }
+  return conflict(cause.message, { taskId, operation: cause.details?.[0] }, worktreeBusy);
+}
