@@ -19,6 +19,8 @@ export interface TaskLocks {
    * @throws AppError 503 `TASK_BUSY` when another process does not release it within 8 s
    */
   exclusive<T>(id: string, work: (held: HeldLock) => Promise<T>): Promise<T>;
+  /** Whether work on the task is under way or waiting in this process. */
+  isLocked(id: string): boolean;
   /** Resolves when no work is under way. */
   idle(): Promise<void>;
 }
@@ -61,6 +63,7 @@ export function createTaskLocks(boardDir: string, log: Log): TaskLocks {
       queues.set(id, settled);
       return result;
     },
+    isLocked: (id) => queues.has(id),
     idle: async () => {
       while (queues.size > 0) {
         await Promise.all(queues.values());

@@ -1,5 +1,6 @@
 import files from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { conflict } from '../../platform/errors/app-error';
 import { eventually } from '../../platform/testing/eventually';
 import type { Board } from '../../stores/board-files/board';
@@ -31,6 +32,20 @@ test('changes fields and folder as one change with one revision', async () => {
   expect([await harness.files(), await harness.files('archive')]).toEqual([[], [`${id}-a.md`]]);
   expect([board.list({}).total, board.list({}, 'archive').tasks]).toEqual([0, [moved]]);
   expect(lines).toEqual([`moved ${id} archive 2`]);
+});
+
+test('a read waits for the write of the same task in this process', async () => {
+  const { id } = await board.create({ title: 'a' }, { actor });
+  const { lines } = recordChanges(board);
+  let read: Promise<unknown> | undefined;
+  await board.exclusive(id, async () => {
+    await harness.write(`active/${id}-a.md`, fileText({ id, title: 'a', revision: 2 }));
+    read = board.get(id);
+    await Promise.race([read, setTimeout(100)]);
+    expect(lines).toEqual([]);
+  });
+  expect(await read).toMatchObject({ task: { revision: 2 } });
+  expect(lines).toEqual([`updated ${id} active 2`]);
 });
 
 test('a moved task is changed, deleted and read where it is', async () => {

@@ -88,9 +88,18 @@ export function createFollower(deps: FollowerDeps): Follower {
     }
   }
 
-  /** A hand edit is written back, and a second file with the same id may be one that just moved. */
-  const needsLock = (file: TaskFile): boolean =>
-    index.isHandEdit(file) || index.pathsOf(file.task.id).some((path) => path !== file.path);
+  /**
+   * A hand edit is written back, a second file with the same id may be one that just moved, and an indexed task that this
+   * process is writing may be between its new content and its new folder.
+   */
+  function needsLock(file: TaskFile): boolean {
+    const indexed = index.pathsOf(file.task.id);
+    return (
+      index.isHandEdit(file) ||
+      indexed.some((path) => path !== file.path) ||
+      (indexed.length > 0 && locks.isLocked(file.task.id))
+    );
+  }
 
   async function reconcile(id: string, hint?: TaskPath): Promise<void> {
     try {
