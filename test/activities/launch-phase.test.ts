@@ -16,19 +16,21 @@ const phases = { get: async (id: string) => (id === 'attempt_parent00' ? parent 
 const launch = (request: object, parentAttemptId?: string) =>
   phaseAtLaunch({ phases }, aContractInput({ request }), parentAttemptId, runtime);
 
-test('a retry goes on with what its predecessor was allowed last, not with what it was launched with', async () => {
-  const retried = await launch({ phase: 'verify' }, 'attempt_parent00');
-  expect(retried).toMatchObject({ evidence: { phase: 'explore', mode: 'profile' } });
-});
-
-test('a child that asks for more than its parent is allowed is refused', async () => {
-  const child = await launch({ phase: 'verify', parentAttemptId: 'attempt_parent00' }, 'attempt_parent00');
-  expect(child).toMatchObject({
-    status: 'refused',
-    details: { blockers: [{ code: 'phase-required-authority-denied', dimension: 'command.execute' }] },
+describe('the phase of a launch', () => {
+  test('a retry goes on with what its predecessor was allowed last, not with what it was launched with', async () => {
+    const retried = await launch({ phase: 'verify' }, 'attempt_parent00');
+    expect(retried).toMatchObject({ evidence: { phase: 'explore', mode: 'profile' } });
   });
-});
 
-test('an attempt whose parent is from before phases is under no limits', async () => {
-  expect(await launch({}, 'attempt_unknown0')).toMatchObject({ evidence: { mode: 'legacy' } });
+  test('a child that asks for more than its parent is allowed is refused', async () => {
+    const child = await launch({ phase: 'verify', parentAttemptId: 'attempt_parent00' }, 'attempt_parent00');
+    expect(child).toMatchObject({
+      status: 'refused',
+      details: { blockers: [{ code: 'phase-required-authority-denied', dimension: 'command.execute' }] },
+    });
+  });
+
+  test('an attempt whose parent is from before phases is under no limits', async () => {
+    expect(await launch({}, 'attempt_unknown0')).toMatchObject({ evidence: { mode: 'legacy' } });
+  });
 });

@@ -94,137 +94,139 @@ const aCreation = (operationId: string): Beginning => ({
   },
 });
 
-test('a creation that failed says so again when its answer was lost, and can be asked for once more', async () => {
-  const { create } = onHost();
-  const path = join(at.directory.path, 'made', taskId);
-  await put(path, { 'in-the-way.txt': 'x\n' });
-  const first = await create('op_1');
-  expect(first).toMatchObject({ status: 'refused', code: 'WORKTREE_NOT_CREATED', details: { reason: 'conflict' } });
-  const { message } = first as { message: string };
-  expect(await create('op_1')).toMatchObject({ status: 'refused', code: 'WORKTREE_NOT_CREATED', message });
-  await rm(path, { recursive: true });
-  expect(await create('op_1')).toMatchObject({ status: 'refused' });
-  expect(await create('op_2')).toMatchObject({ state: 'ready' });
-  expect(await create('op_2')).toMatchObject({ state: 'ready' });
-});
+describe('activities of a worktree', () => {
+  test('a creation that failed says so again when its answer was lost, and can be asked for once more', async () => {
+    const { create } = onHost();
+    const path = join(at.directory.path, 'made', taskId);
+    await put(path, { 'in-the-way.txt': 'x\n' });
+    const first = await create('op_1');
+    expect(first).toMatchObject({ status: 'refused', code: 'WORKTREE_NOT_CREATED', details: { reason: 'conflict' } });
+    const { message } = first as { message: string };
+    expect(await create('op_1')).toMatchObject({ status: 'refused', code: 'WORKTREE_NOT_CREATED', message });
+    await rm(path, { recursive: true });
+    expect(await create('op_1')).toMatchObject({ status: 'refused' });
+    expect(await create('op_2')).toMatchObject({ state: 'ready' });
+    expect(await create('op_2')).toMatchObject({ state: 'ready' });
+  });
 
-test('a new worktree is looked at also when its creation has ended by then', async () => {
-  const afterTheEnd =
-    (git: Git): Git['inspectNew'] =>
-    async (...given) => {
-      await eventually(async () => expect((await worktrees.get(taskId))?.operation).toBeNull());
-      return git.inspectNew(...given);
+  test('a new worktree is looked at also when its creation has ended by then', async () => {
+    const afterTheEnd =
+      (git: Git): Git['inspectNew'] =>
+      async (...given) => {
+        await eventually(async () => expect((await worktrees.get(taskId))?.operation).toBeNull());
+        return git.inspectNew(...given);
+      };
+    const slow = (git: Git): Git => ({ ...git, inspectNew: afterTheEnd(git) });
+    const git = { ...slow(at.git), under: (fence: Fence) => slow(at.git.under(fence)) };
+    const { create } = onHost({}, undefined, { git });
+    expect(await create('op_1')).toMatchObject({ state: 'ready', inspection: expect.anything() });
+  });
+
+  test('a merge into a branch that is not one of the repository is refused where it is made, too', async () => {
+    await onHost().create('op_1');
+    const release: Repository = { name: 'sample', path: at.repository, defaultBranch: 'release' };
+    const refused = { status: 'refused', code: 'WORKTREE_MERGE_BRANCH', details: { branch: 'main' } };
+    expect(await onHost({}, release).merge('op_2')).toMatchObject(refused);
+    expect(await onHost().merge('op_3')).toMatchObject(refused);
+    expect((await worktrees.get(taskId))?.state).toBe('ready');
+    const allowed = { ...release, mergeBranches: ['main'] };
+    expect(await onHost({}, allowed).merge('op_4')).toMatchObject({ state: 'merging' });
+  });
+
+  test('a rebase that met a conflict says so again when its answer was lost', async () => {
+    const { create, rebase } = onHost();
+    await create('op_1');
+    const { path } = (await worktrees.get(taskId))!;
+    await put(path, { 'src/a.txt': 'ours\n' });
+    await commit(path, 'Ours');
+    await put(at.repository, { 'src/a.txt': 'theirs\n' });
+    const ontoSha = await commit(at.repository, 'Theirs');
+    const ready = (await worktrees.get(taskId))!;
+    const operation = {
+      id: 'op_2',
+      kind: 'rebase' as const,
+      actor: 'anna',
+      startedAt: new Date().toISOString(),
+      ontoSha,
     };
-  const slow = (git: Git): Git => ({ ...git, inspectNew: afterTheEnd(git) });
-  const git = { ...slow(at.git), under: (fence: Fence) => slow(at.git.under(fence)) };
-  const { create } = onHost({}, undefined, { git });
-  expect(await create('op_1')).toMatchObject({ state: 'ready', inspection: expect.anything() });
-});
+    await worktrees.change(ready, { state: 'rebasing', operation }, new Date().toISOString());
 
-test('a merge into a branch that is not one of the repository is refused where it is made, too', async () => {
-  await onHost().create('op_1');
-  const release: Repository = { name: 'sample', path: at.repository, defaultBranch: 'release' };
-  const refused = { status: 'refused', code: 'WORKTREE_MERGE_BRANCH', details: { branch: 'main' } };
-  expect(await onHost({}, release).merge('op_2')).toMatchObject(refused);
-  expect(await onHost().merge('op_3')).toMatchObject(refused);
-  expect((await worktrees.get(taskId))?.state).toBe('ready');
-  const allowed = { ...release, mergeBranches: ['main'] };
-  expect(await onHost({}, allowed).merge('op_4')).toMatchObject({ state: 'merging' });
-});
-
-test('a rebase that met a conflict says so again when its answer was lost', async () => {
-  const { create, rebase } = onHost();
-  await create('op_1');
-  const { path } = (await worktrees.get(taskId))!;
-  await put(path, { 'src/a.txt': 'ours\n' });
-  await commit(path, 'Ours');
-  await put(at.repository, { 'src/a.txt': 'theirs\n' });
-  const ontoSha = await commit(at.repository, 'Theirs');
-  const ready = (await worktrees.get(taskId))!;
-  const operation = {
-    id: 'op_2',
-    kind: 'rebase' as const,
-    actor: 'anna',
-    startedAt: new Date().toISOString(),
-    ontoSha,
-  };
-  await worktrees.change(ready, { state: 'rebasing', operation }, new Date().toISOString());
-
-  const conflict = { status: 'refused', code: 'WORKTREE_REBASE_CONFLICT', details: { reason: 'merge-conflict' } };
-  expect(await rebase('op_2')).toMatchObject(conflict);
-  expect(await rebase('op_2')).toMatchObject(conflict);
-  expect((await worktrees.get(taskId))?.history.at(-1)).toMatchObject({
-    result: 'failed',
-    refusal: { code: 'WORKTREE_REBASE_CONFLICT' },
+    const conflict = { status: 'refused', code: 'WORKTREE_REBASE_CONFLICT', details: { reason: 'merge-conflict' } };
+    expect(await rebase('op_2')).toMatchObject(conflict);
+    expect(await rebase('op_2')).toMatchObject(conflict);
+    expect((await worktrees.get(taskId))?.history.at(-1)).toMatchObject({
+      result: 'failed',
+      refusal: { code: 'WORKTREE_REBASE_CONFLICT' },
+    });
+    expect(await sh(path, 'log', '-1', '--format=%s')).toBe('Ours\n');
   });
-  expect(await sh(path, 'log', '-1', '--format=%s')).toBe('Ours\n');
-});
 
-test('a try that the server has given up is not joined at its work by the next one', async () => {
-  let working = 0;
-  let most = 0;
-  const { create } = onHost({
-    async ensureWorktree(request) {
-      most = Math.max(most, (working += 1));
-      try {
-        return await at.git.ensureWorktree(request);
-      } finally {
-        working -= 1;
+  test('a try that the server has given up is not joined at its work by the next one', async () => {
+    let working = 0;
+    let most = 0;
+    const { create } = onHost({
+      async ensureWorktree(request) {
+        most = Math.max(most, (working += 1));
+        try {
+          return await at.git.ensureWorktree(request);
+        } finally {
+          working -= 1;
+        }
+      },
+    });
+    const answers = await Promise.all([create('op_1'), create('op_1'), create('op_1')]);
+    expect(answers).toEqual([1, 2, 3].map(() => expect.objectContaining({ state: 'ready' })));
+    expect(most).toBe(1);
+  });
+
+  test('a host begins nothing that was not planned exactly so, whatever schedules it', async () => {
+    const proofs = await openMessageProofs(database);
+    const problems: string[] = [];
+    const verifier = createProofVerifier({ proofs, onRefused: async (_message, problem) => problems.push(problem) });
+    const { beginFrom, createFrom } = onHost({}, undefined, { proofs: verifier });
+    const planned = aCreation('op_1');
+    const signed: Beginning = { ...planned, proof: proofs.sign(worktreePlanMessage(planned), startProofMs) };
+    const evil = { ...planned.target!, repository: { ...planned.target!.repository, path: '/' } };
+    const forgeries: [string, Beginning][] = [
+      ['missing', planned],
+      ['forged', { ...planned, proof: someProofs().sign(worktreePlanMessage(planned), startProofMs) }],
+      ['wrong-body', { ...signed, target: evil }],
+      ['wrong-body', { ...signed, operationId: 'op_2' }],
+      ['wrong-body', { ...signed, request: { kind: 'cleanup', force: true, reason: 'because' } }],
+      ['wrong-actor', { ...signed, actor: 'admin' }],
+      ['wrong-subject', { ...signed, taskId: 'task_20260101_other' }],
+    ];
+    for (const [problem, forged] of forgeries) {
+      for (const begin of [beginFrom, createFrom]) {
+        await expect(begin(forged)).rejects.toMatchObject({ type: 'MESSAGE_UNPROVEN', details: [{ problem }] });
       }
-    },
-  });
-  const answers = await Promise.all([create('op_1'), create('op_1'), create('op_1')]);
-  expect(answers).toEqual([1, 2, 3].map(() => expect.objectContaining({ state: 'ready' })));
-  expect(most).toBe(1);
-});
-
-test('a host begins nothing that was not planned exactly so, whatever schedules it', async () => {
-  const proofs = await openMessageProofs(database);
-  const problems: string[] = [];
-  const verifier = createProofVerifier({ proofs, onRefused: async (_message, problem) => problems.push(problem) });
-  const { beginFrom, createFrom } = onHost({}, undefined, { proofs: verifier });
-  const planned = aCreation('op_1');
-  const signed: Beginning = { ...planned, proof: proofs.sign(worktreePlanMessage(planned), startProofMs) };
-  const evil = { ...planned.target!, repository: { ...planned.target!.repository, path: '/' } };
-  const forgeries: [string, Beginning][] = [
-    ['missing', planned],
-    ['forged', { ...planned, proof: someProofs().sign(worktreePlanMessage(planned), startProofMs) }],
-    ['wrong-body', { ...signed, target: evil }],
-    ['wrong-body', { ...signed, operationId: 'op_2' }],
-    ['wrong-body', { ...signed, request: { kind: 'cleanup', force: true, reason: 'because' } }],
-    ['wrong-actor', { ...signed, actor: 'admin' }],
-    ['wrong-subject', { ...signed, taskId: 'task_20260101_other' }],
-  ];
-  for (const [problem, forged] of forgeries) {
-    for (const begin of [beginFrom, createFrom]) {
-      await expect(begin(forged)).rejects.toMatchObject({ type: 'MESSAGE_UNPROVEN', details: [{ problem }] });
     }
-  }
-  // Each of them is written down once.
-  expect(problems).toEqual(['missing', 'forged', 'wrong-body', 'wrong-actor', 'wrong-subject']);
-  expect(await worktrees.get(taskId)).toBeUndefined();
-  expect(await createFrom(signed)).toMatchObject({ state: 'ready' });
-});
+    // Each of them is written down once.
+    expect(problems).toEqual(['missing', 'forged', 'wrong-body', 'wrong-actor', 'wrong-subject']);
+    expect(await worktrees.get(taskId)).toBeUndefined();
+    expect(await createFrom(signed)).toMatchObject({ state: 'ready' });
+  });
 
-test('what an operator gives up is in the audit log', async () => {
-  const audited: unknown[] = [];
-  const { create, beginFrom, giveUp } = onHost({}, undefined, {
-    audit: { record: async (entry: object) => void audited.push(entry) } as never,
+  test('what an operator gives up is in the audit log', async () => {
+    const audited: unknown[] = [];
+    const { create, beginFrom, giveUp } = onHost({}, undefined, {
+      audit: { record: async (entry: object) => void audited.push(entry) } as never,
+    });
+    await create('op_1');
+    const { path } = (await worktrees.get(taskId))!;
+    await put(at.repository, { 'base.txt': 'moved on\n' });
+    await commit(at.repository, 'move on');
+    await put(path, { 'own.txt': 'own\n' });
+    await commit(path, 'own');
+    const begun = await beginFrom({
+      taskId,
+      operationId: 'op_2',
+      actor: 'anna',
+      request: { kind: 'rebase' },
+      target: null,
+    });
+    expect(begun).toEqual({ state: 'rebasing' });
+    expect(await giveUp('op_2')).toMatchObject({ status: 'refused' });
+    expect(audited).toMatchObject([{ action: 'worktree.give-up', actor: 'operator:temporal', resource: taskId }]);
   });
-  await create('op_1');
-  const { path } = (await worktrees.get(taskId))!;
-  await put(at.repository, { 'base.txt': 'moved on\n' });
-  await commit(at.repository, 'move on');
-  await put(path, { 'own.txt': 'own\n' });
-  await commit(path, 'own');
-  const begun = await beginFrom({
-    taskId,
-    operationId: 'op_2',
-    actor: 'anna',
-    request: { kind: 'rebase' },
-    target: null,
-  });
-  expect(begun).toEqual({ state: 'rebasing' });
-  expect(await giveUp('op_2')).toMatchObject({ status: 'refused' });
-  expect(audited).toMatchObject([{ action: 'worktree.give-up', actor: 'operator:temporal', resource: taskId }]);
 });

@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { areasOf, groups, namesArea, topLevel, withoutArea } from './layout';
-import { entriesOf, files, filesByFolder, foldersIn } from './repository';
+import { entriesOf, files, filesByFolder, foldersIn, root } from './repository';
 
 /** Folders beside the groups of a layer, where there are any. */
 const besideGroups: Record<string, string[]> = {
@@ -62,5 +64,14 @@ describe('resources', () => {
       }),
     );
     expect(unknown).toEqual([]);
+  });
+});
+
+describe('test files', () => {
+  it('name their subject in a describe', () => {
+    const tests = files.filter((file) => file.endsWith('.test.ts'));
+    expect(tests.length).toBeGreaterThan(300);
+    const withDescribe = /^ *describe[.(]|: describe;$/m;
+    expect(tests.filter((file) => !withDescribe.test(readFileSync(join(root, file), 'utf8')))).toEqual([]);
   });
 });

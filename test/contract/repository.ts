@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-const root = join(__dirname, '..', '..');
+export const root = join(__dirname, '..', '..');
 
 /** Every file of the repository that is tracked, or would be, as a path below its root. */
 export const files: string[] = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {

@@ -122,85 +122,87 @@ function maxAtOnce(changes: { at: number; by: 1 | -1 }[]): number {
   return most;
 }
 
-test(
-  `${launches} launches from ${callers} callers on three workers, two of which are killed`,
-  async () => {
-    const startedAt = performance.now();
-    const launched: Launched[] = [];
-    const ledger = watchLedger();
-    const calling = Promise.all(Array.from({ length: callers }, (_, caller) => call(caller, launched)));
-    for (const [index, worker] of others.entries()) {
-      await eventually(() => expect(launched.length).toBeGreaterThan(((index + 1) * launches) / 4), {
-        withinMs: patienceMs,
-        everyMs: 100,
-      });
-      process.kill(worker.pid, 'SIGKILL');
-    }
-    await calling;
-    const answeredAt = performance.now();
-
-    await eventually(
-      async () => {
-        const { depth } = await service.call.ok('GET', '/api/admission/queue?limit=1');
-        const { reservations: active } = await service.call.ok('GET', '/api/admission?state=active&limit=1');
-        expect([depth.global.current, active.length]).toEqual([0, 0]);
-        const { reservations: latest } = await service.call.ok('GET', '/api/admission?limit=20');
-        for (const { request } of latest) {
-          expect((await service.call.status(request.taskId)).state).toBe('ended');
-        }
-      },
-      { withinMs: patienceMs, everyMs: 1_000 },
-    );
-    const endedAt = performance.now();
-
-    // Each launch is one run that ended well, and was started once.
-    expect(new Set(launched.map(({ attemptId }) => attemptId)).size).toBe(launches);
-    const intervals: { at: number; by: 1 | -1 }[] = [];
-    const attempts: string[] = [];
-    for (const { taskId, attemptId } of launched) {
-      const status = await persistently(() => isOver(taskId));
-      expect(status.attempt.completion.status).toBe('success');
-      const { attempts: all } = await service.call.ok('GET', `/api/agents/${taskId}/attempts`);
-      const ids: string[] = all.map(({ id }: { id: string }) => id);
-      expect(ids).toContain(attemptId);
-      attempts.push(...ids);
-      for (const id of ids) {
-        const events = await service.call.events(taskId, id);
-        const ends = events.filter(({ kind }) => ['run.completed', 'run.failed', 'run.interrupted'].includes(kind));
-        const starts = events.filter(({ kind }) => kind === 'run.started');
-        expect([ends.length, starts.length <= 1]).toEqual([1, true]);
-        if (starts.length === 0) {
-          continue;
-        }
-        intervals.push({ at: Date.parse(starts[0].receivedAt), by: 1 });
-        intervals.push({ at: Date.parse(ends[0].receivedAt), by: -1 });
+describe('admission under load', () => {
+  test(
+    `${launches} launches from ${callers} callers on three workers, two of which are killed`,
+    async () => {
+      const startedAt = performance.now();
+      const launched: Launched[] = [];
+      const ledger = watchLedger();
+      const calling = Promise.all(Array.from({ length: callers }, (_, caller) => call(caller, launched)));
+      for (const [index, worker] of others.entries()) {
+        await eventually(() => expect(launched.length).toBeGreaterThan(((index + 1) * launches) / 4), {
+          withinMs: patienceMs,
+          everyMs: 100,
+        });
+        process.kill(worker.pid, 'SIGKILL');
       }
-    }
-    const started = readFileSync(witness, 'utf8')
-      .split('\n')
-      .filter((line) => line.startsWith('start '));
-    expect(new Set(started).size).toBe(started.length);
-    expect(started.length).toBeGreaterThanOrEqual(launches);
-    expect(started.length).toBeLessThanOrEqual(attempts.length);
+      await calling;
+      const answeredAt = performance.now();
 
-    // Usage was within the ceiling at every instant: by the log of the runs, and by the ledger, which was full for a while.
-    expect(maxAtOnce(intervals)).toBeLessThanOrEqual(limit);
-    const { most, looks } = await ledger.end();
-    expect(most).toBe(limit);
-    expect(looks).toBeGreaterThan(100);
-    // No capacity is in use any more, in no scope.
-    const usage = Object.values(await reservations.usage());
-    expect(usage.filter((used) => used && used.runs + used.processes + used.memoryMb !== 0)).toEqual([]);
-    expect(await reservations.holders()).toEqual([]);
+      await eventually(
+        async () => {
+          const { depth } = await service.call.ok('GET', '/api/admission/queue?limit=1');
+          const { reservations: active } = await service.call.ok('GET', '/api/admission?state=active&limit=1');
+          expect([depth.global.current, active.length]).toEqual([0, 0]);
+          const { reservations: latest } = await service.call.ok('GET', '/api/admission?limit=20');
+          for (const { request } of latest) {
+            expect((await service.call.status(request.taskId)).state).toBe('ended');
+          }
+        },
+        { withinMs: patienceMs, everyMs: 1_000 },
+      );
+      const endedAt = performance.now();
 
-    const seconds = (from: number, to: number) => Math.round((to - from) / 100) / 10;
-    process.stderr.write(
-      `${launches} launches: all answered in ${seconds(startedAt, answeredAt)} s, all ended in ` +
-        `${seconds(startedAt, endedAt)} s, ${attempts.length} attempts, at most ${most} at once\n`,
-    );
-  },
-  3 * patienceMs,
-);
+      // Each launch is one run that ended well, and was started once.
+      expect(new Set(launched.map(({ attemptId }) => attemptId)).size).toBe(launches);
+      const intervals: { at: number; by: 1 | -1 }[] = [];
+      const attempts: string[] = [];
+      for (const { taskId, attemptId } of launched) {
+        const status = await persistently(() => isOver(taskId));
+        expect(status.attempt.completion.status).toBe('success');
+        const { attempts: all } = await service.call.ok('GET', `/api/agents/${taskId}/attempts`);
+        const ids: string[] = all.map(({ id }: { id: string }) => id);
+        expect(ids).toContain(attemptId);
+        attempts.push(...ids);
+        for (const id of ids) {
+          const events = await service.call.events(taskId, id);
+          const ends = events.filter(({ kind }) => ['run.completed', 'run.failed', 'run.interrupted'].includes(kind));
+          const starts = events.filter(({ kind }) => kind === 'run.started');
+          expect([ends.length, starts.length <= 1]).toEqual([1, true]);
+          if (starts.length === 0) {
+            continue;
+          }
+          intervals.push({ at: Date.parse(starts[0].receivedAt), by: 1 });
+          intervals.push({ at: Date.parse(ends[0].receivedAt), by: -1 });
+        }
+      }
+      const started = readFileSync(witness, 'utf8')
+        .split('\n')
+        .filter((line) => line.startsWith('start '));
+      expect(new Set(started).size).toBe(started.length);
+      expect(started.length).toBeGreaterThanOrEqual(launches);
+      expect(started.length).toBeLessThanOrEqual(attempts.length);
+
+      // Usage was within the ceiling at every instant: by the log of the runs, and by the ledger, which was full for a while.
+      expect(maxAtOnce(intervals)).toBeLessThanOrEqual(limit);
+      const { most, looks } = await ledger.end();
+      expect(most).toBe(limit);
+      expect(looks).toBeGreaterThan(100);
+      // No capacity is in use any more, in no scope.
+      const usage = Object.values(await reservations.usage());
+      expect(usage.filter((used) => used && used.runs + used.processes + used.memoryMb !== 0)).toEqual([]);
+      expect(await reservations.holders()).toEqual([]);
+
+      const seconds = (from: number, to: number) => Math.round((to - from) / 100) / 10;
+      process.stderr.write(
+        `${launches} launches: all answered in ${seconds(startedAt, answeredAt)} s, all ended in ` +
+          `${seconds(startedAt, endedAt)} s, ${attempts.length} attempts, at most ${most} at once\n`,
+      );
+    },
+    3 * patienceMs,
+  );
+});
 
 /** The status of the task once its last attempt has ended and none is due to follow. */
 async function isOver(taskId: string) {

@@ -71,124 +71,128 @@ async function expectGoneOnWith(launched: readonly Launched[]): Promise<void> {
 const recoveredIn = async ({ taskId, attemptId }: Launched): Promise<number> =>
   (await service.call.events(taskId, attemptId)).filter(({ kind }) => kind === 'run.recovered').length;
 
-test('kill -9 of the worker, then of everything: agents are gone on with, in the same attempt', async () => {
-  const launched: Launched[] = [];
-  await launchAll(service, 4, launched, { agent: 'killed' });
-  await allWorking(launched);
-  const { controls } = (await service.call.status(launched[0]!.taskId)).controls;
-  expect(controls).toContainEqual(expect.objectContaining({ action: 'reattach', state: 'supported', available: true }));
-  kill('worker');
-  await eventually(async () => expect(await Promise.all(launched.map(recoveredIn))).toEqual(launched.map(() => 1)), {
-    everyMs: 50,
-  });
-  for (const part of ['worker', 'temporal', 'api']) {
-    kill(part);
-  }
-  writeFileSync(gate('killed'), '');
-  await allEnded(service, launched);
-  await expectNothingLostOrDoubled(service, witness, launched);
-  await expectGoneOnWith(launched);
-  const once = launched.flatMap(({ attemptId }) => [`end ${attemptId}`, `start ${attemptId}`]);
-  expect(left(launched).sort()).toEqual(once.sort());
-});
-
-test('an agent that has asked, and one that ends, while no worker is there', async () => {
-  const ends: Launched[] = [];
-  const asks: Launched[] = [];
-  await launchAll(service, 1, ends, { agent: 'ended' }, 'ends');
-  await launchAll(service, 1, asks, { agent: 'witnessed-asker' }, 'asks');
-  const pendingOf = async () => {
-    const approvals = await service.call.ok('GET', `/api/run-approvals?attemptId=${asks[0]!.attemptId}`);
-    expect(approvals).toHaveLength(1);
-    return approvals[0];
-  };
-  await allWorking(ends);
-  const before = await eventually(pendingOf);
-  // Asked to end, the worker leaves them alone; everything is down until the agent has ended.
-  service = await service.restart(async () => {
-    writeFileSync(gate('ended'), '');
-    await eventually(() => expect(left(ends)).toContain(`end ${ends[0]!.attemptId}`));
-  });
-  expect(existsSync(join(service.dataDir, 'agents', asks[0]!.attemptId))).toBe(true);
-  await eventually(async () => {
-    const events = await service.call.events(asks[0]!.taskId, asks[0]!.attemptId);
-    expect(events.map(({ kind }) => kind)).toContain('run.recovered');
-  });
-  const after = await pendingOf();
-  expect(after).toEqual(before);
-  await service.call.ok('POST', `/api/run-approvals/${after.id}/decision`, {
-    decision: 'approved',
-    expectedRevision: after.revision,
-    expectedActionHash: after.actionHash,
-  });
-  await allEnded(service, [...ends, ...asks]);
-  await expectNothingLostOrDoubled(service, witness, ends);
-  await expectGoneOnWith([...ends, ...asks]);
-  expect((await service.call.status(asks[0]!.taskId)).attempt.completion).toMatchObject({ status: 'success' });
-  expect(left(asks).filter((line) => line.startsWith('applied'))).toHaveLength(1);
-});
-
-/** Ends an agent and its holder at once, so that its end is not recorded. */
-const killUnnoticed = ({ attemptId }: Launched): Promise<void> =>
-  eventually(async () => {
-    const processes = await findByEnvironment('BOARD_ATTEMPT_ID', attemptId);
-    // The holder leads their group; of the others there is none of that name.
-    for (const { pid } of processes) {
-      killProcess(-pid);
+describe('a reattached agent', () => {
+  test('kill -9 of the worker, then of everything: agents are gone on with, in the same attempt', async () => {
+    const launched: Launched[] = [];
+    await launchAll(service, 4, launched, { agent: 'killed' });
+    await allWorking(launched);
+    const { controls } = (await service.call.status(launched[0]!.taskId)).controls;
+    expect(controls).toContainEqual(
+      expect.objectContaining({ action: 'reattach', state: 'supported', available: true }),
+    );
+    kill('worker');
+    await eventually(async () => expect(await Promise.all(launched.map(recoveredIn))).toEqual(launched.map(() => 1)), {
+      everyMs: 50,
+    });
+    for (const part of ['worker', 'temporal', 'api']) {
+      kill(part);
     }
-    expect(processes).toEqual([]);
+    writeFileSync(gate('killed'), '');
+    await allEnded(service, launched);
+    await expectNothingLostOrDoubled(service, witness, launched);
+    await expectGoneOnWith(launched);
+    const once = launched.flatMap(({ attemptId }) => [`end ${attemptId}`, `start ${attemptId}`]);
+    expect(left(launched).sort()).toEqual(once.sort());
   });
 
-test('with an empty Temporal agents are gone on with once more, and one that has died is tried again', async () => {
-  const outlives: Launched[] = [];
-  const dies: Launched[] = [];
-  await launchAll(service, 2, outlives, { agent: 'lost' }, 'outlives');
-  await launchAll(service, 1, dies, { agent: 'lost' }, 'dies');
-  const launched = [...outlives, ...dies];
-  await allWorking(launched);
-  kill('worker');
-  await eventually(async () => expect(await Promise.all(launched.map(recoveredIn))).toEqual([1, 1, 1]), {
-    everyMs: 50,
+  test('an agent that has asked, and one that ends, while no worker is there', async () => {
+    const ends: Launched[] = [];
+    const asks: Launched[] = [];
+    await launchAll(service, 1, ends, { agent: 'ended' }, 'ends');
+    await launchAll(service, 1, asks, { agent: 'witnessed-asker' }, 'asks');
+    const pendingOf = async () => {
+      const approvals = await service.call.ok('GET', `/api/run-approvals?attemptId=${asks[0]!.attemptId}`);
+      expect(approvals).toHaveLength(1);
+      return approvals[0];
+    };
+    await allWorking(ends);
+    const before = await eventually(pendingOf);
+    // Asked to end, the worker leaves them alone; everything is down until the agent has ended.
+    service = await service.restart(async () => {
+      writeFileSync(gate('ended'), '');
+      await eventually(() => expect(left(ends)).toContain(`end ${ends[0]!.attemptId}`));
+    });
+    expect(existsSync(join(service.dataDir, 'agents', asks[0]!.attemptId))).toBe(true);
+    await eventually(async () => {
+      const events = await service.call.events(asks[0]!.taskId, asks[0]!.attemptId);
+      expect(events.map(({ kind }) => kind)).toContain('run.recovered');
+    });
+    const after = await pendingOf();
+    expect(after).toEqual(before);
+    await service.call.ok('POST', `/api/run-approvals/${after.id}/decision`, {
+      decision: 'approved',
+      expectedRevision: after.revision,
+      expectedActionHash: after.actionHash,
+    });
+    await allEnded(service, [...ends, ...asks]);
+    await expectNothingLostOrDoubled(service, witness, ends);
+    await expectGoneOnWith([...ends, ...asks]);
+    expect((await service.call.status(asks[0]!.taskId)).attempt.completion).toMatchObject({ status: 'success' });
+    expect(left(asks).filter((line) => line.startsWith('applied'))).toHaveLength(1);
   });
-  const before = await Promise.all(outlives.map(({ taskId }) => service.call.status(taskId)));
-  for (const part of ['temporal', 'worker']) {
-    kill(part);
-  }
-  service = await service.restart(async (dataDir) => {
-    await killUnnoticed(dies[0]!);
-    await rm(join(dataDir, 'temporal'), { recursive: true });
-  });
-  await eventually(
-    async () => {
-      for (const [index, run] of outlives.entries()) {
-        expect(await recoveredIn(run)).toBeGreaterThanOrEqual(2);
-        // It continues where it was, and its events are recorded.
-        expect((await service.call.status(run.taskId)).lastSequence).toBeGreaterThan(before[index].lastSequence + 1);
+
+  /** Ends an agent and its holder at once, so that its end is not recorded. */
+  const killUnnoticed = ({ attemptId }: Launched): Promise<void> =>
+    eventually(async () => {
+      const processes = await findByEnvironment('BOARD_ATTEMPT_ID', attemptId);
+      // The holder leads their group; of the others there is none of that name.
+      for (const { pid } of processes) {
+        killProcess(-pid);
       }
-    },
-    { everyMs: 50 },
-  );
-  writeFileSync(gate('lost'), '');
-  await allEnded(service, launched);
-  await expectNothingLostOrDoubled(service, witness, launched);
-  await expectGoneOnWith(outlives);
-  const once = outlives.flatMap(({ attemptId }) => [`end ${attemptId}`, `start ${attemptId}`]);
-  expect(left(outlives).sort()).toEqual(once.sort());
+      expect(processes).toEqual([]);
+    });
 
-  const { taskId, attemptId } = dies[0]!;
-  const { attempts } = await service.call.ok('GET', `/api/agents/${taskId}/attempts`);
-  expect(attempts).toMatchObject([
-    { parentAttemptId: attemptId, completion: { status: 'success' } },
-    {
-      id: attemptId,
-      completion: {
-        status: 'interrupted',
-        harness: { ended: 'lost' },
-        summary: 'The workflow of the run was lost, and the agent with it: process-not-found.',
+  test('with an empty Temporal agents are gone on with once more, and one that has died is tried again', async () => {
+    const outlives: Launched[] = [];
+    const dies: Launched[] = [];
+    await launchAll(service, 2, outlives, { agent: 'lost' }, 'outlives');
+    await launchAll(service, 1, dies, { agent: 'lost' }, 'dies');
+    const launched = [...outlives, ...dies];
+    await allWorking(launched);
+    kill('worker');
+    await eventually(async () => expect(await Promise.all(launched.map(recoveredIn))).toEqual([1, 1, 1]), {
+      everyMs: 50,
+    });
+    const before = await Promise.all(outlives.map(({ taskId }) => service.call.status(taskId)));
+    for (const part of ['temporal', 'worker']) {
+      kill(part);
+    }
+    service = await service.restart(async (dataDir) => {
+      await killUnnoticed(dies[0]!);
+      await rm(join(dataDir, 'temporal'), { recursive: true });
+    });
+    await eventually(
+      async () => {
+        for (const [index, run] of outlives.entries()) {
+          expect(await recoveredIn(run)).toBeGreaterThanOrEqual(2);
+          // It continues where it was, and its events are recorded.
+          expect((await service.call.status(run.taskId)).lastSequence).toBeGreaterThan(before[index].lastSequence + 1);
+        }
       },
-    },
-  ]);
-  for (const { id } of [...attempts, ...before.map(({ attempt }) => attempt)]) {
-    expect(await service.call.ok('GET', `/api/admission/${id}`)).toMatchObject({ state: 'released' });
-  }
+      { everyMs: 50 },
+    );
+    writeFileSync(gate('lost'), '');
+    await allEnded(service, launched);
+    await expectNothingLostOrDoubled(service, witness, launched);
+    await expectGoneOnWith(outlives);
+    const once = outlives.flatMap(({ attemptId }) => [`end ${attemptId}`, `start ${attemptId}`]);
+    expect(left(outlives).sort()).toEqual(once.sort());
+
+    const { taskId, attemptId } = dies[0]!;
+    const { attempts } = await service.call.ok('GET', `/api/agents/${taskId}/attempts`);
+    expect(attempts).toMatchObject([
+      { parentAttemptId: attemptId, completion: { status: 'success' } },
+      {
+        id: attemptId,
+        completion: {
+          status: 'interrupted',
+          harness: { ended: 'lost' },
+          summary: 'The workflow of the run was lost, and the agent with it: process-not-found.',
+        },
+      },
+    ]);
+    for (const { id } of [...attempts, ...before.map(({ attempt }) => attempt)]) {
+      expect(await service.call.ok('GET', `/api/admission/${id}`)).toMatchObject({ state: 'released' });
+    }
+  });
 });

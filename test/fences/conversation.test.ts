@@ -37,35 +37,37 @@ function resume(record: Partial<AttemptRecord>, agents: { type: string; provider
 }
 const bee = [{ type: 'bee', provider: 'process' }];
 
-it.each([
-  ['of another provider now', [{ type: 'bee', provider: 'acp' }], 'acp'],
-  ['configured no more', [{ type: 'wasp', provider: 'process' }], null],
-])('a session is not gone on with when its agent is %s', async (_, agents, now) => {
-  await expect(resume(ended, agents)).rejects.toMatchObject({
-    code: 'PROVIDER_CHANGED',
-    status: 409,
-    details: { provider: 'process', now },
+describe('the fence of a conversation', () => {
+  it.each([
+    ['of another provider now', [{ type: 'bee', provider: 'acp' }], 'acp'],
+    ['configured no more', [{ type: 'wasp', provider: 'process' }], null],
+  ])('a session is not gone on with when its agent is %s', async (_, agents, now) => {
+    await expect(resume(ended, agents)).rejects.toMatchObject({
+      code: 'PROVIDER_CHANGED',
+      status: 409,
+      details: { provider: 'process', now },
+    });
   });
-});
 
-it.each([
-  ['that goes on', { ...ended, completion: undefined }, 'SOURCE_NOT_TERMINAL'],
-  ['whose agent cannot', { ...ended, providerRuntimeManifest: withCapabilities(others) }, 'CAPABILITY_UNSUPPORTED'],
-  [
-    'that left nothing with its provider',
-    { ...ended, completion: { ...completion, claims: {} } },
-    'NO_PROVIDER_IDENTITY',
-  ],
-  [
-    'whose contract was changed',
-    { ...ended, providerRuntimeManifest: { ...manifest, adapter: 'x' } },
-    'MANIFEST_MISMATCH',
-  ],
-])('nor is one of an attempt %s', async (_, record, code) => {
-  await expect(resume(record as unknown as Partial<AttemptRecord>, bee)).rejects.toMatchObject({ code });
-});
+  it.each([
+    ['that goes on', { ...ended, completion: undefined }, 'SOURCE_NOT_TERMINAL'],
+    ['whose agent cannot', { ...ended, providerRuntimeManifest: withCapabilities(others) }, 'CAPABILITY_UNSUPPORTED'],
+    [
+      'that left nothing with its provider',
+      { ...ended, completion: { ...completion, claims: {} } },
+      'NO_PROVIDER_IDENTITY',
+    ],
+    [
+      'whose contract was changed',
+      { ...ended, providerRuntimeManifest: { ...manifest, adapter: 'x' } },
+      'MANIFEST_MISMATCH',
+    ],
+  ])('nor is one of an attempt %s', async (_, record, code) => {
+    await expect(resume(record as unknown as Partial<AttemptRecord>, bee)).rejects.toMatchObject({ code });
+  });
 
-it('a session of the same provider is gone on with', async () => {
-  const refused = await resume(ended, bee).catch((error: unknown) => error);
-  expect(refused).not.toMatchObject({ status: 409 });
+  it('a session of the same provider is gone on with', async () => {
+    const refused = await resume(ended, bee).catch((error: unknown) => error);
+    expect(refused).not.toMatchObject({ status: 409 });
+  });
 });

@@ -43,51 +43,53 @@ const change = async (fields: Partial<WorktreeRecord>) =>
 const removed = { state: 'removed' as const, operation: null };
 const again = { state: 'preparing' as const, operation: { ...operation, id: 'op_2' } };
 
-it('are kept while the worktree is there, or changes', async () => {
-  const fence = (await fences.take(taskId, { operationId: 'op' }))!;
-  expect(await remove()).toBe(0);
-  await change({ state: 'ready', operation: null });
-  expect(await remove()).toBe(0);
-  expect(fence.locks.every(holdsSequenceLock)).toBe(true);
-});
-
-it('are removed with the worktree, also those of rewinds; who had one does not hold it any more', async () => {
-  const fence = (await fences.take(taskId, { operationId: 'op' }))!;
-  const rewind = { dir: join(locks(), `${taskId}.work`, 'rewind_1'), sequence: 1 };
-  takeSequenceLock(rewind, {});
-  takeSequenceLock({ dir: join(locks(), 'task_20260101_gone00'), sequence: 3 }, {});
-  await change(removed);
-  expect(await remove()).toBe(3);
-  expect(readdirSync(locks())).toEqual([]);
-  expect([...fence.locks, rewind].map(holdsSequenceLock)).toEqual([false, false]);
-  expect(await remove()).toBe(0);
-});
-
-it('go on above the last sequence when the worktree is made again', async () => {
-  const fence = (await fences.take(taskId, { operationId: 'op' }))!;
-  await change(removed);
-  await remove();
-  await change(again);
-  const next = (await fences.take(taskId, { operationId: 'op_2' }))!;
-  expect(next.locks[0]!.sequence).toBeGreaterThan(fence.locks[0]!.sequence);
-  // A late holder that takes the lock that is gone is refused by the stores, and gives way to the next one on the disk.
-  expect(takeSequenceLock(fence.locks[0]!, {})).toBe(false);
-  expect([await fence.holds(), await next.holds()]).toEqual([false, true]);
-  expect(next.locks.every(holdsSequenceLock)).toBe(true);
-});
-
-it.each(['before', 'after'] as const)(
-  'leave a holder that comes %s the look at the manifest what it has taken',
-  async (when) => {
-    await fences.take(taskId, { operationId: 'op' });
-    await change(removed);
-    let next: Awaited<ReturnType<WorktreeFences['take']>>;
-    db[when]('worktrees', 'get', async () => {
-      await change(again);
-      next = await fences.take(taskId, { operationId: 'op_2' });
-    });
+describe('locks of removed worktrees', () => {
+  it('are kept while the worktree is there, or changes', async () => {
+    const fence = (await fences.take(taskId, { operationId: 'op' }))!;
     expect(await remove()).toBe(0);
-    expect([next!.locks.every(holdsSequenceLock), await next!.holds()]).toEqual([true, true]);
-    expect(existsSync(join(locks(), taskId))).toBe(true);
-  },
-);
+    await change({ state: 'ready', operation: null });
+    expect(await remove()).toBe(0);
+    expect(fence.locks.every(holdsSequenceLock)).toBe(true);
+  });
+
+  it('are removed with the worktree, also those of rewinds; who had one does not hold it any more', async () => {
+    const fence = (await fences.take(taskId, { operationId: 'op' }))!;
+    const rewind = { dir: join(locks(), `${taskId}.work`, 'rewind_1'), sequence: 1 };
+    takeSequenceLock(rewind, {});
+    takeSequenceLock({ dir: join(locks(), 'task_20260101_gone00'), sequence: 3 }, {});
+    await change(removed);
+    expect(await remove()).toBe(3);
+    expect(readdirSync(locks())).toEqual([]);
+    expect([...fence.locks, rewind].map(holdsSequenceLock)).toEqual([false, false]);
+    expect(await remove()).toBe(0);
+  });
+
+  it('go on above the last sequence when the worktree is made again', async () => {
+    const fence = (await fences.take(taskId, { operationId: 'op' }))!;
+    await change(removed);
+    await remove();
+    await change(again);
+    const next = (await fences.take(taskId, { operationId: 'op_2' }))!;
+    expect(next.locks[0]!.sequence).toBeGreaterThan(fence.locks[0]!.sequence);
+    // A late holder that takes the lock that is gone is refused by the stores, and gives way to the next one on the disk.
+    expect(takeSequenceLock(fence.locks[0]!, {})).toBe(false);
+    expect([await fence.holds(), await next.holds()]).toEqual([false, true]);
+    expect(next.locks.every(holdsSequenceLock)).toBe(true);
+  });
+
+  it.each(['before', 'after'] as const)(
+    'leave a holder that comes %s the look at the manifest what it has taken',
+    async (when) => {
+      await fences.take(taskId, { operationId: 'op' });
+      await change(removed);
+      let next: Awaited<ReturnType<WorktreeFences['take']>>;
+      db[when]('worktrees', 'get', async () => {
+        await change(again);
+        next = await fences.take(taskId, { operationId: 'op_2' });
+      });
+      expect(await remove()).toBe(0);
+      expect([next!.locks.every(holdsSequenceLock), await next!.holds()]).toEqual([true, true]);
+      expect(existsSync(join(locks(), taskId))).toBe(true);
+    },
+  );
+});

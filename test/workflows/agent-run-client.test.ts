@@ -24,17 +24,19 @@ function launcherWhoseHosts(error: Error) {
   return { launcher: createRunLauncher(client as unknown as Client, ask, someProofs()), started };
 }
 
-test('where hosts cannot be asked, a workflow compiles the preview', async () => {
-  const { launcher, started } = launcherWhoseHosts(new NexusNotServedError('no HTTP API'));
-  expect(await launcher.preview(input)).toEqual({ manifest: 'compiled' });
-  expect(started).toEqual(['launchPreview']);
-});
+describe('the client of agent runs', () => {
+  test('where hosts cannot be asked, a workflow compiles the preview', async () => {
+    const { launcher, started } = launcherWhoseHosts(new NexusNotServedError('no HTTP API'));
+    expect(await launcher.preview(input)).toEqual({ manifest: 'compiled' });
+    expect(started).toEqual(['launchPreview']);
+  });
 
-test.each([
-  ['fails on its host', 500, 'PREVIEW_FAILED'],
-  ['finds nobody who compiles it', 520, 'RUN_PENDING'],
-])('a preview that %s is a 503 that says to try again', async (_what, status, code) => {
-  const { launcher, started } = launcherWhoseHosts(new NexusFailedError(status, 'why'));
-  await expect(launcher.preview(input)).rejects.toMatchObject({ code, status: 503 });
-  expect(started).toEqual([]);
+  test.each([
+    ['fails on its host', 500, 'PREVIEW_FAILED'],
+    ['finds nobody who compiles it', 520, 'RUN_PENDING'],
+  ])('a preview that %s is a 503 that says to try again', async (_what, status, code) => {
+    const { launcher, started } = launcherWhoseHosts(new NexusFailedError(status, 'why'));
+    await expect(launcher.preview(input)).rejects.toMatchObject({ code, status: 503 });
+    expect(started).toEqual([]);
+  });
 });

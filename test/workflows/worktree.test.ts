@@ -132,116 +132,118 @@ function gate<T>(result: T): { wait: () => Promise<T>; open: () => void } {
   return { wait: () => opened.then(() => result), open };
 }
 
-test('an operation is decided and written down, then done, then looked at', async () => {
-  await withWorktree({}, async ({ ask, calls }) => {
-    await expect(ask({ kind: 'rebase' })).resolves.toEqual({ status: 'done', inspection });
-    expect(calls).toEqual(['planWorktree', 'beginWorktree', 'rebaseWorktree', 'inspect']);
-  });
-});
-
-test('a new worktree is made in one go, and looked at only where that has more to say', async () => {
-  await withWorktree({}, async ({ ask, calls }) => {
-    await expect(ask({ kind: 'create' })).resolves.toEqual({ status: 'done', inspection });
-    expect(calls).toEqual(['planWorktree', 'createWorktree']);
-  });
-  await withWorktree({ createWorktree: to('ready') }, async ({ ask, calls }) => {
-    await expect(ask({ kind: 'create' })).resolves.toEqual({ status: 'done', inspection });
-    expect(calls).toEqual(['planWorktree', 'createWorktree', 'inspect']);
-  });
-});
-
-test('a creation that fails for good stands still once it is written down, and is refused before', async () => {
-  const createWorktree = () => Promise.reject(ApplicationFailure.nonRetryable('disk full', 'failed'));
-  await withWorktree({ createWorktree }, async ({ ask, calls }) => {
-    await expect(ask({ kind: 'create' })).resolves.toMatchObject({ code: 'WORKTREE_GIT_FAILED' });
-    expect(calls).not.toContain('recordInterruption');
-  });
-  let written = { hostId: '', operationId: '' };
-  const afterWriting = (beginning: Beginning) => {
-    written = { ...written, operationId: beginning.operationId };
-    return createWorktree();
-  };
-  const planWorktree = async () => {
-    const unfinished = { ...written, kind: 'create' as const, state: 'preparing' as const };
-    return { hostId: written.hostId, target: null, unfinished: written.operationId ? unfinished : null };
-  };
-  await withWorktree({ createWorktree: afterWriting, planWorktree }, async ({ ask, hostId }) => {
-    written = { hostId, operationId: '' };
-    await expect(ask({ kind: 'create' })).resolves.toMatchObject({ code: 'WORKTREE_INTERRUPTED' });
-  });
-});
-
-test('a merge goes through merging, pushing and integrated', async () => {
-  await withWorktree({ beginWorktree: to('merging') }, async ({ ask, calls }) => {
-    await ask({ kind: 'merge' });
-    expect(calls.slice(2)).toEqual(['integrateBranch', 'pushMerge', 'finishMerge', 'inspect']);
-  });
-});
-
-test('the same operation asked for twice is one; another one is told which runs', async () => {
-  const making = gate({ state: 'ready' as const });
-  await withWorktree({ createWorktree: making.wait }, async ({ ask, calls }) => {
-    const first = ask({ kind: 'create' }, 'jo');
-    await eventually(() => expect(calls).toContain('createWorktree'));
-    const second = ask({ kind: 'create', leaseSeconds: 60 });
-    await expect(ask({ kind: 'rebase' })).rejects.toMatchObject({
-      cause: { type: 'WORKTREE_BUSY', details: [{ kind: 'create', actor: 'jo' }] },
+describe('the worktree workflow', () => {
+  test('an operation is decided and written down, then done, then looked at', async () => {
+    await withWorktree({}, async ({ ask, calls }) => {
+      await expect(ask({ kind: 'rebase' })).resolves.toEqual({ status: 'done', inspection });
+      expect(calls).toEqual(['planWorktree', 'beginWorktree', 'rebaseWorktree', 'inspect']);
     });
-    making.open();
-    expect(await second).toEqual(await first);
-    expect(calls.filter((name) => name === 'createWorktree')).toHaveLength(1);
   });
-});
 
-test('what git refuses for good is recorded as an interruption', async () => {
-  const pushMerge = () => Promise.reject(ApplicationFailure.nonRetryable('no route', 'push-failed'));
-  await withWorktree({ beginWorktree: to('merging'), pushMerge }, async ({ ask, calls }) => {
-    const outcome = await ask({ kind: 'merge' });
-    expect(outcome).toMatchObject({ code: 'WORKTREE_INTERRUPTED', details: { code: 'push-failed' } });
-    expect(calls).not.toContain('finishMerge');
+  test('a new worktree is made in one go, and looked at only where that has more to say', async () => {
+    await withWorktree({}, async ({ ask, calls }) => {
+      await expect(ask({ kind: 'create' })).resolves.toEqual({ status: 'done', inspection });
+      expect(calls).toEqual(['planWorktree', 'createWorktree']);
+    });
+    await withWorktree({ createWorktree: to('ready') }, async ({ ask, calls }) => {
+      await expect(ask({ kind: 'create' })).resolves.toEqual({ status: 'done', inspection });
+      expect(calls).toEqual(['planWorktree', 'createWorktree', 'inspect']);
+    });
   });
-});
 
-test('an interrupted operation is finished before another one begins', async () => {
-  const unfinished = { operationId: 'op_1', kind: 'merge' as const, state: 'pushing' as const };
-  await withWorktree({ plan: { unfinished }, beginWorktree: to('rebasing') }, async ({ ask, calls }) => {
-    await expect(ask({ kind: 'rebase' })).resolves.toMatchObject({ status: 'done' });
-    expect(calls).toEqual([
-      'planWorktree',
-      'pushMerge',
-      'finishMerge',
-      'planWorktree',
-      'beginWorktree',
-      'rebaseWorktree',
-      'inspect',
-    ]);
+  test('a creation that fails for good stands still once it is written down, and is refused before', async () => {
+    const createWorktree = () => Promise.reject(ApplicationFailure.nonRetryable('disk full', 'failed'));
+    await withWorktree({ createWorktree }, async ({ ask, calls }) => {
+      await expect(ask({ kind: 'create' })).resolves.toMatchObject({ code: 'WORKTREE_GIT_FAILED' });
+      expect(calls).not.toContain('recordInterruption');
+    });
+    let written = { hostId: '', operationId: '' };
+    const afterWriting = (beginning: Beginning) => {
+      written = { ...written, operationId: beginning.operationId };
+      return createWorktree();
+    };
+    const planWorktree = async () => {
+      const unfinished = { ...written, kind: 'create' as const, state: 'preparing' as const };
+      return { hostId: written.hostId, target: null, unfinished: written.operationId ? unfinished : null };
+    };
+    await withWorktree({ createWorktree: afterWriting, planWorktree }, async ({ ask, hostId }) => {
+      written = { hostId, operationId: '' };
+      await expect(ask({ kind: 'create' })).resolves.toMatchObject({ code: 'WORKTREE_INTERRUPTED' });
+    });
   });
-});
 
-test('an operation that is asked for while another is taken up again follows it', async () => {
-  const unfinished = { operationId: 'op_1', kind: 'rebase' as const, state: 'rebasing' as const };
-  const rebasing = gate({ state: 'ready' as const });
-  await withWorktree(
-    { plan: { unfinished }, rebaseWorktree: rebasing.wait, beginWorktree: to('cleanup') },
-    async ({ ask, resume, calls }) => {
-      await resume();
-      await eventually(() => expect(calls).toContain('rebaseWorktree'));
-      const removal = ask({ kind: 'cleanup', force: false });
-      rebasing.open();
-      await expect(removal).resolves.toMatchObject({ status: 'done' });
-      expect(calls.slice(-3)).toEqual(['beginWorktree', 'removeWorktree', 'inspect']);
-    },
-  );
-});
+  test('a merge goes through merging, pushing and integrated', async () => {
+    await withWorktree({ beginWorktree: to('merging') }, async ({ ask, calls }) => {
+      await ask({ kind: 'merge' });
+      expect(calls.slice(2)).toEqual(['integrateBranch', 'pushMerge', 'finishMerge', 'inspect']);
+    });
+  });
 
-test("an operator's cancel is heeded until git is touched", async () => {
-  const deciding = gate({ state: 'rebasing' as const });
-  await withWorktree({ beginWorktree: deciding.wait }, async ({ ask, cancel, calls }) => {
-    const asked = ask({ kind: 'rebase' });
-    await eventually(() => expect(calls).toContain('beginWorktree'));
-    await cancel();
-    deciding.open();
-    await expect(asked).resolves.toMatchObject({ code: 'WORKTREE_CANCELLED' });
-    expect(calls).not.toContain('rebaseWorktree');
+  test('the same operation asked for twice is one; another one is told which runs', async () => {
+    const making = gate({ state: 'ready' as const });
+    await withWorktree({ createWorktree: making.wait }, async ({ ask, calls }) => {
+      const first = ask({ kind: 'create' }, 'jo');
+      await eventually(() => expect(calls).toContain('createWorktree'));
+      const second = ask({ kind: 'create', leaseSeconds: 60 });
+      await expect(ask({ kind: 'rebase' })).rejects.toMatchObject({
+        cause: { type: 'WORKTREE_BUSY', details: [{ kind: 'create', actor: 'jo' }] },
+      });
+      making.open();
+      expect(await second).toEqual(await first);
+      expect(calls.filter((name) => name === 'createWorktree')).toHaveLength(1);
+    });
+  });
+
+  test('what git refuses for good is recorded as an interruption', async () => {
+    const pushMerge = () => Promise.reject(ApplicationFailure.nonRetryable('no route', 'push-failed'));
+    await withWorktree({ beginWorktree: to('merging'), pushMerge }, async ({ ask, calls }) => {
+      const outcome = await ask({ kind: 'merge' });
+      expect(outcome).toMatchObject({ code: 'WORKTREE_INTERRUPTED', details: { code: 'push-failed' } });
+      expect(calls).not.toContain('finishMerge');
+    });
+  });
+
+  test('an interrupted operation is finished before another one begins', async () => {
+    const unfinished = { operationId: 'op_1', kind: 'merge' as const, state: 'pushing' as const };
+    await withWorktree({ plan: { unfinished }, beginWorktree: to('rebasing') }, async ({ ask, calls }) => {
+      await expect(ask({ kind: 'rebase' })).resolves.toMatchObject({ status: 'done' });
+      expect(calls).toEqual([
+        'planWorktree',
+        'pushMerge',
+        'finishMerge',
+        'planWorktree',
+        'beginWorktree',
+        'rebaseWorktree',
+        'inspect',
+      ]);
+    });
+  });
+
+  test('an operation that is asked for while another is taken up again follows it', async () => {
+    const unfinished = { operationId: 'op_1', kind: 'rebase' as const, state: 'rebasing' as const };
+    const rebasing = gate({ state: 'ready' as const });
+    await withWorktree(
+      { plan: { unfinished }, rebaseWorktree: rebasing.wait, beginWorktree: to('cleanup') },
+      async ({ ask, resume, calls }) => {
+        await resume();
+        await eventually(() => expect(calls).toContain('rebaseWorktree'));
+        const removal = ask({ kind: 'cleanup', force: false });
+        rebasing.open();
+        await expect(removal).resolves.toMatchObject({ status: 'done' });
+        expect(calls.slice(-3)).toEqual(['beginWorktree', 'removeWorktree', 'inspect']);
+      },
+    );
+  });
+
+  test("an operator's cancel is heeded until git is touched", async () => {
+    const deciding = gate({ state: 'rebasing' as const });
+    await withWorktree({ beginWorktree: deciding.wait }, async ({ ask, cancel, calls }) => {
+      const asked = ask({ kind: 'rebase' });
+      await eventually(() => expect(calls).toContain('beginWorktree'));
+      await cancel();
+      deciding.open();
+      await expect(asked).resolves.toMatchObject({ code: 'WORKTREE_CANCELLED' });
+      expect(calls).not.toContain('rebaseWorktree');
+    });
   });
 });

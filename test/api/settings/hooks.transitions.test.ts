@@ -75,72 +75,74 @@ async function watching(): Promise<TransitionWatcher> {
 const done = (id: string) => board.update(id, () => ({ status: 'done' }), { actor: 'test' });
 const create = () => board.create({ title: 'A task' }, { actor: 'test' });
 
-it('takes tasks that were there before the first time for granted', async () => {
-  const old = await create();
-  const watcher = await watching();
-  const fresh = await create();
-  await done(old.id);
-  await eventually(() =>
-    expect(started).toEqual([`task-transition/${fresh.id}/1/task.created`, `task-transition/${old.id}/2/task.done`]),
-  );
-  await watcher.stop();
-});
+describe('the watcher of task transitions', () => {
+  it('takes tasks that were there before the first time for granted', async () => {
+    const old = await create();
+    const watcher = await watching();
+    const fresh = await create();
+    await done(old.id);
+    await eventually(() =>
+      expect(started).toEqual([`task-transition/${fresh.id}/1/task.created`, `task-transition/${old.id}/2/task.done`]),
+    );
+    await watcher.stop();
+  });
 
-it('tells what happened while nobody was there', async () => {
-  await (await watching()).stop();
-  const made = await create();
-  await done(made.id);
-  await writeFile(join(directory.path, 'tasks/active/TASK-7.md'), '---\nid: TASK-7\ntitle: By hand\n---\n');
-  await eventually(async () => expect(await board.get('TASK-7')).toBeDefined());
-  const watcher = await watching();
-  expect(started.sort()).toEqual([
-    'task-transition/TASK-7/1/task.created',
-    `task-transition/${made.id}/2/task.created`,
-  ]);
-  await watcher.stop();
-});
+  it('tells what happened while nobody was there', async () => {
+    await (await watching()).stop();
+    const made = await create();
+    await done(made.id);
+    await writeFile(join(directory.path, 'tasks/active/TASK-7.md'), '---\nid: TASK-7\ntitle: By hand\n---\n');
+    await eventually(async () => expect(await board.get('TASK-7')).toBeDefined());
+    const watcher = await watching();
+    expect(started.sort()).toEqual([
+      'task-transition/TASK-7/1/task.created',
+      `task-transition/${made.id}/2/task.created`,
+    ]);
+    await watcher.stop();
+  });
 
-it('tells what was noted and could not be told, as soon as it can', async () => {
-  const watcher = await watching();
-  reachable = false;
-  const { id } = await create();
-  const standings = await createTaskTransitionOutbox(database);
-  await eventually(async () => expect(await standings.listPending('', 10)).toHaveLength(1));
-  // As if the process died here.
-  await watcher.stop();
-  reachable = true;
-  const next = await watching();
-  expect(started).toEqual([`task-transition/${id}/1/task.created`]);
-  expect(await standings.listPending('', 10)).toEqual([]);
-  await next.stop();
-});
+  it('tells what was noted and could not be told, as soon as it can', async () => {
+    const watcher = await watching();
+    reachable = false;
+    const { id } = await create();
+    const standings = await createTaskTransitionOutbox(database);
+    await eventually(async () => expect(await standings.listPending('', 10)).toHaveLength(1));
+    // As if the process died here.
+    await watcher.stop();
+    reachable = true;
+    const next = await watching();
+    expect(started).toEqual([`task-transition/${id}/1/task.created`]);
+    expect(await standings.listPending('', 10)).toEqual([]);
+    await next.stop();
+  });
 
-it('has one of several watchers note a change, with where it came from', async () => {
-  const standings = await createTaskTransitionOutbox(database);
-  const facts = { taskTitle: 'T', taskType: 'code', priority: 'low', timestamp: '2026-11-22T00:00:00.000Z' };
-  const at = (revision: number, status: 'todo' | 'done') =>
-    standings.record({ taskId: 'TASK-1', revision, status, location: 'active', facts });
-  await at(1, 'todo');
-  await standings.markDelivered('TASK-1', ['TASK-1/1/task.created']);
-  const noted = await Promise.all(Array.from({ length: 8 }, () => at(2, 'done')));
-  const ids = ['TASK-1/2/task.status.changed', 'TASK-1/2/task.done'];
-  expect(noted.map((pending) => pending.map(({ id }) => id))).toEqual(noted.map(() => ids));
-  expect(noted[0]![0]!.context).toMatchObject({ previousStatus: 'todo', newStatus: 'done' });
-  await standings.markDelivered('TASK-1', ids);
-  expect(await at(1, 'todo')).toEqual([]);
-});
+  it('has one of several watchers note a change, with where it came from', async () => {
+    const standings = await createTaskTransitionOutbox(database);
+    const facts = { taskTitle: 'T', taskType: 'code', priority: 'low', timestamp: '2026-11-22T00:00:00.000Z' };
+    const at = (revision: number, status: 'todo' | 'done') =>
+      standings.record({ taskId: 'TASK-1', revision, status, location: 'active', facts });
+    await at(1, 'todo');
+    await standings.markDelivered('TASK-1', ['TASK-1/1/task.created']);
+    const noted = await Promise.all(Array.from({ length: 8 }, () => at(2, 'done')));
+    const ids = ['TASK-1/2/task.status.changed', 'TASK-1/2/task.done'];
+    expect(noted.map((pending) => pending.map(({ id }) => id))).toEqual(noted.map(() => ids));
+    expect(noted[0]![0]!.context).toMatchObject({ previousStatus: 'todo', newStatus: 'done' });
+    await standings.markDelivered('TASK-1', ids);
+    expect(await at(1, 'todo')).toEqual([]);
+  });
 
-it('stops after the deadline of an unanswered start, and publishes the transition with the next start', async () => {
-  const watcher = await watching();
-  const asked = new Promise<() => void>((resolve) => (silent = resolve));
-  const { id } = await create();
-  const expire = await asked;
-  const stopped = watcher.stop();
-  expire();
-  await stopped;
-  expect(started).toEqual([]);
-  silent = undefined;
-  const next = await watching();
-  expect(started).toEqual([`task-transition/${id}/1/task.created`]);
-  await next.stop();
+  it('stops after the deadline of an unanswered start, and publishes the transition with the next start', async () => {
+    const watcher = await watching();
+    const asked = new Promise<() => void>((resolve) => (silent = resolve));
+    const { id } = await create();
+    const expire = await asked;
+    const stopped = watcher.stop();
+    expire();
+    await stopped;
+    expect(started).toEqual([]);
+    silent = undefined;
+    const next = await watching();
+    expect(started).toEqual([`task-transition/${id}/1/task.created`]);
+    await next.stop();
+  });
 });

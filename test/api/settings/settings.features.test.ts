@@ -231,47 +231,52 @@ const leavesOf = (schema: z.ZodObject, path = ''): string[] =>
 const nested = (path: string, value: Value): object =>
   path.split('.').reduceRight<unknown>((inner, name) => ({ [name]: inner }), value) as object;
 
-it('are all in the table of what they do', () => {
-  expect(Object.keys(proofs).sort()).toEqual(leavesOf(features).sort());
-});
+describe('feature settings', () => {
+  it('are all in the table of what they do', () => {
+    expect(Object.keys(proofs).sort()).toEqual(leavesOf(features).sort());
+  });
 
-it.each(Object.keys(proofs))('%s is obeyed', async (path) => {
-  const proof = proofs[path]!;
-  if ('suite' in proof) {
-    const text = await readFile(join(__dirname, '../../..', proof.suite), 'utf8');
-    expect(text).toContain(proof.mentions ?? path.split('.').at(-1));
-    return;
-  }
-  const { settings } = board.api.context;
-  const { features: before } = await settings.read();
-  const patch = async (body: object) => {
-    const patched = await board.call('PATCH', '/api/settings/features', { body });
-    expect([patched.status, patched.body.details ?? null]).toEqual([200, null]);
-    return patched.body as Features;
-  };
-  try {
-    if (proof.given) {
-      await patch(proof.given);
+  it.each(Object.keys(proofs))('%s is obeyed', async (path) => {
+    const proof = proofs[path]!;
+    if ('suite' in proof) {
+      const text = await readFile(join(__dirname, '../../..', proof.suite), 'utf8');
+      expect(text).toContain(proof.mentions ?? path.split('.').at(-1));
+      return;
     }
-    const effects = [];
-    const [one, other] = proof.values;
-    for (const value of [one, other, one]) {
-      effects.push(await proof.effect(await patch(nested(path, value))));
+    const { settings } = board.api.context;
+    const { features: before } = await settings.read();
+    const patch = async (body: object) => {
+      const patched = await board.call('PATCH', '/api/settings/features', { body });
+      expect([patched.status, patched.body.details ?? null]).toEqual([200, null]);
+      return patched.body as Features;
+    };
+    try {
+      if (proof.given) {
+        await patch(proof.given);
+      }
+      const effects = [];
+      const [one, other] = proof.values;
+      for (const value of [one, other, one]) {
+        effects.push(await proof.effect(await patch(nested(path, value))));
+      }
+      expect(effects[0]).not.toEqual(effects[1]);
+      expect(effects[2]).toEqual(effects[0]);
+    } finally {
+      await patch(before);
     }
-    expect(effects[0]).not.toEqual(effects[1]);
-    expect(effects[2]).toEqual(effects[0]);
-  } finally {
-    await patch(before);
-  }
-});
+  });
 
-it('says which setting has turned a route off', async () => {
-  const patch = (body: object) => board.call('PATCH', '/api/settings/features', { body });
-  await patch({ squadChat: false });
-  const refused = await board.call('GET', '/api/chat/squad');
-  expect(refused).toMatchObject({ status: 403, body: { code: 'FEATURE_DISABLED', details: { setting: 'squadChat' } } });
-  expect((await board.call('GET', '/api/chat/squad', { key: null })).status).toBe(401);
-  expect((await board.call('GET', '/api/telemetry/events')).status).toBe(200);
-  await patch({ squadChat: true });
-  expect((await board.call('GET', '/api/chat/squad')).status).toBe(200);
+  it('says which setting has turned a route off', async () => {
+    const patch = (body: object) => board.call('PATCH', '/api/settings/features', { body });
+    await patch({ squadChat: false });
+    const refused = await board.call('GET', '/api/chat/squad');
+    expect(refused).toMatchObject({
+      status: 403,
+      body: { code: 'FEATURE_DISABLED', details: { setting: 'squadChat' } },
+    });
+    expect((await board.call('GET', '/api/chat/squad', { key: null })).status).toBe(401);
+    expect((await board.call('GET', '/api/telemetry/events')).status).toBe(200);
+    await patch({ squadChat: true });
+    expect((await board.call('GET', '/api/chat/squad')).status).toBe(200);
+  });
 });

@@ -44,100 +44,102 @@ async function run(agent: string, body: object = {}) {
   return { completion: attempt.completion, events, task: await stack.call.ok('GET', `/api/tasks/${task.id}`) };
 }
 
-test('an agent that exits with 1 has failed, with its exit code and its last words', async () => {
-  const { completion, events, task } = await run('exits-1');
-  expect(completion).toMatchObject({
-    status: 'failed',
-    harness: { exitCode: 1 },
-    error: 'The agent exited with code 1. Its last words: Error: no such model',
+describe('agents that misbehave', () => {
+  test('an agent that exits with 1 has failed, with its exit code and its last words', async () => {
+    const { completion, events, task } = await run('exits-1');
+    expect(completion).toMatchObject({
+      status: 'failed',
+      harness: { exitCode: 1 },
+      error: 'The agent exited with code 1. Its last words: Error: no such model',
+    });
+    expect(events.at(-1)).toMatchObject({ kind: 'run.failed' });
+    expect(task).toMatchObject({ status: 'in-progress', attempt: { status: 'failed', result: 'failed' } });
   });
-  expect(events.at(-1)).toMatchObject({ kind: 'run.failed' });
-  expect(task).toMatchObject({ status: 'in-progress', attempt: { status: 'failed', result: 'failed' } });
-});
 
-test('an agent that exits with 0 without a result has succeeded by the work in its worktree, or else is partial', async () => {
-  const [idle, worked] = await Promise.all([run('silent'), run('works-silently')]);
-  expect(idle.completion).toMatchObject({
-    status: 'partial',
-    harness: { exitCode: 0, unreported: true },
-    downgrades: [{ code: 'result-missing' }],
+  test('an agent that exits with 0 without a result has succeeded by the work in its worktree, or else is partial', async () => {
+    const [idle, worked] = await Promise.all([run('silent'), run('works-silently')]);
+    expect(idle.completion).toMatchObject({
+      status: 'partial',
+      harness: { exitCode: 0, unreported: true },
+      downgrades: [{ code: 'result-missing' }],
+    });
+    expect(idle.task).toMatchObject({ status: 'in-progress' });
+    expect(worked.completion).toMatchObject({ status: 'success', harness: { unreported: true }, downgrades: [] });
   });
-  expect(idle.task).toMatchObject({ status: 'in-progress' });
-  expect(worked.completion).toMatchObject({ status: 'success', harness: { unreported: true }, downgrades: [] });
-});
 
-test('an agent that reads nothing, prints a failed result and exits with 0 has failed', async () => {
-  const runs = await Promise.all(Array.from({ length: 10 }, () => run('prints-and-goes')));
-  for (const { completion, task } of runs) {
-    expect(completion).toMatchObject({ status: 'failed', summary: 'Gone wrong.', harness: { exitCode: 0 } });
+  test('an agent that reads nothing, prints a failed result and exits with 0 has failed', async () => {
+    const runs = await Promise.all(Array.from({ length: 10 }, () => run('prints-and-goes')));
+    for (const { completion, task } of runs) {
+      expect(completion).toMatchObject({ status: 'failed', summary: 'Gone wrong.', harness: { exitCode: 0 } });
+      expect(task).toMatchObject({ status: 'in-progress' });
+    }
+  });
+
+  test('garbage is kept as output and pollutes nothing', async () => {
+    const { completion, events } = await run('garbage');
+    expect(completion.status).toBe('partial');
+    expect(events.filter(({ kind }) => kind === 'stream.stdout').length).toBeGreaterThan(2);
+    expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
+  });
+
+  test('a flood of 100 MiB is drained, counted and cut off with one event that says so', async () => {
+    const { completion, events } = await run('flood');
+    expect(completion).toMatchObject({ status: 'partial', harness: { outputBytes: 100 * 1_048_576 } });
+    const bytes = events.reduce((sum, event) => sum + event.redaction.persistedBytes, 0);
+    expect(bytes).toBeLessThan(400_000);
+    expect(events.filter(({ payload }) => payload.truncated === true)).toHaveLength(1);
+  });
+
+  test('an agent that never ends is ended when its time is over, also when it ignores SIGTERM', async () => {
+    const { completion } = await endless;
+    expect(completion).toMatchObject({ status: 'failed', harness: { ended: 'timeout' } });
+  });
+
+  test('a claimed success that broke the commit policy becomes partial', async () => {
+    const { completion, task } = await run('commits', { commitPolicy: 'forbidden' });
+    expect(completion).toMatchObject({
+      status: 'partial',
+      claimedStatus: 'success',
+      downgrades: [{ code: 'commit-policy-violated' }],
+      sideEffects: expect.arrayContaining([expect.objectContaining({ kind: 'git-commit', authorized: false })]),
+    });
     expect(task).toMatchObject({ status: 'in-progress' });
-  }
-});
-
-test('garbage is kept as output and pollutes nothing', async () => {
-  const { completion, events } = await run('garbage');
-  expect(completion.status).toBe('partial');
-  expect(events.filter(({ kind }) => kind === 'stream.stdout').length).toBeGreaterThan(2);
-  expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
-});
-
-test('a flood of 100 MiB is drained, counted and cut off with one event that says so', async () => {
-  const { completion, events } = await run('flood');
-  expect(completion).toMatchObject({ status: 'partial', harness: { outputBytes: 100 * 1_048_576 } });
-  const bytes = events.reduce((sum, event) => sum + event.redaction.persistedBytes, 0);
-  expect(bytes).toBeLessThan(400_000);
-  expect(events.filter(({ payload }) => payload.truncated === true)).toHaveLength(1);
-});
-
-test('an agent that never ends is ended when its time is over, also when it ignores SIGTERM', async () => {
-  const { completion } = await endless;
-  expect(completion).toMatchObject({ status: 'failed', harness: { ended: 'timeout' } });
-});
-
-test('a claimed success that broke the commit policy becomes partial', async () => {
-  const { completion, task } = await run('commits', { commitPolicy: 'forbidden' });
-  expect(completion).toMatchObject({
-    status: 'partial',
-    claimedStatus: 'success',
-    downgrades: [{ code: 'commit-policy-violated' }],
-    sideEffects: expect.arrayContaining([expect.objectContaining({ kind: 'git-commit', authorized: false })]),
   });
-  expect(task).toMatchObject({ status: 'in-progress' });
-});
 
-test('what is changed outside the worktree is told and kept as evidence, and is not put back', async () => {
-  const { completion, events } = await run('strays');
-  const path = await realpath(repository);
-  const changes = [
-    { what: 'primary-files', target: path },
-    { what: 'ref', target: 'refs/heads/hidden', before: null },
-    { what: 'ref', target: 'refs/heads/stray', before: null },
-    { what: 'worktree', target: `${path}-hidden`, before: null },
-  ];
-  expect(completion.harness.outside.map(({ what, target }: Answer['body']) => `${what} ${target}`).sort()).toEqual(
-    changes.map(({ what, target }) => `${what} ${target}`),
-  );
-  expect(events.filter(({ payload }) => payload.code === 'OUTSIDE_CHANGED')).toEqual([
-    expect.objectContaining({
-      kind: 'run.error',
-      payload: expect.objectContaining({ changes: expect.arrayContaining([expect.objectContaining(changes[0])]) }),
-    }),
-  ]);
-  expect(existsSync(join(path, 'stray.txt'))).toBe(true);
-});
+  test('what is changed outside the worktree is told and kept as evidence, and is not put back', async () => {
+    const { completion, events } = await run('strays');
+    const path = await realpath(repository);
+    const changes = [
+      { what: 'primary-files', target: path },
+      { what: 'ref', target: 'refs/heads/hidden', before: null },
+      { what: 'ref', target: 'refs/heads/stray', before: null },
+      { what: 'worktree', target: `${path}-hidden`, before: null },
+    ];
+    expect(completion.harness.outside.map(({ what, target }: Answer['body']) => `${what} ${target}`).sort()).toEqual(
+      changes.map(({ what, target }) => `${what} ${target}`),
+    );
+    expect(events.filter(({ payload }) => payload.code === 'OUTSIDE_CHANGED')).toEqual([
+      expect.objectContaining({
+        kind: 'run.error',
+        payload: expect.objectContaining({ changes: expect.arrayContaining([expect.objectContaining(changes[0])]) }),
+      }),
+    ]);
+    expect(existsSync(join(path, 'stray.txt'))).toBe(true);
+  });
 
-test('runs that work beside each other in one repository are not told of each other', async () => {
-  const ends = await Promise.all([run('commits'), run('commits'), run('silent')]);
-  for (const { completion, events } of ends) {
-    expect(completion.harness.outside).toBeUndefined();
-    expect(events.map(({ kind }) => kind)).not.toContain('run.error');
-  }
-});
+  test('runs that work beside each other in one repository are not told of each other', async () => {
+    const ends = await Promise.all([run('commits'), run('commits'), run('silent')]);
+    for (const { completion, events } of ends) {
+      expect(completion.harness.outside).toBeUndefined();
+      expect(events.map(({ kind }) => kind)).not.toContain('run.error');
+    }
+  });
 
-test('a run whose required commit is missing becomes partial', async () => {
-  const { completion } = await run('silent', { commitPolicy: 'required' });
-  expect(completion).toMatchObject({
-    status: 'partial',
-    downgrades: [{ code: 'result-missing' }, { code: 'commit-missing' }],
+  test('a run whose required commit is missing becomes partial', async () => {
+    const { completion } = await run('silent', { commitPolicy: 'required' });
+    expect(completion).toMatchObject({
+      status: 'partial',
+      downgrades: [{ code: 'result-missing' }, { code: 'commit-missing' }],
+    });
   });
 });

@@ -29,62 +29,67 @@ const support = async (agent: string) => {
   return agents.find(({ agentType }: { agentType: string }) => agentType === agent);
 };
 
-test('what hosts know of the agents is told, and a changed agent is probed anew', async () => {
-  const source = await readFile(join(example, 'agent.mjs'), 'utf8');
-  const script = source
-    .replaceAll(`from './`, `from '${example}/`)
-    .replace('@agentclientprotocol/sdk/unstable', require.resolve('@agentclientprotocol/sdk/unstable'));
-  const file = join(stack.dir, 'agent.mjs');
-  await writeFile(file, script);
-  await stack.call.configureAgents([
-    acp(file),
-    missing('/nowhere/agent'),
-    { ...missing('true'), type: 'off', enabled: false },
-  ]);
+describe('the probe of an agent', () => {
+  test('what hosts know of the agents is told, and a changed agent is probed anew', async () => {
+    const source = await readFile(join(example, 'agent.mjs'), 'utf8');
+    const script = source
+      .replaceAll(`from './`, `from '${example}/`)
+      .replace('@agentclientprotocol/sdk/unstable', require.resolve('@agentclientprotocol/sdk/unstable'));
+    const file = join(stack.dir, 'agent.mjs');
+    await writeFile(file, script);
+    await stack.call.configureAgents([
+      acp(file),
+      missing('/nowhere/agent'),
+      { ...missing('true'), type: 'off', enabled: false },
+    ]);
 
-  const task = await aTask();
-  const preview = await stack.call.ok('POST', `/api/agents/${task.id}/launch-preview`, { agent: 'scripted' });
-  expect(preview.dependencyCircuits).toEqual([
-    { dependency: 'agent:scripted', provider: 'acp', state: 'closed', failures: 0 },
-  ]);
-  expect(preview.warnings).toEqual([
-    { code: 'disk-space-low', message: expect.stringContaining(`The host ${stack.worker.hostId} has `) },
-  ]);
-  expect(preview.warnings[0].message).not.toContain(stack.env.BOARD_DATA_DIR);
-  expect(JSON.stringify(preview.manifest)).not.toContain('disk-space-low');
-  expect(await support('scripted')).toMatchObject({
-    supportTier: 'detected',
-    failureClass: 'none',
-    transport: 'acp',
-    providerVersion: 'example-acp-agent 1.0.0',
-    executableFound: true,
-  });
-  expect(await support('off')).toMatchObject({ failureClass: 'disabled' });
+    const task = await aTask();
+    const preview = await stack.call.ok('POST', `/api/agents/${task.id}/launch-preview`, { agent: 'scripted' });
+    expect(preview.dependencyCircuits).toEqual([
+      { dependency: 'agent:scripted', provider: 'acp', state: 'closed', failures: 0 },
+    ]);
+    expect(preview.warnings).toEqual([
+      { code: 'disk-space-low', message: expect.stringContaining(`The host ${stack.worker.hostId} has `) },
+    ]);
+    expect(preview.warnings[0].message).not.toContain(stack.env.BOARD_DATA_DIR);
+    expect(JSON.stringify(preview.manifest)).not.toContain('disk-space-low');
+    expect(await support('scripted')).toMatchObject({
+      supportTier: 'detected',
+      failureClass: 'none',
+      transport: 'acp',
+      providerVersion: 'example-acp-agent 1.0.0',
+      executableFound: true,
+    });
+    expect(await support('off')).toMatchObject({ failureClass: 'disabled' });
 
-  await writeFile(file, script.replace("version: '1.0.0'", "version: '2.0.0'"));
-  const again = await stack.call.ok('POST', `/api/agents/${task.id}/launch-preview`, { agent: 'scripted' });
-  expect(again.manifest.providerRuntime.digest).not.toBe(preview.manifest.providerRuntime.digest);
-  expect(await support('scripted')).toMatchObject({ providerVersion: 'example-acp-agent 2.0.0' });
-});
-
-test('an agent that fails to start again and again is left alone for a while, until it is changed', async () => {
-  const file = join(stack.dir, 'late');
-  await stack.call.configureAgents([missing(file)]);
-  const task = await aTask();
-  const launch = () => stack.call.post(`/api/agents/${task.id}/start`, { agent: 'missing' });
-  for (let n = 0; n < 3; n += 1) {
-    expect(await launch()).toMatchObject({ status: 409, body: { code: n < 2 ? 'AGENT_UNAVAILABLE' : 'CIRCUIT_OPEN' } });
-  }
-  const { body } = await launch();
-  expect(body).toMatchObject({ code: 'CIRCUIT_OPEN', details: { agent: 'missing', failures: 3 } });
-  expect(body.details.retryAfterMs).toBeGreaterThan(0);
-  expect(body.details.retryAfterMs).toBeLessThanOrEqual(30_000);
-  await eventually(async () => {
-    expect(await support('missing')).toMatchObject({ failureClass: 'not-installed', circuit: { state: 'open' } });
+    await writeFile(file, script.replace("version: '1.0.0'", "version: '2.0.0'"));
+    const again = await stack.call.ok('POST', `/api/agents/${task.id}/launch-preview`, { agent: 'scripted' });
+    expect(again.manifest.providerRuntime.digest).not.toBe(preview.manifest.providerRuntime.digest);
+    expect(await support('scripted')).toMatchObject({ providerVersion: 'example-acp-agent 2.0.0' });
   });
 
-  await writeFile(file, '#!/bin/sh\nexit 0\n');
-  await chmod(file, 0o755);
-  await stack.call.configureAgents([{ ...missing(file), name: 'Installed' }]);
-  expect(await launch()).toMatchObject({ status: 201 });
+  test('an agent that fails to start again and again is left alone for a while, until it is changed', async () => {
+    const file = join(stack.dir, 'late');
+    await stack.call.configureAgents([missing(file)]);
+    const task = await aTask();
+    const launch = () => stack.call.post(`/api/agents/${task.id}/start`, { agent: 'missing' });
+    for (let n = 0; n < 3; n += 1) {
+      expect(await launch()).toMatchObject({
+        status: 409,
+        body: { code: n < 2 ? 'AGENT_UNAVAILABLE' : 'CIRCUIT_OPEN' },
+      });
+    }
+    const { body } = await launch();
+    expect(body).toMatchObject({ code: 'CIRCUIT_OPEN', details: { agent: 'missing', failures: 3 } });
+    expect(body.details.retryAfterMs).toBeGreaterThan(0);
+    expect(body.details.retryAfterMs).toBeLessThanOrEqual(30_000);
+    await eventually(async () => {
+      expect(await support('missing')).toMatchObject({ failureClass: 'not-installed', circuit: { state: 'open' } });
+    });
+
+    await writeFile(file, '#!/bin/sh\nexit 0\n');
+    await chmod(file, 0o755);
+    await stack.call.configureAgents([{ ...missing(file), name: 'Installed' }]);
+    expect(await launch()).toMatchObject({ status: 201 });
+  });
 });

@@ -49,40 +49,42 @@ const ask = (question: Partial<NexusRequest>, httpAddress = temporal.httpAddress
     { taskQueue, service: 'echo', operation: 'repeat', input: { text: 'ho' }, withinMs: 10_000, ...question },
   );
 
-test('whoever polls the queue answers', async () => {
-  await expect(ask({})).resolves.toBe('ho ho');
-});
+describe('the Nexus client', () => {
+  test('whoever polls the queue answers', async () => {
+    await expect(ask({})).resolves.toBe('ho ho');
+  });
 
-test('a question nobody knows has to be answered in another way, and so has every question where nothing listens', async () => {
-  await expect(ask({ operation: 'sing' })).rejects.toThrow(NexusNotServedError);
-  await expect(ask({ service: 'choir' })).rejects.toThrow(NexusNotServedError);
-  const closed = createServer().listen(0, '127.0.0.1');
-  await once(closed, 'listening');
-  const { port } = closed.address() as AddressInfo;
-  closed.close();
-  await expect(ask({}, `127.0.0.1:${port}`)).rejects.toThrow(NexusNotServedError);
-});
+  test('a question nobody knows has to be answered in another way, and so has every question where nothing listens', async () => {
+    await expect(ask({ operation: 'sing' })).rejects.toThrow(NexusNotServedError);
+    await expect(ask({ service: 'choir' })).rejects.toThrow(NexusNotServedError);
+    const closed = createServer().listen(0, '127.0.0.1');
+    await once(closed, 'listening');
+    const { port } = closed.address() as AddressInfo;
+    closed.close();
+    await expect(ask({}, `127.0.0.1:${port}`)).rejects.toThrow(NexusNotServedError);
+  });
 
-test('a question that nobody takes up in time is unanswered', async () => {
-  const lonely = ask({ taskQueue: temporal.unique('nobody'), withinMs: 500 });
-  await expect(lonely).rejects.toMatchObject({ name: 'NexusFailedError', unanswered: true });
-});
+  test('a question that nobody takes up in time is unanswered', async () => {
+    const lonely = ask({ taskQueue: temporal.unique('nobody'), withinMs: 500 });
+    await expect(lonely).rejects.toMatchObject({ name: 'NexusFailedError', unanswered: true });
+  });
 
-test('a server that takes a question and never answers is given up', async () => {
-  const silent = createServer().listen(0, '127.0.0.1');
-  await once(silent, 'listening');
-  const { port } = silent.address() as AddressInfo;
-  try {
-    const hanging = ask({ withinMs: 50 }, `127.0.0.1:${port}`);
-    await expect(hanging).rejects.toMatchObject({ name: 'NexusFailedError', unanswered: true });
-  } finally {
-    silent.closeAllConnections();
-    silent.close();
-  }
-});
+  test('a server that takes a question and never answers is given up', async () => {
+    const silent = createServer().listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const { port } = silent.address() as AddressInfo;
+    try {
+      const hanging = ask({ withinMs: 50 }, `127.0.0.1:${port}`);
+      await expect(hanging).rejects.toMatchObject({ name: 'NexusFailedError', unanswered: true });
+    } finally {
+      silent.closeAllConnections();
+      silent.close();
+    }
+  });
 
-test('one who fails says so', async () => {
-  const failing = ask({ operation: 'fail' });
-  await expect(failing).rejects.toThrow(NexusFailedError);
-  await expect(failing).rejects.toMatchObject({ status: 500, unanswered: false });
+  test('one who fails says so', async () => {
+    const failing = ask({ operation: 'fail' });
+    await expect(failing).rejects.toThrow(NexusFailedError);
+    await expect(failing).rejects.toMatchObject({ status: 500, unanswered: false });
+  });
 });
