@@ -4,12 +4,12 @@ import type { Beginning } from '../activities/worktree/begin/beginning';
 import type { ProvenMessage } from '../platform/crypto/message-proof';
 import type { MessageProof } from '../platform/crypto/message-proof-shape';
 import { agentRunId, type AgentRunInput, type StopInput } from './agent-run/messages';
-import { executionTreeId, type TreeCancelInput } from './execution-tree/messages';
-import { phaseExpansionId, type PhaseExpansionInput } from './phase-expansion/messages';
+import { cancelExecutionTreeId, type TreeCancelInput } from './cancel-execution-tree/messages';
+import { temporaryAuthorityId, type TemporaryAuthorityInput } from './temporary-authority/messages';
 import { type CancelRecoveryInput, recoveryId } from './recovery/messages';
 import type { ConfiguredRepository } from './repository-setup/messages';
 import { type DecideInput, runApprovalId } from './run-approval/messages';
-import { taskTransitionId, type TaskTransitionInput } from './task-transition/messages';
+import { deliverHooksId, type DeliverHooksInput } from './deliver-hooks/messages';
 import {
   type RewindCommitInput,
   rewindPlanId,
@@ -84,11 +84,16 @@ export const worktreePlanMessage = ({ taskId, actor, request, target, operationI
   provenMessage('worktree-plan', worktreeId(taskId), actor, { taskId, actor, request, target, operationId });
 
 export const treeCancelMessage = (input: TreeCancelInput): ProvenMessage =>
-  provenMessage('cancel-tree', executionTreeId(input.rootObjectiveId), input.actor, input);
+  provenMessage('cancel-tree', cancelExecutionTreeId(input.rootObjectiveId), input.actor, input);
 
 /** More authority for a run in an emergency. */
-export const expansionMessage = (input: PhaseExpansionInput): ProvenMessage =>
-  provenMessage('expand-phase', phaseExpansionId(input.attemptId, input.operationId), input.change.entry.actor, input);
+export const expansionMessage = (input: TemporaryAuthorityInput): ProvenMessage =>
+  provenMessage(
+    'expand-phase',
+    temporaryAuthorityId(input.attemptId, input.operationId),
+    input.change.entry.actor,
+    input,
+  );
 
 export const rewindPlanMessage = (input: RewindPlanInput): ProvenMessage =>
   provenMessage('plan-rewind', rewindPlanId(input.rewindId), input.actor, input);
@@ -98,5 +103,5 @@ export const rewindMessage = ({ rewindId, attemptId }: Omit<RewindCommitInput, '
   provenMessage('rewind', workspaceRewindId(rewindId), byService, { rewindId, attemptId });
 
 /** The input of hooks, which receivers trust as the board's. */
-export const transitionMessage = ({ id, context }: Pick<TaskTransitionInput, 'id' | 'context'>): ProvenMessage =>
-  provenMessage('task-transition', taskTransitionId(id), byService, { id, context });
+export const transitionMessage = ({ id, context }: Pick<DeliverHooksInput, 'id' | 'context'>): ProvenMessage =>
+  provenMessage('task-transition', deliverHooksId(id), byService, { id, context });

@@ -20,7 +20,7 @@ const layers = [
 const purePlatform = 'platform/(?:json|text|yaml|errors)/[^/]+|platform/log/redact[a-z-]*';
 /** Calls and messages of workflows, but not the code that runs in their sandbox. */
 const workflowMessages =
-  'workflows/(?:clients/[^/]+|queues|message-proofs|operator|host-service|[^/]+/(?:(?:[a-z]+-)*client|messages|launch-options))';
+  'workflows/(?:clients/[^/]+|queues|recorded-types|message-proofs|operator|host-service|[^/]+/(?:(?:[a-z]+-)*client|messages|launch-options))';
 
 /** An import of ours that is none of `allowed`; `depth` is how many steps up it goes at least. */
 const anythingBut = (allowed, depth = 1) =>

@@ -5,7 +5,7 @@ import { findByEnvironment } from '../../platform/processes/identity';
 import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
 import { settingsCacheMs } from '../../stores/settings/settings-store';
 import { outputCleanupId } from '../../workflows/output-cleanup/messages';
-import { phaseExpansionId } from '../../workflows/phase-expansion/messages';
+import { temporaryAuthorityId } from '../../workflows/temporary-authority/messages';
 import { createWorktreeLauncher } from '../../workflows/worktree/client';
 import { type Answer, scriptAgent } from '../support/caller';
 import { aRepository } from '../support/git/repository';
@@ -238,9 +238,11 @@ describe('timers after crashes', () => {
 
   test('an emergency has ended, and what was before stands again', async () => {
     // The worker ends it without any request.
-    await expect(temporal.workflow.getHandle(phaseExpansionId(jailed.attemptId, 'wide')).result()).resolves.toEqual({
-      applied: true,
-    });
+    await expect(temporal.workflow.getHandle(temporaryAuthorityId(jailed.attemptId, 'wide')).result()).resolves.toEqual(
+      {
+        applied: true,
+      },
+    );
     const after = await readPhase(service.call, jailed);
     expect(after).toMatchObject({
       emergency: null,

@@ -4,6 +4,7 @@ import { Worker } from '@temporalio/worker';
 import { createLog } from '../../platform/log/log';
 import { installRuntime } from '../../platform/temporal/runtime';
 import * as workflows from '../../workflows';
+import { recordedTypes } from '../../workflows/recorded-types';
 import { workflowBundle } from '../support/stack/workflow-bundle';
 
 const directory = join(__dirname, 'histories');
@@ -38,10 +39,12 @@ describe('recorded workflow histories', () => {
     const recorded = new Set(
       recordings.map(({ history }) => history.events[0]?.workflowExecutionStartedEventAttributes?.workflowType.name),
     );
-    expect([...recorded].sort()).toEqual(Object.keys(workflows).sort());
+    // A renamed workflow is recorded under the type that clients start.
+    const started = Object.keys(workflows).filter((name) => !(name in recordedTypes));
+    expect([...recorded].sort()).toEqual(started.sort());
   });
 
-  test('workflows that began before this change go on after it', async () => {
+  test('workflows of earlier versions replay', async () => {
     expect(await failures(bundled, recordings)).toEqual([]);
   });
 

@@ -1,8 +1,9 @@
 import type { DeliveryActivities } from '../../activities/agent-run/commands/activities';
 import type { ActivityCaller } from '../../platform/temporal/activity-fence';
 import { agentRunId } from '../../workflows/agent-run/messages';
-import { executionTreeId } from '../../workflows/execution-tree/messages';
-import { phaseExpansionId } from '../../workflows/phase-expansion/messages';
+import { cancelExecutionTreeId } from '../../workflows/cancel-execution-tree/messages';
+import { temporaryAuthorityId } from '../../workflows/temporary-authority/messages';
+import { recordedTypes } from '../../workflows/recorded-types';
 import { recoveryId } from '../../workflows/recovery/messages';
 import { runApprovalId } from '../../workflows/run-approval/messages';
 import { rewindPlanId, workspaceRewindId } from '../../workflows/workspace-rewind/messages';
@@ -25,18 +26,18 @@ const approval: ActivityCaller = {
 };
 const recovery: ActivityCaller = { workflows: ['recovery'], workflowId: ({ attemptId }) => recoveryId(id(attemptId)) };
 const tree: ActivityCaller = {
-  workflows: ['executionTree'],
-  workflowId: ({ rootObjectiveId }) => executionTreeId(id(rootObjectiveId)),
+  workflows: ['cancelExecutionTree', recordedTypes.cancelExecutionTree],
+  workflowId: ({ rootObjectiveId }) => cancelExecutionTreeId(id(rootObjectiveId)),
 };
 const expansion: ActivityCaller = {
-  workflows: ['phaseExpansion'],
-  workflowId: ({ attemptId, operationId }) => phaseExpansionId(id(attemptId), id(operationId)),
+  workflows: ['temporaryAuthority', recordedTypes.temporaryAuthority],
+  workflowId: ({ attemptId, operationId }) => temporaryAuthorityId(id(attemptId), id(operationId)),
 };
 const rewind: ActivityCaller = {
   workflows: ['workspaceRewind'],
   workflowId: ({ rewindId }) => workspaceRewindId(id(rewindId)),
 };
-const transition: ActivityCaller = { workflows: ['taskTransition'] };
+const transition: ActivityCaller = { workflows: ['deliverHooks', recordedTypes.deliverHooks] };
 const purge: ActivityCaller = { workflows: ['retention'] };
 
 /** The workflows that schedule each activity; every activity has some. */

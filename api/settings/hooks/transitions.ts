@@ -13,7 +13,7 @@ import type {
   PendingTransition,
   TaskTransitionOutbox,
 } from '../../../stores/tasks/task-transition-outbox';
-import type { StartTransition } from '../../../workflows/task-transition/client';
+import type { StartTransition } from '../../../workflows/deliver-hooks/client';
 import type { Closer } from '../../closers';
 
 export interface TransitionDependencies {

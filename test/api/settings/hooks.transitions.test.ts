@@ -10,8 +10,8 @@ import type { Database } from '../../../stores/port/collection';
 import { createHookStore } from '../../../stores/settings/hook-store';
 import { openSqlite } from '../../../stores/sqlite/database';
 import { createTaskTransitionOutbox } from '../../../stores/tasks/task-transition-outbox';
-import { createTransitionStart } from '../../../workflows/task-transition/client';
-import { usualHookTimings } from '../../../workflows/task-transition/messages';
+import { createTransitionStart } from '../../../workflows/deliver-hooks/client';
+import { usualHookTimings } from '../../../workflows/deliver-hooks/messages';
 import { someProofs } from '../../support/stack/proofs';
 
 const log = createLog({ name: 'test', level: 'silent' });

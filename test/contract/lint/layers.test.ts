@@ -31,7 +31,7 @@ const upwards: Import[] = [
 const typesOnly: Import[] = [
   ['platform/http/list-response.ts', '../../contracts/cursor'],
   ['activities/recovery/activities.ts', '../../workflows/recovery/workflow'],
-  ['api/settings/hooks/routes.ts', '../../../workflows/task-transition/workflow'],
+  ['api/settings/hooks/routes.ts', '../../../workflows/deliver-hooks/workflow'],
   ['workflows/recovery/workflow.ts', '../../domain/usage'],
   ['workflows/recovery/workflow.ts', '../../activities/recovery/activities'],
   ['workflows/recovery/workflow.ts', 'node:fs'],

@@ -7,7 +7,7 @@ import { callNexus } from '../../../platform/temporal/nexus-client';
 import { eventually } from '../../../platform/testing/eventually';
 import { agentRunId, type AgentRunInput, type StopInput } from '../../../workflows/agent-run/messages';
 import { withProof } from '../../../workflows/clients/with-proof';
-import { executionTreeId } from '../../../workflows/execution-tree/messages';
+import { cancelExecutionTreeId } from '../../../workflows/cancel-execution-tree/messages';
 import { hostService } from '../../../workflows/host-service';
 import {
   cancelRecoveryMessage,
@@ -16,11 +16,11 @@ import {
   operateMessage,
   stopMessage,
 } from '../../../workflows/message-proofs';
-import { phaseExpansionId } from '../../../workflows/phase-expansion/messages';
+import { temporaryAuthorityId } from '../../../workflows/temporary-authority/messages';
 import { boardQueue, hostQueue } from '../../../workflows/queues';
 import { type CancelRecoveryInput, recoveryId } from '../../../workflows/recovery/messages';
 import { type DecideInput, runApprovalId } from '../../../workflows/run-approval/messages';
-import { taskTransitionId } from '../../../workflows/task-transition/messages';
+import { deliverHooksId } from '../../../workflows/deliver-hooks/messages';
 import { rewindPlanId, workspaceRewindId } from '../../../workflows/workspace-rewind/messages';
 import { type AskedFor, worktreeId } from '../../../workflows/worktree/messages';
 import { scriptAgent } from '../../support/caller';
@@ -434,7 +434,7 @@ describe('what is started directly', () => {
   it('cancels no execution tree', async () => {
     const { taskId: id, attemptId } = await aRun('long-bee');
     const cancel = { rootObjectiveId: attemptId, actor: 'admin', reason: 'because', keyHash: 'x' };
-    expect(await start('executionTree', executionTreeId(attemptId), cancel)).toBe(messageUnproven);
+    expect(await start('executionTree', cancelExecutionTreeId(attemptId), cancel)).toBe(messageUnproven);
     expect((await stack.call.status(id)).state).toBe('running');
     await stack.call.ok('POST', `/api/agents/${id}/stop`, { attemptId });
     await stack.call.ended(id);
@@ -463,7 +463,7 @@ describe('what is started directly', () => {
       },
       change: { evidence: {}, emergency: null, entry: { actor: 'admin', sequence: 1 } },
     };
-    expect(await start('phaseExpansion', phaseExpansionId(attemptId, 'op-1'), input)).toBe(messageUnproven);
+    expect(await start('phaseExpansion', temporaryAuthorityId(attemptId, 'op-1'), input)).toBe(messageUnproven);
     expect(await snapshot()).toEqual(before);
     await stack.call.ok('POST', `/api/agents/${id}/stop`, { attemptId });
     await stack.call.ended(id);
@@ -472,7 +472,7 @@ describe('what is started directly', () => {
   it('tells no hook what did not happen', async () => {
     const context = { event: 'task.done', taskId, taskTitle: 'Forged' };
     const input = { id: 'forged/1', context, timings: { firstPauseMs: 1, longestPauseMs: 1, giveUpAfterMs: 1_000 } };
-    expect(await start('taskTransition', taskTransitionId('forged/1'), input)).toBe(messageUnproven);
+    expect(await start('taskTransition', deliverHooksId('forged/1'), input)).toBe(messageUnproven);
   });
 });
 

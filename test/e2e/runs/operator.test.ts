@@ -2,7 +2,7 @@ import type { WorkflowHandle } from '@temporalio/client';
 import { searchAttributes } from '../../../platform/temporal/search-attributes';
 import { eventually } from '../../../platform/testing/eventually';
 import { agentRunId } from '../../../workflows/agent-run/messages';
-import { phaseExpansionId } from '../../../workflows/phase-expansion/messages';
+import { temporaryAuthorityId } from '../../../workflows/temporary-authority/messages';
 import { runApprovalId } from '../../../workflows/run-approval/messages';
 import { scriptAgent } from '../../support/caller';
 import { aRepository } from '../../support/git/repository';
@@ -177,7 +177,7 @@ describe('operator updates through Temporal', () => {
     const emergencyOverride = { justification: 'it burns', expiresAt: inMs(600_000) };
     const change = transitionOf(snapshot, 'implement', 'burns', { emergencyOverride });
     await stack.call.ok('POST', `/api/agents/${taskId}/phase/transitions`, change);
-    const handle = stack.temporal.workflow.getHandle(phaseExpansionId(attemptId, 'burns'));
+    const handle = stack.temporal.workflow.getHandle(temporaryAuthorityId(attemptId, 'burns'));
     await handle.cancel();
     await handle.result();
     expect(await audited('phase-emergency.begin', attemptId)).toMatchObject([

@@ -1,6 +1,6 @@
 import { eventually } from '../../../platform/testing/eventually';
 import { agentRunId } from '../../../workflows/agent-run/messages';
-import { executionTreeId } from '../../../workflows/execution-tree/messages';
+import { cancelExecutionTreeId } from '../../../workflows/cancel-execution-tree/messages';
 import type { Recording, Stage } from './stage';
 
 /** A launch that waits and continues, and a tree that is cancelled. */
@@ -26,6 +26,6 @@ export async function admissionScenarios({ service: { call } }: Stage): Promise<
   }
   return [
     ['agent-run-queue-confirmed', agentRunId(waiting.attemptId)],
-    ['execution-tree-cancel', executionTreeId(second.attemptId)],
+    ['execution-tree-cancel', cancelExecutionTreeId(second.attemptId)],
   ];
 }

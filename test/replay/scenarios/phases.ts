@@ -1,6 +1,6 @@
 import { eventually } from '../../../platform/testing/eventually';
 import { agentRunId } from '../../../workflows/agent-run/messages';
-import { phaseExpansionId } from '../../../workflows/phase-expansion/messages';
+import { temporaryAuthorityId } from '../../../workflows/temporary-authority/messages';
 import { aWaitingRun } from '../../support/runs/approvals';
 import { inMs, readPhase, transitionOf } from '../../support/runs/phases';
 import type { Recording, Stage } from './stage';
@@ -54,7 +54,7 @@ async function emergencies({ service: { call } }: Stage): Promise<Recording[]> {
   });
   await call.ok('POST', `/api/agents/${run.taskId}/stop`, { attemptId });
   return [
-    ['phase-expansion-first', phaseExpansionId(confined.attemptId, 'first')],
-    ['phase-expansion-second', phaseExpansionId(confined.attemptId, 'second')],
+    ['phase-expansion-first', temporaryAuthorityId(confined.attemptId, 'first')],
+    ['phase-expansion-second', temporaryAuthorityId(confined.attemptId, 'second')],
   ];
 }

@@ -3,9 +3,9 @@ import { updateProofMs } from '../../../platform/crypto/message-proof';
 import { eventually } from '../../../platform/testing/eventually';
 import { agentRunId } from '../../../workflows/agent-run/messages';
 import { withProof } from '../../../workflows/clients/with-proof';
-import { executionTreeId } from '../../../workflows/execution-tree/messages';
+import { cancelExecutionTreeId } from '../../../workflows/cancel-execution-tree/messages';
 import { operateMessage } from '../../../workflows/message-proofs';
-import { phaseExpansionId } from '../../../workflows/phase-expansion/messages';
+import { temporaryAuthorityId } from '../../../workflows/temporary-authority/messages';
 import { boardQueue } from '../../../workflows/queues';
 import { recoveryId } from '../../../workflows/recovery/messages';
 import { runApprovalId } from '../../../workflows/run-approval/messages';
@@ -62,7 +62,7 @@ export async function provenScenarios({ service, temporal }: Stage): Promise<Rec
   const emergencyOverride = { justification: 'it is recorded', expiresAt: inMs(1_000) };
   const change = transitionOf(snapshot, 'implement', 'proven', { emergencyOverride });
   await call.ok('POST', `/api/agents/${confined.taskId}/phase/transitions`, change);
-  await temporal.workflow.getHandle(phaseExpansionId(confined.attemptId, 'proven')).result();
+  await temporal.workflow.getHandle(temporaryAuthorityId(confined.attemptId, 'proven')).result();
   await stop(confined);
 
   const made = await aTask();
@@ -87,8 +87,8 @@ export async function provenScenarios({ service, temporal }: Stage): Promise<Rec
     ['run-approval-decided-with-proof', runApprovalId(decided.id)],
     ['run-approval-withdrawn', runApprovalId(withdrawn.id)],
     ['recovery-cancelled-with-proof', recoveryId(failed.attemptId)],
-    ['execution-tree-cancel-with-proof', executionTreeId(closed.attemptId)],
-    ['phase-expansion-with-proof', phaseExpansionId(confined.attemptId, 'proven')],
+    ['execution-tree-cancel-with-proof', cancelExecutionTreeId(closed.attemptId)],
+    ['phase-expansion-with-proof', temporaryAuthorityId(confined.attemptId, 'proven')],
     ['worktree-create-with-proof', worktreeId(made.id)],
     ['worktree-asked-of-resumed', worktreeId(asked.id)],
     ['worktree-cleanup-with-proof', worktreeId(removed.id)],

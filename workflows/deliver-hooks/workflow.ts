@@ -1,6 +1,6 @@
 import { proxyActivities, setCurrentDetails } from '@temporalio/workflow';
-import type { HookActivities, HookRun } from '../../activities/task-transition/activities';
-import type { TaskTransitionInput } from './messages';
+import type { HookActivities, HookRun } from '../../activities/deliver-hooks/activities';
+import type { DeliverHooksInput } from './messages';
 
 const { hooksFor, giveUpHook } = proxyActivities<Pick<HookActivities, 'hooksFor' | 'giveUpHook'>>({
   startToCloseTimeout: '10 seconds',
@@ -8,7 +8,7 @@ const { hooksFor, giveUpHook } = proxyActivities<Pick<HookActivities, 'hooksFor'
 });
 
 /** Runs every hook for a transition of a task; one that fails prevents no other. */
-export async function taskTransition({ id, context, proof, timings }: TaskTransitionInput): Promise<{ hooks: number }> {
+export async function deliverHooks({ id, context, proof, timings }: DeliverHooksInput): Promise<{ hooks: number }> {
   const hooks = await hooksFor({ id, context, proof });
   setCurrentDetails(`${context.event} of ${context.taskId}: ${hooks.length} hooks.`);
   const { firstPauseMs, longestPauseMs, giveUpAfterMs } = timings;

@@ -2,10 +2,10 @@ import type { HookContext } from '../../contracts/settings/hook';
 import type { Signed } from '../message-proofs';
 
 /** One execution for each transition of a task: observed twice, it is delivered once. */
-export const taskTransitionId = (transitionId: string): string => `task-transition/${transitionId}`;
+export const deliverHooksId = (transitionId: string): string => `task-transition/${transitionId}`;
 
 /** Signed by the API that observed it: receivers trust it as the board's. */
-export interface TaskTransitionInput extends Signed {
+export interface DeliverHooksInput extends Signed {
   id: string;
   context: HookContext;
   /** How long each hook is tried; settings, shortened by tests. */

@@ -13,7 +13,8 @@ import { withinDeadline } from '../clients/deadline';
 import { withProof } from '../clients/with-proof';
 import { expansionMessage } from '../message-proofs';
 import { boardQueue } from '../queues';
-import { expansionBegun, phaseExpansionId, type PhaseExpansionInput } from './messages';
+import { recordedTypes } from '../recorded-types';
+import { expansionBegun, temporaryAuthorityId, type TemporaryAuthorityInput } from './messages';
 
 /** The workflow behind an emergency. */
 export function createPhaseLauncher(client: Client, proofs: Pick<MessageProofs, 'sign'>) {
@@ -24,14 +25,14 @@ export function createPhaseLauncher(client: Client, proofs: Pick<MessageProofs, 
      *
      * @throws AppError 503 `PHASE_PENDING` when no worker responds in time
      */
-    async expand(expansion: PhaseExpansionInput, taskId: string): Promise<{ applied: boolean } | undefined> {
+    async expand(expansion: TemporaryAuthorityInput, taskId: string): Promise<{ applied: boolean } | undefined> {
       const input = withProof(proofs, expansion, expansionMessage(expansion), updateProofMs);
       try {
         return await withinDeadline(client, pending, () =>
           client.workflow.executeUpdateWithStart(expansionBegun, {
             updateId: 'begun',
-            startWorkflowOperation: new WithStartWorkflowOperation('phaseExpansion', {
-              workflowId: phaseExpansionId(input.attemptId, input.operationId),
+            startWorkflowOperation: new WithStartWorkflowOperation(recordedTypes.temporaryAuthority, {
+              workflowId: temporaryAuthorityId(input.attemptId, input.operationId),
               taskQueue: boardQueue,
               workflowIdConflictPolicy: 'USE_EXISTING',
               workflowIdReusePolicy: 'REJECT_DUPLICATE',

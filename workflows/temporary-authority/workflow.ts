@@ -7,9 +7,9 @@ import {
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { PhaseActivities } from '../../activities/phase-expansion/activities';
+import type { PhaseActivities } from '../../activities/temporary-authority/activities';
 import { verified } from '../unproven';
-import { expansionBegun, type PhaseExpansionInput } from './messages';
+import { expansionBegun, type TemporaryAuthorityInput } from './messages';
 
 /** Store work: short, idempotent, retried until the stores respond. */
 const records = proxyLocalActivities<PhaseActivities>({
@@ -21,7 +21,7 @@ const records = proxyLocalActivities<PhaseActivities>({
  * Authority of a run for the duration of an emergency. Its end is arranged before it begins, so that it ends whatever dies in
  * between. An operator's "cancel" ends it early.
  */
-export async function phaseExpansion(input: PhaseExpansionInput): Promise<{ applied: boolean }> {
+export async function temporaryAuthority(input: TemporaryAuthorityInput): Promise<{ applied: boolean }> {
   let applied: boolean | undefined;
   let cancelled = false;
   setHandler(expansionBegun, async () => {

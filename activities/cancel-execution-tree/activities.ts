@@ -1,7 +1,7 @@
 import type { Log } from '../../platform/log/log';
 import type { ProofVerifier } from '../../platform/temporal/proof-verifier';
 import type { AttemptStore } from '../../stores/runs/attempt-store';
-import type { TreeCancelInput } from '../../workflows/execution-tree/messages';
+import type { TreeCancelInput } from '../../workflows/cancel-execution-tree/messages';
 import { treeCancelMessage } from '../../workflows/message-proofs';
 import type { AdmissionControl } from '../agent-run/admission/dependencies';
 

@@ -4,7 +4,7 @@ import type { PhaseChange, PhaseStore } from '../../stores/runs/phase-store';
 import type { AuditInput, AuditStore } from '../../stores/system/audit-store';
 import { expansionMessage } from '../../workflows/message-proofs';
 import { temporalOperator } from '../../workflows/operator';
-import type { PhaseExpansionInput } from '../../workflows/phase-expansion/messages';
+import type { TemporaryAuthorityInput } from '../../workflows/temporary-authority/messages';
 
 /** How much sooner than planned a timer may fire, in milliseconds: clocks differ. */
 const earlyMs = 5_000;
@@ -25,7 +25,7 @@ export function createPhaseActivities({ phases, proofs, audit, now, tell }: Phas
       acceptedAtMs,
       proof,
       ...input
-    }: PhaseExpansionInput & { acceptedAtMs?: number }): Promise<{ applied: boolean }> {
+    }: TemporaryAuthorityInput & { acceptedAtMs?: number }): Promise<{ applied: boolean }> {
       await proofs.require(expansionMessage(input), proof, acceptedAtMs);
       const { attemptId, operationId, expected, change } = input;
       const record = await phases.get(attemptId);

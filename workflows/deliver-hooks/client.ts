@@ -4,8 +4,9 @@ import type { PendingTransition } from '../../stores/tasks/task-transition-outbo
 import { withProof } from '../clients/with-proof';
 import { transitionMessage } from '../message-proofs';
 import { boardQueue } from '../queues';
-import { type HookTimings, taskTransitionId } from './messages';
-import type { taskTransition } from './workflow';
+import { recordedTypes } from '../recorded-types';
+import { type HookTimings, deliverHooksId } from './messages';
+import type { deliverHooks } from './workflow';
 
 /** Starts the workflow that runs the hooks of something that happened, unless it was started before. */
 export type StartTransition = (transition: PendingTransition) => Promise<void>;
@@ -20,8 +21,8 @@ export const createTransitionStart =
     const transition = { id, context };
     try {
       await client.withDeadline(Date.now() + startWithinMs, () =>
-        client.workflow.start<typeof taskTransition>('taskTransition', {
-          workflowId: taskTransitionId(id),
+        client.workflow.start<typeof deliverHooks>(recordedTypes.deliverHooks, {
+          workflowId: deliverHooksId(id),
           workflowIdReusePolicy: 'REJECT_DUPLICATE',
           taskQueue: boardQueue,
           args: [{ ...withProof(proofs, transition, transitionMessage(transition), startProofMs), timings }],

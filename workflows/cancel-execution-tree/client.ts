@@ -7,7 +7,8 @@ import { withinDeadline } from '../clients/deadline';
 import { withProof } from '../clients/with-proof';
 import { treeCancelMessage } from '../message-proofs';
 import { boardQueue } from '../queues';
-import { closedUpdate, closedUpdateId, executionTreeId, type TreeCancelInput } from './messages';
+import { recordedTypes } from '../recorded-types';
+import { closedUpdate, closedUpdateId, cancelExecutionTreeId, type TreeCancelInput } from './messages';
 
 /** The workflows behind admission: what its endpoints may start and signal. */
 export const createAdmissionLauncher = (
@@ -27,8 +28,8 @@ export const createAdmissionLauncher = (
     const input = withProof(proofs, cancel, treeCancelMessage(cancel), startProofMs);
     // Created for each try: an operation is good for one call.
     const start = () =>
-      new WithStartWorkflowOperation('executionTree', {
-        workflowId: executionTreeId(input.rootObjectiveId),
+      new WithStartWorkflowOperation(recordedTypes.cancelExecutionTree, {
+        workflowId: cancelExecutionTreeId(input.rootObjectiveId),
         taskQueue: boardQueue,
         workflowIdConflictPolicy: 'USE_EXISTING',
         args: [input],

@@ -2,7 +2,7 @@ import { defineUpdate } from '@temporalio/workflow';
 import type { Signed } from '../message-proofs';
 
 /** The business id of a tree's workflow: cancelling it twice is one cancel. */
-export const executionTreeId = (rootObjectiveId: string): string => `tree/${rootObjectiveId}`;
+export const cancelExecutionTreeId = (rootObjectiveId: string): string => `tree/${rootObjectiveId}`;
 
 /** What cancels a tree, signed by the API; the key itself is never part of a history. */
 export interface TreeCancelInput extends Signed {

@@ -3,11 +3,11 @@ import type { PhaseChange } from '../../stores/runs/phase-store';
 import type { Signed } from '../message-proofs';
 
 /** One execution per emergency: a repeated request is the same operation. */
-export const phaseExpansionId = (attemptId: string, operationId: string): string =>
+export const temporaryAuthorityId = (attemptId: string, operationId: string): string =>
   `phase-expansion/${attemptId}/${operationId}`;
 
 /** Signed by the API. */
-export interface PhaseExpansionInput extends Signed {
+export interface TemporaryAuthorityInput extends Signed {
   attemptId: string;
   operationId: string;
   expiresAt: string;

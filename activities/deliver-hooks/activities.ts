@@ -5,7 +5,7 @@ import type { WebhookSender } from '../../platform/http/webhook';
 import type { ProofVerifier } from '../../platform/temporal/proof-verifier';
 import type { HookExecutionStore, HookStore } from '../../stores/settings/hook-store';
 import { transitionMessage } from '../../workflows/message-proofs';
-import type { TaskTransitionInput } from '../../workflows/task-transition/messages';
+import type { DeliverHooksInput } from '../../workflows/deliver-hooks/messages';
 
 export interface HookActivityDependencies {
   hooks: HookStore;
@@ -16,7 +16,7 @@ export interface HookActivityDependencies {
 }
 
 /** Something that happened to a task, as the API has signed it. */
-export type Transition = Pick<TaskTransitionInput, 'id' | 'context' | 'proof'>;
+export type Transition = Pick<DeliverHooksInput, 'id' | 'context' | 'proof'>;
 
 export interface HookRun extends Transition {
   /** One for each hook and change; receivers know repetitions by it. */
