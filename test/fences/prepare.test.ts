@@ -152,11 +152,14 @@ describe('the lease of a worktree', () => {
     await deps.worktrees.change(manifest, { lease: { ...manifest.lease, ownerAttemptId } }, at(0));
   };
 
-  it.each(['ended', 'refused'] as const)('is nobody’s when it was taken for an attempt that is %s', async (state) => {
-    await deps.attempts.create(anAttempt('attempt_fence000003', { state }));
-    await leaseTo('attempt_fence000003');
-    expect(await takeLease(deps, taskId, next)).toMatchObject({ lease: { ownerAttemptId: next } });
-  });
+  it.each([{ state: 'ended' }, { state: 'refused' }, { abandonedAt: at(1) }] as const)(
+    'does not count when its attempt is over: %j',
+    async (over) => {
+      await deps.attempts.create(anAttempt('attempt_fence000003', over));
+      await leaseTo('attempt_fence000003');
+      expect(await takeLease(deps, taskId, next)).toMatchObject({ lease: { ownerAttemptId: next } });
+    },
+  );
 
   it('is kept for an attempt that goes on, or that is yet to be launched', async () => {
     await leaseTo(id);
