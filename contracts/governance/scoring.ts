@@ -4,7 +4,7 @@ import { moment, paging } from '../query';
 
 export const scoringProfileLimit = 200;
 
-/** How the scores of the scorers become one (docs/use/settings/registries.md). */
+/** How the scores of the scorers become one (docs/use/governance/scoring.md). */
 export const compositeMethod = z.enum(['weightedAverage', 'minimum', 'maximum', 'geometricMean']);
 export type CompositeMethod = z.infer<typeof compositeMethod>;
 

@@ -8,6 +8,7 @@ const besideGroups: Record<string, string[]> = {
   api: [],
   contracts: [],
   stores: ['blobs', 'board-files', 'mongo', 'port', 'rules', 'sqlite', 'watch'],
+  'docs/use': ['services'],
   // Rules that every operation of the API obeys.
   'test/api': ['http', 'idempotency', 'lists', 'permissions'],
 };

@@ -108,7 +108,7 @@ const often = 3;
 
 /**
  * The rules' diagnosis of an error: its type unless the caller states it, its severity and its likely cause
- * (`docs/use/settings/registries.md` lists them). The cause is guessed from the message, so it fits a type the caller stated
+ * (`docs/use/knowledge/errors.md` lists them). The cause is guessed from the message, so it fits a type the caller stated
  * only where both agree.
  */
 export function diagnose(message: string, stated?: ErrorType): Diagnosis {
