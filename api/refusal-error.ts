@@ -10,4 +10,4 @@ const statusByCode: Partial<Record<string, ErrorStatus>> = {
 
 /** The error a refused operation leaves HTTP with. */
 export const refusalError = ({ code, message, details }: Omit<Refusal, 'status'>): AppError =>
-  new AppError(code, statusByCode[code] ?? 409, message, details);
+  new AppError(code, { status: statusByCode[code] ?? 409, message, details });

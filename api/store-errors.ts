@@ -14,7 +14,10 @@ export function translateStoreError(error: unknown): AppError | undefined {
     return full('the service');
   }
   if (error instanceof StoreUnavailableError) {
-    return new AppError('STORE_UNAVAILABLE', 503, 'The store does not respond. Try again in a moment.');
+    return new AppError('STORE_UNAVAILABLE', {
+      status: 503,
+      message: 'The store does not respond. Try again in a moment.',
+    });
   }
   if (error instanceof DuplicateKeyError) {
     return conflict('The record already exists.', { resourceType: error.collection });
@@ -33,11 +36,8 @@ export function translateStoreError(error: unknown): AppError | undefined {
 
 /** 507: what is full, without its location on the machine; the log has the path. */
 const full = (where: string): AppError =>
-  new AppError(
-    'STORAGE_FULL',
-    507,
-    `There is no space left for ${where}. Free some, or raise its limit, then try again.`,
-    {
-      full: where,
-    },
-  );
+  new AppError('STORAGE_FULL', {
+    status: 507,
+    message: `There is no space left for ${where}. Free some, or raise its limit, then try again.`,
+    details: { full: where },
+  });

@@ -147,7 +147,8 @@ async function measureDecisions(database: Database): Promise<Row[]> {
     log,
     now: () => new Date(),
   });
-  const release = (id: string) => full.reservations.release(id, 'completed', 'bench', new Date());
+  const release = (id: string) =>
+    full.reservations.release(id, { reason: 'completed', evidence: 'bench', now: new Date() });
   for (const [index, depth] of [0, ...depths].entries()) {
     // The first round is for the just-in-time compiler.
     const measured = index > 0;

@@ -152,7 +152,7 @@ export async function reconcileReservations(
     if (record && record.state !== 'ended' && record.state !== 'refused') {
       continue;
     }
-    await admission.reservations.release(id, 'reconciled', 'Its attempt had ended.', now);
+    await admission.reservations.release(id, { reason: 'reconciled', evidence: 'Its attempt had ended.', now });
     released += 1;
   }
   return released;

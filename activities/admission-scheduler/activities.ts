@@ -62,7 +62,7 @@ export function createSchedulerActivities(deps: SchedulerDependencies) {
 
   async function dispatch(id: string, policies: Policy[], leaseMs: number): Promise<void> {
     const request = await requests.get(id);
-    const reserved = request && (await reservations.reserve(request, policies, deps.now(), leaseMs));
+    const reserved = request && (await reservations.reserve(request, policies, { now: deps.now(), leaseMs }));
     if (reserved?.outcome === 'blocked') {
       await queue.putBack(id);
       return;
@@ -81,7 +81,7 @@ export function createSchedulerActivities(deps: SchedulerDependencies) {
     const record = await deps.attempts.get(id);
     const isOver = record === undefined || record.completion !== undefined || record.state === 'refused';
     if (isOver) {
-      await reservations.release(id, 'reconciled', reason, now);
+      await reservations.release(id, { reason: 'reconciled', evidence: reason, now });
     } else {
       await reservations.releaseForRequeue(id, now);
     }

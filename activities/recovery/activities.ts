@@ -145,7 +145,11 @@ export function createRecoveryActivities(deps: RecoveryActivityDependencies) {
   return {
     /** Begins the launch of the attempt that follows; `false` when the recovery was cancelled before. */
     async beginRecovery({ attemptId }: { attemptId: string }): Promise<boolean> {
-      const begun = await deps.recoveries.move(attemptId, ['scheduled'], { state: 'launching' }, at());
+      const begun = await deps.recoveries.move(attemptId, {
+        from: ['scheduled'],
+        fields: { state: 'launching' },
+        updatedAt: at(),
+      });
       const state = begun?.state ?? (await deps.recoveries.get(attemptId))?.state;
       return state === 'launching' || state === 'launched';
     },

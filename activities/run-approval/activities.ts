@@ -59,7 +59,7 @@ export function createApprovalActivities(deps: ApprovalActivityDependencies) {
       await deps.proofs.require(decideMessage(approvalId, decision), decision.proof, acceptedAtMs);
       const at = deps.now().toISOString();
       const { expectedRevision: revision, expectedActionHash: actionHash, proof: _proof, ...outcome } = decision;
-      const changed = await deps.approvals.decide(approvalId, { revision, actionHash }, outcome, at);
+      const changed = await deps.approvals.decide(approvalId, { revision, actionHash }, { outcome, at });
       if (!changed) {
         await deps.approvals.expireDue(at);
       }

@@ -103,15 +103,11 @@ export function assertMayWriteEvidence(
   if (mayWriteEvidence) {
     return;
   }
-  throw new AppError(
-    'FORBIDDEN',
-    403,
-    `Only the key named ${id}, or one with agent:write, can register capabilities of ${id}.`,
-    {
-      required: ['agent:write'],
-      agent: id,
-    },
-  );
+  throw new AppError('FORBIDDEN', {
+    status: 403,
+    message: `Only the key named ${id}, or one with agent:write, can register capabilities of ${id}.`,
+    details: { required: ['agent:write'], agent: id },
+  });
 }
 
 function newManifest(submitted: SubmittedManifest | undefined): ProviderRuntimeManifest | undefined {

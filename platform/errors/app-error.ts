@@ -2,24 +2,29 @@
 export type ErrorStatus =
   400 | 401 | 403 | 404 | 405 | 408 | 409 | 410 | 413 | 415 | 416 | 422 | 429 | 501 | 502 | 503 | 507;
 
-/**
- * An expected refusal with a stable code.
- *
- * @param code stable identifier, e.g. `CONFLICT`
- * @param status HTTP status of its response
- * @param message sentence for a person that states what to do next
- * @param details machine-readable evidence; never contains secrets
- */
+export interface AppErrorOptions {
+  /** HTTP status of its response. */
+  status: ErrorStatus;
+  /** A sentence for a person that states what to do next. */
+  message: string;
+  /** Machine-readable evidence; never contains secrets. */
+  details?: Record<string, unknown>;
+}
+
+/** An expected refusal with a stable code, e.g. `CONFLICT`. */
 export class AppError extends Error {
   override readonly name = 'AppError';
 
+  readonly status: ErrorStatus;
+  readonly details: Record<string, unknown>;
+
   constructor(
     readonly code: string,
-    readonly status: ErrorStatus,
-    message: string,
-    readonly details: Record<string, unknown> = {},
+    { status, message, details = {} }: AppErrorOptions,
   ) {
     super(message);
+    this.status = status;
+    this.details = details;
   }
 }
 
@@ -31,13 +36,17 @@ export interface FieldIssue {
 }
 
 export const validationError = (issues: FieldIssue[], message = 'Validation failed'): AppError =>
-  new AppError('VALIDATION_ERROR', 400, message, { issues });
+  new AppError('VALIDATION_ERROR', { status: 400, message, details: { issues } });
 
 export const notFound = (resource: string, id: string): AppError =>
-  new AppError('NOT_FOUND', 404, `No ${resource} has the id ${JSON.stringify(id)}.`, { resource, id });
+  new AppError('NOT_FOUND', {
+    status: 404,
+    message: `No ${resource} has the id ${JSON.stringify(id)}.`,
+    details: { resource, id },
+  });
 
 export const conflict = (message: string, details: Record<string, unknown> = {}, code = 'CONFLICT'): AppError =>
-  new AppError(code, 409, message, details);
+  new AppError(code, { status: 409, message, details });
 
 /** Narrows `value` or throws 404 for `resource`. */
 export function assertFound<T>(value: T | null | undefined, resource: string, id: string): asserts value is T {

@@ -8,7 +8,11 @@ export const apiVersion = (): HttpMiddleware => (ctx, next) => {
   ctx.set('X-API-Version', 'v1');
   const wanted = ctx.get('X-API-Version') || ctx.get('Accept-Version');
   if (wanted && !requested.test(wanted)) {
-    throw new AppError('BAD_REQUEST', 400, 'This service supports only API version v1.', { supported: ['v1'] });
+    throw new AppError('BAD_REQUEST', {
+      status: 400,
+      message: 'This service supports only API version v1.',
+      details: { supported: ['v1'] },
+    });
   }
   return next();
 };

@@ -37,9 +37,10 @@ function withOutcome(error: AppError, { mayHaveHappened }: { mayHaveHappened?: b
     return error;
   }
   const { code, status, message, details } = error;
-  return new AppError(code, status, mayHaveHappened && !isStated ? `${message} ${mayHave}` : message, {
-    ...details,
-    mayHaveHappened,
+  return new AppError(code, {
+    status,
+    message: mayHaveHappened && !isStated ? `${message} ${mayHave}` : message,
+    details: { ...details, mayHaveHappened },
   });
 }
 

@@ -20,7 +20,8 @@ const { compare } = new Intl.Collator('en');
 /** Names as people sort them: whatever their case, accented letters beside plain ones. */
 export const byName: Compare = (a, b) => compare(String(a), String(b));
 
-export interface SliceOrder {
+export interface SliceOrder<T> {
+  positionOf: (item: T) => Position;
   /** 1, the default: the lowest key first. */
   direction?: 1 | -1;
   compareKeys?: Compare;
@@ -35,8 +36,7 @@ export interface SliceOrder {
 export function slicePage<T>(
   items: readonly T[],
   { limit, cursor, offset = 0 }: PageRequest,
-  positionOf: (item: T) => Position,
-  { direction = 1, compareKeys = plainly }: SliceOrder = {},
+  { positionOf, direction = 1, compareKeys = plainly }: SliceOrder<T>,
 ): Page<T> {
   const comparePositions = (a: Position, b: Position): number => compareKeys(a.key, b.key) || plainly(a.id, b.id);
   const placed = items.map((item) => ({ item, position: positionOf(item) }));

@@ -65,7 +65,7 @@ export async function createPlantStore(db: Database) {
     async list(user: string, { limit = maxListed, after }: ListOptions = {}): Promise<Page<NewPlant>> {
       const filter = { user, ...(after === undefined ? {} : { order: { $gt: orderOf(after) } }) };
       const order = { key: 'order', direction: 1, unique: true } as const;
-      const page = await findPage(plants, filter, order, { limit: Math.min(limit, maxListed) });
+      const page = await findPage(plants, { filter, order }, { limit: Math.min(limit, maxListed) });
       return page.map(({ order: at, name, tag }) => ({ id: idOf(at), name, ...(tag === undefined ? {} : { tag }) }));
     },
 
@@ -115,8 +115,7 @@ export async function createPlantStore(db: Database) {
     deliveries: (user: string, { limit, cursor }: PageRequest): Promise<Page<Delivery>> =>
       findPage(
         deliveries,
-        { user },
-        { key: 'createdAt', direction: -1 },
+        { filter: { user }, order: { key: 'createdAt', direction: -1 } },
         { limit: Math.min(limit, maxDeliveries), cursor },
       ),
   };

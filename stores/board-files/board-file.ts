@@ -50,9 +50,8 @@ export function interpret(
 
 /** What every use of a task whose file is broken is refused with. */
 export const brokenFileError = (id: string, file: BrokenFile): AppError =>
-  new AppError(
-    'CONFLICT',
-    409,
-    `Task ${id} cannot be read from its file ${file.path}: ${file.message} Repair the file; it is not changed until then.`,
-    { resourceType: 'task', resourceId: id, path: file.path, code: file.code, problem: file.message },
-  );
+  new AppError('CONFLICT', {
+    status: 409,
+    message: `Task ${id} cannot be read from its file ${file.path}: ${file.message} Repair the file; it is not changed until then.`,
+    details: { resourceType: 'task', resourceId: id, path: file.path, code: file.code, problem: file.message },
+  });

@@ -61,7 +61,7 @@ export async function createBoard({
   const rescan = startRescan({ dir, index, follower, watcher, log, everyMs: rescanMs });
   let diagnostics: { version: number; list: BoardDiagnostic[] } | undefined;
 
-  const find = (id: string) => freshTask(id, dir, index, follower);
+  const find = (id: string) => freshTask(id, { dir, index, follower });
 
   return {
     ...createMutations({ ...deps, follower }),
@@ -108,9 +108,7 @@ async function prepareFolders(given: string): Promise<string> {
 
 async function freshTask(
   id: string,
-  dir: string,
-  index: TaskIndex,
-  follower: Follower,
+  { dir, index, follower }: { dir: string; index: TaskIndex; follower: Follower },
 ): Promise<BoardTask | undefined> {
   if (!isTaskId(id)) {
     return undefined;

@@ -12,6 +12,7 @@ export interface Loading {
   destination?: (file: TaskFile) => TaskPath;
   /** Whether a deleted task is read as well; otherwise there is none. */
   evenDeleted?: boolean | undefined;
+  held: HeldLock;
 }
 
 /**
@@ -22,13 +23,12 @@ export interface Loading {
 export async function loadTask(
   { follower, index }: Pick<FollowerDeps, 'index'> & { follower: Pick<Follower, 'reread'> },
   id: string,
-  { operation, destination = ({ path }) => path, evenDeleted = false }: Loading,
-  held: HeldLock,
+  { operation, destination = ({ path }) => path, evenDeleted = false, held }: Loading,
 ): Promise<LoadedTask> {
   const loaded = await follower.reread(id, held);
   const found = index.find(id);
   if (found && !loaded) {
-    assertUniqueIdentity(index, operation, found.task, destination(found));
+    assertUniqueIdentity(index, found.task, { operation, destinationPath: destination(found) });
   }
   const broken = found ? undefined : index.brokenFileOf(id);
   if (broken) {

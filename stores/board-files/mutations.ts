@@ -67,7 +67,7 @@ export function createMutations(deps: MutationDeps): Pick<Board, 'create' | 'upd
       if (existing) {
         throw conflict(`The task ${id} already exists.`, { resourceType: 'task', resourceId: id });
       }
-      assertUniqueIdentity(index, 'create', task, path);
+      assertUniqueIdentity(index, task, { operation: 'create', destinationPath: path });
       const file = await writeTask({ dir, path, task, held });
       index.put(file);
       return file.task;
@@ -88,8 +88,9 @@ export function createMutations(deps: MutationDeps): Pick<Board, 'create' | 'upd
           operation: step.operation,
           evenDeleted: step.evenDeleted,
           ...(step.moves && { destination: (file: TaskFile) => destination(file, file.task, step.to) }),
+          held,
         };
-        const { file, source } = await loadTask(deps, id, loading, held);
+        const { file, source } = await loadTask(deps, id, loading);
         const { task, path } = await plan(file, step).catch((error: unknown) => {
           throw withCurrentTask(error, file.task);
         });
@@ -112,7 +113,7 @@ export function createMutations(deps: MutationDeps): Pick<Board, 'create' | 'upd
 
   async function purge(id: string, release: (task: Task) => Promise<boolean>): Promise<boolean> {
     return locks.exclusive(id, async (held) => {
-      const { file } = await loadTask(deps, id, { operation: 'purge', evenDeleted: true }, held);
+      const { file } = await loadTask(deps, id, { operation: 'purge', evenDeleted: true, held });
       if (partsOf(file.path).location !== 'archive' || !(await release(file.task))) {
         return false;
       }
@@ -128,7 +129,7 @@ export function createMutations(deps: MutationDeps): Pick<Board, 'create' | 'upd
     assertRevision(file.task, step.writer.expectedRevision);
     const task = step.next(file.task, partsOf(file.path).location);
     const path = destination(file, task, step.to);
-    assertUniqueIdentity(index, step.operation, task, path);
+    assertUniqueIdentity(index, task, { operation: step.operation, destinationPath: path });
     if (step.moves) {
       await locations.assertFree(file, path);
     }
@@ -139,12 +140,12 @@ export function createMutations(deps: MutationDeps): Pick<Board, 'create' | 'upd
     create,
     update: async (id, change, writer) => {
       const next: Step['next'] = (current, location) =>
-        nextVersion(current, change(current, location), writer, clock());
+        nextVersion(current, change(current, location), { writer, now: clock() });
       return (await mutate(id, { operation: 'update', writer, next })).task;
     },
-    move: async (id, to, change, { operation, evenDeleted, ...writer }) => {
+    move: async (id, change, { to, operation, evenDeleted, ...writer }) => {
       const next: Step['next'] = (current, location) =>
-        nextVersion(current, change(current, location), writer, clock());
+        nextVersion(current, change(current, location), { writer, now: clock() });
       return (await mutate(id, { operation, writer, to, moves: true, evenDeleted, next })).task;
     },
     remove: async (id, { check, ...writer }) => {
@@ -152,7 +153,11 @@ export function createMutations(deps: MutationDeps): Pick<Board, 'create' | 'upd
         check?.(current, location);
         const now = clock();
         const purgeAfter = new Date(now.getTime() + purgeAfterMs).toISOString();
-        return nextVersion(current, { deletedAt: now.toISOString(), deletedBy: writer.actor, purgeAfter }, writer, now);
+        return nextVersion(
+          current,
+          { deletedAt: now.toISOString(), deletedBy: writer.actor, purgeAfter },
+          { writer, now },
+        );
       };
       await mutate(id, { operation: 'delete', writer, to: 'archive', next });
     },

@@ -6,7 +6,11 @@ import { TaskDocumentError, validTask } from './format/task-document';
 import type { Writer } from './types';
 
 /** The next version of a task; what identifies it and its revision are not for callers to change. */
-export function nextVersion(current: Task, change: Partial<Task>, writer: Writer, now: Date): Task {
+export function nextVersion(
+  current: Task,
+  change: Partial<Task>,
+  { writer, now }: { writer: Writer; now: Date },
+): Task {
   const { id, createdAt, createdBy, revision } = current;
   const stamps = { updatedAt: now.toISOString(), updatedBy: writer.actor, revision: revision + 1 };
   return acceptable({ ...current, ...change, id, createdAt, createdBy, ...stamps });
@@ -24,7 +28,7 @@ export function withCurrentTask(error: unknown, current: Task): unknown {
   }
   const { id: resourceId, revision: currentRevision } = current;
   const details = { resourceType: 'task', resourceId, ...error.details, currentRevision, current };
-  return new AppError(error.code, 409, error.message, details);
+  return new AppError(error.code, { status: 409, message: error.message, details });
 }
 
 /** What the contract makes of `raw`. @throws AppError 400 with the fields it refuses */
@@ -44,16 +48,15 @@ export function assertRevision(current: Task, expectedRevision: number | undefin
   if (expectedRevision === undefined || expectedRevision === current.revision) {
     return;
   }
-  throw new AppError(
-    'CONFLICT',
-    409,
-    `task ${current.id} has changed since it was loaded. Reload and retry with the latest revision.`,
-    {
+  throw new AppError('CONFLICT', {
+    status: 409,
+    message: `task ${current.id} has changed since it was loaded. Reload and retry with the latest revision.`,
+    details: {
       resourceType: 'task',
       resourceId: current.id,
       expectedRevision,
       currentRevision: current.revision,
       current,
     },
-  );
+  });
 }

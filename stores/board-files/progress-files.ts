@@ -52,16 +52,19 @@ export function createProgressFiles({ dir, index, locks, follower, find }: Progr
         throw notFound('task', id);
       }
       await locks.exclusive(id, async (held) => {
-        const { file } = await loadTask({ index, follower }, id, { operation: 'progress' }, held);
+        const { file } = await loadTask({ index, follower }, id, { operation: 'progress', held });
         if (partsOf(file.path).location === 'archive') {
           throw conflict(`Task ${id} is archived. Restore it first.`, { resourceType: 'task', resourceId: id });
         }
         for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
           const { text, signature } = await readFile(id);
           try {
-            await replaceFile(progressPath(dir, id), wellFormed(change(text)), signature, () => {
-              held.assertHeld();
-              currentOperation()?.noteWrite();
+            await replaceFile(progressPath(dir, id), wellFormed(change(text)), {
+              seen: signature,
+              beforeCommit: () => {
+                held.assertHeld();
+                currentOperation()?.noteWrite();
+              },
             });
             return;
           } catch (error) {

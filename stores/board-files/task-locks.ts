@@ -97,7 +97,8 @@ async function acquire(folder: string, id: string, onLost: (error: Error) => voi
 }
 
 const busy = (id: string): AppError =>
-  new AppError('TASK_BUSY', 503, `Another process holds the lock of ${id}. Try again in a few seconds.`, {
-    resourceType: 'task',
-    resourceId: id,
+  new AppError('TASK_BUSY', {
+    status: 503,
+    message: `Another process holds the lock of ${id}. Try again in a few seconds.`,
+    details: { resourceType: 'task', resourceId: id },
   });

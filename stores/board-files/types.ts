@@ -51,6 +51,7 @@ export interface TaskProgress {
 export type TaskChange = (current: Task, location: TaskLocation) => Partial<Task>;
 
 export interface Mover extends Writer {
+  to: TaskLocation;
   /** What a refusal calls the move: `archive`, `restore`, `promote`, `demote`. */
   operation: string;
   /** Whether a deleted task is moved as well, so that it can be restored; otherwise it is not found. */
@@ -87,7 +88,7 @@ export interface Board {
    *
    * @throws AppError 409 also when the name of the file is taken in the folder `to`
    */
-  move(id: string, to: TaskLocation, change: TaskChange, options: Mover): Promise<Task>;
+  move(id: string, change: TaskChange, options: Mover): Promise<Task>;
   /** Moves the task to the archive with `deletedAt`, `deletedBy` and `purgeAfter`; it is not listed or got any more. */
   remove(id: string, options: Remover): Promise<void>;
   /** Every task in the archive, deleted ones too, from memory. */

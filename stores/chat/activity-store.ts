@@ -89,13 +89,15 @@ export async function createActivityStore(db: Database, now: () => Date = () => 
         },
       };
       const part = { limit, cursor, offset: offsetOfPage(page, limit) };
-      return (await findPage(activities, filter, { key: 'timestamp', direction: -1 }, part)).map(present);
+      return (await findPage(activities, { filter, order: { key: 'timestamp', direction: -1 } }, part)).map(present);
     },
 
     /** What was done after a time, the oldest first. */
     async since(time: string, part: PageRequest): Promise<Activity[]> {
       const filter: Filter<ActivityRecord> = { timestamp: { $gt: new Date(time).toISOString() } };
-      return (await findPage(activities, filter, { key: 'timestamp', direction: 1 }, part)).items.map(present);
+      return (await findPage(activities, { filter, order: { key: 'timestamp', direction: 1 } }, part)).items.map(
+        present,
+      );
     },
 
     /** The values to filter by: one page of the agents, and all types. */

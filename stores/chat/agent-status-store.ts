@@ -90,13 +90,13 @@ export async function createAgentStatusStore(db: Database, now: () => Date = () 
     /** The newest first. */
     async history(part: PageRequest): Promise<Page<StatusChange>> {
       const newestFirst = { key: 'sequence', direction: -1, unique: true } as const;
-      return (await findPage(records, { listed: true }, newestFirst, part)).map(present);
+      return (await findPage(records, { filter: { listed: true }, order: newestFirst }, part)).map(present);
     },
 
     /** Changes from `start`, until before `end` (ISO times), the oldest first. */
     async between(start: string, end: string, part: PageRequest): Promise<Page<StatusChange>> {
       const filter = { listed: true, timestamp: { $gte: start, $lt: end } };
-      return (await findPage(records, filter, { key: 'timestamp', direction: 1 }, part)).map(present);
+      return (await findPage(records, { filter, order: { key: 'timestamp', direction: 1 } }, part)).map(present);
     },
 
     /** The last change before a time. */

@@ -40,13 +40,15 @@ export async function createBroadcastStore(db: Database, now: () => Date = opera
         ...compact({ priority }),
         ...(unread && { readBy: { $not: { $elemMatch: { agent } } } }),
       } as Filter<BroadcastRecord>;
-      return (await findPage(broadcasts, filter, { key: 'createdAt', direction: -1 }, part)).map(present);
+      return (await findPage(broadcasts, { filter, order: { key: 'createdAt', direction: -1 } }, part)).map(present);
     },
 
     /** Those after a time, the oldest first. */
     async since(time: string, part: PageRequest): Promise<Broadcast[]> {
       const filter: Filter<BroadcastRecord> = { createdAt: { $gt: new Date(time).toISOString() } };
-      return (await findPage(broadcasts, filter, { key: 'createdAt', direction: 1 }, part)).items.map(present);
+      return (await findPage(broadcasts, { filter, order: { key: 'createdAt', direction: 1 } }, part)).items.map(
+        present,
+      );
     },
 
     /** Notes that an agent has read it, once. `full`: it remembers as many readers as it can, and not this one. */

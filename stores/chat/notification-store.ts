@@ -69,13 +69,13 @@ export async function createNotificationStore(db: Database, now: () => Date = op
         ...(undelivered && { delivered: false }),
         ...compact({ taskId }),
       };
-      return (await findPage(notifications, filter, { key: 'createdAt', direction: -1 }, part)).map(present);
+      return (await findPage(notifications, { filter, order: { key: 'createdAt', direction: -1 } }, part)).map(present);
     },
 
     /** Unsent notifications for the operator, the oldest first. */
     async pending(part: PageRequest): Promise<Page<Notification>> {
       const filter = { targetAgent: operator, delivered: false };
-      return (await findPage(notifications, filter, { key: 'createdAt', direction: 1 }, part)).map(present);
+      return (await findPage(notifications, { filter, order: { key: 'createdAt', direction: 1 } }, part)).map(present);
     },
 
     /** How many of them were not delivered before. */

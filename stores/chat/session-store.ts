@@ -38,7 +38,7 @@ export async function createChatStore(db: Database, now: () => Date = operationT
     /** The session that was last spoken in comes first. */
     async list({ taskId, ...part }: PageRequest & { taskId?: string | undefined }): Promise<Page<ChatSessionSummary>> {
       const filter = taskId === undefined ? { updated: { $gt: '' } } : { taskId };
-      return (await findPage(sessions, filter, { key: 'updated', direction: -1 }, part)).map(presentSession);
+      return (await findPage(sessions, { filter, order: { key: 'updated', direction: -1 } }, part)).map(presentSession);
     },
 
     /** Adds a message; `undefined` when there is no such session (any more). */
@@ -68,7 +68,7 @@ export async function createChatStore(db: Database, now: () => Date = operationT
       { before = Number.MAX_SAFE_INTEGER, ...part }: PageRequest & { before?: number | undefined },
     ): Promise<Page<ChatMessage>> {
       const filter = { sessionId, sequence: { $lt: before } };
-      const { items, next } = await findPage(messages, filter, newestFirst, part);
+      const { items, next } = await findPage(messages, { filter, order: newestFirst }, part);
       return new Page(items.reverse().map(presentMessage), next);
     },
 

@@ -80,7 +80,7 @@ export async function createSquadStore(db: Database, now: () => Date = operation
         ...(includeSystem ? {} : { system: false }),
         ...(since === undefined ? {} : { timestamp: { $gt: new Date(since).toISOString() } }),
       };
-      const { items, next } = await findPage(messages, filter, newestFirst, part);
+      const { items, next } = await findPage(messages, { filter, order: newestFirst }, part);
       return new Page(await present(items.reverse()), next);
     },
 
@@ -89,7 +89,11 @@ export async function createSquadStore(db: Database, now: () => Date = operation
       const root = part.cursor ? undefined : await messages.get(rootId);
       // A limit of one leaves no reply, and the replies begin after the root.
       const limit = part.limit - (root ? 1 : 0);
-      const { items, next } = await findPage(messages, { threadId: rootId }, oldestFirst, { ...part, limit });
+      const { items, next } = await findPage(
+        messages,
+        { filter: { threadId: rootId }, order: oldestFirst },
+        { ...part, limit },
+      );
       const shown = root ? [root, ...items] : items;
       const begun = root && limit === 0 && (await messages.count({ threadId: rootId })) > 0;
       return new Page(await present(shown), begun ? { key: root.sequence, id: root._id } : next);
@@ -107,7 +111,8 @@ export async function createSquadStore(db: Database, now: () => Date = operation
         }
         return { id: _id, agent, timestamp, ...compact({ threadId }), snippet };
       };
-      const read = (of: PageRequest) => findPage(messages, { sequence: { $gte: 1 } }, newestFirst, of);
+      const read = (of: PageRequest) =>
+        findPage(messages, { filter: { sequence: { $gte: 1 } }, order: newestFirst }, of);
       const positionOf = ({ _id, sequence }: SquadRecord) => ({ key: sequence, id: _id });
       return searchPage({ read, hitOf, positionOf, most: maxSearched }, part);
     },

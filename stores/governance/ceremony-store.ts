@@ -44,7 +44,7 @@ export async function createCeremonyStore(db: Database) {
         ...compact({ status, kind }),
         createdAt: { $gt: '' },
       };
-      return (await findPage(ceremonies, filter, { key: 'createdAt', direction: -1 }, part)).map(present);
+      return (await findPage(ceremonies, { filter, order: { key: 'createdAt', direction: -1 } }, part)).map(present);
     },
 
     /** Those of one task. */

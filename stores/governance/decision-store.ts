@@ -51,7 +51,7 @@ export async function createDecisionStore(db: Database) {
         createdAt: range(query.startTime ?? '', query.endTime),
       } as Filter<Document>;
       const part = { limit, cursor, offset: offsetOfPage(page, limit) };
-      return (await findPage(decisions, filter, { key: 'createdAt', direction: -1 }, part)).map(present);
+      return (await findPage(decisions, { filter, order: { key: 'createdAt', direction: -1 } }, part)).map(present);
     },
 
     /** What a decision follows from, the first one at the beginning, and the decision itself. */
@@ -94,7 +94,10 @@ export async function createDecisionStore(db: Database) {
           return present(changed);
         }
       }
-      throw new AppError('CONFLICT', 409, 'Too many concurrent changes of this decision. Try again.');
+      throw new AppError('CONFLICT', {
+        status: 409,
+        message: 'Too many concurrent changes of this decision. Try again.',
+      });
     },
   };
 }

@@ -62,7 +62,7 @@ export async function createDriftStore(db: Database) {
     /** The newest first. */
     async alerts({ since, limit, cursor, ...equal }: DriftAlertQuery): Promise<Page<DriftAlert>> {
       const filter = compact({ ...equal, detectedAt: between(since ?? '') }) as Filter<AlertRecord>;
-      return (await findPage(alerts, filter, { key: 'detectedAt', direction: -1 }, { limit, cursor })).map(
+      return (await findPage(alerts, { filter, order: { key: 'detectedAt', direction: -1 } }, { limit, cursor })).map(
         presentAlert,
       );
     },
@@ -84,7 +84,7 @@ export async function createDriftStore(db: Database) {
     async baselines({ agent, metric, ...part }: DriftBaselineQuery): Promise<Page<DriftBaseline>> {
       // The id is the agent and the metric; every agent's is greater than the empty one.
       const filter = compact({ agent: agent ?? { $gt: '' }, metric }) as Filter<BaselineRecord>;
-      return (await findPage(baselines, filter, { key: 'agent', direction: 1 }, part)).map(presentBaseline);
+      return (await findPage(baselines, { filter, order: { key: 'agent', direction: 1 } }, part)).map(presentBaseline);
     },
 
     /** Stores the statistics of the runs since `since`; a reset meanwhile wins. */

@@ -31,7 +31,7 @@ export async function createPermissionApprovalStore(db: Database) {
     async pending({ agentId, page, limit, cursor }: PermissionApprovalQuery): Promise<Page<PermissionApproval>> {
       const filter: Filter<Document> = { status: 'pending', ...compact({ agentId }) };
       const part = { limit, cursor, offset: offsetOfPage(page, limit) };
-      return (await findPage(approvals, filter, { key: 'createdAt', direction: 1 }, part)).map(present);
+      return (await findPage(approvals, { filter, order: { key: 'createdAt', direction: 1 } }, part)).map(present);
     },
 
     /** The reviewed approval; `undefined` when there is none, or it was reviewed already. */

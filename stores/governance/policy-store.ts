@@ -40,7 +40,7 @@ const presets: Record<string, PolicyFields> = {
 /** Policies by id. Opening makes the presets, once. */
 export async function createPolicyStore(db: Database) {
   const policies = await createConfiguredRecords<PolicyFields>(db, 'policies');
-  await seedOnce(db, 'policies', policies, new Map(Object.entries(presets)));
+  await seedOnce(db, 'policies', { records: policies, seeds: new Map(Object.entries(presets)) });
   return policies;
 }
 

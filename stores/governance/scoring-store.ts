@@ -43,7 +43,7 @@ export async function createScoringStore(db: Database) {
         evaluatedAt: between(since ?? '', until),
       }) as Filter<EvaluationRecord>;
       const part = { limit, cursor, offset };
-      return (await findPage(evaluations, filter, { key: 'evaluatedAt', direction: -1 }, part)).map(present);
+      return (await findPage(evaluations, { filter, order: { key: 'evaluatedAt', direction: -1 } }, part)).map(present);
     },
   };
 }

@@ -24,7 +24,7 @@ const defaults: Record<string, ToolPolicyFields> = {
 /** Which tools each role may use, by role. Opening makes the default roles, once. */
 export async function createToolPolicyStore(db: Database) {
   const policies = await createConfiguredRecords<ToolPolicyFields>(db, 'tool-policies');
-  await seedOnce(db, 'tool-policies', policies, new Map(Object.entries(defaults)));
+  await seedOnce(db, 'tool-policies', { records: policies, seeds: new Map(Object.entries(defaults)) });
   return policies;
 }
 

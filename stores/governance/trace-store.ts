@@ -89,7 +89,7 @@ export async function createTraceStore(db: Database, now: () => Date = () => new
         ...(actionType === undefined ? {} : { 'subject.actionType': actionType }),
         createdAt: { $gte: startTime ?? '', ...(endTime === undefined ? {} : { $lte: endTime }) },
       };
-      return (await findPage(traces, filter, { key: 'createdAt', direction: -1 }, part)).map(listed);
+      return (await findPage(traces, { filter, order: { key: 'createdAt', direction: -1 } }, part)).map(listed);
     },
 
     /** Traces that were written before a moment. */

@@ -28,7 +28,11 @@ export async function createCostPredictionStore(db: Database) {
 
     /** The newest first. */
     async list(part: PageRequest): Promise<Page<KeptPrediction>> {
-      const found = await findPage(records, { predictedAt: { $gt: '' } }, { key: 'predictedAt', direction: -1 }, part);
+      const found = await findPage(
+        records,
+        { filter: { predictedAt: { $gt: '' } }, order: { key: 'predictedAt', direction: -1 } },
+        part,
+      );
       return found.map(({ _id, ...prediction }) => ({ taskId: _id, ...prediction }));
     },
 

@@ -91,7 +91,10 @@ export async function createErrorAnalysisStore(db: Database) {
           return present(record);
         }
       }
-      throw new AppError('STORE_UNAVAILABLE', 503, 'Too many concurrent reports of the same error. Try again.');
+      throw new AppError('STORE_UNAVAILABLE', {
+        status: 503,
+        message: 'Too many concurrent reports of the same error. Try again.',
+      });
     },
 
     async get(id: string): Promise<ErrorAnalysis | undefined> {
@@ -108,12 +111,13 @@ export async function createErrorAnalysisStore(db: Database) {
         severity,
         ...all,
       }) as Filter<ErrorRecord>;
-      return (await findPage(records, filter, newestFirst, part)).map(present);
+      return (await findPage(records, { filter, order: newestFirst }, part)).map(present);
     },
 
     /** Those that `matches` finds, the newest first; one request looks through {@link searchedErrors}. */
     search(matches: (analysis: ErrorAnalysis) => boolean, part: PageRequest): Promise<Page<ErrorAnalysis>> {
-      const read = async (of: PageRequest) => (await findPage(records, all, newestFirst, of)).map(present);
+      const read = async (of: PageRequest) =>
+        (await findPage(records, { filter: all, order: newestFirst }, of)).map(present);
       const hitOf = (analysis: ErrorAnalysis) => (matches(analysis) ? analysis : undefined);
       const positionOf = ({ id, analyzedAt }: ErrorAnalysis) => ({ key: analyzedAt, id });
       return searchPage({ read, hitOf, positionOf, most: searchedErrors }, part);
@@ -142,7 +146,10 @@ export async function createErrorAnalysisStore(db: Database) {
       const current = changed || expected === undefined ? undefined : await records.get(id);
       if (current && expected !== undefined) {
         const { revision } = current;
-        throw new StaleRevisionError('error-analyses', id, expected, { revision, shown: present(current) });
+        throw new StaleRevisionError('error-analyses', id, {
+          expectedRevision: expected,
+          current: { revision, shown: present(current) },
+        });
       }
       return changed && present(changed);
     },

@@ -44,7 +44,9 @@ export async function createFeedbackStore(db: Database) {
     /** The newest first. */
     async list({ limit, cursor, offset, ...filter }: FeedbackQuery): Promise<Page<Feedback>> {
       const part = { limit, cursor, offset };
-      return (await findPage(records, filterOf(filter), { key: 'createdAt', direction: -1 }, part)).map(present);
+      return (
+        await findPage(records, { filter: filterOf(filter), order: { key: 'createdAt', direction: -1 } }, part)
+      ).map(present);
     },
 
     /** The records of analytics: the newest that match, up to {@link analysedFeedback}. */

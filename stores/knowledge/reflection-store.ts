@@ -49,7 +49,7 @@ export async function createReflectionStore(db: Database) {
         'source.kind': sourceKind,
         deleted: status === 'deleted',
       }) as Filter<ReflectionRecord>;
-      return (await findPage(records, filter, { key: 'createdAt', direction: -1 }, part)).map(present);
+      return (await findPage(records, { filter, order: { key: 'createdAt', direction: -1 } }, part)).map(present);
     },
 
     /** Decides about one that is in one of these states: of several who decide at once, one does. `undefined`: it is not. */

@@ -33,14 +33,17 @@ class MongoDatabase implements Database {
   private readonly sweeper: NodeJS.Timeout;
   private lookedAt = 0;
 
+  /** Whether the server has change streams. */
+  private readonly streams: boolean;
+  private readonly logger: Log;
+
   constructor(
     private readonly client: MongoClient,
     private readonly db: Db,
-    /** Whether the server has change streams. */
-    private readonly streams: boolean,
-    private readonly logger: Log,
-    sweepEveryMs: number,
+    { streams, logger, sweepEveryMs }: { streams: boolean; logger: Log; sweepEveryMs: number },
   ) {
+    this.streams = streams;
+    this.logger = logger;
     this.wakeUp = new WakeUp({ everyMs: pollEveryMs.alone, changed: () => this.mayHaveChanged() });
     this.sweeper = setInterval(() => void this.sweep(), sweepEveryMs).unref();
   }
@@ -79,7 +82,7 @@ class MongoDatabase implements Database {
     if (this.streams) {
       this.follow(name, entries);
     }
-    return new MongoEntryLog<T>(name, entries, floors, this.wakeUp, this.logger, sealKey);
+    return new MongoEntryLog<T>(name, { entries, floors, wakeUp: this.wakeUp, log: this.logger, sealKey });
   }
 
   async blobs(name: string): Promise<BlobStore> {
@@ -176,5 +179,5 @@ export async function openMongo({
     throw error;
   }
   const db = client.db(databaseName(url));
-  return new MongoDatabase(client, db, await hasChangeStreams(db), log, sweepEveryMs);
+  return new MongoDatabase(client, db, { streams: await hasChangeStreams(db), logger: log, sweepEveryMs });
 }

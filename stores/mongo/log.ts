@@ -45,17 +45,33 @@ const maxInInsert = 500;
 const idOf = (scope: string, sequence: number) => `${scope}/${String(sequence).padStart(12, '0')}`;
 const dedupeOf = (scope: string, key: string) => JSON.stringify([scope, key]);
 
+interface MongoLogDeps {
+  entries: MongoCollection<EntryDocument>;
+  floors: MongoCollection<FloorDocument>;
+  wakeUp: WakeUp;
+  log: Log;
+  sealKey?: string;
+}
+
 export class MongoEntryLog<T extends LogEntry> implements EntryLog<T> {
   private readonly queues = new Map<string, Append[]>();
 
+  private readonly entries: MongoCollection<EntryDocument>;
+  private readonly floors: MongoCollection<FloorDocument>;
+  private readonly wakeUp: WakeUp;
+  private readonly log: Log;
+  private readonly sealKey?: string;
+
   constructor(
     private readonly name: string,
-    private readonly entries: MongoCollection<EntryDocument>,
-    private readonly floors: MongoCollection<FloorDocument>,
-    private readonly wakeUp: WakeUp,
-    private readonly log: Log,
-    private readonly sealKey?: string,
-  ) {}
+    { entries, floors, wakeUp, log, sealKey }: MongoLogDeps,
+  ) {
+    this.entries = entries;
+    this.floors = floors;
+    this.wakeUp = wakeUp;
+    this.log = log;
+    this.sealKey = sealKey;
+  }
 
   async append(scope: string, entries: NewEntry<T>[]): Promise<number[]> {
     assertId(this.name, scope);

@@ -50,7 +50,10 @@ export async function createConfiguredRecords<F extends object>(db: Database, na
         return present(next);
       }
     }
-    throw new StaleRevisionError(name, id, expectedRevision ?? 0, currentOf(await records.get(id)));
+    throw new StaleRevisionError(name, id, {
+      expectedRevision: expectedRevision ?? 0,
+      current: currentOf(await records.get(id)),
+    });
   }
 
   /** Whether `next` was written: no other writer has changed the record since the revision before it was read. */
@@ -117,7 +120,7 @@ export async function createConfiguredRecords<F extends object>(db: Database, na
       if (expectedRevision === undefined || !current) {
         return false;
       }
-      throw new StaleRevisionError(name, id, expectedRevision, currentOf(current));
+      throw new StaleRevisionError(name, id, { expectedRevision, current: currentOf(current) });
     },
   };
 }

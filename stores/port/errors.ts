@@ -78,13 +78,17 @@ export interface CurrentRecord {
 export class StaleRevisionError extends Error {
   override readonly name = 'StaleRevisionError';
 
+  readonly expectedRevision: number;
+  readonly current: CurrentRecord;
+
   constructor(
     readonly collection: string,
     readonly id: string,
-    readonly expectedRevision: number,
-    readonly current: CurrentRecord,
+    { expectedRevision, current }: { expectedRevision: number; current: CurrentRecord },
   ) {
     super(`${collection}/${id} is no longer at revision ${expectedRevision}.`);
+    this.expectedRevision = expectedRevision;
+    this.current = current;
   }
 }
 

@@ -33,8 +33,7 @@ function after(
  */
 export async function findPage<T extends Stored>(
   collection: Pick<Collection<T>, 'find'>,
-  filter: Filter<T>,
-  order: PageOrder,
+  { filter, order }: { filter: Filter<T>; order: PageOrder },
   { limit, cursor, offset = 0 }: PageRequest,
 ): Promise<Page<T>> {
   const { key, direction, unique = false } = order;

@@ -14,8 +14,7 @@ interface Seeds<F> {
 export async function seedOnce<F>(
   db: Database,
   name: string,
-  records: Seeds<F>,
-  seeds: ReadonlyMap<string, F>,
+  { records, seeds }: { records: Seeds<F>; seeds: ReadonlyMap<string, F> },
 ): Promise<void> {
   const done = await db.collection<{ _id: string }>({ name: 'seeded' });
   if (await done.get(name)) {

@@ -32,7 +32,7 @@ export function createSequencer<T extends Sequenced>(documents: Collection<T>) {
         return next;
       }
     }
-    throw new AppError('STORE_UNAVAILABLE', 503, 'Too many concurrent writers. Try again.');
+    throw new AppError('STORE_UNAVAILABLE', { status: 503, message: 'Too many concurrent writers. Try again.' });
   }
 
   return {

@@ -50,7 +50,10 @@ export async function openSettingsDocument<T>(db: Database, id: string): Promise
         const current = await settings.get(id);
         const revision = current?.revision ?? 0;
         if (expectedRevision !== undefined && expectedRevision !== revision) {
-          throw new StaleRevisionError('settings', id, expectedRevision, { revision, shown: current?.value ?? null });
+          throw new StaleRevisionError('settings', id, {
+            expectedRevision,
+            current: { revision, shown: current?.value ?? null },
+          });
         }
         if (current && isSameJson(current.value, value)) {
           return { value, revision };
@@ -59,7 +62,10 @@ export async function openSettingsDocument<T>(db: Database, id: string): Promise
           return { value, revision: revision + 1 };
         }
       }
-      throw new AppError('CONFLICT', 409, 'Too many concurrent changes of this setting. Try again.');
+      throw new AppError('CONFLICT', {
+        status: 409,
+        message: 'Too many concurrent changes of this setting. Try again.',
+      });
     },
   };
 }

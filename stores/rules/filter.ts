@@ -39,7 +39,10 @@ function assertValue(collection: string, path: string, value: unknown): void {
   }
 }
 
-function operatorClause(collection: string, path: string, operator: string, value: unknown): Clause {
+function operatorClause(
+  collection: string,
+  { path, operator, value }: { path: string; operator: string; value: unknown },
+): Clause {
   if (operator === '$eq') {
     return isScalar(value) ? { kind: 'equal', path, value } : { kind: 'other', path };
   }
@@ -99,7 +102,9 @@ export function parseFilter(collection: string, filter: object): Clause[] {
       const operators = isOperators(value) ? value : { $eq: value };
       for (const [operator, operand] of Object.entries(operators)) {
         clauses.push(
-          operand instanceof RegExp ? { kind: 'other', path: key } : operatorClause(collection, key, operator, operand),
+          operand instanceof RegExp
+            ? { kind: 'other', path: key }
+            : operatorClause(collection, { path: key, operator, value: operand }),
         );
       }
     }

@@ -30,9 +30,7 @@ function isOperator(name: string): name is UpdateOperator {
 /** Ensures that indexed paths stay scalar, see `assertScalarAt`. */
 function assertKeepsScalars(
   { name, indexedPaths }: Declaration,
-  operator: UpdateOperator,
-  path: string,
-  value: unknown,
+  { operator, path, value }: { operator: UpdateOperator; path: string; value: unknown },
 ) {
   for (const indexed of indexedPaths) {
     const inside = indexed === path ? '' : indexed.startsWith(`${path}.`) ? indexed.slice(path.length + 1) : undefined;
@@ -86,7 +84,7 @@ export function parseUpdate(declaration: Declaration, update: object): Update {
       if (path === '_id' && operator !== '$setOnInsert') {
         throw new InvalidOperationError(name, '_id never changes.');
       }
-      assertKeepsScalars(declaration, operator, path, value);
+      assertKeepsScalars(declaration, { operator, path, value });
     }
     if (Object.keys(fields).length > 0) {
       parsed[operator] = fields;

@@ -51,11 +51,10 @@ export async function createApprovalStore(db: Database) {
   /** The one way an approval changes: out of `pending`, once. */
   const settle = (
     id: string,
-    filter: Filter<ApprovalRecord>,
-    { decision, actor, note, sealedResponse }: ApprovalOutcome,
-    at: string,
-  ) =>
-    approvals.findOneAndUpdate(
+    { filter, outcome, at }: { filter: Filter<ApprovalRecord>; outcome: ApprovalOutcome; at: string },
+  ) => {
+    const { decision, actor, note, sealedResponse } = outcome;
+    return approvals.findOneAndUpdate(
       { ...filter, _id: id, status: 'pending' },
       {
         $set: {
@@ -73,6 +72,7 @@ export async function createApprovalStore(db: Database) {
         $inc: { revision: 1 },
       },
     );
+  };
 
   return {
     /** Stores a request, or returns the approval that has its id already. */
@@ -90,14 +90,14 @@ export async function createApprovalStore(db: Database) {
     responseKey: async (id: string): Promise<string | undefined> => (await approvals.get(id))?.responseKey,
 
     /** Records a decision on exactly what was decided about, in time; `undefined` when it is something else by now. */
-    async decide(id: string, expected: ExpectedApproval, outcome: ApprovalOutcome, at: string) {
-      const changed = await settle(id, { ...expected, expiresAt: { $gt: at } }, outcome, at);
+    async decide(id: string, expected: ExpectedApproval, { outcome, at }: { outcome: ApprovalOutcome; at: string }) {
+      const changed = await settle(id, { filter: { ...expected, expiresAt: { $gt: at } }, outcome, at });
       return changed && present(changed);
     },
 
     /** Ends a pending approval without a decision; one that is no longer pending does not change. */
     async close(id: string, outcome: ApprovalOutcome, at: string): Promise<RunApproval | undefined> {
-      const changed = (await settle(id, {}, outcome, at)) ?? (await approvals.get(id));
+      const changed = (await settle(id, { filter: {}, outcome, at })) ?? (await approvals.get(id));
       return changed && present(changed);
     },
 
@@ -131,7 +131,7 @@ export async function createApprovalStore(db: Database) {
     /** One page, the newest first. */
     async list({ page, limit, cursor, ...filter }: RunApprovalQuery): Promise<Page<RunApproval>> {
       const part = { limit, cursor, offset: offsetOfPage(page, limit) };
-      return (await findPage(approvals, filter, { key: 'createdAt', direction: -1 }, part)).map(present);
+      return (await findPage(approvals, { filter, order: { key: 'createdAt', direction: -1 } }, part)).map(present);
     },
 
     /** Pending approvals of an attempt. */

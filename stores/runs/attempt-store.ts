@@ -104,6 +104,13 @@ const supervisedBy = ({ pid, startTime }: Pick<Supervising, 'pid' | 'startTime'>
 
 const active: AttemptState[] = ['queued', 'admitted', 'prepared', 'dispatched', 'running'];
 
+interface AttemptStart {
+  process?: AttemptRecord['process'];
+  startedAt: string;
+  /** Who has started the agent: refused when it is another one's by now. */
+  supervisor?: Supervising;
+}
+
 export async function createAttemptStore(db: Database) {
   const attempts: Collection<AttemptRecord> = await db.collection({
     name: 'attempts',
@@ -117,8 +124,10 @@ export async function createAttemptStore(db: Database) {
   });
 
   /** The one way an attempt changes: from one of `from`, with its revision raised; `undefined` when it is elsewhere. */
-  const move = (id: string, from: AttemptState[], fields: Partial<AttemptRecord>, also: Filter<AttemptRecord> = {}) =>
-    attempts.findOneAndUpdate({ ...also, _id: id, state: { $in: from } }, { $set: fields, $inc: { revision: 1 } });
+  const move = (
+    id: string,
+    { from, fields, also = {} }: { from: AttemptState[]; fields: Partial<AttemptRecord>; also?: Filter<AttemptRecord> },
+  ) => attempts.findOneAndUpdate({ ...also, _id: id, state: { $in: from } }, { $set: fields, $inc: { revision: 1 } });
 
   /** Neither abandoned nor ended nor reclaimed: a worker that was asleep meanwhile is refused. */
   const goesOn: Filter<AttemptRecord> = {
@@ -162,11 +171,13 @@ export async function createAttemptStore(db: Database) {
       findPage(
         attempts,
         {
-          taskId,
-          state: states ? { $in: [...states] } : { $ne: 'refused' },
-          ...(before === undefined ? {} : { createdAt: { $lt: before } }),
+          filter: {
+            taskId,
+            state: states ? { $in: [...states] } : { $ne: 'refused' },
+            ...(before === undefined ? {} : { createdAt: { $lt: before } }),
+          },
+          order: { key: 'createdAt', direction: -1 },
         },
-        { key: 'createdAt', direction: -1 },
         part,
       ),
 
@@ -204,26 +215,34 @@ export async function createAttemptStore(db: Database) {
 
     /** Records the response to the caller, so that a repeated request gets the same. */
     answer: (id: string, launch: LaunchOutcome, state: AttemptState) =>
-      move(id, ['queued', 'admitted'], { launch, state }),
+      move(id, { from: ['queued', 'admitted'], fields: { launch, state } }),
 
     /**
      * Abandons a launch, before anything that it holds is released: a worker that prepares it late takes nothing again.
      * `undefined` when its agent was dispatched, or it has ended.
      */
     abandon: (id: string, at: string) =>
-      move(id, ['queued', 'admitted', 'prepared'], { abandonedAt: at }, { abandonedAt: { $exists: false } }),
+      move(id, {
+        from: ['queued', 'admitted', 'prepared'],
+        fields: { abandonedAt: at },
+        also: { abandonedAt: { $exists: false } },
+      }),
 
     /** Ends an abandoned launch, also one that was prepared by then. */
     refuse: (id: string, launch: LaunchOutcome, endedAt: string) =>
-      move(id, ['queued', 'admitted', 'prepared', 'refused'], { state: 'refused', launch, endedAt }),
+      move(id, { from: ['queued', 'admitted', 'prepared', 'refused'], fields: { state: 'refused', launch, endedAt } }),
 
     /** Stores the launch contract; nothing is dispatched without it, and nothing changes it afterwards. */
     prepare: (id: string, contract: ContractFields) =>
-      move(id, ['queued', 'admitted'], { ...contract, state: 'prepared' }, goesOn),
+      move(id, { from: ['queued', 'admitted'], fields: { ...contract, state: 'prepared' }, also: goesOn }),
 
     /** The point of no return. Only one caller ever gets the record, and none once the attempt was reclaimed. */
     dispatch: (id: string, supervisor?: AttemptRecord['supervisor']) =>
-      move(id, ['prepared'], { state: 'dispatched', ...(supervisor ? { supervisor } : {}) }, goesOn),
+      move(id, {
+        from: ['prepared'],
+        fields: { state: 'dispatched', ...(supervisor ? { supervisor } : {}) },
+        also: goesOn,
+      }),
 
     /** Whether the attempt still runs under this supervisor: checked right before its agent is started, or ended. */
     isSupervisedBy: async (id: string, { pid, startTime, bootId }: Supervising): Promise<boolean> =>
@@ -251,18 +270,13 @@ export async function createAttemptStore(db: Database) {
         { $set: { supervisor }, $inc: { revision: 1 } },
       ),
 
-    /**
-     * Records the agent's process, once; `undefined` when the attempt runs already, was reclaimed or has ended.
-     *
-     * @param supervisor who has started the agent: refused when it is another one's by now
-     */
-    start: (id: string, process: AttemptRecord['process'], startedAt: string, supervisor?: Supervising) =>
-      move(
-        id,
-        ['dispatched'],
-        { state: 'running', startedAt, ...(process ? { process } : {}) },
-        { ...goesOn, ...(supervisor ? supervisedBy(supervisor) : {}) },
-      ),
+    /** Records the agent's process, once; `undefined` when the attempt runs already, was reclaimed or has ended. */
+    start: (id: string, { process, startedAt, supervisor }: AttemptStart) =>
+      move(id, {
+        from: ['dispatched'],
+        fields: { state: 'running', startedAt, ...(process ? { process } : {}) },
+        also: { ...goesOn, ...(supervisor ? supervisedBy(supervisor) : {}) },
+      }),
 
     /**
      * Records what the provider saw at the end; refused once the host has reclaimed the attempt, or another worker has adopted

@@ -37,7 +37,7 @@ const recoveryCancelled = (
 
 /** Releases the task and its worktree, as far as they are the attempt's. Repeating it changes nothing. */
 export async function releaseTask(deps: TaskHolds, taskId: string, attemptId: string): Promise<void> {
-  await releaseLease(deps, taskId, attemptId, undefined);
+  await releaseLease(deps, { taskId, attemptId });
   await deps.activeRuns.release(taskId, attemptId);
 }
 
@@ -53,7 +53,11 @@ export async function cancelRecovery(
   by: Canceller,
 ): Promise<RunRecovery | null> {
   const fields = { action: 'cancelled', state: 'cancelled', cancelledBy: by.actor } as const;
-  await deps.recoveries.move(attemptId, ['scheduled', 'launching'], fields, deps.now().toISOString());
+  await deps.recoveries.move(attemptId, {
+    from: ['scheduled', 'launching'],
+    fields,
+    updatedAt: deps.now().toISOString(),
+  });
   const recovery = await deps.recoveries.get(attemptId);
   if (recovery?.cancelledBy === by.actor) {
     await deps.audit.record(recoveryCancelled(recovery, by));

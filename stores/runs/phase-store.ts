@@ -122,7 +122,7 @@ const presentTransition = ({ requestDigest: _digest, ...transition }: StoredTran
 /** The record as callers see it, with the newest changes, the oldest of them first; the next page has older ones. */
 export function presentPhase(record: PhaseRecord, part: PageRequest): PagedBody<PhaseSnapshot> {
   const positionOf = ({ sequence, operationId }: StoredTransition) => ({ key: sequence, id: operationId });
-  const page = slicePage(record.history, part, positionOf, { direction: -1 });
+  const page = slicePage(record.history, part, { positionOf, direction: -1 });
   return page.answer({ ...snapshotOf(record), history: page.items.reverse().map(presentTransition) });
 }
 

@@ -4,6 +4,12 @@ import { inPages } from '../port/in-pages';
 
 type RecoveryRecord = RunRecovery & { _id: string };
 
+interface RecoveryMove {
+  from: RunRecovery['state'][];
+  fields: Partial<Pick<RunRecovery, 'action' | 'state' | 'cancelledBy'>>;
+  updatedAt: string;
+}
+
 /** `run-recovery/v1` records, one for each attempt that ended without success and may be followed by another. */
 export async function createRecoveryStore(db: Database) {
   const records = await db.collection<RecoveryRecord>({
@@ -31,12 +37,7 @@ export async function createRecoveryStore(db: Database) {
     },
 
     /** Moves the recovery on from one of these states; `undefined` when it is elsewhere. */
-    async move(
-      attemptId: string,
-      from: RunRecovery['state'][],
-      fields: Partial<Pick<RunRecovery, 'action' | 'state' | 'cancelledBy'>>,
-      updatedAt: string,
-    ): Promise<RunRecovery | undefined> {
+    async move(attemptId: string, { from, fields, updatedAt }: RecoveryMove): Promise<RunRecovery | undefined> {
       const moved = await records.findOneAndUpdate(
         { _id: attemptId, state: { $in: from } },
         { $set: { ...fields, updatedAt }, $inc: { revision: 1 } },

@@ -65,7 +65,7 @@ export async function createWatchdogStore(db: Database) {
 
     /** One page of the findings of an attempt, the oldest first, with what was done and decided about each. */
     async inspect(attemptId: string, part: PageRequest) {
-      const page = await findPage(findings, { attemptId }, oldestFinding, part);
+      const page = await findPage(findings, { filter: { attemptId }, order: oldestFinding }, part);
       const ids = page.items.map(({ _id }) => _id);
       const about = { attemptId, findingId: { $in: ids } };
       const [done, decided] = await Promise.all([actions.find(about, oldest), overrides.find(about, oldest)]);

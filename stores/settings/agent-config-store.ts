@@ -72,7 +72,10 @@ export async function createAgentConfigStore(db: Database): Promise<AgentConfigS
       const current = await load();
       if (expectedRevision !== undefined && expectedRevision !== current.revision) {
         const { revision } = current;
-        throw new StaleRevisionError('settings', 'agents', expectedRevision, { revision, shown: present(current) });
+        throw new StaleRevisionError('settings', 'agents', {
+          expectedRevision,
+          current: { revision, shown: present(current) },
+        });
       }
       const changed = next(current);
       const { agents, chosenDefault } = current;
@@ -84,7 +87,10 @@ export async function createAgentConfigStore(db: Database): Promise<AgentConfigS
         return present(written);
       }
     }
-    throw new AppError('CONFLICT', 409, 'Too many concurrent changes of the configured agents. Try again.');
+    throw new AppError('CONFLICT', {
+      status: 409,
+      message: 'Too many concurrent changes of the configured agents. Try again.',
+    });
   };
 
   return {
@@ -97,8 +103,12 @@ export async function createAgentConfigStore(db: Database): Promise<AgentConfigS
     setDefault: (agent) =>
       change(({ agents }) => {
         if (agent !== null && !isEnabled(agents, agent)) {
-          throw new AppError('VALIDATION_ERROR', 400, 'The default must be a configured, enabled agent.', {
-            issues: [{ path: 'agent', message: 'is not a configured, enabled agent', code: 'unknown_agent' }],
+          throw new AppError('VALIDATION_ERROR', {
+            status: 400,
+            message: 'The default must be a configured, enabled agent.',
+            details: {
+              issues: [{ path: 'agent', message: 'is not a configured, enabled agent', code: 'unknown_agent' }],
+            },
           });
         }
         return { agents, chosenDefault: agent };

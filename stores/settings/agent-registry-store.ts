@@ -79,7 +79,10 @@ export async function createAgentRegistryStore(
           });
         }
       }
-      throw new AppError('CONFLICT', 409, `Too many concurrent changes of the registration ${id}. Try again.`);
+      throw new AppError('CONFLICT', {
+        status: 409,
+        message: `Too many concurrent changes of the registration ${id}. Try again.`,
+      });
     },
 
     async get(id: string): Promise<RegisteredAgent | undefined> {

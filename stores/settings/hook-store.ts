@@ -43,7 +43,7 @@ export async function createHookExecutionStore(db: Database) {
         ...compact({ hookId, taskId }),
         executedAt: { $gt: '' },
       };
-      const found = await findPage(executions, filter, { key: 'executedAt', direction: -1 }, part);
+      const found = await findPage(executions, { filter, order: { key: 'executedAt', direction: -1 } }, part);
       return found.map(({ _id, ...rest }) => ({ id: _id, ...rest }));
     },
   };

@@ -143,7 +143,7 @@ export async function createSettingsStore(db: Database, env: SettingsEnvironment
         const seen = await load();
         if (expectedRevision !== undefined && expectedRevision !== (seen?.revision ?? 0)) {
           const { features: shown, revision } = present(seen);
-          throw new StaleRevisionError('settings', 'features', expectedRevision, { revision, shown });
+          throw new StaleRevisionError('settings', 'features', { expectedRevision, current: { revision, shown } });
         }
         const set = merge(seen?.set ?? {}, part);
         if (seen && isSameJson(seen.set, set)) {
@@ -155,7 +155,10 @@ export async function createSettingsStore(db: Database, env: SettingsEnvironment
           return present(written);
         }
       }
-      throw new AppError('CONFLICT', 409, 'Too many concurrent changes of the settings. Try again.');
+      throw new AppError('CONFLICT', {
+        status: 409,
+        message: 'Too many concurrent changes of the settings. Try again.',
+      });
     },
   };
 }

@@ -45,7 +45,7 @@ export class SqliteCollection<T extends Stored> implements Collection<T> {
 
   async find(filter: Filter<T>, options: FindOptions = {}): Promise<T[]> {
     const search = prepareSearch(this.declaration, filter, options);
-    return this.writer.read(() => findDocuments(this.connection, this.declaration, search, options));
+    return this.writer.read(() => findDocuments(this.connection, this.declaration, { search, ...options }));
   }
 
   async count(filter: Filter<T>): Promise<number> {
@@ -64,7 +64,7 @@ export class SqliteCollection<T extends Stored> implements Collection<T> {
     const equal = equalities(search.clauses);
     const newId = upsert ? upsertId(this.declaration.name, equal, changes) : undefined;
     return this.writer.submit(() => {
-      const [document] = findDocuments(this.connection, this.declaration, search, options);
+      const [document] = findDocuments(this.connection, this.declaration, { search, ...options });
       if (document) {
         this.apply(document, changes);
         return document;
@@ -72,7 +72,7 @@ export class SqliteCollection<T extends Stored> implements Collection<T> {
       if (newId === undefined) {
         return undefined;
       }
-      const made = upsertDocument(this.declaration.name, newId, equal, changes) as T;
+      const made = upsertDocument(this.declaration.name, newId, { equal, update: changes }) as T;
       this.connection.run(this.sql.insert, newId, documentJson(this.declaration, made));
       return made;
     });
@@ -109,7 +109,7 @@ export class SqliteCollection<T extends Stored> implements Collection<T> {
   /** Finds what matches, then changes it in bounded writes; each document is read again before it is changed. */
   private async forEachMatch(filter: Filter<T>, change: (document: T) => boolean): Promise<number> {
     const search = prepareSearch(this.declaration, filter);
-    const found = await this.writer.read(() => findDocuments(this.connection, this.declaration, search));
+    const found = await this.writer.read(() => findDocuments(this.connection, this.declaration, { search }));
     let changed = 0;
     for (let start = 0; start < found.length; start += maxInWrite) {
       const ids = found.slice(start, start + maxInWrite).map(({ _id }) => _id);
@@ -128,7 +128,7 @@ export class SqliteCollection<T extends Stored> implements Collection<T> {
 
   private changeEach(ids: string[], filter: Filter<T>, change: (document: T) => boolean): number {
     const again: Search<T> = prepareSearch(this.declaration, { $and: [{ _id: { $in: ids } }, filter] } as Filter<T>);
-    return findDocuments(this.connection, this.declaration, again).filter(change).length;
+    return findDocuments(this.connection, this.declaration, { search: again }).filter(change).length;
   }
 }
 

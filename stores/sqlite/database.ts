@@ -29,6 +29,14 @@ export interface SqliteOptions {
 /** How soon a watcher notices what another process has written. A poll takes microseconds. */
 const pollEveryMs = 5;
 
+interface SqliteDatabaseOptions {
+  logger: Log;
+  /** Blobs are files in a folder of their own beside the database. */
+  folder: string;
+  patienceMs: number;
+  sweepEveryMs: number;
+}
+
 class SqliteDatabase implements Database {
   readonly kind = 'sqlite';
   private readonly uniqueKeys = new Map<string, { collection: string; keys: string[] }>();
@@ -38,13 +46,15 @@ class SqliteDatabase implements Database {
   private readonly sweeper: NodeJS.Timeout;
   private dataVersion = 0;
 
+  private readonly logger: Log;
+  private readonly folder: string;
+
   constructor(
     private readonly connection: Connection,
-    private readonly logger: Log,
-    /** Blobs are files in a folder of their own beside the database. */
-    private readonly folder: string,
-    { patienceMs, sweepEveryMs }: { patienceMs: number; sweepEveryMs: number },
+    { logger, folder, patienceMs, sweepEveryMs }: SqliteDatabaseOptions,
   ) {
+    this.logger = logger;
+    this.folder = folder;
     this.writer = new Writer(connection, this.uniqueKeys, patienceMs);
     this.wakeUp = new WakeUp({ everyMs: pollEveryMs, changed: () => this.changedElsewhere() });
     this.sweeper = setInterval(() => void this.sweep(), sweepEveryMs).unref();
@@ -69,6 +79,7 @@ class SqliteDatabase implements Database {
   async collection<T extends Stored>(spec: CollectionSpec): Promise<Collection<T>> {
     const declaration = declare(spec);
     const { name, indexes, expire } = declaration;
+    const { connection, writer } = this;
     for (const index of indexes) {
       const keys = index.keys.map(([path]) => path);
       if (index.unique) {
@@ -77,19 +88,26 @@ class SqliteDatabase implements Database {
     }
     await this.create(collectionSql(declaration));
     if (expire) {
-      this.sweeps.set(name, () => sweepCollection(this.connection, this.writer, name, expire));
+      this.sweeps.set(name, () => sweepCollection({ connection, writer }, name, expire));
     }
-    return new SqliteCollection<T>(this.connection, this.writer, declaration);
+    return new SqliteCollection<T>(connection, writer, declaration);
   }
 
   async log<T extends LogEntry>(spec: LogSpec): Promise<EntryLog<T>> {
     const { name, expire, sealKey } = spec;
+    const { connection, writer, wakeUp, logger: log } = this;
     assertDeclarable(name, expire ? [expire.field] : []);
     await this.create(logSql(name, expire?.field));
     if (expire) {
-      this.sweeps.set(`${name}.entries`, () => sweepLog(this.connection, this.writer, name, expire));
+      this.sweeps.set(`${name}.entries`, () => sweepLog({ connection, writer }, name, expire));
     }
-    return new SqliteEntryLog<T>(this.connection, this.writer, this.wakeUp, name, this.logger, sealKey);
+    return new SqliteEntryLog<T>(name, {
+      connection,
+      writer,
+      wakeUp,
+      log,
+      sealKey,
+    });
   }
 
   async blobs(name: string): Promise<BlobStore> {
@@ -160,7 +178,12 @@ export async function openSqlite({
   maxMb = 0,
 }: SqliteOptions): Promise<Database> {
   makeFolder(dirname(file));
-  const database = new SqliteDatabase(new Connection(file), log, dirname(file), { patienceMs, sweepEveryMs });
+  const database = new SqliteDatabase(new Connection(file), {
+    logger: log,
+    folder: dirname(file),
+    patienceMs,
+    sweepEveryMs,
+  });
   try {
     await database.configure(maxMb);
   } catch (error) {

@@ -17,8 +17,7 @@ function cutoff({ afterSeconds }: Expiry): string {
 
 /** Removes the documents of a collection whose time is over. */
 export async function sweepCollection(
-  connection: Connection,
-  writer: Writer,
+  { connection, writer }: { connection: Connection; writer: Writer },
   name: string,
   expire: Expiry,
 ): Promise<void> {
@@ -33,7 +32,11 @@ export async function sweepCollection(
 }
 
 /** Removes the entries of a log that have expired, and prevents their numbers from being assigned again. */
-export async function sweepLog(connection: Connection, writer: Writer, name: string, expire: Expiry): Promise<void> {
+export async function sweepLog(
+  { connection, writer }: { connection: Connection; writer: Writer },
+  name: string,
+  expire: Expiry,
+): Promise<void> {
   const { entries, floors } = logTables(name);
   const time = valueOf(expire.field);
   const expired = `SELECT scope, sequence FROM ${entries} WHERE ${time} < ? AND ${time} >= '' LIMIT ${maxInWrite}`;

@@ -35,17 +35,32 @@ export function logSql(name: string, expireField: string | undefined): string[] 
   return statements;
 }
 
+interface SqliteLogDeps {
+  connection: Connection;
+  writer: Writer;
+  wakeUp: WakeUp;
+  log: Log;
+  sealKey?: string;
+}
+
 export class SqliteEntryLog<T extends LogEntry> implements EntryLog<T> {
   private readonly sql: Record<'newest' | 'floor' | 'known' | 'insert' | 'read' | 'trim', string>;
 
+  private readonly connection: Connection;
+  private readonly writer: Writer;
+  private readonly wakeUp: WakeUp;
+  private readonly log: Log;
+  private readonly sealKey?: string;
+
   constructor(
-    private readonly connection: Connection,
-    private readonly writer: Writer,
-    private readonly wakeUp: WakeUp,
     private readonly name: string,
-    private readonly log: Log,
-    private readonly sealKey?: string,
+    { connection, writer, wakeUp, log, sealKey }: SqliteLogDeps,
   ) {
+    this.connection = connection;
+    this.writer = writer;
+    this.wakeUp = wakeUp;
+    this.log = log;
+    this.sealKey = sealKey;
     const { entries, floors } = logTables(name);
     this.sql = {
       newest: `SELECT max(sequence) FROM ${entries} WHERE scope = ?`,

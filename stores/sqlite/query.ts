@@ -62,8 +62,7 @@ export function selectSql<T>({ source, where, plan }: Search<T>, sort: Sort = {}
 export function findDocuments<T extends Stored>(
   connection: Connection,
   declaration: Declaration,
-  search: Search<T>,
-  { sort = {}, skip = 0, limit }: FindOptions = {},
+  { search, sort = {}, skip = 0, limit }: FindOptions & { search: Search<T> },
 ): T[] {
   const { where, plan, test } = search;
   const select = selectSql(search, sort);

@@ -10,7 +10,11 @@ const needsArray = new Set<string>(['$push', '$addToSet', '$pull', '$pullAll', '
 const makesNothing = new Set<string>(['$unset', '$pull', '$pullAll', '$pop'] satisfies UpdateOperator[]);
 
 /** Walks to where a path ends. MongoDB refuses to make a field inside something that is neither object nor array. */
-function target(collection: string, document: object, path: string, mustBeViable: boolean): unknown {
+function target(
+  collection: string,
+  document: object,
+  { path, mustBeViable }: { path: string; mustBeViable: boolean },
+): unknown {
   let value: unknown = document;
   for (const segment of path.split('.')) {
     const index = Array.isArray(value) && !/^\d+$/.test(segment);
@@ -41,7 +45,7 @@ const apply = { ...mingoOperators, $addToSet: addToSet, $pull: pull } as unknown
 function assertFits(collection: string, document: object, update: Update): void {
   for (const [operator, fields] of Object.entries(update)) {
     for (const path of Object.keys(fields)) {
-      const value = target(collection, document, path, !makesNothing.has(operator));
+      const value = target(collection, document, { path, mustBeViable: !makesNothing.has(operator) });
       if (value === undefined) {
         continue;
       }
@@ -81,8 +85,7 @@ export function applyUpdate(collection: string, document: object, update: Update
 export function upsertDocument(
   collection: string,
   id: string,
-  equal: [path: string, value: unknown][],
-  update: Update,
+  { equal, update }: { equal: [path: string, value: unknown][]; update: Update },
 ): object {
   const document: Record<string, unknown> = { _id: id };
   const { $setOnInsert: onInsert = {}, ...changes } = update;

@@ -99,7 +99,10 @@ export async function createAuditStore(db: Database, now: () => Date = () => new
       await rememberEnd(entry);
       return entry;
     }
-    throw new AppError('STORE_UNAVAILABLE', 503, 'Too many concurrent writers of the audit log. Try again.');
+    throw new AppError('STORE_UNAVAILABLE', {
+      status: 503,
+      message: 'Too many concurrent writers of the audit log. Try again.',
+    });
   }
 
   /** The end only moves forward; one that lags after a crash is corrected by the next entry. */
@@ -129,7 +132,9 @@ export async function createAuditStore(db: Database, now: () => Date = () => new
         sequence: before === undefined ? { $gte: 1 } : { $lt: before },
         ...(since === undefined && until === undefined ? {} : { timestamp }),
       };
-      return (await findPage(entries, filter, { key: 'sequence', direction: -1, unique: true }, part)).map(entryOf);
+      return (await findPage(entries, { filter, order: { key: 'sequence', direction: -1, unique: true } }, part)).map(
+        entryOf,
+      );
     },
 
     /** Recomputes the hashes of a month's entries, by default this month's. */

@@ -81,7 +81,9 @@ export async function createTelemetryStore(db: Database, now: () => Date = opera
 
     /** The newest first. */
     async list(filter: TelemetryFilter, part: PageRequest): Promise<Page<TelemetryEvent>> {
-      return (await findPage(events, filterOf(filter), { key: 'timestamp', direction: -1 }, part)).map(present);
+      return (
+        await findPage(events, { filter: filterOf(filter), order: { key: 'timestamp', direction: -1 } }, part)
+      ).map(present);
     },
 
     count: (filter: TelemetryFilter): Promise<number> => events.count(filterOf(filter)),

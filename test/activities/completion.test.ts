@@ -134,7 +134,11 @@ describe('recovery cancelled while its run is being ended', () => {
     await attempts.create(anAttempt('first', 'running', { claim }));
     await activeRuns.take(taskId, 'first');
     expect(await activities.finish(finishing)).toMatchObject({ retry: { attemptId: 'second' } });
-    await recoveries.move('first', ['scheduled'], { state: 'launched' }, now().toISOString());
+    await recoveries.move('first', {
+      from: ['scheduled'],
+      fields: { state: 'launched' },
+      updatedAt: now().toISOString(),
+    });
     const answer = await cancelRecovery({ recoveries, activeRuns, worktrees, audit, now }, 'first', {
       actor: 'user:jo',
     });
@@ -156,7 +160,11 @@ describe('retry that is refused after its admission', () => {
       await attempts.create(anAttempt('first', 'running', { claim }));
       await activeRuns.take(taskId, 'first');
       await activities.finish(finishing);
-      await recoveries.move('first', ['scheduled'], { state: 'launched' }, now().toISOString());
+      await recoveries.move('first', {
+        from: ['scheduled'],
+        fields: { state: 'launched' },
+        updatedAt: now().toISOString(),
+      });
       const retry = anAttempt('second', state, { parentAttemptId: 'first', retryNumber: 1 });
       await attempts.create(launch ? ({ ...retry, launch } as AttemptRecord) : retry);
 

@@ -127,7 +127,7 @@ describe('ceremony gate fence', () => {
     const { id } = await aTask();
     await expect(update(id, { type: 'research', status: 'done' })).rejects.toEqual(required);
     await expect(
-      gated.move(id, 'archive', () => ({ status: 'done' }), { actor, operation: 'archive' }),
+      gated.move(id, () => ({ status: 'done' }), { to: 'archive', actor, operation: 'archive' }),
     ).rejects.toEqual(required);
     expect((await plain.get(id))?.location).toBe('active');
   });

@@ -79,7 +79,7 @@ async function aRun(fields: Partial<AttemptRecord> = {}): Promise<void> {
   const worktree = aWorktree({ _id: taskId, taskId });
   await deps.worktrees.insert({ ...worktree, lease: { ...worktree.lease, ownerAttemptId: id } });
   await fixture.control.requests.put(sampleRequest(id, { taskId }));
-  await fixture.control.reservations.reserve(sampleRequest(id, { taskId }), [], now, 60_000);
+  await fixture.control.reservations.reserve(sampleRequest(id, { taskId }), [], { now, leaseMs: 60_000 });
 }
 
 it('ends a run once: what is repeated finds what was done', async () => {
@@ -124,7 +124,7 @@ it('touches nothing of the attempt after it, however late it is repeated', async
   expect(await finish(lost)).toMatchObject({ retry: { attemptId: next } });
   expect([await owner(), await deps.activeRuns.holder(taskId)]).toEqual([next, next]);
   await deps.attempts.create(anAttempt(next, { taskId, state: 'running', startedAt: at(1) }));
-  await fixture.control.reservations.reserve(sampleRequest(next, { taskId }), [], now, 60_000);
+  await fixture.control.reservations.reserve(sampleRequest(next, { taskId }), [], { now, leaseMs: 60_000 });
   await activities().announceStart({ attemptId: next });
   const shown = await task();
   expect(shown).toMatchObject({ status: 'in-progress', attempt: { id: next } });
@@ -335,7 +335,7 @@ describe('a start', () => {
 
   it('dispatches none without capacity, and waits for that', async () => {
     await aRun(remote);
-    await fixture.control.reservations.release(id, 'reconciled', 'gone', now);
+    await fixture.control.reservations.release(id, { reason: 'reconciled', evidence: 'gone', now });
     await expect(activities().announceStart({ attemptId: id })).rejects.toThrow('waits for capacity');
     expect(await deps.attempts.get(id)).toMatchObject({ state: 'prepared' });
   });

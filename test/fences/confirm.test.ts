@@ -73,7 +73,7 @@ async function leased(fields: Partial<AdmissionRequest> = {}): Promise<void> {
   await control.queue.enqueue({ ...request, enqueuedAt: at(0), limitingKey: null, limitingPolicies: [] });
   await control.queue.lease(id, selection, at(30_000));
   const { admission } = await control.settings.current();
-  await control.reservations.reserve(request, policiesOf(admission, request), now, 60_000);
+  await control.reservations.reserve(request, policiesOf(admission, request), { now, leaseMs: 60_000 });
 }
 
 it('goes on with a launch of which nothing has changed, once and whenever it is asked again', async () => {

@@ -73,7 +73,7 @@ const reclaim = (force = true) => asActivity(() => activities().reclaim({ attemp
 async function anAttemptThatHolds(fields: Partial<AttemptRecord>): Promise<AttemptRecord> {
   const request = sampleRequest(id, { taskId });
   await fixture.control.requests.put(request);
-  await fixture.control.reservations.reserve(request, [], now, 60_000);
+  await fixture.control.reservations.reserve(request, [], { now, leaseMs: 60_000 });
   return deps.attempts.create(anAttempt(id, fields));
 }
 
@@ -90,7 +90,7 @@ describe('a dispatch', () => {
     const note = { action: 'cancel' as const, actor: 'a', reason: 'r', at: at(1), keyHash: null };
     await fixture.control.trees.cancel(id, note);
     await expect(dispatch()).rejects.toMatchObject({ type: 'EXECUTION_TREE_CANCELLED' });
-    await fixture.control.reservations.release(id, 'cancelled', 'over', now);
+    await fixture.control.reservations.release(id, { reason: 'cancelled', evidence: 'over', now });
     await expect(dispatch()).rejects.toMatchObject({ type: 'EXECUTION_TREE_CANCELLED' });
     expect(done).toEqual([]);
   });

@@ -42,8 +42,8 @@ describe('worker heartbeat fence', () => {
       sampleRequest('attempt_fence000003', { hostId: 'here' }),
     ];
     fixture.db.before('admission-reservations', 'insert', crash);
-    await expect(reservations.reserve(orphan, [], ago(120_000), 300_000)).rejects.toThrow(Crash);
-    await reservations.reserve(own, [], ago(90_000), 100_000);
+    await expect(reservations.reserve(orphan, [], { now: ago(120_000), leaseMs: 300_000 })).rejects.toThrow(Crash);
+    await reservations.reserve(own, [], { now: ago(90_000), leaseMs: 100_000 });
     expect(await reservations.holders()).toHaveLength(2);
     await start();
     await eventually(async () => expect(await reservations.holders()).toEqual([own.attemptId]));
@@ -54,7 +54,10 @@ describe('worker heartbeat fence', () => {
   it('a worker gives back what an attempt holds that has ended without its release', async () => {
     const { reservations } = fixture.control;
     for (const attemptId of [endedId, 'attempt_fence000003']) {
-      await reservations.reserve(sampleRequest(attemptId, { hostId: 'there' }), [], ago(90_000), 300_000);
+      await reservations.reserve(sampleRequest(attemptId, { hostId: 'there' }), [], {
+        now: ago(90_000),
+        leaseMs: 300_000,
+      });
     }
     await start();
     await eventually(async () => expect(await reservations.holders()).toEqual(['attempt_fence000003']));

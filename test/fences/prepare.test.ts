@@ -54,7 +54,7 @@ beforeEach(async () => {
   await deps.activeRuns.take(taskId, id);
   await worktrees.insert(aWorktree());
   await fixture.control.requests.put(sampleRequest(id, { taskId }));
-  await fixture.control.reservations.reserve(sampleRequest(id, { taskId }), [], now(), 60_000);
+  await fixture.control.reservations.reserve(sampleRequest(id, { taskId }), [], { now: now(), leaseMs: 60_000 });
 });
 afterEach(async () => {
   expect(fixture.db.isThrough).toBe(true);
@@ -140,7 +140,9 @@ describe('which directory a worktree is', () => {
   it('is not recorded by who loses the worktree at that moment', async () => {
     await takeLease(deps, taskId, id);
     const fence = (await deps.fences.take(taskId, { attemptId: id, stage: 'reclaim' }))!;
-    fixture.db.before('worktrees', 'findOneAndUpdate', () => releaseLease(deps, taskId, id, next));
+    fixture.db.before('worktrees', 'findOneAndUpdate', () =>
+      releaseLease(deps, { taskId, attemptId: id, nextAttemptId: next }),
+    );
     await recordIdentity(deps, taskId, identity, fence);
     expect(await recorded()).toBeUndefined();
   });

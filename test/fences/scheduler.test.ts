@@ -117,7 +117,7 @@ it('an entry whose capacity was taken at that moment is put back in its place', 
   fixture.db.after(table, 'findOneAndUpdate', async () => {
     const other = sampleRequest('attempt_fence000009');
     const { admission } = await fixture.control.settings.current();
-    await fixture.control.reservations.reserve(other, policiesOf(admission, other), now, 60_000);
+    await fixture.control.reservations.reserve(other, policiesOf(admission, other), { now, leaseMs: 60_000 });
   });
   await look();
   expect(told).toEqual([]);
@@ -137,7 +137,7 @@ describe('while every run slot is taken', () => {
   const other = 'attempt_fence000009';
   beforeEach(async () => {
     await queued();
-    await fixture.control.reservations.reserve(sampleRequest(other), [], now, 60_000);
+    await fixture.control.reservations.reserve(sampleRequest(other), [], { now, leaseMs: 60_000 });
   });
 
   it('nobody is looked at, and whose turn it was stays so', async () => {
@@ -160,7 +160,8 @@ describe('a launch that asks for capacity', () => {
   const request = sampleRequest(id, { hostId: 'here', workspaceId: 'w' });
   const decide = (fields: Partial<AdmissionRequest> = {}, options?: { reserve: boolean }) =>
     decideCapacity(fixture.control, { ...request, ...fields }, options);
-  const held = (attemptId: string) => fixture.control.reservations.reserve(sampleRequest(attemptId), [], now, 60_000);
+  const held = (attemptId: string) =>
+    fixture.control.reservations.reserve(sampleRequest(attemptId), [], { now, leaseMs: 60_000 });
 
   it('waits for the ceiling that is in its way, and others wait behind it', async () => {
     await fixture.control.settings.patch({ admission: { limits: { global: { runs: 9 } } } });
@@ -168,7 +169,7 @@ describe('a launch that asks for capacity', () => {
     await decide({ attemptId: 'attempt_fence000008', nodeId: 'n', rootObjectiveId: 'r', hostId: 'here' });
     expect(await decide()).toMatchObject({ decision: 'queued', launch: { limitingScopes: [{ scope: 'host' }] } });
     expect(await entry()).toMatchObject({ limitingKey: hostKey('here') });
-    await fixture.control.reservations.release('attempt_fence000008', 'completed', 'over', now);
+    await fixture.control.reservations.release('attempt_fence000008', { reason: 'completed', evidence: 'over', now });
     const behind = { attemptId: 'attempt_fence000007', nodeId: 'm', rootObjectiveId: 'q' };
     expect(await decide(behind)).toMatchObject({ decision: 'queued' });
     expect(await fixture.control.queue.get(behind.attemptId)).toMatchObject({
@@ -186,7 +187,7 @@ describe('a launch that asks for capacity', () => {
     await held('attempt_fence000009');
     const first = await decide();
     expect(first).toMatchObject({ decision: 'queued' });
-    await fixture.control.reservations.release('attempt_fence000009', 'completed', 'over', now);
+    await fixture.control.reservations.release('attempt_fence000009', { reason: 'completed', evidence: 'over', now });
     now = new Date(now.getTime() + 1_000);
     expect(await decide()).toEqual(first);
     expect(await holders()).toEqual([]);
@@ -203,7 +204,7 @@ describe('a launch that asks for capacity', () => {
 
   it('is over when what it held was released', async () => {
     await decide();
-    await fixture.control.reservations.release(id, 'cancelled', 'over', now);
+    await fixture.control.reservations.release(id, { reason: 'cancelled', evidence: 'over', now });
     expect(await decide()).toMatchObject({
       decision: 'refused',
       launch: { code: 'ADMISSION_RESERVATION_MISSING', details: { host: hostKey('here') } },
@@ -289,12 +290,12 @@ describe('before a provider is called', () => {
   it('a reservation that was taken in between is none', async () => {
     await queued();
     const request = (await fixture.control.requests.get(id))!;
-    await fixture.control.reservations.reserve(request, [], now, 1_000);
+    await fixture.control.reservations.reserve(request, [], { now, leaseMs: 1_000 });
     const { admission } = await fixture.control.settings.current();
     fixture.db.before('admission-reservations', 'findOneAndUpdate', async () => {
       await fixture.control.reservations.releaseForRequeue(id, now);
       const other = sampleRequest('attempt_fence000009');
-      await fixture.control.reservations.reserve(other, policiesOf(admission, other), now, 60_000);
+      await fixture.control.reservations.reserve(other, policiesOf(admission, other), { now, leaseMs: 60_000 });
     });
     await expect(requireReservation(fixture.control, id)).rejects.toMatchObject({
       type: 'ADMISSION_RESERVATION_MISSING',
@@ -306,7 +307,7 @@ describe('before a provider is called', () => {
 it('what an attempt holds is given back once it has ended, and not before, nor at once', async () => {
   const { reservations } = fixture.control;
   const request = await queued();
-  await reservations.reserve(request, [], now, 60_000);
+  await reservations.reserve(request, [], { now, leaseMs: 60_000 });
   const attempts = { get: async () => record };
   const reconcile = (ms: number) => reconcileReservations({ admission: { reservations }, attempts }, new Date(at(ms)));
   record = anAttempt(id, { state: 'running' });

@@ -110,14 +110,14 @@ it.each([
 });
 
 it.each(['start', 'result'])('a %s that finds the task busy is tried again, not lost', async (what) => {
-  const busy = failing(new AppError('TASK_BUSY', 503, 'Another process is changing it.'));
+  const busy = failing(new AppError('TASK_BUSY', { status: 503, message: 'Another process is changing it.' }));
   const applied =
     what === 'start' ? applyStart(busy, record(first)) : applyCompletion(busy, record(first), aCompletion('x'), 0);
   await expect(applied).rejects.toMatchObject({ code: 'TASK_BUSY' });
 });
 
 it('a result that found the task busy once is not taken for one that a ceremony holds back', async () => {
-  const busy = new AppError('TASK_BUSY', 503, 'Another process is changing it.');
+  const busy = new AppError('TASK_BUSY', { status: 503, message: 'Another process is changing it.' });
   const update = jest.fn(board.update.bind(board)).mockRejectedValueOnce(busy);
   const before = await task();
   await expect(applyCompletion(deps({ update }), record(first), aCompletion('done'), 0)).rejects.toBe(busy);
@@ -127,8 +127,13 @@ it('a result that found the task busy once is not taken for one that a ceremony 
 });
 
 it('a task that is gone keeps no run from ending, and a fault of ours is no such thing', async () => {
-  await applyCompletion(failing(new AppError('NOT_FOUND', 404, 'gone')), record(first), aCompletion('x'), 0);
-  await applyStart(failing(new AppError('NOT_FOUND', 404, 'gone')), record(first));
+  await applyCompletion(
+    failing(new AppError('NOT_FOUND', { status: 404, message: 'gone' })),
+    record(first),
+    aCompletion('x'),
+    0,
+  );
+  await applyStart(failing(new AppError('NOT_FOUND', { status: 404, message: 'gone' })), record(first));
   await expect(applyStart(failing(new Error('fault')), record(first))).rejects.toThrow('fault');
   await expect(applyCompletion(failing(new Error('fault')), record(first), aCompletion('x'), 0)).rejects.toThrow(
     'fault',
@@ -136,7 +141,11 @@ it('a task that is gone keeps no run from ending, and a fault of ours is no such
 });
 
 it('a result that a ceremony holds back blocks the task, and says which', async () => {
-  const required = new AppError('VALIDATION_ERROR', 400, 'A design review first.', { code: 'CEREMONY_REQUIRED' });
+  const required = new AppError('VALIDATION_ERROR', {
+    status: 400,
+    message: 'A design review first.',
+    details: { code: 'CEREMONY_REQUIRED' },
+  });
   const held = deps({
     update: (id, change, writer) =>
       board.update(

@@ -30,7 +30,7 @@ describe('replacing a file', () => {
       expect(readFileSync(path(), 'utf8')).toBe('old');
       throw new Error('not held');
     };
-    await expect(replaceFile(path(), 'new', seen, refuse)).rejects.toThrow('not held');
+    await expect(replaceFile(path(), 'new', { seen, beforeCommit: refuse })).rejects.toThrow('not held');
     expect(await readdir(dir.path)).toEqual(['a.md']);
     expect(await readFile(path(), 'utf8')).toBe('old');
   });
@@ -43,13 +43,15 @@ describe('replacing a file', () => {
     const read = await seen();
     await writeFile(path(), now);
     utimesSync(path(), 1, 1);
-    await expect(replaceFile(path(), 'new', read, noCheck)).rejects.toThrow(FileChangedError);
+    await expect(replaceFile(path(), 'new', { seen: read, beforeCommit: noCheck })).rejects.toThrow(FileChangedError);
     expect(await readFile(path(), 'utf8')).toBe(now);
     expect(await readdir(dir.path)).toEqual(['a.md']);
   });
 
   it('refuses one that is gone, and one whose new name is taken', async () => {
-    await expect(replaceFile(path(), 'new', 'something', noCheck)).rejects.toThrow(FileChangedError);
+    await expect(replaceFile(path(), 'new', { seen: 'something', beforeCommit: noCheck })).rejects.toThrow(
+      FileChangedError,
+    );
     await writeFile(path(), 'a');
     await writeFile(path('b.md'), 'b');
     await expect(moveFile(path(), path('b.md'))).rejects.toThrow(FileChangedError);

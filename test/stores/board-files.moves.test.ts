@@ -22,7 +22,7 @@ const undeleted = { deletedAt: undefined, deletedBy: undefined, purgeAfter: unde
 test('changes fields and folder as one change with one revision', async () => {
   const { id } = await board.create({ title: 'a' }, { actor });
   const { lines } = recordChanges(board);
-  const moved = await board.move(id, 'archive', () => ({ status: 'done' }), { ...archive, expectedRevision: 1 });
+  const moved = await board.move(id, () => ({ status: 'done' }), { to: 'archive', ...archive, expectedRevision: 1 });
   expect(moved).toMatchObject({ status: 'done', revision: 2, updatedBy: actor });
   expect(await board.get(id)).toEqual({
     task: moved,
@@ -50,7 +50,7 @@ test('a read waits for the write of the same task in this process', async () => 
 
 test('a moved task is changed, deleted and read where it is', async () => {
   const { id } = await board.create({ title: 'a' }, { actor });
-  await board.move(id, 'backlog', () => ({}), { actor, operation: 'demote' });
+  await board.move(id, () => ({}), { to: 'backlog', actor, operation: 'demote' });
   expect(await board.update(id, () => ({ title: 'b' }), { actor })).toMatchObject({ title: 'b', revision: 3 });
   expect(await harness.files('backlog')).toEqual([`${id}-b.md`]);
   await board.remove(id, { actor });
@@ -60,15 +60,17 @@ test('a moved task is changed, deleted and read where it is', async () => {
 
 test('a stale revision, a missing task and a refusing change leave everything as it is', async () => {
   const { id } = await board.create({ title: 'a' }, { actor });
-  await expect(board.move(id, 'archive', () => ({}), { ...archive, expectedRevision: 7 })).rejects.toMatchObject({
+  await expect(board.move(id, () => ({}), { to: 'archive', ...archive, expectedRevision: 7 })).rejects.toMatchObject({
     status: 409,
     details: { expectedRevision: 7, currentRevision: 1 },
   });
-  await expect(board.move('TASK-404', 'archive', () => ({}), archive)).rejects.toMatchObject({ status: 404 });
+  await expect(board.move('TASK-404', () => ({}), { to: 'archive', ...archive })).rejects.toMatchObject({
+    status: 404,
+  });
   const refuse = (_current: unknown, location: string): never => {
     throw conflict(`it is in ${location}`);
   };
-  await expect(board.move(id, 'archive', refuse, archive)).rejects.toThrow('it is in active');
+  await expect(board.move(id, refuse, { to: 'archive', ...archive })).rejects.toThrow('it is in active');
   await expect(board.remove(id, { actor, check: refuse })).rejects.toThrow('it is in active');
   expect(await board.get(id)).toMatchObject({ location: 'active', task: { revision: 1 } });
 });
@@ -78,7 +80,11 @@ test('of many that move a task with the same revision one wins', async () => {
   const other = await harness.open();
   const tries = await Promise.allSettled(
     Array.from({ length: 20 }, (_, n) =>
-      (n % 2 ? board : other).move(id, n % 3 ? 'archive' : 'backlog', () => ({}), { ...archive, expectedRevision: 1 }),
+      (n % 2 ? board : other).move(id, () => ({}), {
+        to: n % 3 ? 'archive' : 'backlog',
+        ...archive,
+        expectedRevision: 1,
+      }),
     ),
   );
   expect(tries.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
@@ -91,7 +97,7 @@ describe('a name that is taken', () => {
     const taken = `archive/${id}-a.md`;
     const other = fileText({ id: 'TASK-9', title: 'other' });
     await harness.write(taken, other);
-    await expect(board.move(id, 'archive', () => ({ status: 'done' }), archive)).rejects.toMatchObject({
+    await expect(board.move(id, () => ({ status: 'done' }), { to: 'archive', ...archive })).rejects.toMatchObject({
       status: 409,
       code: 'CONFLICT',
       details: { resourceType: 'task', resourceId: id, destinationPath: taken },
@@ -109,7 +115,7 @@ describe('a name that is taken', () => {
       await reallyRename(from, to);
       await files.writeFile(taken, 'not a task');
     });
-    const move = board.move(id, 'archive', () => ({ points: 1 }), archive);
+    const move = board.move(id, () => ({ points: 1 }), { to: 'archive', ...archive });
     await expect(move).rejects.toMatchObject({
       status: 409,
       details: { destinationPath: `archive/${id}-a.md` },
@@ -124,7 +130,7 @@ test('a duplicate identity is refused with the operation and where the file woul
   const { id } = await board.create({ title: 'a' }, { actor });
   await harness.write('backlog/copy.md', fileText({ id, title: 'copy' }));
   await eventually(() => expect(board.diagnostics()).toHaveLength(2));
-  await expect(board.move(id, 'archive', () => ({}), archive)).rejects.toMatchObject({
+  await expect(board.move(id, () => ({}), { to: 'archive', ...archive })).rejects.toMatchObject({
     status: 409,
     code: 'CONFLICT',
     message: 'Duplicate task identity detected',
@@ -143,10 +149,10 @@ describe('restoring', () => {
     const { id } = await board.create({ title: 'a' }, { actor });
     await board.remove(id, { actor });
     const { lines } = recordChanges(board);
-    await expect(board.move(id, 'active', () => undeleted, { actor, operation: 'restore' })).rejects.toMatchObject({
+    await expect(board.move(id, () => undeleted, { to: 'active', actor, operation: 'restore' })).rejects.toMatchObject({
       status: 404,
     });
-    expect(await board.move(id, 'active', () => undeleted, restore)).toMatchObject({ id, revision: 3 });
+    expect(await board.move(id, () => undeleted, { to: 'active', ...restore })).toMatchObject({ id, revision: 3 });
     expect(await harness.files()).toEqual([`${id}-a.md`]);
     expect(lines).toEqual([`created ${id} active 3`]);
   });
@@ -156,7 +162,7 @@ describe('restoring', () => {
     const { id } = await board.create({ title: 'a', github }, { actor });
     await board.remove(id, { actor });
     await board.create({ title: 'b', github }, { actor });
-    await expect(board.move(id, 'active', () => undeleted, restore)).rejects.toMatchObject({
+    await expect(board.move(id, () => undeleted, { to: 'active', ...restore })).rejects.toMatchObject({
       details: { operation: 'restore', destinationPath: `active/${id}-a.md`, duplicateIds: ['github:owner/site#7'] },
     });
   });

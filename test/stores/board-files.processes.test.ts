@@ -126,7 +126,7 @@ describe('board files with several processes', () => {
       expect(await one.get(id)).toMatchObject({ location: 'backlog', task: { status: 'todo', revision: 2 } });
       expect(one.diagnostics()).toEqual([]);
     }
-    const again = await board.move(id, 'active', () => ({ status: 'todo' }), { actor, operation: 'promote' });
+    const again = await board.move(id, () => ({ status: 'todo' }), { to: 'active', actor, operation: 'promote' });
     expect(again).toMatchObject({ status: 'todo', revision: 3 });
     expect(await allFiles()).toEqual([`active/${id}-a.md`]);
   });

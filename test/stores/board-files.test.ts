@@ -124,7 +124,7 @@ describe('update', () => {
     const { id } = await board.create({ title: 'a' }, { actor });
     expect(await refusal(board.update(id, () => ({ title: '' }), { actor }))).toMatchObject({ status: 400 });
     const failing = (): never => {
-      throw new AppError('GATE', 400, 'no');
+      throw new AppError('GATE', { status: 400, message: 'no' });
     };
     expect(await refusal(board.update(id, failing, { actor }))).toMatchObject({ code: 'GATE' });
     expect((await board.get(id))?.task.revision).toBe(1);

@@ -57,8 +57,8 @@ describe('worker heartbeat', () => {
     const reservations = await createReservationStore(database);
     const beforeTheOutage = new Date(Date.now() - 3_600_000);
     const on = (hostId: string, id: string) => ({ ...sampleRequest(id), hostId });
-    await reservations.reserve(on('late', late), [], beforeTheOutage, leaseMs);
-    await reservations.reserve(on('gone', gone), [], beforeTheOutage, leaseMs);
+    await reservations.reserve(on('late', late), [], { now: beforeTheOutage, leaseMs });
+    await reservations.reserve(on('gone', gone), [], { now: beforeTheOutage, leaseMs });
     const stateOf = async (id: string) => (await reservations.get(id))?.state;
     const startedAt = Date.now();
     const heartbeat = await startHeartbeat({
@@ -116,7 +116,7 @@ describe('worker heartbeat', () => {
       const longAgo = new Date('2026-01-01T00:00:00.000Z');
       const ids = Array.from({ length: 5 }, (_, index) => `attempt_ended00${index}`);
       for (const id of ids) {
-        await reservations.reserve(sampleRequest(id), [], longAgo, 1_000_000);
+        await reservations.reserve(sampleRequest(id), [], { now: longAgo, leaseMs: 1_000_000 });
       }
       const ended = { attempts: { get: () => Promise.resolve(undefined) }, admission: { reservations } };
       expect(await reconcileReservations(ended, new Date(), 2)).toBe(5);

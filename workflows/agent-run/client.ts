@@ -189,14 +189,16 @@ const evidenceOf = ({ details }: ApplicationFailure): Record<string, unknown> =>
 };
 
 const notPreviewed = () =>
-  new AppError('PREVIEW_FAILED', 503, 'The host of the run could not compile the launch; try again.', {
-    retryAfterMs: 1_000,
+  new AppError('PREVIEW_FAILED', {
+    status: 503,
+    message: 'The host of the run could not compile the launch; try again.',
+    details: { retryAfterMs: 1_000 },
   });
 
 const pending = () =>
-  new AppError(
-    'RUN_PENDING',
-    503,
-    'The request is accepted and waits for a worker. Repeat it with the same idempotency key, or read the status.',
-    { retryAfterMs: 5_000 },
-  );
+  new AppError('RUN_PENDING', {
+    status: 503,
+    message:
+      'The request is accepted and waits for a worker. Repeat it with the same idempotency key, or read the status.',
+    details: { retryAfterMs: 5_000 },
+  });

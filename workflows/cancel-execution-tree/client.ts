@@ -48,11 +48,8 @@ export const createAdmissionLauncher = (
 export type AdmissionLauncher = ReturnType<typeof createAdmissionLauncher>;
 
 const pending = () =>
-  new AppError(
-    'TREE_PENDING',
-    503,
-    'The cancellation is accepted and waits for a worker. Repeat it with the same key.',
-    {
-      retryAfterMs: 5_000,
-    },
-  );
+  new AppError('TREE_PENDING', {
+    status: 503,
+    message: 'The cancellation is accepted and waits for a worker. Repeat it with the same key.',
+    details: { retryAfterMs: 5_000 },
+  });

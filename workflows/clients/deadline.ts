@@ -50,7 +50,7 @@ export async function withinDeadline<T>(
     }
     const refused = refusedProof(error);
     if (refused) {
-      throw new AppError(messageUnproven, 503, refused.message, { retryAfterMs: 5_000 });
+      throw new AppError(messageUnproven, { status: 503, message: refused.message, details: { retryAfterMs: 5_000 } });
     }
     throw error;
   }
@@ -70,7 +70,9 @@ function refusedProof(error: unknown): ApplicationFailure | undefined {
 
 function away(unsent: boolean): AppError {
   const outcome = unsent ? 'Nothing was started; try again.' : 'Read the current state before trying again.';
-  return new AppError('TEMPORAL_UNAVAILABLE', 503, `The workflow engine does not respond. ${outcome}`, {
-    retryAfterMs: 5_000,
+  return new AppError('TEMPORAL_UNAVAILABLE', {
+    status: 503,
+    message: `The workflow engine does not respond. ${outcome}`,
+    details: { retryAfterMs: 5_000 },
   });
 }

@@ -30,11 +30,8 @@ export const createRepositorySetup =
     );
 
 const pending = () =>
-  new AppError(
-    'REPOSITORY_PENDING',
-    503,
-    'The host of the repository does not respond. Nothing was stored; try again.',
-    {
-      retryAfterMs: 5_000,
-    },
-  );
+  new AppError('REPOSITORY_PENDING', {
+    status: 503,
+    message: 'The host of the repository does not respond. Nothing was stored; try again.',
+    details: { retryAfterMs: 5_000 },
+  });

@@ -6,7 +6,11 @@ import { boardQueue } from '../queues';
 import { dryRunId, type RetentionInput } from './messages';
 
 const pending = () =>
-  new AppError('RETENTION_PENDING', 503, 'The preview is still running. Try again.', { retryAfterMs: 5_000 });
+  new AppError('RETENTION_PENDING', {
+    status: 503,
+    message: 'The preview is still running. Try again.',
+    details: { retryAfterMs: 5_000 },
+  });
 
 /** Counts what the next purge of a kind would remove, and removes nothing. */
 export type PreviewRetention = (kind: RetentionKind) => Promise<RetentionReport>;

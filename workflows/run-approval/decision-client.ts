@@ -53,9 +53,8 @@ export function createApprovalLauncher(client: Client, proofs: Pick<MessageProof
 export type ApprovalLauncher = ReturnType<typeof createApprovalLauncher>;
 
 const pending = () =>
-  new AppError(
-    'APPROVAL_PENDING',
-    503,
-    'No worker has recorded the decision yet. Read the approval before you decide again.',
-    { retryAfterMs: 5_000 },
-  );
+  new AppError('APPROVAL_PENDING', {
+    status: 503,
+    message: 'No worker has recorded the decision yet. Read the approval before you decide again.',
+    details: { retryAfterMs: 5_000 },
+  });

@@ -18,7 +18,11 @@ export interface LaunchSchedules {
 }
 
 const pending = () =>
-  new AppError('SCHEDULE_PENDING', 503, 'Temporal did not respond in time. Try again.', { retryAfterMs: 5_000 });
+  new AppError('SCHEDULE_PENDING', {
+    status: 503,
+    message: 'Temporal did not respond in time. Try again.',
+    details: { retryAfterMs: 5_000 },
+  });
 
 /** The Schedules behind the endpoints of scheduled launches. */
 export function createLaunchSchedules(client: Client, log: Log): LaunchSchedules {

@@ -71,6 +71,8 @@ export function createPhaseLauncher(client: Client, proofs: Pick<MessageProofs, 
 export type PhaseLauncher = ReturnType<typeof createPhaseLauncher>;
 
 const pending = () =>
-  new AppError('PHASE_PENDING', 503, 'No worker has made the change yet. Send it again with the same operationId.', {
-    retryAfterMs: 5_000,
+  new AppError('PHASE_PENDING', {
+    status: 503,
+    message: 'No worker has made the change yet. Send it again with the same operationId.',
+    details: { retryAfterMs: 5_000 },
   });

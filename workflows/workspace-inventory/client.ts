@@ -32,6 +32,8 @@ export function createTrustLauncher(client: Client, proofs: Pick<MessageProofs, 
 export type TrustLauncher = ReturnType<typeof createTrustLauncher>;
 
 const pending = () =>
-  new AppError('INVENTORY_PENDING', 503, 'The host of the workspace does not respond. Try again.', {
-    retryAfterMs: 5_000,
+  new AppError('INVENTORY_PENDING', {
+    status: 503,
+    message: 'The host of the workspace does not respond. Try again.',
+    details: { retryAfterMs: 5_000 },
   });

@@ -47,6 +47,8 @@ export function createRewindLauncher(client: Client, proofs: Pick<MessageProofs,
 export type RewindLauncher = ReturnType<typeof createRewindLauncher>;
 
 const pending = () =>
-  new AppError('REWIND_PENDING', 503, 'The host of the worktree has not responded yet. Repeat the same request.', {
-    retryAfterMs: 5_000,
+  new AppError('REWIND_PENDING', {
+    status: 503,
+    message: 'The host of the worktree has not responded yet. Repeat the same request.',
+    details: { retryAfterMs: 5_000 },
   });

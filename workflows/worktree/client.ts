@@ -111,8 +111,10 @@ const viewing = () =>
   }) as const;
 
 const pending = () =>
-  new AppError('WORKTREE_PENDING', 503, 'The operation is still running. Repeat the request, or read the status.', {
-    retryAfterMs: 5_000,
+  new AppError('WORKTREE_PENDING', {
+    status: 503,
+    message: 'The operation is still running. Repeat the request, or read the status.',
+    details: { retryAfterMs: 5_000 },
   });
 
 /** What another operation that runs is to the caller. */

@@ -175,7 +175,11 @@ export function createAdmissionActivities(deps: AdmissionDependencies) {
       return undefined;
     }
     const { parentAttemptId } = retry;
-    const launched = await deps.recoveries.move(parentAttemptId, ['scheduled', 'launching'], { state: 'launched' }, at);
+    const launched = await deps.recoveries.move(parentAttemptId, {
+      from: ['scheduled', 'launching'],
+      fields: { state: 'launched' },
+      updatedAt: at,
+    });
     const recovery = launched ?? (await deps.recoveries.get(parentAttemptId));
     if (recovery?.refusal) {
       return refusal(recovery.refusal.code, recovery.refusal.message);
@@ -202,7 +206,7 @@ export function createAdmissionActivities(deps: AdmissionDependencies) {
     }
     const plan = planLaunch(inputs, { maxRetries: input.maxRetries });
     if ('refused' in plan) {
-      return traceRefusal(deps.traces, inputs, plan, input.attemptId);
+      return traceRefusal(deps.traces, inputs, { plan, attemptId: input.attemptId });
     }
     await traceRoute(deps.traces, inputs, input.attemptId);
 

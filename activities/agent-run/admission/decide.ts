@@ -57,7 +57,7 @@ async function fit(
     .map(({ key }) => key);
   const waitedFor = settings.queue.enabled ? await deps.queue.waitedFor(keys) : undefined;
   if (reserve && waitedFor === undefined) {
-    const reserved = await deps.reservations.reserve(request, policies, deps.now(), settings.leaseMs);
+    const reserved = await deps.reservations.reserve(request, policies, { now: deps.now(), leaseMs: settings.leaseMs });
     if (reserved.outcome === 'held') {
       return { decision: 'held' };
     }

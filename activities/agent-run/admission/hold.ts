@@ -29,7 +29,7 @@ export async function requireReservation(deps: HoldDependencies, attemptId: stri
   }
   const { admission } = await deps.settings.current();
   const policies = await policiesFor(deps, admission, request);
-  await deps.reservations.reserve(request, policies, deps.now(), admission.leaseMs);
+  await deps.reservations.reserve(request, policies, { now: deps.now(), leaseMs: admission.leaseMs });
   if (await deps.reservations.commit(attemptId, deps.now())) {
     return;
   }

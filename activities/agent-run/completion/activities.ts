@@ -273,7 +273,7 @@ export function createCompletionActivities(deps: CompletionDependencies) {
     if (!(await deps.attempts.dispatch(record._id))) {
       return;
     }
-    await deps.attempts.start(record._id, undefined, deps.now().toISOString());
+    await deps.attempts.start(record._id, { startedAt: deps.now().toISOString() });
     await deps.events.append(sourceOf(record), [
       { kind: 'run.started', payload: { agent: record.agent, provider: record.provider }, dedupeKey: 'started' },
     ]);
@@ -319,8 +319,8 @@ export function createCompletionActivities(deps: CompletionDependencies) {
       reason: cancelled?.reason ?? evidence,
       at: now.toISOString(),
     });
-    await reservations.release(record._id, reason, evidence.slice(0, longestEvidence), now);
-    await releaseLease(deps, record.taskId, record._id, nextAttemptId);
+    await reservations.release(record._id, { reason, evidence: evidence.slice(0, longestEvidence), now });
+    await releaseLease(deps, { taskId: record.taskId, attemptId: record._id, nextAttemptId });
     if (nextAttemptId === undefined) {
       await deps.activeRuns.release(record.taskId, record._id);
     } else {

@@ -126,7 +126,11 @@ export function createObservedAgents(deps: DispatchDependencies) {
     // It changes nothing of an attempt that runs already, and refuses one that moved on while this worker was asleep: its agent
     // is ended before its first message.
     const isStarted = await withSpace(() =>
-      deps.attempts.start(record._id, { ...process, hostId: deps.hostId }, startedAt, deps.self),
+      deps.attempts.start(record._id, {
+        process: { ...process, hostId: deps.hostId },
+        startedAt,
+        supervisor: deps.self,
+      }),
     );
     if (!isStarted && !(await deps.attempts.isSupervisedBy(record._id, deps.self))) {
       throw new AttemptMovedOnError(record._id);

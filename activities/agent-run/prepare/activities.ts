@@ -287,7 +287,7 @@ export function createPrepareActivities(deps: PrepareDependencies) {
       }
       // Checked after the lease is there: a run that ends later releases it, one that had ended before does not any more.
       if (isOver(await deps.attempts.get(record._id))) {
-        await releaseLease(deps, record.taskId, record._id, undefined);
+        await releaseLease(deps, { taskId: record.taskId, attemptId: record._id });
         throw runGone(record._id);
       }
       if (leased.repository !== repository.name || leased.branch !== target.branch || leased.hostId !== record.hostId) {

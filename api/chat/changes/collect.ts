@@ -36,7 +36,7 @@ export async function collectChanges(
   const start = query.cursor && changePositionOf(query.cursor);
   const askedAt = Math.min(now.getTime(), start?.askedAt ?? Infinity);
   const found = await changesAfter(sources, query, start);
-  const page = slicePage(found, { limit, cursor: start?.position }, positionOf);
+  const page = slicePage(found, { limit, cursor: start?.position }, { positionOf });
   const changes = listsOf(page, since, full);
   const safe = Math.min(askedAt - overlapMs, page.next ? Number(page.next.key) - 1 : Infinity);
   const { tasks, comments, activity, broadcasts } = changes;

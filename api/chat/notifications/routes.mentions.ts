@@ -39,7 +39,9 @@ export function mentionRoutes(
       errors: [409],
     },
     async ({ params, query }) =>
-      slicePage(subscriptionsOf(await find(params.taskId)), query, ({ agent }) => ({ key: agent, id: agent })),
+      slicePage(subscriptionsOf(await find(params.taskId)), query, {
+        positionOf: ({ agent }) => ({ key: agent, id: agent }),
+      }),
   );
 
   routes.add(

@@ -62,7 +62,7 @@ export function notificationRoutes(routes: Routes, { notifications }: Pick<ApiCo
     },
     async ({ query, auth }, ctx) => {
       if (query.agent === undefined) {
-        authorize(auth, 'admin:manage', ctx.method);
+        authorize(auth, 'admin:manage', { method: ctx.method });
       }
       return notifications.list(query);
     },

@@ -74,7 +74,7 @@ export function agentPermissionRoutes(
       response: z.array(agentPermission),
     },
     async ({ query }) =>
-      slicePage(await agentPermissions.list(), query, ({ agentId }) => ({ key: agentId, id: agentId })),
+      slicePage(await agentPermissions.list(), query, { positionOf: ({ agentId }) => ({ key: agentId, id: agentId }) }),
   );
 
   routes.add(

@@ -63,7 +63,7 @@ export function policyRoutes(
           (agent === undefined || isAboutAgent(scope, { agent, level })) &&
           (project === undefined || isAboutProject(scope, { project })),
       );
-      return slicePage(found, part, ({ id }) => ({ key: id, id })).map(present);
+      return slicePage(found, part, { positionOf: ({ id }) => ({ key: id, id }) }).map(present);
     },
   );
 

@@ -77,7 +77,7 @@ export function scoringRoutes(routes: Routes, { scoring }: Pick<ApiContext, 'sco
       query: scoringProfileQuery,
       response: z.array(scoringProfile),
     },
-    (all, query) => slicePage(all, query, ({ name, id }) => ({ key: name, id }), { compareKeys: byName }),
+    (all, query) => slicePage(all, query, { positionOf: ({ name, id }) => ({ key: name, id }), compareKeys: byName }),
   );
 
   profiles.create(

@@ -40,7 +40,7 @@ export function freshnessAlertRoutes(routes: Routes, { trackedDocuments }: Pick<
           (severity === undefined || one.severity === severity) &&
           (acknowledged === undefined || one.acknowledged === acknowledged),
       );
-      return slicePage(found, part, ({ staleSince, id }) => ({ key: staleSince, id }));
+      return slicePage(found, part, { positionOf: ({ staleSince, id }) => ({ key: staleSince, id }) });
     },
   );
 

@@ -62,7 +62,7 @@ export function docFreshnessRoutes(routes: Routes, context: Pick<ApiContext, 'tr
             (type === undefined || one.type === type) &&
             (stale === undefined || one.stale === stale),
         );
-      return slicePage(found, part, ({ reviewedAt, id }) => ({ key: reviewedAt, id }));
+      return slicePage(found, part, { positionOf: ({ reviewedAt, id }) => ({ key: reviewedAt, id }) });
     },
   );
 

@@ -40,7 +40,8 @@ export function selectLessons(
       tags.every((tag) => one.lessonTags.includes(tag)) &&
       (search === undefined || `${one.taskTitle}\n${one.lessonsLearned}`.toLowerCase().includes(search)),
   );
-  const page = slicePage(found, query, ({ updatedAt, lesson }) => ({ key: updatedAt, id: lesson.taskId }), {
+  const page = slicePage(found, query, {
+    positionOf: ({ updatedAt, lesson }) => ({ key: updatedAt, id: lesson.taskId }),
     direction: -1,
   });
   const data = page.items.map(({ lesson }) => lesson);

@@ -38,7 +38,9 @@ export function lessonRoutes(routes: Routes, { board }: Pick<ApiContext, 'board'
       response: lessonTags,
     },
     async ({ query }) => {
-      const page = slicePage(countTags(lessons()), query, ({ count, tag: id }) => ({ key: -count, id }));
+      const page = slicePage(countTags(lessons()), query, {
+        positionOf: ({ count, tag: id }) => ({ key: -count, id }),
+      });
       return page.answer({ data: page.items });
     },
   );

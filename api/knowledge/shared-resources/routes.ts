@@ -71,7 +71,7 @@ export function sharedResourceRoutes(
     },
     (all, query) => {
       const found = all.filter((one) => isAsked(one, query));
-      return slicePage(found, query, ({ updatedAt, id }) => ({ key: updatedAt, id }), { direction: -1 });
+      return slicePage(found, query, { positionOf: ({ updatedAt, id }) => ({ key: updatedAt, id }), direction: -1 });
     },
   );
 

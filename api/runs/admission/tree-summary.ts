@@ -101,7 +101,7 @@ async function contributorsOf(
   { nodes }: TreeRecord,
   part: PageRequest,
 ): Promise<Page<Contributor>> {
-  const page = slicePage(Object.entries(nodes), part, ([nodeId, { at }]) => ({ key: at, id: nodeId }));
+  const page = slicePage(Object.entries(nodes), part, { positionOf: ([nodeId, { at }]) => ({ key: at, id: nodeId }) });
   const ids = page.items.map(([nodeId]) => nodeId);
   const [found, queued] = await Promise.all([reservations.among(ids), queue.openAmong(ids)]);
   const held = new Map(found.map((record) => [record._id, record]));

@@ -23,9 +23,10 @@ export function assertMayDecide(
 ): void {
   const { id: approvalId, riskClass } = approval;
   if (!approval.mobileSafe && (isMobile(auth.clientMode) || isMobile(claimedMode))) {
-    throw new AppError('MOBILE_NOT_ALLOWED', 403, 'This approval requires review on a desktop client.', {
-      approvalId,
-      riskClass,
+    throw new AppError('MOBILE_NOT_ALLOWED', {
+      status: 403,
+      message: 'This approval requires review on a desktop client.',
+      details: { approvalId, riskClass },
     });
   }
   const { authenticatedAt } = auth;
@@ -36,15 +37,9 @@ export function assertMayDecide(
   if (ageMs <= freshForMs) {
     return;
   }
-  throw new AppError(
-    'AUTHENTICATION_STALE',
-    403,
-    'A critical action requires a recent sign-in: sign in again and decide.',
-    {
-      approvalId,
-      riskClass,
-      authenticatedAt,
-      maxAgeMs: freshForMs,
-    },
-  );
+  throw new AppError('AUTHENTICATION_STALE', {
+    status: 403,
+    message: 'A critical action requires a recent sign-in: sign in again and decide.',
+    details: { approvalId, riskClass, authenticatedAt, maxAgeMs: freshForMs },
+  });
 }

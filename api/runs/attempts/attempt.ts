@@ -15,7 +15,11 @@ export async function attemptOfTask(
   const record = await attempts.get(attemptId);
   assertFound(record, 'attempt', attemptId);
   if (record.taskId !== taskId) {
-    throw new AppError('NOT_FOUND', 404, `The attempt ${attemptId} belongs to another task.`, { attemptId });
+    throw new AppError('NOT_FOUND', {
+      status: 404,
+      message: `The attempt ${attemptId} belongs to another task.`,
+      details: { attemptId },
+    });
   }
   return record;
 }

@@ -26,7 +26,11 @@ export async function descendantOf(
   const request = await admissionRequests.get(attemptId);
   const record = request && (await attempts.get(attemptId));
   if (!request || !record || !(await descends(admissionRequests, request, ancestorOf(auth)))) {
-    throw new AppError('NOT_FOUND', 404, `No descendant of this attempt has the id ${attemptId}.`, { attemptId });
+    throw new AppError('NOT_FOUND', {
+      status: 404,
+      message: `No descendant of this attempt has the id ${attemptId}.`,
+      details: { attemptId },
+    });
   }
   return { record, request };
 }

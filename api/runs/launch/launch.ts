@@ -196,8 +196,8 @@ async function checkReadiness(
   // A preview is no decision: only its route is traced, because its response names that trace.
   throw refusalError(
     await (launches
-      ? traceRefusal(context.traces, inputs, plan)
-      : traceRefusedRoute(context.traces, inputs, plan.refused)),
+      ? traceRefusal(context.traces, inputs, { plan })
+      : traceRefusedRoute(context.traces, inputs, { refused: plan.refused })),
   );
 }
 

@@ -40,7 +40,7 @@ async function requireOfRun(
   ]);
   if (request?.workspaceId !== workspaceId || attempt?.state === 'refused') {
     const message = `No reservation has the id ${rootReservationId}.`;
-    throw new AppError('NOT_FOUND', 404, message, { resource: 'reservation', rootReservationId });
+    throw new AppError('NOT_FOUND', { status: 404, message, details: { resource: 'reservation', rootReservationId } });
   }
   if (request.workflowRunId === runId) {
     return;

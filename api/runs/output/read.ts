@@ -83,8 +83,10 @@ async function readBytes(
 async function readJson(contents: Contents, artifact: OutputArtifactRecord, jsonPath: string): Promise<OutputContent> {
   const body = await verified(contents, artifact, wholeUpTo(readLimits.jsonBytes));
   if (!body) {
-    throw new AppError('ARTIFACT_TOO_LARGE', 413, `A JSONPath reads at most ${readLimits.jsonBytes} bytes.`, {
-      bytes: artifact.bytes,
+    throw new AppError('ARTIFACT_TOO_LARGE', {
+      status: 413,
+      message: `A JSONPath reads at most ${readLimits.jsonBytes} bytes.`,
+      details: { bytes: artifact.bytes },
     });
   }
   const text = decoded(artifact, body);
@@ -95,9 +97,10 @@ async function readJson(contents: Contents, artifact: OutputArtifactRecord, json
   try {
     document = JSON.parse(text);
   } catch {
-    throw new AppError('ARTIFACT_NOT_JSON', 409, 'The content is not one JSON value.', {
-      mediaType: artifact.mediaType,
-      truncated: artifact.truncated,
+    throw new AppError('ARTIFACT_NOT_JSON', {
+      status: 409,
+      message: 'The content is not one JSON value.',
+      details: { mediaType: artifact.mediaType, truncated: artifact.truncated },
     });
   }
   try {

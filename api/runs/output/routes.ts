@@ -135,7 +135,11 @@ async function withQuarantine<T>(
 function assertAvailable(record: OutputArtifactRecord): void {
   const details = { artifactId: record._id, state: record.state };
   if (record.state === 'expired') {
-    throw new AppError('ARTIFACT_EXPIRED', 410, 'The content of the artifact has expired.', details);
+    throw new AppError('ARTIFACT_EXPIRED', {
+      status: 410,
+      message: 'The content of the artifact has expired.',
+      details,
+    });
   }
   if (record.state === 'quarantined') {
     const message = 'The content of the artifact is withheld: it differs from what was stored, or contains a secret.';

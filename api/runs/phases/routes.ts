@@ -69,7 +69,7 @@ export function phaseRoutes(routes: Routes, context: PhasesContext): void {
     },
     async ({ params, body, auth }, ctx) => {
       if (body.emergencyOverride) {
-        authorize(auth, 'admin:manage', ctx.method);
+        authorize(auth, 'admin:manage', { method: ctx.method });
       }
       const answer = await transitionPhase(context, params.taskId, body, auth.actor);
       if (answer.status === 'approval-required') {

@@ -106,7 +106,7 @@ export function recoveryRoutes(routes: Routes, context: WorkflowContext): void {
       const latest = await recoveries.latestOfStep(runId, stepId);
       if (!latest) {
         const message = 'This step of the workflow run has no recovery.';
-        throw new AppError('NOT_FOUND', 404, message, { resource: 'recovery', runId, stepId });
+        throw new AppError('NOT_FOUND', { status: 404, message, details: { resource: 'recovery', runId, stepId } });
       }
       return cancelLatest(context, latest, parentRunId, auth.actor);
     },

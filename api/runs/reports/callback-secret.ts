@@ -54,19 +54,20 @@ export async function assertReporter(
     if (await callbackSecrets.verify(attemptId, secret)) {
       return;
     }
-    throw new AppError('CALLBACK_SECRET_INVALID', 403, 'This is not the callback secret of the attempt.', {
-      attemptId,
+    throw new AppError('CALLBACK_SECRET_INVALID', {
+      status: 403,
+      message: 'This is not the callback secret of the attempt.',
+      details: { attemptId },
     });
   }
   if (auth.permissions.includes('admin:manage')) {
     return;
   }
-  throw new AppError(
-    'CALLBACK_SECRET_REQUIRED',
-    403,
-    `The report requires the callback secret of the attempt, as callbackSecret or in ${callbackSecretHeader}.`,
-    { attemptId, header: callbackSecretHeader },
-  );
+  throw new AppError('CALLBACK_SECRET_REQUIRED', {
+    status: 403,
+    message: `The report requires the callback secret of the attempt, as callbackSecret or in ${callbackSecretHeader}.`,
+    details: { attemptId, header: callbackSecretHeader },
+  });
 }
 
 /** The secret a report was sent with: the body's, else the header's. @throws AppError 400 when it cannot be one */

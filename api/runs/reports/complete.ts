@@ -40,7 +40,11 @@ export async function completeRun(
   assertFound(ended, 'attempt', record._id);
   if (!ended.completion) {
     const message = 'The run is being restored. Send the same report again.';
-    throw new AppError('RUN_PENDING', 503, message, { attemptId: record._id, retryAfterMs: 5_000 });
+    throw new AppError('RUN_PENDING', {
+      status: 503,
+      message,
+      details: { attemptId: record._id, retryAfterMs: 5_000 },
+    });
   }
   if (ended.completion.idempotencyKey === identity) {
     return { received: true };

@@ -55,7 +55,7 @@ export function scheduledLaunchRoutes(routes: Routes, context: ScheduledLaunchCo
     },
     async ({ query, auth }) => {
       const all = (await scheduledLaunches.list()).filter(({ workspaceId }) => workspaceId === auth.workspaceId);
-      return slicePage(await Promise.all(all.map(present)), query, ({ id }) => ({ key: id, id }));
+      return slicePage(await Promise.all(all.map(present)), query, { positionOf: ({ id }) => ({ key: id, id }) });
     },
   );
 

@@ -57,9 +57,10 @@ function assertLocalControl(auth: AuthContext): void {
   if (auth.workspaceId === localWorkspace && auth.authMethod !== 'device-session') {
     return;
   }
-  throw new AppError('FORBIDDEN', 403, 'This requires permission to control runs of this workspace.', {
-    workspaceId: auth.workspaceId,
-    authMethod: auth.authMethod,
+  throw new AppError('FORBIDDEN', {
+    status: 403,
+    message: 'This requires permission to control runs of this workspace.',
+    details: { workspaceId: auth.workspaceId, authMethod: auth.authMethod },
   });
 }
 

@@ -26,11 +26,15 @@ export async function assertMayMerge(
   if (isMergeBranch(repository, base.branch)) {
     return {};
   }
-  throw new AppError('FORBIDDEN', 403, mergeBranchAdvice(name, base.branch), {
-    required: [needed],
-    currentRole: auth.role,
-    currentPermissions: auth.permissions,
-    repository: name,
-    branch: base.branch,
+  throw new AppError('FORBIDDEN', {
+    status: 403,
+    message: mergeBranchAdvice(name, base.branch),
+    details: {
+      required: [needed],
+      currentRole: auth.role,
+      currentPermissions: auth.permissions,
+      repository: name,
+      branch: base.branch,
+    },
   });
 }

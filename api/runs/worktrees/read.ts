@@ -18,7 +18,11 @@ export async function manifestOf({ board, worktrees }: WorktreesContext, taskId:
   assertFound(found, 'task', taskId);
   const legacy = found.task.git?.worktreePath;
   const advice = legacy === undefined ? 'create it with POST' : `adopt ${legacy} with POST …/worktree/adopt`;
-  throw new AppError('WORKTREE_NOT_FOUND', 404, `The task has no worktree; ${advice}.`, { taskId });
+  throw new AppError('WORKTREE_NOT_FOUND', {
+    status: 404,
+    message: `The task has no worktree; ${advice}.`,
+    details: { taskId },
+  });
 }
 
 /** The present worktree. */

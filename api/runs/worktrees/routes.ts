@@ -117,7 +117,7 @@ export function worktreeRoutes(routes: Routes, context: WorktreesContext): void 
     },
     async ({ params, query, auth }, ctx) => {
       if (query.force) {
-        authorize(auth, 'admin:manage', ctx.method);
+        authorize(auth, 'admin:manage', { method: ctx.method });
       }
       await manifestOf(context, params.taskId);
       return operate(context, params.taskId, { kind: 'cleanup', ...query }, auth.actor);

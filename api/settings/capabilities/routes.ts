@@ -20,7 +20,7 @@ export function workspaceCapabilityRoutes(routes: Routes, context: Pick<ApiConte
 
   const list = async ({ query }: { query: PageRequest }) => {
     const trusted = await workspaceCapabilities.listTrusted();
-    const page = slicePage(trusted, query, ({ workspaceId: id }) => ({ key: id, id }));
+    const page = slicePage(trusted, query, { positionOf: ({ workspaceId: id }) => ({ key: id, id }) });
     return page.answer({ workspaces: page.items });
   };
   const listing = {

@@ -35,7 +35,9 @@ export function agentSupportRoutes(
         );
         return evidence.length > 0 ? evidence.map((one) => supportRow(agent, one)) : [supportRow(agent, undefined)];
       });
-      const page = slicePage(rows, query, ({ agentType, hostId }) => ({ key: agentType, id: hostId ?? '' }));
+      const page = slicePage(rows, query, {
+        positionOf: ({ agentType, hostId }) => ({ key: agentType, id: hostId ?? '' }),
+      });
       return page.answer({ agents: page.items });
     },
   );

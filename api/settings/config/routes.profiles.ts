@@ -30,7 +30,7 @@ export function profileRoutes(routes: Routes, { profiles: records }: Pick<ApiCon
   profiles.list(
     { operationId: 'listProfiles', summary: 'List profiles', query: listQuery, response: profileList },
     (all, query) => {
-      const page = slicePage(all, query, ({ id }) => ({ key: id, id }));
+      const page = slicePage(all, query, { positionOf: ({ id }) => ({ key: id, id }) });
       return page.answer({ profiles: page.items });
     },
   );

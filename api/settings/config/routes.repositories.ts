@@ -41,7 +41,7 @@ export function repositoryRoutes(routes: Routes, context: RepositoryContext): vo
       response: repositoryList,
     },
     async ({ query }) => {
-      const page = slicePage(await repositories.list(), query, ({ name }) => ({ key: name, id: name }));
+      const page = slicePage(await repositories.list(), query, { positionOf: ({ name }) => ({ key: name, id: name }) });
       return page.answer({ repos: page.items });
     },
   );

@@ -52,7 +52,7 @@ export function hookRoutes(routes: Routes, context: HookRouteContext): void {
       const found = all.filter(
         (each) => (event === undefined || each.event === event) && (enabled === undefined || each.enabled === enabled),
       );
-      return slicePage(found, part, ({ id }) => ({ key: id, id }));
+      return slicePage(found, part, { positionOf: ({ id }) => ({ key: id, id }) });
     },
   );
 

@@ -189,8 +189,12 @@ function assertDeletable(use: z.output<typeof managedItemUse>, one: string): voi
     return;
   }
   const why = use.allowed ? 'is a default entry of the board' : 'is used by tasks';
-  throw new AppError('VALIDATION_ERROR', 400, `The ${one} ${why}. Hide it, or delete it with force.`, {
-    issues: [{ path: 'force', message: `the ${one} ${why}` }],
-    ...use,
+  throw new AppError('VALIDATION_ERROR', {
+    status: 400,
+    message: `The ${one} ${why}. Hide it, or delete it with force.`,
+    details: {
+      issues: [{ path: 'force', message: `the ${one} ${why}` }],
+      ...use,
+    },
   });
 }

@@ -30,7 +30,7 @@ const idParams = z.strictObject({ id: registryId });
 const byCapabilityQuery = z.strictObject(listPage(1000, 1000));
 
 const lastHeardFirst = (agents: RegisteredAgent[], part: PageRequest): Page<RegisteredAgent> =>
-  slicePage(agents, part, ({ lastHeartbeat, id }) => ({ key: lastHeartbeat, id }), { direction: -1 });
+  slicePage(agents, part, { positionOf: ({ lastHeartbeat, id }) => ({ key: lastHeartbeat, id }), direction: -1 });
 
 /** Agents that announce themselves, and how they are. */
 export function registryRoutes(routes: Routes, { routing: { registry } }: Pick<RoutingContext, 'routing'>): void {

@@ -100,7 +100,9 @@ export function routingRoutes(routes: Routes, context: ApiContext): void {
       response: hostList,
     },
     async ({ query }) => {
-      const page = slicePage(await routing.hosts.everyLive(), query, ({ _id: id }) => ({ key: id, id }));
+      const page = slicePage(await routing.hosts.everyLive(), query, {
+        positionOf: ({ _id: id }) => ({ key: id, id }),
+      });
       return page.answer({
         hosts: page.items.map(({ _id: hostId, hostname, seenAt }) => ({ hostId, hostname, seenAt })),
       });

@@ -41,7 +41,7 @@ export function sandboxRoutes(routes: Routes, { sandboxes }: Pick<ApiContext, 's
       response: sandboxPresetList,
     },
     (all, query) => {
-      const page = slicePage(all, query, ({ id }) => ({ key: id, id }));
+      const page = slicePage(all, query, { positionOf: ({ id }) => ({ key: id, id }) });
       return page.answer({ presets: page.items });
     },
   );

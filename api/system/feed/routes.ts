@@ -43,7 +43,7 @@ const foreignPage: Refusal = {
 const failed: Refusal = { status: 500, code: 'INTERNAL_ERROR', message: 'An internal error occurred.' };
 
 const refuse = (socket: Duplex, refusal: Refusal, headers?: Record<string, string>): void =>
-  refuseSocket(socket, refusal, boardRefusalBody, headers);
+  refuseSocket(socket, refusal, { format: boardRefusalBody, headers });
 
 /** Serves `/ws` on an HTTP server. */
 export function serveFeed(server: Server, deps: FeedServerDependencies): { close(): Promise<void> } {

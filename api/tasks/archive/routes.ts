@@ -65,7 +65,7 @@ export function archiveRoutes(routes: Routes, { board }: Pick<ApiContext, 'board
     async ({ query: { page, limit, cursor } }) => {
       const active = listAllTasks(board, ['active']).map((one) => one.task);
       const part = { limit, cursor, offset: offsetOfPage(page, limit) };
-      return slicePage(finishedSprints(active), part, ({ sprint }) => ({ key: sprint, id: sprint }));
+      return slicePage(finishedSprints(active), part, { positionOf: ({ sprint }) => ({ key: sprint, id: sprint }) });
     },
   );
 

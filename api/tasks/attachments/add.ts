@@ -73,9 +73,13 @@ const asRejected = ({ attachment, error }: { attachment: Attachment; error: stri
 });
 
 function allRejected(rejected: RejectedFile[]): AppError {
-  return new AppError('VALIDATION_ERROR', 400, 'None of the files could be attached.', {
-    issues: [{ path: 'files', message: 'none of them can be attached' }],
-    rejected,
+  return new AppError('VALIDATION_ERROR', {
+    status: 400,
+    message: 'None of the files could be attached.',
+    details: {
+      issues: [{ path: 'files', message: 'none of them can be attached' }],
+      rejected,
+    },
   });
 }
 

@@ -23,7 +23,11 @@ export async function answerContent(
 ): Promise<BytesResponse | undefined> {
   const size = sha256 === undefined ? undefined : await store.size(sha256);
   if (sha256 === undefined || size === undefined) {
-    throw new AppError('ATTACHMENT_CONTENT_GONE', 410, 'The content of the attachment no longer exists.', { id });
+    throw new AppError('ATTACHMENT_CONTENT_GONE', {
+      status: 410,
+      message: 'The content of the attachment no longer exists.',
+      details: { id },
+    });
   }
   const tag = `"${sha256}"`;
   if (answersNotModified(ctx, tag)) {
@@ -35,8 +39,10 @@ export async function answerContent(
   const range = condition === '' || condition === tag ? requestedRange(ctx.get('Range'), size) : undefined;
   if (range === 'unsatisfiable') {
     ctx.set('Content-Range', `bytes */${size}`);
-    throw new AppError('RANGE_NOT_SATISFIABLE', 416, `The requested range is outside the content of ${size} bytes.`, {
-      size,
+    throw new AppError('RANGE_NOT_SATISFIABLE', {
+      status: 416,
+      message: `The requested range is outside the content of ${size} bytes.`,
+      details: { size },
     });
   }
   const { offset, length } = range ?? { offset: 0, length: size };

@@ -50,10 +50,14 @@ class TaskBlockedError extends AppError {
     traceId?: string,
   ) {
     const message = 'Task is blocked';
-    super('VALIDATION_ERROR', 400, message, {
-      blockedBy: unfinished.map(({ id, title }) => ({ id, title })),
-      ...compact({ traceId }),
-      issues: [{ path: 'status', message, code: 'custom' }],
+    super('VALIDATION_ERROR', {
+      status: 400,
+      message,
+      details: {
+        blockedBy: unfinished.map(({ id, title }) => ({ id, title })),
+        ...compact({ traceId }),
+        issues: [{ path: 'status', message, code: 'custom' }],
+      },
     });
   }
 }

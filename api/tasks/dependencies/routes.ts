@@ -63,7 +63,7 @@ export function dependencyRoutes(routes: Routes, { board }: Pick<ApiContext, 'bo
       const related = (ids: string[], key: Side) =>
         ids.map((other) => found.find(other)).flatMap((other) => (other ? [{ key, task: other }] : []));
       const all = [...related(found.upstream(id), awaited), ...related(found.downstream(id), waiting)];
-      const page = slicePage(all, query, ({ key, task: { id: other } }) => ({ key, id: other }));
+      const page = slicePage(all, query, { positionOf: ({ key, task: { id: other } }) => ({ key, id: other }) });
       const on = (side: Side): Task[] => page.items.filter(({ key }) => key === side).map((one) => one.task);
       return page.answer({ depends_on: on(awaited), blocks: on(waiting) });
     },

@@ -29,6 +29,6 @@ export function searchObservations(
     key: at,
     id: `${result.taskId}/${result.observation.id}`,
   });
-  const page = slicePage(found, part, positionOf, { direction: -1 });
+  const page = slicePage(found, part, { positionOf, direction: -1 });
   return page.answer({ results: page.items.map(({ result }) => result), total: found.length });
 }

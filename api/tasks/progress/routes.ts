@@ -23,12 +23,11 @@ function withinLimit(content: string): string {
   if (content.length <= progressLimit) {
     return content;
   }
-  throw new AppError(
-    'PAYLOAD_TOO_LARGE',
-    413,
-    `The progress of a task can have at most ${progressLimit} characters; shorten it.`,
-    { limit: progressLimit, length: content.length },
-  );
+  throw new AppError('PAYLOAD_TOO_LARGE', {
+    status: 413,
+    message: `The progress of a task can have at most ${progressLimit} characters; shorten it.`,
+    details: { limit: progressLimit, length: content.length },
+  });
 }
 
 /** What has been done on a task so far, as markdown (specification 1, Tasks: progress). */

@@ -37,7 +37,6 @@ export function moveTask(board: Pick<Board, 'move'>, id: string, move: Move, wri
   const { operation, from, to, change, evenDeleted } = move;
   return board.move(
     id,
-    to,
     (current, location) => {
       // A task that a crash prevented from being archived after its deletion is restored like the rest.
       if (current.deletedAt === undefined) {
@@ -45,6 +44,6 @@ export function moveTask(board: Pick<Board, 'move'>, id: string, move: Move, wri
       }
       return change(current);
     },
-    { ...writer, operation, evenDeleted },
+    { to, ...writer, operation, evenDeleted },
   );
 }

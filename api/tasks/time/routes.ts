@@ -40,7 +40,7 @@ export function timeRoutes(routes: Routes, { board }: Pick<ApiContext, 'board'>)
         key: -totalSeconds,
         id: project,
       });
-      const page = slicePage(byProject, query, positionOf);
+      const page = slicePage(byProject, query, { positionOf });
       return page.answer({ byProject: page.items, total });
     },
   );

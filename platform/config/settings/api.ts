@@ -17,8 +17,12 @@ export const apiSettings = {
   BOARD_AUTH_LOCALHOST_BYPASS: flag(false).describe('Callers on this machine need no key; never in production'),
   BOARD_AUTH_LOCALHOST_ROLE: z.enum(roles).default('read-only').describe('The role of those callers'),
   BOARD_ALLOWED_ORIGINS: names.describe('Origins whose pages may call the API and watch'),
-  BOARD_MAX_WATCHERS: integer(1, 100_000, 1_000).describe('Watchers of one API replica over the WebSocket'),
-  BOARD_WATCHERS_PER_ADDRESS: integer(1, 100_000, 200).describe('Watchers of one replica from one address'),
+  BOARD_MAX_WATCHERS: integer(1_000, { min: 1, max: 100_000 }).describe(
+    'Watchers of one API replica over the WebSocket',
+  ),
+  BOARD_WATCHERS_PER_ADDRESS: integer(200, { min: 1, max: 100_000 }).describe(
+    'Watchers of one replica from one address',
+  ),
 };
 
 /** Requests a minute and address. */

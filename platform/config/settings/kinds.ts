@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** A whole number; `unit` is shown beside the range. */
-export const integer = (min: number, max: number, fallback: number, unit?: string) =>
+export const integer = (fallback: number, { min, max, unit }: { min: number; max: number; unit?: string }) =>
   z.coerce
     .number()
     .int()
@@ -10,9 +10,10 @@ export const integer = (min: number, max: number, fallback: number, unit?: strin
     .default(fallback)
     .meta(unit === undefined ? {} : { unit });
 
-export const milliseconds = (fallback: number, min = 1, max = 86_400_000) => integer(min, max, fallback, 'ms');
-export const port = (fallback: number) => integer(0, 65_535, fallback);
-export const perMinute = (fallback: number) => integer(0, 1_000_000, fallback, 'a minute');
+export const milliseconds = (fallback: number, min = 1, max = 86_400_000) =>
+  integer(fallback, { min, max, unit: 'ms' });
+export const port = (fallback: number) => integer(fallback, { min: 0, max: 65_535 });
+export const perMinute = (fallback: number) => integer(fallback, { min: 0, max: 1_000_000, unit: 'a minute' });
 
 export const flag = (fallback: boolean) =>
   z

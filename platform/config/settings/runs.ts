@@ -3,17 +3,17 @@ import { command, flag, integer, milliseconds, signatureKey } from './kinds';
 
 /** How runs are admitted, retried and ended. */
 export const runSettings = {
-  BOARD_MAX_RUNS: integer(1, 10_000, 50).describe(
+  BOARD_MAX_RUNS: integer(50, { min: 1, max: 10_000 }).describe(
     'Runs at a time; further launches are queued; default of the setting `admission.limits.global.runs`',
   ),
-  BOARD_RUN_RETRIES: integer(0, 3, 1).describe(
+  BOARD_RUN_RETRIES: integer(1, { min: 0, max: 3 }).describe(
     'New attempts after a failure that may pass, unless the routing rules state another number',
   ),
   BOARD_RETRY_BACKOFF_MS: milliseconds(1_000).describe('Wait before the first of them; doubles up to 30 s'),
   BOARD_RUN_TIMEOUT_MS: milliseconds(4 * 3_600_000).describe(
     'Longest time that an agent may run; default of the setting `agents.timeoutMinutes`',
   ),
-  BOARD_RUN_OUTPUT_LIMIT_BYTES: integer(1024, 1_073_741_824, 10_485_760, 'bytes').describe(
+  BOARD_RUN_OUTPUT_LIMIT_BYTES: integer(10_485_760, { min: 1024, max: 1_073_741_824, unit: 'bytes' }).describe(
     'Stored output of one run; further output is counted and dropped',
   ),
   BOARD_ARTIFACT_RETENTION_MS: milliseconds(2_592_000_000, 1, 315_360_000_000).describe(
@@ -32,7 +32,9 @@ export const workerSettings = {
     .describe(
       "Name of this host's task queue, `host/<id>`; without it one is made once and stored in the data directory",
     ),
-  BOARD_WORKER_CONCURRENCY: integer(1, 1_000, 100).describe("Activities of one worker on its host's queue at a time"),
+  BOARD_WORKER_CONCURRENCY: integer(100, { min: 1, max: 1_000 }).describe(
+    "Activities of one worker on its host's queue at a time",
+  ),
   BOARD_STOP_GRACE_MS: milliseconds(5_000).describe('Time between SIGTERM and SIGKILL when an agent is stopped'),
   BOARD_DRAIN_MS: milliseconds(20_000, 0).describe(
     'How long a worker that shuts down waits for its agents; with `npm start` 0 unless it is set',

@@ -7,7 +7,9 @@ export const bitmapSettings = {
   BITMAP_TOKEN: callerKey
     .optional()
     .describe('Bearer token that its callers need; without one it listens on a loopback address only'),
-  BITMAP_BODY_LIMIT_BYTES: integer(1024, 1_073_741_824, 268_435_456, 'bytes').describe('Largest body that it accepts'),
+  BITMAP_BODY_LIMIT_BYTES: integer(268_435_456, { min: 1024, max: 1_073_741_824, unit: 'bytes' }).describe(
+    'Largest body that it accepts',
+  ),
   BITMAP_THREADS: z.coerce
     .number()
     .int()
@@ -27,7 +29,7 @@ export const workflowRunSettings = {
     .meta({ form: 'name' })
     .describe('Issuer that those tokens must have'),
   WORKFLOW_RUNS_USERS: names.describe('Users who may call it; every other call is refused'),
-  WORKFLOW_RUNS_CONCURRENCY: integer(1, 1000, 5).describe(
+  WORKFLOW_RUNS_CONCURRENCY: integer(5, { min: 1, max: 1000 }).describe(
     'Workflow runs that are starting or running at a time; further ones are queued',
   ),
   WORKFLOW_RUNS_MODELS: optionalText('JSON file').describe('Catalog of models and where they are reached'),

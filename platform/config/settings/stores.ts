@@ -10,10 +10,10 @@ export const storeSettings = {
   BOARD_STORE_WAIT_MS: milliseconds(10_000).describe(
     'How long a write waits while another process has SQLite locked, before it is refused with 503',
   ),
-  BOARD_STORE_MAX_MB: integer(0, 1_048_576, 0, 'MB').describe(
+  BOARD_STORE_MAX_MB: integer(0, { min: 0, max: 1_048_576, unit: 'MB' }).describe(
     "How large SQLite's file may grow, before writes are refused with 507; 0: as large as its disk allows",
   ),
-  BOARD_DISK_MIN_FREE_MB: integer(0, 1_048_576, 100, 'MB').describe(
+  BOARD_DISK_MIN_FREE_MB: integer(100, { min: 0, max: 1_048_576, unit: 'MB' }).describe(
     'Free space of the data directory below which `/health/ready` fails and previews warn',
   ),
   MONGODB_URL: z

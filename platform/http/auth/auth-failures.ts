@@ -61,6 +61,6 @@ export function createAuthFailures({ limit, report, now = Date.now }: AuthFailur
 export function recordHttpFailure(failures: AuthFailures, ctx: HttpContext, presented: boolean): void {
   const standing = failures.record(ctx.req.socket.remoteAddress, { via: 'http', presented });
   if (!standing.allowed) {
-    refuseBeyond(ctx, standing, 'failed authentications');
+    refuseBeyond(ctx, standing, { what: 'failed authentications' });
   }
 }

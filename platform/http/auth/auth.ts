@@ -62,9 +62,7 @@ export function presentedKey(headers: IncomingHttpHeaders, queryKey?: string): s
 export function createAuthenticator(settings: AuthSettings): Authenticate {
   const describe = (
     role: Role,
-    actorType: AuthContext['actorType'],
-    authMethod: AuthContext['authMethod'],
-    name: string,
+    { actorType, authMethod, name }: Pick<AuthContext, 'actorType' | 'authMethod'> & { name: string },
   ): AuthContext => ({
     role,
     userId: 'local-user',
@@ -79,11 +77,18 @@ export function createAuthenticator(settings: AuthSettings): Authenticate {
   const admin: ApiKey[] = settings.adminKey ? [{ name: 'admin', key: settings.adminKey, role: 'admin' }] : [];
   const known = [...admin, ...settings.apiKeys].map(({ name, key, role }) => ({
     digest: sha256(key),
-    auth: describe(role, role === 'agent' ? 'agent' : 'service', 'api-key', name),
+    auth: describe(role, { actorType: role === 'agent' ? 'agent' : 'service', authMethod: 'api-key', name }),
   }));
-  const open = settings.enabled ? undefined : describe('admin', 'user', 'disabled', 'local-user');
+  const open = settings.enabled
+    ? undefined
+    : describe('admin', { actorType: 'user', authMethod: 'disabled', name: 'local-user' });
   const local =
-    settings.localRole && describe(settings.localRole, 'localhost-bypass', 'localhost-bypass', 'localhost-bypass');
+    settings.localRole &&
+    describe(settings.localRole, {
+      actorType: 'localhost-bypass',
+      authMethod: 'localhost-bypass',
+      name: 'localhost-bypass',
+    });
 
   /** Compares with every key, so that the time it takes reveals nothing about which one was close. */
   const keyHolder = (key: string): AuthContext | undefined => {

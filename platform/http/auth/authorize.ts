@@ -10,25 +10,32 @@ import type { AuthContext } from './auth';
 export function authorize(
   auth: AuthContext | undefined,
   permission: string,
-  method: string,
-  credential?: 'attempt-handle',
+  { method, credential }: { method: string; credential?: 'attempt-handle' },
 ): AuthContext {
   if (!auth) {
-    throw new AppError(
-      'AUTH_REQUIRED',
-      401,
-      credential === 'attempt-handle'
-        ? 'This route accepts only the handle of an attempt with a running agent, in X-Board-Attempt-Handle.'
-        : 'A valid key is required: send it as X-API-Key or as a bearer token. Where the service is set up to ask for none, ' +
+    throw new AppError('AUTH_REQUIRED', {
+      status: 401,
+      message:
+        credential === 'attempt-handle'
+          ? 'This route accepts only the handle of an attempt with a running agent, in X-Board-Attempt-Handle.'
+          : 'A valid key is required: send it as X-API-Key or as a bearer token. Where the service is set up to ask for none, ' +
             'that is for direct requests to localhost or to its address, not for those of a proxy or of a page elsewhere.',
-    );
+    });
   }
   const standing = { required: [permission], currentRole: auth.role, currentPermissions: auth.permissions };
   if (auth.role === 'read-only' && !isReadMethod(method)) {
-    throw new AppError('WRITE_FORBIDDEN', 403, 'A read-only caller cannot change anything.', standing);
+    throw new AppError('WRITE_FORBIDDEN', {
+      status: 403,
+      message: 'A read-only caller cannot change anything.',
+      details: standing,
+    });
   }
   if (!auth.permissions.includes(permission)) {
-    throw new AppError('FORBIDDEN', 403, `This requires the permission ${permission}.`, standing);
+    throw new AppError('FORBIDDEN', {
+      status: 403,
+      message: `This requires the permission ${permission}.`,
+      details: standing,
+    });
   }
   return auth;
 }

@@ -25,7 +25,8 @@ const readableHeaders = [
 const sendableHeaders =
   'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, X-API-Key, X-API-Version, X-Board-Callback-Secret, X-Idempotency-Key, X-Request-ID, X-Resource-Revision';
 
-const rejected = () => new AppError('CORS_REJECTED', 403, 'Pages of this origin are not allowed to call the service.');
+const rejected = () =>
+  new AppError('CORS_REJECTED', { status: 403, message: 'Pages of this origin are not allowed to call the service.' });
 
 /**
  * What pages of a browser may do: pages of an allowed origin everything, other pages nothing. What a foreign page sends is

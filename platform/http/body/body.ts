@@ -27,21 +27,22 @@ const statusOf = (error: unknown): unknown =>
 function refusalOf(error: unknown): AppError {
   switch (statusOf(error)) {
     case 413:
-      return new AppError('PAYLOAD_TOO_LARGE', 413, `A body can have at most ${bodyLimitBytes} bytes.`, {
-        bodyLimitBytes,
+      return new AppError('PAYLOAD_TOO_LARGE', {
+        status: 413,
+        message: `A body can have at most ${bodyLimitBytes} bytes.`,
+        details: { bodyLimitBytes },
       });
     case 415:
-      return new AppError(
-        'UNSUPPORTED_MEDIA_TYPE',
-        415,
-        'The content encoding is not supported: use gzip, deflate or none.',
-      );
+      return new AppError('UNSUPPORTED_MEDIA_TYPE', {
+        status: 415,
+        message: 'The content encoding is not supported: use gzip, deflate or none.',
+      });
     default:
       return malformed('The body is not a JSON object or array.');
   }
 }
 
-const malformed = (message: string): AppError => new AppError('BAD_REQUEST', 400, message);
+const malformed = (message: string): AppError => new AppError('BAD_REQUEST', { status: 400, message });
 
 /** The value of a body; its text may contain nothing that a store or a reader would mistake for another. */
 function parseBody(bytes: Buffer): unknown {
@@ -97,7 +98,7 @@ export async function readJsonBody(ctx: HttpContext): Promise<unknown> {
     return {};
   }
   if (type === false && ctx.request.length !== 0) {
-    throw new AppError('UNSUPPORTED_MEDIA_TYPE', 415, 'Send the body as application/json.');
+    throw new AppError('UNSUPPORTED_MEDIA_TYPE', { status: 415, message: 'Send the body as application/json.' });
   }
   try {
     await readBytes(ctx, () => Promise.resolve());

@@ -32,12 +32,11 @@ type Form = Record<string, (UploadedFile | string)[]>;
  */
 export async function receiveForm<T>(
   ctx: HttpContext,
-  limits: UploadLimits,
-  uploads: UploadFolder,
+  { limits, uploads }: { limits: UploadLimits; uploads: UploadFolder },
   use: (form: Form) => Promise<T>,
 ): Promise<T> {
   if (!ctx.is('multipart/form-data')) {
-    throw new AppError('UNSUPPORTED_MEDIA_TYPE', 415, 'Send the files as multipart/form-data.');
+    throw new AppError('UNSUPPORTED_MEDIA_TYPE', { status: 415, message: 'Send the files as multipart/form-data.' });
   }
   return uploads.withDirectory(async (directory) => {
     try {
@@ -53,8 +52,13 @@ export async function receiveForm<T>(
 }
 
 const tooLarge = (bytes: number): AppError =>
-  new AppError('PAYLOAD_TOO_LARGE', 413, `An upload can have at most ${bytes} bytes.`, { bodyLimitBytes: bytes });
-const malformed = (why: string): AppError => new AppError('BAD_REQUEST', 400, `The form cannot be read: ${why}.`);
+  new AppError('PAYLOAD_TOO_LARGE', {
+    status: 413,
+    message: `An upload can have at most ${bytes} bytes.`,
+    details: { bodyLimitBytes: bytes },
+  });
+const malformed = (why: string): AppError =>
+  new AppError('BAD_REQUEST', { status: 400, message: `The form cannot be read: ${why}.` });
 
 /** Reads one form. The first error ends it. */
 class FormReader {
@@ -117,7 +121,7 @@ class FormReader {
         }
       };
       parser
-        .on('file', (name, stream, filename) => this.keep(name, stream, filename, fail))
+        .on('file', (name, stream, filename) => this.keep(stream, { field: name, name: filename, fail }))
         .on('field', (name, value) => this.add(name, value))
         .on('filesLimit', () => fail(validationError([{ path: 'files', message: `at most ${files} files at a time` }])))
         .on('fieldsLimit', () => fail(malformed('it has too many fields')))
@@ -133,10 +137,8 @@ class FormReader {
   }
 
   private keep(
-    field: string | undefined,
     stream: BusboyFileStream,
-    name: string | undefined,
-    fail: (error: Error) => void,
+    { field, name, fail }: { field: string | undefined; name: string | undefined; fail: (error: Error) => void },
   ): void {
     const path = join(this.directory, String(this.writes.length));
     // Errors of a stream whose form has failed already are of no interest.

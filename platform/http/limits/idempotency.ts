@@ -127,8 +127,7 @@ export interface KeyedRequest {
  */
 export async function answerOnce(
   ctx: HttpContext,
-  keys: IdempotencyKeys,
-  { key, actor, operationId, params, query, body }: KeyedRequest,
+  { keys, key, actor, operationId, params, query, body }: KeyedRequest & { keys: IdempotencyKeys },
   perform: () => Promise<unknown>,
 ): Promise<StoredResponse> {
   const id = sha256(canonical([actor, operationId, params ?? null, key]));

@@ -106,13 +106,18 @@ const retryAfterSeconds = ({ resetAtMs }: WindowStanding, nowMs: number): number
 
 /** The refusal of a caller who is beyond a limit. */
 export const rateLimited = (standing: WindowStanding, nowMs: number, what = 'requests'): AppError =>
-  new AppError('RATE_LIMITED', 429, `More than ${standing.limit} ${what} in a minute. Try again later.`, {
-    limit: standing.limit,
-    retryAfterSeconds: retryAfterSeconds(standing, nowMs),
+  new AppError('RATE_LIMITED', {
+    status: 429,
+    message: `More than ${standing.limit} ${what} in a minute. Try again later.`,
+    details: { limit: standing.limit, retryAfterSeconds: retryAfterSeconds(standing, nowMs) },
   });
 
 /** Reports the limit to the caller. @throws AppError 429 */
-export function refuseBeyond(ctx: HttpContext, standing: WindowStanding, what: string, nowMs = Date.now()): never {
+export function refuseBeyond(
+  ctx: HttpContext,
+  standing: WindowStanding,
+  { what, nowMs = Date.now() }: { what: string; nowMs?: number },
+): never {
   ctx.set(standingHeaders(standing, nowMs));
   throw rateLimited(standing, nowMs, what);
 }
@@ -120,7 +125,7 @@ export function refuseBeyond(ctx: HttpContext, standing: WindowStanding, what: s
 /** Sends the caller its remaining quota, and refuses one that is beyond it. */
 function tellOrRefuse(ctx: HttpContext, standing: WindowStanding, nowMs: number): void {
   if (!standing.allowed) {
-    refuseBeyond(ctx, standing, 'requests', nowMs);
+    refuseBeyond(ctx, standing, { what: 'requests', nowMs });
   }
   ctx.set(standingHeaders(standing, nowMs));
 }

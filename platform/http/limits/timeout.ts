@@ -27,7 +27,13 @@ export const requestTimeout =
         if (status === 408) {
           ctx.set('Connection', 'close');
         }
-        reject(new AppError('REQUEST_TIMEOUT', status, `The request took longer than ${timeoutMs} ms.`, { timeoutMs }));
+        reject(
+          new AppError('REQUEST_TIMEOUT', {
+            status,
+            message: `The request took longer than ${timeoutMs} ms.`,
+            details: { timeoutMs },
+          }),
+        );
       }, timeoutMs);
     });
     const handled = next().catch((error: unknown) => {

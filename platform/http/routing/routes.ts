@@ -208,7 +208,7 @@ async function answer({ contract, handle }: Entry, ctx: HttpContext, deps: Route
   const auth =
     contract.permission === 'public'
       ? (caller ?? anonymous)
-      : authorize(caller, contract.permission, ctx.method, contract.credential);
+      : authorize(caller, contract.permission, { method: ctx.method, credential: contract.credential });
   await assertTurnedOn(contract, deps);
   const params = contract.params && parseOrRefuse(contract.params, (ctx as { params?: unknown }).params);
   const query = parseOrRefuse(contract.query ?? emptyQuery, ctx.query);
@@ -246,11 +246,15 @@ async function answer({ contract, handle }: Entry, ctx: HttpContext, deps: Route
       }
       return result;
     };
-    return answerOnce(ctx, deps.idempotencyKeys, { key, actor: auth.actor, operationId, params, query, body }, checked);
+    return answerOnce(
+      ctx,
+      { keys: deps.idempotencyKeys, key, actor: auth.actor, operationId, params, query, body },
+      checked,
+    );
   };
   // The body comes last: for a caller without permission none is read.
   const result = await (contract.upload && deps.uploads
-    ? receiveForm(ctx, contract.upload, deps.uploads, answerTo)
+    ? receiveForm(ctx, { limits: contract.upload, uploads: deps.uploads }, answerTo)
     : answerTo(contract.body && (await readJsonBody(ctx))));
   if (result === undefined) {
     return;
@@ -290,7 +294,7 @@ async function assertTurnedOn({ setting }: RouteContract, { isTurnedOn }: RouteD
     return;
   }
   const message = `This feature is disabled: the feature setting ${setting} is false.`;
-  throw new AppError('FEATURE_DISABLED', 403, message, { setting });
+  throw new AppError('FEATURE_DISABLED', { status: 403, message, details: { setting } });
 }
 
 function assertResponse(contract: RouteContract, result: unknown): void {

@@ -7,11 +7,19 @@ export const unmatched = (): HttpMiddleware => (ctx) => {
   const layers = (ctx as Partial<Pick<RouterContext, 'matched'>>).matched ?? [];
   const methods = [...new Set(layers.flatMap((layer) => layer.methods))].sort();
   if (methods.length === 0) {
-    throw new AppError('NOT_FOUND', 404, 'No route exists at this path.', { path: ctx.path.slice(0, 300) });
+    throw new AppError('NOT_FOUND', {
+      status: 404,
+      message: 'No route exists at this path.',
+      details: { path: ctx.path.slice(0, 300) },
+    });
   }
   ctx.set('Allow', [...methods, 'OPTIONS'].join(', '));
   if (ctx.method !== 'OPTIONS') {
-    throw new AppError('METHOD_NOT_ALLOWED', 405, `This path does not support ${ctx.method}.`, { allowed: methods });
+    throw new AppError('METHOD_NOT_ALLOWED', {
+      status: 405,
+      message: `This path does not support ${ctx.method}.`,
+      details: { allowed: methods },
+    });
   }
   ctx.status = 204;
 };

@@ -28,7 +28,10 @@ export type OpenResponses = WeakMap<Duplex, Set<ServerResponse>>;
  * Handles everything that a connection can do besides sending well-formed requests, so that none of it is an uncaught error:
  * resets at any moment, also after an upgrade, bytes that are no HTTP, tunnels.
  */
-export function guardSockets(server: Server, open: OpenResponses, format: RefusalBody, log?: Log): void {
+export function guardSockets(
+  server: Server,
+  { open, format, log }: { open: OpenResponses; format: RefusalBody; log?: Log },
+): void {
   const refused = new WeakSet<Duplex>();
   // Stays for as long as the socket: Node takes its own listener away with an upgrade.
   server.on('connection', (socket) => socket.on('error', (err) => log?.debug({ err }, 'connection failed')));
@@ -42,8 +45,8 @@ export function guardSockets(server: Server, open: OpenResponses, format: Refusa
       socket.destroy();
       return;
     }
-    refuseSocket(socket, refusals[error.code ?? ''] ?? malformed, format);
+    refuseSocket(socket, refusals[error.code ?? ''] ?? malformed, { format });
   });
-  server.on('connect', (_request: IncomingMessage, socket: Duplex) => refuseSocket(socket, noTunnels, format));
+  server.on('connect', (_request: IncomingMessage, socket: Duplex) => refuseSocket(socket, noTunnels, { format }));
   server.on('checkExpectation', (_request, response) => refuseRequest(response, noExpectation, format));
 }

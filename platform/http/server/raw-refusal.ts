@@ -43,8 +43,7 @@ export function refuseRequest(response: ServerResponse, refusal: Refusal, format
 export function refuseSocket(
   socket: Duplex,
   refusal: Refusal,
-  format: RefusalBody,
-  headers: Record<string, string> = {},
+  { format, headers = {} }: { format: RefusalBody; headers?: Record<string, string> },
 ): void {
   const { type, body } = format(refusal);
   const lines = Object.entries({ ...headersOf(body, type), ...headers }).map(([name, value]) => `${name}: ${value}`);

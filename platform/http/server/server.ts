@@ -150,7 +150,7 @@ export async function listen(
       guarded(request, response);
     },
   );
-  guardSockets(server, open, refusalBody, log);
+  guardSockets(server, { open, format: refusalBody, log });
   const address = await bind(server, wanted);
   // From here on it is about single connections that could not be accepted.
   server.on('error', (err) => log?.error({ err }, 'connection accept failed'));

@@ -39,9 +39,7 @@ export function endInOrder({ log, close, drain = close, skipDrain, withinMs }: S
   let endingSince: number | undefined;
   const end = async (
     reason: string,
-    closing: () => Promise<void>,
-    limitMs: number,
-    exitCode: number,
+    { closing, limitMs, exitCode }: { closing: () => Promise<void>; limitMs: number; exitCode: number },
   ): Promise<void> => {
     endingSince = performance.now();
     log.info({ reason }, 'shutdown started');
@@ -59,7 +57,7 @@ export function endInOrder({ log, close, drain = close, skipDrain, withinMs }: S
   };
   const endOnRequest = (reason: string): void => {
     if (endingSince === undefined) {
-      return void end(reason, close, withinMs, 0);
+      return void end(reason, { closing: close, limitMs: withinMs, exitCode: 0 });
     }
     // A terminal's Ctrl-C may arrive twice, from the terminal and from the parent process: that is one request.
     if (reason === 'SIGINT' && performance.now() - endingSince > 1_000) {
@@ -73,7 +71,7 @@ export function endInOrder({ log, close, drain = close, skipDrain, withinMs }: S
       process.exit(1);
     }
     skipDrain?.();
-    void end(kind, drain, Math.min(withinMs, drainAfterErrorMs), 1);
+    void end(kind, { closing: drain, limitMs: Math.min(withinMs, drainAfterErrorMs), exitCode: 1 });
   };
   for (const signal of askingSignals) {
     process.on(signal, () => endOnRequest(signal));

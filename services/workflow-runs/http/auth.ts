@@ -67,7 +67,7 @@ export function createJwtAuthenticator({ publicKey, issuer, users }: JwtSettings
       return undefined;
     }
     if (!allowed.has(user)) {
-      throw new AppError('FORBIDDEN', 403, 'Access denied.');
+      throw new AppError('FORBIDDEN', { status: 403, message: 'Access denied.' });
     }
     return contextOf(user);
   };

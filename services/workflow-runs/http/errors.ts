@@ -17,7 +17,8 @@ interface Refusal {
 }
 
 /** A refusal with a sentence and nothing else, as every one of this service is. */
-export const refuse = (status: AppError['status'], detail: string): AppError => new AppError('REFUSED', status, detail);
+export const refuse = (status: AppError['status'], detail: string): AppError =>
+  new AppError('REFUSED', { status, message: detail });
 
 /** Where this interface names 400 for an invalid body as well. */
 const refusesBodiesWith400 = /^\/(verification|insights|runs\/[^/]*\/verification)\//;

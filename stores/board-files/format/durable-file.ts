@@ -14,24 +14,24 @@ const temporaryName = /^\..+\.md\.\d+-[0-9a-f]{12}\.tmp$/;
 /** A write takes milliseconds; a temporary file this old belongs to a process that died. */
 const abandonedAfterMs = 60_000;
 
+interface Replacement {
+  /** Signature of the file that the text is based on. */
+  seen: string | undefined;
+  /** Last check before the change becomes visible; throws to call it off. */
+  beforeCommit: () => void;
+}
+
 /**
  * Replaces the file at `path` by `text`, or makes the file when `seen` is undefined. After a crash at any moment the old or the
  * new file exists, whole.
  *
- * @param seen signature of the file that `text` is based on
- * @param beforeCommit last check before the change becomes visible; throws to call it off
  * @throws FileChangedError when the file is not the seen one any more; DiskFullError, and then nothing is changed
  */
-export function replaceFile(
-  path: string,
-  text: string,
-  seen: string | undefined,
-  beforeCommit: () => void,
-): Promise<void> {
-  return namingFullDisk('the task files', () => replace(path, text, seen, beforeCommit));
+export function replaceFile(path: string, text: string, replacement: Replacement): Promise<void> {
+  return namingFullDisk('the task files', () => replace(path, text, replacement));
 }
 
-async function replace(path: string, text: string, seen: string | undefined, beforeCommit: () => void): Promise<void> {
+async function replace(path: string, text: string, { seen, beforeCommit }: Replacement): Promise<void> {
   const temporary = join(dirname(path), `.${basename(path)}.${process.pid}-${randomBytes(6).toString('hex')}.tmp`);
   try {
     await writeThrough(temporary, text);

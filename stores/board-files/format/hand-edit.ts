@@ -53,10 +53,10 @@ export async function stampHandEdit(
       }
     }
   }
-  throw new AppError('CONFLICT', 409, `The file ${path} of task ${id} is being edited. Try again when that is done.`, {
-    resourceType: 'task',
-    resourceId: id,
-    path,
+  throw new AppError('CONFLICT', {
+    status: 409,
+    message: `The file ${path} of task ${id} is being edited. Try again when that is done.`,
+    details: { resourceType: 'task', resourceId: id, path },
   });
 }
 

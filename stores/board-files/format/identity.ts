@@ -27,7 +27,11 @@ interface IdentityConflict {
  * @param task as it would be after the change, so that a change may end the conflict
  * @throws AppError 409
  */
-export function assertUniqueIdentity(index: TaskIndex, operation: string, task: Task, destinationPath: TaskPath): void {
+export function assertUniqueIdentity(
+  index: TaskIndex,
+  task: Task,
+  { operation, destinationPath }: { operation: string; destinationPath: TaskPath },
+): void {
   const conflicts: IdentityConflict[] = [];
   const sameId = index.filesOf(task.id);
   if (sameId.length > 1) {

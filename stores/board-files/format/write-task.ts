@@ -29,9 +29,12 @@ export interface TaskWrite {
  */
 export async function writeTask({ dir, path, task, seen, held }: TaskWrite): Promise<TaskFile> {
   const written = compose(task, seen?.source);
-  await replaceFile(join(dir, path), written.text, seen?.signature, () => {
-    held.assertHeld();
-    currentOperation()?.noteWrite();
+  await replaceFile(join(dir, path), written.text, {
+    seen: seen?.signature,
+    beforeCommit: () => {
+      held.assertHeld();
+      currentOperation()?.noteWrite();
+    },
   });
   const stats = await statOf(join(dir, path));
   // Fresh: the next check reads the file again, in case an editor changed it before its times were read.
@@ -75,7 +78,8 @@ function parsed(text: string): Task | TaskDocumentError | undefined {
 }
 
 const tooLarge = ({ id }: Task, reason: string): AppError =>
-  new AppError('TASK_TOO_LARGE', 413, `The task ${id} does not fit into its file: ${reason}. Shorten it first.`, {
-    resourceType: 'task',
-    resourceId: id,
+  new AppError('TASK_TOO_LARGE', {
+    status: 413,
+    message: `The task ${id} does not fit into its file: ${reason}. Shorten it first.`,
+    details: { resourceType: 'task', resourceId: id },
   });

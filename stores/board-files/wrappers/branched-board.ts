@@ -30,7 +30,7 @@ export function branchedBoard(board: Board, repositories: Pick<RepositoryStore, 
       return board.create(input, options);
     },
     update: async (id, change, writer) => board.update(id, await guarded(change), writer),
-    move: async (id, to, change, mover) => board.move(id, to, await guarded(change), mover),
+    move: async (id, change, mover) => board.move(id, await guarded(change), mover),
   });
 }
 

@@ -34,16 +34,27 @@ export interface CompletionGate {
   create(input: TaskCreate, create: () => Promise<Task>): Promise<Task>;
 }
 
+interface Unconsidered {
+  revision: number;
+  task: Task;
+  versions: readonly Task[];
+  completes: boolean;
+}
+
 /** Thrown out of a change, under the lock: the current task has to be considered first. */
 class NotConsidered extends Error {
-  constructor(
-    readonly revision: number,
-    readonly task: Task,
-    /** The task as it was before and as it would be. */
-    readonly versions: readonly Task[],
-    readonly completes: boolean,
-  ) {
+  readonly revision: number;
+  readonly task: Task;
+  /** The task as it was before and as it would be. */
+  readonly versions: readonly Task[];
+  readonly completes: boolean;
+
+  constructor({ revision, task, versions, completes }: Unconsidered) {
     super(`The ceremonies that task ${task.id} requires are not known yet.`);
+    this.revision = revision;
+    this.task = task;
+    this.versions = versions;
+    this.completes = completes;
   }
 }
 
@@ -140,7 +151,7 @@ export function createCompletionGate({ ceremonies, traces, settings }: GateConte
         const completes = after.status === 'done' && current.status !== 'done';
         const considers = completes || (current.status !== 'done' && needsLess(current, after, enforcement));
         if (considers && current.revision !== considered) {
-          throw new NotConsidered(current.revision, after, [current, after], completes);
+          throw new NotConsidered({ revision: current.revision, task: after, versions: [current, after], completes });
         }
         return fields;
       };
@@ -196,7 +207,7 @@ function ceremonyRequired(blocking: readonly Ceremony[], traceId: string): AppEr
   const names = pending.map(({ id, kind }) => `${kind} ${id}`).join(', ');
   const message = `The task can be done once a ceremony was completed: ${names}.`;
   const details = { code: 'CEREMONY_REQUIRED', ceremonies: pending, traceId, issues: issuesOf(message) };
-  return new AppError('VALIDATION_ERROR', 400, message, details);
+  return new AppError('VALIDATION_ERROR', { status: 400, message, details });
 }
 
 function createdTooEarly(blocking: readonly Ceremony[], traceId: string): AppError {
@@ -204,7 +215,7 @@ function createdTooEarly(blocking: readonly Ceremony[], traceId: string): AppErr
   const names = needed.map(({ kind }) => kind).join(', ');
   const message = `A new task cannot be done yet: ${names} must be completed first. Create it with another status.`;
   const details = { code: 'CEREMONY_REQUIRED', ceremonies: needed, traceId, issues: issuesOf(message) };
-  return new AppError('VALIDATION_ERROR', 400, message, details);
+  return new AppError('VALIDATION_ERROR', { status: 400, message, details });
 }
 
 /** Whether a change was refused for a ceremony that was not held. */

@@ -10,6 +10,6 @@ export function gatedBoard(board: Board, gate: CompletionGate): Board {
   return wrappedBoard(board, {
     create: (input, options) => gate.create(input, () => board.create(input, options)),
     update: (id, change, writer) => gate.change(change, (guarded) => board.update(id, guarded, writer)),
-    move: (id, to, change, mover) => gate.change(change, (guarded) => board.move(id, to, guarded, mover)),
+    move: (id, change, mover) => gate.change(change, (guarded) => board.move(id, guarded, mover)),
   });
 }

@@ -46,9 +46,9 @@ export function recordedBoard(board: Board, record: (change: RecordedChange) => 
       }
       return after;
     },
-    async move(id, to, change, mover) {
+    async move(id, change, mover) {
       const { seen, noted } = noting(change);
-      const after = await board.move(id, to, noted, mover);
+      const after = await board.move(id, noted, mover);
       await record({ operation: mover.operation, actor: mover.actor, before: seen.task, after });
       return after;
     },

@@ -8,7 +8,7 @@ export function wrappedBoard(board: Board, writes: Partial<BoardWrites>): Board 
   return {
     create: (input, options) => board.create(input, options),
     update: (id, change, writer) => board.update(id, change, writer),
-    move: (id, to, change, mover) => board.move(id, to, change, mover),
+    move: (id, change, mover) => board.move(id, change, mover),
     remove: (id, remover) => board.remove(id, remover),
     ...writes,
     get: (id) => board.get(id),

@@ -30,7 +30,11 @@ export async function createCapacityLedger(db: Database) {
   await insertOnce(ledgers, { _id: 'ledger', usage: {}, holders: {} });
 
   /** Counts the request in every scope, or in none. Done already, nothing changes. */
-  async function hold(request: AdmissionRequest, policies: Policy[], generation: number, at: string) {
+  async function hold(
+    request: AdmissionRequest,
+    policies: Policy[],
+    { generation, at }: { generation: number; at: string },
+  ) {
     const { attemptId, requested } = request;
     const keys = scopesOf(request).map(({ key }) => key);
     for (let attempt = 0; attempt < tries; attempt += 1) {

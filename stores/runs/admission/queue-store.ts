@@ -197,10 +197,10 @@ export async function createQueueStore(db: Database) {
       const ofEach = { ...part, limit: part.limit + 1 };
       const order = { key: 'enqueuedAt', direction: 1 } as const;
       const pages = await Promise.all(
-        [...new Set(states)].map((state) => findPage(entries, { ...narrowed, state }, order, ofEach)),
+        [...new Set(states)].map((state) => findPage(entries, { filter: { ...narrowed, state }, order }, ofEach)),
       );
       const found = pages.flatMap(({ items }) => items);
-      return slicePage(found, { limit: part.limit }, ({ enqueuedAt: key, _id: id }) => ({ key, id }));
+      return slicePage(found, { limit: part.limit }, { positionOf: ({ enqueuedAt: key, _id: id }) => ({ key, id }) });
     },
 
     /** Which of these are still in the queue. */

@@ -6,9 +6,7 @@ const tries = 20;
 /** Releases what the attempt holds, or transfers it to the attempt that follows. Repeating it changes nothing. */
 export async function releaseLease(
   deps: { worktrees: Pick<WorktreeStore, 'get' | 'change'>; now(): Date },
-  taskId: string,
-  attemptId: string,
-  nextAttemptId: string | undefined,
+  { taskId, attemptId, nextAttemptId }: { taskId: string; attemptId: string; nextAttemptId?: string | undefined },
 ): Promise<void> {
   for (let attempt = 1; attempt <= tries; attempt += 1) {
     const record = await deps.worktrees.get(taskId);

@@ -105,8 +105,7 @@ export async function createReservationStore(db: Database) {
   async function record(
     request: AdmissionRequest,
     policies: Policy[],
-    generation: number,
-    lease: { now: string; expiresAt: string },
+    { generation, lease }: { generation: number; lease: { now: string; expiresAt: string } },
   ): Promise<ReservationRecord | undefined> {
     const fields = {
       ...request,
@@ -148,7 +147,11 @@ export async function createReservationStore(db: Database) {
      * The ledger is changed first and the document written second. A crash in between leaves a holder without a document: a
      * repetition continues from it, and without one `repair` clears it.
      */
-    async reserve(request: AdmissionRequest, policies: Policy[], now: Date, leaseMs: number): Promise<ReserveOutcome> {
+    async reserve(
+      request: AdmissionRequest,
+      policies: Policy[],
+      { now, leaseMs }: { now: Date; leaseMs: number },
+    ): Promise<ReserveOutcome> {
       const lease = { now: now.toISOString(), expiresAt: new Date(now.getTime() + leaseMs).toISOString() };
       for (let attempt = 0; attempt < tries; attempt += 1) {
         const existing = await reservations.get(request.attemptId);
@@ -159,7 +162,7 @@ export async function createReservationStore(db: Database) {
           return { outcome: 'over' };
         }
         const generation = (existing?.generation ?? 0) + 1;
-        const held = await ledger.hold(request, policies, generation, lease.now);
+        const held = await ledger.hold(request, policies, { generation, at: lease.now });
         if (!held.held && held.blocked.length > 0) {
           return { outcome: 'blocked', policies: held.blocked, usage: held.usage };
         }
@@ -168,7 +171,7 @@ export async function createReservationStore(db: Database) {
         }
         // Another writer may have written the document: one of both continues with it, or it is over and this count has to go.
         const current =
-          (await record(request, policies, generation, lease)) ?? (await reservations.get(request.attemptId));
+          (await record(request, policies, { generation, lease })) ?? (await reservations.get(request.attemptId));
         if (current?.state === 'active' && current.generation === generation) {
           return { outcome: 'held', reservation: current };
         }
@@ -195,7 +198,10 @@ export async function createReservationStore(db: Database) {
     /**
      * Releases what the attempt holds, once, with the reason; the first reason wins. What it never requested it cannot release.
      */
-    async release(id: string, reason: ReleaseReason, evidence: string, now: Date): Promise<void> {
+    async release(
+      id: string,
+      { reason, evidence, now }: { reason: ReleaseReason; evidence: string; now: Date },
+    ): Promise<void> {
       const releasedAt = now.toISOString();
       const fields = { state: 'released' as const, release: { reason, releasedAt, evidence }, updatedAt: releasedAt };
       const changed = await reservations.findOneAndUpdate(
@@ -299,16 +305,20 @@ export async function createReservationStore(db: Database) {
         Object.entries<string | undefined>(filter).filter(([, value]) => value !== undefined),
       );
       if (states === undefined || Object.keys(narrowed).length > 0) {
-        return findPage(reservations, states ? { ...narrowed, state: { $in: states } } : narrowed, newest, part);
+        return findPage(
+          reservations,
+          { filter: states ? { ...narrowed, state: { $in: states } } : narrowed, order: newest },
+          part,
+        );
       }
       // An index has one state after the other: one more than a page of each contains the page of all of them.
       const ofEach = { ...part, limit: part.limit + 1 };
       const pages = await Promise.all(
-        [...new Set(states)].map((state) => findPage(reservations, { state }, newest, ofEach)),
+        [...new Set(states)].map((state) => findPage(reservations, { filter: { state }, order: newest }, ofEach)),
       );
       const positionOf = ({ _id, createdAt }: ReservationRecord) => ({ key: createdAt, id: _id });
       const found = pages.flatMap(({ items }) => items);
-      return slicePage(found, { limit: part.limit }, positionOf, { direction: -1 });
+      return slicePage(found, { limit: part.limit }, { positionOf, direction: -1 });
     },
 
     /** Those of these that there are. */

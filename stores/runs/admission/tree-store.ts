@@ -69,9 +69,7 @@ export async function createTreeStore(
   });
   async function change(
     id: string,
-    states: TreeRecord['state'][],
-    note: ControlNote,
-    fields: Partial<TreeRecord>,
+    { states, note, fields }: { states: TreeRecord['state'][]; note: ControlNote; fields: Partial<TreeRecord> },
   ): Promise<TreeRecord | undefined> {
     const changed = await trees.findOneAndUpdate(
       { _id: id, state: { $in: states } },
@@ -150,10 +148,12 @@ export async function createTreeStore(
 
     /** Stops the growth of an open tree; `undefined` when it is not open. */
     pause: (id: string, signals: BreakerSignal[], note: ControlNote) =>
-      change(id, ['open'], note, { state: 'paused', signals }),
-    resume: (id: string, note: ControlNote) => change(id, ['paused'], note, { state: 'open', signals: [] }),
+      change(id, { states: ['open'], note, fields: { state: 'paused', signals } }),
+    resume: (id: string, note: ControlNote) =>
+      change(id, { states: ['paused'], note, fields: { state: 'open', signals: [] } }),
     /** For good: nothing opens a cancelled tree again. */
-    cancel: (id: string, note: ControlNote) => change(id, ['open', 'paused'], note, { state: 'cancelled' }),
+    cancel: (id: string, note: ControlNote) =>
+      change(id, { states: ['open', 'paused'], note, fields: { state: 'cancelled' } }),
 
     drained: (id: string, drained: NonNullable<TreeRecord['drained']>) =>
       trees.findOneAndUpdate(

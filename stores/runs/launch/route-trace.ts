@@ -30,21 +30,19 @@ export async function traceRoute(
 export async function traceRefusal(
   traces: Pick<TraceStore, 'record'>,
   subject: Pick<LaunchInputs, 'route' | 'task'>,
-  { refused, byGate }: RefusedPlan,
-  attemptId?: string,
+  { plan: { refused, byGate }, attemptId }: { plan: RefusedPlan; attemptId?: string },
 ): Promise<Refusal> {
   for (const trace of byGate ? refusedTraces(byGate, attemptId) : []) {
     await traces.record(trace);
   }
-  return traceRefusedRoute(traces, subject, refused, attemptId);
+  return traceRefusedRoute(traces, subject, { refused, attemptId });
 }
 
 /** A refused launch with the trace of the reasons, when routing refused it. */
 export async function traceRefusedRoute(
   traces: Pick<TraceStore, 'record'>,
   subject: Pick<LaunchInputs, 'route' | 'task'>,
-  refused: Refusal,
-  attemptId?: string,
+  { refused, attemptId }: { refused: Refusal; attemptId?: string },
 ): Promise<Refusal> {
   if (!subject.route || subject.route.selected) {
     return refused;

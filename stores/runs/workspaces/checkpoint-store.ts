@@ -31,7 +31,9 @@ export async function createCheckpointStore(db: Database) {
     /** One page after a number, the oldest first. */
     async page(attemptId: string, afterNumber: number, part: PageRequest): Promise<Page<WorkspaceCheckpoint>> {
       const filter = { attemptId, number: { $gt: afterNumber } };
-      return (await findPage(checkpoints, filter, { key: 'number', direction: 1, unique: true }, part)).map(present);
+      return (await findPage(checkpoints, { filter, order: { key: 'number', direction: 1, unique: true } }, part)).map(
+        present,
+      );
     },
 
     /** The oldest first. */

@@ -27,7 +27,9 @@ export async function createTrustStore(db: Database) {
 
     /** The newest first. */
     async history(repository: string, part: PageRequest): Promise<Page<TrustDecision>> {
-      return (await findPage(decisions, { repository }, { key: 'decidedAt', direction: -1 }, part)).map(present);
+      return (
+        await findPage(decisions, { filter: { repository }, order: { key: 'decidedAt', direction: -1 } }, part)
+      ).map(present);
     },
 
     /** Adds a decision after exactly `previous`; `undefined` when another writer has decided meanwhile. */

@@ -125,7 +125,7 @@ export async function createWorktreeStore(db: Database) {
 
     /** Worktrees whose lease has ended before `before`, the oldest first. */
     expired: (before: string, part: PageRequest): Promise<Page<WorktreeRecord>> =>
-      findPage(worktrees, expired(before), { key: 'lease.expiresAt', direction: 1 }, part),
+      findPage(worktrees, { filter: expired(before), order: { key: 'lease.expiresAt', direction: 1 } }, part),
 
     countExpired: (before: string) => worktrees.count(expired(before)),
   };

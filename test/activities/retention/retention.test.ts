@@ -84,7 +84,7 @@ describe('tasks', () => {
   it('that were only archived stay, unless a setting says for how long', async () => {
     const { purge } = await taskPurge();
     const id = await aTask();
-    await board.move(id, 'archive', () => ({}), { actor: 'test', operation: 'archive' });
+    await board.move(id, () => ({}), { to: 'archive', actor: 'test', operation: 'archive' });
     aheadMs = 400 * dayMs;
     expect(await purge(false)).toMatchObject({ due: 0 });
     kept.archivedTaskDays = 365;
@@ -95,7 +95,7 @@ describe('tasks', () => {
   it('that were restored after they were counted stay', async () => {
     const id = await aTask();
     await board.remove(id, { actor: 'test' });
-    const restored = () => board.move(id, 'active', () => ({ deletedAt: undefined }), { ...restoring });
+    const restored = () => board.move(id, () => ({ deletedAt: undefined }), { to: 'active', ...restoring });
     const restoring = { actor: 'test', operation: 'restore', evenDeleted: true };
     await restored();
     expect(await board.purge(id, async () => true)).toBe(false);

@@ -5,7 +5,7 @@ import { withinDeadline } from '../../../workflows/clients/deadline';
 
 /** Calls are made as they are; that their deadline ends them is Temporal's client's to do. */
 const client = { withDeadline: <T>(_until: number | Date, call: () => Promise<T>): Promise<T> => call() };
-const pending = () => new AppError('PENDING', 503, 'Ask again.');
+const pending = () => new AppError('PENDING', { status: 503, message: 'Ask again.' });
 
 const grpcError = (code: number, message: string): Error => Object.assign(new Error(message), { code });
 const notReady = () => grpcError(9, 'Update-with-Start could not be executed.');

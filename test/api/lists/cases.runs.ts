@@ -154,7 +154,7 @@ export const runCases: ListCase[] = [
           requestedAt: at(),
         });
         const store = await createReservationStore(api.context.database);
-        await store.reserve(request, [], new Date(), 60_000);
+        await store.reserve(request, [], { now: new Date(), leaseMs: 60_000 });
       },
     };
   }),

@@ -145,7 +145,7 @@ const capacity = (values: [Value, Value]): Proof => ({
     }
     for (const { attemptId } of requests) {
       await control.queue.end(attemptId, { code: 'QUEUE_CANCELLED', reason: 'over', at: new Date().toISOString() });
-      await control.reservations.release(attemptId, 'completed', 'done', new Date());
+      await control.reservations.release(attemptId, { reason: 'completed', evidence: 'done', now: new Date() });
     }
     return decisions.map((decision) => /^held|^queued|ADMISSION_[A-Z_]+/.exec(decision)?.[0]);
   },

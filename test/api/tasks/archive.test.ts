@@ -215,7 +215,8 @@ it('refuses to move one of two files with the same identity, and says where it w
   const github = { repo: 'acme/atlas', issueNumber: 7 };
   const { id } = await create({ github });
   const other = await create();
-  await board.api.context.board.move(id, 'archive', () => ({ deletedAt: new Date().toISOString() }), {
+  await board.api.context.board.move(id, () => ({ deletedAt: new Date().toISOString() }), {
+    to: 'archive',
     actor: 'user:ada',
     operation: 'delete',
   });

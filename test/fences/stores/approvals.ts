@@ -30,7 +30,11 @@ export function approvalFences(open: OpenStore): void {
 
     const decide = (actor: string, fields: Partial<RunApproval> = {}, ms = -1) => {
       const { revision, actionHash } = { ...pending, ...fields };
-      return store.decide(pending.id, { revision, actionHash }, outcome('approved', actor), later(pending, ms));
+      return store.decide(
+        pending.id,
+        { revision, actionHash },
+        { outcome: outcome('approved', actor), at: later(pending, ms) },
+      );
     };
 
     it('is opened once: the same request finds what stands', async () => {

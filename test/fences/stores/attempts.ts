@@ -54,8 +54,16 @@ export function attemptFences(open: OpenStore): void {
       it.each<[string, AttemptRecord['state'], () => Promise<AttemptRecord | undefined>]>([
         ['prepared', 'admitted', () => store.prepare(id, contract('here'))],
         ['dispatched', 'prepared', () => store.dispatch(id, supervisor(1))],
-        ['started', 'dispatched', () => store.start(id, process(7), at(1), supervisor(1))],
-        ['started without a supervisor', 'dispatched', () => store.start(id, process(7), at(1))],
+        [
+          'started',
+          'dispatched',
+          () => store.start(id, { process: process(7), startedAt: at(1), supervisor: supervisor(1) }),
+        ],
+        [
+          'started without a supervisor',
+          'dispatched',
+          () => store.start(id, { process: process(7), startedAt: at(1) }),
+        ],
         ['claimed', 'running', () => store.claim(id, aClaim('late'), supervisor(1))],
         ['taken over', 'running', () => store.takeOver(id, 1, supervisor(2))],
       ])('is not %s', async (_step, state, step) => {
@@ -71,7 +79,7 @@ export function attemptFences(open: OpenStore): void {
     ])('is neither started nor claimed by %s than its supervisor', async (_, fields) => {
       const other = { ...supervisor(1), ...fields };
       await make({ state: 'dispatched' });
-      expect(await store.start(id, process(7), at(1), other)).toBeUndefined();
+      expect(await store.start(id, { process: process(7), startedAt: at(1), supervisor: other })).toBeUndefined();
       expect(await store.claim(id, aClaim('late'), other)).toBeUndefined();
       expect(await store.isSupervisedBy(id, other)).toBe(false);
       expect(await store.isSupervisedBy(id, { ...supervisor(1), bootId: 'earlier' })).toBe(false);
@@ -129,7 +137,7 @@ export function attemptFences(open: OpenStore): void {
       ['refuse', ['queued', 'admitted', 'prepared', 'refused'], () => store.refuse(id, refusal('no'), at(1))],
       ['prepare', ['queued', 'admitted'], () => store.prepare(id, contract('here'))],
       ['dispatch', ['prepared'], () => store.dispatch(id, supervisor(1))],
-      ['start', ['dispatched'], () => store.start(id, process(7), at(1))],
+      ['start', ['dispatched'], () => store.start(id, { process: process(7), startedAt: at(1) })],
       ['claim', ['dispatched', 'running'], () => store.claim(id, aClaim('done'), supervisor(1))],
       ['takeOver', ['running'], () => store.takeOver(id, 1, supervisor(2))],
     ];

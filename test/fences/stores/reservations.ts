@@ -42,10 +42,10 @@ export function reservationFences(open: OpenStore): void {
       return sampleRequest(`attempt_fence${String(attempts).padStart(7, '0')}`, { hostId, workspaceId: 'w' });
     };
     const reserve = (request: ReturnType<typeof aRequest>, ms = 0) =>
-      store.reserve(request, policiesOf(admission, request), at(ms), leaseMs);
+      store.reserve(request, policiesOf(admission, request), { now: at(ms), leaseMs });
     const used = async () => (await store.usage()).global ?? nothing;
     const stateOf = async (id: string) => (await store.get(id))?.state;
-    const release = (id: string, ms = 10) => store.release(id, 'completed', 'done', at(ms));
+    const release = (id: string, ms = 10) => store.release(id, { reason: 'completed', evidence: 'done', now: at(ms) });
 
     it('counts one attempt once, whoever reserves it again', async () => {
       const request = aRequest();
@@ -115,8 +115,8 @@ export function reservationFences(open: OpenStore): void {
     it('counts a generation in the place of an earlier one that was left behind', async () => {
       const ledger = await createCapacityLedger(db);
       const request = aRequest();
-      expect(await ledger.hold(request, [], 1, at(0).toISOString())).toEqual({ held: true });
-      expect(await ledger.hold(request, [], 2, at(1).toISOString())).toEqual({ held: true });
+      expect(await ledger.hold(request, [], { generation: 1, at: at(0).toISOString() })).toEqual({ held: true });
+      expect(await ledger.hold(request, [], { generation: 2, at: at(1).toISOString() })).toEqual({ held: true });
       expect((await ledger.read()).holders[request.attemptId]).toMatchObject({ generation: 2 });
       expect(await used()).toEqual(one);
     });
@@ -124,10 +124,10 @@ export function reservationFences(open: OpenStore): void {
     it('forgets scopes that nobody uses any more, and none that somebody does', async () => {
       const ledger = await createCapacityLedger(db);
       const kept = aRequest();
-      await ledger.hold(kept, [], 1, at(0).toISOString());
+      await ledger.hold(kept, [], { generation: 1, at: at(0).toISOString() });
       for (let n = 0; n < 40; n += 1) {
         const request = aRequest();
-        await ledger.hold(request, [], 1, at(0).toISOString());
+        await ledger.hold(request, [], { generation: 1, at: at(0).toISOString() });
         const { requested, keys } = (await ledger.read()).holders[request.attemptId]!;
         expect(await ledger.release(request.attemptId, { generation: 1, requested, keys })).toBe(true);
       }
@@ -169,8 +169,8 @@ export function reservationFences(open: OpenStore): void {
         const [request, other] = [aRequest(), aRequest()];
         await reserve(request);
         await reserve(other);
-        await store.release(request.attemptId, 'completed', 'first', at(10));
-        await store.release(request.attemptId, 'failed', 'second', at(20));
+        await store.release(request.attemptId, { reason: 'completed', evidence: 'first', now: at(10) });
+        await store.release(request.attemptId, { reason: 'failed', evidence: 'second', now: at(20) });
         expect(await store.get(request.attemptId)).toMatchObject({
           state: 'released',
           revision: 2,
@@ -382,9 +382,12 @@ export function reservationFences(open: OpenStore): void {
     it('counts nothing for a generation that is over already', async () => {
       const ledger = await createCapacityLedger(db);
       const request = aRequest();
-      expect(await ledger.hold(request, [], 2, at(0).toISOString())).toEqual({ held: true });
-      expect(await ledger.hold(request, [], 2, at(5).toISOString())).toEqual({ held: true });
-      expect(await ledger.hold(request, [], 1, at(9).toISOString())).toMatchObject({ held: false, blocked: [] });
+      expect(await ledger.hold(request, [], { generation: 2, at: at(0).toISOString() })).toEqual({ held: true });
+      expect(await ledger.hold(request, [], { generation: 2, at: at(5).toISOString() })).toEqual({ held: true });
+      expect(await ledger.hold(request, [], { generation: 1, at: at(9).toISOString() })).toMatchObject({
+        held: false,
+        blocked: [],
+      });
       expect(await used()).toEqual(one);
       expect((await ledger.read()).holders[request.attemptId]).toMatchObject({
         generation: 2,
@@ -396,7 +399,7 @@ export function reservationFences(open: OpenStore): void {
       const ledger = await createCapacityLedger(db);
       const made = Array.from({ length: 80 }, () => aRequest());
       for (const request of made) {
-        await ledger.hold(request, [], 1, at(0).toISOString());
+        await ledger.hold(request, [], { generation: 1, at: at(0).toISOString() });
       }
       const last = made.pop()!;
       const again = made.at(-1)!;
@@ -408,7 +411,9 @@ export function reservationFences(open: OpenStore): void {
       }
       const keys = await keysOf(last.attemptId);
       // Between the release and what it would forget, one of those scopes is used.
-      db.after(ledgerTable, 'findOneAndUpdate', () => ledger.hold(again, [], 1, at(1).toISOString()));
+      db.after(ledgerTable, 'findOneAndUpdate', () =>
+        ledger.hold(again, [], { generation: 1, at: at(1).toISOString() }),
+      );
       await ledger.release(last.attemptId, { generation: 1, requested: one, keys });
       expect(await used()).toEqual(one);
       for (const key of await keysOf(again.attemptId)) {

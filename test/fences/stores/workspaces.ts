@@ -50,7 +50,8 @@ export function workspaceFences(open: OpenStore): void {
       const attempts = { get: () => Promise.resolve(undefined) };
       const deps = () => ({ worktrees: store, attempts, now: () => new Date(now) });
       const take = (attempt: string) => takeLease(deps(), taskId, attempt);
-      const release = (attempt: string, next?: string) => releaseLease(deps(), taskId, attempt, next);
+      const release = (attempt: string, next?: string) =>
+        releaseLease(deps(), { taskId, attemptId: attempt, nextAttemptId: next });
       const owner = async () => (await store.get(taskId))?.lease.ownerAttemptId;
       beforeEach(async () => {
         now = at(0);
@@ -192,11 +193,13 @@ export function workspaceFences(open: OpenStore): void {
     it('go one way: begun or cancelled, by who is first', async () => {
       const { attemptId } = await store.schedule(recovery());
       const [begun, cancelled] = await Promise.all([
-        store.move(attemptId, ['scheduled'], { state: 'launching' }, at(1)),
-        store.move(attemptId, ['scheduled'], cancel, at(1)),
+        store.move(attemptId, { from: ['scheduled'], fields: { state: 'launching' }, updatedAt: at(1) }),
+        store.move(attemptId, { from: ['scheduled'], fields: cancel, updatedAt: at(1) }),
       ]);
       expect([begun, cancelled].filter((each) => each !== undefined)).toHaveLength(1);
-      expect(await store.move(attemptId, ['scheduled'], { state: 'launching' }, at(2))).toBeUndefined();
+      expect(
+        await store.move(attemptId, { from: ['scheduled'], fields: { state: 'launching' }, updatedAt: at(2) }),
+      ).toBeUndefined();
       expect(await store.get(attemptId)).toMatchObject({ revision: 2, updatedAt: at(1) });
     });
   });

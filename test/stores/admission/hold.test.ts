@@ -49,9 +49,10 @@ async function aRequest(source: LaunchSource, edge: TreeEdge = 'root'): Promise<
 
 const reserve = async (request: AdmissionRequest) => {
   const { admission } = await deps.settings.current();
-  return deps.reservations.reserve(request, policiesOf(admission, request), now, 1_000);
+  return deps.reservations.reserve(request, policiesOf(admission, request), { now, leaseMs: 1_000 });
 };
-const release = ({ attemptId }: AdmissionRequest) => deps.reservations.release(attemptId, 'completed', 'done', now);
+const release = ({ attemptId }: AdmissionRequest) =>
+  deps.reservations.release(attemptId, { reason: 'completed', evidence: 'done', now });
 const missing = expect.objectContaining({ type: 'ADMISSION_RESERVATION_MISSING' });
 
 /** Where launches come from, and what each may be to the one it descends from. */

@@ -98,7 +98,7 @@ async function reserve(model: Model, real: Real, n: number): Promise<string> {
   const request = requestOf(real, n);
   const { attemptId } = request;
   const room = hasRoom(model, request);
-  const answer = await real.reservations.reserve(request, policiesOf(settings, request), at(model), leaseMs);
+  const answer = await real.reservations.reserve(request, policiesOf(settings, request), { now: at(model), leaseMs });
   const expected = model.over.has(attemptId) ? 'over' : model.held.has(attemptId) || room ? 'held' : 'blocked';
   expect(answer.outcome).toBe(expected);
   if (expected === 'held' && !model.held.has(attemptId)) {
@@ -116,7 +116,7 @@ const commands = (n: fc.Arbitrary<number>) => [
   n.map((id) =>
     command(`release ${id}`, async (model, real) => {
       const { attemptId } = requestOf(real, id);
-      await real.reservations.release(attemptId, 'completed', 'done', at(model));
+      await real.reservations.release(attemptId, { reason: 'completed', evidence: 'done', now: at(model) });
       const known = await real.reservations.get(attemptId);
       if (known) {
         model.over.add(attemptId);
@@ -248,7 +248,7 @@ export function admissionModel(open: () => Promise<Database>, numRuns: number): 
         const real: Real = { reservations, queue, trees, prefix: `m${process.pid}x${Date.now()}x${runs}` };
         // The ledger is one for all: what the last round left is released first.
         for (const id of await reservations.holders()) {
-          await reservations.release(id, 'reconciled', 'next', new Date(0));
+          await reservations.release(id, { reason: 'reconciled', evidence: 'next', now: new Date(0) });
         }
         await trees.open(requestOf(real, 0));
         const model: Model = {
@@ -274,12 +274,15 @@ export function admissionModel(open: () => Promise<Database>, numRuns: number): 
       const stores = await Promise.all(databases.map(createReservationStore));
       const real = { prefix: `c${process.pid}x${Date.now()}` } as Real;
       for (const id of await stores[0]!.holders()) {
-        await stores[0]!.release(id, 'reconciled', 'next', new Date());
+        await stores[0]!.release(id, { reason: 'reconciled', evidence: 'next', now: new Date() });
       }
       const answers = await Promise.all(
         Array.from({ length: 24 }, async (_, n) => {
           const request = { ...requestOf(real, (n % 12) * 4), requested: { runs: 1, processes: 0, memoryMb: 0 } };
-          const { outcome } = await stores[n % 2]!.reserve(request, policiesOf(settings, request), new Date(), 60_000);
+          const { outcome } = await stores[n % 2]!.reserve(request, policiesOf(settings, request), {
+            now: new Date(),
+            leaseMs: 60_000,
+          });
           return { id: request.attemptId, outcome };
         }),
       );
@@ -291,7 +294,11 @@ export function admissionModel(open: () => Promise<Database>, numRuns: number): 
         }
       }
       expect((await stores[1]!.usage()).global).toEqual({ runs: 5, processes: 0, memoryMb: 0 });
-      await Promise.all([...held, ...held].map((id, n) => stores[n % 2]!.release(id, 'completed', 'done', new Date())));
+      await Promise.all(
+        [...held, ...held].map((id, n) =>
+          stores[n % 2]!.release(id, { reason: 'completed', evidence: 'done', now: new Date() }),
+        ),
+      );
       // Scopes without use are deleted now and then.
       expect((await stores[0]!.usage()).global ?? nothing).toEqual(nothing);
     } finally {

@@ -93,7 +93,8 @@ export function schedulerCases(open: () => Promise<Database>): void {
   const admit = async (fields: Partial<AdmissionRequest>) =>
     (await decideCapacity(control, await control.requests.put(aRequest(fields)))).decision;
   const limitsOf = async (id: string) => (await control.queue.get(id))?.limitingPolicies.map(({ policy }) => policy);
-  const release = (id: string) => control.reservations.release(id, 'completed', 'test', now());
+  const release = (id: string) =>
+    control.reservations.release(id, { reason: 'completed', evidence: 'test', now: now() });
 
   test('many entries for which nothing can be done do not hide the one behind them that fits', async () => {
     const stuck = await enqueue(...several(200, { hostId: 'away', priority: 3 }));

@@ -41,7 +41,10 @@ async function shuttle(): Promise<void> {
   for (let n = 1; count === '0' || n <= Number(count); n += 1) {
     const options = { actor: 'service:child', operation: 'shuttle' };
     const fields = (moves: unknown) => ({ moves: (typeof moves === 'number' ? moves : 0) + 1 });
-    const task = await board.move(id, n % 2 ? 'archive' : 'active', (current) => fields(current.moves), options);
+    const task = await board.move(id, (current) => fields(current.moves), {
+      to: n % 2 ? 'archive' : 'active',
+      ...options,
+    });
     say({ revision: task.revision });
   }
   await board.close();
@@ -58,7 +61,7 @@ async function halfPromote(): Promise<void> {
     await reallyRename(from, to);
   };
   say('ready');
-  await board.move(id, 'active', () => ({ status: 'todo' }), { actor: 'service:child', operation: 'promote' });
+  await board.move(id, () => ({ status: 'todo' }), { to: 'active', actor: 'service:child', operation: 'promote' });
 }
 
 /** Takes a task's lock and never releases it. */

@@ -64,22 +64,22 @@ export function lateWorkersContract(harness: StoreHarness): void {
       expect(await late.isSupervisedBy(id, worker(1))).toBe(true);
       expect(await late.isSupervisedBy(id, { ...worker(1), startTime: '2' })).toBe(false);
       expect(await late.isSupervisedBy(id, { ...worker(1), bootId: 'another' })).toBe(false);
-      expect(await late.start(id, agent, at, worker(2))).toBeUndefined();
+      expect(await late.start(id, { process: agent, startedAt: at, supervisor: worker(2) })).toBeUndefined();
       await other.reclaim(id, at);
       expect(await late.isSupervisedBy(id, worker(1))).toBe(false);
-      expect(await late.start(id, agent, at, worker(1))).toBeUndefined();
+      expect(await late.start(id, { process: agent, startedAt: at, supervisor: worker(1) })).toBeUndefined();
 
       const ended = await anAttempt('prepared');
       await late.dispatch(ended, worker(1));
       await other.complete(ended, completion);
       expect(await late.isSupervisedBy(ended, worker(1))).toBe(false);
-      expect(await late.start(ended, agent, at, worker(1))).toBeUndefined();
+      expect(await late.start(ended, { process: agent, startedAt: at, supervisor: worker(1) })).toBeUndefined();
     });
 
     it('claims nothing once another worker has taken it over', async () => {
       const id = await anAttempt('prepared');
       await late.dispatch(id, worker(1));
-      const running = await late.start(id, agent, at, worker(1));
+      const running = await late.start(id, { process: agent, startedAt: at, supervisor: worker(1) });
       expect(await other.takeOver(id, running!.revision, worker(2))).toBeDefined();
       expect(await late.claim(id, claim, worker(1))).toBeUndefined();
       expect(await other.claim(id, claim, worker(2))).toBeDefined();

@@ -64,13 +64,15 @@ export function pagesContract(harness: StoreHarness): void {
       ['newest', newest, -1],
       ['oldest', oldest, 1],
     ] as const)('hold every document once, the %s first', async (_name, order, direction) => {
-      const seen = await follow((part) => findPage(stored, {}, order, part));
+      const seen = await follow((part) => findPage(stored, { filter: {}, order }, part));
       expect(seen).toEqual(inOrder(items, direction));
     });
 
     it('hold what the filter finds, beside its own conditions on the key', async () => {
       const from = '2026-01-02T00:00:00.000Z';
-      const seen = await follow((part) => findPage(stored, { kind: 'odd', at: { $gte: from } }, newest, part));
+      const seen = await follow((part) =>
+        findPage(stored, { filter: { kind: 'odd', at: { $gte: from } }, order: newest }, part),
+      );
       expect(seen).toEqual(
         inOrder(
           items.filter(({ kind, at }) => kind === 'odd' && at >= from),
@@ -82,17 +84,23 @@ export function pagesContract(harness: StoreHarness): void {
 
     it.each([1, -1] as const)('follow a unique key in direction %i, and ids', async (direction) => {
       const bySequence = await follow((part) =>
-        findPage(stored, { sequence: { $gte: 1 } }, { key: 'sequence', direction, unique: true }, part),
+        findPage(
+          stored,
+          { filter: { sequence: { $gte: 1 } }, order: { key: 'sequence', direction, unique: true } },
+          part,
+        ),
       );
       const expected = items.map(({ _id }) => _id);
       expect(bySequence).toEqual(direction === 1 ? expected : expected.reverse());
-      const byId = await follow((part) => findPage(stored, { _id: { $gt: '' } }, { key: '_id', direction }, part));
+      const byId = await follow((part) =>
+        findPage(stored, { filter: { _id: { $gt: '' } }, order: { key: '_id', direction } }, part),
+      );
       expect(byId).toEqual(items.map(({ _id }) => _id).sort((a, b) => direction * (a < b ? -1 : 1)));
     });
 
     it('neither skip nor repeat one while others write and delete', async () => {
       const seen = await follow(
-        (part) => findPage(stored, {}, newest, part),
+        (part) => findPage(stored, { filter: {}, order: newest }, part),
         async (read) => {
           const other = { kind: 'new', sequence: 100 + read };
           await stored.insert({ _id: `new-${read}`, at: '2026-02-01T00:00:00.000Z', ...other });
@@ -106,11 +114,11 @@ export function pagesContract(harness: StoreHarness): void {
     });
 
     it('begin further on when items are passed over, and end with nothing beyond the last', async () => {
-      const page = await findPage(stored, {}, newest, { limit: 3, offset: 6 });
+      const page = await findPage(stored, { filter: {}, order: newest }, { limit: 3, offset: 6 });
       expect(page.items.map(({ _id }) => _id)).toEqual(inOrder(items, -1).slice(6));
       expect(page.next).toBeUndefined();
-      expect((await findPage(stored, {}, newest, { limit: 9 })).next).toBeUndefined();
-      expect((await findPage(stored, {}, newest, { limit: 8 })).next).toEqual({
+      expect((await findPage(stored, { filter: {}, order: newest }, { limit: 9 })).next).toBeUndefined();
+      expect((await findPage(stored, { filter: {}, order: newest }, { limit: 8 })).next).toEqual({
         key: expect.any(String),
         id: inOrder(items, -1)[7],
       });

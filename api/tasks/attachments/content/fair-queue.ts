@@ -37,14 +37,11 @@ export function createFairQueue(concurrency: number): FairQueue {
     async run(caller, work) {
       const jobs = waiting.get(caller) ?? [];
       if (jobs.length >= longest) {
-        throw new AppError(
-          'TOO_MANY_UPLOADS',
-          429,
-          'Too many of your files are waiting for inspection. Send them again later.',
-          {
-            retryAfterMs: 5_000,
-          },
-        );
+        throw new AppError('TOO_MANY_UPLOADS', {
+          status: 429,
+          message: 'Too many of your files are waiting for inspection. Send them again later.',
+          details: { retryAfterMs: 5_000 },
+        });
       }
       await new Promise<void>((begin) => {
         waiting.set(caller, [...jobs, begin]);
