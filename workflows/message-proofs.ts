@@ -5,11 +5,11 @@ import type { ProvenMessage } from '../platform/crypto/message-proof';
 import type { MessageProof } from '../platform/crypto/message-proof-shape';
 import { agentRunId, type AgentRunInput, type StopInput } from './agent-run/messages';
 import { cancelExecutionTreeId, type TreeCancelInput } from './cancel-execution-tree/messages';
-import { temporaryAuthorityId, type TemporaryAuthorityInput } from './temporary-authority/messages';
+import { deliverHooksId, type DeliverHooksInput } from './deliver-hooks/messages';
 import { type CancelRecoveryInput, recoveryId } from './recovery/messages';
 import type { ConfiguredRepository } from './repository-setup/messages';
 import { type DecideInput, runApprovalId } from './run-approval/messages';
-import { deliverHooksId, type DeliverHooksInput } from './deliver-hooks/messages';
+import { temporaryAuthorityId, type TemporaryAuthorityInput } from './temporary-authority/messages';
 import {
   type RewindCommitInput,
   rewindPlanId,

@@ -4,8 +4,8 @@ import { hookFits } from '../../domain/hook-events';
 import type { WebhookSender } from '../../platform/http/webhook';
 import type { ProofVerifier } from '../../platform/temporal/proof-verifier';
 import type { HookExecutionStore, HookStore } from '../../stores/settings/hook-store';
-import { transitionMessage } from '../../workflows/message-proofs';
 import type { DeliverHooksInput } from '../../workflows/deliver-hooks/messages';
+import { transitionMessage } from '../../workflows/message-proofs';
 
 export interface HookActivityDependencies {
   hooks: HookStore;

@@ -2,10 +2,10 @@ import type { DeliveryActivities } from '../../activities/agent-run/commands/act
 import type { ActivityCaller } from '../../platform/temporal/activity-fence';
 import { agentRunId } from '../../workflows/agent-run/messages';
 import { cancelExecutionTreeId } from '../../workflows/cancel-execution-tree/messages';
-import { temporaryAuthorityId } from '../../workflows/temporary-authority/messages';
 import { recordedTypes } from '../../workflows/recorded-types';
 import { recoveryId } from '../../workflows/recovery/messages';
 import { runApprovalId } from '../../workflows/run-approval/messages';
+import { temporaryAuthorityId } from '../../workflows/temporary-authority/messages';
 import { rewindPlanId, workspaceRewindId } from '../../workflows/workspace-rewind/messages';
 import { worktreeId } from '../../workflows/worktree/messages';
 import type { createBoardActivities } from './board-activities';

@@ -6,8 +6,8 @@ import { createOperatorActivities } from '../../activities/agent-run/commands/op
 import { createCompletionActivities } from '../../activities/agent-run/completion/activities';
 import { createAttachmentActivities } from '../../activities/attachment-cleanup/activities';
 import { createTreeActivities } from '../../activities/cancel-execution-tree/activities';
+import { createHookActivities } from '../../activities/deliver-hooks/activities';
 import { createOutputArtifactActivities } from '../../activities/output-cleanup/activities';
-import { createPhaseActivities } from '../../activities/temporary-authority/activities';
 import { createReconcileActivities } from '../../activities/reconcile/activities';
 import { watchRemoteRuns } from '../../activities/reconcile/watch-remote';
 import { createRecoveryActivities } from '../../activities/recovery/activities';
@@ -15,7 +15,7 @@ import { createRecordRetentionActivities } from '../../activities/retention/reco
 import { createTaskRetentionActivities } from '../../activities/retention/tasks';
 import { closeApproval, createApprovalActivities } from '../../activities/run-approval/activities';
 import { createScheduledLaunchActivities } from '../../activities/scheduled-launch/activities';
-import { createHookActivities } from '../../activities/deliver-hooks/activities';
+import { createPhaseActivities } from '../../activities/temporary-authority/activities';
 import { createRewindMessageActivities } from '../../activities/workspace-rewind/activities';
 import { createWorktreePlanActivities } from '../../activities/worktree/plan';
 import type { WorkerEnvironment } from '../../platform/config/part-settings';

@@ -8,7 +8,7 @@ import { withProof } from '../clients/with-proof';
 import { treeCancelMessage } from '../message-proofs';
 import { boardQueue } from '../queues';
 import { recordedTypes } from '../recorded-types';
-import { closedUpdate, closedUpdateId, cancelExecutionTreeId, type TreeCancelInput } from './messages';
+import { cancelExecutionTreeId, closedUpdate, closedUpdateId, type TreeCancelInput } from './messages';
 
 /** The workflows behind admission: what its endpoints may start and signal. */
 export const createAdmissionLauncher = (

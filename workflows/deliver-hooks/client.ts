@@ -5,7 +5,7 @@ import { withProof } from '../clients/with-proof';
 import { transitionMessage } from '../message-proofs';
 import { boardQueue } from '../queues';
 import { recordedTypes } from '../recorded-types';
-import { type HookTimings, deliverHooksId } from './messages';
+import { deliverHooksId, type HookTimings } from './messages';
 import type { deliverHooks } from './workflow';
 
 /** Starts the workflow that runs the hooks of something that happened, unless it was started before. */

@@ -6,8 +6,9 @@ import { messageUnproven } from '../../../platform/crypto/message-proof-shape';
 import { callNexus } from '../../../platform/temporal/nexus-client';
 import { eventually } from '../../../platform/testing/eventually';
 import { agentRunId, type AgentRunInput, type StopInput } from '../../../workflows/agent-run/messages';
-import { withProof } from '../../../workflows/clients/with-proof';
 import { cancelExecutionTreeId } from '../../../workflows/cancel-execution-tree/messages';
+import { withProof } from '../../../workflows/clients/with-proof';
+import { deliverHooksId } from '../../../workflows/deliver-hooks/messages';
 import { hostService } from '../../../workflows/host-service';
 import {
   cancelRecoveryMessage,
@@ -16,11 +17,10 @@ import {
   operateMessage,
   stopMessage,
 } from '../../../workflows/message-proofs';
-import { temporaryAuthorityId } from '../../../workflows/temporary-authority/messages';
 import { boardQueue, hostQueue } from '../../../workflows/queues';
 import { type CancelRecoveryInput, recoveryId } from '../../../workflows/recovery/messages';
 import { type DecideInput, runApprovalId } from '../../../workflows/run-approval/messages';
-import { deliverHooksId } from '../../../workflows/deliver-hooks/messages';
+import { temporaryAuthorityId } from '../../../workflows/temporary-authority/messages';
 import { rewindPlanId, workspaceRewindId } from '../../../workflows/workspace-rewind/messages';
 import { type AskedFor, worktreeId } from '../../../workflows/worktree/messages';
 import { scriptAgent } from '../../support/caller';
