@@ -10,5 +10,6 @@ module.exports = {
   testMatch: [...new Set(tests)].map((file) => `<rootDir>/${file}`),
   // Ends a test that waits for what a mutant never does, many times over what any of them takes.
   testTimeout: 10_000,
+  testEnvironment: require.resolve('./scripts/mutation/bail-environment.cjs'),
   maxWorkers: 1,
 };

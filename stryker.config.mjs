@@ -17,6 +17,8 @@ export default {
   checkers: [],
   disableTypeChecks: false,
   concurrency: 1,
+  // Each run of jest leaves modules behind in its process.
+  maxTestRunnerReuse: 40,
   // What takes too long counts as found: long enough that a loaded machine is no finding.
   timeoutMS: 60_000,
   reporters: ['progress-append-only', 'clear-text', 'json'],

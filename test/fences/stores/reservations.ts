@@ -379,6 +379,17 @@ export function reservationFences(open: OpenStore): void {
       expect((await used()).runs).toBe(2);
     });
 
+    it('is held by the later generation that others made while it was reserved', async () => {
+      const request = aRequest();
+      db.after(table, 'get', async () => {
+        await reserve(request);
+        await store.releaseForRequeue(request.attemptId, at(10));
+        await reserve(request, 20);
+      });
+      expect(await reserve(request, 30)).toMatchObject({ outcome: 'held', reservation: { generation: 2 } });
+      expect(await used()).toEqual(one);
+    });
+
     it('counts nothing for a generation that is over already', async () => {
       const ledger = await createCapacityLedger(db);
       const request = aRequest();
