@@ -4,11 +4,11 @@ import type { AuthFailures } from '../platform/http/auth/auth-failures';
 import type { UploadFolder } from '../platform/http/body/upload-folder';
 import type { RouteDependencies, Routes } from '../platform/http/routing/routes';
 import type { Log } from '../platform/log/log';
+import type { Closer } from '../platform/processes/closers';
 import type { Board } from '../stores/board-files/types';
 import type { Stores } from '../stores/open-stores';
 import type { Database } from '../stores/port/collection';
 import type { AuditInput } from '../stores/system/audit-store';
-import type { Closer } from './closers';
 import type { HealthCheck } from './system/health/checks';
 import type { WorkflowClients } from './workflow-clients';
 

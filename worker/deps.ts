@@ -43,3 +43,5 @@ export async function createWorkerDependencies(parts: WorkerParts) {
     hostService: createHostService(hostActivities, common.proofs),
   };
 }
+
+export type WorkerDependencies = Awaited<ReturnType<typeof createWorkerDependencies>>;

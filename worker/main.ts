@@ -26,7 +26,7 @@ async function main(): Promise<void> {
     },
     skipDrain: () => started.worker?.skipDrain(),
   });
-  const worker = await startWorker(env, log, { workflowBundle: { codePath } }, starting.signal).catch(
+  const worker = await startWorker(env, log, { workflowBundle: { codePath }, signal: starting.signal }).catch(
     (error: unknown) => {
       if (!(error instanceof AgentUserError)) {
         throw error;

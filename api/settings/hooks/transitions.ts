@@ -4,6 +4,7 @@ import { hookFits } from '../../../domain/hook-events';
 import { errorMessage } from '../../../platform/errors/app-error';
 import { compact } from '../../../platform/json/compact';
 import type { Log } from '../../../platform/log/log';
+import type { Closer } from '../../../platform/processes/closers';
 import { eachLimited } from '../../../stores/board-files/format/each-limited';
 import { locations } from '../../../stores/board-files/format/layout';
 import type { Board, BoardChange } from '../../../stores/board-files/types';
@@ -14,7 +15,6 @@ import type {
   TaskTransitionOutbox,
 } from '../../../stores/tasks/task-transition-outbox';
 import type { StartTransition } from '../../../workflows/deliver-hooks/client';
-import type { Closer } from '../../closers';
 
 export interface TransitionDependencies {
   board: Pick<Board, 'list' | 'onChange'>;

@@ -1,4 +1,4 @@
-import type { Log } from '../platform/log/log';
+import type { Log } from '../log/log';
 
 /** Closes something that was opened. */
 export type Closer = () => Promise<void>;
