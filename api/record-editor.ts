@@ -1,8 +1,8 @@
 import { assertFound, conflict, notFound } from '../platform/errors/app-error';
-import { expectedRevision, type StatedRevision, statedRevisions } from '../platform/http/limits/precondition';
+import type { StatedRevision } from '../platform/http/limits/precondition';
 import { ownFields, type Recorded } from '../stores/port/configured-records';
 import { StaleRevisionError } from '../stores/port/errors';
-import { assertRevision } from './revisions';
+import { assertRevision, statedRevision } from './revisions';
 
 /** The part of a store of configured records (stores/port/configured-records.ts) that routes call. */
 interface Records<F extends object> {
@@ -43,7 +43,7 @@ export function createRecordEditor<F extends object, View>(kind: RecordKind<F, V
     return found;
   };
   const expectedOf = (id: string, stated: StatedRevision) =>
-    expectedRevision(statedRevisions(type, id, stated), async () => (await records.get(id))?.revision);
+    statedRevision({ type, id, current: () => records.get(id) }, stated);
 
   function assertExpected(id: string, current: (F & Recorded) | undefined, expected: number | undefined): void {
     assertRevision(resourceType, current ?? { id, revision: 0 }, expected, current ? present(current) : null);

@@ -1,27 +1,44 @@
 import { conflict } from '../platform/errors/app-error';
 import type { HttpContext } from '../platform/http/context';
-import { entityTag, expectedRevision, statedRevisions } from '../platform/http/limits/precondition';
+import {
+  entityTag,
+  expectedRevision,
+  type StatedRevision,
+  statedRevisions,
+  type Versioned as VersionedResource,
+} from '../platform/http/limits/precondition';
 
 interface Versioned {
   id: string;
   revision: number;
 }
 
-/** Returns a configured record with its revision in the headers. */
+/** Sets the headers with the revision of a resource. */
+export function setRevision(ctx: HttpContext, resource: VersionedResource): void {
+  ctx.set('ETag', entityTag(resource));
+  ctx.set('X-Resource-Revision', String(resource.revision));
+}
+
+/** Returns a record with its revision in the headers. */
 export function withRevision<T extends Versioned>(ctx: HttpContext, type: string, record: T): T {
-  ctx.set('ETag', entityTag({ type, id: record.id, revision: record.revision }));
-  ctx.set('X-Resource-Revision', String(record.revision));
+  setRevision(ctx, { type, id: record.id, revision: record.revision });
   return record;
 }
 
-/** The revision at which a writer expects the record; `undefined` when it states none. */
+/** A setting that is returned whole, as entity tags name it. */
+export const settingResource = (id: string) => ({ type: 'settings', id });
+
+/** The resource that a writer states a revision of. */
+export interface StatedResource extends Omit<VersionedResource, 'revision'> {
+  current: () => Promise<{ revision: number } | undefined>;
+}
+
+/** The revision at which a writer expects the resource, as headers or the body state it; `undefined` when it states none. */
 export const statedRevision = (
-  type: string,
-  id: string,
-  header: (name: string) => string | undefined,
-  records: { get(id: string): Promise<Versioned | undefined> },
+  { type, id, current }: StatedResource,
+  stated: StatedRevision,
 ): Promise<number | undefined> =>
-  expectedRevision(statedRevisions(type, id, { header }), async () => (await records.get(id))?.revision);
+  expectedRevision(statedRevisions(type, id, stated), async () => (await current())?.revision);
 
 /**
  * @param shown the record as callers see it

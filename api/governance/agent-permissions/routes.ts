@@ -45,17 +45,13 @@ export function agentPermissionRoutes(
     traces,
   }: Pick<ApiContext, 'agentPermissions' | 'permissionApprovals' | 'traces'>,
 ): void {
-  const versioned = {
-    get: async (id: string) => ({ id, revision: (await agentPermissions.get(id)).revision }),
-  };
-
   /** Sets fields of one agent's, if it is at the revision the caller states. */
   async function change(
     id: string,
     fields: Partial<AgentPermissionFields>,
     header: (name: string) => string | undefined,
   ): Promise<AgentPermission> {
-    const expected = await statedRevision(tag, id, header, versioned);
+    const expected = await statedRevision({ type: tag, id, current: () => agentPermissions.get(id) }, { header });
     return agentPermissions.change(id, (current) => {
       assertRevision(resource, { id, revision: current.revision }, expected, current);
       return fields;

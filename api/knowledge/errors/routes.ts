@@ -143,7 +143,7 @@ export function errorRoutes(routes: Routes, { errorAnalyses }: Pick<ApiContext, 
       errors: [409],
     },
     async ({ params: { id }, body, header }, ctx) => {
-      const expected = await statedRevision(tag, id, header, errorAnalyses);
+      const expected = await statedRevision({ type: tag, id, current: () => errorAnalyses.get(id) }, { header });
       const changed = await errorAnalyses.change(id, body, expected);
       assertFound(changed, 'error', id);
       return withRevision(ctx, tag, changed);

@@ -8,14 +8,13 @@ import {
   scheduledLaunchQuery,
 } from '../../../contracts/runs/launch/scheduled-launch';
 import { assertFound, conflict } from '../../../platform/errors/app-error';
-import { expectedRevision, statedRevisions } from '../../../platform/http/limits/precondition';
 import type { Routes } from '../../../platform/http/routing/routes';
 import { compact } from '../../../platform/json/compact';
 import { slicePage } from '../../../platform/lists/slice';
 import { ownFields } from '../../../stores/port/configured-records';
 import type { ScheduledLaunchRecord } from '../../../stores/runs/launch/scheduled-launch-store';
 import type { WorkflowContext } from '../../context';
-import { assertRevision, withRevision } from '../../revisions';
+import { assertRevision, statedRevision, withRevision } from '../../revisions';
 import { newItemId } from '../../tasks/tasks/items';
 
 const tag = 'scheduled-launches';
@@ -118,8 +117,8 @@ export function scheduledLaunchRoutes(routes: Routes, context: ScheduledLaunchCo
       }),
     },
     async ({ params: { id }, body: { expectedRevision: bodyRevision, ...patch }, auth, header }, ctx) => {
-      const stated = statedRevisions(tag, id, { header, bodyRevision });
-      const expected = await expectedRevision(stated, async () => (await scheduledLaunches.get(id))?.revision);
+      const current = () => scheduledLaunches.get(id);
+      const expected = await statedRevision({ type: tag, id, current }, { header, bodyRevision });
       await definitionOf(id, auth.workspaceId);
       if (patch.taskId !== undefined) {
         assertFound(await board.get(patch.taskId), 'task', patch.taskId);

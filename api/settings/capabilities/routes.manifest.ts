@@ -13,11 +13,11 @@ import type { HttpContext } from '../../../platform/http/context';
 import type { Routes } from '../../../platform/http/routing/routes';
 import type { WorkspaceCapabilityStore } from '../../../stores/settings/capability-store';
 import { importedValue, lookAt, sendDocument } from '../../documents';
-import { setRevision, settingPrecondition } from '../../settings-answer';
+import { setRevision, settingResource, statedRevision } from '../../revisions';
 import { checkedManifest } from './checked';
 
 const tag = 'workspace-capabilities';
-const settingId = 'workspace-capabilities';
+const setting = settingResource('workspace-capabilities');
 
 /** This workspace's own manifest; a minimal one, when none was stored. */
 export async function localManifest({ manifest }: Pick<WorkspaceCapabilityStore, 'manifest'>) {
@@ -36,9 +36,9 @@ export function manifestRoutes(
     sent: WorkspaceManifestInput,
     header: (name: string) => string | undefined,
   ): Promise<WorkspaceManifest> => {
-    const expected = await settingPrecondition(settingId, header, local);
+    const expected = await statedRevision({ ...setting, current: local }, { header });
     const { value, revision } = await workspaceCapabilities.manifest.replace(checkedManifest(sent), expected);
-    setRevision(ctx, settingId, revision);
+    setRevision(ctx, { ...setting, revision });
     return value;
   };
 
@@ -54,7 +54,7 @@ export function manifestRoutes(
     },
     async (_input, ctx) => {
       const { value, revision } = await local();
-      setRevision(ctx, settingId, revision);
+      setRevision(ctx, { ...setting, revision });
       return value;
     },
   );

@@ -11,10 +11,11 @@ import type { Routes } from '../../../platform/http/routing/routes';
 import { parseOrRefuse } from '../../../platform/http/routing/validation';
 import type { AgentConfiguration } from '../../../stores/settings/agent-config-store';
 import type { ApiContext } from '../../context';
-import { setRevision, settingPrecondition } from '../../settings-answer';
+import { setRevision, settingResource, statedRevision } from '../../revisions';
 import { refuseCredentials } from './credentials';
 
 const tag = 'config';
+const setting = settingResource('agents');
 
 /** The list as an object, or, as existing clients send it, as a bare array. */
 const agentsUpdate = z.union([
@@ -23,7 +24,7 @@ const agentsUpdate = z.union([
 ]);
 
 function answer(ctx: HttpContext, configuration: AgentConfiguration): AgentConfiguration {
-  setRevision(ctx, 'agents', configuration.revision);
+  setRevision(ctx, { ...setting, revision: configuration.revision });
   return configuration;
 }
 
@@ -63,7 +64,7 @@ export function agentConfigRoutes(routes: Routes, { agents }: Pick<ApiContext, '
       const { agents: list, expectedRevision: bodyRevision } = Array.isArray(body)
         ? { ...parseOrRefuse(agentConfigList, { agents: body }), expectedRevision: undefined }
         : body;
-      const expected = await settingPrecondition('agents', header, () => agents.read(), bodyRevision);
+      const expected = await statedRevision({ ...setting, current: () => agents.read() }, { header, bodyRevision });
       return answer(ctx, await agents.replace(list, expected));
     },
   );

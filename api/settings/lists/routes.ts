@@ -60,7 +60,7 @@ function listRoutes(routes: Routes, { board, managedLists: lists }: ListContext,
 
   const find = async (id: string): Promise<ManagedItem> => findItem(await lists.items(name), id, named);
   const stated = (id: string, header: (name: string) => string | undefined): Promise<number | undefined> =>
-    statedRevision(name, id, header, { get: find });
+    statedRevision({ type: name, id, current: () => find(id) }, { header });
   const useOf = (item: ManagedItem) => {
     const referenceCount = countReferences(board, field, item);
     return { allowed: referenceCount === 0, referenceCount, isDefault: item.isDefault ?? false };

@@ -11,11 +11,12 @@ import {
 import { notFound } from '../../../platform/errors/app-error';
 import type { Routes } from '../../../platform/http/routing/routes';
 import { importedValue, lookAt, sendDocument } from '../../documents';
-import { setRevision, settingPrecondition } from '../../settings-answer';
+import { setRevision, settingResource, statedRevision } from '../../revisions';
 import { previewRoster, rosterIssues } from './roster';
 import type { RoutingContext } from './route';
 
 const tag = 'routing';
+const setting = settingResource('team-roster');
 
 /** The members of the team, and the work that each takes. */
 export function rosterRoutes(routes: Routes, { routing }: Pick<RoutingContext, 'routing'>): void {
@@ -33,7 +34,7 @@ export function rosterRoutes(routes: Routes, { routing }: Pick<RoutingContext, '
     },
     async (_input, ctx) => {
       const { value, revision } = await roster.read();
-      setRevision(ctx, 'team-roster', revision);
+      setRevision(ctx, { ...setting, revision });
       return value;
     },
   );
@@ -52,9 +53,9 @@ export function rosterRoutes(routes: Routes, { routing }: Pick<RoutingContext, '
       audit: () => ({ action: 'team-roster.update' }),
     },
     async ({ body, header }, ctx) => {
-      const expected = await settingPrecondition('team-roster', header, () => roster.read());
+      const expected = await statedRevision({ ...setting, current: () => roster.read() }, { header });
       const { value, revision } = await roster.replace(body, expected);
-      setRevision(ctx, 'team-roster', revision);
+      setRevision(ctx, { ...setting, revision });
       return value;
     },
   );
@@ -94,9 +95,9 @@ export function rosterRoutes(routes: Routes, { routing }: Pick<RoutingContext, '
     },
     async ({ body, header }, ctx) => {
       const imported = importedValue(teamRoster, body);
-      const expected = await settingPrecondition('team-roster', header, () => roster.read());
+      const expected = await statedRevision({ ...setting, current: () => roster.read() }, { header });
       const { value, revision } = await roster.replace(imported, expected);
-      setRevision(ctx, 'team-roster', revision);
+      setRevision(ctx, { ...setting, revision });
       return value;
     },
   );

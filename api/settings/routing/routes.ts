@@ -14,12 +14,13 @@ import { type FieldIssue, validationError } from '../../../platform/errors/app-e
 import type { Routes } from '../../../platform/http/routing/routes';
 import { slicePage } from '../../../platform/lists/slice';
 import type { ApiContext } from '../../context';
-import { setRevision, settingPrecondition } from '../../settings-answer';
+import { setRevision, settingResource, statedRevision } from '../../revisions';
 import { previewHosts, routeWork } from './route';
 import { registryRoutes } from './routes.registry';
 import { rosterRoutes } from './routes.roster';
 
 const tag = 'routing';
+const setting = settingResource('routing');
 
 const hostQuery = z.strictObject(listPage(1000, 1000));
 const hostList = z
@@ -56,7 +57,7 @@ export function routingRoutes(routes: Routes, context: ApiContext): void {
     },
     async (_input, ctx) => {
       const { value, revision } = await routing.configuration();
-      setRevision(ctx, 'routing', revision);
+      setRevision(ctx, { ...setting, revision });
       return value;
     },
   );
@@ -75,15 +76,18 @@ export function routingRoutes(routes: Routes, context: ApiContext): void {
       audit: () => ({ action: 'routing.update' }),
     },
     async ({ body, header }, ctx) => {
-      const { expectedRevision, ...configuration } = body;
+      const { expectedRevision: bodyRevision, ...configuration } = body;
       const { agents } = await context.agents.read();
       const issues = unknownAgents(configuration, new Set(agents.map(({ type }) => type)));
       if (issues.length > 0) {
         throw validationError(issues);
       }
-      const expected = await settingPrecondition('routing', header, () => routing.configuration(), expectedRevision);
+      const expected = await statedRevision(
+        { ...setting, current: () => routing.configuration() },
+        { header, bodyRevision },
+      );
       const { value, revision } = await routing.configure(configuration, expected);
-      setRevision(ctx, 'routing', revision);
+      setRevision(ctx, { ...setting, revision });
       return value;
     },
   );

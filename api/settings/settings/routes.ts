@@ -3,13 +3,14 @@ import type { HttpContext } from '../../../platform/http/context';
 import type { Routes } from '../../../platform/http/routing/routes';
 import type { FeatureSettings } from '../../../stores/settings/settings-store';
 import type { ApiContext } from '../../context';
-import { setRevision, settingPrecondition } from '../../settings-answer';
+import { setRevision, settingResource, statedRevision } from '../../revisions';
 
 const tag = 'settings';
+const setting = settingResource('features');
 
 /** The revision travels in headers, so that a response can be sent back as a patch. */
 function answer(ctx: HttpContext, settings: FeatureSettings): Features {
-  setRevision(ctx, 'features', settings.revision);
+  setRevision(ctx, { ...setting, revision: settings.revision });
   return settings.features;
 }
 
@@ -43,7 +44,7 @@ export function settingsRoutes(routes: Routes, { settings }: Pick<ApiContext, 's
     },
     async ({ body, header }, ctx) => {
       const { expectedRevision: bodyRevision, ...patch } = body as FeaturesPatch & { expectedRevision?: number };
-      const expected = await settingPrecondition('features', header, () => settings.read(), bodyRevision);
+      const expected = await statedRevision({ ...setting, current: () => settings.read() }, { header, bodyRevision });
       return answer(ctx, await settings.patch(patch, expected));
     },
   );

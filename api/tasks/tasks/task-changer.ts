@@ -1,8 +1,8 @@
 import type { Task } from '../../../contracts/tasks/task';
 import type { AuthContext } from '../../../platform/http/auth/auth';
 import type { HttpContext } from '../../../platform/http/context';
-import { expectedRevision, statedRevisions } from '../../../platform/http/limits/precondition';
 import type { Board, TaskChange, Writer } from '../../../stores/board-files/types';
+import { statedRevision } from '../../revisions';
 import { assertNotArchived } from './locations';
 import { setTaskHeaders } from './present';
 
@@ -28,9 +28,9 @@ export async function writerOf(
   board: Pick<Board, 'get'>,
   { params: { taskId }, auth, header, body }: TaskChangeRequest,
 ): Promise<Writer> {
-  const stated = statedRevisions('task', taskId, { header, bodyRevision: body?.expectedRevision });
-  const revision = await expectedRevision(stated, async () => (await board.get(taskId))?.task.revision);
-  return { actor: auth.actor, expectedRevision: revision };
+  const resource = { type: 'task', id: taskId, current: async () => (await board.get(taskId))?.task };
+  const expectedRevision = await statedRevision(resource, { header, bodyRevision: body?.expectedRevision });
+  return { actor: auth.actor, expectedRevision };
 }
 
 export function createTaskChanger(board: Pick<Board, 'get' | 'update'>): ChangeTask {
