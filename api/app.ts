@@ -12,7 +12,7 @@ import { requestTimeout } from '../platform/http/limits/timeout';
 import { requestId } from '../platform/http/request-id';
 import { createRoutes, type Routes } from '../platform/http/routing/routes';
 import { unmatched } from '../platform/http/routing/unmatched';
-import { storeAreas, workflowAreas } from './areas';
+import { type ServedArea, servedAreas } from './areas';
 import { originRulesOf } from './authenticator';
 import type { ApiContext, WorkflowContext } from './context';
 import { translateStoreError } from './store-errors';
@@ -24,6 +24,7 @@ export interface ApiApp {
   app: Koa<RequestState>;
   routes: Routes;
   router: Router<RequestState>;
+  areas: ServedArea[];
 }
 
 /**
@@ -38,13 +39,9 @@ export function createApp(context: ApiContext, workflows?: WorkflowContext): Api
   // One form of each path is served: another letter case is another path.
   const router = new Router<RequestState>({ sensitive: true });
   const routes = createRoutes();
-  if (workflows) {
-    for (const area of workflowAreas) {
-      area.routes(routes, workflows);
-    }
-  }
-  for (const area of storeAreas) {
-    area.routes(routes, workflows ?? context);
+  const areas = servedAreas(context, workflows);
+  for (const { addRoutes } of areas) {
+    addRoutes(routes);
   }
   routes.install(router, {
     authenticate: context.authenticate,
@@ -81,5 +78,5 @@ export function createApp(context: ApiContext, workflows?: WorkflowContext): Api
   app.use(requestTimeout(requestTimes, log));
   app.use(router.routes());
   app.use(unmatched());
-  return { app, routes, router };
+  return { app, routes, router, areas };
 }

@@ -1,3 +1,5 @@
+import type { Routes } from '../platform/http/routing/routes';
+import type { Closer } from '../platform/processes/closers';
 import { activityRoutes } from './chat/activity/routes';
 import { agentStatusRoutes } from './chat/agent-status/routes';
 import { broadcastRoutes } from './chat/broadcasts/routes';
@@ -76,7 +78,7 @@ import { timeRoutes } from './tasks/time/routes';
 import { verificationRoutes } from './tasks/verification/routes';
 
 /** The areas that start workflows or call them: runs first. They are served where there is a workflow engine. */
-export const workflowAreas: readonly Area<WorkflowContext>[] = [
+const workflowAreas: readonly Area<WorkflowContext>[] = [
   { routes: admissionRoutes },
   { routes: approvalRoutes },
   { routes: attemptRoutes },
@@ -100,7 +102,7 @@ export const workflowAreas: readonly Area<WorkflowContext>[] = [
 ];
 
 /** The areas that need nothing but the stores and the board. */
-export const storeAreas: readonly Area<ApiContext>[] = [
+const storeAreas: readonly Area<ApiContext>[] = [
   { routes: activityRoutes },
   { routes: agentStatusRoutes },
   { routes: broadcastRoutes },
@@ -155,4 +157,23 @@ export const storeAreas: readonly Area<ApiContext>[] = [
   { routes: taskRoutes },
   { routes: timeRoutes },
   { routes: verificationRoutes },
+];
+
+/** An area with the context that it receives. */
+export interface ServedArea {
+  addRoutes: (routes: Routes) => void;
+  /** Absent when it does nothing in the background. */
+  start: (() => Promise<Closer>) | undefined;
+}
+
+const withContext = <Context>(areas: readonly Area<Context>[], context: Context): ServedArea[] =>
+  areas.map(({ routes: addRoutes, start }) => ({
+    addRoutes: (routes) => addRoutes(routes, context),
+    start: start && (() => start(context)),
+  }));
+
+/** The areas to serve; those that call workflows only where there are any. */
+export const servedAreas = (context: ApiContext, workflows: WorkflowContext | undefined): ServedArea[] => [
+  ...(workflows ? withContext(workflowAreas, workflows) : []),
+  ...withContext(storeAreas, workflows ?? context),
 ];

@@ -41,7 +41,7 @@ export type WorkflowContext = ApiContext & WorkflowClients;
 
 /** One kind of resource: its routes, and the work it does in the background. */
 export interface Area<Context> {
-  routes(routes: Routes, context: Context): void;
+  routes: (routes: Routes, context: Context) => void;
   /** Starts the work in the background; the closer ends it. */
-  start?(context: Context): Promise<Closer>;
+  start?: (context: Context) => Promise<Closer>;
 }

@@ -6,9 +6,8 @@ import type { Log } from '../platform/log/log';
 import { hideOwnSecrets } from '../platform/log/own-secrets';
 import { closeAll, type Closer } from '../platform/processes/closers';
 import { createApp, requestTimes } from './app';
-import { storeAreas, workflowAreas } from './areas';
 import { originRulesOf } from './authenticator';
-import type { ApiContext, Area } from './context';
+import type { ApiContext } from './context';
 import { openContext } from './open-context';
 import { FeedHub } from './system/feed/hub';
 import { defaultFeedSettings, serveFeed } from './system/feed/routes';
@@ -37,11 +36,12 @@ export async function startApi(env: ApiEnvironment, log: Log, client?: Client): 
     const hub = new FeedHub(context);
     await hub.start();
     closers.push(() => hub.stop());
-    if (workflows) {
-      await startAreas(workflowAreas, workflows, closers);
+    const { app, areas } = createApp(context, workflows);
+    for (const { start } of areas) {
+      if (start) {
+        closers.push(await start());
+      }
     }
-    await startAreas(storeAreas, workflows ?? context, closers);
-    const { app } = createApp(context, workflows);
     const server: RunningServer = await listen(app.callback(), {
       host: env.BOARD_HOST,
       port: env.BOARD_PORT,
@@ -55,19 +55,6 @@ export async function startApi(env: ApiEnvironment, log: Log, client?: Client): 
   } catch (error) {
     await closeAll(closers, log);
     throw error;
-  }
-}
-
-/** Starts what areas do in the background. */
-async function startAreas<Context>(
-  areas: readonly Area<Context>[],
-  context: Context,
-  closers: Closer[],
-): Promise<void> {
-  for (const area of areas) {
-    if (area.start) {
-      closers.push(await area.start(context));
-    }
   }
 }
 
