@@ -43,18 +43,19 @@ export function alertOf(record: DocumentRecord, now: Date): FreshnessAlert | und
   }
   const { id, path, title, type, project, maxAgeDays, reviewedAt, acknowledged } = record;
   const known = acknowledged?.reviewedAt === reviewedAt ? acknowledged : undefined;
-  return {
+  return compact({
     id: alertIdOf(record),
     documentId: id,
     path,
-    ...compact({ title }),
+    title,
     type,
-    ...compact({ project }),
+    project,
     severity: severityOf(record, now),
     ageDays,
     maxAgeDays,
     staleSince: new Date(staleFrom(record)).toISOString(),
     acknowledged: known !== undefined,
-    ...(known && { acknowledgedBy: known.by, acknowledgedAt: known.at }),
-  };
+    acknowledgedBy: known?.by,
+    acknowledgedAt: known?.at,
+  });
 }

@@ -90,8 +90,7 @@ async function continueConversation(
   const request = {
     agent: source.agent,
     parentAttemptId: sourceAttemptId,
-    ...compact({ profileId, sandboxPresetId }),
-    ...compact({ phase, commitPolicy, idempotencyKey }),
+    ...compact({ profileId, sandboxPresetId, phase, commitPolicy, idempotencyKey }),
   };
   return launchRun(context, taskId, request, caller, {
     origin: byWatcher
