@@ -22,13 +22,15 @@ export interface TransitionDependencies {
   transitionOutbox: TaskTransitionOutbox;
   startTransition: StartTransition;
   log: Log;
+  /** How often the outbox is read for transitions that were not delivered, in milliseconds. */
+  sweepEveryMs?: number;
 }
 
 const pageSize = 1_000;
 const atOnce = 8;
 /** Pause before a failed record or delivery is tried again, in milliseconds. */
 const againAfterMs = 1_000;
-const sweepEveryMs = 60_000;
+const defaultSweepEveryMs = 60_000;
 
 /**
  * Observes the transitions of tasks, whatever causes them: a caller, a run, an editor, also while no process was there. Each is
@@ -40,13 +42,14 @@ export class TransitionWatcher {
   readonly #published = new Map<string, string>();
   #draining: Promise<void> | undefined;
   #sweeper: NodeJS.Timeout | undefined;
+  #sweeping: Promise<void> | undefined;
   #unsubscribe: (() => void) | undefined;
   readonly #stopping = new AbortController();
 
   constructor(private readonly deps: TransitionDependencies) {}
 
   async start(): Promise<void> {
-    const { board, transitionOutbox } = this.deps;
+    const { board, transitionOutbox, sweepEveryMs = defaultSweepEveryMs } = this.deps;
     this.#unsubscribe = board.onChange((change) => this.#observe(change));
     const silent = !(await transitionOutbox.isSeeded());
     for (const location of locations) {
@@ -56,14 +59,17 @@ export class TransitionWatcher {
       await transitionOutbox.markSeeded();
     }
     await this.#sweep();
-    this.#sweeper = setInterval(() => void this.#sweep(), sweepEveryMs);
+    this.#sweeper = setInterval(() => {
+      this.#sweeping ??= this.#sweep().finally(() => (this.#sweeping = undefined));
+    }, sweepEveryMs);
   }
 
+  /** Waits for deliveries that have begun: one that is retried after its connection was closed would throw out of a timer. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     this.#unsubscribe?.();
     clearInterval(this.#sweeper);
-    await this.#draining;
+    await Promise.all([this.#draining, this.#sweeping]);
   }
 
   async #recordAll(location: BoardChange['location'], silent: boolean): Promise<void> {
@@ -110,6 +116,9 @@ export class TransitionWatcher {
       for (let after = ''; ;) {
         const page = await this.deps.transitionOutbox.listPending(after, pageSize);
         for (const { _id, outbox } of page) {
+          if (this.#stopping.signal.aborted) {
+            return;
+          }
           await this.#publish(_id, outbox);
         }
         const last = page.at(-1);
@@ -140,7 +149,7 @@ export class TransitionWatcher {
   }
 }
 
-/** Starts to observe what hooks wait for; the closer ends that. */
+/** Starts to observe the transitions that trigger hooks; the closer ends that. */
 export async function watchTransitions(deps: TransitionDependencies): Promise<Closer> {
   const watcher = new TransitionWatcher(deps);
   await watcher.start();
@@ -151,14 +160,7 @@ const stateKey = ({ status }: Task, location: BoardChange['location']): string =
 
 /** The facts of a task that hooks receive besides the transition. */
 export function factsOf({ title, type, project, sprint, priority, agent, updatedAt }: Task): ObservedTask['facts'] {
-  return {
-    taskTitle: title,
-    taskType: type,
-    ...compact({ project, sprint }),
-    priority,
-    ...compact({ agent }),
-    timestamp: updatedAt,
-  };
+  return compact({ taskTitle: title, taskType: type, project, sprint, priority, agent, timestamp: updatedAt });
 }
 
 const observedTask = (task: Task, location: BoardChange['location']): ObservedTask => ({

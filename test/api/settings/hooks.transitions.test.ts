@@ -61,13 +61,14 @@ const client = {
   },
 } as unknown as Client;
 
-async function watching(): Promise<TransitionWatcher> {
+async function watching(settings: { sweepEveryMs?: number } = {}): Promise<TransitionWatcher> {
   const watcher = new TransitionWatcher({
     board,
     hooks: await createHookStore(database),
     transitionOutbox: await createTaskTransitionOutbox(database),
     startTransition: createTransitionStart(client, someProofs(), usualHookTimings),
     log,
+    ...settings,
   });
   await watcher.start();
   return watcher;
@@ -144,5 +145,23 @@ describe('the watcher of task transitions', () => {
     const next = await watching();
     expect(started).toEqual([`task-transition/${id}/1/task.created`]);
     await next.stop();
+  });
+
+  it('stops after the delivery that a sweep of the outbox has begun', async () => {
+    const outbox = await createTaskTransitionOutbox(database);
+    const watcher = await watching({ sweepEveryMs: 10 });
+    const asked = new Promise<() => void>((resolve) => (silent = resolve));
+    // Another process recorded it, and died before it could deliver it.
+    const facts = { taskTitle: 'T', taskType: 'code', priority: 'low', timestamp: '2026-11-22T00:00:00.000Z' };
+    await outbox.record({ taskId: 'TASK-1', revision: 1, status: 'todo', location: 'active', facts });
+    const expire = await asked;
+    const order: string[] = [];
+    const stopped = watcher.stop().then(() => order.push('stopped'));
+    setImmediate(() => {
+      order.push('start expired');
+      expire();
+    });
+    await stopped;
+    expect(order).toEqual(['start expired', 'stopped']);
   });
 });
