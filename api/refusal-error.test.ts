@@ -6,6 +6,13 @@ describe('refusalError', () => {
     expect(refusalError(refused)).toMatchObject({ ...refused, status: 404 });
   });
 
+  it.each([
+    ['VALIDATION_ERROR', 400],
+    ['FORBIDDEN', 403],
+  ])('returns a refusal for %s with %s', (code, status) => {
+    expect(refusalError({ code, message: '', details: {} })).toMatchObject({ code, status });
+  });
+
   it('answers 409 for any other refusal', () => {
     expect(refusalError({ code: 'RUN_ACTIVE', message: 'busy', details: {} })).toMatchObject({ status: 409 });
   });

@@ -1,8 +1,10 @@
 import type { Refusal } from '../contracts/refusal';
 import { AppError, type ErrorStatus } from '../platform/errors/app-error';
 
-/** Refusals whose subject does not exist. Any other is a conflict with the present state. */
+/** Refusals for another reason than the present state, with which any other is in conflict. */
 const statusByCode: Partial<Record<string, ErrorStatus>> = {
+  VALIDATION_ERROR: 400,
+  FORBIDDEN: 403,
   NOT_FOUND: 404,
   AGENT_UNKNOWN: 404,
   WORKTREE_NOT_FOUND: 404,

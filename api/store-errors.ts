@@ -1,9 +1,14 @@
+import { RefusedError } from '../domain/refusal';
 import { AppError, conflict } from '../platform/errors/app-error';
 import { DiskFullError, isDiskFull } from '../platform/errors/disk-full';
 import { DuplicateKeyError, StaleRevisionError, StoreFullError, StoreUnavailableError } from '../stores/port/errors';
+import { refusalError } from './refusal-error';
 
-/** The caller's error for an error of the stores; `undefined` for any other error. */
+/** The caller's error for an error of the stores or the domain; `undefined` for any other error. */
 export function translateStoreError(error: unknown): AppError | undefined {
+  if (error instanceof RefusedError) {
+    return refusalError(error.refusal);
+  }
   if (error instanceof StoreFullError) {
     return full(error.store);
   }

@@ -7,3 +7,12 @@ export const refusal = (code: string, message: string, details: Record<string, u
   message,
   details,
 });
+
+/** A refusal as an error, where it cannot be returned: out of a change that a store applies. */
+export class RefusedError extends Error {
+  override readonly name = 'RefusedError';
+
+  constructor(readonly refusal: Refusal) {
+    super(refusal.message);
+  }
+}

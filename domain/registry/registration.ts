@@ -5,7 +5,8 @@ import type {
   RegisteredAgent,
   SubmittedManifest,
 } from '../../contracts/settings/agent-registry';
-import { AppError, validationError } from '../../platform/errors/app-error';
+import type { FieldIssue } from '../../platform/errors/app-error';
+import { refusal, RefusedError } from '../refusal';
 import { checkManifest } from './manifest';
 
 /** What is stored of a registration; whether it is fresh follows from the clock. */
@@ -25,8 +26,8 @@ export interface RegistryCaller {
 /**
  * A registration, new or again (specification 2, Routing rule 5). Omitted fields do not change.
  *
- * @throws AppError 400 for a manifest that is not valid or contradicts the registration; 403 when it would replace or
- *   invalidate evidence that is not the caller's to write
+ * @throws RefusedError `VALIDATION_ERROR` for a manifest that is not valid or contradicts the registration; `FORBIDDEN` when it
+ *   would replace or invalidate evidence that is not the caller's to write
  */
 export function register(
   current: Registration | undefined,
@@ -71,7 +72,7 @@ export function register(
   };
 }
 
-/** A sign of life, with what changed since the last one. @throws AppError 400, 403 like `register` */
+/** A sign of life, with what changed since the last one. @throws RefusedError like `register` */
 export function heartbeat(current: Registration, input: AgentHeartbeat, caller: RegistryCaller): Registration {
   const manifest = newManifest(input.providerRuntimeManifest);
   if (manifest) {
@@ -95,7 +96,7 @@ export function heartbeat(current: Registration, input: AgentHeartbeat, caller: 
   };
 }
 
-/** @throws AppError 403 */
+/** @throws RefusedError `FORBIDDEN` */
 export function assertMayWriteEvidence(
   id: string,
   { mayWriteEvidence }: Pick<RegistryCaller, 'mayWriteEvidence'>,
@@ -103,11 +104,12 @@ export function assertMayWriteEvidence(
   if (mayWriteEvidence) {
     return;
   }
-  throw new AppError('FORBIDDEN', {
-    status: 403,
-    message: `Only the key named ${id}, or one with agent:write, can register capabilities of ${id}.`,
-    details: { required: ['agent:write'], agent: id },
-  });
+  throw new RefusedError(
+    refusal('FORBIDDEN', `Only the key named ${id}, or one with agent:write, can register capabilities of ${id}.`, {
+      required: ['agent:write'],
+      agent: id,
+    }),
+  );
 }
 
 function newManifest(submitted: SubmittedManifest | undefined): ProviderRuntimeManifest | undefined {
@@ -116,15 +118,18 @@ function newManifest(submitted: SubmittedManifest | undefined): ProviderRuntimeM
   }
   const checked = checkManifest(submitted, 'providerRuntimeManifest');
   if ('issues' in checked) {
-    throw validationError(checked.issues.slice(0, 50));
+    throw invalid(checked.issues.slice(0, 50));
   }
   return checked.manifest;
 }
 
 function contradicts(field: 'provider' | 'models', registered: string): never {
   const path = `providerRuntimeManifest.${field}`;
-  throw validationError([{ path, message: `contradicts the registered ${registered}`, code: 'contradiction' }]);
+  throw invalid([{ path, message: `contradicts the registered ${registered}`, code: 'contradiction' }]);
 }
+
+const invalid = (issues: FieldIssue[]): RefusedError =>
+  new RefusedError(refusal('VALIDATION_ERROR', 'Validation failed', { issues }));
 
 /** A registration as callers see it at a moment. */
 export function presentRegistration(

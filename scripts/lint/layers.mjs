@@ -64,6 +64,11 @@ export const layerRules = [
   ]),
   layer('domain', [
     { regex: anythingBut(['domain', 'contracts', purePlatform]), message: 'The domain of a run is pure.' },
+    {
+      regex: '^(\\.\\./)+platform/errors/app-error$',
+      message: 'The domain knows no HTTP: it refuses with a Refusal, which the API turns into an error.',
+      allowTypeImports: true,
+    },
     noInputOrOutput,
   ]),
   layer('stores', [

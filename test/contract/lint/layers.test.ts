@@ -29,6 +29,7 @@ const upwards: Import[] = [
 
 /** Its types may be imported, and nothing that runs. */
 const typesOnly: Import[] = [
+  ['domain/registry/registration.ts', '../../platform/errors/app-error'],
   ['platform/http/list-response.ts', '../../contracts/cursor'],
   ['activities/recovery/activities.ts', '../../workflows/recovery/workflow'],
   ['api/settings/hooks/routes.ts', '../../../workflows/deliver-hooks/workflow'],
