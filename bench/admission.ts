@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { createSchedulerActivities } from '../activities/admission-scheduler/activities';
 import { decideCapacity } from '../activities/agent-run/admission/decide';
 import type { AdmissionControl } from '../activities/agent-run/admission/dependencies';
-import { evaluated, globalScope, hostKey, type Policy } from '../domain/admission/capacity';
+import { evaluated, globalScope, hostKey, type CapacityPolicy } from '../domain/admission/capacity';
 import type { AdmissionRequest } from '../domain/admission/request';
 import { sampleRequest } from '../domain/admission/sample-request';
 import { createLog } from '../platform/log/log';
@@ -73,9 +73,9 @@ function aRequest(hostId: string | null): AdmissionRequest {
   return sampleRequest(`attempt_${String(attempts).padStart(12, '0')}`, fields);
 }
 
-const globalRuns: Policy = { ...globalScope, policy: 'global.runs', resource: 'runs', limit: 1 };
+const globalRuns: CapacityPolicy = { ...globalScope, policy: 'global.runs', resource: 'runs', limit: 1 };
 const awayKey = hostKey('away');
-const awayHost: Policy = {
+const awayHost: CapacityPolicy = {
   policy: 'host.runs',
   scope: 'host',
   scopeId: awayKey,

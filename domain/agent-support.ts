@@ -1,5 +1,5 @@
 import type { ProviderRuntimeManifest } from '../contracts/runs/launch/contract';
-import type { AgentConfig, AgentProvider } from '../contracts/settings/agent-config';
+import type { AgentConfig, ProviderFamily } from '../contracts/settings/agent-config';
 import type { AgentSupportRow } from '../contracts/settings/agent-support';
 
 /** A host's probe of an agent's current configuration. */
@@ -10,7 +10,7 @@ export interface SupportEvidence {
   probedAt: string;
 }
 
-const transports: Record<AgentProvider, AgentSupportRow['transport']> = {
+const transports: Record<ProviderFamily, AgentSupportRow['transport']> = {
   process: 'process-jsonl',
   acp: 'acp',
   'remote-callback': 'http-tools',

@@ -1,5 +1,5 @@
 import type { ProviderRuntimeManifest } from '../contracts/runs/launch/contract';
-import type { AgentProvider } from '../contracts/settings/agent-config';
+import type { ProviderFamily } from '../contracts/settings/agent-config';
 import { withDigest } from '../platform/json/digest';
 
 type Capability = ProviderRuntimeManifest['capabilities'][number];
@@ -48,7 +48,7 @@ export const capabilityIds = [
 ] as const;
 
 /** What each provider family does, as its contract tests show. Everything not named is unsupported. */
-const supported: Record<AgentProvider, readonly string[]> = {
+const supported: Record<ProviderFamily, readonly string[]> = {
   process: [
     'run.start',
     'run.stop',
@@ -93,7 +93,7 @@ const supported: Record<AgentProvider, readonly string[]> = {
 /** Why nothing is enforced of an agent that has not declared to use only the tools offered to it. */
 const ownTools = 'nothing keeps it from using tools of its own without asking.';
 
-const advisory: Record<AgentProvider, Readonly<Record<string, string>>> = {
+const advisory: Record<ProviderFamily, Readonly<Record<string, string>>> = {
   process: {
     'run.steer': 'Messages are written to its standard input; whether it reads them is up to the agent.',
     'run.interrupt': 'The request is written to its standard input; whether it heeds it is up to the agent.',
@@ -139,11 +139,11 @@ const acpMayShow: readonly string[] = [
 ];
 
 /** What the probe of an agent's family may show: a launch is not refused for it before there is one. */
-export const mayTurnOut = (provider: AgentProvider): readonly string[] => (provider === 'acp' ? acpMayShow : []);
+export const mayTurnOut = (provider: ProviderFamily): readonly string[] => (provider === 'acp' ? acpMayShow : []);
 
 /** Raised whenever the meaning of a capability or of the probe changes. */
-const probeRevisions: Record<AgentProvider, number> = { process: 2, acp: 3, 'remote-callback': 2 };
-export const probeRevisionOf = (provider: AgentProvider): number => probeRevisions[provider];
+const probeRevisions: Record<ProviderFamily, number> = { process: 2, acp: 3, 'remote-callback': 2 };
+export const probeRevisionOf = (provider: ProviderFamily): number => probeRevisions[provider];
 
 /** The result of probing one agent on a host. */
 export interface ProbeResult {
@@ -161,7 +161,7 @@ export interface ProbeResult {
  * that two probes with the same findings have one identity.
  */
 export function runtimeManifest(
-  provider: AgentProvider,
+  provider: ProviderFamily,
   probe: ProbeResult,
   options: { model?: string; probedAt: string; hostEnforced?: readonly string[] },
 ): ProviderRuntimeManifest {
@@ -189,7 +189,7 @@ const notShown = 'The agent did not say in its handshake that this holds for it.
 const vouched = 'An operator vouches that the command of the agent enforces this.';
 
 function capabilityOf(
-  provider: AgentProvider,
+  provider: ProviderFamily,
   id: string,
   { ok, capabilities = [] }: ProbeResult,
   hostEnforced: readonly string[] = [],

@@ -1,4 +1,4 @@
-import type { Policy } from '../../domain/admission/capacity';
+import type { CapacityPolicy } from '../../domain/admission/capacity';
 import type { WorkspaceTurn } from '../../domain/admission/schedule';
 import type { Log } from '../../platform/log/log';
 import type { AttemptStore } from '../../stores/runs/attempt-store';
@@ -60,7 +60,7 @@ export function createSchedulerActivities(deps: SchedulerDependencies) {
     return choice.turn;
   }
 
-  async function dispatch(id: string, policies: Policy[], leaseMs: number): Promise<void> {
+  async function dispatch(id: string, policies: CapacityPolicy[], leaseMs: number): Promise<void> {
     const request = await requests.get(id);
     const reserved = request && (await reservations.reserve(request, policies, { now: deps.now(), leaseMs }));
     if (reserved?.outcome === 'blocked') {

@@ -2,7 +2,7 @@ import type { CompletionResult } from '../../contracts/runs/completion';
 import type { RunRecovery } from '../../contracts/runs/recovery';
 import { workflowOf } from '../../domain/admission/request';
 import { classifyFailure, remainingSideEffects } from '../../domain/recovery/classify';
-import { decideRecovery, type Decision } from '../../domain/recovery/decide';
+import { decideRecovery, type RecoveryDecision } from '../../domain/recovery/decide';
 import { textDigest } from '../../platform/json/digest';
 import type { ProofVerifier } from '../../platform/temporal/proof-verifier';
 import type { AdmissionRequestStore } from '../../stores/runs/admission/admission-request-store';
@@ -121,7 +121,7 @@ const fractionOf = (text: string): number => parseInt(textDigest(text).slice(-8)
 const reasonOf = ({ error, summary, downgrades }: CompletionResult): string =>
   (downgrades[0]?.message ?? error ?? summary).slice(0, 2_000) || 'The run reported no reason for its failure.';
 
-function handoffOf(decision: Decision, completion: CompletionResult): Pick<RunRecovery, 'operatorHandoff'> {
+function handoffOf(decision: RecoveryDecision, completion: CompletionResult): Pick<RunRecovery, 'operatorHandoff'> {
   if (decision.state !== 'approval-required') {
     return {};
   }

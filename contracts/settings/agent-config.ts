@@ -4,7 +4,7 @@ import { withheldBecause } from './withheld-variables';
 
 /** Provider families this release can execute. */
 export const agentProvider = z.enum(['process', 'acp', 'remote-callback']);
-export type AgentProvider = z.infer<typeof agentProvider>;
+export type ProviderFamily = z.infer<typeof agentProvider>;
 
 /** Names of environment variables passed to an agent besides its own `BOARD_*` ones; values are never stored. */
 const environmentKey = z
@@ -19,7 +19,7 @@ const environmentKey = z
   });
 
 /** The families whose agents are started here, without a shell: they need a `command`. */
-const started: readonly AgentProvider[] = ['process', 'acp'];
+const started: readonly ProviderFamily[] = ['process', 'acp'];
 
 /** What an operator can vouch for: confinement, and nothing an agent does by itself. */
 export const vouchedCapability = z.enum([

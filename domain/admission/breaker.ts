@@ -1,6 +1,6 @@
 import type { BreakerSignal, Capacity } from '../../contracts/runs/admission';
 import type { FanOutBreaker } from '../../contracts/settings/settings';
-import type { Policy, Usage } from './capacity';
+import type { CapacityPolicy, Usage } from './capacity';
 
 /** The breaker's inputs when a tree is to grow by one node. */
 export interface TreeLoad {
@@ -20,7 +20,7 @@ export interface TreeLoad {
 export function breakerSignals(
   breaker: FanOutBreaker,
   load: TreeLoad,
-  pressure: { policies: Policy[]; usage: Usage; requested: Capacity },
+  pressure: { policies: CapacityPolicy[]; usage: Usage; requested: Capacity },
 ): BreakerSignal[] {
   if (!breaker.enabled) {
     return [];
@@ -38,7 +38,7 @@ export function breakerSignals(
 
 function pressureSignals(
   { pressurePercent }: FanOutBreaker,
-  { policies, usage, requested }: { policies: Policy[]; usage: Usage; requested: Capacity },
+  { policies, usage, requested }: { policies: CapacityPolicy[]; usage: Usage; requested: Capacity },
 ): BreakerSignal[] {
   return policies.flatMap(({ key, resource, limit, scope, scopeId }): BreakerSignal[] => {
     const percent = (((usage[key]?.[resource] ?? 0) + requested[resource]) / limit) * 100;

@@ -27,7 +27,7 @@ export interface Scope {
 export type Usage = Readonly<Record<string, Capacity | undefined>>;
 
 /** A ceiling, and the key of what it is compared with. */
-export interface Policy extends EvaluatedPolicy {
+export interface CapacityPolicy extends EvaluatedPolicy {
   key: string;
   /** Workers come and go: a host without capacity for a launch now may have some later. */
   passing?: boolean;
@@ -74,7 +74,7 @@ export function scopesOf({ workspaceId, rootTaskId, provider, hostId, rootObject
  *
  * @param hostRuns runs the live workers of the launch's host execute at a time; `undefined` when none announced any
  */
-export function policiesOf(settings: AdmissionSettings, ids: ScopeIds, hostRuns?: number): Policy[] {
+export function policiesOf(settings: AdmissionSettings, ids: ScopeIds, hostRuns?: number): CapacityPolicy[] {
   if (!settings.enabled) {
     return [];
   }
@@ -87,7 +87,7 @@ export function policiesOf(settings: AdmissionSettings, ids: ScopeIds, hostRuns?
     host: limits.host,
   };
   return scopesOf(ids).flatMap(({ scope, scopeId, key }) => {
-    const configured = resources.flatMap((resource): Policy[] => {
+    const configured = resources.flatMap((resource): CapacityPolicy[] => {
       const limit = ceilings[scope]?.[resource] ?? null;
       return limit === null ? [] : [{ policy: `${scope}.${resource}`, scope, scopeId, resource, limit, key }];
     });
@@ -98,17 +98,17 @@ export function policiesOf(settings: AdmissionSettings, ids: ScopeIds, hostRuns?
     if (stricter) {
       return configured;
     }
-    const announced: Policy = { policy: 'host.runs', scope, scopeId, resource: 'runs', limit: hostRuns, key };
+    const announced: CapacityPolicy = { policy: 'host.runs', scope, scopeId, resource: 'runs', limit: hostRuns, key };
     return [...configured, { ...announced, passing: true }];
   });
 }
 
 /** The first ceiling that the request exceeds by itself: no waiting will ever help it. */
-export const deniedBy = (policies: Policy[], requested: Capacity): Policy | undefined =>
+export const deniedBy = (policies: CapacityPolicy[], requested: Capacity): CapacityPolicy | undefined =>
   policies.find(({ resource, limit, passing }) => !passing && requested[resource] > limit);
 
 /** The ceilings without remaining capacity for the request. */
-export const blockedBy = (policies: Policy[], usage: Usage, requested: Capacity): Policy[] =>
+export const blockedBy = (policies: CapacityPolicy[], usage: Usage, requested: Capacity): CapacityPolicy[] =>
   policies.filter(({ key, resource, limit }) => (usage[key]?.[resource] ?? 0) + requested[resource] > limit);
 
 export function plus(a: Capacity, b: Capacity): Capacity {
@@ -120,7 +120,7 @@ export function minus(a: Capacity, b: Capacity): Capacity {
 }
 
 /** A policy as it is stored and shown. */
-export const evaluated = ({ key: _key, passing: _passing, ...policy }: Policy): EvaluatedPolicy => policy;
+export const evaluated = ({ key: _key, passing: _passing, ...policy }: CapacityPolicy): EvaluatedPolicy => policy;
 
 /** The scopes of some policies, each once. */
 export function limiting(policies: readonly EvaluatedPolicy[]): { scope: AdmissionScope; scopeId: string }[] {

@@ -1,5 +1,5 @@
 import type { AdmissionScope, Capacity } from '../../contracts/runs/admission';
-import { blockedBy, nothing, plus, type Policy, type Usage } from './capacity';
+import { blockedBy, nothing, plus, type CapacityPolicy, type Usage } from './capacity';
 import type { Candidate } from './schedule';
 
 /** From what is a launch's own to what it shares with most. */
@@ -17,7 +17,7 @@ export class RemainingCapacity {
     this.planned = { ...usage };
   }
 
-  blocking({ policies, requested }: Candidate): Policy[] {
+  blocking({ policies, requested }: Candidate): CapacityPolicy[] {
     return blockedBy(policies, this.planned, requested);
   }
 
@@ -33,7 +33,7 @@ export class RemainingCapacity {
    * entry that waits for a ceiling of its own workspace has no need of another run on the board yet. Entries that wait in the
    * widest scope behind another one with a reservation there follow it.
    */
-  reserve({ scopes, requested }: Candidate, blocking: Policy[]): void {
+  reserve({ scopes, requested }: Candidate, blocking: CapacityPolicy[]): void {
     const widest = Math.max(...blocking.map(width));
     if (blocking.some((policy) => width(policy) === widest && this.reservedKeys.has(policy.key))) {
       return;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { AdmissionScope, Capacity } from '../../contracts/runs/admission';
 import type { SchedulerSettings } from '../../contracts/settings/settings';
-import { blockedBy, minus, nothing, plus, type Policy, type Usage } from './capacity';
+import { blockedBy, minus, nothing, plus, type CapacityPolicy, type Usage } from './capacity';
 import { laneOf } from './lane';
 import { type Candidate, effectivePriority, type Lane, type Plan, schedule, type WorkspaceTurn } from './schedule';
 
@@ -15,7 +15,7 @@ const settings: SchedulerSettings = {
 };
 
 const scopes = (...names: AdmissionScope[]): Candidate['scopes'] => names.map((scope) => ({ scope, key: scope }));
-const policy = (key: string, limit: number, scope: AdmissionScope = 'global'): Policy => ({
+const policy = (key: string, limit: number, scope: AdmissionScope = 'global'): CapacityPolicy => ({
   policy: `${scope}.runs`,
   scope,
   scopeId: key,

@@ -1,6 +1,6 @@
 import type { Capacity, SelectionEvidence } from '../../contracts/runs/admission';
 import type { SchedulerSettings } from '../../contracts/settings/settings';
-import type { Policy, Scope, Usage } from './capacity';
+import type { CapacityPolicy, Scope, Usage } from './capacity';
 import { Cursor } from './cursor';
 import { PriorityLevel } from './priority-level';
 import { isShared, RemainingCapacity } from './remaining-capacity';
@@ -14,7 +14,7 @@ export interface Candidate {
   /** Milliseconds since the epoch. */
   enqueuedAt: number;
   requested: Capacity;
-  policies: Policy[];
+  policies: CapacityPolicy[];
   /** Where it would be counted. */
   scopes: Pick<Scope, 'scope' | 'key'>[];
 }
@@ -40,9 +40,9 @@ export interface Plan {
   /** What to dispatch, in this order. */
   picks: { id: string; selection: SelectionEvidence }[];
   /** The checked entries that do not fit, and the ceilings that block them. */
-  blocked: { id: string; policies: Policy[] }[];
+  blocked: { id: string; policies: CapacityPolicy[] }[];
   /** Lanes of which no entry fits, and the shared ceilings that block them. */
-  full: { laneId: string; policies: Policy[] }[];
+  full: { laneId: string; policies: CapacityPolicy[] }[];
   turn: WorkspaceTurn | undefined;
 }
 

@@ -59,7 +59,7 @@ export function refusedTraces({ taskId, agent, gate, sandbox }: RefusedByGate, a
   return [policy, sandboxTrace({ taskId, agent, sandbox: decided, enforcement }, raw, attemptId)];
 }
 
-interface PolicyDecision {
+interface PolicyTraceInput {
   taskId: string;
   agent: string;
   enforcement: { blockers: readonly LaunchFinding[]; warnings: readonly LaunchFinding[] };
@@ -71,7 +71,7 @@ interface PolicyDecision {
 }
 
 /** The policy trace of a launch: what was required of its agent, what of it is met, and which policies bind the run. */
-function policyTrace({ taskId, agent, allowed, raw, dedupeKey, ...decided }: PolicyDecision): TraceInput {
+function policyTrace({ taskId, agent, allowed, raw, dedupeKey, ...decided }: PolicyTraceInput): TraceInput {
   const { blockers, warnings } = decided.enforcement;
   const outcome = blockers.length > 0 ? 'blocked' : warnings.length > 0 ? 'warned' : 'allowed';
   return {
@@ -91,7 +91,7 @@ function policyTrace({ taskId, agent, allowed, raw, dedupeKey, ...decided }: Pol
 const rulesOf = ({
   capabilities,
   enforcement,
-}: Pick<PolicyDecision, 'capabilities' | 'enforcement'>): EvaluatedRule[] => [
+}: Pick<PolicyTraceInput, 'capabilities' | 'enforcement'>): EvaluatedRule[] => [
   ...capabilities.map(({ id, state }) => ({
     id,
     label: `Required capability ${id}`,

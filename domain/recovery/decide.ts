@@ -24,7 +24,7 @@ export interface Failure {
 }
 
 /** What follows a failure. Without a route, nothing follows by itself. */
-export interface Decision {
+export interface RecoveryDecision {
   action: RunRecovery['action'];
   state: RunRecovery['state'];
   backoffMs: number;
@@ -38,9 +38,9 @@ export function backoffOf(retryNumber: number, firstMs: number, random: number):
 }
 
 /** Decides what follows a failed attempt: a retry, another agent, a person, or nothing. */
-export function decideRecovery(failure: Failure): Decision {
+export function decideRecovery(failure: Failure): RecoveryDecision {
   const { failureClass, retryNumber, maxRetries, agent, fallbackAgent, agentMayLive } = failure;
-  const nothing: Decision = { action: 'terminal', state: 'exhausted', backoffMs: 0 };
+  const nothing: RecoveryDecision = { action: 'terminal', state: 'exhausted', backoffMs: 0 };
   if (failureClass === 'cancellation') {
     return { action: 'cancelled', state: 'cancelled', backoffMs: 0 };
   }

@@ -3,7 +3,7 @@ import type { CompletionStatus, Continuation } from '../../contracts/runs/comple
 import type { ConversationEdge } from '../../contracts/runs/conversation';
 import type { RunEventInput } from '../../contracts/runs/event';
 import type { TaskEnvelopeTransport } from '../../contracts/runs/launch/contract';
-import type { AgentConfig, AgentProvider as ProviderFamily } from '../../contracts/settings/agent-config';
+import type { AgentConfig, ProviderFamily } from '../../contracts/settings/agent-config';
 import type { ToolRules } from '../../domain/tools/rules';
 import type { ProcessIdentity } from '../../platform/processes/identity';
 import type { WorktreeIdentity } from '../git/worktrees/verify-worktree';

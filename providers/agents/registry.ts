@@ -1,4 +1,4 @@
-import type { AgentProvider as ProviderFamily } from '../../contracts/settings/agent-config';
+import type { ProviderFamily } from '../../contracts/settings/agent-config';
 import type { AgentProvider } from './provider';
 
 /** The providers of this host, by the family of agents they run. */

@@ -7,7 +7,7 @@ import { brokenFileError } from './board-file';
 import { finishRemovals } from './finish-removals';
 import { createFollower, type Follower } from './following/follower';
 import { startRescan } from './following/rescan';
-import { createWatcher } from './following/watcher';
+import { createTaskFileWatcher } from './following/watcher';
 import { sweepTemporaryFiles } from './format/durable-file';
 import { eachLimited } from './format/each-limited';
 import { duplicateDiagnostics } from './format/identity';
@@ -53,7 +53,7 @@ export async function createBoard({
     eachLimited(looksAtOnce, paths, (path) => follower.observe(path)).catch((error: unknown) =>
       log.warn({ error: errorMessage(error) }, 'changed board file read failed'),
     );
-  const watcher = createWatcher({ dir, log, onChanged: observeAll });
+  const watcher = createTaskFileWatcher({ dir, log, onChanged: observeAll });
   // Watching comes first, so that nothing changes unseen between reading and watching.
   watcher.renew();
   await follower.discover();

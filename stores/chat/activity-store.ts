@@ -55,7 +55,7 @@ export async function createActivityStore(db: Database, now: () => Date = () => 
   }
 
   /** Entries with their ids and times, to be written as often as it takes. */
-  function prepare(entries: readonly NewActivity[]): ActivityRecord[] {
+  function toRecords(entries: readonly NewActivity[]): ActivityRecord[] {
     const timestamp = now().toISOString();
     return entries.map((entry) => {
       const agent = agentOf(entry.actor);
@@ -71,11 +71,11 @@ export async function createActivityStore(db: Database, now: () => Date = () => 
   }
 
   return {
-    prepare,
+    prepare: toRecords,
     write,
 
     /** Durable when it resolves. */
-    record: (entries: readonly NewActivity[]): Promise<void> => write(prepare(entries)),
+    record: (entries: readonly NewActivity[]): Promise<void> => write(toRecords(entries)),
 
     /** The newest first. */
     async list({ limit, cursor, page, since, until, ...fields }: ActivityQuery): Promise<Page<Activity>> {

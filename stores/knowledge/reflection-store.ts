@@ -8,7 +8,7 @@ import { findPage } from '../port/find-page';
 type ReflectionRecord = Stored & Omit<Reflection, 'id'> & { deleted: boolean };
 
 /** What a decision sets. */
-export type Decision = Pick<Reflection, 'status'> &
+export type ReflectionDecision = Pick<Reflection, 'status'> &
   Partial<Pick<Reflection, 'review' | 'mergedInto' | 'promotion' | 'promotionTarget'>>;
 
 const present = ({ _id, deleted: _deleted, ...reflection }: ReflectionRecord): Reflection => ({
@@ -53,7 +53,7 @@ export async function createReflectionStore(db: Database) {
     },
 
     /** Decides about one that is in one of these states: of several who decide at once, one does. `undefined`: it is not. */
-    async decide(id: string, from: Reflection['status'][], decision: Decision): Promise<Reflection | undefined> {
+    async decide(id: string, from: Reflection['status'][], decision: ReflectionDecision): Promise<Reflection | undefined> {
       const changed = await records.findOneAndUpdate(
         { _id: id, status: { $in: from } },
         { $set: { ...compact(decision), deleted: decision.status === 'deleted' } },

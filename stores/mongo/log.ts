@@ -78,7 +78,7 @@ export class MongoEntryLog<T extends LogEntry> implements EntryLog<T> {
     if (entries.length === 0) {
       return [];
     }
-    const pending = entries.map((entry) => this.prepare(entry));
+    const pending = entries.map((entry) => this.toPending(entry));
     return new Promise((resolve, reject) => {
       const append: Append = { entries: pending, resolve, reject };
       const queue = this.queues.get(scope);
@@ -137,7 +137,7 @@ export class MongoEntryLog<T extends LogEntry> implements EntryLog<T> {
     return watchEntries({ read, wakeUp: this.wakeUp, topic: topicOf(this.name, scope), log: this.log }, options);
   }
 
-  private prepare({ dedupeKey, ...entry }: NewEntry<T>): Pending {
+  private toPending({ dedupeKey, ...entry }: NewEntry<T>): Pending {
     const json = JSON.stringify(entry);
     assertStorable(this.name, entry, json);
     return { entry: JSON.parse(json) as Record<string, unknown>, ...compact({ dedupeKey }) };

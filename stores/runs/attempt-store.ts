@@ -233,7 +233,7 @@ export async function createAttemptStore(db: Database) {
       move(id, { from: ['queued', 'admitted', 'prepared', 'refused'], fields: { state: 'refused', launch, endedAt } }),
 
     /** Stores the launch contract; nothing is dispatched without it, and nothing changes it afterwards. */
-    prepare: (id: string, contract: ContractFields) =>
+    markPrepared: (id: string, contract: ContractFields) =>
       move(id, { from: ['queued', 'admitted'], fields: { ...contract, state: 'prepared' }, also: goesOn }),
 
     /** The point of no return. Only one caller ever gets the record, and none once the attempt was reclaimed. */

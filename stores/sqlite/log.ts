@@ -78,7 +78,7 @@ export class SqliteEntryLog<T extends LogEntry> implements EntryLog<T> {
     if (entries.length === 0) {
       return [];
     }
-    const prepared = entries.map((entry) => this.prepare(entry));
+    const prepared = entries.map((entry) => this.toPrepared(entry));
     const sequences = await this.writer.submit(() => this.insertAll(scope, prepared), { atomic: true });
     this.wakeUp.notify(this.topic(scope));
     return sequences;
@@ -98,10 +98,10 @@ export class SqliteEntryLog<T extends LogEntry> implements EntryLog<T> {
     if (entries.length === 0) {
       return [];
     }
-    const prepared = entries.map((each) => this.prepare(each));
+    const prepared = entries.map((each) => this.toPrepared(each));
     const write = () => {
       const sequences = this.insertAll(scope, prepared);
-      told.insertAll(noticeScope, [told.prepare(entry(Math.max(...sequences)))]);
+      told.insertAll(noticeScope, [told.toPrepared(entry(Math.max(...sequences)))]);
       return sequences;
     };
     const sequences = await this.writer.submit(write, { atomic: true });
@@ -137,7 +137,7 @@ export class SqliteEntryLog<T extends LogEntry> implements EntryLog<T> {
     return `${this.name}/${scope}`;
   }
 
-  private prepare({ dedupeKey, ...entry }: NewEntry<T>): PreparedEntry {
+  private toPrepared({ dedupeKey, ...entry }: NewEntry<T>): PreparedEntry {
     const json = JSON.stringify(entry);
     assertStorable(this.name, entry, json);
     return { dedupeKey: dedupeKey ?? null, json };

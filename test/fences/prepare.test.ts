@@ -118,8 +118,8 @@ describe('a launch that is given up while a worker prepares it late', () => {
   });
 
   it('is refused also when it was prepared by then, and is not dispatched', async () => {
-    const contract = { launch: { status: 'running' } } as unknown as Parameters<typeof deps.attempts.prepare>[1];
-    await deps.attempts.prepare(id, contract);
+    const contract = { launch: { status: 'running' } } as unknown as Parameters<typeof deps.attempts.markPrepared>[1];
+    await deps.attempts.markPrepared(id, contract);
     fixture.db.before('worktrees', 'get', async () => expect(await deps.attempts.dispatch(id)).toBeUndefined());
     await abandon();
     await expectReleased();

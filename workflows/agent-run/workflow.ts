@@ -9,7 +9,7 @@ import type { Ending } from './ending';
 import type { AgentRunInput, OrphanedRun, RunEnd } from './messages';
 import { isUnreachable, lossReason, showOrphan } from './orphan';
 import { followPhases } from './phases';
-import { prepare } from './prepare';
+import { prepareLaunch } from './prepare-launch';
 import { admission, announce, completion, observeOn } from './proxies';
 import { reattachAgent, reclaim, runAgent } from './run-agent';
 import { RunMessages } from './run-messages';
@@ -92,7 +92,7 @@ async function runAttempt(input: AgentRunInput, run: RunMessages): Promise<RunEn
     return complete(input, run, { by: 'stop', ...run.stop });
   }
 
-  const launch = await prepare(input, admitted.hostId);
+  const launch = await prepareLaunch(input, admitted.hostId);
   if (launch.status === 'refused') {
     return abandon(run, launch);
   }

@@ -24,7 +24,7 @@ import { launchMessage } from '../../../workflows/message-proofs';
 import { type StoredLaunch, storedLaunch } from '../../recovery/stored-launch';
 import { sourceOf } from '../../shared/event-source';
 import { plannedFields } from '../prepare/launch-snapshot';
-import { confirmDispatch, type Turn } from './confirm';
+import { confirmDispatch, type DispatchConfirmation } from './confirm';
 import { decideCapacity } from './decide';
 import type { AdmissionControl } from './dependencies';
 import { endRefusedLaunch, endUnplannedRetry } from './refused-launch';
@@ -116,7 +116,7 @@ export function createAdmissionActivities(deps: AdmissionDependencies) {
     },
 
     /** Checks once more everything a queued launch was decided on, now that it has capacity. */
-    confirmDispatch: ({ attemptId }: { attemptId: string }): Promise<Turn> => confirmDispatch(deps, attemptId),
+    confirmDispatch: ({ attemptId }: { attemptId: string }): Promise<DispatchConfirmation> => confirmDispatch(deps, attemptId),
   };
 
   /**

@@ -1,5 +1,5 @@
 import type { AdmissionSettings } from '../../../contracts/settings/settings';
-import { evaluated, hostKey, policiesOf, type Policy, scopesOf, type Usage } from '../../../domain/admission/capacity';
+import { evaluated, hostKey, policiesOf, type CapacityPolicy, scopesOf, type Usage } from '../../../domain/admission/capacity';
 import { type Candidate, type Page, type Plan, schedule, type WorkspaceTurn } from '../../../domain/admission/schedule';
 import type { LanePage } from '../../../stores/runs/admission/queue-lanes';
 import type { QueueRecord } from '../../../stores/runs/admission/queue-store';
@@ -7,7 +7,7 @@ import type { AdmissionControl } from './dependencies';
 
 /** The launches that may start now, in order, with the ceilings that apply to each. */
 export interface Choice {
-  picks: (Plan['picks'][number] & { policies: Policy[] })[];
+  picks: (Plan['picks'][number] & { policies: CapacityPolicy[] })[];
   turn: WorkspaceTurn | undefined;
   /** Records what blocks the others. */
   recordBlocked(): Promise<void>;
@@ -66,7 +66,7 @@ export async function chooseNext(
     },
   };
 
-  function policiesFor(entry: QueueRecord): Policy[] {
+  function policiesFor(entry: QueueRecord): CapacityPolicy[] {
     return policiesOf(settings, entry, capacities.get(entry.hostId)?.runs);
   }
 
@@ -151,7 +151,7 @@ export async function chooseNext(
    * The rest of a lane waits for what its first entry waits for. Under the whole board's ceiling they are not updated: it fills
    * and frees with every run. But a host that is back is recorded.
    */
-  async function limitLane(laneId: string, policies: Policy[]): Promise<void> {
+  async function limitLane(laneId: string, policies: CapacityPolicy[]): Promise<void> {
     const lane = lanes.get(laneId);
     const [limiting] = policies;
     if (!lane || !limiting) {
@@ -175,7 +175,7 @@ const heldPolicy = (scope: 'host' | 'tree', scopeId: string) => ({
   limit: 0,
 });
 
-const candidateOf = (entry: QueueRecord, policies: Policy[]): Candidate => ({
+const candidateOf = (entry: QueueRecord, policies: CapacityPolicy[]): Candidate => ({
   id: entry._id,
   workspaceId: entry.workspaceId,
   priority: entry.priority,

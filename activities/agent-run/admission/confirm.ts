@@ -28,14 +28,14 @@ export interface ConfirmDependencies {
 }
 
 /** Whether a queued launch starts now, continues to wait, or is over. */
-export type Turn = { turn: 'go' | 'wait' } | { turn: 'refused'; launch: Refusal };
+export type DispatchConfirmation = { turn: 'go' | 'wait' } | { turn: 'refused'; launch: Refusal };
 
 /**
  * Checks a queued launch again that was given capacity (specification 2, Queue entry): whatever it was decided on may have
  * changed while it waited. A permanent change ends it before any provider is called; a host that is unavailable for the moment,
  * or a reservation that has lapsed, requeues it.
  */
-export async function confirmDispatch(deps: ConfirmDependencies, attemptId: string): Promise<Turn> {
+export async function confirmDispatch(deps: ConfirmDependencies, attemptId: string): Promise<DispatchConfirmation> {
   const { queue, reservations, requests, settings } = deps.admission;
   const now = () => deps.admission.now();
   const entry = await queue.get(attemptId);

@@ -2,14 +2,14 @@ import type { Refusal } from '../../../contracts/refusal';
 import type { EvaluatedPolicy } from '../../../contracts/runs/admission';
 import type { LaunchOutcome } from '../../../contracts/runs/launch/launch';
 import type { AdmissionSettings } from '../../../contracts/settings/settings';
-import { deniedBy, evaluated, hostKey, limiting, type Policy, scopesOf } from '../../../domain/admission/capacity';
+import { deniedBy, evaluated, hostKey, limiting, type CapacityPolicy, scopesOf } from '../../../domain/admission/capacity';
 import type { AdmissionRequest } from '../../../domain/admission/request';
 import { refusal } from '../../../domain/refusal';
 import { type AdmissionControl, policiesFor, retryAfter } from './dependencies';
 import { enterTree } from './tree-gate';
 
 /** A launch has its capacity, waits for it, or is refused. */
-export type Decision =
+export type AdmissionDecision =
   { decision: 'held' } | { decision: 'queued'; launch: LaunchOutcome } | { decision: 'refused'; launch: Refusal };
 
 /**
@@ -20,7 +20,7 @@ export async function decideCapacity(
   deps: AdmissionControl,
   request: AdmissionRequest,
   { reserve = true }: { reserve?: boolean } = {},
-): Promise<Decision> {
+): Promise<AdmissionDecision> {
   const { admission: settings } = await deps.settings.current();
   const policies = await policiesFor(deps, settings, request);
   const refused = await enterTree(deps, settings, request, policies);
@@ -39,9 +39,9 @@ async function fit(
   deps: AdmissionControl,
   settings: AdmissionSettings,
   request: AdmissionRequest,
-  policies: Policy[],
+  policies: CapacityPolicy[],
   reserve: boolean,
-): Promise<Decision> {
+): Promise<AdmissionDecision> {
   const waiting = await deps.queue.get(request.attemptId);
   if (waiting) {
     const hint = retryAfter(settings, await deps.queue.depthBelow(settings.queue.globalLimit));
@@ -75,9 +75,9 @@ async function enqueue(
   deps: AdmissionControl,
   settings: AdmissionSettings,
   request: AdmissionRequest,
-  blocked: Policy[],
+  blocked: CapacityPolicy[],
   limitingKey: string,
-): Promise<Decision> {
+): Promise<AdmissionDecision> {
   const { globalLimit, perWorkspaceLimit } = settings.queue;
   const [depth, workspaceDepth] = await Promise.all([
     deps.queue.depthBelow(globalLimit),
@@ -107,7 +107,7 @@ function queued(
   enqueuedAt: string,
   limitingPolicies: EvaluatedPolicy[],
   retryAfterMs: number,
-): Decision {
+): AdmissionDecision {
   const scopes = limiting(limitingPolicies);
   return {
     decision: 'queued',
@@ -125,7 +125,7 @@ function queued(
   };
 }
 
-function policyDenied({ policy, scope, scopeId, resource, limit }: Policy, { requested }: AdmissionRequest): Refusal {
+function policyDenied({ policy, scope, scopeId, resource, limit }: CapacityPolicy, { requested }: AdmissionRequest): Refusal {
   const code = 'ADMISSION_POLICY_DENIED';
   return refusal(code, `The launch requests more than ${policy} allows in total; request less.`, {
     code,
@@ -138,7 +138,7 @@ function policyDenied({ policy, scope, scopeId, resource, limit }: Policy, { req
   });
 }
 
-function overload(blocked: Policy[], retryAfterMs: number): Refusal {
+function overload(blocked: CapacityPolicy[], retryAfterMs: number): Refusal {
   const code = 'ADMISSION_OVERLOAD';
   const [first] = blocked;
   return refusal(code, 'No capacity is available for this launch; try again later.', {

@@ -1,5 +1,5 @@
 import type { AdmissionSettings } from '../../../contracts/settings/settings';
-import { policiesOf, type Policy } from '../../../domain/admission/capacity';
+import { policiesOf, type CapacityPolicy } from '../../../domain/admission/capacity';
 import type { AdmissionRequest } from '../../../domain/admission/request';
 import type { Log } from '../../../platform/log/log';
 import type { TraceStore } from '../../../stores/governance/trace-store';
@@ -35,7 +35,7 @@ export async function policiesFor(
   { hosts }: Pick<AdmissionControl, 'hosts'>,
   settings: AdmissionSettings,
   request: AdmissionRequest,
-): Promise<Policy[]> {
+): Promise<CapacityPolicy[]> {
   const runs = request.hostId === null ? undefined : (await hosts.capacityOf(request.hostId)).runs;
   return policiesOf(settings, request, runs);
 }

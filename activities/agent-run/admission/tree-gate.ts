@@ -4,7 +4,7 @@ import type { AdmissionSettings } from '../../../contracts/settings/settings';
 import { breakerSignals, type TreeLoad } from '../../../domain/admission/breaker';
 import { budgetSignals, type BudgetUse, exhaustedBudget } from '../../../domain/admission/budget';
 import { budgetTrace } from '../../../domain/admission/budget-trace';
-import { type Policy, treeKey, type Usage } from '../../../domain/admission/capacity';
+import { type CapacityPolicy, treeKey, type Usage } from '../../../domain/admission/capacity';
 import type { AdmissionRequest } from '../../../domain/admission/request';
 import { refusal } from '../../../domain/refusal';
 import type { TreeRecord } from '../../../stores/runs/admission/tree-store';
@@ -22,7 +22,7 @@ export async function enterTree(
   deps: Pick<AdmissionControl, 'trees' | 'queue' | 'reservations' | 'telemetry' | 'traces' | 'log' | 'now'>,
   settings: AdmissionSettings,
   request: AdmissionRequest,
-  policies: Policy[],
+  policies: CapacityPolicy[],
 ): Promise<Refusal | undefined> {
   if (request.edge === 'root') {
     const tree = await deps.trees.open(request);
@@ -102,7 +102,7 @@ export async function traceBudget(
 interface Growth {
   tree: TreeRecord;
   request: Pick<AdmissionRequest, 'depth' | 'requested'>;
-  policies: Policy[];
+  policies: CapacityPolicy[];
   usage: Usage;
   budgets: readonly BudgetUse[];
 }

@@ -154,7 +154,7 @@ export function createPrepareActivities(deps: PrepareDependencies) {
         sections,
         ...goesOnWith(record),
       });
-      const stored = await deps.attempts.prepare(attemptId, {
+      const stored = await deps.attempts.markPrepared(attemptId, {
         ...documents,
         phase: evidence.phase,
         transport: { digest, adapter, sections },

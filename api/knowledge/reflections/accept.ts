@@ -1,7 +1,7 @@
 import { type Reflection, taskLesson } from '../../../contracts/knowledge/reflection';
 import { assertFound, conflict, validationError } from '../../../platform/errors/app-error';
 import type { Board } from '../../../stores/board-files/types';
-import type { Decision, ReflectionStore } from '../../../stores/knowledge/reflection-store';
+import type { ReflectionDecision, ReflectionStore } from '../../../stores/knowledge/reflection-store';
 import { assertNotArchived } from '../../tasks/tasks/locations';
 import { withLesson } from './lesson';
 
@@ -9,7 +9,7 @@ export interface Acceptance {
   id: string;
   /** Another target than was proposed. */
   promotionTarget: string | undefined;
-  review: NonNullable<Decision['review']>;
+  review: NonNullable<ReflectionDecision['review']>;
   /** Who writes the lesson into the task. */
   actor: string;
 }

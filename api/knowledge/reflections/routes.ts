@@ -13,7 +13,7 @@ import { assertFound, validationError } from '../../../platform/errors/app-error
 import type { AuthContext } from '../../../platform/http/auth/auth';
 import type { Routes } from '../../../platform/http/routing/routes';
 import { operationTime } from '../../../platform/operations/operation';
-import type { Decision } from '../../../stores/knowledge/reflection-store';
+import type { ReflectionDecision } from '../../../stores/knowledge/reflection-store';
 import type { ApiContext } from '../../context';
 import { newItemId } from '../../tasks/tasks/items';
 import { plainField } from '../../tasks/tasks/plain-text';
@@ -37,7 +37,7 @@ const audited = (action: string) => (_request: unknown, answer: Reflection) => (
 function reviewOf(
   { reviewedBy, reviewerNote }: { reviewedBy?: string | undefined; reviewerNote?: string | undefined },
   auth: AuthContext,
-): NonNullable<Decision['review']> {
+): NonNullable<ReflectionDecision['review']> {
   return {
     reviewedBy: plainField(reviewedBy ?? auth.tokenName, 'reviewedBy'),
     ...(reviewerNote === undefined ? {} : { reviewerNote: redactedText(reviewerNote) }),
@@ -56,7 +56,7 @@ export function reflectionRoutes(
     return found;
   }
 
-  async function decide(id: string, from: Reflection['status'][], decided: Decision): Promise<Reflection> {
+  async function decide(id: string, from: Reflection['status'][], decided: ReflectionDecision): Promise<Reflection> {
     return (await reflections.decide(id, from, decided)) ?? alreadyDecided(await find(id));
   }
 

@@ -1,7 +1,7 @@
 import { type FeedNotice, type WatcherMessage, watcherMessage } from '../../../contracts/system/watch';
 import { permissionOf } from './channels';
 import type { FeedHub } from './hub';
-import type { Watcher } from './watcher';
+import type { FeedWatcher } from './watcher';
 
 /** Longest message a watcher may send, in bytes. */
 export const maxMessageBytes = 16_384;
@@ -10,7 +10,7 @@ const required = (message: WatcherMessage): string =>
   message.type === 'subscribe' && 'channel' in message ? permissionOf[message.channel] : 'task:read';
 
 /** Executes a watcher's request, or reports why not; no message of a watcher ends the connection or the process. */
-export async function handleMessage(hub: FeedHub, watcher: Watcher, raw: string): Promise<void> {
+export async function handleMessage(hub: FeedHub, watcher: FeedWatcher, raw: string): Promise<void> {
   const message = parse(raw);
   if ('code' in message) {
     watcher.send(message);

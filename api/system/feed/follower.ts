@@ -1,6 +1,6 @@
 import type { RunEvent } from '../../../contracts/runs/event';
 import type { RunEventStore } from '../../../stores/runs/event-store';
-import type { Watcher } from './watcher';
+import type { FeedWatcher } from './watcher';
 
 const pageSize = 200;
 
@@ -24,7 +24,7 @@ export class Follower {
    * @param after the last sequence the watcher has, and of which attempt
    */
   constructor(
-    private readonly watcher: Watcher,
+    private readonly watcher: FeedWatcher,
     private readonly events: Pick<RunEventStore, 'read'>,
     readonly taskId: string,
     private readonly after: { attemptId: string | undefined; sequence: number },

@@ -13,7 +13,7 @@ import type { FeedStore } from '../../../stores/system/feed-store';
 import { currentAgentStatus } from '../../chat/agent-status/current';
 import { channelOf, permissionOf } from './channels';
 import { Follower } from './follower';
-import type { Channel, Watcher } from './watcher';
+import type { Channel, FeedWatcher } from './watcher';
 
 export interface HubContext {
   board: Pick<Board, 'get' | 'onChange'>;
@@ -34,8 +34,8 @@ const statusPauseMs = 100;
  * from the feed that every replica tails.
  */
 export class FeedHub {
-  private readonly watchers = new Set<Watcher>();
-  private readonly followers = new Map<Watcher, Follower>();
+  private readonly watchers = new Set<FeedWatcher>();
+  private readonly followers = new Map<FeedWatcher, Follower>();
   private readonly stopping = new AbortController();
   private statusTimer: NodeJS.Timeout | undefined;
   private tailing: Promise<void> | undefined;
@@ -65,12 +65,12 @@ export class FeedHub {
     await this.tailing;
   }
 
-  add(watcher: Watcher): void {
+  add(watcher: FeedWatcher): void {
     this.watchers.add(watcher);
     watcher.send({ type: 'connected', workspaceId: watcher.auth.workspaceId });
   }
 
-  remove(watcher: Watcher): void {
+  remove(watcher: FeedWatcher): void {
     this.watchers.delete(watcher);
     this.unfollow(watcher);
   }
@@ -79,7 +79,7 @@ export class FeedHub {
    * Follows a task from one of its attempts (the latest, unless one is chosen): stored events after `afterSequence`, then new
    * ones, retries included. Replaces what was followed before.
    */
-  async follow(watcher: Watcher, taskId: string, chosen: string | undefined, afterSequence: number): Promise<void> {
+  async follow(watcher: FeedWatcher, taskId: string, chosen: string | undefined, afterSequence: number): Promise<void> {
     this.unfollow(watcher);
     const refuse = (message: string) =>
       watcher.send({ type: 'error', requestType: 'subscribe', code: 'NOT_FOUND', message });
@@ -132,7 +132,7 @@ export class FeedHub {
       .reverse();
   }
 
-  unfollow(watcher: Watcher): string | null {
+  unfollow(watcher: FeedWatcher): string | null {
     const follower = this.followers.get(watcher);
     follower?.stop();
     this.followers.delete(watcher);
@@ -140,7 +140,7 @@ export class FeedHub {
   }
 
   /** Follows the messages of a chat session from now on, instead of the one followed before. */
-  async followChat(watcher: Watcher, sessionId: string): Promise<void> {
+  async followChat(watcher: FeedWatcher, sessionId: string): Promise<void> {
     if (await this.context.chats.get(sessionId)) {
       watcher.chatId = sessionId;
       watcher.send({ type: 'chat:subscribed', sessionId });

@@ -11,7 +11,7 @@ import type { Log } from '../../../platform/log/log';
 import { WatcherCount, type WatcherLimits } from './admission';
 import { handleMessage, maxMessageBytes } from './commands';
 import type { FeedHub } from './hub';
-import { closeCodes, Watcher } from './watcher';
+import { closeCodes, FeedWatcher } from './watcher';
 
 export interface FeedServerSettings extends WatcherLimits, OriginRules {
   pingEveryMs: number;
@@ -109,7 +109,7 @@ export function serveFeed(server: Server, deps: FeedServerDependencies): { close
       return closeRefused(socket, closeCodes.tryAgainLater, leave);
     }
     socket.on('close', leave);
-    const watcher = new Watcher(socket, auth);
+    const watcher = new FeedWatcher(socket, auth);
     const stopPinging = keepAlive(socket, watcher, settings);
     let messages = 0;
     const window = setInterval(() => (messages = 0), messageWindowMs).unref();
@@ -158,7 +158,7 @@ export function serveFeed(server: Server, deps: FeedServerDependencies): { close
 }
 
 /** Pings on a schedule and ends a connection whose pong does not come in time. */
-function keepAlive(socket: WebSocket, watcher: Watcher, settings: FeedServerSettings): () => void {
+function keepAlive(socket: WebSocket, watcher: FeedWatcher, settings: FeedServerSettings): () => void {
   let deadline: NodeJS.Timeout | undefined;
   const pinging = setInterval(() => {
     if (!watcher.open) {

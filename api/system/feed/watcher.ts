@@ -19,7 +19,7 @@ const highWaterBytes = 64_000;
 export type Channel = 'tasks' | 'agent:status' | 'run-approvals' | 'squad' | 'broadcasts';
 
 /** One connection: its caller, its channels, and how much it has not read yet. */
-export class Watcher {
+export class FeedWatcher {
   private readonly chosen = new Set<Channel>();
   /** The chat session it follows. */
   chatId: string | undefined;

@@ -3,13 +3,13 @@ import type { WorkflowRunsContext } from '../context';
 import { createRunCommands, type RunCommands } from './commands';
 import { createDispatcher, type Dispatcher } from './dispatcher';
 import type { RunEventEntry } from './execution/events';
-import { createTurnStore, type TurnStore } from './execution/turns';
+import { createStageMessageStore, type StageMessageStore } from './execution/turns';
 import { createWorkflowStore, type WorkflowStore } from './workflows';
 
 /** What the routes and the activities of runs share. */
 export interface RunsContext extends WorkflowRunsContext {
   events: EntryLog<RunEventEntry>;
-  turns: TurnStore;
+  turns: StageMessageStore;
   workflows: WorkflowStore;
   dispatcher: Dispatcher;
   commands: RunCommands;
@@ -20,7 +20,7 @@ export async function openRuns(context: WorkflowRunsContext): Promise<RunsContex
   return {
     ...context,
     events: await database.log<RunEventEntry>({ name: 'workflow-run-events' }),
-    turns: await createTurnStore(database),
+    turns: await createStageMessageStore(database),
     workflows: await createWorkflowStore(database),
     dispatcher: createDispatcher({ ...context, concurrency: env.WORKFLOW_RUNS_CONCURRENCY }),
     commands: createRunCommands(context),

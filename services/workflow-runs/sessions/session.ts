@@ -41,7 +41,7 @@ const turn = z.object({
   content: z.string(),
   created_at: z.iso.datetime(),
 });
-export type Turn = z.infer<typeof turn>;
+export type SessionTurn = z.infer<typeof turn>;
 
 export const sessionWithTurns = session.extend({ turns: z.array(turn) }).meta({ id: 'SessionWithTurns' });
 
@@ -93,7 +93,7 @@ export const presentSession = ({ _id, title, model, created_at, updated_at }: Se
   updated_at,
 });
 
-export const turnsOf = ({ content: asked, created_at, answer }: Exchange): Turn[] => [
+export const turnsOf = ({ content: asked, created_at, answer }: Exchange): SessionTurn[] => [
   { kind: 'user', content: asked, created_at },
   ...(answer ? [{ kind: 'assistant' as const, ...answer }] : []),
 ];

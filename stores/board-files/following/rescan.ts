@@ -7,7 +7,7 @@ import { eachLimited } from '../format/each-limited';
 import { locations, type TaskPath } from '../format/layout';
 import type { TaskIndex } from '../index/task-index';
 import type { Follower } from './follower';
-import type { Watcher } from './watcher';
+import type { TaskFileWatcher } from './watcher';
 
 export interface Rescan {
   close(): Promise<void>;
@@ -17,7 +17,7 @@ export interface RescanDeps {
   dir: string;
   index: TaskIndex;
   follower: Follower;
-  watcher: Watcher;
+  watcher: TaskFileWatcher;
   log: Log;
   everyMs: number;
 }

@@ -6,7 +6,7 @@ import { errorMessage } from '../../../platform/errors/app-error';
 import type { Log } from '../../../platform/log/log';
 import { isTaskFileName, locations, type TaskPath, taskPath } from '../format/layout';
 
-export interface Watcher {
+export interface TaskFileWatcher {
   /** Whether every folder is watched; it may still miss changes, e.g. those of other hosts on a network share. */
   isComplete(): boolean;
   /** Watches folders again that are not watched or are not the folders they were. */
@@ -14,7 +14,7 @@ export interface Watcher {
   close(): Promise<void>;
 }
 
-export interface WatcherOptions {
+export interface TaskFileWatcherOptions {
   dir: string;
   log: Log;
   /** Receives paths that may have changed; must not reject. */
@@ -28,7 +28,7 @@ const gatherMs = 20;
  * Reports changed task files. One watch per folder: `node:fs` reports the names of changed files in a folder, where a watch per
  * file would take a second and a kernel object each for 5,000 tasks.
  */
-export function createWatcher({ dir, log, onChanged }: WatcherOptions): Watcher {
+export function createTaskFileWatcher({ dir, log, onChanged }: TaskFileWatcherOptions): TaskFileWatcher {
   const watches = new Map<TaskLocation, FSWatcher>();
   const changed = new Set<TaskPath>();
   let batch: Promise<void> | undefined;

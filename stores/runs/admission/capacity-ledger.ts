@@ -1,5 +1,5 @@
 import type { Capacity } from '../../../contracts/runs/admission';
-import { blockedBy, type Policy, resources, scopesOf } from '../../../domain/admission/capacity';
+import { blockedBy, type CapacityPolicy, resources, scopesOf } from '../../../domain/admission/capacity';
 import type { AdmissionRequest } from '../../../domain/admission/request';
 import type { Database } from '../../port/collection';
 import { insertOnce } from '../../port/insert';
@@ -32,7 +32,7 @@ export async function createCapacityLedger(db: Database) {
   /** Counts the request in every scope, or in none. Done already, nothing changes. */
   async function hold(
     request: AdmissionRequest,
-    policies: Policy[],
+    policies: CapacityPolicy[],
     { generation, at }: { generation: number; at: string },
   ) {
     const { attemptId, requested } = request;

@@ -3,7 +3,7 @@ import {
   evaluated,
   hostKey,
   nothing,
-  type Policy,
+  type CapacityPolicy,
   resources,
   scopesOf,
   type Usage,
@@ -42,7 +42,7 @@ export interface ReservationRecord extends AdmissionRequest {
 
 export type ReserveOutcome =
   | { outcome: 'held'; reservation: ReservationRecord }
-  | { outcome: 'blocked'; policies: Policy[]; usage: Usage }
+  | { outcome: 'blocked'; policies: CapacityPolicy[]; usage: Usage }
   /** It has been released: the requesting attempt is over. */
   | { outcome: 'over' };
 
@@ -104,7 +104,7 @@ export async function createReservationStore(db: Database) {
   /** Writes the reservation that the ledger counts, unless another writer was first. */
   async function record(
     request: AdmissionRequest,
-    policies: Policy[],
+    policies: CapacityPolicy[],
     { generation, lease }: { generation: number; lease: { now: string; expiresAt: string } },
   ): Promise<ReservationRecord | undefined> {
     const fields = {
@@ -149,7 +149,7 @@ export async function createReservationStore(db: Database) {
      */
     async reserve(
       request: AdmissionRequest,
-      policies: Policy[],
+      policies: CapacityPolicy[],
       { now, leaseMs }: { now: Date; leaseMs: number },
     ): Promise<ReserveOutcome> {
       const lease = { now: now.toISOString(), expiresAt: new Date(now.getTime() + leaseMs).toISOString() };

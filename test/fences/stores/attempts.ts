@@ -9,7 +9,7 @@ import type { OpenStore } from './open-store';
 const id = 'attempt_fence000001';
 const running = (startedAt: string) => ({ status: 'running', attemptId: id, startedAt }) as unknown as LaunchOutcome;
 const refusal = (message: string) => ({ status: 'refused', code: 'X', message }) as unknown as LaunchOutcome;
-const contract = (hostId: string) => ({ hostId, launch: running(at(1)) }) as Parameters<AttemptStore['prepare']>[1];
+const contract = (hostId: string) => ({ hostId, launch: running(at(1)) }) as Parameters<AttemptStore['markPrepared']>[1];
 const supervisor = (pid: number, until = at(30_000)) => ({
   pid,
   startTime: `${pid}`,
@@ -52,7 +52,7 @@ export function attemptFences(open: OpenStore): void {
       ['completed', { completion: aCompletion('done') }],
     ])('once it was %s', (_, over) => {
       it.each<[string, AttemptRecord['state'], () => Promise<AttemptRecord | undefined>]>([
-        ['prepared', 'admitted', () => store.prepare(id, contract('here'))],
+        ['prepared', 'admitted', () => store.markPrepared(id, contract('here'))],
         ['dispatched', 'prepared', () => store.dispatch(id, supervisor(1))],
         [
           'started',
@@ -135,7 +135,7 @@ export function attemptFences(open: OpenStore): void {
       ['answer', ['queued', 'admitted'], () => store.answer(id, running(at(1)), 'queued')],
       ['abandon', ['queued', 'admitted', 'prepared'], () => store.abandon(id, at(1))],
       ['refuse', ['queued', 'admitted', 'prepared', 'refused'], () => store.refuse(id, refusal('no'), at(1))],
-      ['prepare', ['queued', 'admitted'], () => store.prepare(id, contract('here'))],
+      ['prepare', ['queued', 'admitted'], () => store.markPrepared(id, contract('here'))],
       ['dispatch', ['prepared'], () => store.dispatch(id, supervisor(1))],
       ['start', ['dispatched'], () => store.start(id, { process: process(7), startedAt: at(1) })],
       ['claim', ['dispatched', 'running'], () => store.claim(id, aClaim('done'), supervisor(1))],
@@ -163,8 +163,8 @@ export function attemptFences(open: OpenStore): void {
 
     it('is prepared with the contract of the first, and dispatched with that', async () => {
       await make();
-      await store.prepare(id, contract('here'));
-      expect(await store.prepare(id, contract('there'))).toBeUndefined();
+      await store.markPrepared(id, contract('here'));
+      expect(await store.markPrepared(id, contract('there'))).toBeUndefined();
       expect(await store.get(id)).toMatchObject({ hostId: 'here', state: 'prepared' });
     });
 

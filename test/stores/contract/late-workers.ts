@@ -40,7 +40,7 @@ export function lateWorkersContract(harness: StoreHarness): void {
     it('is not prepared once it has ended', async () => {
       const ended = await anAttempt('admitted');
       await other.complete(ended, completion);
-      expect(await late.prepare(ended, {} as Parameters<AttemptStore['prepare']>[1])).toBeUndefined();
+      expect(await late.markPrepared(ended, {} as Parameters<AttemptStore['markPrepared']>[1])).toBeUndefined();
     });
 
     it('is neither prepared nor dispatched once its launch was given up, and is refused also when it was prepared', async () => {
@@ -48,7 +48,7 @@ export function lateWorkersContract(harness: StoreHarness): void {
       const admitted = await anAttempt('admitted');
       expect(await other.abandon(admitted, at)).toMatchObject({ state: 'admitted', abandonedAt: at });
       expect(await other.abandon(admitted, 'later')).toBeUndefined();
-      expect(await late.prepare(admitted, {} as Parameters<AttemptStore['prepare']>[1])).toBeUndefined();
+      expect(await late.markPrepared(admitted, {} as Parameters<AttemptStore['markPrepared']>[1])).toBeUndefined();
       const prepared = await anAttempt('prepared');
       await other.abandon(prepared, at);
       expect(await late.dispatch(prepared, worker(1))).toBeUndefined();

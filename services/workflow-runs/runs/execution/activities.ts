@@ -12,11 +12,11 @@ import type { RunEventEntry } from './events';
 import { runMessage, type RunMessageKind, type Signed } from './messages';
 import type { RunUpdate } from './progress';
 import { applyUpdate } from './projection';
-import type { TurnStore } from './turns';
+import type { StageMessageStore } from './turns';
 
 export interface RunActivityDependencies {
   runs: RunStore;
-  turns: TurnStore;
+  turns: StageMessageStore;
   events: EntryLog<RunEventEntry>;
   dispatcher: Dispatcher;
   models: Models;

@@ -4,7 +4,7 @@ import type { AgentRunInput } from './messages';
 import { prepareOn } from './proxies';
 
 /** Prepares the launch; a task whose worktree is not there yet, or not at rest, gets it first. */
-export async function prepare(input: AgentRunInput, hostId: string | null): Promise<LaunchOutcome> {
+export async function prepareLaunch(input: AgentRunInput, hostId: string | null): Promise<LaunchOutcome> {
   const launch = await prepareOnHost(input, hostId);
   const awaited = launch.status === 'refused' && ['WORKTREE_MISSING', 'WORKTREE_BUSY'].includes(launch.code);
   if (!awaited || hostId === null) {
