@@ -38,8 +38,8 @@ export function capabilityEvidence(
   action: string,
   capabilityId: string,
 ): CapabilityEvidence & { usable: boolean } {
-  const found = manifest?.capabilities.find(({ id }) => id === capabilityId);
-  const state = found?.state ?? 'unknown';
+  const capability = manifest?.capabilities.find(({ id }) => id === capabilityId);
+  const state = capability?.state ?? 'unknown';
   const usable = state === 'supported' || state === 'advisory';
   return {
     action,
@@ -47,7 +47,7 @@ export function capabilityEvidence(
     state,
     usable,
     reason:
-      found?.reason ??
+      capability?.reason ??
       (usable
         ? 'The provider supports it.'
         : manifest

@@ -32,9 +32,9 @@ export function runControls(manifest: ProviderRuntimeManifest | undefined) {
     manifestDigest: manifest?.digest ?? null,
     probeState: manifest?.probe.state ?? null,
     controls: table.map(([action, label, capabilityId]) => {
-      const found = states.get(capabilityId);
-      const state = found?.state ?? 'unknown';
-      const reason = found ? found.reason : 'No valid runtime manifest: start a run on this task first.';
+      const capability = states.get(capabilityId);
+      const state = capability?.state ?? 'unknown';
+      const reason = capability ? capability.reason : 'No valid runtime manifest: start a run on this task first.';
       return {
         action,
         label,

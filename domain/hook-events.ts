@@ -20,8 +20,8 @@ export function hookEvents(before: ObservedState | undefined, now: ObservedState
   }
   const events: HookEvent[] = [];
   if (before.status !== now.status) {
-    const named = eventOfStatus[now.status];
-    events.push('task.status.changed', ...(named ? [named] : []));
+    const eventName = eventOfStatus[now.status];
+    events.push('task.status.changed', ...(eventName ? [eventName] : []));
   }
   if (before.location !== 'archive' && now.location === 'archive') {
     events.push('task.archived');
@@ -43,5 +43,5 @@ export function hookFits({ enabled, event, filter }: Hook, context: HookContext)
   );
 }
 
-const fits = (wanted: string | undefined, actual: string | undefined): boolean =>
-  wanted === undefined || wanted === actual;
+const fits = (expected: string | undefined, actual: string | undefined): boolean =>
+  expected === undefined || expected === actual;

@@ -76,8 +76,8 @@ export function contractMismatch(contract: BoundContract, stated: StatedDigests 
       needed: stated.runLaunchManifestDigest !== undefined,
     },
   ];
-  const found = checks.find(({ needed, expected, actual }) => needed && expected !== actual);
-  return found && { document: found.document, expected: found.expected, actual: found.actual };
+  const mismatch = checks.find(({ needed, expected, actual }) => needed && expected !== actual);
+  return mismatch && { document: mismatch.document, expected: mismatch.expected, actual: mismatch.actual };
 }
 
 /** The digest of a provider manifest: of everything in it but the digest and the time of its probe. */

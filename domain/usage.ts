@@ -26,8 +26,8 @@ export async function usageByModel(
     if (typeof payload.telemetryEventId === 'string') {
       continue;
     }
-    const named = typeof payload.model === 'string' && payload.model !== '' ? payload.model : defaultModel;
-    const model = models.has(named) || models.size < maxModels ? named : 'other';
+    const modelName = typeof payload.model === 'string' && payload.model !== '' ? payload.model : defaultModel;
+    const model = models.has(modelName) || models.size < maxModels ? modelName : 'other';
     const used = {
       inputTokens: Math.round(amountOf(payload.inputTokens)),
       outputTokens: Math.round(amountOf(payload.outputTokens)),

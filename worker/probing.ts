@@ -60,9 +60,9 @@ const notProbed =
     log.warn({ err: error, agent: type }, 'agent probe failed');
 
 async function isDue({ manifests, hostId, now }: ProbingDependencies, agent: AgentConfig): Promise<boolean> {
-  const known = await manifests.get(hostId, agent);
-  if (known?.manifest.probe.state !== 'failed') {
+  const recorded = await manifests.get(hostId, agent);
+  if (recorded?.manifest.probe.state !== 'failed') {
     return true;
   }
-  return now().getTime() - Date.parse(known.probedAt) >= failedForMs;
+  return now().getTime() - Date.parse(recorded.probedAt) >= failedForMs;
 }

@@ -67,9 +67,9 @@ export function createSchedulerActivities(deps: SchedulerDependencies) {
       await queue.putBack(id);
       return;
     }
-    const told = reserved?.outcome === 'held' && (await deps.signalCapacity(id));
+    const signalled = reserved?.outcome === 'held' && (await deps.signalCapacity(id));
     // Stopped while it was being dispatched: its own release may have come before our reservation.
-    if (told && (await queue.get(id))?.state !== 'terminal') {
+    if (signalled && (await queue.get(id))?.state !== 'terminal') {
       return;
     }
     await abandon(id, 'QUEUE_AUTHORITY_REJECTED', 'The run of this queued launch has ended.');

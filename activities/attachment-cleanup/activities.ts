@@ -26,8 +26,8 @@ export function createAttachmentActivities(deps: {
   /** Whether the task has the attachment; `undefined` while its file cannot be read, or it is deleted. */
   async function isOnTask({ _id, taskId }: AttachmentHold): Promise<boolean | undefined> {
     try {
-      const found = await deps.board.get(taskId);
-      return found && (found.task.attachments ?? []).some(({ id }) => id === _id);
+      const task = await deps.board.get(taskId);
+      return task && (task.task.attachments ?? []).some(({ id }) => id === _id);
     } catch (error) {
       if (error instanceof AppError) {
         return undefined;

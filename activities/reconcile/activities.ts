@@ -50,21 +50,21 @@ export function createReconcileActivities(deps: ReconcileRunsDependencies, pageS
      */
     reconcileRuns: (): Promise<Reconciled> =>
       withHeartbeat(async () => {
-        const found = { looked: 0, runs: 0, recoveries: 0 };
+        const reconciled = { looked: 0, runs: 0, recoveries: 0 };
         const remote: AttemptRecord[] = [];
         for await (const attempt of deps.attempts.active(pageSize)) {
-          found.looked += 1;
+          reconciled.looked += 1;
           if (isAtWorkElsewhere(attempt)) {
             remote.push(attempt);
           }
           if (await adoptRun(attempt._id)) {
-            found.runs += 1;
+            reconciled.runs += 1;
           }
         }
         for await (const recovery of deps.recoveries.unfinished(pageSize)) {
-          found.looked += 1;
+          reconciled.looked += 1;
           if (await adoptRecovery(recovery)) {
-            found.recoveries += 1;
+            reconciled.recoveries += 1;
           }
         }
         await deps.watchRemote(remote);
@@ -72,7 +72,7 @@ export function createReconcileActivities(deps: ReconcileRunsDependencies, pageS
         if (!(await deps.admission.queue.isEmpty())) {
           await deps.admission.wakeScheduler();
         }
-        return found;
+        return reconciled;
       }),
   };
 
@@ -86,10 +86,14 @@ export function createReconcileActivities(deps: ReconcileRunsDependencies, pageS
     if (!record || record.state === 'ended' || record.state === 'refused') {
       return false;
     }
-    const found = describeOrphan(record, workflowStatus);
-    await deps.workflows.adoptRun({ ...(await launchOf(deps.admission, record)), timings: deps.timings, found });
+    const orphan = describeOrphan(record, workflowStatus);
+    await deps.workflows.adoptRun({
+      ...(await launchOf(deps.admission, record)),
+      timings: deps.timings,
+      found: orphan,
+    });
     deps.log.warn(
-      { attemptId, state: record.state, workflowStatus, next: found.next },
+      { attemptId, state: record.state, workflowStatus, next: orphan.next },
       'run without workflow detected',
     );
     return true;

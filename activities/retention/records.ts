@@ -26,35 +26,35 @@ export function createRecordRetentionActivities(deps: RecordRetentionDependencie
     purgeRunEvents: (input: PurgeInput): Promise<RetentionReport> =>
       withHeartbeat(async (signal) => {
         const { runEventDays } = await deps.settings();
-        const found = tally('run-events', input);
+        const tallied = tally('run-events', input);
         if (runEventDays === null) {
-          return found.report;
+          return tallied.report;
         }
         for await (const { _id } of deps.attempts.endedBefore(daysAgo(runEventDays))) {
           if (signal.aborted) {
             break;
           }
-          await found.take(_id, async () => {
+          await tallied.take(_id, async () => {
             await deps.events.purge(_id);
             await deps.attempts.eventsPurged(_id, deps.now().toISOString());
             return true;
           });
         }
-        return found.report;
+        return tallied.report;
       }),
 
     /** Removes governance traces before the store's own limit of 90 days, if that is set. */
     purgeTraces: (input: PurgeInput): Promise<RetentionReport> =>
       withHeartbeat(async (signal) => {
         const { traceDays } = await deps.settings();
-        const found = tally('traces', input);
+        const tallied = tally('traces', input);
         for await (const { _id } of deps.traces.before(daysAgo(traceDays))) {
           if (signal.aborted) {
             break;
           }
-          await found.take(_id, () => deps.traces.remove(_id));
+          await tallied.take(_id, () => deps.traces.remove(_id));
         }
-        return found.report;
+        return tallied.report;
       }),
 
     /** Hosts whose spools can be inspected. */

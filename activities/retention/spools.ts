@@ -31,7 +31,7 @@ export function createSpoolRetentionActivities({ attempts, agentsDir, settings, 
     purgeSpools: (input: PurgeInput): Promise<RetentionReport> =>
       withHeartbeat(async (signal) => {
         const { spoolHours } = await settings();
-        const found = tally('spools', input);
+        const tallied = tally('spools', input);
         const before = now().getTime() - spoolHours * hourMs;
         for (const attemptId of await entriesOf(agentsDir)) {
           if (signal.aborted) {
@@ -40,12 +40,12 @@ export function createSpoolRetentionActivities({ attempts, agentsDir, settings, 
           if (!(await isLeft(attemptId, before).catch(unlessMissing))) {
             continue;
           }
-          await found.take(attemptId, async () => {
+          await tallied.take(attemptId, async () => {
             await rm(join(agentsDir, attemptId), { recursive: true, force: true });
             return true;
           });
         }
-        return found.report;
+        return tallied.report;
       }),
   };
 }

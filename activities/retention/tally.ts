@@ -1,7 +1,7 @@
 import type { RetentionKind, RetentionReport } from '../../contracts/system/retention';
 
 /** How many ids a report names. */
-const named = 20;
+const maxNamed = 20;
 
 export interface PurgeInput {
   /** Counts what is due and removes nothing. */
@@ -16,7 +16,7 @@ export function tally(kind: RetentionKind, { dryRun }: PurgeInput) {
     /** Notes what is due and, unless it is a dry run, removes it. @param remove whether it is gone */
     async take(id: string, remove: () => Promise<boolean>): Promise<void> {
       report.due += 1;
-      if (report.examples.length < named) {
+      if (report.examples.length < maxNamed) {
         report.examples.push(id);
       }
       if (!dryRun && (await remove())) {

@@ -41,15 +41,15 @@ export function createTaskRetentionActivities(deps: TaskRetentionDependencies) {
     purgeTasks: (input: PurgeInput): Promise<RetentionReport> =>
       withHeartbeat(async (signal) => {
         const settings = await deps.settings();
-        const found = tally('tasks', input);
+        const tallied = tally('tasks', input);
         const isDue = (task: Task) => isTaskDue(task, settings, deps.now());
         for (const task of deps.board.inArchive().filter(isDue)) {
           if (signal.aborted) {
             break;
           }
-          await found.take(task.id, () => purge(task.id, isDue));
+          await tallied.take(task.id, () => purge(task.id, isDue));
         }
-        return found.report;
+        return tallied.report;
       }),
   };
 

@@ -36,7 +36,7 @@ export interface RewindDependencies {
 }
 
 /** The most paths that a refusal names, and that a record lists. */
-const named = 50;
+const maxNamed = 50;
 const listed = 1_000;
 
 /** How many checkpoints are read at a time. */
@@ -50,8 +50,8 @@ export function createRewindActivities(deps: RewindDependencies) {
     planRewind: ({ proof, ...input }: RewindPlanInput): Promise<RewindOutcome> =>
       unlessUnfinished(async () => {
         await deps.proofs.require(rewindPlanMessage(input), proof);
-        const known = await deps.rewinds.get(input.rewindId);
-        if (known) {
+        const existing = await deps.rewinds.get(input.rewindId);
+        if (existing) {
           return { status: 'planned' };
         }
         const record = await mustGet(input.attemptId);
@@ -72,7 +72,7 @@ export function createRewindActivities(deps: RewindDependencies) {
         const plan = planRewind(changed, owners, resolutions);
         if ('unknown' in plan) {
           return refusal('REWIND_PATH_UNKNOWN', 'These paths would not change.', {
-            paths: plan.unknown.slice(0, named),
+            paths: plan.unknown.slice(0, maxNamed),
           });
         }
         if ('unresolved' in plan) {
@@ -81,7 +81,7 @@ export function createRewindActivities(deps: RewindDependencies) {
             'REWIND_CONFLICT',
             'These paths have changes of others than the agent: decide on each of them.',
             {
-              paths: paths.slice(0, named),
+              paths: paths.slice(0, maxNamed),
               pathCount: paths.length,
             },
           );
@@ -149,7 +149,7 @@ export function createRewindActivities(deps: RewindDependencies) {
             : [];
           return refusal('REWIND_DIVERGED', 'The worktree has changed since the rewind was planned. Plan it again.', {
             parts,
-            paths: changes.slice(0, named).map(({ path }) => path),
+            paths: changes.slice(0, maxNamed).map(({ path }) => path),
             latestCheckpointId: latest?.id ?? null,
           });
         }
@@ -262,7 +262,7 @@ export function createRewindActivities(deps: RewindDependencies) {
       if (!captured) {
         return latest.id;
       }
-      const { changes, ...kept } = captured;
+      const { changes, ...captureFields } = captured;
       const checkpoint: WorkspaceCheckpoint = {
         schemaVersion: 'workspace-checkpoint/v1',
         id: checkpointIdOf(record._id, number),
@@ -272,7 +272,7 @@ export function createRewindActivities(deps: RewindDependencies) {
         parentId: latest.id,
         turn: rewind.turn,
         sequence: latest.sequence,
-        ...kept,
+        ...captureFields,
         changes: changes
           .slice(0, listed)
           .map(({ path, status }) => ({ path, status, attribution: 'operator' as const, conflict: false })),
@@ -345,10 +345,10 @@ export function createRewindMessageActivities(deps: RewindMessageDependencies) {
 export type RewindMessageActivities = ReturnType<typeof createRewindMessageActivities>;
 
 const words = ({ turn, paths, pathCount }: WorkspaceRewind): string => {
-  const kept = paths.filter(({ decision }) => decision !== 'accept').map(({ path }) => path);
+  const retained = paths.filter(({ decision }) => decision !== 'accept').map(({ path }) => path);
   return (
-    `An operator has taken the worktree back to what it was in turn ${turn.turnId}: ${pathCount - kept.length} paths ` +
-    `changed back${kept.length === 0 ? '' : `, and these were kept as they are: ${kept.slice(0, named).join(', ')}`}. ` +
+    `An operator has taken the worktree back to what it was in turn ${turn.turnId}: ${pathCount - retained.length} paths ` +
+    `changed back${retained.length === 0 ? '' : `, and these were kept as they are: ${retained.slice(0, maxNamed).join(', ')}`}. ` +
     'What you did after that turn no longer holds. Read files again before you rely on them.'
   );
 };

@@ -12,9 +12,9 @@ export function createNewWorktreeActivities(deps: WorktreeHostDependencies) {
      * Writes the manifest of a new worktree and makes it, in one activity because a caller waits. Repeated, it resumes where an
      * earlier try was killed.
      */
-    async createWorktree(wanted: Beginning): Promise<StepResult> {
-      const begun = await beginning.beginWorktree(wanted);
-      const { taskId, operationId } = wanted;
+    async createWorktree(requested: Beginning): Promise<StepResult> {
+      const begun = await beginning.beginWorktree(requested);
+      const { taskId, operationId } = requested;
       return 'state' in begun && begun.state === 'preparing' ? steps.makeWorktree({ taskId, operationId }) : begun;
     },
   };

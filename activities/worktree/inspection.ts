@@ -63,8 +63,8 @@ function findings(
 
   /** The findings that no override lifts (specification 1, Worktrees, rule 7). */
   function forbidden(): CleanupFinding[] {
-    const found: CleanupFinding[] = [];
-    const add = (code: CleanupFinding['code'], message: string) => found.push({ code, overridable: false, message });
+    const cleanup: CleanupFinding[] = [];
+    const add = (code: CleanupFinding['code'], message: string) => cleanup.push({ code, overridable: false, message });
     const owner = heldBy(record, now);
     if (activeAttempt !== undefined) {
       add('active-attempt', `The attempt ${activeAttempt} is active on this task.`);
@@ -85,15 +85,15 @@ function findings(
     ) {
       add('manifest-mismatch', `The directory ${record.path} is not the worktree that the manifest describes.`);
     }
-    return found;
+    return cleanup;
   }
 }
 
 /** What a removal would lose. */
 function losses({ dirty, untracked, unpushed, unmerged, ahead }: WorktreeEvidence): CleanupFinding[] {
-  const found: CleanupFinding[] = [];
+  const cleanup: CleanupFinding[] = [];
   const add = (code: CleanupFinding['code'], count: number, message: string) =>
-    found.push({ code, overridable: true, message, count });
+    cleanup.push({ code, overridable: true, message, count });
   if (dirty > 0) {
     add('dirty', dirty, `${dirty} tracked files have changes that are not committed.`);
   }
@@ -106,16 +106,18 @@ function losses({ dirty, untracked, unpushed, unmerged, ahead }: WorktreeEvidenc
   if (unmerged) {
     add('unmerged', ahead, 'The branch has commits that the base does not have.');
   }
-  return found;
+  return cleanup;
 }
 
 function held({ processes }: Holders): CleanupFinding[] {
   if (processes.length === 0) {
     return [];
   }
-  const named = processes.slice(0, listed).map(({ pid, command }) => ({ pid, command: command.slice(0, 200) }));
+  const listedProcesses = processes
+    .slice(0, listed)
+    .map(({ pid, command }) => ({ pid, command: command.slice(0, 200) }));
   const message = `${processes.length} processes run in the worktree.`;
-  return [{ code: 'held', overridable: true, message, count: processes.length, processes: named }];
+  return [{ code: 'held', overridable: true, message, count: processes.length, processes: listedProcesses }];
 }
 
 function incomplete(evidence: WorktreeEvidence, holders: Holders): CleanupFinding[] {

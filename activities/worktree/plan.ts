@@ -159,14 +159,14 @@ export function createWorktreePlanActivities(deps: WorktreePlanDependencies) {
     if (record && (record.state === 'ready' || !makes)) {
       return { hostId: record.hostId, unfinished: null, target: null };
     }
-    const found = await deps.board.get(taskId);
-    if (!found) {
+    const task = await deps.board.get(taskId);
+    if (!task) {
       return refusal('NOT_FOUND', `No task has the id ${taskId}.`, { taskId });
     }
     if (!makes) {
-      return noWorktree(taskId, found.task.git?.worktreePath);
+      return noWorktree(taskId, task.task.git?.worktreePath);
     }
-    return place(found.task, record && record.state !== 'removed' ? record.hostId : hostId);
+    return place(task.task, record && record.state !== 'removed' ? record.hostId : hostId);
   }
 
   /** @throws ApplicationFailure `MESSAGE_UNPROVEN` */

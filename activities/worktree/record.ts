@@ -43,7 +43,7 @@ export function settle(
   state: WorktreeState,
   { entry, fields = {} }: { entry: Partial<WorktreeHistoryEntry>; fields?: WorktreeChange },
 ): Promise<WorktreeRecord> {
-  const told: WorktreeHistoryEntry = {
+  const historyEntry: WorktreeHistoryEntry = {
     at: deps.now().toISOString(),
     operationId: operation.id,
     kind: operation.kind,
@@ -57,7 +57,7 @@ export function settle(
     recoverable: null,
     ...fields,
     state,
-    history: [...read.history, told],
+    history: [...read.history, historyEntry],
   });
 }
 

@@ -83,18 +83,18 @@ export function createWorktreeStepActivities(deps: WorktreeHostDependencies) {
         const { id, force = false, headSha = record.base.sha } = operation;
         const insideDir = enclosingDir(record, deps.worktreeDir);
         try {
-          const { kept, movedAside } = await git.removeWorktree({
+          const { kept: preserved, movedAside } = await git.removeWorktree({
             ...placeOf(record),
             id,
             insideDir,
             headSha,
             force,
           });
-          const entry = { headSha, ...(kept ? { keptRef: kept.ref } : {}) };
+          const entry = { headSha, ...(preserved ? { keptRef: preserved.ref } : {}) };
           const allocation = `removed:${record._id}`;
           await settle(deps, record, operation, 'removed', { entry, fields: { allocation } });
           deps.log.info(
-            { taskId: record._id, actor: operation.actor, reason: operation.reason, kept, movedAside },
+            { taskId: record._id, actor: operation.actor, reason: operation.reason, kept: preserved, movedAside },
             'worktree removed',
           );
           return { state: 'removed' };

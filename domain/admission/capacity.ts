@@ -40,9 +40,9 @@ const maxHashed = 20_000;
 /** The placeholder of an identity that is not shown. */
 export function hashedId(kind: string, id: string): string {
   const name = `${kind} ${id}`;
-  const known = hashed.get(name);
-  if (known !== undefined) {
-    return known;
+  const hash = hashed.get(name);
+  if (hash !== undefined) {
+    return hash;
   }
   const made = `${kind}_${textDigest(id).slice(7, 31)}`;
   if (hashed.size >= maxHashed) {

@@ -41,6 +41,6 @@ export function workflowOf({
 
 /** The task's own priority as a level of the queue; `fallback` for one the levels do not know. */
 export function queuePriority(taskPriority: string | undefined, levels: number, fallback: number): number {
-  const known = ['low', 'medium', 'high', 'critical'].indexOf(taskPriority ?? '');
-  return Math.min(levels - 1, known < 0 ? fallback : known);
+  const rank = ['low', 'medium', 'high', 'critical'].indexOf(taskPriority ?? '');
+  return Math.min(levels - 1, rank < 0 ? fallback : rank);
 }

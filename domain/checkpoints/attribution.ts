@@ -26,8 +26,8 @@ export function attribute(
   late: Reported = new Map(),
 ): AttributedChange[] {
   return changes.map(({ path, status, object }) => {
-    const words = [reported, late].filter((said) => said.has(path));
-    const conflict = words.length > 0 && !words.some((said) => said.get(path) === object);
+    const words = [reported, late].filter((report) => report.has(path));
+    const conflict = words.length > 0 && !words.some((report) => report.get(path) === object);
     return { path, status, attribution: words.length === 0 || conflict ? 'unknown' : 'agent', conflict };
   });
 }

@@ -18,11 +18,11 @@ export function ownersOf(
 ): ReadonlyMap<string, Owned> {
   const owners = new Map<string, Owned>();
   for (const { path, attribution, conflict } of checkpoints.flatMap(({ changes }) => changes)) {
-    const known = owners.get(path);
-    const mixed = known !== undefined && known.attribution !== attribution;
+    const owner = owners.get(path);
+    const mixed = owner !== undefined && owner.attribution !== attribution;
     owners.set(path, {
-      attribution: known === undefined || known.attribution === 'agent' ? attribution : known.attribution,
-      conflict: conflict || mixed || known?.conflict === true,
+      attribution: owner === undefined || owner.attribution === 'agent' ? attribution : owner.attribution,
+      conflict: conflict || mixed || owner?.conflict === true,
     });
   }
   for (const path of changedSince) {
@@ -42,8 +42,8 @@ export function planRewind(
   owners: ReadonlyMap<string, Owned>,
   resolutions: ReadonlyMap<string, RewindDecision>,
 ): Plan {
-  const known = new Set(changed);
-  const unknown = [...resolutions.keys()].filter((path) => !known.has(path));
+  const changedPaths = new Set(changed);
+  const unknown = [...resolutions.keys()].filter((path) => !changedPaths.has(path));
   if (unknown.length > 0) {
     return { unknown };
   }

@@ -38,13 +38,13 @@ export interface ChildAuthority extends NamedAuthority {
  * The authority of a child: its parent's preset and restricted profile, as they were when the parent was admitted, unless
  * it names others that allow no more. What limits the phase is compiled from the parent's evidence (`phases/launch.ts`).
  */
-export function childAuthority(parent: ParentAuthority, named: NamedAuthority): ChildAuthority {
+export function childAuthority(parent: ParentAuthority, requestedRecord: NamedAuthority): ChildAuthority {
   const { attemptId, sandbox: preset, commitPolicy } = parent;
   const restricted = isRestricted(parent.profile) ? parent.profile : undefined;
   const forbidden = commitPolicy === 'forbidden';
-  const { request } = named;
-  const profile = inherit(restricted, request.profileId, named.profile);
-  const sandbox = inherit(preset ?? undefined, request.sandboxPresetId, named.sandbox);
+  const { request } = requestedRecord;
+  const profile = inherit(restricted, request.profileId, requestedRecord.profile);
+  const sandbox = inherit(preset ?? undefined, request.sandboxPresetId, requestedRecord.sandbox);
   const fields: Inherited['fields'] = [
     ...(restricted && profile === restricted ? (['profile'] as const) : []),
     ...(preset && sandbox === preset ? (['sandbox'] as const) : []),
@@ -76,8 +76,8 @@ export function childAuthority(parent: ParentAuthority, named: NamedAuthority): 
 const inherit = <T extends { id: string }>(
   parent: T | undefined,
   requested: string | undefined,
-  named: T | undefined,
-): T | undefined => (parent && (requested === undefined || requested === parent.id) ? parent : named);
+  requestedRecord: T | undefined,
+): T | undefined => (parent && (requested === undefined || requested === parent.id) ? parent : requestedRecord);
 
 /** Whether a launch runs under its parent's profile, which then selects the agent. */
 export const inheritsProfile = ({ profile }: ParentAuthority, { profileId }: LaunchRequest): boolean =>

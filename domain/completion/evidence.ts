@@ -107,9 +107,9 @@ function fileVerdict(reference: string, sha256: string | undefined, { claimedFil
 
 /** What the harness adds of its own. */
 function harnessEvidence({ ended, exitCode, signal, commits, changedFiles }: HarnessEvidence): Evidence[] {
-  const found: Evidence[] = [];
+  const evidence: Evidence[] = [];
   const add = (kind: Evidence['kind'], summary: string) =>
-    found.push({ id: `harness:${kind}`, kind, summary, source: 'harness', verified: true });
+    evidence.push({ id: `harness:${kind}`, kind, summary, source: 'harness', verified: true });
   if (ended === 'exit') {
     add('process-exit', signal ? `ended by ${signal}` : `exit code ${exitCode ?? 'unknown'}`);
   }
@@ -122,5 +122,5 @@ function harnessEvidence({ ended, exitCode, signal, commits, changedFiles }: Har
   if (changedFiles && changedFiles.length > 0) {
     add('file-change', `${changedFiles.length} files`);
   }
-  return found;
+  return evidence;
 }

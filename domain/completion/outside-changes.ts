@@ -18,7 +18,7 @@ export interface OwnedByOthers {
 }
 
 /** The most changes that are named. */
-const named = 50;
+const maxNamed = 50;
 
 /**
  * What changed outside the worktree of a run and no other manifest owns. That does not prove that the agent did it: a person at
@@ -30,7 +30,7 @@ export function changedOutside(before: Around, after: Around, others: OwnedByOth
     ...refChanges(before.refs, after.refs, others),
     ...settingChanges(before.settings, after.settings),
     ...worktreeChanges(before.worktrees, after.worktrees, others),
-  ].slice(0, named);
+  ].slice(0, maxNamed);
 }
 
 function primaryChanges(before: Around['primary'], after: Around['primary'], others: OwnedByOthers): OutsideChange[] {

@@ -107,12 +107,12 @@ function writes(harness: HarnessEvidence, spans: Span[], isForbidden: (path: str
   }
   for (const { seen, held } of spans) {
     for (const path of pathsOf(seen)) {
-      const found = violationOf(held, kind, path);
-      if (!found) {
+      const breach = violationOf(held, kind, path);
+      if (!breach) {
         continue;
       }
-      const rule = found.violation === 'phase-violated' ? `phase ${found.phase}` : 'policy';
-      refuse(path, found.violation, `a file was changed that the ${rule} does not allow to be written`);
+      const rule = breach.violation === 'phase-violated' ? `phase ${breach.phase}` : 'policy';
+      refuse(path, breach.violation, `a file was changed that the ${rule} does not allow to be written`);
     }
   }
   const inside = everyPath.size - outside.size;
@@ -125,8 +125,8 @@ function writes(harness: HarnessEvidence, spans: Span[], isForbidden: (path: str
 function commits({ commits: all = [] }: HarnessEvidence, spans: Span[]): JudgedEffect[] {
   const kind = 'git-commit' as const;
   const refused = spans.flatMap(({ seen, held }) => {
-    const found = (seen.commits ?? []).length > 0 ? violationOf(held, kind) : undefined;
-    return found ? [{ ...found, count: seen.commits?.length ?? 0 }] : [];
+    const breach = (seen.commits ?? []).length > 0 ? violationOf(held, kind) : undefined;
+    return breach ? [{ ...breach, count: seen.commits?.length ?? 0 }] : [];
   });
   const [first] = refused;
   const total = Math.max(
@@ -150,7 +150,7 @@ const artifactEffects = (
 ): JudgedEffect[] =>
   artifacts.map(({ kind: artifactKind, name, reference, verified }) => {
     const kind = artifactKind === 'url' ? ('external-write' as const) : ('artifact-write' as const);
-    const found = violationOf(held, kind);
-    const effect = { kind, description: `artifact ${name}`, target: reference, authorized: !found, verified };
-    return found ? { ...effect, violation: found.violation } : effect;
+    const breach = violationOf(held, kind);
+    const effect = { kind, description: `artifact ${name}`, target: reference, authorized: !breach, verified };
+    return breach ? { ...effect, violation: breach.violation } : effect;
   });

@@ -28,7 +28,7 @@ export function lostClaim(
   attempt: Unclaimed,
   { reason, hostReclaimed }: { reason: string; hostReclaimed: boolean },
 ): TerminalClaim {
-  const given = wasDispatched(attempt) || attempt.reclaimed !== undefined;
+  const dispatched = wasDispatched(attempt) || attempt.reclaimed !== undefined;
   return {
     terminalSource: 'process',
     status: 'interrupted',
@@ -37,7 +37,7 @@ export function lostClaim(
       ? undefined
       : 'The host was unreachable for the cleanup of the run, or could not stop all of its processes: some may still run there.',
     claims: {},
-    harness: given ? { ended: 'lost', ...preserved(attempt) } : { ended: 'not-dispatched' },
+    harness: dispatched ? { ended: 'lost', ...preserved(attempt) } : { ended: 'not-dispatched' },
   };
 }
 

@@ -37,11 +37,11 @@ class Excerpts {
     if (clean !== value) {
       this.notes.push(`${field}: what looks like a secret was taken out`);
     }
-    const kept = cutSection(clean);
-    if (kept.length < clean.length) {
+    const shortened = cutSection(clean);
+    if (shortened.length < clean.length) {
       this.notes.push(`${field}: cut to ${sectionLimit} characters`);
     }
-    return kept;
+    return shortened;
   }
 }
 

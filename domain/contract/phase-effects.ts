@@ -22,23 +22,23 @@ export function effectWithin(
       }));
     case 'git-commit':
       // A commit is a write to the repository; the one file of a plan is none.
-      return keepIf(authority['filesystem.write'].scopes.length > 0, effect);
+      return effectsIf(authority['filesystem.write'].scopes.length > 0, effect);
     case 'process-execute':
-      return keepIf(authority['command.execute'].scopes.length > 0, effect);
+      return effectsIf(authority['command.execute'].scopes.length > 0, effect);
     case 'network-egress':
       return scopesOf(authority['network.egress'], effect);
     case 'external-write':
-      return keepIf(allowsAny(authority['external.action'], ['mutate']), effect);
+      return effectsIf(allowsAny(authority['external.action'], ['mutate']), effect);
     case 'artifact-write':
     case 'task-mutate':
       return [effect];
   }
 }
 
-const keepIf = (kept: boolean, effect: AllowedSideEffect): AllowedSideEffect[] => (kept ? [effect] : []);
+const effectsIf = (allowed: boolean, effect: AllowedSideEffect): AllowedSideEffect[] => (allowed ? [effect] : []);
 
-const allowsAny = ({ scopes }: Scoped, wanted: readonly string[]): boolean =>
-  scopes.includes(everything) || wanted.some((scope) => scopes.includes(scope));
+const allowsAny = ({ scopes }: Scoped, operations: readonly string[]): boolean =>
+  scopes.includes(everything) || operations.some((scope) => scopes.includes(scope));
 
 /** Paths of the worktree that may be written, `.` being all of it. A plan is one exact path, never everything. */
 export function writablePaths(authority: Authority, worktreePath: string | null): string[] {

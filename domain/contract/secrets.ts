@@ -11,14 +11,14 @@ const redact = createRedactor();
  * Arguments are also read as options with their values.
  */
 export function credentialFields(document: unknown): string[] {
-  const found: string[] = [];
+  const secrets: string[] = [];
   const walk = (value: unknown, path: readonly (string | number)[]): void => {
     if (typeof value === 'string') {
       if (redact(value) !== value) {
-        found.push(path.join('.'));
+        secrets.push(path.join('.'));
       }
     } else if (Array.isArray(value)) {
-      const before = found.length;
+      const before = secrets.length;
       value.forEach((item, index) => {
         walk(item, [...path, index]);
       });
@@ -28,7 +28,7 @@ export function credentialFields(document: unknown): string[] {
       const fields = optionsOf(value.map(String))
         .filter(isCredential)
         .map(({ at }) => [...path, at].join('.'));
-      found.push(...fields.filter((field) => !found.slice(before).includes(field)));
+      secrets.push(...fields.filter((field) => !secrets.slice(before).includes(field)));
     } else if (typeof value === 'object' && value !== null) {
       for (const [name, item] of Object.entries(value)) {
         walk(item, [...path, name]);
@@ -36,7 +36,7 @@ export function credentialFields(document: unknown): string[] {
     }
   };
   walk(document, []);
-  return found;
+  return secrets;
 }
 
 /** Fields that are the arguments of a program: `args`, `versionArgs`. */

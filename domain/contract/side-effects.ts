@@ -34,13 +34,13 @@ export interface Posture {
  * rule 12).
  */
 export function effectiveSideEffects(posture: Posture): AllowedSideEffect[] {
-  const wanted = posture.allowed ?? everything;
+  const requested = posture.allowed ?? everything;
   const { authority, worktreePath } = posture;
-  const effects = wanted
+  const effects = requested
     .flatMap((effect) => through(effect, posture))
     .flatMap((effect) => (authority ? effectWithin(effect, authority, worktreePath) : [effect]));
-  const known = new Map(effects.map((effect) => [`${effect.kind}\n${effect.scope}`, effect]));
-  return [...known.values()];
+  const byKey = new Map(effects.map((effect) => [`${effect.kind}\n${effect.scope}`, effect]));
+  return [...byKey.values()];
 }
 
 function through(effect: AllowedSideEffect, posture: Posture): AllowedSideEffect[] {

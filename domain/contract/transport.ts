@@ -41,7 +41,7 @@ export function transportSections({
 /** The document passed to the agent. The same input has the same digest, so that it can be checked when it is used. */
 export function renderTransport({
   conversation,
-  ...given
+  ...fields
 }: {
   attemptId: string;
   taskId: string;
@@ -52,7 +52,7 @@ export function renderTransport({
 }): TaskEnvelopeTransport {
   return withDigest({
     schemaVersion: 'provider-task-envelope-transport/v1' as const,
-    ...given,
+    ...fields,
     ...compact({ conversation }),
   });
 }
@@ -65,9 +65,9 @@ export type RecordedTransport = Pick<TaskEnvelopeTransport, 'digest' | 'adapter'
  * changed since is not dispatched.
  */
 export function renderRecorded(
-  given: Pick<TaskEnvelopeTransport, 'attemptId' | 'taskId' | 'envelope' | 'conversation'>,
+  fields: Pick<TaskEnvelopeTransport, 'attemptId' | 'taskId' | 'envelope' | 'conversation'>,
   { digest, adapter, sections }: RecordedTransport,
 ): TaskEnvelopeTransport | undefined {
-  const rendered = renderTransport({ ...given, adapter, sections });
+  const rendered = renderTransport({ ...fields, adapter, sections });
   return rendered.digest === digest ? rendered : undefined;
 }

@@ -81,11 +81,11 @@ class Bounds {
 
   private text(value: string, path: string): string {
     const clean = this.redact(value);
-    const kept = clipText(clean, this.limits.stringBytes);
-    if (kept !== clean) {
-      return this.shorten(path, kept);
+    const clipped = clipText(clean, this.limits.stringBytes);
+    if (clipped !== clean) {
+      return this.shorten(path, clipped);
     }
-    return kept === value ? value : this.note(path, kept);
+    return clipped === value ? value : this.note(path, clipped);
   }
 
   private shorten<T>(path: string, result?: T): T {

@@ -64,8 +64,8 @@ export function textPayload(
 ): EventPayload {
   const clean = redactLine(line.text);
   const hidden = clean === line.text ? [] : ['text'];
-  const said = line.problem === undefined ? {} : { problem: line.problem };
-  const bounded = boundedPayload({ text: clean, ...said }, asItIs, { originalBytes: line.bytes, hidden });
+  const problemField = line.problem === undefined ? {} : { problem: line.problem };
+  const bounded = boundedPayload({ text: clean, ...problemField }, asItIs, { originalBytes: line.bytes, hidden });
   if (!bounded.cut || !location) {
     return bounded;
   }

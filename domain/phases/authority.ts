@@ -32,8 +32,8 @@ const asksFor = ({ approval }: Scoped, scope: string): boolean =>
 
 /** What both allow; an approval that either requires is required. */
 export function meetScoped(a: Scoped, b: Scoped): Scoped {
-  const named = sorted([...a.scopes, ...b.scopes]);
-  const scopes = named.filter((scope) => allows(a, scope) && allows(b, scope));
+  const allScopes = sorted([...a.scopes, ...b.scopes]);
+  const scopes = allScopes.filter((scope) => allows(a, scope) && allows(b, scope));
   if (scopes.includes(everything)) {
     return normal({ scopes, approval: [...a.approval, ...b.approval] });
   }

@@ -26,8 +26,8 @@ export interface Compiled {
 const plan = 'artifact.plan.write';
 
 /** The authority in evidence. */
-export const authorityOf = ({ dimensions: given }: PhaseEvidence): Authority =>
-  mapAuthority((dimension) => given[dimension]);
+export const authorityOf = ({ dimensions: granted }: PhaseEvidence): Authority =>
+  mapAuthority((dimension) => granted[dimension]);
 
 /** Everything that the sources allow together. */
 const ceilingOf = (sources: Sources): Authority => Object.values(sources).reduce(meet, unlimited);
@@ -41,26 +41,26 @@ export const legacyEvidence = (sources: Sources, runtime: ProviderRuntimeManifes
  * (specification 2, Launch rule 3).
  */
 export function compilePhase(
-  { phase, dimensions: wanted = {} }: PhaseTarget,
+  { phase, dimensions: requested = {} }: PhaseTarget,
   sources: Sources,
   runtime: ProviderRuntimeManifest,
 ): Compiled {
-  const [planPath, ...morePaths] = wanted[plan]?.scopes ?? [];
+  const [planPath, ...morePaths] = requested[plan]?.scopes ?? [];
   const row = phaseAuthority(phase, planPath);
   const asked = mapAuthority((dimension) => {
-    const chosen = wanted[dimension];
+    const chosen = requested[dimension];
     return chosen ? { scopes: chosen.scopes, approval: chosen.approval ?? [] } : row[dimension];
   });
   const evidence = evidenceOf(phase, 'profile', meet(row, asked), sources, runtime);
-  const named = (dimension: PhaseDimension): string[] => [
+  const requestedScopes = (dimension: PhaseDimension): string[] => [
     ...requiredScopes(phase, dimension),
-    ...(dimension === plan ? [] : (wanted[dimension]?.scopes ?? [])),
+    ...(dimension === plan ? [] : (requested[dimension]?.scopes ?? [])),
   ];
   return {
     evidence,
     blockers: [
       ...planBlockers(phase, planPath, morePaths),
-      ...dimensions.flatMap((dimension) => blockersOf(dimension, evidence, named(dimension))),
+      ...dimensions.flatMap((dimension) => blockersOf(dimension, evidence, requestedScopes(dimension))),
     ],
   };
 }
@@ -101,35 +101,35 @@ export const enforcementCodes: Record<Exclude<PhaseEnforcement, 'enforced'>, Pha
   unsupported: 'phase-required-authority-unsupported',
 };
 
-/** @param named scopes that the phase needs or the caller names */
+/** @param requestedScopes scopes that the phase needs or the caller names */
 function blockersOf(
   dimension: PhaseDimension,
-  { phase, dimensions: given }: PhaseEvidence,
-  named: string[],
+  { phase, dimensions: granted }: PhaseEvidence,
+  requestedScopes: string[],
 ): PhaseBlocker[] {
-  const { scopes, enforcement, limitedBy } = given[dimension];
-  const missing = scopes.includes(everything) ? [] : named.filter((scope) => !scopes.includes(scope));
-  const found: PhaseBlocker[] = [];
+  const { scopes, enforcement, limitedBy } = granted[dimension];
+  const missing = scopes.includes(everything) ? [] : requestedScopes.filter((scope) => !scopes.includes(scope));
+  const blockers: PhaseBlocker[] = [];
   if (missing.length > 0) {
     const by = limitedBy.length > 0 ? limitedBy.join(', ') : `the phase ${phase}`;
-    found.push({
+    blockers.push({
       code: 'phase-required-authority-denied',
       dimension,
       message: `${dimension} of ${missing.join(', ')} is not allowed by ${by}.`,
       requestedScopes: missing,
     });
   }
-  if (enforcement !== 'enforced' && needsEnforcement(dimension, given[dimension])) {
+  if (enforcement !== 'enforced' && needsEnforcement(dimension, granted[dimension])) {
     const why =
       enforcement === 'unsupported' ? 'its runtime does not support it' : 'nothing restricts the agent to that';
-    found.push({
+    blockers.push({
       code: enforcementCodes[enforcement],
       dimension,
       message: `The limits of ${dimension} in the phase ${phase} cannot be enforced: ${why}.`,
       requestedScopes: scopes,
     });
   }
-  return found;
+  return blockers;
 }
 
 function planBlockers(phase: Phase, path: string | undefined, more: string[]): PhaseBlocker[] {

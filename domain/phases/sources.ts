@@ -20,8 +20,8 @@ export const launchSources = ({ sandbox, profile, allowedSideEffects }: SourceIn
   ...policyAuthority(allowedSideEffects),
 });
 
-const scoped = (given: Partial<Record<PhaseDimension, string[]>>, otherwise: string[]): Authority =>
-  mapAuthority((dimension) => ({ scopes: given[dimension] ?? otherwise, approval: [] }));
+const scoped = (overrides: Partial<Record<PhaseDimension, string[]>>, otherwise: string[]): Authority =>
+  mapAuthority((dimension) => ({ scopes: overrides[dimension] ?? otherwise, approval: [] }));
 
 /** What a sandbox preset allows; a preset that only advises restricts nothing. */
 export function sandboxAuthority(preset: SandboxPreset | null): Sources {
@@ -41,7 +41,7 @@ export function sandboxAuthority(preset: SandboxPreset | null): Sources {
  * dimension, those that none names are closed; permissions of other names are the adapter's business.
  */
 function profileAuthority(profile: SourceInput['profile']): Sources {
-  const given: Partial<Record<PhaseDimension, string[]>> = {};
+  const authority: Partial<Record<PhaseDimension, string[]>> = {};
   for (const permission of profile?.restrictions.permissions ?? []) {
     const colon = permission.indexOf(':');
     const dimension = phaseDimension.safeParse(colon < 0 ? permission : permission.slice(0, colon)).data;
@@ -49,9 +49,9 @@ function profileAuthority(profile: SourceInput['profile']): Sources {
       continue;
     }
     const scope = colon < 0 ? everything : permission.slice(colon + 1);
-    given[dimension] = [...(given[dimension] ?? []), scope];
+    authority[dimension] = [...(authority[dimension] ?? []), scope];
   }
-  return Object.keys(given).length === 0 ? {} : { 'agent-profile': scoped(given, []) };
+  return Object.keys(authority).length === 0 ? {} : { 'agent-profile': scoped(authority, []) };
 }
 
 /** What the tools of a profile allow: without servers no outside action, without tools no command. */

@@ -26,12 +26,12 @@ const retryable: ReadonlySet<FailureClass> = new Set([
 ]);
 
 /** Classes that another try may not meet again. */
-export const isRetryable = (found: FailureClass): boolean => retryable.has(found);
+export const isRetryable = (failure: FailureClass): boolean => retryable.has(failure);
 
 const operators: ReadonlySet<FailureClass> = new Set(['policy-block', 'invalid-request', 'partial-side-effect']);
 
 /** Classes that a person has to review before anything continues. */
-export const needsOperator = (found: FailureClass): boolean => operators.has(found);
+export const needsOperator = (failure: FailureClass): boolean => operators.has(failure);
 
 const firstMatch = (codes: readonly string[], table: readonly [RegExp, FailureClass][]): FailureClass | undefined =>
   table.find(([pattern]) => codes.some((code) => pattern.test(code)))?.[1];
@@ -58,12 +58,12 @@ const inWorktree: ReadonlySet<string> = new Set(['filesystem-write', 'git-commit
  * task that waits for people, and a requested stop.
  */
 export function classifyFailure(completion: CompletionResult): FailureClass | undefined {
-  const found = causeOf(completion);
+  const cause = causeOf(completion);
   // Trying again on top of half an attempt would do its work twice.
-  if (found && isRetryable(found) && remainingSideEffects(completion).length > 0) {
+  if (cause && isRetryable(cause) && remainingSideEffects(completion).length > 0) {
     return 'partial-side-effect';
   }
-  return found;
+  return cause;
 }
 
 function causeOf({ status, claims, downgrades, harness, terminalSource }: CompletionResult): FailureClass | undefined {
@@ -83,14 +83,14 @@ function causeOf({ status, claims, downgrades, harness, terminalSource }: Comple
     default:
   }
   const blockers = (claims.blockers ?? []).map(({ code }) => code);
-  const named =
+  const failure =
     firstMatch(blockers, blockerCodes) ??
     firstMatch(
       downgrades.map(({ code }) => code),
       downgradeCodes,
     );
-  if (named) {
-    return named;
+  if (failure) {
+    return failure;
   }
   if (claims.verification?.some((gate) => gate.status === 'failed')) {
     return 'verification-failure';

@@ -26,11 +26,11 @@ export function checkManifest(submitted: SubmittedManifest, at: string): Checked
 }
 
 function inventoryIssues({ capabilities }: SubmittedManifest, at: string): FieldIssue[] {
-  const known: ReadonlySet<string> = new Set(capabilityIds);
+  const capabilitySet: ReadonlySet<string> = new Set(capabilityIds);
   const seen = new Set<string>();
   const issues = capabilities.flatMap(({ id }, index): FieldIssue[] => {
     const path = `${at}.capabilities.${index}.id`;
-    if (!known.has(id)) {
+    if (!capabilitySet.has(id)) {
       return [{ path, message: 'is not a capability of the inventory', code: 'unknown_capability' }];
     }
     if (seen.has(id)) {
@@ -49,19 +49,19 @@ function inventoryIssues({ capabilities }: SubmittedManifest, at: string): Field
 
 /** The fields of a document that look like a secret: by its shape, or by the name of its field. */
 export function secretIssues(document: unknown, redact: Redactor = createRedactor()): FieldIssue[] {
-  const found: FieldIssue[] = [];
+  const issues: FieldIssue[] = [];
   const walk = (value: unknown, path: string): void => {
     if (typeof value === 'string') {
       if (redact(value) !== value) {
-        found.push(issue(path));
+        issues.push(issue(path));
       }
     } else if (typeof value === 'object' && value !== null) {
       for (const [name, item] of Object.entries(value)) {
         const here = path === '' ? name : `${path}.${name}`;
         if (redact(name) !== name) {
-          found.push(issue(path === '' ? 'a field name' : `${path}: a field name`));
+          issues.push(issue(path === '' ? 'a field name' : `${path}: a field name`));
         } else if (isSecretName(name) && item !== null && item !== '') {
-          found.push(issue(here));
+          issues.push(issue(here));
         } else {
           walk(item, here);
         }
@@ -69,7 +69,7 @@ export function secretIssues(document: unknown, redact: Redactor = createRedacto
     }
   };
   walk(document, '');
-  return found;
+  return issues;
 }
 
 const issue = (path: string): FieldIssue => ({

@@ -137,11 +137,11 @@ export function presentRegistration(
   revision: number,
   fresh: boolean,
 ): RegisteredAgent {
-  const known = registration.providerRuntimeManifest !== null;
+  const probed = registration.providerRuntimeManifest !== null;
   return {
     ...registration,
     status: fresh ? registration.status : 'offline',
-    evidence: known ? (fresh ? 'fresh' : 'stale') : invalidated ? 'invalidated' : 'missing',
+    evidence: probed ? (fresh ? 'fresh' : 'stale') : invalidated ? 'invalidated' : 'missing',
     revision,
   };
 }

@@ -113,17 +113,17 @@ function capabilityFindings({ required }: RuntimeDemand, manifest: RuntimeEviden
   if (manifest.probe.state === 'failed') {
     return [];
   }
-  const known = new Map(manifest.capabilities.map((capability) => [capability.id, capability]));
+  const byId = new Map(manifest.capabilities.map((capability) => [capability.id, capability]));
   return [...new Set([...baselineCapabilities, ...required])].flatMap((capabilityId): RuntimeFinding[] => {
-    const found = known.get(capabilityId);
-    if (!found) {
+    const capability = byId.get(capabilityId);
+    if (!capability) {
       return [{ code: 'capability-missing', capabilityId, message: `The manifest does not list ${capabilityId}.` }];
     }
-    if (found.state === 'supported') {
+    if (capability.state === 'supported') {
       return [];
     }
-    const because = found.reason === undefined ? '' : `: ${found.reason}`;
-    const message = `${capabilityId} is ${found.state}${because}`;
-    return [{ code: `capability-${found.state}`, capabilityId, state: found.state, message }];
+    const because = capability.reason === undefined ? '' : `: ${capability.reason}`;
+    const message = `${capabilityId} is ${capability.state}${because}`;
+    return [{ code: `capability-${capability.state}`, capabilityId, state: capability.state, message }];
   });
 }

@@ -4,8 +4,8 @@ import type { RouteWork, RoutingConfiguration, RuntimeCandidate } from '../../co
 import type { RosterMember, TeamRoster } from '../../contracts/settings/team-roster';
 import { runtimeCandidates } from './candidates';
 import type { RuntimeEvidence } from './evidence';
-import { lookAtRoster, rosterChain, rosterRule } from './roster';
-import { lookAtRules } from './rules';
+import { evaluateRoster, rosterChain, rosterRule } from './roster';
+import { evaluateRules } from './rules';
 
 /** The fields of a profile that routing uses. */
 export interface ProfileAgent {
@@ -121,7 +121,7 @@ const rosterOf = ({ roster }: RoutingInputs): TeamRoster | undefined => (roster?
 
 function planRoute(inputs: RoutingInputs, work: RouteWork): Plan {
   const roster = rosterOf(inputs);
-  const team = roster && lookAtRoster(roster, work);
+  const team = roster && evaluateRoster(roster, work);
   if (roster && team?.matched) {
     return {
       rule: rosterRule(team.matched),
@@ -145,7 +145,7 @@ function ruleRoute({ configuration, defaultAgent }: RoutingInputs, work: RouteWo
       fallbackAllowed: false,
     };
   }
-  const { matched, evaluated } = lookAtRules(configuration, work);
+  const { matched, evaluated } = evaluateRules(configuration, work);
   const last = configuration.defaultAgent ?? defaultAgent;
   const substitutes = configuration.fallbackOnFailure
     ? [matched?.fallback, matched && last].filter((agent) => typeof agent === 'string').map((agent) => ({ agent }))
@@ -175,9 +175,9 @@ export function memberOption({ profiles }: Pick<RoutingInputs, 'profiles'>, memb
 function tryOption(
   { agents, evidence }: RoutingInputs,
   { required, toLaunch }: RouteQuestion,
-  { agent: type, model: wanted, profileId }: Option,
+  { agent: type, model: requestedModel, profileId }: Option,
 ): { tried: TriedAgent; available?: Omit<SelectedAgent, 'fallbackAgent'> } {
-  const tried = { agent: type, model: wanted ?? null, profileId: profileId ?? null, candidates: [] };
+  const tried = { agent: type, model: requestedModel ?? null, profileId: profileId ?? null, candidates: [] };
   if (type === null) {
     const problem = profileId
       ? `The profile ${profileId} does not exist or is disabled.`
@@ -189,17 +189,17 @@ function tryOption(
     return { tried: { ...tried, problem: `No agent has the type ${type}.` } };
   }
 
-  const model = wanted ?? agent.model ?? null;
+  const model = requestedModel ?? agent.model ?? null;
   const candidates = runtimeCandidates({ agent, model, required, toLaunch }, evidence);
   const chosen = candidates.find(({ compatible }) => compatible);
-  const looked = { ...tried, model, candidates: candidates.map((each) => ({ ...each, selected: each === chosen })) };
+  const evaluated = { ...tried, model, candidates: candidates.map((each) => ({ ...each, selected: each === chosen })) };
   if (!agent.enabled) {
-    return { tried: { ...looked, problem: `Agent ${type} is disabled.` } };
+    return { tried: { ...evaluated, problem: `Agent ${type} is disabled.` } };
   }
   if (!chosen) {
-    return { tried: { ...looked, problem: unavailable(type, candidates) } };
+    return { tried: { ...evaluated, problem: unavailable(type, candidates) } };
   }
-  return { tried: looked, available: { agent, model, profileId: tried.profileId } };
+  return { tried: evaluated, available: { agent, model, profileId: tried.profileId } };
 }
 
 function unavailable(type: string, candidates: RuntimeCandidate[]): string {

@@ -76,11 +76,11 @@ export function selectAgent(
       fallbackAllowed: route.fallbackAllowed && fallbackAgent !== null,
     };
   }
-  const named = namedAgent(launch);
-  if (!named) {
+  const requested = namedAgent(launch);
+  if (!requested) {
     return refusal('CONFLICT', 'No healthy agent available for routing', { agent: null });
   }
-  const { type, by: reason } = named;
+  const { type, by: reason } = requested;
   const agent = launch.agents.find((candidate) => candidate.type === type);
   const available = launch.agents.filter((candidate) => candidate.enabled).map((candidate) => candidate.type);
   if (!agent) {

@@ -1,7 +1,7 @@
 import type { RouteWork } from '../../contracts/settings/routing';
 import type { RosterMember, TeamRoster } from '../../contracts/settings/team-roster';
 import { matchesGlob } from './glob';
-import { firstMatch, type Looked, notAmong } from './rules';
+import { type Evaluation, firstMatch, notAmong } from './rules';
 
 /** The rule that a route by the roster is reported under. */
 export const rosterRule = (member: Pick<RosterMember, 'id'>): string => `team-roster:${member.id}`;
@@ -41,7 +41,7 @@ function countMismatch({ minSubtasks = 0, maxSubtasks = Infinity }: RosterMember
   return count > maxSubtasks ? `${count} subtasks, not ${maxSubtasks} or fewer` : undefined;
 }
 
-export const lookAtRoster = ({ members }: TeamRoster, work: RouteWork): Looked<RosterMember> =>
+export const evaluateRoster = ({ members }: TeamRoster, work: RouteWork): Evaluation<RosterMember> =>
   firstMatch(members, 'team-roster', rosterRule, (member) => memberMismatch(member, work));
 
 /** The member that matched, then its fallbacks, each once and only those that are enabled. */

@@ -5,11 +5,11 @@ const listOf = (value: string | string[] | undefined): string[] | undefined =>
   typeof value === 'string' ? [value] : value;
 
 /** The reason that a field of the work is not one of those required; undefined when it is. */
-export function notAmong(field: string, wanted: readonly string[] | undefined, value: string | undefined) {
-  if (wanted === undefined || (value !== undefined && wanted.includes(value))) {
+export function notAmong(field: string, accepted: readonly string[] | undefined, value: string | undefined) {
+  if (accepted === undefined || (value !== undefined && accepted.includes(value))) {
     return undefined;
   }
-  return `${field} is ${value ?? 'not given'}, not ${wanted.join(' or ')}`;
+  return `${field} is ${value ?? 'not given'}, not ${accepted.join(' or ')}`;
 }
 
 /** Why the rule is not for this work; undefined when it is. */
@@ -25,7 +25,7 @@ function ruleMismatch({ match }: Pick<RoutingRule, 'match'>, work: RouteWork): s
 }
 
 /** The result of one pass through an ordered list: its first match, and the verdict on each entry. */
-export interface Looked<T> {
+export interface Evaluation<T> {
   matched: T | undefined;
   evaluated: EvaluatedRule[];
 }
@@ -36,7 +36,7 @@ export function firstMatch<T extends { id: string; name: string; enabled: boolea
   type: string,
   idOf: (entry: T) => string,
   mismatch: (entry: T) => string | undefined,
-): Looked<T> {
+): Evaluation<T> {
   let matched: T | undefined;
   const evaluated = entries.map((entry): EvaluatedRule => {
     const rule = { id: idOf(entry), label: entry.name, type };
@@ -56,7 +56,7 @@ export function firstMatch<T extends { id: string; name: string; enabled: boolea
   return { matched, evaluated };
 }
 
-export const lookAtRules = ({ rules }: RoutingConfiguration, work: RouteWork): Looked<RoutingRule> =>
+export const evaluateRules = ({ rules }: RoutingConfiguration, work: RouteWork): Evaluation<RoutingRule> =>
   firstMatch(
     rules,
     'routing-rule',

@@ -167,19 +167,22 @@ function decideCommand(rules: ToolRules, { command }: ToolUse): ToolVerdict {
   if (!rules.effects.some(({ kind }) => kind === 'process-execute')) {
     return deny('policy', 'The run starts no commands.');
   }
-  const found = command ? classify(command) : 'mutate';
+  const commandClass = command ? classify(command) : 'mutate';
   // What a program reads and writes once it runs cannot be observed.
   if (rules.deniedPaths.length + rules.readPaths.length > 0) {
     return deny('sandbox', 'Commands cannot be restricted to the paths that the sandbox preset allows.');
   }
-  if (found !== 'inspect' && isConfined(rules)) {
-    return deny('phase', `Commands of the kind ${found} cannot be restricted to what the run may write and reach.`);
+  if (commandClass !== 'inspect' && isConfined(rules)) {
+    return deny(
+      'phase',
+      `Commands of the kind ${commandClass} cannot be restricted to what the run may write and reach.`,
+    );
   }
   const scopes = rules.authority?.['command.execute'].scopes ?? [everything];
-  if (!scopes.includes(everything) && !scopes.includes(found)) {
-    return deny('phase', `The phase allows no commands of the kind ${found}.`);
+  if (!scopes.includes(everything) && !scopes.includes(commandClass)) {
+    return deny('phase', `The phase allows no commands of the kind ${commandClass}.`);
   }
-  return asked(rules, 'command.execute', found);
+  return asked(rules, 'command.execute', commandClass);
 }
 
 function decideFetch(rules: ToolRules, { host }: ToolUse): ToolVerdict {

@@ -40,7 +40,7 @@ export function detect(window: readonly Observation[], idle: Idle, settings: Wat
     multiStepCycle(acted, settings),
     failedFileEdit(window, settings),
     noDurableProgress(idle, settings),
-  ].filter((found) => found !== undefined);
+  ].filter((detection) => detection !== undefined);
 }
 
 function identicalRepetition(acted: readonly Acted[], { identicalRepetitions: threshold }: WatchdogSettings) {
@@ -52,7 +52,7 @@ function identicalRepetition(acted: readonly Acted[], { identicalRepetitions: th
   while (from > 0 && acted[from - 1]?.action === last.action) {
     from -= 1;
   }
-  return found('identical-repetition', acted.length - from, threshold, {
+  return detection('identical-repetition', acted.length - from, threshold, {
     unit: 'repetitions',
     fingerprint: digestOf([last.action]),
     fromSequence: acted[from]?.sequence ?? last.sequence,
@@ -74,7 +74,7 @@ function multiStepCycle(acted: readonly Acted[], { cycleLength: longest, cycleRe
     if (repeats < threshold) {
       continue;
     }
-    return found('multi-step-cycle', repeats, threshold, {
+    return detection('multi-step-cycle', repeats, threshold, {
       unit: 'repetitions',
       // Wherever in the cycle the window happens to end.
       fingerprint: digestOf([...tail].sort()),
@@ -91,7 +91,7 @@ function failedFileEdit(window: readonly Observation[], { failedEdits: threshold
     return undefined;
   }
   const failures = window.filter(({ failedEdit }) => failedEdit === path);
-  return found('failed-file-edit', failures.length, threshold, {
+  return detection('failed-file-edit', failures.length, threshold, {
     unit: 'failures',
     fingerprint: digestOf([path]),
     fromSequence: failures[0]?.sequence ?? 0,
@@ -128,7 +128,7 @@ function noDurableProgress(idle: Idle, { noProgress: limits }: WatchdogSettings)
   };
 }
 
-function found(
+function detection(
   detector: WatchdogDetector,
   observed: number,
   threshold: number,

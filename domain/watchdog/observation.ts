@@ -148,8 +148,8 @@ function stable(value: unknown, depth: number): unknown {
   if (Array.isArray(value)) {
     return value.map((item) => stable(item, depth + 1));
   }
-  const kept = Object.entries(value).filter(([name, item]) => !volatile.has(name) && item !== undefined);
-  return Object.fromEntries(kept.map(([name, item]) => [name, stable(item, depth + 1)]));
+  const stableEntries = Object.entries(value).filter(([name, item]) => !volatile.has(name) && item !== undefined);
+  return Object.fromEntries(stableEntries.map(([name, item]) => [name, stable(item, depth + 1)]));
 }
 
 const word = (value: unknown): string => (typeof value === 'string' ? value.toLowerCase() : '');

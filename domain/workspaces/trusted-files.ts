@@ -75,5 +75,5 @@ export function trustKindOf(path: string): TrustEntryKind | undefined {
 /** Whether a path, or a directory that ends with a slash, has a name that agents search in every directory. */
 export function isNestedInstruction(path: string): boolean {
   const name = path.replace(/\/$/, '').split('/').at(-1);
-  return nestedInstructions.some((known) => known === name);
+  return nestedInstructions.some((instructions) => instructions === name);
 }

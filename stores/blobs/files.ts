@@ -80,8 +80,8 @@ export async function openFileBlobs(directory: string): Promise<BlobStore> {
         throw error;
       }
       // It may have been put between the check and the rename; then it is restored, unless it was put once more.
-      const kept = await isYoung(doomed);
-      if (kept) {
+      const retained = await isYoung(doomed);
+      if (retained) {
         await link(doomed, path).catch((error: unknown) => {
           if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
             throw error;
@@ -89,7 +89,7 @@ export async function openFileBlobs(directory: string): Promise<BlobStore> {
         });
       }
       await rm(doomed);
-      return !kept;
+      return !retained;
     },
   };
 }

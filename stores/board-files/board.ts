@@ -30,12 +30,12 @@ const looksAtOnce = 16;
  * @throws Error when the directory cannot be made, read or watched
  */
 export async function createBoard({
-  dir: given,
+  dir: directory,
   log,
   clock = operationTime,
   rescanMs = 1_000,
 }: BoardOptions): Promise<Board> {
-  const dir = await prepareFolders(given);
+  const dir = await prepareFolders(directory);
   const listeners = new Set<(change: BoardChange) => void>();
   const index = new TaskIndex((change) => {
     for (const listener of listeners) {
@@ -92,9 +92,9 @@ export async function createBoard({
 }
 
 /** Makes what is missing. Folders that lead elsewhere are refused: writes would escape the board directory. */
-async function prepareFolders(given: string): Promise<string> {
-  await mkdir(given, { recursive: true });
-  const dir = await realpath(given);
+async function prepareFolders(directory: string): Promise<string> {
+  await mkdir(directory, { recursive: true });
+  const dir = await realpath(directory);
   for (const name of [...locations, progressFolder]) {
     const folder = join(dir, name);
     await mkdir(folder, { recursive: true });

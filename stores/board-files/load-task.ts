@@ -26,11 +26,11 @@ export async function loadTask(
   { operation, destination = ({ path }) => path, evenDeleted = false, held }: Loading,
 ): Promise<LoadedTask> {
   const loaded = await follower.reread(id, held);
-  const found = index.find(id);
-  if (found && !loaded) {
-    assertUniqueIdentity(index, found.task, { operation, destinationPath: destination(found) });
+  const file = index.find(id);
+  if (file && !loaded) {
+    assertUniqueIdentity(index, file.task, { operation, destinationPath: destination(file) });
   }
-  const broken = found ? undefined : index.brokenFileOf(id);
+  const broken = file ? undefined : index.brokenFileOf(id);
   if (broken) {
     throw brokenFileError(id, broken);
   }

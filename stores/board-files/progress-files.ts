@@ -40,11 +40,11 @@ export function createProgressFiles({ dir, index, locks, follower, find }: Progr
 
   return {
     async read(id) {
-      const found = await find(id);
-      if (!found) {
+      const task = await find(id);
+      if (!task) {
         throw notFound('task', id);
       }
-      return found.location === 'archive' ? '' : (await readFile(id)).text;
+      return task.location === 'archive' ? '' : (await readFile(id)).text;
     },
 
     async change(id, change) {

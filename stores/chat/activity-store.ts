@@ -35,23 +35,23 @@ export async function createActivityStore(db: Database, now: () => Date = () => 
 
   /** The agents there are, by jumping from one to the next in the index. */
   async function agents({ limit, cursor }: PageRequest): Promise<Page<string>> {
-    const found: string[] = [];
-    for (let after = cursor?.id ?? ''; found.length <= limit;) {
+    const actors: string[] = [];
+    for (let after = cursor?.id ?? ''; actors.length <= limit;) {
       const [next] = await activities.find({ agent: { $gt: after } }, { sort: { agent: 1 }, limit: 1 });
       if (next?.agent === undefined) {
         break;
       }
       after = next.agent;
-      found.push(after);
+      actors.push(after);
     }
-    return pageFrom(found, limit, (agent) => ({ key: agent, id: agent }));
+    return pageFrom(actors, limit, (agent) => ({ key: agent, id: agent }));
   }
 
   async function types(): Promise<ActivityType[]> {
-    const found = await Promise.all(
+    const typesInUse = await Promise.all(
       activityType.options.map(async (type) => (await activities.find({ type }, { limit: 1 })).map((one) => one.type)),
     );
-    return found.flat();
+    return typesInUse.flat();
   }
 
   /** Entries with their ids and times, to be written as often as it takes. */
@@ -79,8 +79,8 @@ export async function createActivityStore(db: Database, now: () => Date = () => 
 
     /** The newest first. */
     async list({ limit, cursor, page, since, until, ...fields }: ActivityQuery): Promise<Page<Activity>> {
-      const given: [string, unknown][] = Object.entries(fields);
-      const stated = given.filter(([, value]) => value !== undefined);
+      const entries: [string, unknown][] = Object.entries(fields);
+      const stated = entries.filter(([, value]) => value !== undefined);
       const filter: Filter<ActivityRecord> = {
         ...Object.fromEntries(stated),
         timestamp: {

@@ -29,8 +29,8 @@ export async function createBroadcastStore(db: Database, now: () => Date = opera
     },
 
     async get(id: string): Promise<Broadcast | undefined> {
-      const found = await broadcasts.get(id);
-      return found && present(found);
+      const record = await broadcasts.get(id);
+      return record && present(record);
     },
 
     /** The newest first; with `unread`, those that `agent` has not read. */
@@ -59,12 +59,12 @@ export async function createBroadcastStore(db: Database, now: () => Date = opera
         [`readBy.${maxReaders - 1}`]: { $exists: false },
       } as Filter<BroadcastRecord>;
       const read = { agent, readAt: now().toISOString() };
-      const found =
+      const record =
         (await broadcasts.findOneAndUpdate(filter, { $push: { readBy: read } })) ?? (await broadcasts.get(id));
-      if (!found) {
+      if (!record) {
         return 'missing';
       }
-      return found.readBy.some((each) => each.agent === agent) ? 'noted' : 'full';
+      return record.readBy.some((each) => each.agent === agent) ? 'noted' : 'full';
     },
   };
 }

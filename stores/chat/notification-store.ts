@@ -56,8 +56,8 @@ export async function createNotificationStore(db: Database, now: () => Date = op
         if (!(error instanceof DuplicateKeyError) || fields.dedupeKey === undefined) {
           throw error;
         }
-        const [known] = await notifications.find({ dedupeKey: fields.dedupeKey }, { limit: 1 });
-        return present(known ?? record);
+        const [existing] = await notifications.find({ dedupeKey: fields.dedupeKey }, { limit: 1 });
+        return present(existing ?? record);
       }
     },
 
@@ -86,8 +86,8 @@ export async function createNotificationStore(db: Database, now: () => Date = op
       notifications.updateMany({ targetAgent: agent, delivered: false }, deliver()),
 
     async get(id: string): Promise<Notification | undefined> {
-      const found = await notifications.get(id);
-      return found && present(found);
+      const record = await notifications.get(id);
+      return record && present(record);
     },
 
     async stats() {

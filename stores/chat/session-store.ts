@@ -24,8 +24,8 @@ export async function createChatStore(db: Database, now: () => Date = operationT
 
   return {
     async get(id: string): Promise<ChatSessionSummary | undefined> {
-      const found = await sessions.get(id);
-      return found && presentSession(found);
+      const record = await sessions.get(id);
+      return record && presentSession(record);
     },
 
     async create(fields: Omit<ChatSessionSummary, 'id' | 'created' | 'updated'>): Promise<ChatSessionSummary> {
@@ -42,16 +42,16 @@ export async function createChatStore(db: Database, now: () => Date = operationT
     },
 
     /** Adds a message; `undefined` when there is no such session (any more). */
-    async say(
+    async addMessage(
       sessionId: string,
-      said: Omit<ChatMessage, 'id' | 'sequence' | 'timestamp'>,
+      message: Omit<ChatMessage, 'id' | 'sequence' | 'timestamp'>,
     ): Promise<ChatMessage | undefined> {
       const timestamp = now().toISOString();
       if (!(await sessions.findOneAndUpdate({ _id: sessionId }, { $set: { updated: timestamp } }))) {
         return undefined;
       }
       const _id = newRecordId('message');
-      const record = await sequencer.append((sequence) => ({ ...said, _id, sessionId, sequence, timestamp }), {
+      const record = await sequencer.append((sequence) => ({ ...message, _id, sessionId, sequence, timestamp }), {
         sessionId,
       });
       // A session that was deleted meanwhile must not leave messages behind.

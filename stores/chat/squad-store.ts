@@ -167,9 +167,9 @@ export async function createSquadStore(db: Database, now: () => Date = operation
       if (changed) {
         return one(changed);
       }
-      const known = await messages.get(id);
+      const existing = await messages.get(id);
       return one(
-        known?.reactions.some((each) => each.actor === actor && each.reaction === reaction) ? known : undefined,
+        existing?.reactions.some((each) => each.actor === actor && each.reaction === reaction) ? existing : undefined,
       );
     },
   };

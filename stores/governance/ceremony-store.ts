@@ -33,8 +33,8 @@ export async function createCeremonyStore(db: Database) {
     },
 
     async get(id: string): Promise<Ceremony | undefined> {
-      const found = await ceremonies.get(id);
-      return found && present(found);
+      const record = await ceremonies.get(id);
+      return record && present(record);
     },
 
     /** The newest first. */

@@ -35,8 +35,8 @@ export async function createDecisionStore(db: Database) {
     },
 
     async get(id: string): Promise<Decision | undefined> {
-      const found = await decisions.get(id);
-      return found && present(found);
+      const record = await decisions.get(id);
+      return record && present(record);
     },
 
     /** The newest first. Decisions without a risk have none that is within bounds. */

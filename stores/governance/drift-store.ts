@@ -76,8 +76,8 @@ export async function createDriftStore(db: Database) {
         { _id: id, acknowledged: false },
         { $set: { ...compact(by), acknowledged: true } },
       );
-      const found = changed ?? (await alerts.get(id));
-      return found && presentAlert(found);
+      const alert = changed ?? (await alerts.get(id));
+      return alert && presentAlert(alert);
     },
 
     /** By agent and metric. */

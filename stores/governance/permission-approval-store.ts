@@ -23,8 +23,8 @@ export async function createPermissionApprovalStore(db: Database) {
     },
 
     async get(id: string): Promise<PermissionApproval | undefined> {
-      const found = await approvals.get(id);
-      return found && present(found);
+      const record = await approvals.get(id);
+      return record && present(record);
     },
 
     /** Those not reviewed yet, the oldest first. */

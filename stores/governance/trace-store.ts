@@ -52,8 +52,8 @@ export async function createTraceStore(db: Database, now: () => Date = () => new
      * activity, returns the id of the first and changes nothing.
      */
     async record(input: TraceInput): Promise<string> {
-      const { kind, outcome, raw = {}, ...told } = input;
-      const { title, summary, remediation, subject = {}, evaluatedRules = [], steps = [] } = told;
+      const { kind, outcome, raw = {}, ...fields } = input;
+      const { title, summary, remediation, subject = {}, evaluatedRules = [], steps = [] } = fields;
       // From the service's own enumerations and clock; everything else may have come from a caller.
       const words = redactJson(
         { title, summary, ...compact({ remediation }), subject, evaluatedRules, steps },

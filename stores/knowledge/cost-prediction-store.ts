@@ -28,18 +28,21 @@ export async function createCostPredictionStore(db: Database) {
 
     /** The newest first. */
     async list(part: PageRequest): Promise<Page<KeptPrediction>> {
-      const found = await findPage(
+      const page = await findPage(
         records,
         { filter: { predictedAt: { $gt: '' } }, order: { key: 'predictedAt', direction: -1 } },
         part,
       );
-      return found.map(({ _id, ...prediction }) => ({ taskId: _id, ...prediction }));
+      return page.map(({ _id, ...prediction }) => ({ taskId: _id, ...prediction }));
     },
 
     /** The newest first, up to {@link comparedPredictions}. */
     async newest(): Promise<KeptPrediction[]> {
-      const found = await records.find({ predictedAt: { $gt: '' } }, { sort: newest, limit: comparedPredictions });
-      return found.map(({ _id, ...prediction }) => ({ taskId: _id, ...prediction }));
+      const predictions = await records.find(
+        { predictedAt: { $gt: '' } },
+        { sort: newest, limit: comparedPredictions },
+      );
+      return predictions.map(({ _id, ...prediction }) => ({ taskId: _id, ...prediction }));
     },
   };
 }

@@ -98,8 +98,8 @@ export async function createErrorAnalysisStore(db: Database) {
     },
 
     async get(id: string): Promise<ErrorAnalysis | undefined> {
-      const found = await records.get(id);
-      return found && present(found);
+      const record = await records.get(id);
+      return record && present(record);
     },
 
     /** The newest first. */

@@ -37,8 +37,8 @@ export async function createFeedbackStore(db: Database) {
     },
 
     async get(id: string): Promise<Feedback | undefined> {
-      const found = await records.get(id);
-      return found && present(found);
+      const record = await records.get(id);
+      return record && present(record);
     },
 
     /** The newest first. */

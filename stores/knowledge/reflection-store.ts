@@ -36,8 +36,8 @@ export async function createReflectionStore(db: Database) {
     },
 
     async get(id: string): Promise<Reflection | undefined> {
-      const found = await records.get(id);
-      return found && present(found);
+      const record = await records.get(id);
+      return record && present(record);
     },
 
     /** The newest first; deleted ones only when the query selects them. */
@@ -53,7 +53,11 @@ export async function createReflectionStore(db: Database) {
     },
 
     /** Decides about one that is in one of these states: of several who decide at once, one does. `undefined`: it is not. */
-    async decide(id: string, from: Reflection['status'][], decision: ReflectionDecision): Promise<Reflection | undefined> {
+    async decide(
+      id: string,
+      from: Reflection['status'][],
+      decision: ReflectionDecision,
+    ): Promise<Reflection | undefined> {
       const changed = await records.findOneAndUpdate(
         { _id: id, status: { $in: from } },
         { $set: { ...compact(decision), deleted: decision.status === 'deleted' } },

@@ -28,8 +28,8 @@ export class MongoStoreCollection<T extends Stored> implements Collection<T> {
   }
 
   async get(id: string): Promise<T | undefined> {
-    const found = await this.run(() => this.documents.findOne({ _id: id }));
-    return (found ?? undefined) as T | undefined;
+    const raw = await this.run(() => this.documents.findOne({ _id: id }));
+    return (raw ?? undefined) as T | undefined;
   }
 
   async find(filter: Filter<T>, options: FindOptions = {}): Promise<T[]> {
@@ -44,9 +44,9 @@ export class MongoStoreCollection<T extends Stored> implements Collection<T> {
       await this.assertSortable(raw, sort);
     }
     return this.run(async () => {
-      const found = await this.documents.find(raw, { sort, skip, limit: limit ?? 0 }).toArray();
+      const documents = await this.documents.find(raw, { sort, skip, limit: limit ?? 0 }).toArray();
       // The driver types what it reads by the raw document, whose shape is the collection's own.
-      return found as unknown as T[];
+      return documents as unknown as T[];
     });
   }
 
@@ -70,7 +70,7 @@ export class MongoStoreCollection<T extends Stored> implements Collection<T> {
       await this.assertSortable(filter as Filter<Raw>, sort);
     }
     const options = { upsert, sort, returnDocument: 'after' } as const;
-    const found = await this.run(async () => {
+    const updated = await this.run(async () => {
       for (let tries = 1; ; tries += 1) {
         try {
           return await this.documents.findOneAndUpdate(filter as Filter<Raw>, changes as UpdateFilter<Raw>, options);
@@ -82,7 +82,7 @@ export class MongoStoreCollection<T extends Stored> implements Collection<T> {
         }
       }
     });
-    return (found ?? undefined) as T | undefined;
+    return (updated ?? undefined) as T | undefined;
   }
 
   async updateMany(filter: Filter<T>, update: UpdateFilter<T>): Promise<number> {

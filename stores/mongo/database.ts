@@ -140,8 +140,8 @@ class MongoDatabase implements Database {
 
 /** The database that a connection string names. The driver itself would fall back on `test`. */
 function databaseName(url: string): string {
-  const named = /^mongodb(?:\+srv)?:\/\/[^/]+\/([^?]+)/.exec(url)?.[1];
-  return named === undefined ? 'runboard' : decodeURIComponent(named);
+  const fromUrl = /^mongodb(?:\+srv)?:\/\/[^/]+\/([^?]+)/.exec(url)?.[1];
+  return fromUrl === undefined ? 'runboard' : decodeURIComponent(fromUrl);
 }
 
 /** Change streams need a replica set or a sharded cluster. */

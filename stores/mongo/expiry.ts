@@ -28,17 +28,17 @@ export async function sweepLog(
 ): Promise<void> {
   const filter = { [`entry.${expire.field}`]: expired(expire) };
   for (;;) {
-    const found = await entries.find(filter, { projection: { scope: 1, sequence: 1 }, limit: maxInRound }).toArray();
-    if (found.length === 0) {
+    const page = await entries.find(filter, { projection: { scope: 1, sequence: 1 }, limit: maxInRound }).toArray();
+    if (page.length === 0) {
       return;
     }
     const highest = new Map<string, number>();
-    for (const { scope, sequence } of found) {
+    for (const { scope, sequence } of page) {
       highest.set(scope, Math.max(sequence, highest.get(scope) ?? 0));
     }
     for (const [scope, sequence] of highest) {
       await floors.updateOne({ _id: scope }, { $max: { sequence } }, { upsert: true });
     }
-    await entries.deleteMany({ _id: { $in: found.map(({ _id }) => _id) } });
+    await entries.deleteMany({ _id: { $in: page.map(({ _id }) => _id) } });
   }
 }

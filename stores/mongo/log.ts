@@ -108,8 +108,8 @@ export class MongoEntryLog<T extends LogEntry> implements EntryLog<T> {
       return [];
     }
     const filter = { scope, sequence: { $gt: after } };
-    const found = await this.run(() => this.entries.find(filter, { sort: { sequence: 1 }, limit }).toArray());
-    return found.map(
+    const documents = await this.run(() => this.entries.find(filter, { sort: { sequence: 1 }, limit }).toArray());
+    return documents.map(
       ({ entry, sequence, dedupeKey }) =>
         // The document without its `_id`, which is a `T` by construction.
         ({ ...entry, scope, sequence, ...compact({ dedupeKey }) }) as unknown as T,
@@ -229,14 +229,14 @@ export class MongoEntryLog<T extends LogEntry> implements EntryLog<T> {
   /** Notes the numbers of entries whose key is in the scope already. @returns whether its last entry is */
   private async findDuplicates(scope: string, pending: Pending[]): Promise<boolean> {
     const open = pending.filter(({ sequence, dedupeKey }) => sequence === undefined && dedupeKey !== undefined);
-    const wanted = [...open.map(({ dedupeKey }) => dedupeKey), this.sealKey].filter((key) => key !== undefined);
-    if (wanted.length === 0) {
+    const dedupeKeys = [...open.map(({ dedupeKey }) => dedupeKey), this.sealKey].filter((key) => key !== undefined);
+    if (dedupeKeys.length === 0) {
       return false;
     }
-    const keys = wanted.map((key) => dedupeOf(scope, key));
+    const keys = dedupeKeys.map((key) => dedupeOf(scope, key));
     const projection = { sequence: 1, dedupeKey: 1 } as const;
-    const found = await this.run(() => this.entries.find({ dedupe: { $in: keys } }, { projection }).toArray());
-    const sequences = new Map(found.map(({ dedupeKey, sequence }) => [dedupeKey, sequence]));
+    const duplicates = await this.run(() => this.entries.find({ dedupe: { $in: keys } }, { projection }).toArray());
+    const sequences = new Map(duplicates.map(({ dedupeKey, sequence }) => [dedupeKey, sequence]));
     for (const each of open) {
       const sequence = sequences.get(each.dedupeKey);
       if (sequence !== undefined) {

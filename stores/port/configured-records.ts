@@ -70,8 +70,8 @@ export async function createConfiguredRecords<F extends object>(db: Database, na
 
   return {
     async get(id: string): Promise<(F & Recorded) | undefined> {
-      const found = await records.get(id);
-      return found && present(found);
+      const record = await records.get(id);
+      return record && present(record);
     },
 
     /** All of them, by id. */
@@ -94,8 +94,8 @@ export async function createConfiguredRecords<F extends object>(db: Database, na
      */
     async change(id: string, change: (current: (F & Recorded) | undefined) => F): Promise<F & Recorded> {
       for (let attempt = 1; ; attempt += 1) {
-        const found = await records.get(id);
-        const current = found && present(found);
+        const record = await records.get(id);
+        const current = record && present(record);
         const next = change(current);
         try {
           return await put(id, next, current?.revision ?? 0);
@@ -129,8 +129,8 @@ export async function createConfiguredRecords<F extends object>(db: Database, na
 const isMadeByThis = <F extends object>({ revision, fields: standing }: Document<F>, fields: F): boolean =>
   currentOperation()?.repeated === true && revision === 1 && isSameJson(standing, fields);
 
-const currentOf = <F extends object>(found: Document<F> | undefined): CurrentRecord =>
-  found ? { revision: found.revision, shown: present(found) } : { revision: 0, shown: null };
+const currentOf = <F extends object>(record: Document<F> | undefined): CurrentRecord =>
+  record ? { revision: record.revision, shown: present(record) } : { revision: 0, shown: null };
 
 const present = <F extends object>({ _id, fields, revision, createdAt, updatedAt }: Document<F>): F & Recorded => ({
   ...fields,

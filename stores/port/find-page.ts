@@ -40,8 +40,8 @@ export async function findPage<T extends Stored>(
   const sort = { [key]: direction, ...(key === '_id' || unique ? {} : { _id: direction }) };
   // A filter whose fields are those of the collection, beside conditions on its key and its id.
   const part = (cursor ? { $and: [filter, after(order, cursor)] } : filter) as Filter<T>;
-  const found = await collection.find(part, { sort, skip: offset, limit: limit + 1 });
-  return pageFrom(found, limit, (document) => ({
+  const items = await collection.find(part, { sort, skip: offset, limit: limit + 1 });
+  return pageFrom(items, limit, (document) => ({
     key: valueAt(document, key) as string | number,
     id: document._id,
   }));

@@ -69,13 +69,13 @@ function candidate(index: DeclaredIndex, clauses: Clause[]): Candidate {
 /** Whether the keys after the fixed ones are the sort, all in the same or all in the opposite direction. */
 function inOrder({ index, fixed }: Candidate, clauses: Clause[], sort: Sort): boolean {
   const constant = new Set(clauses.flatMap((clause) => (clause.kind === 'equal' ? [clause.path] : [])));
-  const wanted = Object.entries(sort).filter(([path]) => !constant.has(path));
+  const sortKeys = Object.entries(sort).filter(([path]) => !constant.has(path));
   const rest = index.keys.slice(fixed);
-  if (wanted.length > rest.length) {
+  if (sortKeys.length > rest.length) {
     return false;
   }
-  const turn = wanted.length > 0 && wanted[0]?.[1] !== rest[0]?.[1] ? -1 : 1;
-  return wanted.every(([path, direction], at) => rest[at]?.[0] === path && rest[at][1] * turn === direction);
+  const turn = sortKeys.length > 0 && sortKeys[0]?.[1] !== rest[0]?.[1] ? -1 : 1;
+  return sortKeys.every(([path, direction], at) => rest[at]?.[0] === path && rest[at][1] * turn === direction);
 }
 
 function score(option: Candidate, ordered: boolean): number {

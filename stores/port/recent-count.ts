@@ -9,18 +9,18 @@ const maxKnown = 10_000;
  * time.
  */
 export function recentCount(count: (key: string) => Promise<number>, now: () => number = Date.now) {
-  const known = new Map<string, { value: number; at: number }>();
+  const counts = new Map<string, { value: number; at: number }>();
   return async (key: string, limit: number): Promise<number> => {
-    const recent = known.get(key);
+    const recent = counts.get(key);
     const age = recent ? now() - recent.at : freshMs;
     if (recent && age < freshMs && age >= 0 && recent.value < limit / 2) {
       return recent.value++;
     }
     const value = await count(key);
-    if (known.size >= maxKnown) {
-      known.clear();
+    if (counts.size >= maxKnown) {
+      counts.clear();
     }
-    known.set(key, { value: value + 1, at: now() });
+    counts.set(key, { value: value + 1, at: now() });
     return value;
   };
 }

@@ -53,7 +53,7 @@ function repeatableCollection<T extends Stored>(collection: Collection<T>): Coll
       noted(
         currentOperation(),
         () => collection.findOneAndUpdate(filter, update, options),
-        (found) => found !== undefined,
+        (record) => record !== undefined,
       ),
     updateMany: (filter, update) =>
       noted(

@@ -32,8 +32,8 @@ export async function createRecoveryStore(db: Database) {
       return stored ? present(stored) : record;
     },
     async get(attemptId: string): Promise<RunRecovery | undefined> {
-      const found = await records.get(attemptId);
-      return found && present(found);
+      const record = await records.get(attemptId);
+      return record && present(record);
     },
 
     /** Moves the recovery on from one of these states; `undefined` when it is elsewhere. */
@@ -71,14 +71,14 @@ export async function createRecoveryStore(db: Database) {
     },
 
     async latest(taskId: string): Promise<RunRecovery | undefined> {
-      const [found] = await records.find({ taskId }, { sort: { createdAt: -1 }, limit: 1 });
-      return found ? present(found) : undefined;
+      const [record] = await records.find({ taskId }, { sort: { createdAt: -1 }, limit: 1 });
+      return record ? present(record) : undefined;
     },
 
     async latestOfStep(runId: string, stepId: string): Promise<RunRecovery | undefined> {
       const step = { 'workflow.runId': runId, 'workflow.stepId': stepId };
-      const [found] = await records.find(step, { sort: { createdAt: -1 }, limit: 1 });
-      return found ? present(found) : undefined;
+      const [record] = await records.find(step, { sort: { createdAt: -1 }, limit: 1 });
+      return record ? present(record) : undefined;
     },
   };
 }

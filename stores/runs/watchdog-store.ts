@@ -33,8 +33,8 @@ export async function createWatchdogStore(db: Database) {
     },
 
     async finding(id: string): Promise<WatchdogFinding | undefined> {
-      const found = await findings.get(id);
-      return found && presentFinding(found);
+      const record = await findings.get(id);
+      return record && presentFinding(record);
     },
 
     /** Records the outcome of an action; one that was settled before does not change. */
@@ -53,8 +53,8 @@ export async function createWatchdogStore(db: Database) {
     },
 
     async overrideOf(id: string): Promise<WatchdogOverride | undefined> {
-      const found = await overrides.get(id);
-      return found && presentOverride(found);
+      const record = await overrides.get(id);
+      return record && presentOverride(record);
     },
 
     /** Records that a decision was carried out. */

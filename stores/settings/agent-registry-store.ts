@@ -86,8 +86,8 @@ export async function createAgentRegistryStore(
     },
 
     async get(id: string): Promise<RegisteredAgent | undefined> {
-      const found = await agents.get(id);
-      return found && present(found);
+      const record = await agents.get(id);
+      return record && present(record);
     },
 
     /** All of them, by id. */
@@ -101,11 +101,11 @@ export async function createAgentRegistryStore(
 
     /** Those with a heartbeat that is recent enough to count. */
     async fresh(): Promise<RegisteredAgent[]> {
-      const found = await agents.find(
+      const records = await agents.find(
         { lastHeartbeat: { $gte: freshSince() } },
         { sort: { lastHeartbeat: -1 }, limit: maxListed },
       );
-      return found.map(present);
+      return records.map(present);
     },
 
     /** Whether there was one. */

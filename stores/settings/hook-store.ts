@@ -43,8 +43,8 @@ export async function createHookExecutionStore(db: Database) {
         ...compact({ hookId, taskId }),
         executedAt: { $gt: '' },
       };
-      const found = await findPage(executions, { filter, order: { key: 'executedAt', direction: -1 } }, part);
-      return found.map(({ _id, ...rest }) => ({ id: _id, ...rest }));
+      const page = await findPage(executions, { filter, order: { key: 'executedAt', direction: -1 } }, part);
+      return page.map(({ _id, ...rest }) => ({ id: _id, ...rest }));
     },
   };
 }

@@ -60,7 +60,7 @@ export async function createRoutingStore(
 
     /** The current inputs of a decision. */
     async inputs(): Promise<RoutingInputs> {
-      const [{ agents: list, defaultAgent }, set, team, known] = await Promise.all([
+      const [{ agents: list, defaultAgent }, set, team, profileAgents] = await Promise.all([
         agents.read(),
         configuration.read(),
         roster.read(),
@@ -71,7 +71,7 @@ export async function createRoutingStore(
         roster: team.value,
         agents: list,
         defaultAgent,
-        profiles: known,
+        profiles: profileAgents,
         evidence: await sources.read(list),
       };
     },

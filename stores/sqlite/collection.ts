@@ -89,8 +89,8 @@ export class SqliteCollection<T extends Stored> implements Collection<T> {
 
   async aggregate(pipeline: Document[]): Promise<Document[]> {
     const { match, rest } = parsePipeline(this.declaration.name, pipeline);
-    const found = await this.find(match as Filter<T>);
-    return aggregate(found, rest.flatMap(withoutCount), { scriptEnabled: false });
+    const matching = await this.find(match as Filter<T>);
+    return aggregate(matching, rest.flatMap(withoutCount), { scriptEnabled: false });
   }
 
   private stored(id: string): T | undefined {
@@ -109,10 +109,10 @@ export class SqliteCollection<T extends Stored> implements Collection<T> {
   /** Finds what matches, then changes it in bounded writes; each document is read again before it is changed. */
   private async forEachMatch(filter: Filter<T>, change: (document: T) => boolean): Promise<number> {
     const search = prepareSearch(this.declaration, filter);
-    const found = await this.writer.read(() => findDocuments(this.connection, this.declaration, { search }));
+    const documents = await this.writer.read(() => findDocuments(this.connection, this.declaration, { search }));
     let changed = 0;
-    for (let start = 0; start < found.length; start += maxInWrite) {
-      const ids = found.slice(start, start + maxInWrite).map(({ _id }) => _id);
+    for (let start = 0; start < documents.length; start += maxInWrite) {
+      const ids = documents.slice(start, start + maxInWrite).map(({ _id }) => _id);
       changed += await this.writer
         .submit(() => this.changeEach(ids, filter, change), { atomic: true })
         .catch((error: unknown) => {

@@ -25,8 +25,8 @@ export const pull: Apply = (fields) => (document) =>
       return [];
     }
     const matches = elementMatcher(condition);
-    const kept = list.filter((element) => !matches(element));
-    return kept.length === list.length ? [] : $set({ [path]: kept })(document as Record<string, unknown>);
+    const remaining = list.filter((element) => !matches(element));
+    return remaining.length === list.length ? [] : $set({ [path]: remaining })(document as Record<string, unknown>);
   });
 
 function elementMatcher(condition: unknown): (element: unknown) => boolean {

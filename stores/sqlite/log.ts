@@ -44,7 +44,7 @@ interface SqliteLogDeps {
 }
 
 export class SqliteEntryLog<T extends LogEntry> implements EntryLog<T> {
-  private readonly sql: Record<'newest' | 'floor' | 'known' | 'insert' | 'read' | 'trim', string>;
+  private readonly sql: Record<'newest' | 'floor' | 'existing' | 'insert' | 'read' | 'trim', string>;
 
   private readonly connection: Connection;
   private readonly writer: Writer;
@@ -65,7 +65,7 @@ export class SqliteEntryLog<T extends LogEntry> implements EntryLog<T> {
     this.sql = {
       newest: `SELECT max(sequence) FROM ${entries} WHERE scope = ?`,
       floor: `SELECT sequence FROM ${floors} WHERE scope = ?`,
-      known: `SELECT sequence FROM ${entries} WHERE scope = ? AND dedupe = ?`,
+      existing: `SELECT sequence FROM ${entries} WHERE scope = ? AND dedupe = ?`,
       insert: `INSERT INTO ${entries} (scope, sequence, dedupe, doc) VALUES (?, ?, ?, ?)`,
       trim: `DELETE FROM ${entries} WHERE scope = ?1 AND sequence <
         (SELECT max(sequence) FROM ${entries} WHERE scope = ?1)`,
@@ -92,21 +92,21 @@ export class SqliteEntryLog<T extends LogEntry> implements EntryLog<T> {
     if (!(log instanceof SqliteEntryLog) || log.connection !== this.connection) {
       throw new InvalidOperationError(this.name, 'the log that is told is not of this database.');
     }
-    const told = log as SqliteEntryLog<N>;
+    const notices = log as SqliteEntryLog<N>;
     assertId(this.name, scope);
-    assertId(told.name, noticeScope);
+    assertId(notices.name, noticeScope);
     if (entries.length === 0) {
       return [];
     }
     const prepared = entries.map((each) => this.toPrepared(each));
     const write = () => {
       const sequences = this.insertAll(scope, prepared);
-      told.insertAll(noticeScope, [told.toPrepared(entry(Math.max(...sequences)))]);
+      notices.insertAll(noticeScope, [notices.toPrepared(entry(Math.max(...sequences)))]);
       return sequences;
     };
     const sequences = await this.writer.submit(write, { atomic: true });
     this.wakeUp.notify(this.topic(scope));
-    told.wakeUp.notify(told.topic(noticeScope));
+    notices.wakeUp.notify(notices.topic(noticeScope));
     return sequences;
   }
 
@@ -153,9 +153,9 @@ export class SqliteEntryLog<T extends LogEntry> implements EntryLog<T> {
     let last = this.newest(scope);
     let sealed = this.sealKey !== undefined && this.find(scope, this.sealKey) !== undefined;
     return entries.map(({ dedupeKey, json }) => {
-      const known = dedupeKey === null ? undefined : this.find(scope, dedupeKey);
-      if (known !== undefined) {
-        return known;
+      const existing = dedupeKey === null ? undefined : this.find(scope, dedupeKey);
+      if (existing !== undefined) {
+        return existing;
       }
       if (sealed) {
         throw new SealedScopeError(this.name, scope);
@@ -168,6 +168,6 @@ export class SqliteEntryLog<T extends LogEntry> implements EntryLog<T> {
   }
 
   private find(scope: string, dedupeKey: string): number | undefined {
-    return this.connection.row<[number]>(this.sql.known, scope, dedupeKey)?.[0];
+    return this.connection.row<[number]>(this.sql.existing, scope, dedupeKey)?.[0];
   }
 }

@@ -70,8 +70,8 @@ export function findDocuments<T extends Stored>(
   if (plan.ordered && !test) {
     return connection.rows<[string]>(`${select} LIMIT ? OFFSET ?`, ...where.parameters, limit ?? -1, skip).map(parse);
   }
-  const found = connection.rows<[string]>(select, ...where.parameters).map(parse);
-  const matching = test ? found.filter(test) : found;
+  const documents = connection.rows<[string]>(select, ...where.parameters).map(parse);
+  const matching = test ? documents.filter(test) : documents;
   if (!plan.ordered) {
     if (matching.length > sortLimit) {
       throw new UnindexedQueryError(declaration.name, Object.keys(sort));
@@ -87,6 +87,6 @@ export function countDocuments<T extends Stored>(connection: Connection, { where
     const sql = `SELECT count(*) FROM ${source} WHERE ${where.sql}`;
     return connection.row<[number]>(sql, ...where.parameters)?.[0] ?? 0;
   }
-  const found = connection.rows<[string]>(`SELECT doc FROM ${source} WHERE ${where.sql}`, ...where.parameters);
-  return found.filter(([text]) => test(JSON.parse(text) as T)).length;
+  const rows = connection.rows<[string]>(`SELECT doc FROM ${source} WHERE ${where.sql}`, ...where.parameters);
+  return rows.filter(([text]) => test(JSON.parse(text) as T)).length;
 }

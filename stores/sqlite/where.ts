@@ -20,16 +20,16 @@ const symbols = { $gt: '>', $gte: '>=', $lt: '<', $lte: '<=' } as const;
 const isNumber = (path: string) => `${typeOf(path)} IN ('integer','real')`;
 
 function equalSql(path: string, value: Scalar): Where {
-  const found = valueOf(path);
+  const column = valueOf(path);
   if (value === null) {
-    return { sql: `${found} IS NULL`, parameters: [], exact: true };
+    return { sql: `${column} IS NULL`, parameters: [], exact: true };
   }
   if (typeof value === 'boolean') {
     const type = `${typeOf(path)} = '${String(value)}'`;
-    return { sql: `${found} = ${value ? 1 : 0} AND ${type}`, parameters: [], exact: true };
+    return { sql: `${column} = ${value ? 1 : 0} AND ${type}`, parameters: [], exact: true };
   }
   const ambiguous = value === 0 || value === 1;
-  return { sql: ambiguous ? `${found} = ? AND ${isNumber(path)}` : `${found} = ?`, parameters: [value], exact: true };
+  return { sql: ambiguous ? `${column} = ? AND ${isNumber(path)}` : `${column} = ?`, parameters: [value], exact: true };
 }
 
 function inSql(path: string, values: Scalar[]): Where {
@@ -43,13 +43,13 @@ function inSql(path: string, values: Scalar[]): Where {
 
 /** As in MongoDB, a range only contains values of its bound's type; SQL orders numbers before all text. */
 function rangeSql({ path, operator, value }: Extract<Clause, { kind: 'range' }>): Where {
-  const found = valueOf(path);
-  const compare = `${found} ${symbols[operator]} ?`;
+  const column = valueOf(path);
+  const compare = `${column} ${symbols[operator]} ?`;
   const upwards = operator === '$gt' || operator === '$gte';
   if (typeof value === 'string') {
-    return { sql: upwards ? compare : `${compare} AND ${found} >= ''`, parameters: [value], exact: true };
+    return { sql: upwards ? compare : `${compare} AND ${column} >= ''`, parameters: [value], exact: true };
   }
-  const bounded = upwards ? `${compare} AND ${found} < ''` : compare;
+  const bounded = upwards ? `${compare} AND ${column} < ''` : compare;
   return { sql: `${bounded} AND ${isNumber(path)}`, parameters: [value], exact: true };
 }
 

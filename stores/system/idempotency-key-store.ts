@@ -40,21 +40,21 @@ export async function createIdempotencyKeyStore(
       if (await insertOnce(keys, { ...fresh, startedAt: startedAt.toISOString() })) {
         return { state: 'claimed', token, seed, startedAt, repeated: false };
       }
-      const known = await keys.get(id);
+      const existing = await keys.get(id);
       // Released, or expired, between the two reads.
-      if (!known) {
+      if (!existing) {
         return { state: 'under-way' };
       }
-      if (known.requestDigest !== requestDigest) {
+      if (existing.requestDigest !== requestDigest) {
         return { state: 'other-request' };
       }
-      if (known.answer) {
-        return { state: 'answered', answer: known.answer };
+      if (existing.answer) {
+        return { state: 'answered', answer: existing.answer };
       }
-      if (known.heldUntil > now().toISOString()) {
+      if (existing.heldUntil > now().toISOString()) {
         return { state: 'under-way' };
       }
-      const { holder, heldUntil } = known;
+      const { holder, heldUntil } = existing;
       const taken = await keys.findOneAndUpdate(
         { ...unanswered(id, holder), heldUntil },
         { $set: { holder: token, heldUntil: later() } },
@@ -62,7 +62,7 @@ export async function createIdempotencyKeyStore(
       if (!taken) {
         return { state: 'under-way' };
       }
-      const first = { seed: Buffer.from(known.seed, 'hex'), startedAt: new Date(known.startedAt) };
+      const first = { seed: Buffer.from(existing.seed, 'hex'), startedAt: new Date(existing.startedAt) };
       return { state: 'claimed', token, ...first, repeated: true };
     },
 

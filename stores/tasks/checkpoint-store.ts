@@ -60,9 +60,10 @@ export async function createTaskCheckpointStore(
       if (isExpired(timestamp)) {
         return { checkpoint: null, expired: true };
       }
-      const found = id === undefined ? undefined : await states.get(id);
+      const document = id === undefined ? undefined : await states.get(id);
       // A copied file names the state of another task.
-      const state = found?.taskId === taskId ? (JSON.parse(found.state) as TaskCheckpoint['state']) : checkpoint.state;
+      const state =
+        document?.taskId === taskId ? (JSON.parse(document.state) as TaskCheckpoint['state']) : checkpoint.state;
       return { checkpoint: state ? { step, state, timestamp, resumeCount } : null };
     },
   };

@@ -26,10 +26,10 @@ export async function admissionScheduler(turn?: WorkspaceTurn): Promise<void> {
     // A timer beside the signals: a lost signal cannot strand the queue, and changed settings and returning hosts are noticed.
     await condition(() => looks > 0, '5 seconds');
     looks = 0;
-    const looked = await dispatchQueued(next === undefined ? {} : { turn: next });
-    next = looked.turn ?? next;
+    const round = await dispatchQueued(next === undefined ? {} : { turn: next });
+    next = round.turn ?? next;
     // Signals may have arrived while the activity ran.
-    if (looked.waiting === 0 && !hasLooks()) {
+    if (round.waiting === 0 && !hasLooks()) {
       return;
     }
     if (workflowInfo().continueAsNewSuggested) {

@@ -23,12 +23,12 @@ export function followPhases(
   say: (command: CommandInput & { commandId: string }) => Promise<unknown>,
 ): void {
   let last = 0;
-  setHandler(phaseChanged, (told) =>
+  setHandler(phaseChanged, (signalled) =>
     CancellationScope.nonCancellable(async () => {
       // Any client of Temporal may send a signal: the stores are authoritative about the change.
       const notice = patched('stored-phases')
-        ? await commands.phaseNotice({ attemptId: run.attemptId, ...told })
-        : told;
+        ? await commands.phaseNotice({ attemptId: run.attemptId, ...signalled })
+        : signalled;
       if (!notice) {
         return;
       }

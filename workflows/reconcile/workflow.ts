@@ -10,7 +10,9 @@ const { reconcileRuns } = proxyActivities<ReconcileActivities>({
 
 /** Resumes runs and recoveries whose workflow was lost or terminated. Started by a schedule, and by hand in its page. */
 export async function reconcile(): Promise<Reconciled> {
-  const found = await reconcileRuns();
-  setCurrentDetails(`${found.looked} looked at, ${found.runs} runs and ${found.recoveries} recoveries taken up.`);
-  return found;
+  const reconciled = await reconcileRuns();
+  setCurrentDetails(
+    `${reconciled.looked} looked at, ${reconciled.runs} runs and ${reconciled.recoveries} recoveries taken up.`,
+  );
+  return reconciled;
 }

@@ -29,15 +29,15 @@ export function createApprovals(deps: ApprovalsDependencies) {
      */
     async request(request: ApprovalRequest): Promise<RunApproval> {
       await deps.approvals.expireDue(deps.now().toISOString());
-      const wanted = newApproval(request, deps.now());
-      if (!(await deps.approvals.get(wanted.id))) {
+      const requested = newApproval(request, deps.now());
+      if (!(await deps.approvals.get(requested.id))) {
         await assertGoesOn(request.attemptId);
       }
-      const approval = await deps.approvals.open(wanted, request.responseKey);
-      if (approval.actionHash !== wanted.actionHash) {
+      const approval = await deps.approvals.open(requested, request.responseKey);
+      if (approval.actionHash !== requested.actionHash) {
         throw conflict(
           'The request id belongs to another action; use a new one.',
-          { approvalId: approval.id, expectedActionHash: wanted.actionHash, current: approval },
+          { approvalId: approval.id, expectedActionHash: requested.actionHash, current: approval },
           'APPROVAL_ACTION_CHANGED',
         );
       }
@@ -84,10 +84,10 @@ export function createApprovals(deps: ApprovalsDependencies) {
         return current;
       }
       for await (const entries of deps.feed.watch(after, signal)) {
-        const told = entries.some(
+        const published = entries.some(
           ({ message }) => message.type === 'run-approval.changed' && message.approvalId === approvalId,
         );
-        const approval = told ? await deps.approvals.get(approvalId) : undefined;
+        const approval = published ? await deps.approvals.get(approvalId) : undefined;
         if (approval && approval.status !== 'pending') {
           return approval;
         }

@@ -13,15 +13,15 @@ export async function reconcileLaunchSchedules(
   { scheduledLaunches, log }: { scheduledLaunches: Pick<ScheduledLaunchStore, 'list'>; log: Log },
 ): Promise<void> {
   // Schedules first: each is made after its definition, so that one without a definition is stale.
-  const found: string[] = [];
+  const scheduleIds: string[] = [];
   for await (const { scheduleId } of client.schedule.list()) {
     if (isLaunchSchedule(scheduleId)) {
-      found.push(scheduleId);
+      scheduleIds.push(scheduleId);
     }
   }
   const definitions = await scheduledLaunches.list();
-  const wanted = new Set(definitions.map(({ id }) => launchScheduleId(id)));
-  for (const scheduleId of found.filter((id) => !wanted.has(id))) {
+  const expected = new Set(definitions.map(({ id }) => launchScheduleId(id)));
+  for (const scheduleId of scheduleIds.filter((id) => !expected.has(id))) {
     await dropSchedule(client, scheduleId);
   }
   for (const definition of definitions) {

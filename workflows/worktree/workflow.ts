@@ -112,9 +112,9 @@ async function operate(input: WorktreeInput, messages: WorktreeMessages): Promis
   }
   // Nothing is half done yet: the last point at which stopping costs nothing.
   if (messages.cancelled && begun.state in stepOf) {
-    const given = await stepsOn(hostId, input.heartbeatTimeoutMs).giveUp({ taskId, operationId });
-    if ('status' in given) {
-      return given;
+    const outcome = await stepsOn(hostId, input.heartbeatTimeoutMs).giveUp({ taskId, operationId });
+    if ('status' in outcome) {
+      return outcome;
     }
   }
   const finished = await finish(input, hostId, { operationId, state: begun.state });
@@ -222,16 +222,16 @@ class WorktreeMessages {
     this.asked = request && { request, actor, ...(operationId === undefined ? {} : { operationId }), proof };
     setHandler(
       operateUpdate,
-      async (wanted) => {
+      async (asked) => {
         if (this.asked === null && patched('proven-operation')) {
-          await this.verify(taskId, wanted);
+          await this.verify(taskId, asked);
         }
-        this.asked ??= wanted;
+        this.asked ??= asked;
         // Every waiting caller gets the outcome, also when it was cancelled meanwhile.
         await CancellationScope.nonCancellable(() => condition(() => this.outcome !== undefined));
         return this.outcome ?? { status: 'done' };
       },
-      { validator: (wanted: AskedFor) => this.joinOrRefuse(wanted) },
+      { validator: (asked: AskedFor) => this.joinOrRefuse(asked) },
     );
   }
 
@@ -263,9 +263,9 @@ class WorktreeMessages {
     }
   }
 
-  private joinOrRefuse(wanted: AskedFor): void {
-    requireProof(wanted);
-    const { request } = wanted;
+  private joinOrRefuse(asked: AskedFor): void {
+    requireProof(asked);
+    const { request } = asked;
     if (this.asked === null || joins(this.asked.request, request)) {
       return;
     }
@@ -280,5 +280,6 @@ class WorktreeMessages {
 }
 
 /** Creating twice gives the same worktree, whatever the options; everything else has to be the same. */
-const joins = (running: WorktreeRequest, wanted: WorktreeRequest): boolean =>
-  running.kind === wanted.kind && (running.kind === 'create' || JSON.stringify(running) === JSON.stringify(wanted));
+const joins = (running: WorktreeRequest, requested: WorktreeRequest): boolean =>
+  running.kind === requested.kind &&
+  (running.kind === 'create' || JSON.stringify(running) === JSON.stringify(requested));

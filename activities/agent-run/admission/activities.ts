@@ -116,7 +116,8 @@ export function createAdmissionActivities(deps: AdmissionDependencies) {
     },
 
     /** Checks once more everything a queued launch was decided on, now that it has capacity. */
-    confirmDispatch: ({ attemptId }: { attemptId: string }): Promise<DispatchConfirmation> => confirmDispatch(deps, attemptId),
+    confirmDispatch: ({ attemptId }: { attemptId: string }): Promise<DispatchConfirmation> =>
+      confirmDispatch(deps, attemptId),
   };
 
   /**
@@ -254,11 +255,11 @@ async function conversationFields(
   { conversations }: Pick<AdmissionDependencies, 'conversations'>,
   documentId: string,
 ): Promise<Pick<AttemptRecord, 'message' | 'conversation' | 'continuation'>> {
-  const found = await conversations.get(documentId);
-  if (!found) {
+  const conversation = await conversations.get(documentId);
+  if (!conversation) {
     throw new Error(`The conversation ${documentId} is missing from the stores.`);
   }
-  const { edge, sourceAttemptId, forkTurnId, message: text, actor, continuation } = found;
+  const { edge, sourceAttemptId, forkTurnId, message: text, actor, continuation } = conversation;
   return {
     message: { text, actor },
     conversation: { edge, sourceAttemptId, ...(forkTurnId === undefined ? {} : { forkTurnId }) },

@@ -1,5 +1,12 @@
 import type { AdmissionSettings } from '../../../contracts/settings/settings';
-import { evaluated, hostKey, policiesOf, type CapacityPolicy, scopesOf, type Usage } from '../../../domain/admission/capacity';
+import {
+  type CapacityPolicy,
+  evaluated,
+  hostKey,
+  policiesOf,
+  scopesOf,
+  type Usage,
+} from '../../../domain/admission/capacity';
 import { type Candidate, type Page, type Plan, schedule, type WorkspaceTurn } from '../../../domain/admission/schedule';
 import type { LanePage } from '../../../stores/runs/admission/queue-lanes';
 import type { QueueRecord } from '../../../stores/runs/admission/queue-store';
@@ -75,13 +82,13 @@ export async function chooseNext(
   }
 
   async function capacitiesOf(pages: LanePage[]): Promise<Capacities> {
-    const found: Capacities = new Map();
+    const capacityOf: Capacities = new Map();
     for (const hostId of new Set(pages.map(({ entries: [head] }) => head?.hostId ?? null))) {
       if (hostId !== null) {
-        found.set(hostId, await hosts.capacityOf(hostId));
+        capacityOf.set(hostId, await hosts.capacityOf(hostId));
       }
     }
-    return found;
+    return capacityOf;
   }
 
   /** Trees that do not grow now; a cancelled one's entries are being ended by its workflow. */

@@ -87,12 +87,12 @@ async function driftOf(
     const message = `The launch requests more than ${policy} now allows.`;
     return queueRefusal('ADMISSION_POLICY_DRIFT', message, { policy, scope, scopeId, limit });
   }
-  const found = await deps.board.get(record.taskId);
-  if (found?.location !== 'active') {
+  const task = await deps.board.get(record.taskId);
+  if (task?.location !== 'active') {
     return drifted('task', 'The task is no longer on the active board.');
   }
-  if (isSetMeanwhile(record, found.task)) {
-    return drifted('task', `The task was set to ${found.task.status} while the launch waited.`);
+  if (isSetMeanwhile(record, task.task)) {
+    return drifted('task', `The task was set to ${task.task.status} while the launch waited.`);
   }
   const holder = await deps.activeRuns.holder(record.taskId);
   if (holder !== record._id) {

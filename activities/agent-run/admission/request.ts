@@ -24,9 +24,9 @@ export async function requestOf(
   record: AttemptRecord,
   requestedAt: string,
 ): Promise<AdmissionRequest | Refusal> {
-  const known = await deps.requests.get(record._id);
-  if (known) {
-    return known;
+  const recorded = await deps.requests.get(record._id);
+  if (recorded) {
+    return recorded;
   }
   const origin = await originOf(deps, input, record);
   const lineage = await lineageOf(deps, origin, record);

@@ -128,9 +128,9 @@ export function createCommandActivities(deps: CommandActivityDependencies) {
     { commandId, type, message, actor }: CommandInput & { commandId: string },
     { _id: attemptId, taskId }: AttemptRecord,
   ): Promise<RunCommand | { refusal: CommandRefusal }> {
-    const known = await deps.commands.get(attemptId, commandId);
-    if (known) {
-      return known;
+    const recorded = await deps.commands.get(attemptId, commandId);
+    if (recorded) {
+      return recorded;
     }
     const command = { commandId, attemptId, taskId, type, createdAt: deps.now().toISOString() };
     const announced = phaseCommandId.exec(commandId)?.[1];

@@ -14,11 +14,11 @@ const hashedBytes = 64 * 1024 * 1024;
 
 /** The paths that an agent's claims of artifacts name; addresses are not paths. */
 const claimedPaths = ({ artifacts = [], evidence = [] }: CompletionClaims): string[] => {
-  const named = [
+  const references = [
     ...artifacts.filter(({ kind }) => kind !== 'url').map(({ reference }) => reference),
     ...evidence.filter(({ kind }) => kind === 'artifact').map(({ reference }) => reference),
   ];
-  const paths = named.filter((path): path is string => path !== undefined && path !== '');
+  const paths = references.filter((path): path is string => path !== undefined && path !== '');
   return [...new Set(paths)].filter((path) => !/^[a-z][a-z0-9+.-]*:\/\//i.test(path) && !path.includes('\0'));
 };
 
@@ -33,8 +33,8 @@ export async function findClaimedFiles(
   const root = verifyDirectory(worktreePath, identity) && worktreePath;
   const files: ClaimedFile[] = [];
   for (const path of claimedPaths(claims)) {
-    const found = root === undefined ? undefined : await fileInside(root, path);
-    files.push({ path, bytes: found?.bytes ?? null, sha256: found?.sha256 ?? null });
+    const file = root === undefined ? undefined : await fileInside(root, path);
+    files.push({ path, bytes: file?.bytes ?? null, sha256: file?.sha256 ?? null });
   }
   return files;
 }

@@ -41,8 +41,8 @@ export async function detectOutsideChanges(
     const mine = (path: string) => path.startsWith(`${integrations}/`);
     const owned = ownedByOthers(manifests, record);
     const listed = { ...after, worktrees: after.worktrees.filter(({ path }) => !mine(path)) };
-    const known = { ...before, worktrees: before.worktrees.filter(({ path }) => !mine(path)) };
-    const changes = changedOutside(known, listed, owned);
+    const comparable = { ...before, worktrees: before.worktrees.filter(({ path }) => !mine(path)) };
+    const changes = changedOutside(comparable, listed, owned);
     if (changes.length > 0) {
       const message = 'The repository was changed outside the worktree of this run during the run.';
       await deps.events.append(sourceOf(record), [

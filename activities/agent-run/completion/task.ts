@@ -86,9 +86,9 @@ export async function applyCompletion(
     const reason = blockedBy ? prerequisite(blockedBy.message) : unverifiedReason(steps ?? []);
     const verified = steps?.length === 0 ? 'done' : taskStatusAfter(completion.status);
     const status = reason ? 'blocked' : verified;
-    const kept = !isUnchanged(record, task);
+    const changed = !isUnchanged(record, task);
     return {
-      ...(kept
+      ...(changed
         ? status === task.status
           ? {}
           : noteOn(task, record, completion)

@@ -67,16 +67,16 @@ const fileName = /^(attempt_[A-Za-z0-9]+)(?:(?:\.handle)?\.json(?:\.draft)?)?$/;
 
 /** A file or directory of each attempt that has any. */
 async function filesOfAttempts({ transportDir, agentsDir }: AttemptDirectories): Promise<Map<string, string>> {
-  const found = new Map<string, string>();
+  const files = new Map<string, string>();
   for (const directory of [transportDir, agentsDir]) {
     for (const name of await readdir(directory).catch(ignoreMissing)) {
       const attemptId = fileName.exec(name)?.[1];
       if (attemptId !== undefined) {
-        found.set(attemptId, join(directory, name));
+        files.set(attemptId, join(directory, name));
       }
     }
   }
-  return found;
+  return files;
 }
 
 /** A file that is gone by now is as new as can be. */

@@ -168,7 +168,7 @@ export function checkpointRun(deps: CheckpointDependencies, record: AttemptRecor
   }
 
   async function store(
-    { changes, ...kept }: CapturedCheckpoint & { turn: TurnCursor | null; sequence: number },
+    { changes, ...captured }: CapturedCheckpoint & { turn: TurnCursor | null; sequence: number },
     parent: WorkspaceCheckpoint | undefined,
     reported: Reported,
   ): Promise<void> {
@@ -189,7 +189,7 @@ export function checkpointRun(deps: CheckpointDependencies, record: AttemptRecor
       attemptId: record._id,
       number,
       parentId: parent?.id ?? null,
-      ...kept,
+      ...captured,
       changes: attributed.slice(0, listedPaths),
       truncated: attributed.length > listedPaths,
       createdAt: deps.now().toISOString(),

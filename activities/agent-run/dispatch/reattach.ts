@@ -10,8 +10,8 @@ export type Reattached = { claimed: true } | { claimed: false; reason: ReattachR
 
 /** Where an agent that outlives its worker has its streams; `undefined` for any other one. */
 export function spoolDirOf(record: AttemptRecord, agentsDir: string): string | undefined {
-  const found = record.providerRuntimeManifest?.capabilities.find(({ id }) => id === 'run.reattach');
-  return found?.state === 'supported' ? join(agentsDir, record._id) : undefined;
+  const capability = record.providerRuntimeManifest?.capabilities.find(({ id }) => id === 'run.reattach');
+  return capability?.state === 'supported' ? join(agentsDir, record._id) : undefined;
 }
 
 /** Why no worker of this host can reattach to the agent, as far as its record shows. */

@@ -153,13 +153,13 @@ export function watchRun(deps: WatchdogDependencies, record: AttemptRecord) {
     finding: WatchdogRecords['finding'],
     { id: commandId, action }: WatchdogRecords['action'],
   ): Promise<{ state: 'requested' | 'completed'; reason?: string }> {
-    const said =
+    const command =
       action === 'pause'
         ? { type: 'interrupt' as const }
         : { type: 'steer' as const, message: observationRequest(finding) };
     const from = { actor: watchdogActor, sentBy: watchdogActor };
     try {
-      const { delivered, reason } = await deps.command({ attemptId: record._id, commandId, ...said, ...from });
+      const { delivered, reason } = await deps.command({ attemptId: record._id, commandId, ...command, ...from });
       return delivered ? { state: 'completed' } : { state: 'requested', reason: reason ?? 'not-delivered' };
     } catch (error) {
       deps.log.info({ err: error, attemptId: record._id, action }, 'watchdog action awaits an operator');

@@ -82,11 +82,11 @@ export function createPrepareActivities(deps: PrepareDependencies) {
       if (record.launch?.status === 'running') {
         return record.launch;
       }
-      const found = await probed(record.agentConfig);
-      if ('status' in found) {
-        return found;
+      const probe = await probed(record.agentConfig);
+      if ('status' in probe) {
+        return probe;
       }
-      const { manifest: runtime } = found;
+      const { manifest: runtime } = probe;
       const workspace = await withHeartbeat(() => workspaceOf(record));
       if ('status' in workspace) {
         return workspace;
@@ -190,14 +190,14 @@ export function createPrepareActivities(deps: PrepareDependencies) {
       // None of them needs another, and a caller waits; the first that refuses, in the order of a start, is returned.
       const look = locations.inspect(location);
       const trusting = trustOfLaunch(deps, snapshot.agent, location.repository?.name, look.inventory);
-      const [[found, workspace]] = await Promise.all([
+      const [[probe, workspace]] = await Promise.all([
         Promise.all([probed(snapshot.agent), refusing(location, look.workspace)]),
         Promise.allSettled([trusting]),
       ]);
-      if ('status' in found) {
-        return found;
+      if ('status' in probe) {
+        return probe;
       }
-      const { manifest: runtime, circuit } = found;
+      const { manifest: runtime, circuit } = probe;
       if (workspace && 'status' in workspace) {
         return workspace;
       }
@@ -250,13 +250,13 @@ export function createPrepareActivities(deps: PrepareDependencies) {
   }
 
   async function probed(agent: AgentConfig): Promise<Probed | Refusal> {
-    const found = await deps.probe(agent);
-    const { manifest, circuit } = found;
+    const probe = await deps.probe(agent);
+    const { manifest, circuit } = probe;
     if (circuit.state === 'open') {
       return heldBack(agent, circuit, deps.now());
     }
     if (manifest.probe.state !== 'failed') {
-      return found;
+      return probe;
     }
     const { diagnostics } = manifest.probe;
     return refusal(

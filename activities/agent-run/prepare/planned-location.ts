@@ -44,12 +44,12 @@ export function createPlannedLocations(deps: PlannedLocationDependencies) {
     described.catch(() => undefined);
     return {
       workspace: async (): Promise<TaskEnvelope['workspace']> => {
-        const found = await described;
-        return found && workspaceOf(found.at, found.state);
+        const planned = await described;
+        return planned && workspaceOf(planned.at, planned.state);
       },
       inventory: async (): Promise<WorkspaceInventory | null> => {
-        const found = await described;
-        return found && inventoryOf(found.at, found.seen);
+        const planned = await described;
+        return planned && inventoryOf(planned.at, planned.seen);
       },
     };
   }

@@ -44,14 +44,14 @@ export function createAgentProbing({ providers, manifests, hostId, now }: Probin
       }
       const guard = guardOf(agent);
       const fingerprint = await provider.fingerprint(agent);
-      const known = await manifests.get(hostId, agent);
-      if (known && (isOpen(guard) || stillCounts(known, fingerprint))) {
-        return { manifest: known.manifest, circuit: circuitOf(guard) };
+      const recorded = await manifests.get(hostId, agent);
+      if (recorded && (isOpen(guard) || stillCounts(recorded, fingerprint))) {
+        return { manifest: recorded.manifest, circuit: circuitOf(guard) };
       }
       const manifest = await attempt(provider, agent, guard, fingerprint);
-      const found = { manifest, circuit: circuitOf(guard) };
-      await manifests.put(hostId, agent, { fingerprint, ...found });
-      return found;
+      const probed = { manifest, circuit: circuitOf(guard) };
+      await manifests.put(hostId, agent, { fingerprint, ...probed });
+      return probed;
     },
 
     /** Refreshes the probe of the agent while no launch waits for it: affects none of its launches. */
@@ -62,8 +62,8 @@ export function createAgentProbing({ providers, manifests, hostId, now }: Probin
         return;
       }
       const fingerprint = await provider.fingerprint(agent);
-      const known = await manifests.get(hostId, agent);
-      if (known && stillCounts(known, fingerprint)) {
+      const recorded = await manifests.get(hostId, agent);
+      if (recorded && stillCounts(recorded, fingerprint)) {
         return;
       }
       const manifest = manifestOf(agent, { ...(await provider.probe(agent)), build: fingerprint });
@@ -74,9 +74,9 @@ export function createAgentProbing({ providers, manifests, hostId, now }: Probin
     async failedToStart(agent: AgentConfig): Promise<void> {
       const guard = guardOf(agent);
       await guard.breaker.execute(() => Promise.reject(new Error('not started'))).catch(() => undefined);
-      const known = await manifests.get(hostId, agent);
-      if (known) {
-        await manifests.put(hostId, agent, { ...known, circuit: circuitOf(guard) });
+      const recorded = await manifests.get(hostId, agent);
+      if (recorded) {
+        await manifests.put(hostId, agent, { ...recorded, circuit: circuitOf(guard) });
       }
     },
   };
@@ -84,9 +84,9 @@ export function createAgentProbing({ providers, manifests, hostId, now }: Probin
   /** One breaker for each configuration of an agent: a changed one begins at zero. */
   function guardOf(agent: AgentConfig): Guard {
     const key = digestOf(agent);
-    const known = guards.get(key);
-    if (known) {
-      return known;
+    const recorded = guards.get(key);
+    if (recorded) {
+      return recorded;
     }
     const breaker = circuitBreaker(handleAll, {
       halfOpenAfter: circuit.openMs,
@@ -125,12 +125,12 @@ export function createAgentProbing({ providers, manifests, hostId, now }: Probin
     }
   }
 
-  function stillCounts(known: HostManifest, fingerprint: string): boolean {
+  function stillCounts(recorded: HostManifest, fingerprint: string): boolean {
     return (
-      known.manifest.probeRevision === probeRevisionOf(known.manifest.provider as AgentConfig['provider']) &&
-      known.manifest.probe.state !== 'failed' &&
-      known.fingerprint === fingerprint &&
-      now().getTime() - Date.parse(known.probedAt) < lastsMs
+      recorded.manifest.probeRevision === probeRevisionOf(recorded.manifest.provider as AgentConfig['provider']) &&
+      recorded.manifest.probe.state !== 'failed' &&
+      recorded.fingerprint === fingerprint &&
+      now().getTime() - Date.parse(recorded.probedAt) < lastsMs
     );
   }
 

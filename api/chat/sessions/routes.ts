@@ -60,7 +60,7 @@ export function chatRoutes(routes: Routes, { chats, board, feed }: Pick<ApiConte
       const { agent, model } = body;
       const role = auth.actorType === 'agent' ? ('assistant' as const) : ('user' as const);
       const said = compact({ role, content: body.message, agent, model, createdBy: auth.actor });
-      const message = await chats.say(sessionId, said);
+      const message = await chats.addMessage(sessionId, said);
       assertFound(message, 'chat session', sessionId);
       await feed.append({ type: 'notice', notice: { type: 'chat:message', sessionId, message } });
       return { sessionId, message };

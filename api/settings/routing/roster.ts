@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { RouteWork } from '../../../contracts/settings/routing';
 import type { DocumentIssue, RosterMember, rosterPreview, TeamRoster } from '../../../contracts/settings/team-roster';
 import { decideRoute, memberOption, type RoutingInputs } from '../../../domain/routing/decide';
-import { lookAtRoster, reviewersOf, rosterChain, rosterRule } from '../../../domain/routing/roster';
+import { evaluateRoster, reviewersOf, rosterChain, rosterRule } from '../../../domain/routing/roster';
 
 type World = Pick<RoutingInputs, 'agents' | 'profiles'>;
 
@@ -55,7 +55,7 @@ export function previewRoster(inputs: RoutingInputs, work: RouteWork): z.infer<t
     return { ...nothing, reason: roster ? 'The team roster is off.' : 'There is no team roster.' };
   }
   const issues = rosterIssues(roster, inputs);
-  const { matched } = lookAtRoster(roster, work);
+  const { matched } = evaluateRoster(roster, work);
   if (!matched) {
     return { ...nothing, reason: 'No member of the team roster matches this work.', issues };
   }

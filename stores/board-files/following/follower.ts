@@ -49,32 +49,32 @@ export function createFollower(deps: FollowerDeps): Follower {
 
   async function observe(path: TaskPath): Promise<void> {
     for (;;) {
-      const known = index.fileAt(path);
-      if (known && !known.fresh) {
+      const indexed = index.fileAt(path);
+      if (indexed && !indexed.fresh) {
         const stats = await statOf(join(dir, path));
-        if (stats && fingerprintOf(stats).signature === known.signature) {
+        if (stats && fingerprintOf(stats).signature === indexed.signature) {
           return;
         }
       }
       const state = await readTaskFile(join(dir, path));
       // A write of this process came between: what was read may be older than the index.
-      if (index.fileAt(path) !== known) {
+      if (index.fileAt(path) !== indexed) {
         continue;
       }
       if (state.kind === 'missing') {
-        if (known?.kind === 'task') {
-          await reconcile(known.task.id);
+        if (indexed?.kind === 'task') {
+          await reconcile(indexed.task.id);
         } else {
           index.drop(path);
         }
         return;
       }
-      if (known?.kind === 'task' && state.kind === 'text' && state.hash === known.hash) {
-        index.put({ ...known, signature: state.signature, fresh: state.fresh });
+      if (indexed?.kind === 'task' && state.kind === 'text' && state.hash === indexed.hash) {
+        index.put({ ...indexed, signature: state.signature, fresh: state.fresh });
         return;
       }
       const { file } = interpret(path, state);
-      if (file.kind === 'broken' && known?.kind === 'task' && state.fresh) {
+      if (file.kind === 'broken' && indexed?.kind === 'task' && state.fresh) {
         // Most likely half of a save: a file is only called broken once it has come to rest.
         await delay(saveGapMs);
         continue;
@@ -174,8 +174,8 @@ export function createFollower(deps: FollowerDeps): Follower {
   /** Files the index does not know: those named after the task, or all when there are none. */
   async function unknownPaths(id: string): Promise<TaskPath[]> {
     const unknown = (await Promise.all(locations.map(listFolder))).flat().filter((path) => !index.fileAt(path));
-    const named = unknown.filter((path) => nameSuggests(partsOf(path).name, id));
-    return named.length > 0 ? named : unknown;
+    const candidates = unknown.filter((path) => nameSuggests(partsOf(path).name, id));
+    return candidates.length > 0 ? candidates : unknown;
   }
 
   async function listFolder(location: (typeof locations)[number]): Promise<TaskPath[]> {

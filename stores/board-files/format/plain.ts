@@ -15,8 +15,8 @@ export function plain(value: unknown): unknown {
   if (!isRecord(value)) {
     return value;
   }
-  const kept = Object.entries(value).filter(([, field]) => field !== undefined);
-  return Object.fromEntries(kept.map(([name, field]) => [name, plain(field)]));
+  const defined = Object.entries(value).filter(([, field]) => field !== undefined);
+  return Object.fromEntries(defined.map(([name, field]) => [name, plain(field)]));
 }
 
 /** `raw` with what validation added to it; validated objects alone would lack nested fields outside the schema. */

@@ -97,8 +97,8 @@ function split(text: string): FrontMatter {
 
 /** `project:` with nothing behind it means "no project". Fields outside the contract retain their null. */
 function withoutEmptyFields(fields: Record<string, unknown>): Record<string, unknown> {
-  const known = (name: string) => name in taskContract.shape && name !== 'blockedReason';
-  return Object.fromEntries(Object.entries(fields).filter(([name, value]) => value !== null || !known(name)));
+  const isTaskField = (name: string) => name in taskContract.shape && name !== 'blockedReason';
+  return Object.fromEntries(Object.entries(fields).filter(([name, value]) => value !== null || !isTaskField(name)));
 }
 
 /** People write `2026-01-31` or a local time; the contract refuses anything that is not a time. */

@@ -17,14 +17,14 @@ export interface SelectedTasks {
 /** The sorted `tasks` that a query selects, and how many match it in all pages. */
 export function selectTasks(tasks: readonly Task[], query: TaskQuery): SelectedTasks {
   const matches = matcher(query);
-  const found = matches ? tasks.filter(matches) : tasks;
+  const matching = matches ? tasks.filter(matches) : tasks;
   const paged = query.page !== undefined || query.limit !== undefined;
   const limit = paged ? (query.limit ?? defaultLimit) : maxListed;
-  const start = query.cursor ? placeAfter(found, query.cursor) : ((query.page ?? 1) - 1) * limit;
-  const selected = found.slice(start, start + limit);
+  const start = query.cursor ? placeAfter(matching, query.cursor) : ((query.page ?? 1) - 1) * limit;
+  const selected = matching.slice(start, start + limit);
   const last = selected.at(-1);
-  const goesOn = last !== undefined && start + limit < found.length;
-  return { tasks: selected, total: found.length, ...(goesOn && { next: { key: last.updatedAt, id: last.id } }) };
+  const goesOn = last !== undefined && start + limit < matching.length;
+  return { tasks: selected, total: matching.length, ...(goesOn && { next: { key: last.updatedAt, id: last.id } }) };
 }
 
 /** Index of the first task that comes after a position in the order of lists. */
@@ -46,14 +46,14 @@ function matcher(query: TaskQuery): ((task: Task) => boolean) | undefined {
     }
   }
   for (const field of exactFields) {
-    const wanted = query[field];
-    if (wanted !== undefined) {
-      tests.push((task) => task[field] === wanted);
+    const expected = query[field];
+    if (expected !== undefined) {
+      tests.push((task) => task[field] === expected);
     }
   }
   if (query.q) {
-    const wanted = query.q.toLowerCase();
-    tests.push((task) => searchText(task).includes(wanted));
+    const phrase = query.q.toLowerCase();
+    tests.push((task) => searchText(task).includes(phrase));
   }
   return tests.length > 0 ? (task) => tests.every((test) => test(task)) : undefined;
 }
@@ -62,9 +62,9 @@ function matcher(query: TaskQuery): ((task: Task) => boolean) | undefined {
 const searchTexts = new WeakMap<Task, string>();
 
 function searchText(task: Task): string {
-  const known = searchTexts.get(task);
-  if (known !== undefined) {
-    return known;
+  const cached = searchTexts.get(task);
+  if (cached !== undefined) {
+    return cached;
   }
   // A line end cannot be typed into a search box by accident: matches do not reach across the parts.
   const text = `${task.id}\n${task.title}\n${task.description}`.toLowerCase();

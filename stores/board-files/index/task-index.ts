@@ -101,8 +101,8 @@ export class TaskIndex {
 
   /** The content changed, but the revision did not grow: an editor that ignores revisions changed the file. */
   isHandEdit({ task, hash }: TaskFile): boolean {
-    const known = this.#known.get(task.id);
-    return known !== undefined && known.hash !== hash && task.revision <= known.revision;
+    const version = this.#known.get(task.id);
+    return version !== undefined && version.hash !== hash && task.revision <= version.revision;
   }
 
   knownRevision(id: string): number {
@@ -171,11 +171,11 @@ export class TaskIndex {
 
   #publishTask(id: string): void {
     const before = this.#shown.get(id);
-    const found = this.find(id);
-    if (found) {
-      this.#known.set(id, { revision: Math.max(found.task.revision, this.knownRevision(id)), hash: found.hash });
+    const file = this.find(id);
+    if (file) {
+      this.#known.set(id, { revision: Math.max(file.task.revision, this.knownRevision(id)), hash: file.hash });
     }
-    const now = found && !isDeleted(found) ? found : undefined;
+    const now = file && !isDeleted(file) ? file : undefined;
     if (before) {
       this.#hide(before);
     }

@@ -7,8 +7,8 @@ export async function createAdmissionRequestStore(db: Database) {
   const requests = await db.collection<AdmissionRequest & { _id: string }>({ name: 'admission-requests' });
   return {
     async get(attemptId: string): Promise<AdmissionRequest | undefined> {
-      const found = await requests.get(attemptId);
-      return found && present(found);
+      const record = await requests.get(attemptId);
+      return record && present(record);
     },
 
     /** Writes the request once, and returns the stored one. */

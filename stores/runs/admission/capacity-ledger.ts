@@ -102,11 +102,11 @@ export async function createCapacityLedger(db: Database) {
   }
 
   async function read(): Promise<Ledger> {
-    const found = await ledgers.get('ledger');
-    if (!found) {
+    const ledger = await ledgers.get('ledger');
+    if (!ledger) {
       throw new Error('The admission ledger is missing from the stores.');
     }
-    return found;
+    return ledger;
   }
 
   return { hold, release, read };

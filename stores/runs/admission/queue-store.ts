@@ -110,10 +110,10 @@ export async function createQueueStore(db: Database) {
 
     /** One of these scopes that an entry waits for: a launch that needs the same then waits behind it. */
     async waitedFor(keys: string[]): Promise<string | undefined> {
-      const found = await Promise.all(
+      const entriesByState = await Promise.all(
         waitingStates.map((state) => entries.find({ state, limitingKey: { $in: keys } }, { limit: 1 })),
       );
-      return found.flat()[0]?.limitingKey ?? undefined;
+      return entriesByState.flat()[0]?.limitingKey ?? undefined;
     },
 
     /** Takes an entry for dispatch; `undefined` when it is no longer to be had. */
@@ -199,14 +199,14 @@ export async function createQueueStore(db: Database) {
       const pages = await Promise.all(
         [...new Set(states)].map((state) => findPage(entries, { filter: { ...narrowed, state }, order }, ofEach)),
       );
-      const found = pages.flatMap(({ items }) => items);
-      return slicePage(found, { limit: part.limit }, { positionOf: ({ enqueuedAt: key, _id: id }) => ({ key, id }) });
+      const records = pages.flatMap(({ items }) => items);
+      return slicePage(records, { limit: part.limit }, { positionOf: ({ enqueuedAt: key, _id: id }) => ({ key, id }) });
     },
 
     /** Which of these are still in the queue. */
     async openAmong(ids: string[]): Promise<Set<string>> {
-      const found = await entries.find({ _id: { $in: ids }, ...open });
-      return new Set(found.map(({ _id }) => _id));
+      const records = await entries.find({ _id: { $in: ids }, ...open });
+      return new Set(records.map(({ _id }) => _id));
     },
 
     /** How many wait in each workspace. */

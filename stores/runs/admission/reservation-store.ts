@@ -1,9 +1,9 @@
 import type { Capacity, EvaluatedPolicy, ReleaseReason } from '../../../contracts/runs/admission';
 import {
+  type CapacityPolicy,
   evaluated,
   hostKey,
   nothing,
-  type CapacityPolicy,
   resources,
   scopesOf,
   type Usage,
@@ -185,13 +185,13 @@ export async function createReservationStore(db: Database) {
 
     /** Records that the run uses what it holds: from here on it is committed. `undefined` when it holds nothing. */
     async commit(id: string, now: Date): Promise<ReservationRecord | undefined> {
-      const found = await reservations.get(id);
-      if (found?.state !== 'active') {
+      const stored = await reservations.get(id);
+      if (stored?.state !== 'active') {
         return undefined;
       }
       return reservations.findOneAndUpdate(
-        { _id: id, state: 'active', generation: found.generation },
-        { $set: { committed: found.requested, updatedAt: now.toISOString() }, $inc: { revision: 1 } },
+        { _id: id, state: 'active', generation: stored.generation },
+        { $set: { committed: stored.requested, updatedAt: now.toISOString() }, $inc: { revision: 1 } },
       );
     },
 
@@ -279,8 +279,8 @@ export async function createReservationStore(db: Database) {
       const holders = Object.entries((await ledger.read()).holders);
       for (let from = 0; from < holders.length; from += batch) {
         const some = holders.slice(from, from + batch);
-        const found = await reservations.find({ _id: { $in: some.map(([id]) => id) } });
-        const records = new Map(found.map((record) => [record._id, record]));
+        const stored = await reservations.find({ _id: { $in: some.map(([id]) => id) } });
+        const records = new Map(stored.map((record) => [record._id, record]));
         for (const [id, holder] of some) {
           const record = records.get(id);
           const stands = record?.state === 'active' && record.generation === holder.generation;
@@ -317,8 +317,8 @@ export async function createReservationStore(db: Database) {
         [...new Set(states)].map((state) => findPage(reservations, { filter: { state }, order: newest }, ofEach)),
       );
       const positionOf = ({ _id, createdAt }: ReservationRecord) => ({ key: createdAt, id: _id });
-      const found = pages.flatMap(({ items }) => items);
-      return slicePage(found, { limit: part.limit }, { positionOf, direction: -1 });
+      const records = pages.flatMap(({ items }) => items);
+      return slicePage(records, { limit: part.limit }, { positionOf, direction: -1 });
     },
 
     /** Those of these that there are. */

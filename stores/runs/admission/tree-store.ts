@@ -163,8 +163,8 @@ export async function createTreeStore(
 
     /** Which of these trees are not open. */
     async closed(ids: string[]): Promise<Set<string>> {
-      const found = await trees.find({ _id: { $in: ids } });
-      return new Set(found.flatMap(({ _id, state }) => (state === 'open' ? [] : [_id])));
+      const records = await trees.find({ _id: { $in: ids } });
+      return new Set(records.flatMap(({ _id, state }) => (state === 'open' ? [] : [_id])));
     },
 
     /** Cancelled trees some of whose nodes may still run. */

@@ -35,8 +35,8 @@ export async function createHostManifestStore(db: Database) {
   return {
     /** The host's last probe of the agent's current configuration; `undefined` when it has not probed that. */
     async get(hostId: string, agent: AgentConfig): Promise<HostManifest | undefined> {
-      const found = await manifests.get(idOf(hostId, agent.type));
-      return found?.configDigest === digestOf(agent) ? found : undefined;
+      const manifest = await manifests.get(idOf(hostId, agent.type));
+      return manifest?.configDigest === digestOf(agent) ? manifest : undefined;
     },
 
     async put(
@@ -73,8 +73,8 @@ export const probedEvidence = (
       return [];
     }
     const configured = new Map(agents.map((agent) => [agent.type, digestOf(agent)]));
-    const found = await manifests.of(live.map(({ _id }) => _id));
-    return found
+    const recorded = await manifests.of(live.map(({ _id }) => _id));
+    return recorded
       .filter(({ agent, configDigest }) => configured.get(agent) === configDigest)
       .map(({ hostId, agent, manifest }): RuntimeEvidence => ({ source: 'host', sourceId: hostId, agent, manifest }));
   },

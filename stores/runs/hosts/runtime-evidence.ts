@@ -46,11 +46,11 @@ export const probedOrDeclared = (
   declaredSource: RuntimeEvidenceSource,
 ): RuntimeEvidenceSource => ({
   async read(agents) {
-    const [known, assumed] = await Promise.all([probed.read(agents), declaredSource.read(agents)]);
-    const seen = new Set(known.flatMap(({ agent, sourceId }) => [`${agent}`, `${agent}@${sourceId}`]));
+    const [measured, assumed] = await Promise.all([probed.read(agents), declaredSource.read(agents)]);
+    const seen = new Set(measured.flatMap(({ agent, sourceId }) => [`${agent}`, `${agent}@${sourceId}`]));
     const missing = ({ agent, sourceId }: RuntimeEvidence) =>
       !seen.has(sourceId === null ? `${agent}` : `${agent}@${sourceId}`);
-    return [...known, ...assumed.filter(missing)];
+    return [...measured, ...assumed.filter(missing)];
   },
 });
 

@@ -31,11 +31,11 @@ export async function loadLaunchInputs(
   taskId: string,
   asked: LaunchRequest,
 ): Promise<LaunchInputs | undefined> {
-  const found = await sources.board.get(taskId);
-  if (!found) {
+  const boardTask = await sources.board.get(taskId);
+  if (!boardTask) {
     return undefined;
   }
-  const { task, location } = found;
+  const { task, location } = boardTask;
   const parent = await parentOf(sources, taskId, asked);
   const routing = await sources.routing.inputs();
   const route = parent && inheritsProfile(parent, asked) ? undefined : launchRoute({ task, request: asked, routing });
@@ -48,13 +48,13 @@ export async function loadLaunchInputs(
     sources.taskCheckpoints.read(task),
   ]);
   const { autoCommitOnComplete, timeoutMinutes } = features.agents;
-  const named = { request, profile, sandbox };
-  const child = parent && childAuthority(parent, named);
+  const inputs = { request, profile, sandbox };
+  const child = parent && childAuthority(parent, inputs);
   return {
     // With the state of its checkpoint, which is elsewhere; without one that has expired.
     task: { ...task, checkpoint: checkpoint ?? undefined },
     location,
-    ...named,
+    ...inputs,
     ...child,
     agents: routing.agents,
     maxRetries: routing.configuration.maxRetries,

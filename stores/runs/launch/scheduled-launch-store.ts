@@ -21,11 +21,11 @@ export async function createScheduledOutcomeStore(db: Database) {
   const outcomes = await db.collection<Stored & ScheduledOutcome>({ name: 'scheduled-launch-outcomes' });
   return {
     async get(id: string): Promise<ScheduledOutcome | null> {
-      const found = await outcomes.get(id);
-      if (!found) {
+      const outcome = await outcomes.get(id);
+      if (!outcome) {
         return null;
       }
-      const { at, status, attemptId, code, message } = found;
+      const { at, status, attemptId, code, message } = outcome;
       return { at, status, attemptId, code, message };
     },
     async note(id: string, outcome: ScheduledOutcome): Promise<void> {

@@ -19,13 +19,13 @@ export async function createCheckpointStore(db: Database) {
       insertOnce(checkpoints, { _id: id, ...checkpoint }),
 
     async get(id: string): Promise<WorkspaceCheckpoint | undefined> {
-      const found = await checkpoints.get(id);
-      return found && present(found);
+      const record = await checkpoints.get(id);
+      return record && present(record);
     },
 
     async latest(attemptId: string): Promise<WorkspaceCheckpoint | undefined> {
-      const [found] = await checkpoints.find({ attemptId }, { sort: { number: -1 }, limit: 1 });
-      return found && present(found);
+      const [record] = await checkpoints.find({ attemptId }, { sort: { number: -1 }, limit: 1 });
+      return record && present(record);
     },
 
     /** One page after a number, the oldest first. */

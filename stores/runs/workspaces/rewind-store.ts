@@ -23,8 +23,8 @@ export async function createRewindStore(db: Database) {
       present(await insertOrGet(rewinds, { _id: id, ...rewind })),
 
     async get(id: string): Promise<WorkspaceRewind | undefined> {
-      const found = await rewinds.get(id);
-      return found && present(found);
+      const record = await rewinds.get(id);
+      return record && present(record);
     },
 
     approve: (id: string, approvalId: string, updatedAt: string) => move(id, ['planned'], { approvalId, updatedAt }),

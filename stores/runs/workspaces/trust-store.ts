@@ -21,8 +21,8 @@ export async function createTrustStore(db: Database) {
   return {
     /** The decision that counts for this very inventory. */
     async latest(repository: string, inventoryDigest: string): Promise<TrustDecision | undefined> {
-      const [found] = await decisions.find({ repository, inventoryDigest }, { sort: { sequence: -1 }, limit: 1 });
-      return found && present(found);
+      const [record] = await decisions.find({ repository, inventoryDigest }, { sort: { sequence: -1 }, limit: 1 });
+      return record && present(record);
     },
 
     /** The newest first. */
