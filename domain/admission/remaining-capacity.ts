@@ -1,5 +1,5 @@
 import type { AdmissionScope, Capacity } from '../../contracts/runs/admission';
-import { blockedBy, nothing, plus, type CapacityPolicy, type Usage } from './capacity';
+import { blockedBy, type CapacityPolicy, nothing, plus, type Usage } from './capacity';
 import type { Candidate } from './schedule';
 
 /** From what is a launch's own to what it shares with most. */

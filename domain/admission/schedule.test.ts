@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { AdmissionScope, Capacity } from '../../contracts/runs/admission';
 import type { SchedulerSettings } from '../../contracts/settings/settings';
-import { blockedBy, minus, nothing, plus, type CapacityPolicy, type Usage } from './capacity';
+import { blockedBy, type CapacityPolicy, minus, nothing, plus, type Usage } from './capacity';
 import { laneOf } from './lane';
 import { type Candidate, effectivePriority, type Lane, type Plan, schedule, type WorkspaceTurn } from './schedule';
 

@@ -2,7 +2,14 @@ import type { Refusal } from '../../../contracts/refusal';
 import type { EvaluatedPolicy } from '../../../contracts/runs/admission';
 import type { LaunchOutcome } from '../../../contracts/runs/launch/launch';
 import type { AdmissionSettings } from '../../../contracts/settings/settings';
-import { deniedBy, evaluated, hostKey, limiting, type CapacityPolicy, scopesOf } from '../../../domain/admission/capacity';
+import {
+  type CapacityPolicy,
+  deniedBy,
+  evaluated,
+  hostKey,
+  limiting,
+  scopesOf,
+} from '../../../domain/admission/capacity';
 import type { AdmissionRequest } from '../../../domain/admission/request';
 import { refusal } from '../../../domain/refusal';
 import { type AdmissionControl, policiesFor, retryAfter } from './dependencies';
@@ -125,7 +132,10 @@ function queued(
   };
 }
 
-function policyDenied({ policy, scope, scopeId, resource, limit }: CapacityPolicy, { requested }: AdmissionRequest): Refusal {
+function policyDenied(
+  { policy, scope, scopeId, resource, limit }: CapacityPolicy,
+  { requested }: AdmissionRequest,
+): Refusal {
   const code = 'ADMISSION_POLICY_DENIED';
   return refusal(code, `The launch requests more than ${policy} allows in total; request less.`, {
     code,

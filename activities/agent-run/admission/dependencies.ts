@@ -1,5 +1,5 @@
 import type { AdmissionSettings } from '../../../contracts/settings/settings';
-import { policiesOf, type CapacityPolicy } from '../../../domain/admission/capacity';
+import { type CapacityPolicy, policiesOf } from '../../../domain/admission/capacity';
 import type { AdmissionRequest } from '../../../domain/admission/request';
 import type { Log } from '../../../platform/log/log';
 import type { TraceStore } from '../../../stores/governance/trace-store';

@@ -1,7 +1,7 @@
 import type { TreeSummary } from '../../../contracts/runs/admission';
 import type { AdmissionSettings } from '../../../contracts/settings/settings';
 import { isExhausted } from '../../../domain/admission/budget';
-import { nothing, policiesOf, type CapacityPolicy } from '../../../domain/admission/capacity';
+import { type CapacityPolicy, nothing, policiesOf } from '../../../domain/admission/capacity';
 import { assertFound } from '../../../platform/errors/app-error';
 import type { Page, PageRequest } from '../../../platform/lists/page';
 import { slicePage } from '../../../platform/lists/slice';

@@ -6,7 +6,7 @@ import { type AdmissionControl, retryAfter } from '../../../activities/agent-run
 import { type Features, features } from '../../../contracts/settings/settings';
 import { breakerSignals } from '../../../domain/admission/breaker';
 import { budgetUse } from '../../../domain/admission/budget';
-import { policiesOf, type CapacityPolicy } from '../../../domain/admission/capacity';
+import { type CapacityPolicy, policiesOf } from '../../../domain/admission/capacity';
 import { type AdmissionRequest, queuePriority } from '../../../domain/admission/request';
 import { sampleRequest } from '../../../domain/admission/sample-request';
 import { type Candidate, effectivePriority, schedule } from '../../../domain/admission/schedule';
@@ -87,7 +87,14 @@ const watcher = (values: [Value, Value]): Proof => ({ values, given: watching, e
 
 const request = (): AdmissionRequest =>
   sampleRequest(`attempt_${Math.random().toString(36).slice(2, 10).padEnd(8, '0')}`, { hostId: 'h' });
-const policy: CapacityPolicy = { policy: 'global.runs', scope: 'global', scopeId: 'g', resource: 'runs', limit: 10, key: 'g' };
+const policy: CapacityPolicy = {
+  policy: 'global.runs',
+  scope: 'global',
+  scopeId: 'g',
+  resource: 'runs',
+  limit: 10,
+  key: 'g',
+};
 const admission = (values: [Value, Value], effect: (settings: Features['admission']) => unknown): Proof => ({
   values,
   effect: (settings) => effect(settings.admission),

@@ -140,7 +140,9 @@ test('a contract that is recorded is never written again', async () => {
     const record = await attempts.latest(task.id);
     const { providerRuntimeManifest, taskEnvelope, runLaunchManifest, transport, launch, hostId } = record!;
     const again = { providerRuntimeManifest, taskEnvelope, runLaunchManifest, transport, launch, hostId };
-    expect(await attempts.markPrepared(record!._id, again as Parameters<typeof attempts.markPrepared>[1])).toBeUndefined();
+    expect(
+      await attempts.markPrepared(record!._id, again as Parameters<typeof attempts.markPrepared>[1]),
+    ).toBeUndefined();
     await stack.call.ok('POST', `/api/agents/${task.id}/stop`, { attemptId: record!._id });
   } finally {
     await database.close();

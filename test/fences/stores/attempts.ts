@@ -9,7 +9,8 @@ import type { OpenStore } from './open-store';
 const id = 'attempt_fence000001';
 const running = (startedAt: string) => ({ status: 'running', attemptId: id, startedAt }) as unknown as LaunchOutcome;
 const refusal = (message: string) => ({ status: 'refused', code: 'X', message }) as unknown as LaunchOutcome;
-const contract = (hostId: string) => ({ hostId, launch: running(at(1)) }) as Parameters<AttemptStore['markPrepared']>[1];
+const contract = (hostId: string) =>
+  ({ hostId, launch: running(at(1)) }) as Parameters<AttemptStore['markPrepared']>[1];
 const supervisor = (pid: number, until = at(30_000)) => ({
   pid,
   startTime: `${pid}`,
