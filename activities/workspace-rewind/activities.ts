@@ -11,9 +11,9 @@ import type { ProofVerifier } from '../../platform/temporal/proof-verifier';
 import type { Git } from '../../providers/git/git';
 import { GitError } from '../../providers/git/git-error';
 import type { RecordedWorktree } from '../../providers/git/worktrees/worktree-location';
+import type { Stores } from '../../stores/open-stores';
 import type { AttemptRecord, AttemptStore } from '../../stores/runs/attempt-store';
 import type { RunEventStore } from '../../stores/runs/event-store';
-import type { CheckpointStore } from '../../stores/runs/workspaces/checkpoint-store';
 import type { RewindStore } from '../../stores/runs/workspaces/rewind-store';
 import type { AuditStore } from '../../stores/system/audit-store';
 import type { CommandInput } from '../../workflows/agent-run/messages';
@@ -23,10 +23,8 @@ import { checkpointEvent } from '../agent-run/dispatch/checkpoints';
 import { sourceOf } from '../shared/event-source';
 import type { WorktreeFences } from '../worktree/fences';
 
-export interface RewindDependencies {
+export interface RewindDependencies extends Pick<Stores, 'checkpoints' | 'rewinds'> {
   attempts: Pick<AttemptStore, 'get'>;
-  checkpoints: CheckpointStore;
-  rewinds: RewindStore;
   events: Pick<RunEventStore, 'append'>;
   proofs: ProofVerifier;
   audit: Pick<AuditStore, 'record'>;

@@ -15,19 +15,14 @@ import { type MessageProofs, startProofMs } from '../../platform/crypto/message-
 import { type MessageProof, messageUnproven } from '../../platform/crypto/message-proof-shape';
 import type { ProofVerifier } from '../../platform/temporal/proof-verifier';
 import type { Board } from '../../stores/board-files/board';
+import type { Stores } from '../../stores/open-stores';
 import type { AttemptStore } from '../../stores/runs/attempt-store';
-import type { HostStore } from '../../stores/runs/hosts/host-store';
-import type { WorktreeStore } from '../../stores/runs/workspaces/worktree-store';
-import type { RepositoryStore } from '../../stores/settings/repository-store';
 import { operateMessage, worktreePlanMessage } from '../../workflows/message-proofs';
 import type { AskedFor } from '../../workflows/worktree/messages';
 import { noWorktree } from './refusals';
 
-export interface WorktreePlanDependencies {
+export interface WorktreePlanDependencies extends Pick<Stores, 'repositories' | 'hosts' | 'worktrees'> {
   board: Pick<Board, 'get'>;
-  repositories: RepositoryStore;
-  hosts: HostStore;
-  worktrees: WorktreeStore;
   attempts: Pick<AttemptStore, 'get'>;
   proofs: ProofVerifier;
   messageProofs: Pick<MessageProofs, 'sign'>;

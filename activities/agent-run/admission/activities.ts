@@ -8,16 +8,12 @@ import { refusal } from '../../../domain/refusal';
 import { messageUnproven } from '../../../platform/crypto/message-proof-shape';
 import type { ProofVerifier } from '../../../platform/temporal/proof-verifier';
 import type { TraceStore } from '../../../stores/governance/trace-store';
-import type { ActiveRunStore } from '../../../stores/runs/admission/active-run-store';
-import type { AttemptRecord, AttemptStore } from '../../../stores/runs/attempt-store';
+import type { Stores } from '../../../stores/open-stores';
+import type { AttemptRecord } from '../../../stores/runs/attempt-store';
 import type { ConversationStore } from '../../../stores/runs/conversation-store';
-import type { RunEventStore } from '../../../stores/runs/event-store';
-import type { HostStore } from '../../../stores/runs/hosts/host-store';
 import { type LaunchSources, loadLaunchInputs } from '../../../stores/runs/launch/launch-inputs';
 import { parentProblem } from '../../../stores/runs/launch/launch-parent';
 import { traceRefusal, traceRoute } from '../../../stores/runs/launch/route-trace';
-import type { RecoveryStore } from '../../../stores/runs/recovery-store';
-import type { WorktreeStore } from '../../../stores/runs/workspaces/worktree-store';
 import type { AuditStore } from '../../../stores/system/audit-store';
 import type { AgentRunInput } from '../../../workflows/agent-run/messages';
 import { launchMessage } from '../../../workflows/message-proofs';
@@ -32,16 +28,13 @@ import { requestOf } from './request';
 import { takeTask } from './run-active';
 import { watcherProblem } from './watcher';
 
-export interface AdmissionDependencies extends LaunchSources {
+export interface AdmissionDependencies
+  extends
+    Omit<LaunchSources, 'attempts'>,
+    Pick<Stores, 'hosts' | 'attempts' | 'activeRuns' | 'recoveries' | 'worktrees' | 'events'> {
   traces: Pick<TraceStore, 'record'>;
-  hosts: HostStore;
-  attempts: AttemptStore;
-  activeRuns: ActiveRunStore;
   admission: AdmissionControl;
-  recoveries: RecoveryStore;
-  worktrees: WorktreeStore;
   conversations: Pick<ConversationStore, 'get'>;
-  events: RunEventStore;
   audit: Pick<AuditStore, 'record'>;
   proofs: ProofVerifier;
   now(): Date;

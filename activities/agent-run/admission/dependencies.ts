@@ -3,21 +3,14 @@ import { type CapacityPolicy, policiesOf } from '../../../domain/admission/capac
 import type { AdmissionRequest } from '../../../domain/admission/request';
 import type { Log } from '../../../platform/log/log';
 import type { TraceStore } from '../../../stores/governance/trace-store';
+import type { Stores } from '../../../stores/open-stores';
 import type { AdmissionRequestStore } from '../../../stores/runs/admission/admission-request-store';
-import type { QueueStore } from '../../../stores/runs/admission/queue-store';
-import type { ReservationStore } from '../../../stores/runs/admission/reservation-store';
-import type { TreeStore } from '../../../stores/runs/admission/tree-store';
 import type { HostStore } from '../../../stores/runs/hosts/host-store';
-import type { SettingsStore } from '../../../stores/settings/settings-store';
 import type { TelemetryStore } from '../../../stores/system/telemetry-store';
 
 /** The stores that admission reads. */
-export interface AdmissionStores {
+export interface AdmissionStores extends Pick<Stores, 'reservations' | 'queue' | 'trees' | 'settings'> {
   requests: AdmissionRequestStore;
-  reservations: ReservationStore;
-  queue: QueueStore;
-  trees: TreeStore;
-  settings: SettingsStore;
 }
 
 export interface AdmissionControl extends AdmissionStores {

@@ -5,9 +5,9 @@ import { agentCommand, capabilityEvidence, commandCapability, commandEvent } fro
 import { contractMismatch } from '../../../domain/integrity';
 import { type PhaseNotice, phaseNotice } from '../../../domain/phases/notice';
 import { withHeartbeat } from '../../../platform/temporal/heartbeat';
+import type { Stores } from '../../../stores/open-stores';
 import type { AttemptRecord, AttemptStore } from '../../../stores/runs/attempt-store';
-import type { RunCommand, RunCommandStore } from '../../../stores/runs/command-store';
-import type { RunEventStore } from '../../../stores/runs/event-store';
+import type { RunCommand } from '../../../stores/runs/command-store';
 import type { PhaseStore } from '../../../stores/runs/phase-store';
 import type { AuditStore } from '../../../stores/system/audit-store';
 import type { CommandInput, CommandRefusal } from '../../../workflows/agent-run/messages';
@@ -16,10 +16,8 @@ import { sourceOf } from '../../shared/event-source';
 import type { AgentStops } from '../dispatch/agent-stops';
 import type { LiveAgents } from '../dispatch/live-agents';
 
-export interface CommandDependencies {
+export interface CommandDependencies extends Pick<Stores, 'commands' | 'events'> {
   attempts: Pick<AttemptStore, 'get'>;
-  commands: RunCommandStore;
-  events: RunEventStore;
   now(): Date;
 }
 

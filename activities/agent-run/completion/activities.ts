@@ -20,18 +20,12 @@ import { MessageProofError, type MessageProofs } from '../../../platform/crypto/
 import type { Log } from '../../../platform/log/log';
 import type { Board } from '../../../stores/board-files/board';
 import type { TraceStore } from '../../../stores/governance/trace-store';
-import type { ActiveRunStore } from '../../../stores/runs/admission/active-run-store';
-import type { AttemptRecord, AttemptStore } from '../../../stores/runs/attempt-store';
+import type { Stores } from '../../../stores/open-stores';
+import type { AttemptRecord } from '../../../stores/runs/attempt-store';
 import { releaseTask } from '../../../stores/runs/cancel-recovery';
-import type { ClaimStore } from '../../../stores/runs/claim-store';
-import type { RunEventStore } from '../../../stores/runs/event-store';
 import type { PhaseStore } from '../../../stores/runs/phase-store';
-import type { RecoveryStore } from '../../../stores/runs/recovery-store';
 import type { CheckpointStore } from '../../../stores/runs/workspaces/checkpoint-store';
-import type { WorktreeStore } from '../../../stores/runs/workspaces/worktree-store';
 import type { AuditStore } from '../../../stores/system/audit-store';
-import type { FeedStore } from '../../../stores/system/feed-store';
-import type { TelemetryStore } from '../../../stores/system/telemetry-store';
 import type { Ending } from '../../../workflows/agent-run/ending';
 import type { RunEnd } from '../../../workflows/agent-run/messages';
 import { stoppedByMessage } from '../../../workflows/message-proofs';
@@ -46,22 +40,17 @@ import { runEnded, runStarted } from './run-audit';
 import { reportEnd, reportStart } from './run-telemetry';
 import { applyCompletion, applyStart } from './task';
 
-export interface CompletionDependencies {
+export interface CompletionDependencies extends Pick<
+  Stores,
+  'attempts' | 'activeRuns' | 'recoveries' | 'claims' | 'worktrees' | 'telemetry' | 'events' | 'feed'
+> {
   board: Pick<Board, 'get' | 'update'>;
-  attempts: AttemptStore;
-  activeRuns: ActiveRunStore;
   admission: AdmissionControl;
-  recoveries: RecoveryStore;
-  claims: ClaimStore;
-  worktrees: WorktreeStore;
-  telemetry: TelemetryStore;
   /** What an attempt was allowed when. */
   phases: Pick<PhaseStore, 'get'>;
   checkpoints: Pick<CheckpointStore, 'list'>;
   audit: Pick<AuditStore, 'record'>;
   traces: Pick<TraceStore, 'record'>;
-  events: RunEventStore;
-  feed: FeedStore;
   /** Cancels the attempt's requests for approval. */
   withdrawApprovals(attemptId: string): Promise<void>;
   messageProofs: Pick<MessageProofs, 'verify'>;

@@ -23,10 +23,11 @@ import type { ProofVerifier } from '../../../platform/temporal/proof-verifier';
 import type { Git } from '../../../providers/git/git';
 import { GitError } from '../../../providers/git/git-error';
 import type { TraceStore } from '../../../stores/governance/trace-store';
-import type { AttemptRecord, AttemptStore } from '../../../stores/runs/attempt-store';
+import type { Stores } from '../../../stores/open-stores';
+import type { AttemptRecord } from '../../../stores/runs/attempt-store';
 import type { AgentCircuit } from '../../../stores/runs/hosts/host-manifest-store';
 import type { PhaseStore } from '../../../stores/runs/phase-store';
-import type { WorktreeRecord, WorktreeStore } from '../../../stores/runs/workspaces/worktree-store';
+import type { WorktreeRecord } from '../../../stores/runs/workspaces/worktree-store';
 import { inventoryMessage, previewMessage, type Signed } from '../../../workflows/message-proofs';
 import type { WorktreeFences } from '../../worktree/fences';
 import { releaseLease, takeLease } from '../../worktree/lease';
@@ -38,10 +39,8 @@ import { createPlannedLocations, type PlannedLocation } from './planned-location
 import type { AgentProbing, Probed } from './probing';
 import { type TrustDependencies, trustOfLaunch } from './workspace-trust';
 
-export interface PrepareDependencies extends TrustDependencies {
-  attempts: AttemptStore;
+export interface PrepareDependencies extends TrustDependencies, Pick<Stores, 'attempts' | 'worktrees'> {
   phases: Pick<PhaseStore, 'get' | 'begin'>;
-  worktrees: WorktreeStore;
   git: Git;
   fences: WorktreeFences;
   /** What an agent can do on this host, and whether its starts are suspended. */

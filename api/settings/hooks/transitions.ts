@@ -8,18 +8,12 @@ import type { Closer } from '../../../platform/processes/closers';
 import { eachLimited } from '../../../stores/board-files/format/each-limited';
 import { locations } from '../../../stores/board-files/format/layout';
 import type { Board, BoardChange } from '../../../stores/board-files/types';
-import type { HookStore } from '../../../stores/settings/hook-store';
-import type {
-  ObservedTask,
-  PendingTransition,
-  TaskTransitionOutbox,
-} from '../../../stores/tasks/task-transition-outbox';
+import type { Stores } from '../../../stores/open-stores';
+import type { ObservedTask, PendingTransition } from '../../../stores/tasks/task-transition-outbox';
 import type { StartTransition } from '../../../workflows/deliver-hooks/client';
 
-export interface TransitionDependencies {
+export interface TransitionDependencies extends Pick<Stores, 'hooks' | 'transitionOutbox'> {
   board: Pick<Board, 'list' | 'onChange'>;
-  hooks: Pick<HookStore, 'list'>;
-  transitionOutbox: TaskTransitionOutbox;
   startTransition: StartTransition;
   log: Log;
   /** How often the outbox is read for transitions that were not delivered, in milliseconds. */

@@ -4,25 +4,17 @@ import type { FeedMessage } from '../../../contracts/system/feed';
 import type { BoardNotice, FeedNotice } from '../../../contracts/system/watch';
 import type { Log } from '../../../platform/log/log';
 import type { Board } from '../../../stores/board-files/board';
-import type { AgentStatusStore } from '../../../stores/chat/agent-status-store';
-import type { ChatStore } from '../../../stores/chat/session-store';
-import type { ApprovalStore } from '../../../stores/runs/approval-store';
-import type { AttemptStore } from '../../../stores/runs/attempt-store';
-import type { RunEventStore } from '../../../stores/runs/event-store';
-import type { FeedStore } from '../../../stores/system/feed-store';
+import type { Stores } from '../../../stores/open-stores';
 import { currentAgentStatus } from '../../chat/agent-status/current';
 import { channelOf, permissionOf } from './channels';
 import { Follower } from './follower';
 import type { Channel, FeedWatcher } from './watcher';
 
-export interface HubContext {
+export interface HubContext extends Pick<
+  Stores,
+  'agentStatus' | 'approvals' | 'attempts' | 'chats' | 'events' | 'feed'
+> {
   board: Pick<Board, 'get' | 'onChange'>;
-  agentStatus: Pick<AgentStatusStore, 'current'>;
-  approvals: Pick<ApprovalStore, 'get'>;
-  chats: Pick<ChatStore, 'get'>;
-  attempts: Pick<AttemptStore, 'latest' | 'get' | 'list' | 'listActive'>;
-  events: Pick<RunEventStore, 'read' | 'last'>;
-  feed: FeedStore;
   log: Log;
 }
 
