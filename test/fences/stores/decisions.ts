@@ -4,7 +4,7 @@ import type { WatchdogAction, WatchdogFinding, WatchdogOverride } from '../../..
 import { sampleRequest } from '../../../domain/admission/sample-request';
 import type { TerminalClaim } from '../../../domain/completion';
 import { createCeremonyStore } from '../../../stores/governance/ceremony-store';
-import { createTreeStore, type TreeStore } from '../../../stores/runs/admission/tree-store';
+import { continuationsIn, createTreeStore, type TreeStore } from '../../../stores/runs/admission/tree-store';
 import { createClaimStore } from '../../../stores/runs/claim-store';
 import { createRunCommandStore, type RunCommandState, type RunCommandStore } from '../../../stores/runs/command-store';
 import {
@@ -238,6 +238,28 @@ export function decisionFences(open: OpenStore): void {
       }
       expect(await store.register(child(3), 9)).toBeUndefined();
       expect(await store.get(id)).toMatchObject({ state: 'cancelled', descendants: 1 });
+    });
+
+    it('keep their root when its launch is refused', async () => {
+      expect(await store.unregister(id, root.nodeId)).toBeUndefined();
+      expect(await store.get(id)).toMatchObject({ descendants: 0, nodes: { [root.nodeId]: { parent: null } } });
+    });
+
+    it('are closed to launches while they are paused', async () => {
+      const trees = [id, 'attempt_fence000002', 'attempt_fence000009'];
+      expect(await store.closed(trees)).toEqual(new Set());
+      await store.pause(id, [], note('pause'));
+      expect(await store.closed(trees)).toEqual(new Set([id]));
+    });
+
+    it('count how often watchers have continued runs, besides the launch that is being decided', async () => {
+      expect(continuationsIn(undefined)).toBe(0);
+      await store.register(child(1), 9);
+      for (const n of [2, 3]) {
+        await store.register({ ...child(n), source: 'watcher' }, 9);
+      }
+      const tree = await store.get(id);
+      expect([continuationsIn(tree), continuationsIn(tree, child(3).nodeId)]).toEqual([2, 1]);
     });
 
     it('are drained once', async () => {
