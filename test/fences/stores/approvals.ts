@@ -1,6 +1,7 @@
 import type { RunApproval } from '../../../contracts/runs/approval';
 import { newApproval } from '../../../domain/approvals/record';
 import { createSealedBoxKey, seal } from '../../../platform/crypto/sealed-box';
+import { compact } from '../../../platform/json/compact';
 import { type ApprovalOutcome, type ApprovalStore, createApprovalStore } from '../../../stores/runs/approval-store';
 import { anApprovalRequest } from '../../support/runs/approvals';
 import { type Interleaving, interleaving } from '../interleaving';
@@ -87,6 +88,20 @@ export function approvalFences(open: OpenStore): void {
       expect(expired).toMatchObject({ status: 'expired', resolution: { decision: 'expired' } });
       expect(await store.expireDue(later(other, 9))).toBe(0);
       expect(await store.get(other.id)).toEqual(expired);
+    });
+
+    it('is listed as pending until it is decided, as overdue from its end on', async () => {
+      const pendingIds = async (overdueAt?: string) => {
+        const ids: string[] = [];
+        for await (const { id } of store.pending(compact({ overdueAt }))) {
+          ids.push(id);
+        }
+        return ids;
+      };
+      expect((await pendingIds()).sort()).toEqual([pending.id, other.id].sort());
+      expect(await pendingIds(pending.createdAt)).toEqual([]);
+      await decide('ada');
+      expect([await pendingIds(), await pendingIds(later(other, 1))]).toEqual([[other.id], [other.id]]);
     });
 
     it('hands sealed data to who is first, also when two take them at the same moment', async () => {

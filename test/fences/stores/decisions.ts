@@ -12,6 +12,7 @@ import {
   type PhaseChange,
   type PhaseRecord,
   type PhaseStore,
+  presentPhase,
 } from '../../../stores/runs/phase-store';
 import { createWatchdogStore } from '../../../stores/runs/watchdog-store';
 import { type Interleaving, interleaving } from '../interleaving';
@@ -141,6 +142,15 @@ export function decisionFences(open: OpenStore): void {
         return (await store.change(read, { ...change(read, 'e'), emergency }))!;
       }
       const sequence = async () => (await store.get(attemptId))?.sequence;
+
+      it('are presented with its name and its end, and without it when it is over', async () => {
+        const inEmergency = await widened();
+        expect(presentPhase(inEmergency, { limit: 9 }).body).toMatchObject({
+          emergency: { operationId: 'op', expiresAt: at(100) },
+        });
+        const over = await store.endEmergency(attemptId, { now: at(100) });
+        expect(presentPhase(over!, { limit: 9 }).body).toMatchObject({ emergency: null });
+      });
 
       it('are ended when its time is over, and not before', async () => {
         await widened();
@@ -289,7 +299,8 @@ export function decisionFences(open: OpenStore): void {
     expect(await held('ada')).toMatchObject({ status: 'completed' });
     expect(await held('eve')).toBeUndefined();
     expect(await store.open(ceremony('c'))).toMatchObject({ status: 'completed', completedBy: 'ada' });
-    expect(await store.get('other')).toMatchObject({ status: 'pending' });
+    expect(await store.get('other')).toMatchObject({ id: 'other', status: 'pending' });
+    expect(await store.get('none')).toBeUndefined();
   });
 
   it('a claim from outside is kept as it came first', async () => {
@@ -320,5 +331,8 @@ export function decisionFences(open: OpenStore): void {
     expect(await store.override(override('second'))).toMatchObject({ id: 'first' });
     await store.completeOverride('f', at(3));
     expect(await store.completeOverride('f', at(4))).toMatchObject({ state: 'completed', updatedAt: at(3) });
+    expect(await store.finding('f')).toEqual(finding);
+    expect(await store.overrideOf('f')).not.toHaveProperty('_id');
+    expect([await store.finding('none'), await store.overrideOf('none')]).toEqual([undefined, undefined]);
   });
 }
