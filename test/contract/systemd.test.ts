@@ -47,6 +47,12 @@ describe.each(['api', 'worker'] as const)('the unit of the %s', (part) => {
     expect(existsSync(join(root, part, 'main.ts'))).toBe(true);
   });
 
+  test('names a document that exists', () => {
+    const [, path = ''] = only('Documentation')!.split('/opt/runboard/');
+    expect(path).not.toBe('');
+    expect(existsSync(join(root, path))).toBe(true);
+  });
+
   test('gives it settings that it reads, and its secrets as credentials', async () => {
     const dir = await makeTempDir('unit');
     const credential = join(dir.path, 'credential');
