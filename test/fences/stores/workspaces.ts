@@ -5,7 +5,11 @@ import type { WorkspaceRewind } from '../../../contracts/runs/rewind';
 import { createRecoveryStore, type RecoveryStore } from '../../../stores/runs/recovery-store';
 import { createCheckpointStore } from '../../../stores/runs/workspaces/checkpoint-store';
 import { createRewindStore, type RewindStore } from '../../../stores/runs/workspaces/rewind-store';
-import { createWorktreeStore, type WorktreeStore } from '../../../stores/runs/workspaces/worktree-store';
+import {
+  createWorktreeStore,
+  type WorktreeRecord,
+  type WorktreeStore,
+} from '../../../stores/runs/workspaces/worktree-store';
 import { type Interleaving, interleaving } from '../interleaving';
 import { at, aWorktree, taskId } from '../records';
 import type { OpenStore } from './open-store';
@@ -43,6 +47,25 @@ export function workspaceFences(open: OpenStore): void {
       expect(changes.filter((record) => record !== undefined)).toHaveLength(1);
       expect(await store.get(taskId)).toEqual(changed);
       expect(await store.get('task_20260101_other')).toMatchObject({ state: 'ready', revision: 1 });
+    });
+
+    it('retain the newest part of their history', async () => {
+      const history = Array.from(
+        { length: 60 },
+        (_, n) => ({ at: at(n) }) as unknown as WorktreeRecord['history'][number],
+      );
+      const changed = await store.change((await store.insert(aWorktree()))!, { history }, at(1));
+      expect(changed?.history).toEqual(history.slice(10));
+    });
+
+    it('issue fence tokens above those that were seen on the disk, to the holder only', async () => {
+      const worktree = aWorktree();
+      await store.insert({ ...worktree, lease: { ...worktree.lease, ownerAttemptId: 'a' } });
+      const handOut = (attemptId: string, above?: number) => store.handOut(taskId, { attemptId, stage: 'run' }, above);
+      expect(await handOut('a')).toBe(1);
+      expect(await handOut('b', 7)).toBeUndefined();
+      expect(await handOut('a', 7)).toBe(8);
+      expect(await handOut('a', 3)).toBe(9);
     });
 
     describe('leases', () => {
@@ -127,6 +150,8 @@ export function workspaceFences(open: OpenStore): void {
     expect(await store.add(checkpoint('one', 'b'))).toBe(false);
     expect(await store.add(checkpoint('two', 'b'))).toBe(false);
     expect(await store.latest('attempt_fence000001')).toMatchObject({ id: 'one', tree: 'a' });
+    expect(await store.get('one')).toMatchObject({ id: 'one', tree: 'a' });
+    expect(await store.get('two')).toBeUndefined();
   });
 
   describe('rewinds', () => {
@@ -188,6 +213,32 @@ export function workspaceFences(open: OpenStore): void {
       const second = await store.schedule(recovery({ nextAttemptId: 'attempt_fence000003', state: 'exhausted' }));
       expect(second).toEqual(first);
       expect(second).toMatchObject({ nextAttemptId: 'attempt_fence000002', revision: 1 });
+    });
+
+    it('are ended by the refusal of the attempt that was to follow, once', async () => {
+      const { attemptId } = await store.schedule(recovery());
+      const refusal = (code: string) => ({ code, message: code, at: at(1) });
+      const refuse = (next: string, code: string) => store.refuse(attemptId, next, refusal(code));
+      expect(await refuse('attempt_fence000003', 'OTHER')).toBeUndefined();
+      const refused = await refuse('attempt_fence000002', 'FIRST');
+      expect(refused).toMatchObject({ action: 'terminal', state: 'exhausted', revision: 2, refusal: refusal('FIRST') });
+      expect(refused).not.toHaveProperty('_id');
+      expect(await refuse('attempt_fence000002', 'SECOND')).toBeUndefined();
+      expect(await store.get(attemptId)).toEqual(refused);
+    });
+
+    it('are found by their attempt, and the newest by the task and the step of a workflow', async () => {
+      const workflow = { runId: 'run', stepId: 'step' } as RunRecovery['workflow'];
+      await store.schedule(recovery());
+      await store.schedule(recovery({ attemptId: 'attempt_fence000005', workflow, createdAt: at(5) }));
+      expect(await store.latest(taskId)).toMatchObject({ attemptId: 'attempt_fence000005' });
+      expect(await store.latestOfStep('run', 'step')).toMatchObject({ attemptId: 'attempt_fence000005' });
+      expect(await store.get('attempt_fence000005')).not.toHaveProperty('_id');
+      expect([
+        await store.get('attempt_none'),
+        await store.latest('task_none'),
+        await store.latestOfStep('run', 'other'),
+      ]).toEqual([undefined, undefined, undefined]);
     });
 
     it('go one way: begun or cancelled, by who is first', async () => {
