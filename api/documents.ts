@@ -35,7 +35,7 @@ export interface LookedAt<T> {
 }
 
 /** A contract's judgement of a document, as a finding rather than a refusal. */
-export function lookAt<S extends z.ZodType>(
+export function validateDocument<S extends z.ZodType>(
   schema: S,
   sent: Imported | Record<string, unknown>,
 ): LookedAt<z.output<S>> {

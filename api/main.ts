@@ -32,10 +32,10 @@ async function main(): Promise<void> {
   });
   try {
     const { BOARD_DATA_DIR: dataDir, TEMPORAL_ADDRESS: configured, TEMPORAL_HTTP_ADDRESS: configuredHttp } = env;
-    const found = await discoverTemporal({ configured, configuredHttp, dataDir, signal: starting.signal });
+    const temporal = await discoverTemporal({ configured, configuredHttp, dataDir, signal: starting.signal });
     // Connects with the first call and again after every loss: the board is served while Temporal is away.
-    const connection = Connection.lazy({ address: found.address, ...security });
-    const settings = { ...env, TEMPORAL_HTTP_ADDRESS: found.httpAddress };
+    const connection = Connection.lazy({ address: temporal.address, ...security });
+    const settings = { ...env, TEMPORAL_HTTP_ADDRESS: temporal.httpAddress };
     const client = new Client({ connection, namespace: env.TEMPORAL_NAMESPACE });
     api = await startWithSpace(dataDir, () => startApi(settings, log, client), {
       log,

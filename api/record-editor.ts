@@ -38,9 +38,9 @@ export function createRecordEditor<F extends object, View>(kind: RecordKind<F, V
   const { records, resource, type, resourceType = resource, max = Infinity, present } = kind;
 
   const find = async (id: string): Promise<F & Recorded> => {
-    const found = await records.get(id);
-    assertFound(found, resource, id);
-    return found;
+    const record = await records.get(id);
+    assertFound(record, resource, id);
+    return record;
   };
   const expectedOf = (id: string, stated: StatedRevision) =>
     statedRevision({ type, id, current: () => records.get(id) }, stated);

@@ -32,8 +32,8 @@ const amount = (text: string): number => {
   }
   return value;
 };
-const given = process.argv.length > 2 ? process.argv.slice(2) : ['10M/1M', '10M/100M'];
-const sizes = given.map((size) => {
+const cases = process.argv.length > 2 ? process.argv.slice(2) : ['10M/1M', '10M/100M'];
+const sizes = cases.map((size) => {
   const [bits = '', columns = ''] = size.split('/');
   return { bits: amount(bits), columns: amount(columns) };
 });

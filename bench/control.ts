@@ -21,8 +21,8 @@ import { floorConversation, launched, over, told } from './floor/workflow';
 import { percentile } from './latency';
 import { call, openService } from './service';
 
-const [, , given = '100', ...chosen] = process.argv;
-const rounds = Number(given);
+const [, , runs = '100', ...chosen] = process.argv;
+const rounds = Number(runs);
 /** Before anything is measured: compilers, caches, probes. */
 const warmUps = 50;
 /** How many of one kind are measured before those of the other. */

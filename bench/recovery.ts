@@ -187,9 +187,9 @@ async function launch(service: RunningService, agent: string, request: object = 
 /** Polls every few milliseconds, for at most a minute. */
 async function until<T>(look: () => Promise<T | undefined>, everyMs = 5): Promise<T> {
   for (const deadline = performance.now() + 60_000; performance.now() < deadline;) {
-    const found = await look();
-    if (found !== undefined) {
-      return found;
+    const value = await look();
+    if (value !== undefined) {
+      return value;
     }
     await delay(everyMs);
   }

@@ -77,8 +77,8 @@ export class PartNotReadyError extends Error {
  * @throws EnvironmentError, PortInUseError, DataDirectoryInUseError, DiskFullError, TemporalUnavailableError, PartNotReadyError
  */
 export async function startAll(options: StartOptions = {}): Promise<RunningService> {
-  const given = options.environment ?? process.env;
-  const settings = readEnvironment(given);
+  const variables = options.environment ?? process.env;
+  const settings = readEnvironment(variables);
   const dataDir = resolve(options.dataDir ?? settings.BOARD_DATA_DIR);
   const apiPort = await claimPort(options.ports?.api ?? settings.BOARD_PORT, 'BOARD_PORT', settings.BOARD_HOST);
   const servicePorts = new Map<SmallService, number>();
@@ -96,7 +96,7 @@ export async function startAll(options: StartOptions = {}): Promise<RunningServi
     const temporal = settings.TEMPORAL_ADDRESS
       ? undefined
       : embeddedServer({
-          binary: await findTemporalBinary({ environment: given, report: (line) => log.info(line) }),
+          binary: await findTemporalBinary({ environment: variables, report: (line) => log.info(line) }),
           dataDir,
           namespace: settings.TEMPORAL_NAMESPACE,
           uiPort: options.ports?.temporalUi ?? settings.TEMPORAL_UI_PORT,
@@ -104,10 +104,10 @@ export async function startAll(options: StartOptions = {}): Promise<RunningServi
         });
     const temporalAddress = () => settings.TEMPORAL_ADDRESS ?? temporal?.address() ?? '';
     // Files of secrets are read here, once: a part is handed what it needs of them.
-    const { environment: filled } = withSecretFiles(given);
+    const { environment: filled } = withSecretFiles(variables);
     const environment = () => ({
       ...filled,
-      BOARD_DRAIN_MS: String(drainMs(given, settings)),
+      BOARD_DRAIN_MS: String(drainMs(variables, settings)),
       BOARD_DATA_DIR: dataDir,
       BOARD_PORT: String(apiPort),
       ...Object.fromEntries([...servicePorts].map(([name, port]) => [smallServices[name].port, String(port)])),
@@ -131,7 +131,7 @@ export async function startAll(options: StartOptions = {}): Promise<RunningServi
     const parts = [...(temporal ? [temporal] : []), ...programs];
     const supervision = await supervise(parts, {
       log,
-      graceMs: drainMs(given, settings) + settings.BOARD_STOP_GRACE_MS + partGraceMs,
+      graceMs: drainMs(variables, settings) + settings.BOARD_STOP_GRACE_MS + partGraceMs,
       signal: options.signal,
       ...options.restart,
     });
@@ -162,8 +162,8 @@ export async function startAll(options: StartOptions = {}): Promise<RunningServi
 }
 
 /** How long the worker waits for its agents: not at all, unless it was asked to, so that Ctrl-C is quick. */
-const drainMs = (given: NodeJS.ProcessEnv, { BOARD_DRAIN_MS }: Environment): number =>
-  given.BOARD_DRAIN_MS ? BOARD_DRAIN_MS : 0;
+const drainMs = (environment: NodeJS.ProcessEnv, { BOARD_DRAIN_MS }: Environment): number =>
+  environment.BOARD_DRAIN_MS ? BOARD_DRAIN_MS : 0;
 
 /** What a worker takes to end besides ending its agents. */
 const partGraceMs = 20_000;

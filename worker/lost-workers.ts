@@ -17,7 +17,7 @@ export interface LostWorkerDependencies {
 }
 
 /** How soon the death of another worker of the host is noticed, in milliseconds. */
-const lookEveryMs = 500;
+const pollIntervalMs = 500;
 /**
  * When the activities of a dead worker are listed again, in milliseconds after its death was noticed: a task may be dispatched
  * to a poll of it that the server has not yet closed, and a run that began last may not be listed at once.
@@ -77,7 +77,7 @@ export function watchForLostWorkers({ hostId, workerId, hosts, client, log }: Lo
   const watch = async (): Promise<void> => {
     while (!closing.signal.aborted) {
       await look().catch((error: unknown) => log.warn({ err: error }, 'lost worker scan failed'));
-      await delay(lookEveryMs, undefined, { signal: closing.signal }).catch(() => undefined);
+      await delay(pollIntervalMs, undefined, { signal: closing.signal }).catch(() => undefined);
     }
   };
 

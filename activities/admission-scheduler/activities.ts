@@ -35,7 +35,7 @@ export function createSchedulerActivities(deps: SchedulerDependencies) {
     async dispatchQueued(input?: { turn?: WorkspaceTurn }): Promise<{ waiting: number; turn?: WorkspaceTurn }> {
       const turn = input?.turn;
       await bringAboutEnds();
-      await takeUpStranded();
+      await adoptStranded();
       const next = await handOut(turn);
       return { waiting: (await queue.isEmpty()) ? 0 : 1, ...(next === undefined ? {} : { turn: next }) };
     },
@@ -88,7 +88,7 @@ export function createSchedulerActivities(deps: SchedulerDependencies) {
   }
 
   /** Entries that were dispatched and not accepted: requeued with a pause, and, after so many times, given up. */
-  async function takeUpStranded(): Promise<void> {
+  async function adoptStranded(): Promise<void> {
     const { admission } = await settings.current();
     const now = deps.now();
     for (const { _id: id, retries } of await queue.stranded(now.toISOString(), batch)) {

@@ -16,7 +16,7 @@ export interface OutputCleanup {
 }
 
 /** Stores what events have captured, so that none is appended whose artifact is not there. */
-export async function keepCaptured(
+export async function storeCaptured(
   { outputArtifacts }: { outputArtifacts: OutputArtifactStore },
   source: { taskId: string; attemptId: string },
   events: RunEventInput[],

@@ -83,7 +83,7 @@ export function createWorktreeStepActivities(deps: WorktreeHostDependencies) {
         const { id, force = false, headSha = record.base.sha } = operation;
         const insideDir = enclosingDir(record, deps.worktreeDir);
         try {
-          const { kept: preserved, movedAside } = await git.removeWorktree({
+          const { preserved: preserved, movedAside } = await git.removeWorktree({
             ...placeOf(record),
             id,
             insideDir,

@@ -27,7 +27,7 @@ export const squadEvent = z.enum(['agent.spawned', 'agent.completed', 'agent.fai
 const reaction = z.object({ actor: z.string(), reaction: z.string(), createdAt: timestamp });
 
 /** The fields of a message that callers set. `agent` defaults to the caller. */
-const said = {
+const messageFields = {
   agent: text(100, 1),
   displayName: text(100, 1).optional(),
   message: text(5000, 1),
@@ -52,7 +52,7 @@ const said = {
 /** `threadId` is the first message of the thread that a reply is in. */
 export const squadMessage = z
   .object({
-    ...said,
+    ...messageFields,
     id: messageId,
     timestamp,
     reactions: z.array(reaction),
@@ -65,14 +65,14 @@ export type SquadMessage = z.output<typeof squadMessage>;
 
 export const squadMessageCreate = z
   .strictObject({
-    ...said,
-    agent: said.agent.optional(),
-    tags: said.tags.default([]),
-    system: said.system.default(false),
-    mentions: said.mentions.default([]),
-    links: said.links.default([]),
-    pinned: said.pinned.default(false),
-    decision: said.decision.default(false),
+    ...messageFields,
+    agent: messageFields.agent.optional(),
+    tags: messageFields.tags.default([]),
+    system: messageFields.system.default(false),
+    mentions: messageFields.mentions.default([]),
+    links: messageFields.links.default([]),
+    pinned: messageFields.pinned.default(false),
+    decision: messageFields.decision.default(false),
   })
   .meta({ id: 'SquadMessageCreate' });
 export type SquadMessageCreate = z.output<typeof squadMessageCreate>;

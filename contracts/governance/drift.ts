@@ -66,16 +66,16 @@ export const driftSnapshot = z
 export type DriftSnapshot = z.infer<typeof driftSnapshot>;
 
 /** `agentId` is another name of `agent` (gaps 2). */
-const named = { agent: slug.optional(), agentId: slug.optional() };
+const agentFields = { agent: slug.optional(), agentId: slug.optional() };
 const oneName = exactlyOneOf('agent', 'agentId');
 
 export const driftAnalyze = z
-  .strictObject(named)
+  .strictObject(agentFields)
   .refine(...oneName)
   .meta({ id: 'DriftAnalyze' });
 
 export const driftReset = z
-  .strictObject({ ...named, metric: driftMetric.optional() })
+  .strictObject({ ...agentFields, metric: driftMetric.optional() })
   .refine(...oneName)
   .meta({ id: 'DriftReset' });
 

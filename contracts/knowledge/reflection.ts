@@ -29,7 +29,7 @@ const tag = text(50, 1);
 const prose = text(5_000);
 const name = text(100, 1);
 
-const said = {
+const reflectionFields = {
   category: reflectionCategory,
   /** What it may become when it is accepted: `task-lesson`, or any other name. */
   promotionTarget: slug,
@@ -45,7 +45,11 @@ const said = {
 };
 
 export const reflectionCreate = z
-  .strictObject({ ...said, evidence: said.evidence.default([]), tags: said.tags.default([]) })
+  .strictObject({
+    ...reflectionFields,
+    evidence: reflectionFields.evidence.default([]),
+    tags: reflectionFields.tags.default([]),
+  })
   .meta({ id: 'ReflectionCreate' });
 export type ReflectionCreate = z.output<typeof reflectionCreate>;
 
@@ -60,7 +64,7 @@ export const reflectionReview = z.object({
 export const reflection = z
   .object({
     id: reflectionId,
-    ...said,
+    ...reflectionFields,
     /** Redacting may make a text longer than a caller may send it. */
     summary: z.string(),
     previousApproach: z.string().optional(),

@@ -76,8 +76,8 @@ const requiredRuntimeCapabilities = launchRequest.shape.requiredRuntimeCapabilit
 export const routeRequest = z
   .strictObject({ taskId: taskId.optional(), ...work, requiredRuntimeCapabilities })
   .refine(
-    ({ taskId: named, requiredRuntimeCapabilities: _required, ...described }) =>
-      named === undefined || Object.keys(described).length === 0,
+    ({ taskId: namedTask, requiredRuntimeCapabilities: _required, ...described }) =>
+      namedTask === undefined || Object.keys(described).length === 0,
     { path: ['taskId'], message: 'cannot be combined with other fields: a task is routed by its own' },
   )
   .meta({ id: 'RouteRequest' });

@@ -130,14 +130,14 @@ export const rosterValidation = z
   .object({ valid: z.boolean(), roster: teamRoster.nullable(), issues: z.array(documentIssue) })
   .meta({ id: 'RosterValidation' });
 
-const named = z.object({ id: slug, name: z.string(), agent: slug.nullable(), profileId: slug.nullable() });
+const memberReference = z.object({ id: slug, name: z.string(), agent: slug.nullable(), profileId: slug.nullable() });
 
 /** What the roster alone would do with the work; nothing is recorded. */
 export const rosterPreview = z
   .object({
-    matched: named.nullable(),
-    fallback: named.nullable(),
-    reviewers: z.array(named),
+    matched: memberReference.nullable(),
+    fallback: memberReference.nullable(),
+    reviewers: z.array(memberReference),
     selected: z.object({ agent: slug.nullable(), profileId: slug.nullable(), model: z.string().nullable() }).nullable(),
     rule: z.string().nullable(),
     reason: z.string(),

@@ -26,15 +26,15 @@ export const apiKeys = z
     const keys: ApiKey[] = [];
     for (const [index, entry] of text.split(',').filter(Boolean).entries()) {
       const [name, key, role, ...rest] = entry.trim().split(':');
-      const known = roles.find((candidate) => candidate === role);
+      const matched = roles.find((candidate) => candidate === role);
       const refuse = (message: string) =>
         context.addIssue({ code: 'custom', message: `entry ${index + 1} ${message}` });
-      if (!name || !key || !known || rest.length > 0) {
+      if (!name || !key || !matched || rest.length > 0) {
         refuse(`is not name:key:role (${roles.join(', ')})`);
       } else if (key.length < minKeyLength) {
         refuse(`has a key that is too short: it ${tooShort}`);
       } else {
-        keys.push({ name, key, role: known });
+        keys.push({ name, key, role: matched });
       }
     }
     return keys;
@@ -75,7 +75,7 @@ interface KeySettings {
  */
 export function sharedKeyProblems(settings: KeySettings): string[] {
   const owners = new Map<string, string>();
-  const named: [setting: string, place: string, key: string | undefined][] = [
+  const namedKeys: [setting: string, place: string, key: string | undefined][] = [
     ['BOARD_ADMIN_KEY', '', settings.BOARD_ADMIN_KEY],
     ...settings.BOARD_API_KEYS.map(({ key }, n): [string, string, string] => [
       'BOARD_API_KEYS',
@@ -89,7 +89,7 @@ export function sharedKeyProblems(settings: KeySettings): string[] {
     ]),
     ['BITMAP_TOKEN', '', settings.BITMAP_TOKEN],
   ];
-  return named.flatMap(([setting, place, key]) => {
+  return namedKeys.flatMap(([setting, place, key]) => {
     if (key === undefined) {
       return [];
     }

@@ -75,8 +75,8 @@ export function createMessageProofs(key: Buffer, now: () => Date = () => new Dat
       const { purpose, subject, actor, digest, issuedAt, expiresAt, mac } = proof;
       const expected = Buffer.from(macOf({ purpose, subject, actor, digest, issuedAt, expiresAt }));
       // As texts: many spell the same bytes, and a receiver may know a message by its proof.
-      const given = Buffer.from(mac);
-      if (given.length !== expected.length || !timingSafeEqual(given, expected)) {
+      const presented = Buffer.from(mac);
+      if (presented.length !== expected.length || !timingSafeEqual(presented, expected)) {
         throw new MessageProofError('forged');
       }
       if (purpose !== message.purpose) {

@@ -6,8 +6,8 @@ const requested = /^v?1(\.0)?$/i;
 /** Sends `v1` with every response and refuses a caller that requests another version (specification 1, Versioning). */
 export const apiVersion = (): HttpMiddleware => (ctx, next) => {
   ctx.set('X-API-Version', 'v1');
-  const wanted = ctx.get('X-API-Version') || ctx.get('Accept-Version');
-  if (wanted && !requested.test(wanted)) {
+  const requestedVersion = ctx.get('X-API-Version') || ctx.get('Accept-Version');
+  if (requestedVersion && !requested.test(requestedVersion)) {
     throw new AppError('BAD_REQUEST', {
       status: 400,
       message: 'This service supports only API version v1.',

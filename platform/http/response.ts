@@ -38,8 +38,8 @@ const tagsOf = (header: string): string[] => header.split(',').map((tag) => tag.
 export function answersNotModified(ctx: HttpContext, tag: string): boolean {
   ctx.set('ETag', tag);
   ctx.set('Cache-Control', 'private, no-cache');
-  const known = ctx.get('If-None-Match');
-  const same = known !== '' && (known === '*' || tagsOf(known).includes(tag.replace(/^W\//, '')));
+  const presented = ctx.get('If-None-Match');
+  const same = presented !== '' && (presented === '*' || tagsOf(presented).includes(tag.replace(/^W\//, '')));
   if (same) {
     ctx.status = 304;
   }

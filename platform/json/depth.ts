@@ -16,8 +16,8 @@ function pathOf(level: Level): string {
   for (let at: Level | undefined = level; at?.key !== undefined; at = at.parent) {
     keys.push(at.key);
   }
-  const named = keys.reverse().slice(0, namedLevels).join('.').slice(0, 200);
-  return keys.length > namedLevels ? `${named}…` : named;
+  const path = keys.reverse().slice(0, namedLevels).join('.').slice(0, 200);
+  return keys.length > namedLevels ? `${path}…` : path;
 }
 
 /**

@@ -41,10 +41,10 @@ export class PagedBody<B extends object> {
 }
 
 /** Makes the page of a query with `limit + 1`: the extra item shows whether there is more. */
-export function pageFrom<T>(found: T[], limit: number, positionOf: (item: T) => Position): Page<T> {
-  const items = found.slice(0, limit);
+export function pageFrom<T>(overfetched: T[], limit: number, positionOf: (item: T) => Position): Page<T> {
+  const items = overfetched.slice(0, limit);
   const last = items.at(-1);
-  return new Page(items, found.length > limit && last !== undefined ? positionOf(last) : undefined);
+  return new Page(items, overfetched.length > limit && last !== undefined ? positionOf(last) : undefined);
 }
 
 /** The offset of a page number from 1 on; 0 is the first page too. */

@@ -21,7 +21,7 @@ export async function searchPage<T, H>(
   const hits: H[] = [];
   let passedOver = 0;
   let at: Position | undefined = cursor;
-  for (let looked = 0; looked < most; looked += readAtOnce) {
+  for (let inspected = 0; inspected < most; inspected += readAtOnce) {
     const page: Page<T> = await read({ limit: readAtOnce, cursor: at });
     for (const [index, item] of page.items.entries()) {
       const hit = hitOf(item);

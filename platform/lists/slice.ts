@@ -42,6 +42,6 @@ export function slicePage<T>(
   const placed = items.map((item) => ({ item, position: positionOf(item) }));
   const after = cursor ? placed.filter(({ position }) => comparePositions(position, cursor) * direction > 0) : placed;
   after.sort((a, b) => comparePositions(a.position, b.position) * direction);
-  const found = after.slice(offset, offset + limit + 1);
-  return pageFrom(found, limit, ({ position }) => position).map(({ item }) => item);
+  const window = after.slice(offset, offset + limit + 1);
+  return pageFrom(window, limit, ({ position }) => position).map(({ item }) => item);
 }

@@ -53,7 +53,7 @@ export function fileDestination(descriptor: number): pino.DestinationStream {
     return true;
   };
 
-  const keepTrying = (): void => {
+  const retryWrites = (): void => {
     if (state.timer) {
       return;
     }
@@ -75,7 +75,7 @@ export function fileDestination(descriptor: number): pino.DestinationStream {
         state.kept = state.kept.length === 0 ? bytes : Buffer.concat([state.kept, bytes]);
       }
       if (!writeKept()) {
-        keepTrying();
+        retryWrites();
       }
     },
   };

@@ -44,9 +44,9 @@ export function redactJson(document: Record<string, unknown>, redact: Redactor, 
   };
   const record = (value: object, depth: number): Record<string, unknown> => {
     const entries = Object.entries(value).filter(([name, item]) => item !== undefined && name !== '__proto__');
-    const kept = entries.length > bounds.items ? note(entries.slice(0, bounds.items)) : entries;
+    const bounded = entries.length > bounds.items ? note(entries.slice(0, bounds.items)) : entries;
     return Object.fromEntries(
-      kept.map(([name, item]) => [
+      bounded.map(([name, item]) => [
         walk(name, depth),
         isSecretName(name) && typeof item === 'string' ? note(redactedMark) : walk(item, depth + 1),
       ]),

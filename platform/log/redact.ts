@@ -113,7 +113,7 @@ export function hasSecretShape(text: string, part: { atStart: boolean; atEnd: bo
   const isWhole = (from: number, to: number) => (from > 0 || part.atStart) && (to < text.length || part.atEnd);
   const stands = (shape: RegExp, hidden: (label: string) => string) =>
     [...text.matchAll(shape)].some(
-      ({ 0: found, 1: label = '', index }) => found !== hidden(label) && isWhole(index, index + found.length),
+      ({ 0: match, 1: label = '', index }) => match !== hidden(label) && isWhole(index, index + match.length),
     );
   return (
     tokenShapes.some((shape) => stands(shape, () => redactedMark)) ||

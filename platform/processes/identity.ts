@@ -21,16 +21,16 @@ export interface ProcessMarker {
 }
 
 const bootId = (() => {
-  let known: string | undefined;
+  let cached: string | undefined;
   return (): string => {
-    if (known === undefined) {
+    if (cached === undefined) {
       try {
-        known = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+        cached = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
       } catch {
-        known = '';
+        cached = '';
       }
     }
-    return known;
+    return cached;
   };
 })();
 
@@ -132,7 +132,7 @@ export async function findGroup(groupId: number): Promise<ProcessIdentity[]> {
 
 /** Running processes that were started with a variable in their environment, and its value. Linux only, as below. */
 export async function findEnvironment(name: string): Promise<{ identity: ProcessIdentity; value: string }[]> {
-  const found = await Promise.all(
+  const matches = await Promise.all(
     (await processIds()).map(async (pid) => {
       const environment = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '');
       const entry = environment.split('\0').find((each) => each.startsWith(`${name}=`));
@@ -140,7 +140,7 @@ export async function findEnvironment(name: string): Promise<{ identity: Process
       return identity && entry !== undefined ? [{ identity, value: entry.slice(name.length + 1) }] : [];
     }),
   );
-  return found.flat();
+  return matches.flat();
 }
 
 /**
@@ -154,6 +154,6 @@ export const findByEnvironment = (name: string, value: string): Promise<ProcessI
 export async function findMarked(markers: readonly ProcessMarker[]): Promise<ProcessIdentity[]> {
   const holds = async (pid: number): Promise<ProcessIdentity | undefined> =>
     (await startedWithAny(pid, markers)) ? identify(pid) : undefined;
-  const found = await Promise.all((await processIds()).map(holds));
-  return found.filter((identity) => identity !== undefined);
+  const matches = await Promise.all((await processIds()).map(holds));
+  return matches.filter((identity) => identity !== undefined);
 }

@@ -35,13 +35,13 @@ async function targetsOf(identities: readonly ProcessIdentity[]): Promise<Target
       return entry ? [{ identity, groupId: entry.groupId }] : [];
     }),
   );
-  const found = entries.flat().map(({ identity, groupId }) => ({
+  const members = entries.flat().map(({ identity, groupId }) => ({
     identity,
     groupId,
     leadsGroup: groupId === identity.pid && groupId !== ownGroup,
   }));
-  const groups = new Set(found.filter(({ leadsGroup }) => leadsGroup).map(({ groupId }) => groupId));
-  return found.filter(({ leadsGroup, groupId }) => leadsGroup || !groups.has(groupId));
+  const groups = new Set(members.filter(({ leadsGroup }) => leadsGroup).map(({ groupId }) => groupId));
+  return members.filter(({ leadsGroup, groupId }) => leadsGroup || !groups.has(groupId));
 }
 
 /** Sends a signal; a process that is gone already is no error. */

@@ -69,8 +69,8 @@ async function ownerOf(pid: number): Promise<number | undefined> {
 /** Whether only the owner, and the superuser, can get into a directory: it or one above it denies access to all others. */
 export async function isClosed(directory: string): Promise<boolean> {
   for (let path = directory; ; path = dirname(path)) {
-    const found = await stat(path).catch(() => undefined);
-    if (found && (found.mode & 0o011) === 0) {
+    const stats = await stat(path).catch(() => undefined);
+    if (stats && (stats.mode & 0o011) === 0) {
       return true;
     }
     if (path === dirname(path)) {
@@ -91,15 +91,15 @@ export async function findOpenFiles(path: string): Promise<OpenFilesScan> {
   const directory = await realpath(path).catch(() => path);
   const closed = await isClosed(directory);
   const others = pids.filter((pid) => pid !== process.pid);
-  const found: (OpenFilesProcess | 'unseen' | undefined)[] = [];
+  const holders: (OpenFilesProcess | 'unseen' | undefined)[] = [];
   for (let from = 0; from < others.length; from += batchSize) {
     const inspections = others.slice(from, from + batchSize).map((pid) => inspectProcess(pid, directory, closed));
-    found.push(...(await Promise.all(inspections)));
+    holders.push(...(await Promise.all(inspections)));
   }
   return {
     // Every system has a first process: without it, /proc hides those of other users.
-    complete: pids.includes(1) && !found.includes('unseen'),
-    processes: found.filter((each) => typeof each === 'object'),
+    complete: pids.includes(1) && !holders.includes('unseen'),
+    processes: holders.filter((each) => typeof each === 'object'),
   };
 }
 

@@ -7,9 +7,9 @@ let operators: number | undefined;
 /** Whatever this process and its children make from now on is its user's alone. Called first by every entry point. */
 export function makeFilesPrivate(): void {
   const before = process.umask(ownUmask);
-  const given = process.env[umaskVariable];
+  const configured = process.env[umaskVariable];
   Reflect.deleteProperty(process.env, umaskVariable);
-  operators = given === undefined ? before : Number.parseInt(given, 8);
+  operators = configured === undefined ? before : Number.parseInt(configured, 8);
 }
 
 /** For the environment of a process of the service. */
@@ -18,9 +18,9 @@ export const umaskEnvironment = (): NodeJS.ProcessEnv =>
 
 /** For a process of the service that starts only programs that work on the operator's repositories. */
 export function useOperatorUmask(): void {
-  const given = process.env[umaskVariable];
-  if (given !== undefined) {
-    process.umask(Number.parseInt(given, 8));
+  const configured = process.env[umaskVariable];
+  if (configured !== undefined) {
+    process.umask(Number.parseInt(configured, 8));
   }
 }
 

@@ -20,11 +20,11 @@ export const activityForbidden = 'ACTIVITY_FORBIDDEN';
  * @param callers by the name of the activity; one without an entry is refused
  */
 export function createActivityFence(callers: Readonly<Record<string, ActivityCaller>>): ActivityInterceptorsFactory {
-  const known = new Map(Object.entries(callers));
+  const callersByName = new Map(Object.entries(callers));
   return ({ info }) => ({
     inbound: {
       execute(input, next) {
-        assertCaller(known.get(info.activityType), info, input.args[0]);
+        assertCaller(callersByName.get(info.activityType), info, input.args[0]);
         return next(input);
       },
     },

@@ -27,25 +27,25 @@ const optionsOf = ({ scheduleId, spec, paused, note, action }: KeptSchedule) => 
 });
 
 /** Makes the Schedule, or makes it what it should be. */
-export async function keepSchedule(client: Client, wanted: KeptSchedule): Promise<void> {
+export async function ensureSchedule(client: Client, expected: KeptSchedule): Promise<void> {
   try {
-    await client.schedule.create({ scheduleId: wanted.scheduleId, ...optionsOf(wanted) });
+    await client.schedule.create({ scheduleId: expected.scheduleId, ...optionsOf(expected) });
   } catch (error) {
     if (!(error instanceof ScheduleAlreadyRunning)) {
       throw error;
     }
-    const handle = client.schedule.getHandle(wanted.scheduleId);
-    if ((await handle.describe()).state.note === wanted.note) {
+    const handle = client.schedule.getHandle(expected.scheduleId);
+    if ((await handle.describe()).state.note === expected.note) {
       return;
     }
-    await handle.update(() => optionsOf(wanted));
+    await handle.update(() => optionsOf(expected));
   }
 }
 
 /** Has the server read a Schedule that starts nothing, and removes it. Throws what it throws. */
-export async function tryOutSchedule(client: Client, wanted: KeptSchedule): Promise<void> {
-  await client.schedule.create({ scheduleId: wanted.scheduleId, ...optionsOf({ ...wanted, paused: true }) });
-  await dropSchedule(client, wanted.scheduleId);
+export async function tryOutSchedule(client: Client, expected: KeptSchedule): Promise<void> {
+  await client.schedule.create({ scheduleId: expected.scheduleId, ...optionsOf({ ...expected, paused: true }) });
+  await dropSchedule(client, expected.scheduleId);
 }
 
 /** Removes the Schedule; what it has started continues. */

@@ -36,16 +36,16 @@ export function createCaptureFile(worktree: RecordedWorktree, secrets: readonly 
     } catch {
       return { problem: 'The worktree is not the one that was recorded.' };
     }
-    const wanted = normalize(isAbsolute(path) ? path : join(root, path));
+    const absolutePath = normalize(isAbsolute(path) ? path : join(root, path));
     let handle: FileHandle;
     try {
       // Neither a link at the end nor a pipe without a writer.
-      handle = await open(wanted, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+      handle = await open(absolutePath, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     } catch (error) {
       return { problem: problemOf(error) };
     }
     try {
-      const name = relative(root, await pathOf(handle, wanted));
+      const name = relative(root, await pathOf(handle, absolutePath));
       if (name === '' || name.startsWith('..') || isAbsolute(name)) {
         return { problem: 'The file is outside the worktree.' };
       }
@@ -77,8 +77,8 @@ export function createCaptureFile(worktree: RecordedWorktree, secrets: readonly 
 }
 
 const kindOf = (kind: unknown): ArtifactKind => {
-  const known = artifactKind.exclude(['stdout', 'stderr', 'payload']).safeParse(kind ?? 'file');
-  return known.success ? known.data : 'other';
+  const parsedKind = artifactKind.exclude(['stdout', 'stderr', 'payload']).safeParse(kind ?? 'file');
+  return parsedKind.success ? parsedKind.data : 'other';
 };
 
 /** The real path of an open file, whatever its path is by now; only Linux reports that of the open file itself. */

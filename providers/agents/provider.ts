@@ -197,7 +197,7 @@ export interface AgentProvider {
    */
   reattach?(
     dispatch: AgentDispatch,
-    found: OrphanedAgent,
+    orphan: OrphanedAgent,
     sink: AgentSink,
     signal: AbortSignal,
   ): Promise<AgentOutcome | { refused: ReattachRefusal }>;

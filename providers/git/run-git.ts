@@ -96,9 +96,9 @@ function failureOf(args: readonly string[], { failure, stderr }: ProgramEnd, tim
       // The system reports a missing working directory as if git were missing.
       return { code: 'not-a-repository', message: `${what}: no such directory, or no git.` };
     default: {
-      const said = stderr.trim().slice(0, 2_000) || 'no reason given';
-      const code = failures.find(([pattern]) => pattern.test(said))?.[1] ?? 'failed';
-      return { code, message: `${what}: ${said}` };
+      const reason = stderr.trim().slice(0, 2_000) || 'no reason given';
+      const code = failures.find(([pattern]) => pattern.test(reason))?.[1] ?? 'failed';
+      return { code, message: `${what}: ${reason}` };
     }
   }
 }

@@ -93,7 +93,7 @@ const sha256 = (text: string): Buffer => createHash('sha256').update(text).diges
 /** The API of the plant store (specification 3, A). */
 export function createPlantApp({ store, users, create, log, authFailures }: PlantAppDependencies): Koa<State> {
   const app = new Koa<State>();
-  const known = users.map(({ user, token }) => ({ user, digest: sha256(token) }));
+  const credentials = users.map(({ user, token }) => ({ user, digest: sha256(token) }));
   const document = plantsOpenApi();
 
   app.on('error', (error: unknown) => log.debug({ err: error }, 'connection ended early'));
@@ -182,7 +182,7 @@ export function createPlantApp({ store, users, create, log, authFailures }: Plan
   function userOf(authorization: string): string | undefined {
     const digest = sha256(/^Bearer +(\S+) *$/i.exec(authorization)?.[1] ?? '');
     let user: string | undefined;
-    for (const candidate of known) {
+    for (const candidate of credentials) {
       if (timingSafeEqual(digest, candidate.digest)) {
         user ??= candidate.user;
       }

@@ -26,15 +26,15 @@ const receiverId = (url: string): string => createHash('sha256').update(url).dig
 
 /** The receivers that are notified of new plants. */
 export function createReceivers({ urls, secret, allowPrivate, timeoutMs }: ReceiverSettings) {
-  const known = new Map(urls.map((url) => [receiverId(url), new URL(url)]));
+  const receivers = new Map(urls.map((url) => [receiverId(url), new URL(url)]));
   const webhooks = createWebhookSender({ secret, allowPrivate, timeoutMs });
 
   return {
-    ids: (): string[] => [...known.keys()],
+    ids: (): string[] => [...receivers.keys()],
 
     /** Posts the plant once; every way it can fail is an outcome. */
     async send(receiver: string, { deliveryId: id, at, plant }: PlantMessage): Promise<WebhookOutcome> {
-      const url = known.get(receiver);
+      const url = receivers.get(receiver);
       if (!url) {
         return { error: 'The receiver is no longer configured.', forbidden: true };
       }

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { takeTask } from '../../activities/agent-run/admission/run-active';
+import { claimTask } from '../../activities/agent-run/admission/run-active';
 import {
   type CompletionDependencies,
   createCompletionActivities,
@@ -196,7 +196,7 @@ describe('task that is taken', () => {
         return found;
       },
     };
-    const taken = await takeTask({ activeRuns, attempts: releasing, recoveries }, { taskId, _id: 'second' });
+    const taken = await claimTask({ activeRuns, attempts: releasing, recoveries }, { taskId, _id: 'second' });
     expect(taken).toBeUndefined();
     expect(await activeRuns.holder(taskId)).toBe('second');
   });
@@ -205,7 +205,7 @@ describe('task that is taken', () => {
     const { activeRuns, attempts, recoveries } = await completion();
     await attempts.create(anAttempt('first', 'queued'));
     await activeRuns.take(taskId, 'first');
-    expect(await takeTask({ activeRuns, attempts, recoveries }, { taskId, _id: 'second' })).toMatchObject({
+    expect(await claimTask({ activeRuns, attempts, recoveries }, { taskId, _id: 'second' })).toMatchObject({
       code: 'RUN_ACTIVE',
       details: { code: 'RUN_ACTIVE', attemptId: 'first', state: 'queued', agent: 'bee' },
     });

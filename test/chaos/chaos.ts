@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { KeptPart } from '../../platform/processes/parts/keep-running';
+import type { SupervisedPart } from '../../platform/processes/parts/supervise-process';
 import { makeTempDir } from '../../platform/testing/temp-dir';
 import { aRepository } from '../support/git/repository';
 import { type Service, startService } from '../support/stack/service';
@@ -74,7 +74,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
     BOARD_MAX_RUNS: String(Math.max(1, Math.floor(options.concurrency / 2))),
   };
   const service = await startService(settings, { within: home });
-  let second: KeptPart | undefined;
+  let second: SupervisedPart | undefined;
   let problems: string[] = ['it has not come to its end'];
   try {
     second = await keepSecondWorker(service, settings);
@@ -113,7 +113,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   }
 }
 
-async function playWhileStruck(service: Service, second: KeptPart, ledger: Ledger, options: ChaosOptions) {
+async function playWhileStruck(service: Service, second: SupervisedPart, ledger: Ledger, options: ChaosOptions) {
   const { strikes: wanted, minutes, everySeconds, seed, concurrency, disk, report = () => undefined } = options;
   const startedAt = performance.now();
   const strikes: Partial<Record<Strike, number>> = {};

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { createLog } from '../../platform/log/log';
-import { keepRunning } from '../../platform/processes/parts/keep-running';
 import { nodePart } from '../../platform/processes/parts/node-part';
+import { superviseProcess } from '../../platform/processes/parts/supervise-process';
 import { partEnvironment, type Service, soonAgain } from '../support/stack/service';
 
 /** One more worker on the host of the service, started again whenever it dies. */
@@ -12,7 +12,7 @@ export async function keepSecondWorker(service: Service, settings: Record<string
     environment: () => partEnvironment(service, settings),
     output: { file: join(service.dataDir, 'logs', 'second-worker.log') },
   });
-  return keepRunning(part, {
+  return superviseProcess(part, {
     log: createLog({ name: 'chaos', level: 'silent' }),
     backoff: soonAgain?.backoff ?? { firstMs: 100, maxMs: 500 },
     healthyAfterMs: 500,

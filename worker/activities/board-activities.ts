@@ -86,7 +86,7 @@ export function createBoardActivities(
       proofs: common.proofs,
       audit: stores.audit,
       now,
-      tell: (attemptId, notice) => signals.tellPhase(attemptId, notice),
+      tell: (attemptId, notice) => signals.signalPhase(attemptId, notice),
     }),
     ...createTreeActivities({ ...boardDependencies, ...signals }),
     ...createRewindMessageActivities({ rewinds, command, now }),

@@ -21,7 +21,7 @@ export const runSignals = (client: Client, proofs: Pick<MessageProofs, 'sign'>) 
   },
 
   /** Signals the new phase to a run; one that is over does not need it. */
-  async tellPhase(attemptId: string, notice: PhaseNotice): Promise<void> {
+  async signalPhase(attemptId: string, notice: PhaseNotice): Promise<void> {
     try {
       await client.workflow.getHandle(agentRunId(attemptId)).signal(phaseChanged, notice);
     } catch (error) {

@@ -48,7 +48,7 @@ async function approval(input: RunApprovalInput, messages: ApprovalMessages): Pr
   messages.announced = true;
   if (messages.status === 'pending') {
     setCurrentDetails(`Waits for a decision until ${input.expiresAt}.`);
-    await tellRun(input, 'pending');
+    await notifyRun(input, 'pending');
     // The clock of workflow code is that of its history: a replay computes the same.
     const leftMs = Math.max(1, Date.parse(input.expiresAt) - Date.now());
     await condition(() => messages.over, leftMs);
@@ -64,14 +64,14 @@ async function approval(input: RunApprovalInput, messages: ApprovalMessages): Pr
   setCurrentDetails(`The request is **${status}**.`);
   // A run whose end has cancelled the request needs no notice of it.
   if (status !== 'cancelled') {
-    await tellRun(input, status);
+    await notifyRun(input, status);
   }
   await condition(allHandlersFinished);
   return status;
 }
 
 /** The run shows its operators that it waits. One that is over gets no signal, and delays no end. */
-async function tellRun({ attemptId, approvalId }: RunApprovalInput, status: ApprovalStatus): Promise<void> {
+async function notifyRun({ attemptId, approvalId }: RunApprovalInput, status: ApprovalStatus): Promise<void> {
   try {
     await getExternalWorkflowHandle(agentRunId(attemptId)).signal(approvalChanged, { approvalId, status });
   } catch {

@@ -3,7 +3,7 @@ import type { Client } from '@temporalio/client';
 import type { LaunchSpec } from '../../contracts/runs/launch/scheduled-launch';
 import { AppError, validationError } from '../../platform/errors/app-error';
 import type { Log } from '../../platform/log/log';
-import { dropSchedule, keepSchedule, tryOutSchedule } from '../../platform/temporal/ensure-schedule';
+import { dropSchedule, ensureSchedule, tryOutSchedule } from '../../platform/temporal/ensure-schedule';
 import type { ScheduledLaunchRecord } from '../../stores/runs/launch/scheduled-launch-store';
 import { withinDeadline } from '../clients/deadline';
 import { launchSchedule, launchScheduleId } from './messages';
@@ -42,7 +42,7 @@ export function createLaunchSchedules(client: Client, log: Log): LaunchSchedules
     },
     async follow(definition) {
       // The definition stands; a failure here is reconciled by the workers, which compare both every minute.
-      await within(() => keepSchedule(client, launchSchedule(definition))).catch((error: unknown) =>
+      await within(() => ensureSchedule(client, launchSchedule(definition))).catch((error: unknown) =>
         log.warn({ err: error, id: definition.id }, 'launch schedule creation deferred'),
       );
     },

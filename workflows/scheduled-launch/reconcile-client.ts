@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import type { Log } from '../../platform/log/log';
-import { dropSchedule, keepSchedule } from '../../platform/temporal/ensure-schedule';
+import { dropSchedule, ensureSchedule } from '../../platform/temporal/ensure-schedule';
 import type { ScheduledLaunchStore } from '../../stores/runs/launch/scheduled-launch-store';
 import { isLaunchSchedule, launchSchedule, launchScheduleId } from './messages';
 
@@ -25,7 +25,7 @@ export async function reconcileLaunchSchedules(
     await dropSchedule(client, scheduleId);
   }
   for (const definition of definitions) {
-    await keepSchedule(client, launchSchedule(definition)).catch((error: unknown) =>
+    await ensureSchedule(client, launchSchedule(definition)).catch((error: unknown) =>
       log.warn({ err: error, id: definition.id }, 'launch schedule creation failed'),
     );
   }

@@ -25,7 +25,7 @@ import { decideCapacity } from './decide';
 import type { AdmissionControl } from './dependencies';
 import { endRefusedLaunch, endUnplannedRetry } from './refused-launch';
 import { requestOf } from './request';
-import { takeTask } from './run-active';
+import { claimTask } from './run-active';
 import { watcherProblem } from './watcher';
 
 export interface AdmissionDependencies
@@ -81,7 +81,7 @@ export function createAdmissionActivities(deps: AdmissionDependencies) {
         return { ...admitted, launch: record.launch };
       }
 
-      const busy = await takeTask(deps, record);
+      const busy = await claimTask(deps, record);
       if (busy) {
         return { ...admitted, launch: await refuse(record, busy, decidedAt) };
       }

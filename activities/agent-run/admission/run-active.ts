@@ -15,7 +15,7 @@ interface RunActiveDependencies {
 const tries = 3;
 
 /** Takes the task for the attempt, or returns `RUN_ACTIVE` with the attempt that has it and the state of that one. */
-export async function takeTask(
+export async function claimTask(
   deps: RunActiveDependencies,
   { taskId, _id: attemptId }: Pick<AttemptRecord, 'taskId' | '_id'>,
 ): Promise<Refusal | undefined> {

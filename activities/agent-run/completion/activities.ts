@@ -114,7 +114,7 @@ export function createCompletionActivities(deps: CompletionDependencies) {
       await apply(record, completion);
       await release(record, releaseReason(completion), completion.summary, retry?.attemptId);
       const follows = retry !== undefined && !(await isCancelled(record));
-      await tellEnd(record, completion);
+      await publishEnd(record, completion);
       return { status: completion.status, endedAt: completion.completedAt, ...(follows ? { retry } : {}) };
     },
 
@@ -140,7 +140,7 @@ export function createCompletionActivities(deps: CompletionDependencies) {
         await recordOnRecovery(deps, record, launch, endedAt);
         await apply(record, completion);
         await release(record, 'start-failed', launch.message, undefined);
-        await tellEnd(record, completion);
+        await publishEnd(record, completion);
       } else {
         // First: a worker that prepares it late finds that it is over, and takes nothing of what is released here.
         await deps.attempts.abandon(attemptId, endedAt);
@@ -285,7 +285,7 @@ export function createCompletionActivities(deps: CompletionDependencies) {
     }
   }
 
-  async function tellEnd(record: AttemptRecord, completion: CompletionResult): Promise<void> {
+  async function publishEnd(record: AttemptRecord, completion: CompletionResult): Promise<void> {
     await deps.audit.record(runEnded(record, completion));
     await deps.events.append(sourceOf(record), [terminalEvent(completion)]);
     await deps.attempts.end(record._id);

@@ -12,7 +12,7 @@ import {
 } from '../../../providers/agents/provider';
 import type { Fence } from '../../../providers/git/fence';
 import type { AttemptRecord } from '../../../stores/runs/attempt-store';
-import { keepCaptured } from '../../output-cleanup/activities';
+import { storeCaptured } from '../../output-cleanup/activities';
 import { sourceOf } from '../../shared/event-source';
 import { goesOnWith } from '../prepare/launch-snapshot';
 import { checkpointRun } from './checkpoints';
@@ -69,7 +69,7 @@ export function createObservedAgents(deps: DispatchDependencies) {
       append: async (events) => {
         await awake();
         const source = sourceOf(record);
-        await withSpace(() => keepCaptured(deps, source, events));
+        await withSpace(() => storeCaptured(deps, source, events));
         await checkpoints.heard(events);
         const sequences = await withSpace(() => deps.events.append(source, events));
         await watch.appended(events, sequences);

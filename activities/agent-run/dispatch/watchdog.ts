@@ -50,7 +50,7 @@ export function watchRun(deps: WatchdogDependencies, record: AttemptRecord) {
     /** Receives events of the agent with the sequences they were given, in order, one call at a time. */
     appended: (events: readonly RunEventInput[], sequences: readonly number[]): Promise<void> =>
       unharmed(async () => {
-        await lookAtTask();
+        await inspectTask();
         for (const [index, event] of events.entries()) {
           await take(event, sequences[index] ?? 0);
         }
@@ -60,8 +60,8 @@ export function watchRun(deps: WatchdogDependencies, record: AttemptRecord) {
     /** Takes whatever is in the log by now. */
     caughtUp: (): Promise<void> =>
       unharmed(async () => {
-        await lookAtTask();
-        await takeOthers(Number.MAX_SAFE_INTEGER);
+        await inspectTask();
+        await observeOthers(Number.MAX_SAFE_INTEGER);
         await flush();
       }),
 
@@ -91,13 +91,13 @@ export function watchRun(deps: WatchdogDependencies, record: AttemptRecord) {
       return;
     }
     if (sequence > last + 1) {
-      await takeOthers(sequence - 1);
+      await observeOthers(sequence - 1);
     }
     see({ ...event, sequence, receivedAt: event.receivedAt ?? deps.now().toISOString() });
   }
 
   /** What others appended in between: messages of an operator, decisions, and the watchdog's own events. */
-  async function takeOthers(until: number): Promise<void> {
+  async function observeOthers(until: number): Promise<void> {
     while (last < until) {
       const events = await deps.events.read(record._id, last, Math.min(until - last, pageSize));
       if (events.length === 0) {
@@ -116,7 +116,7 @@ export function watchRun(deps: WatchdogDependencies, record: AttemptRecord) {
     );
   }
 
-  async function lookAtTask(): Promise<void> {
+  async function inspectTask(): Promise<void> {
     const at = deps.now().getTime();
     if (status && at - status.at < statusEveryMs) {
       return;
@@ -142,14 +142,14 @@ export function watchRun(deps: WatchdogDependencies, record: AttemptRecord) {
   /** Does not delay the events of the run; an action that could not be carried out stays requested, with the reason. */
   async function carryOut({ finding, action }: WatchdogRecords): Promise<void> {
     try {
-      const outcome = action.action === 'warn' ? { state: 'completed' as const } : await tellAgent(finding, action);
+      const outcome = action.action === 'warn' ? { state: 'completed' as const } : await signalAgent(finding, action);
       await deps.watchdog.settle(action.id, outcome, deps.now().toISOString());
     } catch (error) {
       deps.log.warn({ err: error, attemptId: record._id, finding: finding.id }, 'watchdog action lost');
     }
   }
 
-  async function tellAgent(
+  async function signalAgent(
     finding: WatchdogRecords['finding'],
     { id: commandId, action }: WatchdogRecords['action'],
   ): Promise<{ state: 'requested' | 'completed'; reason?: string }> {

@@ -24,8 +24,8 @@ type Said = { type: ActivityType; details?: Record<string, unknown> };
 /** The activities of a task's change, in the order they are listed; none for a change that people need not read. */
 export function activitiesOf({ operation, actor, before, after }: RecordedChange): NewActivity[] {
   const type = Object.hasOwn(typeOfOperation, operation) ? typeOfOperation[operation] : undefined;
-  const said: Said[] = [...(type ? [{ type }] : []), ...(before ? differences(before, after, operation) : [])];
-  return said.map((one) => ({ ...one, taskId: after.id, taskTitle: after.title, actor }));
+  const changes: Said[] = [...(type ? [{ type }] : []), ...(before ? differences(before, after, operation) : [])];
+  return changes.map((one) => ({ ...one, taskId: after.id, taskTitle: after.title, actor }));
 }
 
 function differences(before: Task, after: Task, operation: string): Said[] {
@@ -78,14 +78,14 @@ function items(
   if (before === after) {
     return [];
   }
-  const known = new Map(before.map((item) => [item.id, item]));
+  const earlier = new Map(before.map((item) => [item.id, item]));
   const left = new Set(after.map(({ id }) => id));
   const say = (type: ActivityType, { id }: Item): Said => ({ type, details: { [idName]: id } });
   return [
-    ...after.filter(({ id }) => !known.has(id)).map((item) => say(types.added, item)),
+    ...after.filter(({ id }) => !earlier.has(id)).map((item) => say(types.added, item)),
     ...before.filter(({ id }) => !left.has(id)).map((item) => say(types.removed, item)),
     ...after
-      .filter((item) => known.has(item.id) && !same(known.get(item.id), item))
+      .filter((item) => earlier.has(item.id) && !same(earlier.get(item.id), item))
       .map((item) => say(types.changed, item)),
   ];
 }

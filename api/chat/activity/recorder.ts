@@ -32,8 +32,8 @@ export function createChangeRecorder({
   };
 
   async function notifyMentioned({ before, after }: RecordedChange): Promise<void> {
-    const known = new Set((before?.comments ?? []).map(({ id }) => id));
-    for (const { id, author, text } of (after.comments ?? []).filter((comment) => !known.has(comment.id))) {
+    const earlierIds = new Set((before?.comments ?? []).map(({ id }) => id));
+    for (const { id, author, text } of (after.comments ?? []).filter((comment) => !earlierIds.has(comment.id))) {
       for (const { target } of mentionsIn(text).filter((one) => one.target !== author)) {
         await notifications.add({
           type: 'mention',

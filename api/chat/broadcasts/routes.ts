@@ -60,9 +60,9 @@ export function broadcastRoutes(routes: Routes, { broadcasts, feed }: Pick<ApiCo
       response: broadcast,
     },
     async ({ params: { id } }) => {
-      const found = await broadcasts.get(id);
-      assertFound(found, 'broadcast', id);
-      return found;
+      const stored = await broadcasts.get(id);
+      assertFound(stored, 'broadcast', id);
+      return stored;
     },
   );
 

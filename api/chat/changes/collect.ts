@@ -35,8 +35,8 @@ export async function collectChanges(
   const { since, full, limit } = query;
   const start = query.cursor && changePositionOf(query.cursor);
   const askedAt = Math.min(now.getTime(), start?.askedAt ?? Infinity);
-  const found = await changesAfter(sources, query, start);
-  const page = slicePage(found, { limit, cursor: start?.position }, { positionOf });
+  const allChanges = await changesAfter(sources, query, start);
+  const page = slicePage(allChanges, { limit, cursor: start?.position }, { positionOf });
   const changes = listsOf(page, since, full);
   const safe = Math.min(askedAt - overlapMs, page.next ? Number(page.next.key) - 1 : Infinity);
   const { tasks, comments, activity, broadcasts } = changes;

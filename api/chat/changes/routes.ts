@@ -19,13 +19,13 @@ export function changeRoutes(routes: Routes, sources: Pick<ApiContext, 'board' |
       response: changes,
     },
     async ({ query }, ctx) => {
-      const found = await collectChanges(sources, query, new Date());
+      const collected = await collectChanges(sources, query, new Date());
       // Not of `until`, which moves while nothing happens.
-      const { changes: told, summary } = found.body;
+      const { changes: publishedChanges, summary } = collected.body;
       const content = createHash('sha1')
-        .update(JSON.stringify([told, summary]))
+        .update(JSON.stringify([publishedChanges, summary]))
         .digest('base64url');
-      return answersNotModified(ctx, `W/"changes:${content}"`) ? undefined : found;
+      return answersNotModified(ctx, `W/"changes:${content}"`) ? undefined : collected;
     },
   );
 }

@@ -20,9 +20,9 @@ export function mentionRoutes(
   { board, notifications }: Pick<ApiContext, 'board' | 'notifications'>,
 ): void {
   async function find(id: string): Promise<Task> {
-    const found = await board.get(id);
-    assertFound(found, 'task', id);
-    return found.task;
+    const task = await board.get(id);
+    assertFound(task, 'task', id);
+    return task.task;
   }
 
   routes.add(

@@ -167,9 +167,9 @@ export function notificationRoutes(routes: Routes, { notifications }: Pick<ApiCo
     },
     async ({ params: { id } }) => {
       await notifications.markDelivered([id]);
-      const found = await notifications.get(id);
-      assertFound(found, 'notification', id);
-      return found;
+      const stored = await notifications.get(id);
+      assertFound(stored, 'notification', id);
+      return stored;
     },
   );
 }

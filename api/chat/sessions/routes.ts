@@ -30,9 +30,9 @@ const titleOf = (message: string): string => withoutTags(message).replace(/\s+/g
 /** Chat sessions (specification 1, Chat and squad). No model is behind them: messages are stored and published. */
 export function chatRoutes(routes: Routes, { chats, board, feed }: Pick<ApiContext, 'chats' | 'board' | 'feed'>): void {
   async function find(id: string): Promise<ChatSessionSummary> {
-    const found = await chats.get(id);
-    assertFound(found, 'chat session', id);
-    return found;
+    const session = await chats.get(id);
+    assertFound(session, 'chat session', id);
+    return session;
   }
 
   async function begin({ taskId, message, agent, model, mode = 'ask' }: ChatSend): Promise<ChatSessionSummary> {
@@ -59,8 +59,8 @@ export function chatRoutes(routes: Routes, { chats, board, feed }: Pick<ApiConte
       const { id: sessionId } = body.sessionId === undefined ? await begin(body) : await find(body.sessionId);
       const { agent, model } = body;
       const role = auth.actorType === 'agent' ? ('assistant' as const) : ('user' as const);
-      const said = compact({ role, content: body.message, agent, model, createdBy: auth.actor });
-      const message = await chats.addMessage(sessionId, said);
+      const submitted = compact({ role, content: body.message, agent, model, createdBy: auth.actor });
+      const message = await chats.addMessage(sessionId, submitted);
       assertFound(message, 'chat session', sessionId);
       await feed.append({ type: 'notice', notice: { type: 'chat:message', sessionId, message } });
       return { sessionId, message };

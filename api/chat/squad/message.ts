@@ -9,8 +9,8 @@ import { mentionsIn } from '../notifications/mentions';
 
 /** The mentions a caller states, then those in the text, each target of a kind once. */
 function allMentions(stated: readonly Mention[], text: string): Mention[] {
-  const named = new Set(stated.map(({ target }) => target));
-  const all = [...stated, ...mentionsIn(text).filter(({ target }) => !named.has(target))];
+  const targets = new Set(stated.map(({ target }) => target));
+  const all = [...stated, ...mentionsIn(text).filter(({ target }) => !targets.has(target))];
   const unique = new Map(all.map((one) => [`${one.kind}:${one.target}`, one]));
   return [...unique.values()].slice(0, 50);
 }

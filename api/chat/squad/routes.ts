@@ -36,9 +36,9 @@ export function squadRoutes(
   { squad, feed, notifications }: Pick<ApiContext, 'squad' | 'feed' | 'notifications'>,
 ): void {
   async function find(id: string): Promise<SquadRecord> {
-    const found = await squad.get(id);
-    assertFound(found, 'squad message', id);
-    return found;
+    const message = await squad.get(id);
+    assertFound(message, 'squad message', id);
+    return message;
   }
 
   /** Notifies those who are mentioned, and the watchers. */

@@ -19,7 +19,7 @@ const capabilityFor = new Map<string, 'canCreateTasks' | 'canDelegate' | 'canApp
 /** What an intern has done goes to review. */
 const reviewed = 'complete-task';
 
-const named = (action: string): string => action.replaceAll('_', '-').toLowerCase();
+const normalized = (action: string): string => action.replaceAll('_', '-').toLowerCase();
 
 /**
  * Whether an agent may do something, the first that applies:
@@ -36,7 +36,7 @@ export function decidePermission(
   approval?: PermissionApproval,
 ): PermissionDecision {
   // However it is written: a restriction is not evaded by an underscore.
-  const restriction = restrictions.find((pattern) => matchesName(named(pattern), named(action)));
+  const restriction = restrictions.find((pattern) => matchesName(normalized(pattern), normalized(action)));
   if (restriction !== undefined) {
     const reason = `${agentId} is restricted from ${restriction}.`;
     return { allowed: false, requiresApproval: false, rule: 'restriction', reason };
@@ -45,12 +45,12 @@ export function decidePermission(
     return { allowed: true, requiresApproval: false, rule: 'approval', reason: `${approval.id} allows ${action}.` };
   }
   const requiresApproval = level === 'intern';
-  const capability = capabilityFor.get(named(action));
+  const capability = capabilityFor.get(normalized(action));
   if (capability !== undefined && !permission[capability]) {
     const reason = `${agentId} has the level ${level}, which lacks ${capability}.`;
     return { allowed: false, requiresApproval, rule: 'capability', reason };
   }
-  if (requiresApproval && named(action) === reviewed) {
+  if (requiresApproval && normalized(action) === reviewed) {
     const reason = `${agentId} is an intern: its results go to review.`;
     return { allowed: false, requiresApproval, rule: 'review', reason };
   }

@@ -77,9 +77,9 @@ export function decisionRoutes(routes: Routes, { decisions, board }: Pick<ApiCon
       response: decisionWithChain,
     },
     async ({ params }) => {
-      const found = await decisions.get(params.id);
-      assertFound(found, 'decision', params.id);
-      return { decision: found, chain: await decisions.chainOf(found) };
+      const stored = await decisions.get(params.id);
+      assertFound(stored, 'decision', params.id);
+      return { decision: stored, chain: await decisions.chainOf(stored) };
     },
   );
 

@@ -34,7 +34,7 @@ const beyond = (since: string | undefined) => (event: { timestamp: string }) =>
  * analyzed again change nothing.
  */
 export async function analyze({ drift, telemetry }: Deps, agent: string, now: Date): Promise<Analysis> {
-  const { items: known } = await drift.baselines({ agent, limit: driftMetric.options.length });
+  const { items: baselines } = await drift.baselines({ agent, limit: driftMetric.options.length });
   const since = new Date(now.getTime() - lookedBack * 86_400_000).toISOString();
   const events = async (type: 'run.started' | 'run.completed' | 'run.tokens') =>
     (await telemetry.list({ type, agent, since, until: now.toISOString() }, { limit: lookedAt })).items;
@@ -45,7 +45,7 @@ export async function analyze({ drift, telemetry }: Deps, agent: string, now: Da
   ]);
   const analysis: Analysis = { alerts: [], baselines: [], snapshots: [] };
   for (const metric of driftMetric.options) {
-    const begin = known.find((one) => one.metric === metric)?.since;
+    const begin = baselines.find((one) => one.metric === metric)?.since;
     const isOurs = beyond(begin);
     const ours: RunEvents = {
       started: started.filter(isOurs),
@@ -75,9 +75,9 @@ export async function analyze({ drift, telemetry }: Deps, agent: string, now: Da
     if (deviation === undefined || !alarm) {
       continue;
     }
-    const found = { agent, metric, baseline: baseline.mean, current: current.mean, deviation, ...alarm };
+    const alert = { agent, metric, baseline: baseline.mean, current: current.mean, deviation, ...alarm };
     const newest = `${samples[0]?.at ?? ''} ${samples.length}`;
-    analysis.alerts.push(await drift.raise({ ...found, detectedAt: now.toISOString() }, newest));
+    analysis.alerts.push(await drift.raise({ ...alert, detectedAt: now.toISOString() }, newest));
   }
   return analysis;
 }

@@ -52,8 +52,8 @@ export function driftRoutes(routes: Routes, { drift, telemetry }: Pick<ApiContex
       audit: ({ params }) => ({ action: 'drift-alert.acknowledge', resource: params.id }),
     },
     async ({ params: { id }, body, auth }) => {
-      const known = { acknowledgedBy: auth.actor, acknowledgedAt: new Date().toISOString() };
-      const alert = await drift.acknowledge(id, { ...known, notes: body.notes });
+      const acknowledgement = { acknowledgedBy: auth.actor, acknowledgedAt: new Date().toISOString() };
+      const alert = await drift.acknowledge(id, { ...acknowledgement, notes: body.notes });
       assertFound(alert, 'drift alert', id);
       return alert;
     },

@@ -63,16 +63,16 @@ export function createPolicyEvaluator({
     for (const policy of (await policies.list()).filter(({ enabled }) => enabled).sort(byPrecedence)) {
       const { id, name, type } = policy;
       const isAbout = applies(policy.scope, subject);
-      const found = isAbout ? await findings(policy, question) : [];
-      matches.push(...found.map((finding) => ({ policyId: id, name, type, ...finding })));
+      const matched = isAbout ? await findings(policy, question) : [];
+      matches.push(...matched.map((finding) => ({ policyId: id, name, type, ...finding })));
       evaluatedRules.push({
         id,
         label: name,
         type,
-        status: isAbout ? (found.length > 0 ? 'matched' : 'not-matched') : 'skipped',
-        ...(found.length > 0 ? { outcome: outcomes[verdictOf(matches.slice(-found.length)).decision] } : {}),
+        status: isAbout ? (matched.length > 0 ? 'matched' : 'not-matched') : 'skipped',
+        ...(matched.length > 0 ? { outcome: outcomes[verdictOf(matches.slice(-matched.length)).decision] } : {}),
         message: isAbout
-          ? found.map(({ reason }) => reason).join(' ') || 'The condition does not hold.'
+          ? matched.map(({ reason }) => reason).join(' ') || 'The condition does not hold.'
           : 'The rule does not apply to this action.',
       });
     }

@@ -24,7 +24,7 @@ import { createPolicyEvaluator } from './evaluate';
 const present = (record: PolicyFields & Recorded): Policy => record;
 
 /** The policy to store: its form is named, and its name has no tags. */
-function kept(body: PolicyWrite): PolicyFields {
+function storedFields(body: PolicyWrite): PolicyFields {
   const name = plainField(body.name, 'name');
   return 'rules' in body ? { ...body, name, type: 'rules' } : { ...body, name };
 }
@@ -57,13 +57,13 @@ export function policyRoutes(
     },
     async (all, { agent, project, enabled, ...part }) => {
       const level = agent === undefined ? undefined : (await context.agentPermissions.get(agent)).level;
-      const found = all.filter(
+      const matching = all.filter(
         ({ scope, enabled: isEnabled }) =>
           (enabled === undefined || enabled === isEnabled) &&
           (agent === undefined || isAboutAgent(scope, { agent, level })) &&
           (project === undefined || isAboutProject(scope, { project })),
       );
-      return slicePage(found, part, { positionOf: ({ id }) => ({ key: id, id }) }).map(present);
+      return slicePage(matching, part, { positionOf: ({ id }) => ({ key: id, id }) }).map(present);
     },
   );
 
@@ -74,7 +74,7 @@ export function policyRoutes(
       body: policyCreate,
       audit: { action: 'policy.create' },
     },
-    ({ id = newItemId('policy'), ...fields }) => ({ id, fields: kept(fields) }),
+    ({ id = newItemId('policy'), ...fields }) => ({ id, fields: storedFields(fields) }),
   );
 
   policies.get({ operationId: 'getPolicy', summary: 'Read one policy' });
@@ -86,7 +86,7 @@ export function policyRoutes(
       body: policyWrite,
       audit: { action: 'policy.update', details: ({ enabled }) => ({ enabled }) },
     },
-    kept,
+    storedFields,
   );
 
   policies.remove({

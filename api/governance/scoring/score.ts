@@ -22,18 +22,18 @@ function byKeywords(scorer: OfType<'KeywordContains'>, work: Work): Judgement {
   const { keywords, caseSensitive, match } = scorer;
   const folded = (text: string) => (caseSensitive ? text : text.toLowerCase());
   const text = folded(targetOf(scorer, work));
-  const found = keywords.filter((keyword) => text.includes(folded(keyword))).length;
-  const share = found / keywords.length;
+  const matches = keywords.filter((keyword) => text.includes(folded(keyword))).length;
+  const share = matches / keywords.length;
   const score = match === 'all' ? Math.floor(share) : match === 'any' ? Math.ceil(share) : share;
-  return { score: turned(score, scorer), explanation: `${found} of ${keywords.length} keywords found` };
+  return { score: turned(score, scorer), explanation: `${matches} of ${keywords.length} keywords found` };
 }
 
 /** A pattern that takes too long does not count for the work, whichever way round it counts. */
-function byPattern(scorer: OfType<'RegexMatch'>, found: boolean | undefined): Judgement {
-  if (found === undefined) {
+function byPattern(scorer: OfType<'RegexMatch'>, isMatch: boolean | undefined): Judgement {
+  if (isMatch === undefined) {
     return { score: 0, explanation: 'the pattern took too long' };
   }
-  return { score: turned(found ? 1 : 0, scorer), explanation: found ? 'pattern found' : 'pattern not found' };
+  return { score: turned(isMatch ? 1 : 0, scorer), explanation: isMatch ? 'pattern found' : 'pattern not found' };
 }
 
 /** Each scorer's judgement of the work, in their order. */
@@ -48,10 +48,10 @@ export async function score(
     flags: scorer.flags,
     text: targetOf(scorer, work),
   }));
-  const found = searches.length > 0 ? await findPatterns(searches) : [];
+  const results = searches.length > 0 ? await findPatterns(searches) : [];
   return scorers.map((scorer) => {
     const judged =
-      scorer.type === 'RegexMatch' ? byPattern(scorer, found[patterns.indexOf(scorer)]) : byKeywords(scorer, work);
+      scorer.type === 'RegexMatch' ? byPattern(scorer, results[patterns.indexOf(scorer)]) : byKeywords(scorer, work);
     const { id, name, type, weight } = scorer;
     return { scorerId: id, name, type, weight, ...judged };
   });

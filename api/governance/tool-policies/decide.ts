@@ -11,15 +11,15 @@ export interface ToolDecision {
 /** Whether a role may use a tool: a denied tool is refused whatever is allowed, and so is one that nothing allows. */
 export function decideTool({ allowed, denied }: Pick<ToolPolicy, 'allowed' | 'denied'>, tool: string): ToolDecision {
   const isDenied = denied.some((pattern) => matchesName(pattern, tool));
-  const rule = (list: 'allowed' | 'denied', pattern: string, index: number, looked: boolean): EvaluatedRule => {
+  const rule = (list: 'allowed' | 'denied', pattern: string, index: number, evaluated: boolean): EvaluatedRule => {
     const matched = matchesName(pattern, tool);
     return {
       id: `${list}.${index}`,
       label: pattern,
       type: list,
-      status: looked ? (matched ? 'matched' : 'not-matched') : 'skipped',
-      ...(looked && matched ? { outcome: list === 'denied' ? ('blocked' as const) : ('allowed' as const) } : {}),
-      message: looked ? `${pattern} ${matched ? 'is' : 'is not'} about ${tool}.` : 'Another policy denies the tool.',
+      status: evaluated ? (matched ? 'matched' : 'not-matched') : 'skipped',
+      ...(evaluated && matched ? { outcome: list === 'denied' ? ('blocked' as const) : ('allowed' as const) } : {}),
+      message: evaluated ? `${pattern} ${matched ? 'is' : 'is not'} about ${tool}.` : 'Another policy denies the tool.',
     };
   };
   return {

@@ -46,9 +46,9 @@ export function costPredictionRoutes(
         const task = { ...likeness, type, descriptionLength: description?.length };
         return { ...predict(task, await finishedTasks({ board, telemetry })), predictedAt };
       }
-      const found = await board.get(taskId);
-      assertFound(found, 'task', taskId);
-      const { task } = found;
+      const boardTask = await board.get(taskId);
+      assertFound(boardTask, 'task', taskId);
+      const { task } = boardTask;
       const prediction = predict(likenessOf(task), await finishedTasks({ board, telemetry }, taskId));
       const { estimatedCost: predictedCost, confidence } = prediction;
       // Once a task has cost something, its estimate is no prediction any more.

@@ -42,7 +42,7 @@ export function alertOf(record: DocumentRecord, now: Date): FreshnessAlert | und
     return undefined;
   }
   const { id, path, title, type, project, maxAgeDays, reviewedAt, acknowledged } = record;
-  const known = acknowledged?.reviewedAt === reviewedAt ? acknowledged : undefined;
+  const current = acknowledged?.reviewedAt === reviewedAt ? acknowledged : undefined;
   return compact({
     id: alertIdOf(record),
     documentId: id,
@@ -54,8 +54,8 @@ export function alertOf(record: DocumentRecord, now: Date): FreshnessAlert | und
     ageDays,
     maxAgeDays,
     staleSince: new Date(staleFrom(record)).toISOString(),
-    acknowledged: known !== undefined,
-    acknowledgedBy: known?.by,
-    acknowledgedAt: known?.at,
+    acknowledged: current !== undefined,
+    acknowledgedBy: current?.by,
+    acknowledgedAt: current?.at,
   });
 }

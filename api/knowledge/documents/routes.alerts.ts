@@ -35,12 +35,12 @@ export function freshnessAlertRoutes(routes: Routes, { trackedDocuments }: Pick<
       response: z.array(freshnessAlert),
     },
     async ({ query: { severity, acknowledged, ...part } }) => {
-      const found = (await alerts(new Date())).filter(
+      const matching = (await alerts(new Date())).filter(
         (one) =>
           (severity === undefined || one.severity === severity) &&
           (acknowledged === undefined || one.acknowledged === acknowledged),
       );
-      return slicePage(found, part, { positionOf: ({ staleSince, id }) => ({ key: staleSince, id }) });
+      return slicePage(matching, part, { positionOf: ({ staleSince, id }) => ({ key: staleSince, id }) });
     },
   );
 
@@ -54,14 +54,14 @@ export function freshnessAlertRoutes(routes: Routes, { trackedDocuments }: Pick<
     },
     async () => {
       const total = (await trackedDocuments.list()).length;
-      const found = await alerts(new Date());
-      const critical = found.filter(({ severity }) => severity === 'critical').length;
+      const current = await alerts(new Date());
+      const critical = current.filter(({ severity }) => severity === 'critical').length;
       return {
         total,
-        fresh: Math.max(0, total - found.length),
-        stale: found.length - critical,
+        fresh: Math.max(0, total - current.length),
+        stale: current.length - critical,
         critical,
-        alertCount: found.filter(({ acknowledged }) => !acknowledged).length,
+        alertCount: current.filter(({ acknowledged }) => !acknowledged).length,
       };
     },
   );

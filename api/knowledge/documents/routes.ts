@@ -54,7 +54,7 @@ export function docFreshnessRoutes(routes: Routes, context: Pick<ApiContext, 'tr
     },
     (records, { project, type, stale, ...part }) => {
       const now = new Date();
-      const found = records
+      const matching = records
         .map((record) => present(record, now))
         .filter(
           (one) =>
@@ -62,7 +62,7 @@ export function docFreshnessRoutes(routes: Routes, context: Pick<ApiContext, 'tr
             (type === undefined || one.type === type) &&
             (stale === undefined || one.stale === stale),
         );
-      return slicePage(found, part, { positionOf: ({ reviewedAt, id }) => ({ key: reviewedAt, id }) });
+      return slicePage(matching, part, { positionOf: ({ reviewedAt, id }) => ({ key: reviewedAt, id }) });
     },
   );
 

@@ -29,8 +29,8 @@ const write = { tag, permission: 'telemetry:write', response: errorAnalysis };
 /** Longest summary, in characters. */
 const summaryLength = 200;
 
-const mentions = (wanted: string, { context, summary, rootCause, chosenFix = '', tags }: ErrorAnalysis): boolean =>
-  [context.errorMessage, summary, rootCause, chosenFix, ...tags].some((text) => text.toLowerCase().includes(wanted));
+const mentions = (phrase: string, { context, summary, rootCause, chosenFix = '', tags }: ErrorAnalysis): boolean =>
+  [context.errorMessage, summary, rootCause, chosenFix, ...tags].some((text) => text.toLowerCase().includes(phrase));
 
 /** Errors that work ended in, and their analyses (specification 1, Registries and analysis). */
 export function errorRoutes(routes: Routes, { errorAnalyses }: Pick<ApiContext, 'errorAnalyses'>): void {
@@ -46,10 +46,10 @@ export function errorRoutes(routes: Routes, { errorAnalyses }: Pick<ApiContext, 
       body: errorSubmission,
       status: 201,
     },
-    async ({ body: { taskId, agent, ...told } }) => {
-      const errorMessage = redact(told.errorMessage);
-      const { errorType, severity, ...guessed } = diagnose(errorMessage, told.errorType);
-      const attemptDescription = told.attemptDescription && redact(told.attemptDescription);
+    async ({ body: { taskId, agent, ...report } }) => {
+      const errorMessage = redact(report.errorMessage);
+      const { errorType, severity, ...guessed } = diagnose(errorMessage, report.errorType);
+      const attemptDescription = report.attemptDescription && redact(report.attemptDescription);
       const at = operationTime().toISOString();
       return errorAnalyses.add({
         id: newItemId('error'),
@@ -58,7 +58,7 @@ export function errorRoutes(routes: Routes, { errorAnalyses }: Pick<ApiContext, 
           agent,
           errorMessage,
           errorType,
-          rawDetails: told.rawDetails && redact(told.rawDetails),
+          rawDetails: report.rawDetails && redact(report.rawDetails),
           attemptDescription,
           occurredAt: at,
         }),
@@ -110,8 +110,8 @@ export function errorRoutes(routes: Routes, { errorAnalyses }: Pick<ApiContext, 
       response: z.array(errorAnalysis),
     },
     ({ query: { q, ...part } }) => {
-      const wanted = q.toLowerCase();
-      return errorAnalyses.search((analysis) => mentions(wanted, analysis), part);
+      const phrase = q.toLowerCase();
+      return errorAnalyses.search((analysis) => mentions(phrase, analysis), part);
     },
   );
 
@@ -125,9 +125,9 @@ export function errorRoutes(routes: Routes, { errorAnalyses }: Pick<ApiContext, 
       response: errorAnalysis,
     },
     async ({ params: { id } }, ctx) => {
-      const found = await errorAnalyses.get(id);
-      assertFound(found, 'error', id);
-      return withRevision(ctx, tag, found);
+      const analysis = await errorAnalyses.get(id);
+      assertFound(analysis, 'error', id);
+      return withRevision(ctx, tag, analysis);
     },
   );
 

@@ -32,7 +32,7 @@ const sentimentOf = (rating: number): Sentiment => (rating > 3 ? 'positive' : ra
 
 /** The feedback in either form of the request. @throws AppError 400 when a text is empty without its tags */
 function saidIn({ content, sentiment, comment, rating, category, categories, ...about }: FeedbackCreate) {
-  const named = (categories ?? (category === undefined ? [] : [category])).map((name, index) =>
+  const categoryNames = (categories ?? (category === undefined ? [] : [category])).map((name, index) =>
     plainField(name, categories ? `categories.${index}` : 'category'),
   );
   return {
@@ -40,7 +40,7 @@ function saidIn({ content, sentiment, comment, rating, category, categories, ...
     content: content === undefined ? withoutTags(comment ?? '') : plainField(content, 'content'),
     sentiment: sentiment ?? sentimentOf(rating ?? 3),
     ...compact({ rating }),
-    ...(named.length === 0 ? {} : { category: named[0], categories: named }),
+    ...(categoryNames.length === 0 ? {} : { category: categoryNames[0], categories: categoryNames }),
   };
 }
 
@@ -70,15 +70,15 @@ export function feedbackRoutes(routes: Routes, { feedback: store }: Pick<ApiCont
       status: 201,
     },
     async ({ body, auth }) => {
-      const given: Feedback = {
+      const submitted: Feedback = {
         id: newItemId('feedback'),
         ...saidIn(body),
         resolved: false,
         createdAt: operationTime().toISOString(),
         createdBy: auth.actor,
       };
-      await store.add(given);
-      return given;
+      await store.add(submitted);
+      return submitted;
     },
   );
 
@@ -117,9 +117,9 @@ export function feedbackRoutes(routes: Routes, { feedback: store }: Pick<ApiCont
       response: feedback,
     },
     async ({ params: { id } }) => {
-      const found = await store.get(id);
-      assertFound(found, 'feedback', id);
-      return found;
+      const stored = await store.get(id);
+      assertFound(stored, 'feedback', id);
+      return stored;
     },
   );
 

@@ -33,20 +33,20 @@ export function selectLessons(
 ): PagedBody<Omit<LessonList, 'nextCursor'>> {
   const { project, sprint, tag: tags = [], limit, offset } = query;
   const search = query.search?.toLowerCase();
-  const found = learnt.filter(
+  const matching = learnt.filter(
     ({ lesson: one }) =>
       (project === undefined || one.project === project) &&
       (sprint === undefined || one.sprint === sprint) &&
       tags.every((tag) => one.lessonTags.includes(tag)) &&
       (search === undefined || `${one.taskTitle}\n${one.lessonsLearned}`.toLowerCase().includes(search)),
   );
-  const page = slicePage(found, query, {
+  const page = slicePage(matching, query, {
     positionOf: ({ updatedAt, lesson }) => ({ key: updatedAt, id: lesson.taskId }),
     direction: -1,
   });
   const data = page.items.map(({ lesson }) => lesson);
   const hasMore = page.next !== undefined;
-  return page.answer({ data, pagination: { total: found.length, limit, offset, hasMore } });
+  return page.answer({ data, pagination: { total: matching.length, limit, offset, hasMore } });
 }
 
 /** How many tasks have each tag, the most frequent first. */

@@ -38,21 +38,21 @@ export function alreadyDecided(reflection: Reflection): never {
  */
 export async function accept({ board, reflections }: Deps, acceptance: Acceptance): Promise<Reflection> {
   const { id, promotionTarget, review, actor } = acceptance;
-  const found = await reflections.get(id);
-  assertFound(found, 'reflection', id);
-  const target = promotionTarget ?? found.promotionTarget;
-  if (found.status === 'accepted') {
-    if (target !== found.promotionTarget) {
-      alreadyDecided(found);
+  const reflection = await reflections.get(id);
+  assertFound(reflection, 'reflection', id);
+  const target = promotionTarget ?? reflection.promotionTarget;
+  if (reflection.status === 'accepted') {
+    if (target !== reflection.promotionTarget) {
+      alreadyDecided(reflection);
     }
-    return promote(found);
+    return promote(reflection);
   }
-  if (found.status !== 'pending') {
-    alreadyDecided(found);
+  if (reflection.status !== 'pending') {
+    alreadyDecided(reflection);
   }
   // What would refuse the lesson refuses the decision.
   if (target === taskLesson) {
-    await assertCapacity(found);
+    await assertCapacity(reflection);
   }
   const promotion = target === taskLesson ? 'pending' : 'manual';
   const decided = await reflections.decide(id, ['pending'], {
@@ -68,7 +68,7 @@ export async function accept({ board, reflections }: Deps, acceptance: Acceptanc
   if (meanwhile?.status === 'accepted' && meanwhile.promotionTarget === target) {
     return promote(meanwhile);
   }
-  return alreadyDecided(meanwhile ?? found);
+  return alreadyDecided(meanwhile ?? reflection);
 
   async function assertCapacity(reflection: Reflection): Promise<void> {
     const { taskId } = reflection.source;

@@ -23,7 +23,7 @@ function redactedTexts(value: unknown): unknown {
 }
 
 /** What may be stored of a reflection (specification 1, Reflection rules). Its shape stays, ids and enumerations are as they were. */
-export function redacted(said: ReflectionCreate): ReflectionCreate {
-  const { category, promotionTarget, confidence, source, ...texts } = said;
+export function redacted(submitted: ReflectionCreate): ReflectionCreate {
+  const { category, promotionTarget, confidence, source, ...texts } = submitted;
   return { category, promotionTarget, confidence, source, ...(redactedTexts(texts) as typeof texts) };
 }

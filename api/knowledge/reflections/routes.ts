@@ -51,9 +51,9 @@ export function reflectionRoutes(
   { reflections, board }: Pick<ApiContext, 'reflections' | 'board'>,
 ): void {
   async function find(id: string): Promise<Reflection> {
-    const found = await reflections.get(id);
-    assertFound(found, 'reflection', id);
-    return found;
+    const stored = await reflections.get(id);
+    assertFound(stored, 'reflection', id);
+    return stored;
   }
 
   async function decide(id: string, from: Reflection['status'][], decided: ReflectionDecision): Promise<Reflection> {

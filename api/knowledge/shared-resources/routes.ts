@@ -38,10 +38,10 @@ const plainTexts = ({ name, tags }: Texts) => ({
   ...(tags && { tags: [...new Set(tags.map((one, index) => plainField(one, `tags.${index}`)))] }),
 });
 
-const isAsked = (one: SharedResource, { type, project, tag: wanted, name }: SharedResourceQuery): boolean =>
+const isAsked = (one: SharedResource, { type, project, tag: requestedTag, name }: SharedResourceQuery): boolean =>
   (type === undefined || one.type === type) &&
   (project === undefined || one.projectIds.includes(project)) &&
-  (wanted === undefined || one.tags.includes(wanted)) &&
+  (requestedTag === undefined || one.tags.includes(requestedTag)) &&
   (name === undefined || one.name.toLowerCase().includes(name.toLowerCase()));
 
 /** Prompts, guidelines, skills and the like that several projects use (specification 1, Registries and analysis). */
@@ -70,8 +70,8 @@ export function sharedResourceRoutes(
       response: z.array(sharedResource),
     },
     (all, query) => {
-      const found = all.filter((one) => isAsked(one, query));
-      return slicePage(found, query, { positionOf: ({ updatedAt, id }) => ({ key: updatedAt, id }), direction: -1 });
+      const matching = all.filter((one) => isAsked(one, query));
+      return slicePage(matching, query, { positionOf: ({ updatedAt, id }) => ({ key: updatedAt, id }), direction: -1 });
     },
   );
 
@@ -100,8 +100,8 @@ export function sharedResourceRoutes(
       const { type, content } = patch;
       const texts = plainTexts(patch);
       const cleared = 'tags' in patch && patch.tags === undefined ? { tags: [] } : {};
-      const given = { ...(type && { type }), ...compact({ content }) };
-      return (current) => ({ ...current, ...given, ...cleared, ...texts });
+      const fields = { ...(type && { type }), ...compact({ content }) };
+      return (current) => ({ ...current, ...fields, ...cleared, ...texts });
     },
   );
 

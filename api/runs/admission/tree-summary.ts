@@ -103,8 +103,8 @@ async function contributorsOf(
 ): Promise<Page<Contributor>> {
   const page = slicePage(Object.entries(nodes), part, { positionOf: ([nodeId, { at }]) => ({ key: at, id: nodeId }) });
   const ids = page.items.map(([nodeId]) => nodeId);
-  const [found, queued] = await Promise.all([reservations.among(ids), queue.openAmong(ids)]);
-  const held = new Map(found.map((record) => [record._id, record]));
+  const [records, queued] = await Promise.all([reservations.among(ids), queue.openAmong(ids)]);
+  const held = new Map(records.map((record) => [record._id, record]));
   return page.map(([nodeId, { parent, edge, depth, source }]) => {
     const record = held.get(nodeId);
     return {

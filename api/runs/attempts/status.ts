@@ -9,8 +9,8 @@ import type { WorkflowContext } from '../../context';
 export async function readStatus(context: WorkflowContext, taskId: string): Promise<z.infer<typeof runStatus>> {
   const record = await context.attempts.latest(taskId);
   if (!record) {
-    const found = await context.board.get(taskId);
-    assertFound(found, 'task', taskId);
+    const task = await context.board.get(taskId);
+    assertFound(task, 'task', taskId);
   }
   return {
     taskId,

@@ -36,15 +36,15 @@ export async function sendCommand(
 ): Promise<CommandResponse> {
   const record = await verifiedAttempt(context, taskId, target.attemptId, target);
   const commandId = commandIdOf(headerKey);
-  const said = await context.commands.get(record._id, commandId);
-  if (said && (said.type !== type || said.message !== message)) {
-    throw idempotencyKeyReused('command', { attemptId: record._id, action: said.type });
+  const command = await context.commands.get(record._id, commandId);
+  if (command && (command.type !== type || command.message !== message)) {
+    throw idempotencyKeyReused('command', { attemptId: record._id, action: command.type });
   }
-  if (said?.settledAt !== undefined) {
-    return answerOf(said);
+  if (command?.settledAt !== undefined) {
+    return answerOf(command);
   }
   // A stored command may be on its way to the agent: its outcome is the run's to report, also after its end.
-  if (!said) {
+  if (!command) {
     checkRuns(record);
   }
   checkCapability(record, type);
@@ -60,7 +60,7 @@ export async function sendCommand(
   });
   const input = { attemptId: record._id, commandId, type, ...from, ...digestsOf(record) };
   const answer = await context.runLauncher.command(input).catch((error: unknown) => {
-    if (!said || !isTooEarly(error)) {
+    if (!command || !isTooEarly(error)) {
       throw error;
     }
     // The run's first response under this id is its response for ever; nothing was delivered.
@@ -79,12 +79,12 @@ export async function sendCommand(
 /** Refused only because the agent had not been started yet. */
 const isTooEarly = (error: unknown): boolean => error instanceof AppError && error.code === 'RUN_NOT_RUNNING';
 
-const answerOf = (said: { attemptId: string; commandId: string; type: AgentCommandType; reason?: string }) => ({
-  attemptId: said.attemptId,
-  commandId: said.commandId,
-  action: said.type,
-  delivered: said.reason === undefined,
-  ...(said.reason === undefined ? {} : { reason: said.reason }),
+const answerOf = (command: { attemptId: string; commandId: string; type: AgentCommandType; reason?: string }) => ({
+  attemptId: command.attemptId,
+  commandId: command.commandId,
+  action: command.type,
+  delivered: command.reason === undefined,
+  ...(command.reason === undefined ? {} : { reason: command.reason }),
 });
 
 /** The digests of the run as they are stored, for the workflow to compare with what it launched. */

@@ -67,21 +67,21 @@ async function launchOnce(
 ): Promise<LaunchResponse> {
   const conversation = from?.conversation;
   const requestDigest = requestIdentity(taskId, request, from);
-  const known = key === undefined ? undefined : await context.launches.find(taskId, key);
-  if (known) {
-    assertSameRequest(known, requestDigest);
+  const earlier = key === undefined ? undefined : await context.launches.find(taskId, key);
+  if (earlier) {
+    assertSameRequest(earlier, requestDigest);
   }
-  if (known?.outcome) {
-    return toResponse(known.outcome);
+  if (earlier?.outcome) {
+    return toResponse(earlier.outcome);
   }
   // A claimed key without an outcome is a launch whose response was lost: it is resumed.
-  const continuation = known ? undefined : await conversation?.continuation();
-  if (!known) {
+  const continuation = earlier ? undefined : await conversation?.continuation();
+  if (!earlier) {
     await checkReadiness(context, taskId, request, caller.workspaceId, { launches: true });
   }
 
   const fresh = { taskId, attemptId: newAttemptId(), requestDigest, createdAt: new Date().toISOString() };
-  const claim = known ?? (key === undefined ? fresh : await context.launches.claim(key, fresh));
+  const claim = earlier ?? (key === undefined ? fresh : await context.launches.claim(key, fresh));
   assertSameRequest(claim, requestDigest);
   const goesOn = conversation && (await saveConversation(context, claim, conversation, continuation, caller));
   const { maxRetries } = (await context.routing.configuration()).value;
@@ -132,12 +132,12 @@ async function saveConversation(
   { conversations }: WorkflowContext,
   { attemptId, createdAt }: { attemptId: string; createdAt: string },
   { continuation: ask, ...conversation }: LaunchConversation,
-  known: Continuation | undefined,
+  earlier: Continuation | undefined,
   { actor }: LaunchCaller,
 ): Promise<NonNullable<AgentRunInput['conversation']>> {
   const { edge, sourceAttemptId } = conversation;
   if (!(await conversations.get(attemptId))) {
-    const continuation = known ?? (await ask());
+    const continuation = earlier ?? (await ask());
     await conversations.put({ _id: attemptId, ...conversation, continuation, actor, createdAt });
   }
   return { documentId: attemptId, edge, sourceAttemptId };

@@ -36,12 +36,12 @@ export function jsonPathMatches(
   let bytes = 0;
   try {
     for (const node of environment.lazyQuery(path, meter.watched(document as JSONValue))) {
-      const found = { path: node.getPath({ form: 'canonical' }), value: meter.plain(node.value) };
-      bytes += Buffer.byteLength(JSON.stringify(found));
+      const match = { path: node.getPath({ form: 'canonical' }), value: meter.plain(node.value) };
+      bytes += Buffer.byteLength(JSON.stringify(match));
       if (matches.length === limits.nodes || bytes > limits.bytes) {
         return { matches, truncated: true };
       }
-      matches.push(found);
+      matches.push(match);
     }
   } catch (error) {
     if (error instanceof JSONPathError) {

@@ -13,18 +13,18 @@ export function bytesFrom(
   margin: number,
 ): Extractor<{ bytes: Buffer; before: Buffer; after: Buffer }> {
   const from = Math.max(0, offset - margin);
-  const kept: Buffer[] = [];
+  const chunks: Buffer[] = [];
   let at = 0;
   return {
     take(piece) {
       const part = piece.subarray(Math.max(0, from - at), Math.max(0, offset + length + margin - at));
       if (part.length > 0) {
-        kept.push(part);
+        chunks.push(part);
       }
       at += piece.length;
     },
     done() {
-      const all = Buffer.concat(kept);
+      const all = Buffer.concat(chunks);
       const start = Math.min(all.length, offset - from);
       return {
         before: all.subarray(0, start),
@@ -60,7 +60,7 @@ export function linesFrom(startLine: number, count: number, maxBytes: number): E
   let parts: Buffer[] = [];
   /** Bytes of the current line, and how many of them are stored. */
   let seen = 0;
-  let kept = 0;
+  let retainedBytes = 0;
 
   function grow(part: Buffer): void {
     seen += part.length;
@@ -69,9 +69,9 @@ export function linesFrom(startLine: number, count: number, maxBytes: number): E
       return;
     }
     // A few more than fit: enough to detect that it does not, whatever its line end and last character are.
-    const needed = part.subarray(0, Math.max(0, room + 8 - kept));
+    const needed = part.subarray(0, Math.max(0, room + 8 - retainedBytes));
     parts.push(needed);
-    kept += needed.length;
+    retainedBytes += needed.length;
   }
 
   function end(hasNewline: boolean): void {
@@ -81,12 +81,12 @@ export function linesFrom(startLine: number, count: number, maxBytes: number): E
     }
     parts = [];
     seen = 0;
-    kept = 0;
+    retainedBytes = 0;
   }
 
   function add(hasNewline: boolean): void {
     const bytes = Buffer.concat(parts);
-    const whole = kept === seen;
+    const whole = retainedBytes === seen;
     const text = (whole && hasNewline && bytes.at(-1) === carriageReturn ? bytes.subarray(0, -1) : bytes).toString(
       'utf8',
     );
@@ -128,17 +128,17 @@ export function linesFrom(startLine: number, count: number, maxBytes: number): E
 
 /** The whole body; `undefined` when it is longer than `maxBytes`. */
 export function wholeUpTo(maxBytes: number): Extractor<Buffer | undefined> {
-  const kept: Buffer[] = [];
+  const chunks: Buffer[] = [];
   let bytes = 0;
   return {
     take(piece) {
       bytes += piece.length;
       if (bytes <= maxBytes) {
-        kept.push(piece);
+        chunks.push(piece);
       } else {
-        kept.length = 0;
+        chunks.length = 0;
       }
     },
-    done: () => (bytes <= maxBytes ? Buffer.concat(kept) : undefined),
+    done: () => (bytes <= maxBytes ? Buffer.concat(chunks) : undefined),
   };
 }

@@ -45,12 +45,12 @@ export async function readContent(
       return readBytes(contents, artifact, request);
     case 'line-range': {
       const { startLine, lineCount } = request;
-      const found = await verified(contents, artifact, linesFrom(startLine, lineCount, readLimits.bytes));
+      const lines = await verified(contents, artifact, linesFrom(startLine, lineCount, readLimits.bytes));
       // Lines begin and end at line ends, so nothing at their edges is the rest of a word.
-      if (hasSecretShape(found.lines.join('\n'), { atStart: true, atEnd: !found.truncated })) {
+      if (hasSecretShape(lines.lines.join('\n'), { atStart: true, atEnd: !lines.truncated })) {
         throw new ContentProblem('secret-shape');
       }
-      return { operation: 'line-range', startLine, ...found };
+      return { operation: 'line-range', startLine, ...lines };
     }
     case 'json-path':
       return readJson(contents, artifact, request.jsonPath);
@@ -137,8 +137,8 @@ class SecretSearch implements Extractor<void> {
   constructor(private readonly artifact: OutputArtifactRecord) {}
 
   take(piece: Buffer): void {
-    const kept = this.window.subarray(Math.max(0, this.window.length - margin));
-    this.window = Buffer.concat([kept, piece]);
+    const overlap = this.window.subarray(Math.max(0, this.window.length - margin));
+    this.window = Buffer.concat([overlap, piece]);
     this.seen += piece.length;
     const edges = { atStart: this.window.length === this.seen, atEnd: this.seen >= this.artifact.bytes };
     if (hasSecretShape(decoded(this.artifact, this.window), edges)) {

@@ -89,9 +89,9 @@ async function find(
 ): Promise<OutputArtifactRecord> {
   const record = await outputArtifacts.get(params.artifactId);
   const isOfRun = record?.taskId === params.taskId && record.runId === runId && record.attemptId === attemptId;
-  const found = isOfRun ? record : undefined;
-  assertFound(found, 'output artifact of this run', params.artifactId);
-  return found;
+  const artifact = isOfRun ? record : undefined;
+  assertFound(artifact, 'output artifact of this run', params.artifactId);
+  return artifact;
 }
 
 function contentRequest(query: z.output<typeof outputArtifactQuery>): ContentRequest | undefined {

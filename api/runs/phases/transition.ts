@@ -89,12 +89,12 @@ function repeated(
   { operationId }: PhaseTransitionRequest,
   requestDigest: string,
 ): PhaseTransition | undefined {
-  const entry = history.find((known) => known.operationId === operationId && known.requestDigest !== undefined);
+  const entry = history.find((stored) => stored.operationId === operationId && stored.requestDigest !== undefined);
   if (!entry) {
     return undefined;
   }
-  const { requestDigest: known, ...transition } = entry;
-  if (known === requestDigest) {
+  const { requestDigest: storedDigest, ...transition } = entry;
+  if (storedDigest === requestDigest) {
     return transition;
   }
   throw conflict('The operationId belongs to another change; use a new one.', { transition }, 'PHASE_OPERATION_REUSED');
@@ -275,9 +275,9 @@ async function statedApproval(
   await context.approvals.expireDue(context.now().toISOString());
   const approval = await context.approvals.get(approvalId);
   assertFound(approval, 'run approval', approvalId);
-  const wanted = digestOf(expansionOf(state, planned.evidence));
+  const expectedDigest = digestOf(expansionOf(state, planned.evidence));
   const own = approval.attemptId === attempt._id && approval.providerRequestId === `phase:${body.operationId}`;
-  if (!own || approval.phase === undefined || digestOf(approval.phase) !== wanted) {
+  if (!own || approval.phase === undefined || digestOf(approval.phase) !== expectedDigest) {
     throw conflict('The approval is for another change.', { approvalId, current: approval }, 'APPROVAL_ACTION_CHANGED');
   }
   return approval;

@@ -72,9 +72,9 @@ export async function assertReporter(
 
 /** The secret a report was sent with: the body's, else the header's. @throws AppError 400 when it cannot be one */
 export function secretOf(body: string | undefined, header: string | undefined): string | undefined {
-  const given = body ?? header;
-  if (given === undefined || presentedSecret.safeParse(given).success) {
-    return given;
+  const presented = body ?? header;
+  if (presented === undefined || presentedSecret.safeParse(presented).success) {
+    return presented;
   }
   throw validationError([{ path: callbackSecretHeader, message: 'must have 1 to 200 characters' }]);
 }

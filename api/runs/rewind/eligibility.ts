@@ -42,8 +42,8 @@ async function checkpointOf(
   record: AttemptRecord,
   id: string,
 ): Promise<WorkspaceCheckpoint> {
-  const found = await checkpoints.get(id);
-  const checkpoint = found?.attemptId === record._id ? found : undefined;
+  const stored = await checkpoints.get(id);
+  const checkpoint = stored?.attemptId === record._id ? stored : undefined;
   assertFound(checkpoint, 'checkpoint', id);
   return checkpoint;
 }

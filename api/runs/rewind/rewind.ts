@@ -45,22 +45,22 @@ export async function rewindRun(
   const byPath = [...resolutions].sort((a, b) => (a.path < b.path ? -1 : 1));
   const requestDigest = digestOf({ ...what, resolutions: byPath });
 
-  const known = await context.rewinds.get(id);
-  if (known && known.requestDigest !== requestDigest) {
+  const existing = await context.rewinds.get(id);
+  if (existing && existing.requestDigest !== requestDigest) {
     throw idempotencyKeyReused('rewind', { requestId });
   }
-  if (known?.state === 'committed') {
-    return { status: 'committed', rewind: known };
+  if (existing?.state === 'committed') {
+    return { status: 'committed', rewind: existing };
   }
-  if (known?.state === 'failed') {
-    throw rewindError({ code: 'REWIND_FAILED', message: known.error ?? '', details: {} });
+  if (existing?.state === 'failed') {
+    throw rewindError({ code: 'REWIND_FAILED', message: existing.error ?? '', details: {} });
   }
-  if (known?.state === 'committing') {
-    return commit(context, record, known);
+  if (existing?.state === 'committing') {
+    return commit(context, record, existing);
   }
 
   const hostId = await assertEligible(context, record, request);
-  if (!known) {
+  if (!existing) {
     const { targetCheckpointId, descendantCheckpointId, attemptId } = request;
     const plan = { hostId, rewindId: id, taskId, attemptId, requestId, requestDigest, resolutions: byPath };
     const points = { targetCheckpointId, descendantCheckpointId };
@@ -90,9 +90,9 @@ async function approvalOf(
 ): Promise<RunApproval> {
   if (rewind.approvalId !== null) {
     await context.approvals.expireDue(context.now().toISOString());
-    const known = await context.approvals.get(rewind.approvalId);
-    if (known) {
-      return known;
+    const existing = await context.approvals.get(rewind.approvalId);
+    if (existing) {
+      return existing;
     }
   }
   const { before, target, paths, pathCount, targetCheckpointId, descendantCheckpointId, turn, requestDigest } = rewind;

@@ -36,8 +36,8 @@ export function scheduledLaunchRoutes(routes: Routes, context: ScheduledLaunchCo
   });
   /** Those of another workspace are not there. */
   async function definitionOf(id: string, workspaceId: string): Promise<ScheduledLaunchRecord> {
-    const found = await scheduledLaunches.get(id);
-    const one = found?.workspaceId === workspaceId ? found : undefined;
+    const definition = await scheduledLaunches.get(id);
+    const one = definition?.workspaceId === workspaceId ? definition : undefined;
     assertFound(one, 'scheduled launch', id);
     return one;
   }

@@ -14,9 +14,9 @@ interface Workspace {
 }
 
 async function taskOf({ board }: TrustContext, taskId: string): Promise<Task> {
-  const found = await board.get(taskId);
-  assertFound(found, 'task', taskId);
-  return found.task;
+  const task = await board.get(taskId);
+  assertFound(task, 'task', taskId);
+  return task.task;
 }
 
 async function repositoryNamedBy({ repositories }: TrustContext, { git }: Task): Promise<Repository | undefined> {

@@ -29,8 +29,8 @@ export async function overrideFinding(
 ): Promise<WatchdogOverride> {
   assertLocalControl(auth);
   const record = await verifiedAttempt(context, request.taskId, request.attemptId);
-  const known = await context.watchdog.finding(request.findingId);
-  const finding = known?.attemptId === record._id ? known : undefined;
+  const stored = await context.watchdog.finding(request.findingId);
+  const finding = stored?.attemptId === record._id ? stored : undefined;
   assertFound(finding, 'finding', request.findingId);
 
   const first = await context.watchdog.overrideOf(request.findingId);
@@ -139,8 +139,8 @@ async function resumed(
   { id }: WatchdogFinding,
   { reason, actor }: { reason: string; actor: string },
 ): Promise<boolean> {
-  const said = { type: 'message' as const, message: reason, actor, sentBy: actor };
-  const answer = await unlessPending(() => runLauncher.command({ attemptId, commandId: `${id}-continue`, ...said }));
+  const command = { type: 'message' as const, message: reason, actor, sentBy: actor };
+  const answer = await unlessPending(() => runLauncher.command({ attemptId, commandId: `${id}-continue`, ...command }));
   // Without a run there is no agent to notify.
   return answer === undefined || (answer !== 'pending' && answer.delivered);
 }

@@ -14,9 +14,9 @@ export async function manifestOf({ board, worktrees }: WorktreesContext, taskId:
   if (record) {
     return record;
   }
-  const found = await board.get(taskId);
-  assertFound(found, 'task', taskId);
-  const legacy = found.task.git?.worktreePath;
+  const task = await board.get(taskId);
+  assertFound(task, 'task', taskId);
+  const legacy = task.task.git?.worktreePath;
   const advice = legacy === undefined ? 'create it with POST' : `adopt ${legacy} with POST …/worktree/adopt`;
   throw new AppError('WORKTREE_NOT_FOUND', {
     status: 404,

@@ -12,7 +12,7 @@ import { bareWorkspace, sealedWorkspace, workspaceIssues } from '../../../domain
 import type { HttpContext } from '../../../platform/http/context';
 import type { Routes } from '../../../platform/http/routing/routes';
 import type { WorkspaceCapabilityStore } from '../../../stores/settings/capability-store';
-import { importedValue, lookAt, sendDocument } from '../../documents';
+import { importedValue, sendDocument, validateDocument } from '../../documents';
 import { setRevision, settingResource, statedRevision } from '../../revisions';
 import { checkedManifest } from './checked';
 
@@ -87,7 +87,7 @@ export function manifestRoutes(
       response: workspaceValidation,
     },
     async ({ body }) => {
-      const { value, issues: unshaped } = lookAt(workspaceManifestInput, body);
+      const { value, issues: unshaped } = validateDocument(workspaceManifestInput, body);
       if (!value) {
         return { valid: false, manifest: null, issues: unshaped };
       }

@@ -22,8 +22,8 @@ export async function assertUsable({ hosts, setUp }: CheckDependencies, reposito
   const { hostId, path, remote = null, allowFilters = [] } = repository;
   const live = (await hosts.live()).map(({ _id }) => _id);
   if (hostId !== undefined && !(await hosts.isKnown(hostId))) {
-    const known = live.length === 0 ? 'none is live' : `live ones are ${live.join(', ')}`;
-    throw refused('hostId', `no worker of the host ${hostId} has ever registered; ${known}`);
+    const liveHosts = live.length === 0 ? 'none is live' : `live ones are ${live.join(', ')}`;
+    throw refused('hostId', `no worker of the host ${hostId} has ever registered; ${liveHosts}`);
   }
   if (hostId !== undefined && !live.includes(hostId)) {
     const message = `No worker of the host ${hostId} is live, and only its worker can inspect it; start one there.`;

@@ -27,10 +27,10 @@ export function agentSupportRoutes(
     },
     async ({ query }) => {
       const [{ agents: configured }, live] = await Promise.all([agents.read(), hosts.everyLive()]);
-      const found = await hostManifests.of(live.map(({ _id }) => _id));
+      const manifests = await hostManifests.of(live.map(({ _id }) => _id));
       const rows = configured.flatMap((agent) => {
         const digest = digestOf(agent);
-        const evidence = found.filter(
+        const evidence = manifests.filter(
           ({ agent: type, configDigest }) => type === agent.type && configDigest === digest,
         );
         return evidence.length > 0 ? evidence.map((one) => supportRow(agent, one)) : [supportRow(agent, undefined)];

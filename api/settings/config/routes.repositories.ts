@@ -119,10 +119,10 @@ export function repositoryRoutes(routes: Routes, context: RepositoryContext): vo
       audit: ({ params }) => ({ action: 'repository.reread', resource: params.name }),
     },
     async ({ params }) => {
-      const found = await repositories.find(params.name);
-      assertFound(found, 'repository', params.name);
-      await check(found);
-      return found;
+      const stored = await repositories.find(params.name);
+      assertFound(stored, 'repository', params.name);
+      await check(stored);
+      return stored;
     },
   );
 

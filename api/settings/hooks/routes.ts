@@ -49,10 +49,10 @@ export function hookRoutes(routes: Routes, context: HookRouteContext): void {
   hooks.list(
     { operationId: 'listHooks', summary: 'List hooks', query: hookQuery, response: z.array(hook) },
     (all, { event, enabled, ...part }) => {
-      const found = all.filter(
+      const matching = all.filter(
         (each) => (event === undefined || each.event === event) && (enabled === undefined || each.enabled === enabled),
       );
-      return slicePage(found, part, { positionOf: ({ id }) => ({ key: id, id }) });
+      return slicePage(matching, part, { positionOf: ({ id }) => ({ key: id, id }) });
     },
   );
 
@@ -122,15 +122,15 @@ export function hookRoutes(routes: Routes, context: HookRouteContext): void {
       errors: [404],
     },
     async ({ body: { event, taskId, newStatus, ...stated } }) => {
-      const found = await board.get(taskId);
-      assertFound(found, 'task', taskId);
+      const task = await board.get(taskId);
+      assertFound(task, 'task', taskId);
       const happened: HookContext = {
-        ...factsOf(found.task),
+        ...factsOf(task.task),
         ...compact(stated),
         event,
         taskId,
-        location: found.location,
-        newStatus: newStatus ?? found.task.status,
+        location: task.location,
+        newStatus: newStatus ?? task.task.status,
         timestamp: new Date().toISOString(),
       };
       const fitting = (await context.hooks.list()).filter((each) => hookFits(each, happened));

@@ -18,9 +18,9 @@ interface Named {
 
 /** @throws AppError 404 */
 export function findItem(items: readonly ManagedItem[], id: string, { resource }: Named): ManagedItem {
-  const found = items.find((item) => item.id === id);
-  assertFound(found, resource, id);
-  return found;
+  const item = items.find((item) => item.id === id);
+  assertFound(item, resource, id);
+  return item;
 }
 
 const folded = (name: string): string => name.toLowerCase();

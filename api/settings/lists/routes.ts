@@ -54,11 +54,11 @@ function listRoutes(routes: Routes, { board, managedLists: lists }: ListContext,
   const { name, one, One, Many, field } = config;
   const contracts = managedLists[name];
   const path = `/${name}`;
-  const named = { resource: one };
+  const resourceName = { resource: one };
   const read = { tag: name, permission: 'settings:read' };
   const write = { tag: name, permission: 'settings:write', errors: [409] };
 
-  const find = async (id: string): Promise<ManagedItem> => findItem(await lists.items(name), id, named);
+  const find = async (id: string): Promise<ManagedItem> => findItem(await lists.items(name), id, resourceName);
   const stated = (id: string, header: (name: string) => string | undefined): Promise<number | undefined> =>
     statedRevision({ type: name, id, current: () => find(id) }, { header });
   const useOf = (item: ManagedItem) => {
@@ -118,9 +118,9 @@ function listRoutes(routes: Routes, { board, managedLists: lists }: ListContext,
     },
     async ({ body }, ctx) => {
       const fields: ManagedItemCreate = plainLabel(body);
-      const making = { ...named, ids: idsFor(fields.label), at: now() };
+      const making = { ...resourceName, ids: idsFor(fields.label), at: now() };
       const items = await lists.change(name, (current) => withAdded(current, fields, making));
-      return withRevision(ctx, name, findByLabel(items, fields.label, named));
+      return withRevision(ctx, name, findByLabel(items, fields.label, resourceName));
     },
   );
 
@@ -137,9 +137,9 @@ function listRoutes(routes: Routes, { board, managedLists: lists }: ListContext,
     },
     async ({ params: { id }, body, header }, ctx) => {
       const patch: ManagedItemPatch = plainLabel(body);
-      const changing = { ...named, at: now(), expectedRevision: await stated(id, header) };
+      const changing = { ...resourceName, at: now(), expectedRevision: await stated(id, header) };
       const items = await lists.change(name, (current) => withChanged(current, id, patch, changing));
-      return withRevision(ctx, name, findItem(items, id, named));
+      return withRevision(ctx, name, findItem(items, id, resourceName));
     },
   );
 
@@ -156,7 +156,7 @@ function listRoutes(routes: Routes, { board, managedLists: lists }: ListContext,
       status: 204,
     },
     async ({ params: { id }, query, header }) => {
-      const expected = { ...named, expectedRevision: await stated(id, header) };
+      const expected = { ...resourceName, expectedRevision: await stated(id, header) };
       if (!query.force) {
         assertDeletable(useOf(await find(id)), one);
       }
@@ -179,9 +179,9 @@ function listRoutes(routes: Routes, { board, managedLists: lists }: ListContext,
   );
 }
 
-function findByLabel(items: readonly ManagedItem[], label: string, named: { resource: string }): ManagedItem {
+function findByLabel(items: readonly ManagedItem[], label: string, resourceName: { resource: string }): ManagedItem {
   const id = items.find((item) => item.label === label)?.id ?? label;
-  return findItem(items, id, named);
+  return findItem(items, id, resourceName);
 }
 
 function assertDeletable(use: z.output<typeof managedItemUse>, one: string): void {

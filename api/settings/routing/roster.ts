@@ -64,9 +64,9 @@ export function previewRoster(inputs: RoutingInputs, work: RouteWork): z.infer<t
   const decision = decideRoute(inputs, { work, required: [], toLaunch: false });
   const { selected } = decision;
   return {
-    matched: named(inputs, matched),
-    fallback: second ? named(inputs, second) : null,
-    reviewers: reviewersOf(roster, matched).map((member) => named(inputs, member)),
+    matched: presentMember(inputs, matched),
+    fallback: second ? presentMember(inputs, second) : null,
+    reviewers: reviewersOf(roster, matched).map((member) => presentMember(inputs, member)),
     selected: selected ? { agent: selected.agent.type, profileId: selected.profileId, model: selected.model } : null,
     rule: rosterRule(matched),
     reason: decision.reason,
@@ -74,7 +74,7 @@ export function previewRoster(inputs: RoutingInputs, work: RouteWork): z.infer<t
   };
 }
 
-const named = (inputs: World, member: RosterMember) => ({
+const presentMember = (inputs: World, member: RosterMember) => ({
   id: member.id,
   name: member.name,
   agent: memberOption(inputs, member).agent,

@@ -33,9 +33,9 @@ export async function routeWork(context: RoutingContext, request: z.infer<typeof
 }
 
 async function workOfTask({ board }: RoutingContext, taskId: string) {
-  const found = await board.get(taskId);
-  assertFound(found, 'task', taskId);
-  return workOf(found.task);
+  const task = await board.get(taskId);
+  assertFound(task, 'task', taskId);
+  return workOf(task.task);
 }
 
 function present(

@@ -118,11 +118,11 @@ export function registryRoutes(routes: Routes, { routing: { registry } }: Pick<R
       response: z.array(registeredAgent),
     },
     async ({ query: { status, capability, ...part } }) => {
-      const found = (await registry.list()).filter(
+      const matching = (await registry.list()).filter(
         (agent) =>
           (status === undefined || agent.status === status) && (capability === undefined || can(agent, capability)),
       );
-      return lastHeardFirst(found, part);
+      return lastHeardFirst(matching, part);
     },
   );
 
@@ -171,8 +171,8 @@ export function registryRoutes(routes: Routes, { routing: { registry } }: Pick<R
       response: z.array(registeredAgent),
     },
     async ({ params, query }) => {
-      const found = (await registry.list()).filter((agent) => can(agent, params.capability));
-      return lastHeardFirst(found, query);
+      const matching = (await registry.list()).filter((agent) => can(agent, params.capability));
+      return lastHeardFirst(matching, query);
     },
   );
 

@@ -10,7 +10,7 @@ import {
 } from '../../../contracts/settings/team-roster';
 import { notFound } from '../../../platform/errors/app-error';
 import type { Routes } from '../../../platform/http/routing/routes';
-import { importedValue, lookAt, sendDocument } from '../../documents';
+import { importedValue, sendDocument, validateDocument } from '../../documents';
 import { setRevision, settingResource, statedRevision } from '../../revisions';
 import { previewRoster, rosterIssues } from './roster';
 import type { RoutingContext } from './route';
@@ -72,7 +72,7 @@ export function rosterRoutes(routes: Routes, { routing }: Pick<RoutingContext, '
       response: rosterValidation,
     },
     async ({ body }) => {
-      const { value, issues } = lookAt(teamRoster, body);
+      const { value, issues } = validateDocument(teamRoster, body);
       if (!value) {
         return { valid: false, roster: null, issues };
       }

@@ -87,10 +87,10 @@ export function templateRoutes(
       errors: [409],
     },
     async ({ params, body, auth }) => {
-      const found = await board.get(params.taskId);
-      assertFound(found, 'task', params.taskId);
+      const task = await board.get(params.taskId);
+      assertFound(task, 'task', params.taskId);
       const { id, name, revision } = await templates.find(body.templateId);
-      const { title } = found.task;
+      const { title } = task.task;
       const details = {
         templateId: id,
         templateName: name,

@@ -33,7 +33,7 @@ export class Follower {
 
   /** There are events of the attempt up to a sequence. */
   heard(attemptId: string, upTo: number): void {
-    const track = this.tracks.find((known) => known.attemptId === attemptId);
+    const track = this.tracks.find((existing) => existing.attemptId === attemptId);
     if (track) {
       track.upTo = Math.max(track.upTo, upTo);
     } else {
@@ -58,7 +58,7 @@ export class Follower {
     this.pumping = true;
     try {
       for (let track = this.next(); track && this.live; track = this.next()) {
-        await this.tellPage(track);
+        await this.sendPage(track);
       }
     } catch (error) {
       this.onError(error);
@@ -72,7 +72,7 @@ export class Follower {
     return this.tracks.find((track) => track.cursor < track.upTo);
   }
 
-  private async tellPage(track: Track): Promise<void> {
+  private async sendPage(track: Track): Promise<void> {
     const page = await this.events.read(track.attemptId, track.cursor, pageSize);
     for (const event of page) {
       if (!this.live) {

@@ -163,11 +163,11 @@ export class FeedHub {
 
   private pass(message: FeedMessage): void {
     if (message.type === 'agent.status') {
-      this.statusTimer ??= setTimeout(() => void this.tellStatus(), statusPauseMs);
+      this.statusTimer ??= setTimeout(() => void this.sendStatus(), statusPauseMs);
     } else if (message.type === 'notice') {
-      this.tellNotice(message.notice);
+      this.sendNotice(message.notice);
     } else if (message.type === 'run-approval.changed') {
-      void this.tellApproval(message.approvalId);
+      void this.sendApproval(message.approvalId);
     } else {
       for (const follower of this.followers.values()) {
         if (follower.taskId === message.taskId) {
@@ -178,7 +178,7 @@ export class FeedHub {
   }
 
   /** Publishes a notice: in a chat session to those who follow it, anything else on its channel. */
-  private tellNotice(notice: BoardNotice): void {
+  private sendNotice(notice: BoardNotice): void {
     if (notice.type !== 'chat:message') {
       this.tell(channelOf(notice), notice);
       return;
@@ -191,7 +191,7 @@ export class FeedHub {
   }
 
   /** Publishes the present record: changes that come in one burst may be published as one. */
-  private async tellApproval(approvalId: string): Promise<void> {
+  private async sendApproval(approvalId: string): Promise<void> {
     try {
       const approval = await this.context.approvals.get(approvalId);
       if (approval) {
@@ -202,7 +202,7 @@ export class FeedHub {
     }
   }
 
-  private async tellStatus(): Promise<void> {
+  private async sendStatus(): Promise<void> {
     this.statusTimer = undefined;
     try {
       this.tell('agent:status', { type: 'agent:status', ...(await this.status()) });

@@ -8,8 +8,8 @@ const maxExtension = 10;
 
 /** The extension of a file's name, in lower case and without the dot; empty when it has none. */
 export function extensionOf(name: string): string {
-  const found = new RegExp(`\\.([A-Za-z0-9]{1,${maxExtension}})$`).exec(name);
-  return (found?.[1] ?? '').toLowerCase();
+  const match = new RegExp(`\\.([A-Za-z0-9]{1,${maxExtension}})$`).exec(name);
+  return (match?.[1] ?? '').toLowerCase();
 }
 
 /**

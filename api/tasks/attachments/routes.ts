@@ -48,9 +48,9 @@ export function attachmentRoutes(
   const examine = createExamine();
 
   async function find(id: string): Promise<Task> {
-    const found = await board.get(id);
-    assertFound(found, 'task', id);
-    return found.task;
+    const boardTask = await board.get(id);
+    assertFound(boardTask, 'task', id);
+    return boardTask.task;
   }
 
   const findAttachment = async (params: z.output<typeof attachmentParams>): Promise<Attachment> =>

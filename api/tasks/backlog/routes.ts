@@ -93,12 +93,12 @@ export function backlogRoutes(routes: Routes, context: Pick<ApiContext, 'board' 
       errors: [409],
     },
     async ({ params }, ctx) => {
-      const found = await board.get(params.taskId);
-      if (found?.location !== 'backlog') {
+      const boardTask = await board.get(params.taskId);
+      if (boardTask?.location !== 'backlog') {
         throw notFound('backlog task', params.taskId);
       }
-      setTaskHeaders(ctx, found.task);
-      return answersNotModified(ctx, taskTag(found.task)) ? undefined : found.task;
+      setTaskHeaders(ctx, boardTask.task);
+      return answersNotModified(ctx, taskTag(boardTask.task)) ? undefined : boardTask.task;
     },
   );
 

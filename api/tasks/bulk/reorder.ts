@@ -22,12 +22,12 @@ export async function reorder(
   const order = [...new Set(ids)];
   const before = new Map<string, Task>();
   await eachLimited(atOnce, order, async (id) => {
-    const found = await board.get(id);
-    if (!found) {
+    const task = await board.get(id);
+    if (!task) {
       throw notFound('task', id);
     }
-    assertLocation(found.task, found.location, 'active');
-    before.set(id, found.task);
+    assertLocation(task.task, task.location, 'active');
+    before.set(id, task.task);
   });
   const misplaced = [...order.entries()].filter(([position, id]) => before.get(id)?.position !== position);
   await eachLimited(atOnce, misplaced, async ([position, id]) => {

@@ -16,13 +16,13 @@ export async function readCheckpoint(
 ): Promise<FoundCheckpoint> {
   let seen: string | undefined;
   for (let attempt = 0; ; attempt += 1) {
-    const found = await board.get(taskId);
-    assertFound(found, 'task', taskId);
-    const read = await taskCheckpoints.read(found.task);
-    const named = found.task.checkpoint?.id;
-    if (read.checkpoint || read.expired || named === seen || attempt === maxTries) {
+    const task = await board.get(taskId);
+    assertFound(task, 'task', taskId);
+    const read = await taskCheckpoints.read(task.task);
+    const checkpointId = task.task.checkpoint?.id;
+    if (read.checkpoint || read.expired || checkpointId === seen || attempt === maxTries) {
       return read;
     }
-    seen = named;
+    seen = checkpointId;
   }
 }

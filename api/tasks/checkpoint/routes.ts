@@ -84,9 +84,9 @@ export function taskCheckpointRoutes(
       response: saved,
     },
     async (request, ctx) => {
-      const found = await board.get(request.params.taskId);
-      assertFound(found, 'task', request.params.taskId);
-      if (!found.task.checkpoint) {
+      const task = await board.get(request.params.taskId);
+      assertFound(task, 'task', request.params.taskId);
+      if (!task.task.checkpoint) {
         return { success: true as const };
       }
       let before: string | undefined;

@@ -32,9 +32,9 @@ export function commentRoutes(routes: Routes, { board }: Pick<ApiContext, 'board
       errors: [409],
     },
     async ({ params }) => {
-      const found = await board.get(params.taskId);
-      assertFound(found, 'task', params.taskId);
-      return found.task.comments ?? [];
+      const boardTask = await board.get(params.taskId);
+      assertFound(boardTask, 'task', params.taskId);
+      return boardTask.task.comments ?? [];
     },
   );
 

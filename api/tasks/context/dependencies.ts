@@ -25,8 +25,8 @@ export async function dependencyContext(
 
 async function neighbours(board: Pick<Board, 'get'>, ids: string[]): Promise<Neighbour[]> {
   const distinct = [...new Set(ids)].slice(0, maxNeighbours);
-  const found = await Promise.all(distinct.map((id) => readable(board, id)));
-  return found.flatMap((task) => (task ? [{ id: task.id, title: task.title, status: task.status }] : []));
+  const tasks = await Promise.all(distinct.map((id) => readable(board, id)));
+  return tasks.flatMap((task) => (task ? [{ id: task.id, title: task.title, status: task.status }] : []));
 }
 
 /** A file that cannot be read is a problem of that task (409), which lists of tasks report; not of its neighbour. */

@@ -27,9 +27,9 @@ export function taskContextRoutes(
       errors: [409],
     },
     async ({ params }) => {
-      const found = await board.get(params.taskId);
-      assertFound(found, 'task', params.taskId);
-      const { task } = found;
+      const boardTask = await board.get(params.taskId);
+      assertFound(boardTask, 'task', params.taskId);
+      const { task } = boardTask;
       const { id, title, description, type, status, priority, project, sprint } = task;
       return {
         ...{ taskId: id, title, description, type, status, priority, project, sprint },

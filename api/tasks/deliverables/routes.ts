@@ -48,9 +48,9 @@ export function taskDeliverableRoutes(routes: Routes, { board }: Pick<ApiContext
       errors: [409],
     },
     async ({ params }) => {
-      const found = await board.get(params.taskId);
-      assertFound(found, 'task', params.taskId);
-      return found.task.deliverables ?? [];
+      const boardTask = await board.get(params.taskId);
+      assertFound(boardTask, 'task', params.taskId);
+      return boardTask.task.deliverables ?? [];
     },
   );
 
@@ -93,8 +93,8 @@ export function taskDeliverableRoutes(routes: Routes, { board }: Pick<ApiContext
       body: deliverablePatch,
     },
     (request, ctx) => {
-      const { expectedRevision: _revision, ...given } = request.body;
-      const fields = plainTexts(given);
+      const { expectedRevision: _revision, ...patch } = request.body;
+      const fields = plainTexts(patch);
       const now = new Date().toISOString();
       return changeTask(request, ctx, ({ deliverables }) => ({
         deliverables: withItemChanged(deliverables, request.params.deliverableId, 'deliverable', (before) =>

@@ -24,10 +24,10 @@ export function createBeginGate(
     if (status !== 'in-progress') {
       return () => undefined;
     }
-    const found = await board.get(id);
+    const task = await board.get(id);
     // Read again: another process may have finished one a moment ago, and the memory of this one lags behind.
-    if (found) {
-      for (const blocker of blockersOf(graph(), found.task)) {
+    if (task) {
+      for (const blocker of blockersOf(graph(), task.task)) {
         await board.get(blocker.id);
       }
     }

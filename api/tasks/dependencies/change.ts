@@ -54,8 +54,8 @@ export async function addDependency(
       (current, location) => {
         held.assertHeld();
         assertNotArchived(current, location);
-        const known = current.dependencies?.depends_on ?? [];
-        return { dependencies: { ...current.dependencies, depends_on: [...known, awaited] } };
+        const dependsOn = current.dependencies?.depends_on ?? [];
+        return { dependencies: { ...current.dependencies, depends_on: [...dependsOn, awaited] } };
       },
       task === waiting ? writer : { actor: writer.actor },
     );
@@ -76,17 +76,17 @@ export async function removeDependencies(
   other: string,
   writer: Writer,
 ): Promise<Task> {
-  const found = await board.get(task);
-  assertFound(found, 'task', task);
-  assertNotArchived(found.task, found.location);
-  const [here, there] = [names(found.task, other), names((await board.get(other))?.task, task)];
+  const boardTask = await board.get(task);
+  assertFound(boardTask, 'task', task);
+  assertNotArchived(boardTask.task, boardTask.location);
+  const [here, there] = [names(boardTask.task, other), names((await board.get(other))?.task, task)];
   if (!here && !there) {
     throw notFound('dependency', other);
   }
   if (!here) {
-    assertRevision(found.task, writer.expectedRevision);
+    assertRevision(boardTask.task, writer.expectedRevision);
   }
-  const changed = here ? await board.update(task, (current) => without(current, other), writer) : found.task;
+  const changed = here ? await board.update(task, (current) => without(current, other), writer) : boardTask.task;
   if (there) {
     await board.update(other, (current) => without(current, task), { actor: writer.actor });
   }
@@ -94,9 +94,9 @@ export async function removeDependencies(
 }
 
 async function currentTask(board: DependencyBoard, id: string): Promise<Task> {
-  const found = await board.get(id);
-  assertFound(found, 'task', id);
-  return found.task;
+  const boardTask = await board.get(id);
+  assertFound(boardTask, 'task', id);
+  return boardTask.task;
 }
 
 const names = (task: Task | undefined, other: string): boolean =>
@@ -105,10 +105,10 @@ const names = (task: Task | undefined, other: string): boolean =>
 /** The task without `other` in its dependencies; lists that are empty then are left out. */
 function without({ dependencies = {} }: Task, other: string): { dependencies: TaskDependencies | undefined } {
   const { depends_on = [], blocks = [], ...rest } = dependencies;
-  const kept = Object.entries({ depends_on, blocks })
+  const remaining = Object.entries({ depends_on, blocks })
     .map(([side, ids]) => [side, ids.filter((id) => id !== other)] as const)
     .filter(([, ids]) => ids.length > 0);
-  const left: TaskDependencies = { ...rest, ...Object.fromEntries(kept) };
+  const left: TaskDependencies = { ...rest, ...Object.fromEntries(remaining) };
   return { dependencies: Object.keys(left).length > 0 ? left : undefined };
 }
 

@@ -4,11 +4,11 @@ import { type TaskGraph, taskGraph } from './graph';
 
 /** Reads the graph from the board's memory; it is put together once per change of the board. */
 export function createGraphReader(board: Pick<Board, 'list' | 'version'>): () => TaskGraph {
-  let known: { version: number; graph: TaskGraph } | undefined;
+  let cached: { version: number; graph: TaskGraph } | undefined;
   return () => {
-    if (known?.version !== board.version) {
-      known = { version: board.version, graph: taskGraph(listAllTasks(board)) };
+    if (cached?.version !== board.version) {
+      cached = { version: board.version, graph: taskGraph(listAllTasks(board)) };
     }
-    return known.graph;
+    return cached.graph;
   };
 }

@@ -43,9 +43,9 @@ function dependencyOf(id: string, body: DependencyCreate): { dependency: Depende
 export function dependencyRoutes(routes: Routes, { board }: Pick<ApiContext, 'board'>): void {
   const graph = createGraphReader(board);
   const readTask = async (id: string): Promise<Task> => {
-    const found = await board.get(id);
-    assertFound(found, 'task', id);
-    return found.task;
+    const boardTask = await board.get(id);
+    assertFound(boardTask, 'task', id);
+    return boardTask.task;
   };
 
   routes.add(
@@ -59,10 +59,10 @@ export function dependencyRoutes(routes: Routes, { board }: Pick<ApiContext, 'bo
     },
     async ({ params, query }) => {
       const { id } = await readTask(params.taskId);
-      const found = graph();
+      const taskGraph = graph();
       const related = (ids: string[], key: Side) =>
-        ids.map((other) => found.find(other)).flatMap((other) => (other ? [{ key, task: other }] : []));
-      const all = [...related(found.upstream(id), awaited), ...related(found.downstream(id), waiting)];
+        ids.map((other) => taskGraph.find(other)).flatMap((other) => (other ? [{ key, task: other }] : []));
+      const all = [...related(taskGraph.upstream(id), awaited), ...related(taskGraph.downstream(id), waiting)];
       const page = slicePage(all, query, { positionOf: ({ key, task: { id: other } }) => ({ key, id: other }) });
       const on = (side: Side): Task[] => page.items.filter(({ key }) => key === side).map((one) => one.task);
       return page.answer({ depends_on: on(awaited), blocks: on(waiting) });

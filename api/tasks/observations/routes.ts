@@ -59,9 +59,9 @@ export function observationRoutes(routes: Routes, { board }: Pick<ApiContext, 'b
       errors: [409],
     },
     async ({ params }) => {
-      const found = await board.get(params.taskId);
-      assertFound(found, 'task', params.taskId);
-      return found.task.observations ?? [];
+      const boardTask = await board.get(params.taskId);
+      assertFound(boardTask, 'task', params.taskId);
+      return boardTask.task.observations ?? [];
     },
   );
 

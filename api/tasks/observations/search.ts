@@ -9,15 +9,15 @@ export function searchObservations(
   board: Pick<Board, 'list'>,
   { q, type, agent, ...part }: ObservationQuery,
 ): PagedBody<{ results: FoundObservation[]; total: number }> {
-  const wanted = q?.toLowerCase();
-  const found = listAllTasks(board, ['active']).flatMap(
+  const phrase = q?.toLowerCase();
+  const results = listAllTasks(board, ['active']).flatMap(
     ({ task: { id: taskId, title: taskTitle, updatedAt, observations = [] } }) =>
       observations
         .filter(
           (one) =>
             (type === undefined || one.type === type) &&
             (agent === undefined || one.agent === agent) &&
-            (wanted === undefined || one.content.toLowerCase().includes(wanted)),
+            (phrase === undefined || one.content.toLowerCase().includes(phrase)),
         )
         .map((observation) => ({
           result: { observation, taskId, taskTitle },
@@ -25,10 +25,10 @@ export function searchObservations(
           at: Date.parse(observation.timestamp ?? updatedAt),
         })),
   );
-  const positionOf = ({ at, result }: (typeof found)[number]) => ({
+  const positionOf = ({ at, result }: (typeof results)[number]) => ({
     key: at,
     id: `${result.taskId}/${result.observation.id}`,
   });
-  const page = slicePage(found, part, { positionOf, direction: -1 });
-  return page.answer({ results: page.items.map(({ result }) => result), total: found.length });
+  const page = slicePage(results, part, { positionOf, direction: -1 });
+  return page.answer({ results: page.items.map(({ result }) => result), total: results.length });
 }

@@ -11,9 +11,9 @@ export const newItemId = (prefix: string): string => newRecordId(prefix);
 
 /** @throws AppError 404 when the list has no such item */
 export function findItem<T extends Item>(items: readonly T[] | undefined, id: string, resource: string): T {
-  const found = items?.find((item) => item.id === id);
-  assertFound(found, resource, id);
-  return found;
+  const item = items?.find((item) => item.id === id);
+  assertFound(item, resource, id);
+  return item;
 }
 
 /** The list with one item replaced by what `change` makes of it. @throws AppError 404 */
@@ -23,8 +23,8 @@ export function withItemChanged<T extends Item>(
   resource: string,
   change: (item: T) => T,
 ): T[] {
-  const found = findItem(items, id, resource);
-  return (items ?? []).map((item) => (item === found ? change(item) : item));
+  const current = findItem(items, id, resource);
+  return (items ?? []).map((item) => (item === current ? change(item) : item));
 }
 
 /** The list without one item; `undefined` when it is empty then. @throws AppError 404 */
@@ -33,7 +33,7 @@ export function withoutItem<T extends Item>(
   id: string,
   resource: string,
 ): T[] | undefined {
-  const found = findItem(items, id, resource);
-  const rest = (items ?? []).filter((item) => item !== found);
+  const current = findItem(items, id, resource);
+  const rest = (items ?? []).filter((item) => item !== current);
   return rest.length > 0 ? rest : undefined;
 }

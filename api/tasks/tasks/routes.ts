@@ -83,10 +83,10 @@ export function taskRoutes(routes: Routes, context: Pick<ApiContext, 'board' | '
       errors: [409],
     },
     async ({ params }, ctx) => {
-      const found = await board.get(params.taskId);
-      assertFound(found, 'task', params.taskId);
-      setTaskHeaders(ctx, found.task);
-      return answersNotModified(ctx, taskTag(found.task)) ? undefined : found.task;
+      const boardTask = await board.get(params.taskId);
+      assertFound(boardTask, 'task', params.taskId);
+      setTaskHeaders(ctx, boardTask.task);
+      return answersNotModified(ctx, taskTag(boardTask.task)) ? undefined : boardTask.task;
     },
   );
 

@@ -72,9 +72,9 @@ export function noted(
 
 /** Takes an entry away; a running one is dropped without being counted. @throws AppError 404 */
 export function withoutEntry(before: Tracked, id: string): TimeTracking {
-  const found = findItem(before?.entries, id, 'time entry');
+  const current = findItem(before?.entries, id, 'time entry');
   return tracking(
     before,
-    (before?.entries ?? []).filter((entry) => entry !== found),
+    (before?.entries ?? []).filter((entry) => entry !== current),
   );
 }

@@ -75,7 +75,7 @@ export function createAuthenticator(settings: AuthSettings): Authenticate {
   });
 
   const admin: ApiKey[] = settings.adminKey ? [{ name: 'admin', key: settings.adminKey, role: 'admin' }] : [];
-  const known = [...admin, ...settings.apiKeys].map(({ name, key, role }) => ({
+  const keys = [...admin, ...settings.apiKeys].map(({ name, key, role }) => ({
     digest: sha256(key),
     auth: describe(role, { actorType: role === 'agent' ? 'agent' : 'service', authMethod: 'api-key', name }),
   }));
@@ -94,7 +94,7 @@ export function createAuthenticator(settings: AuthSettings): Authenticate {
   const keyHolder = (key: string): AuthContext | undefined => {
     const digest = sha256(key);
     let holder: AuthContext | undefined;
-    for (const candidate of known) {
+    for (const candidate of keys) {
       if (timingSafeEqual(digest, candidate.digest)) {
         holder ??= candidate.auth;
       }

@@ -70,7 +70,7 @@ export function rateLimit({ limits, localExempt, now = Date.now }: RateLimitOpti
     const windows = [exempt ? undefined : tiers.get('global'), tiers.get(tierOf(ctx))];
     const standing = tightest(windows.flatMap((window) => (window ? [window.hit(key)] : [])));
     if (standing) {
-      tellOrRefuse(ctx, standing, now());
+      reportOrRefuse(ctx, standing, now());
     }
     return next();
   };
@@ -86,7 +86,7 @@ export function routeLimit(limit: number, now: () => number = Date.now): (ctx: H
   const window = limit > 0 ? createFixedWindow({ limit, windowMs, maxKeys, now }) : undefined;
   return (ctx, caller) => {
     if (window) {
-      tellOrRefuse(ctx, window.hit(caller), now());
+      reportOrRefuse(ctx, window.hit(caller), now());
     }
   };
 }
@@ -123,7 +123,7 @@ export function refuseBeyond(
 }
 
 /** Sends the caller its remaining quota, and refuses one that is beyond it. */
-function tellOrRefuse(ctx: HttpContext, standing: WindowStanding, nowMs: number): void {
+function reportOrRefuse(ctx: HttpContext, standing: WindowStanding, nowMs: number): void {
   if (!standing.allowed) {
     refuseBeyond(ctx, standing, { what: 'requests', nowMs });
   }

@@ -13,8 +13,8 @@ export interface AwaitSpaceOptions {
 
 /** What opening the stores may need, in bytes. */
 const needed = Buffer.alloc(1_048_576);
-const lookEveryMs = 1_000;
-const sayEveryMs = 60_000;
+const pollIntervalMs = 1_000;
+const logIntervalMs = 60_000;
 
 /**
  * Waits until a MiB can be written in the directory, which is made. It is tried, because no figure of free space includes
@@ -36,11 +36,11 @@ export async function awaitSpace(directory: string, { log, signal }: AwaitSpaceO
       }
       return saidAt !== undefined;
     }
-    if (saidAt === undefined || now - saidAt >= sayEveryMs) {
+    if (saidAt === undefined || now - saidAt >= logIntervalMs) {
       log.warn({ err: full, directory }, 'disk full, waiting for space');
       saidAt = now;
     }
-    await delay(lookEveryMs, undefined, { signal }).catch(() => undefined);
+    await delay(pollIntervalMs, undefined, { signal }).catch(() => undefined);
   }
 }
 

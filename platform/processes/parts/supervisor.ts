@@ -1,7 +1,7 @@
 import type { Log } from '../../log/log';
 import type { Backoff } from '../backoff';
-import { keepRunning, type KeptPart } from './keep-running';
 import { configurationErrorExitCode, type Part } from './part';
+import { type SupervisedPart, superviseProcess } from './supervise-process';
 
 export interface SuperviseOptions {
   log: Log;
@@ -35,15 +35,15 @@ export const usualRestart = { backoff: { firstMs: 200, maxMs: 5_000 }, healthyAf
 export async function supervise(parts: readonly Part[], options: SuperviseOptions): Promise<Supervision> {
   const { log, graceMs = 15_000, healthyAfterMs = usualRestart.healthyAfterMs, signal } = options;
   const backoff = options.backoff ?? usualRestart.backoff;
-  const kept: KeptPart[] = [];
+  const supervised: SupervisedPart[] = [];
   let stopped: Promise<void> | undefined;
-  const stop = (): Promise<void> => (stopped ??= endInReverse(kept));
+  const stop = (): Promise<void> => (stopped ??= endInReverse(supervised));
 
   try {
     for (const part of parts) {
       signal?.throwIfAborted();
-      const keptPart = await keepRunning(part, { log, backoff, healthyAfterMs, graceMs });
-      kept.push(keptPart);
+      const keptPart = await superviseProcess(part, { log, backoff, healthyAfterMs, graceMs });
+      supervised.push(keptPart);
       log.debug({ part: part.name, partPid: keptPart.pid() }, 'part started');
     }
     signal?.throwIfAborted();
@@ -52,7 +52,7 @@ export async function supervise(parts: readonly Part[], options: SuperviseOption
     throw error;
   }
 
-  const exitCodes = kept.map(async (part) => {
+  const exitCodes = supervised.map(async (part) => {
     const { code } = await part.ended;
     if (code !== configurationErrorExitCode) {
       return 0;
@@ -62,11 +62,11 @@ export async function supervise(parts: readonly Part[], options: SuperviseOption
     return configurationErrorExitCode;
   });
   const ended = Promise.all(exitCodes).then((codes) => Math.max(0, ...codes));
-  return { pids: () => Object.fromEntries(kept.map((part) => [part.name, part.pid()])), stop, ended };
+  return { pids: () => Object.fromEntries(supervised.map((part) => [part.name, part.pid()])), stop, ended };
 }
 
-async function endInReverse(kept: readonly KeptPart[]): Promise<void> {
-  for (const part of kept.toReversed()) {
+async function endInReverse(parts: readonly SupervisedPart[]): Promise<void> {
+  for (const part of parts.toReversed()) {
     await part.stop();
   }
 }

@@ -41,13 +41,13 @@ const adoptedPollMs = 250;
  */
 export function embeddedServer(options: EmbeddedServerOptions): EmbeddedServer {
   const { dataDir, namespace, uiPort, answersWithinMs = 5_000, log } = options;
-  let known: Pick<TemporalRuntime, 'address' | 'httpAddress' | 'uiAddress'> | undefined;
+  let running: Pick<TemporalRuntime, 'address' | 'httpAddress' | 'uiAddress'> | undefined;
   let proxy: UiProxy | undefined;
   const started = () => {
-    if (!known) {
+    if (!running) {
       throw new Error('The embedded Temporal server has not started yet.');
     }
-    return known;
+    return running;
   };
 
   const start = async (): Promise<RunningPart> => {
@@ -71,7 +71,7 @@ export function embeddedServer(options: EmbeddedServerOptions): EmbeddedServer {
       return;
     }
     const port = await claimPort(uiPort, 'TEMPORAL_UI_PORT');
-    proxy = await startUiProxy({ port, target: () => known?.uiAddress });
+    proxy = await startUiProxy({ port, target: () => running?.uiAddress });
   };
 
   const takeOver = async (previous: TemporalRuntime): Promise<RunningPart | undefined> => {
@@ -86,7 +86,7 @@ export function embeddedServer(options: EmbeddedServerOptions): EmbeddedServer {
       return undefined;
     }
     log.info({ serverPid: pid, address }, 'running temporal server reused');
-    known = { address, httpAddress, uiAddress };
+    running = { address, httpAddress, uiAddress };
     return { pid, exited: watchForEnd(previous), stop: (graceMs) => endProcess(previous, { graceMs }) };
   };
 
@@ -113,15 +113,15 @@ export function embeddedServer(options: EmbeddedServerOptions): EmbeddedServer {
       logFile: join(dataDir, 'logs', 'temporal.log'),
       namespace,
       log,
-      port: portOf(known?.address),
-      httpPort: portOf(known?.httpAddress),
+      port: portOf(running?.address),
+      httpPort: portOf(running?.httpAddress),
       ui: uiPort !== undefined,
     });
     const { pid, address, httpAddress, uiAddress, exited } = server;
-    known = { address, httpAddress, uiAddress };
+    running = { address, httpAddress, uiAddress };
     const identity = await identify(pid);
     if (identity) {
-      await writeRuntime(dataDir, { ...identity, ...known, httpApiClosed: true });
+      await writeRuntime(dataDir, { ...identity, ...running, httpApiClosed: true });
     }
     return { pid, exited, stop: (graceMs) => server.stop(graceMs) };
   };
@@ -131,7 +131,7 @@ export function embeddedServer(options: EmbeddedServerOptions): EmbeddedServer {
     start: () =>
       start().catch(async (error: unknown) => {
         // Started again it may succeed later, at the same address; a first start that fails leaves nothing behind.
-        if (!known) {
+        if (!running) {
           await proxy?.close();
         }
         throw error;

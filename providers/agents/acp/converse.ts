@@ -39,7 +39,7 @@ export function converse(
 
   let telling: NodeJS.Timeout | undefined;
   /** Words are published without waiting for the next ones. A failure to record them fails the next record. */
-  const tellSoon = (): void => {
+  const scheduleReport = (): void => {
     telling ??= setTimeout(() => {
       telling = undefined;
       record(updates.tell()).catch(() => undefined);
@@ -66,7 +66,7 @@ export function converse(
         return recorder.event('provider.unknown', { method, params }, bytes, ids());
       }
       recorder.count(bytes);
-      tellSoon();
+      scheduleReport();
       return events.length > 0 ? record(events) : undefined;
     },
     async permission(request, signal) {
@@ -142,11 +142,11 @@ export function converse(
       ]);
       // A failure to record ends the session as well, and is what is thrown.
       listening.catch(() => undefined);
-      const said = await hold();
+      const held = await hold();
       const [stdout, stderr] = await listening;
       await recorder.streamEnded('stdout', stdout);
       await recorder.streamEnded('stderr', stderr);
-      return { judgedBy: 'session', ...said };
+      return { judgedBy: 'session', ...held };
     },
   };
 }

@@ -36,9 +36,9 @@ export interface PermissionDecider {
  */
 export const policyDecider = (policy: 'reject' | 'allow'): PermissionDecider => ({
   decide: ({ options }) => {
-    const wanted = policy === 'allow' ? 'allow_once' : 'reject_once';
+    const preferred = policy === 'allow' ? 'allow_once' : 'reject_once';
     return Promise.resolve({
-      optionId: options.find(({ kind }) => kind === wanted)?.id,
+      optionId: options.find(({ kind }) => kind === preferred)?.id,
       decidedBy: `policy:${policy}`,
     });
   },

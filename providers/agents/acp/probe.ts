@@ -101,21 +101,21 @@ const usesClientTools = (abilities: InitializeResponse['agentCapabilities']): bo
 /** What follows from the handshake; everything else the protocol always has is the family's. */
 function capabilitiesOf({ agentCapabilities }: InitializeResponse): string[] {
   const sessions = agentCapabilities?.sessionCapabilities;
-  const found: string[] = [];
+  const capabilities: string[] = [];
   if (agentCapabilities?.loadSession === true || sessions?.resume) {
-    found.push('run.resume', 'run.follow-up');
+    capabilities.push('run.resume', 'run.follow-up');
   }
   if (sessions?.close) {
-    found.push('run.close');
+    capabilities.push('run.close');
   }
   if (sessions?.fork) {
-    found.push('run.fork');
+    capabilities.push('run.fork');
   }
   if (sessions?.archive) {
-    found.push('run.archive');
+    capabilities.push('run.archive');
   }
   if (usesClientTools(agentCapabilities)) {
-    found.push(...confinedCapabilities);
+    capabilities.push(...confinedCapabilities);
   }
-  return found;
+  return capabilities;
 }

@@ -145,8 +145,8 @@ export class SessionUpdates {
   }
 
   private tool({ toolCallId, ...call }: z.infer<typeof toolCall>): UpdateEvent[] {
-    const known = this.tools.get(toolCallId);
-    const title = call.title ?? known ?? toolCallId;
+    const toolName = this.tools.get(toolCallId);
+    const title = call.title ?? toolName ?? toolCallId;
     // A session of many thousand calls must not fill memory with their titles.
     if (this.tools.size > 1_000) {
       this.tools.clear();
@@ -154,7 +154,7 @@ export class SessionUpdates {
     this.tools.set(toolCallId, title);
     const common = { name: title, ...(call.kind === undefined || call.kind === null ? {} : { toolKind: call.kind }) };
     const events: UpdateEvent[] = [];
-    if (known === undefined) {
+    if (toolName === undefined) {
       const payload = {
         ...common,
         ...(call.locations ? { paths: call.locations.map(({ path }) => path) } : {}),

@@ -1,7 +1,7 @@
 import { type FSWatcher, watch } from 'node:fs';
 
 /** How often all files are checked without a notice, in milliseconds: seldom, unless there can be no notices. */
-const lookEveryMs = { watched: 1_000, unwatched: 50 } as const;
+const pollIntervalMs = { watched: 1_000, unwatched: 50 } as const;
 
 /** Notifies of changes of the files in one directory. Ask for the next notice before looking, then nothing is missed. */
 export class Notices {
@@ -11,14 +11,14 @@ export class Notices {
 
   constructor(directory: string) {
     this.watcher = watched(directory, (name) => this.notify(name));
-    this.timer = setInterval(() => this.notify(), this.watcher ? lookEveryMs.watched : lookEveryMs.unwatched);
+    this.timer = setInterval(() => this.notify(), this.watcher ? pollIntervalMs.watched : pollIntervalMs.unwatched);
   }
 
   /** Resolves when the file may have changed. */
   next(name: string): Promise<void> {
-    const known = this.waiting.get(name);
-    if (known) {
-      return known.notice;
+    const pending = this.waiting.get(name);
+    if (pending) {
+      return pending.notice;
     }
     let notify: () => void = () => undefined;
     const notice = new Promise<void>((resolve) => (notify = resolve));

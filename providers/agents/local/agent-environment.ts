@@ -33,18 +33,18 @@ export function agentEnvironment(
   keys: readonly string[],
   own: Record<string, string> = {},
 ): AgentEnvironment {
-  const given = Object.entries(source).filter((entry): entry is [string, string] => entry[1] !== undefined);
-  const inheritedOnes = Object.fromEntries(given.filter(([name]) => inherited.test(name)));
+  const variables = Object.entries(source).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  const inheritedOnes = Object.fromEntries(variables.filter(([name]) => inherited.test(name)));
   const common = user ? userEnvironment(inheritedOnes, user) : inheritedOnes;
-  const named = given.filter(([name]) => keys.includes(name) && withheldBecause(name) === undefined);
+  const allowed = variables.filter(([name]) => keys.includes(name) && withheldBecause(name) === undefined);
   return {
     // Agents write to pipes; one that believes in a terminal fills its lines with colours and cursor movements.
-    variables: { ...common, TERM: 'dumb', ...Object.fromEntries(named), ...own },
+    variables: { ...common, TERM: 'dumb', ...Object.fromEntries(allowed), ...own },
     refused: keys.flatMap((name) => {
       const reason = withheldBecause(name);
       return reason === undefined ? [] : [`The environment variable ${name} ${reason}; agents are not given it.`];
     }),
-    secrets: named.filter(([name]) => !inherited.test(name)).map(([, value]) => value),
+    secrets: allowed.filter(([name]) => !inherited.test(name)).map(([, value]) => value),
   };
 }
 

@@ -23,11 +23,11 @@ const secondLookMs = 100;
  */
 export async function endAttempt(
   attemptId: string,
-  known: readonly ProcessIdentity[],
+  recorded: readonly ProcessIdentity[],
   graceMs: number,
 ): Promise<ProcessIdentity[]> {
   const ended = new Map<number, ProcessIdentity>();
-  let candidates = known;
+  let candidates = recorded;
   for (let round = 0; round < rounds; round += 1) {
     const matches = await Promise.all(candidates.map(isSameProcess));
     const marked = await findByEnvironment(attemptVariable, attemptId);
@@ -51,10 +51,10 @@ export async function endAttempt(
 /** Ends what a dead worker left of an attempt: see `AgentProvider.endOrphans`. */
 export async function endOrphans(
   attemptId: string,
-  known: ProcessIdentity | undefined,
+  recorded: ProcessIdentity | undefined,
   graceMs: number,
 ): Promise<ProcessIdentity[]> {
-  const ended = await endAttempt(attemptId, known ? [known] : [], graceMs);
+  const ended = await endAttempt(attemptId, recorded ? [recorded] : [], graceMs);
   await delay(secondLookMs);
   return [...ended, ...(await endAttempt(attemptId, [], 0))];
 }

@@ -23,9 +23,9 @@ export function fingerprintOf(agent: AgentConfig, host: AgentHost): string {
 
 function describe(path: string): string {
   try {
-    const found = statSync(path, { throwIfNoEntry: false });
-    if (found?.isFile()) {
-      return `${path} ${found.size} ${found.mtimeMs}`;
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (stats?.isFile()) {
+      return `${path} ${stats.size} ${stats.mtimeMs}`;
     }
   } catch {
     // A file that cannot be inspected is as good as absent.

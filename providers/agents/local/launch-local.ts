@@ -112,7 +112,7 @@ const spoolLimit = ({ outputLimitBytes }: AgentDispatch): number => outputLimitB
  *
  * @param host whose environment has to have what was passed to the agent
  */
-export async function takeUpLocal(
+export async function adoptLocal(
   dispatch: AgentDispatch,
   { process: identity, recorded }: OrphanedAgent,
   host: AgentHost,
@@ -125,8 +125,8 @@ export async function takeUpLocal(
   const { secrets } = agentEnvironment(host, agent.environmentKeys);
   const json = JSON.stringify(dispatch.transport);
   const limitBytes = spoolLimit(dispatch);
-  const found = await findDetached({ attemptId, spoolDir, identity, json, secrets, over, limitBytes });
-  return 'refused' in found
-    ? found
-    : { agent: found, recorded, transport: transportFile(transportDir, attemptId), json, secrets };
+  const detached = await findDetached({ attemptId, spoolDir, identity, json, secrets, over, limitBytes });
+  return 'refused' in detached
+    ? detached
+    : { agent: detached, recorded, transport: transportFile(transportDir, attemptId), json, secrets };
 }

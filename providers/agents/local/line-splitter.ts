@@ -23,7 +23,7 @@ const carriageReturn = 0x0d;
  */
 export class LineSplitter {
   private parts: Buffer[] = [];
-  private kept = 0;
+  private retained = 0;
   private bytes = 0;
 
   /** @param longest the most that is stored of one line, in bytes */
@@ -52,13 +52,13 @@ export class LineSplitter {
 
   private keep(part: Buffer): void {
     this.bytes += part.length;
-    const room = this.longest - this.kept;
+    const room = this.longest - this.retained;
     if (room <= 0 || part.length === 0) {
       return;
     }
-    const kept = part.subarray(0, room);
-    this.parts.push(kept);
-    this.kept += kept.length;
+    const retained = part.subarray(0, room);
+    this.parts.push(retained);
+    this.retained += retained.length;
   }
 
   private take(): Line {
@@ -66,7 +66,7 @@ export class LineSplitter {
     const content = joined.at(-1) === carriageReturn ? joined.subarray(0, -1) : joined;
     const line = { content, bytes: this.bytes };
     this.parts = [];
-    this.kept = 0;
+    this.retained = 0;
     this.bytes = 0;
     return line;
   }

@@ -187,8 +187,8 @@ export class OutputRecorder {
   ): Promise<void> | undefined {
     const text = content.toString('utf8');
     // A line end is two bytes at most; anything beyond it was dropped.
-    const said = problem === undefined ? {} : { problem };
-    const line = { kind, text, bytes, truncated: bytes - content.length > 2, ...said };
+    const problemField = problem === undefined ? {} : { problem };
+    const line = { kind, text, bytes, truncated: bytes - content.length > 2, ...problemField };
     const { attemptId } = this.options;
     if (isKnown) {
       return undefined;

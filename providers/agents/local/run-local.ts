@@ -12,7 +12,7 @@ import {
 } from '../provider';
 import type { AgentHost } from './agent-environment';
 import { EventBatcher } from './event-batcher';
-import { type LaunchedAgent, launchLocal, takeUpLocal } from './launch-local';
+import { adoptLocal, type LaunchedAgent, launchLocal } from './launch-local';
 import { OutputRecorder } from './output-recorder';
 import { Terminator } from './terminator';
 
@@ -80,18 +80,18 @@ export async function runLocal(
 /** Resumes an agent that another worker has started: see `AgentProvider.reattach`. */
 export async function reattachLocal(
   dispatch: AgentDispatch,
-  found: OrphanedAgent,
+  orphan: OrphanedAgent,
   sink: AgentSink,
   signal: AbortSignal,
   host: AgentHost,
   converse: (channel: Channel) => Conversation,
 ): Promise<AgentOutcome | { refused: ReattachRefusal }> {
   const writersGone = new AbortController();
-  const launched = await takeUpLocal(dispatch, found, host, writersGone.signal);
+  const launched = await adoptLocal(dispatch, orphan, host, writersGone.signal);
   if ('refused' in launched) {
     return launched;
   }
-  return follow({ dispatch, sink, signal, launched, ranMs: found.ranMs, writersGone, converse });
+  return follow({ dispatch, sink, signal, launched, ranMs: orphan.ranMs, writersGone, converse });
 }
 
 interface Following {
@@ -183,9 +183,9 @@ async function record(
   const conversation = converse({ launched, recorder, terminator, sink });
   try {
     await sink.started(agent.identity, conversation.live);
-    const said = await conversation.hold(writersGone.signal);
+    const outcome = await conversation.hold(writersGone.signal);
     await batcher.close();
-    return { output: recorder.totals, lastWords: recorder.lastWords, ...said };
+    return { output: recorder.totals, lastWords: recorder.lastWords, ...outcome };
   } catch (error) {
     if (error instanceof AgentDetachedError) {
       // What was read is appended; what was not is read by the worker that resumes.

@@ -85,12 +85,12 @@ function refusedLine(text: string, refused: string): ParsedLine {
 
 /** Takes out what names a session, a turn or an item; a field with such a name that cannot be one stays where it is. */
 function takeIds(fields: Fields): { ids: EventIds; payload: Fields } {
-  const named = Object.entries(fields).filter(
+  const idFields = Object.entries(fields).filter(
     ([name, value]) => Object.hasOwn(idNames.shape, name) && id.safeParse(value).success,
   );
-  const names = new Set(named.map(([name]) => name));
+  const names = new Set(idFields.map(([name]) => name));
   return {
-    ids: idNames.parse(Object.fromEntries(named)),
+    ids: idNames.parse(Object.fromEntries(idFields)),
     payload: Object.fromEntries(Object.entries(fields).filter(([name]) => !names.has(name))),
   };
 }
@@ -107,11 +107,11 @@ export function parseLine(text: string): ParsedLine {
   if (typeof fields?.type !== 'string') {
     return { kind: 'stream.stdout', payload: { text }, ids: {} };
   }
-  const { type, ...said } = fields;
+  const { type, ...payloadFields } = fields;
   if (typeof type !== 'string' || !isEventType(type)) {
     return { kind: 'provider.unknown', payload: fields, ids: {} };
   }
-  const { ids, payload } = takeIds(said);
+  const { ids, payload } = takeIds(payloadFields);
   const parsed = shapes[type].safeParse(payload);
   if (!parsed.success) {
     const problem = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; ');

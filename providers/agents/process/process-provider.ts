@@ -22,14 +22,14 @@ export function createProcessProvider({ environment = process.env, user }: Parti
     probe: (agent) => probe(agent, host),
     missingVariables: (agent) => missingVariables(agent, host),
     run: (dispatch, sink, signal) => runLocal(dispatch, sink, signal, host, converse),
-    reattach: (dispatch, found, sink, signal) => reattachLocal(dispatch, found, sink, signal, host, converse),
+    reattach: (dispatch, orphan, sink, signal) => reattachLocal(dispatch, orphan, sink, signal, host, converse),
     endOrphans,
   };
 }
 
 async function probe(agent: AgentConfig, host: AgentHost): Promise<ProviderProbe> {
-  const given = agentEnvironment(host, agent.environmentKeys);
-  const { variables, refused } = given;
+  const environment = agentEnvironment(host, agent.environmentKeys);
+  const { variables, refused } = environment;
   if (refused.length > 0) {
     return { ok: false, diagnostics: refused };
   }
@@ -38,15 +38,15 @@ async function probe(agent: AgentConfig, host: AgentHost): Promise<ProviderProbe
   if ('problem' in command) {
     return { ok: false, diagnostics: [command.problem, ...notes] };
   }
-  const found = [`Found ${command.path}.`, ...notes, ...(outlives(agent, host) === false ? [notHere] : [])];
+  const diagnostics = [`Found ${command.path}.`, ...notes, ...(outlives(agent, host) === false ? [notHere] : [])];
   const capabilities = outlives(agent, host) === true ? { capabilities: ['run.reattach'] } : {};
   if (agent.versionArgs === undefined) {
-    return { ok: true, ...capabilities, diagnostics: found };
+    return { ok: true, ...capabilities, diagnostics: diagnostics };
   }
-  const said = await askVersion(command.path, agent.versionArgs, given, host.user);
-  return 'version' in said
-    ? { ok: true, version: said.version, ...capabilities, diagnostics: found }
-    : { ok: true, ...capabilities, diagnostics: [...found, said.problem] };
+  const reported = await askVersion(command.path, agent.versionArgs, environment, host.user);
+  return 'version' in reported
+    ? { ok: true, version: reported.version, ...capabilities, diagnostics: diagnostics }
+    : { ok: true, ...capabilities, diagnostics: [...diagnostics, reported.problem] };
 }
 
 /**

@@ -19,7 +19,7 @@ const limits = { answerMs: 10_000, graceMs: 500 } as const;
 const longest = { line: 4_096, kept: 200 } as const;
 
 /** The version an agent reports, or why it is not known. */
-export type SaidVersion = { version: string } | { problem: string };
+export type ReportedVersion = { version: string } | { problem: string };
 
 /**
  * Asks an agent for its version: the first line it prints when it is started with the arguments for that. Not in a
@@ -30,7 +30,7 @@ export async function askVersion(
   args: readonly string[],
   { variables, secrets }: AgentEnvironment,
   user?: AgentUser,
-): Promise<SaidVersion> {
+): Promise<ReportedVersion> {
   const cwd = await mkdtemp(join(tmpdir(), 'agent-version-'));
   try {
     if (user) {
@@ -73,6 +73,6 @@ async function firstLine({ stdout, stderr, exited }: SpawnedAgent): Promise<stri
     await pump(stream, keep, ended.signal, longest.line);
     return first;
   };
-  const [said, told] = await Promise.all([firstOf(stdout), firstOf(stderr)]);
-  return said ?? told;
+  const [fromStdout, fromStderr] = await Promise.all([firstOf(stdout), firstOf(stderr)]);
+  return fromStdout ?? fromStderr;
 }

@@ -33,9 +33,9 @@ export async function reap(agents: { marker: ProcessMarker; identity?: ProcessId
 }
 
 async function remains(agents: { marker: ProcessMarker; identity?: ProcessIdentity }[]): Promise<ProcessIdentity[]> {
-  const known = await Promise.all(agents.flatMap(({ identity }) => (identity ? [processesOf(identity)] : [])));
+  const identities = await Promise.all(agents.flatMap(({ identity }) => (identity ? [processesOf(identity)] : [])));
   const marked = await findMarked(agents.map(({ marker }) => marker));
-  return [...new Map([...known.flat(), ...marked].map((identity) => [identity.pid, identity])).values()];
+  return [...new Map([...identities.flat(), ...marked].map((identity) => [identity.pid, identity])).values()];
 }
 
 /** The process, or its group when only that is left: the number of a group is not given away while it has members. */

@@ -74,6 +74,6 @@ const own = async (path: string, uid: number, gid: number): Promise<void> => {
 
 const isDirectory = (path: string): Promise<boolean> =>
   lstat(path).then(
-    (found) => found.isDirectory(),
+    (stats) => stats.isDirectory(),
     () => false,
   );

@@ -47,7 +47,7 @@ export function findAgentUser(setting: string): AgentUser {
   if (setpriv === undefined) {
     throw new AgentUserError('BOARD_AGENT_USER needs setpriv (package util-linux).');
   }
-  const user = lookUp(setting);
+  const user = findUser(setting);
   if (user.uid === 0 || user.uid === process.getuid?.()) {
     throw new AgentUserError(`BOARD_AGENT_USER: ${setting} is root or the worker's own user; name another one.`);
   }
@@ -59,7 +59,7 @@ function missingCapabilities(): string[] {
   return Object.entries(capabilities).flatMap(([name, bit]) => ((mask >> BigInt(bit)) & 1n ? [] : [name]));
 }
 
-function lookUp(setting: string): Omit<AgentUser, 'setpriv'> {
+function findUser(setting: string): Omit<AgentUser, 'setpriv'> {
   const entry = ask('getent', ['passwd', setting]);
   const [name, , uid, gid, , home, shell] = (entry ?? '').split(':');
   if (entry !== undefined && name) {

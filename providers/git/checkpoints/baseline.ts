@@ -98,7 +98,7 @@ async function refuseUnfinished(location: WorktreeLocation, { entries }: Worktre
 }
 
 /** Stores the state as a commit that is the same whenever the state is. */
-async function keepSnapshot(
+async function storeSnapshot(
   git: GitRunner,
   location: WorktreeLocation,
   attemptId: string,
@@ -142,8 +142,8 @@ export async function captureBaseline(
   const { path: cwd, gitDir } = location;
   // Read before the state is: a repetition that was overtaken finds it changed.
   const before = await refTarget(git, cwd, ref);
-  const keep = (status: WorktreeStatus) => keepSnapshot(git, location, attemptId, status);
-  const { status, files, kept: commit } = await unmoved(git, location, keep);
+  const keep = (status: WorktreeStatus) => storeSnapshot(git, location, attemptId, status);
+  const { status, files, snapshot: commit } = await unmoved(git, location, keep);
   await setRef(git, cwd, ref, commit, before ?? null);
   return { attemptId, ...stateOf(status, files), snapshot: { ref, commit }, gitDir, identity: location.identity };
 }
@@ -164,17 +164,17 @@ async function unmoved<T>(
   git: GitRunner,
   location: WorktreeLocation,
   keep: (status: WorktreeStatus) => Promise<T>,
-): Promise<{ status: WorktreeStatus; files: BaselineFile[]; kept: T }> {
+): Promise<{ status: WorktreeStatus; files: BaselineFile[]; snapshot: T }> {
   const { path: cwd } = location;
   let before = await readStatus(git, cwd);
   for (let tries = 1; tries <= captureTries; tries += 1) {
     await refuseUnfinished(location, before);
-    const kept = await keep(before);
+    const snapshot = await keep(before);
     const files = await describeFiles(cwd, before.entries);
     // A clean state was seen in one inspection; a dirty one is read file by file.
     const after = before.entries.length > 0 ? await readStatus(git, cwd) : before;
     if (isDeepStrictEqual(before, after)) {
-      return { status: before, files, kept };
+      return { status: before, files, snapshot };
     }
     before = after;
   }

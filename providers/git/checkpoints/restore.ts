@@ -30,13 +30,13 @@ export async function restoreHead(
  * Stores the tip of a branch, unless it was stored with its attempt or is part of the baseline: a commit that was made
  * after the attempt was stored, and before the restore, stays reachable.
  */
-async function keepStray(git: GitRunner, cwd: string, { attemptId, branch, headSha }: Baseline): Promise<void> {
+async function preserveStray(git: GitRunner, cwd: string, { attemptId, branch, headSha }: Baseline): Promise<void> {
   const tip = branch === null ? undefined : await resolveCommit(git, cwd, `refs/heads/${branch}`);
   if (tip === undefined || tip === headSha || (await isAncestor(git, cwd, tip, headSha))) {
     return;
   }
-  const kept = await resolveCommit(git, cwd, attemptRef(attemptId));
-  if (kept !== undefined && (await isAncestor(git, cwd, tip, kept))) {
+  const preserved = await resolveCommit(git, cwd, attemptRef(attemptId));
+  if (preserved !== undefined && (await isAncestor(git, cwd, tip, preserved))) {
     return;
   }
   await setRef(git, cwd, strayRef(attemptId, tip), tip);
@@ -110,7 +110,7 @@ export async function restoreBaseline(
   await clearStaleLocks(location, baseline.branch, git.lockWaitMs, git.assertHeld);
   await git.verify();
   await forgetOperations(location.gitDir);
-  await keepStray(git, cwd, baseline);
+  await preserveStray(git, cwd, baseline);
   await restoreHead(git, cwd, baseline);
   await checkOut(git, location, snapshot.tree);
   await removeUntracked(git, location);

@@ -176,13 +176,13 @@ async function rewindIndex(
     if (lines.length > 0) {
       await git(['update-index', '-z', '--index-info'], { cwd, env, input: lines.join('') });
     }
-    const wanted = await gitText(git, ['write-tree'], { cwd, env });
+    const expectedTree = await gitText(git, ['write-tree'], { cwd, env });
     const current = await gitText(git, ['write-tree'], { cwd });
-    if (current === wanted || current !== before.indexTree) {
+    if (current === expectedTree || current !== before.indexTree) {
       return;
     }
     await revealHiddenFiles(git, cwd);
-    await git(['read-tree', '--reset', wanted], { cwd });
+    await git(['read-tree', '--reset', expectedTree], { cwd });
     // Exit code 1 reports files that differ from the index, which is expected.
     await git(['update-index', '-q', '--refresh'], { cwd, okCodes: [1] });
   } finally {

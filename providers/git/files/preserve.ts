@@ -32,9 +32,9 @@ export async function preserveAttempt(
     identity: baseline?.identity,
   });
   const cwd = location.path;
-  const kept = await readCommit(git, cwd, ref);
-  if (kept) {
-    return { ref, commit: kept.sha };
+  const preserved = await readCommit(git, cwd, ref);
+  if (preserved) {
+    return { ref, commit: preserved.sha };
   }
 
   const began = await readCommit(git, cwd, baselineRef(attemptId));

@@ -9,7 +9,7 @@ import type { GitTransfer } from './transfer';
 
 export const trackingRef = (remote: string, branch: string): string => `refs/remotes/${remote}/${branch}`;
 
-const isLock = (said: string): boolean => /unable to create '.*\.lock'|cannot lock ref/i.test(said);
+const isLock = (output: string): boolean => /unable to create '.*\.lock'|cannot lock ref/i.test(output);
 
 /** How often a locked reference is tried at least. */
 const fewestTries = 10;
@@ -37,8 +37,8 @@ async function ask(git: GitRunner, transfer: GitTransfer, args: readonly string[
       await delay(50);
       continue;
     }
-    const said = stderr.slice(-2_000) || `ended with ${exitCode ?? 'a signal'}`;
-    throw new GitError(locked ? 'locked' : 'fetch-failed', `git ${args[0] ?? ''}: ${said}`);
+    const reason = stderr.slice(-2_000) || `ended with ${exitCode ?? 'a signal'}`;
+    throw new GitError(locked ? 'locked' : 'fetch-failed', `git ${args[0] ?? ''}: ${reason}`);
   }
 }
 

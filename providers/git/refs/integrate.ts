@@ -85,10 +85,10 @@ export async function integrate(git: GitRunner, request: IntegrateRequest): Prom
   makeShared(join(repository, 'worktrees'));
   await git([...add, path, baseSha], { cwd: repository });
   try {
-    const kept = await readCommit(git, repository, ref);
-    const same = kept?.parents.join() === [baseSha, headSha].join();
-    const mergedSha = same ? kept.sha : await merge(git, path, request);
-    await setRef(git, repository, ref, mergedSha, kept?.sha ?? null);
+    const preserved = await readCommit(git, repository, ref);
+    const same = preserved?.parents.join() === [baseSha, headSha].join();
+    const mergedSha = same ? preserved.sha : await merge(git, path, request);
+    await setRef(git, repository, ref, mergedSha, preserved?.sha ?? null);
     await setRef(git, path, 'HEAD', mergedSha);
     return { mergedSha, alreadyMerged: false };
   } catch (error) {

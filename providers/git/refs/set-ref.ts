@@ -6,7 +6,7 @@ const nothing = (sha: string): string => '0'.repeat(sha.length);
 
 /** The object a reference names; `undefined` when there is no such reference. */
 export async function refTarget(git: GitRunner, cwd: string, ref: string): Promise<string | undefined> {
-  const found = await gitText(git, ['rev-parse', '--quiet', '--verify', '--end-of-options', ref], { cwd }).catch(
+  const current = await gitText(git, ['rev-parse', '--quiet', '--verify', '--end-of-options', ref], { cwd }).catch(
     (error: unknown) => {
       if (error instanceof GitError && (error.code === 'failed' || error.code === 'unknown-ref')) {
         return '';
@@ -14,7 +14,7 @@ export async function refTarget(git: GitRunner, cwd: string, ref: string): Promi
       throw error;
     },
   );
-  return found === '' ? undefined : found;
+  return current === '' ? undefined : current;
 }
 
 /**

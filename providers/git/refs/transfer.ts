@@ -85,11 +85,11 @@ export function createTransfer(git: GitRunner, options: { timeoutMs: number; sta
       };
       const late = setTimeout(() => end(`took longer than ${options.timeoutMs} ms`), options.timeoutMs);
       const stalled = setTimeout(() => end(`made no progress for ${options.stallMs} ms`), options.stallMs);
-      const said = { stdout: '', stderr: '' };
+      const output = { stdout: '', stderr: '' };
       const listen = (stream: 'stdout' | 'stderr'): void => {
         child[stream].setEncoding('utf8').on('data', (text: string) => {
           stalled.refresh();
-          said[stream] = (said[stream] + text).slice(-outputLimit);
+          output[stream] = (output[stream] + text).slice(-outputLimit);
         });
       };
       listen('stdout');
@@ -107,7 +107,7 @@ export function createTransfer(git: GitRunner, options: { timeoutMs: number; sta
         if (ended !== undefined) {
           reject(new GitError('timeout', `git ${args[0] ?? ''} ${ended}.`));
         } else {
-          resolve({ exitCode, stdout: said.stdout, stderr: withoutProgress(said.stderr) });
+          resolve({ exitCode, stdout: output.stdout, stderr: withoutProgress(output.stderr) });
         }
       });
     });

@@ -19,26 +19,26 @@ export type TrackedInstructions = (location: Pick<WorktreeLocation, 'path' | 'gi
  * set.
  */
 export function trackedInstructions(git: GitRunner): TrackedInstructions {
-  const known = new Map<string, { index: string; paths: readonly string[] }>();
+  const byCommit = new Map<string, { index: string; paths: readonly string[] }>();
   const patterns = nestedInstructions.map((name) => `:(top,glob)**/${name}`);
 
   return async ({ path, gitDir }) => {
     // Inspected first: what is listed may be newer, but never older.
     const index = identityOf(join(gitDir, 'index'));
-    const remembered = known.get(gitDir);
+    const remembered = byCommit.get(gitDir);
     if (remembered && remembered.index === index) {
       return remembered.paths;
     }
     const paths = await gitFields(git, ['ls-files', '-z', '--cached', '--', ...patterns], { cwd: path });
-    known.delete(gitDir);
+    byCommit.delete(gitDir);
     if (index !== undefined) {
-      known.set(gitDir, { index, paths });
+      byCommit.set(gitDir, { index, paths });
     }
-    for (const oldest of known.keys()) {
-      if (known.size <= most) {
+    for (const oldest of byCommit.keys()) {
+      if (byCommit.size <= most) {
         break;
       }
-      known.delete(oldest);
+      byCommit.delete(oldest);
     }
     return paths;
   };

@@ -37,11 +37,11 @@ export async function worktreeInventory(
     tracked(location),
   ]);
   const left = untracked.filter((path) => isNestedInstruction(path));
-  const found = new Found();
+  const inventory = new Found();
   let files = 0;
   for (const path of [...new Set([...listed, ...left, ...rootedFiles(root, most)])].sort()) {
     if (files >= most) {
-      found.unpinned.push(`more than ${most} files`);
+      inventory.unpinned.push(`more than ${most} files`);
       break;
     }
     const content = await contentOf(root, path);
@@ -51,13 +51,13 @@ export async function worktreeInventory(
     // The content as it is, without the programs a repository may name for conversion.
     const objectId = content === undefined ? undefined : contentObject(join(root, content), headSha);
     if (content === undefined || objectId === undefined) {
-      found.unpinned.push(path);
+      inventory.unpinned.push(path);
     } else {
       files += 1;
-      found.add(path, objectId, content);
+      inventory.add(path, objectId, content);
     }
   }
-  return found.inventory();
+  return inventory.inventory();
 }
 
 /** The same for a worktree that is not there yet: what it would begin with. */
@@ -71,34 +71,34 @@ export async function commitInventory(
     const [mode = '', , objectId = ''] = facts.split(' ');
     tree.set(path, { mode, objectId });
   }
-  const found = new Found();
+  const inventory = new Found();
   for (const [path, { mode, objectId }] of tree) {
     if (mode === '120000' && parentDirectories.some((name) => name === path)) {
-      found.unpinned.push(path);
+      inventory.unpinned.push(path);
     }
     if (trustKindOf(path) === undefined) {
       continue;
     }
-    if (found.entries.length >= most) {
-      found.unpinned.push(`more than ${most} files`);
+    if (inventory.entries.length >= most) {
+      inventory.unpinned.push(`more than ${most} files`);
       break;
     }
     if (mode.startsWith('100')) {
-      found.add(path, objectId, path);
+      inventory.add(path, objectId, path);
     } else if (mode === '120000') {
       const target = await gitText(git, ['cat-file', 'blob', objectId], { cwd });
       const content = posix.normalize(posix.join(posix.dirname(path), target));
       const file = posix.isAbsolute(target) ? undefined : tree.get(content);
       if (file?.mode.startsWith('100')) {
-        found.add(path, file.objectId, content);
+        inventory.add(path, file.objectId, content);
       } else {
-        found.unpinned.push(path);
+        inventory.unpinned.push(path);
       }
     } else {
-      found.unpinned.push(path);
+      inventory.unpinned.push(path);
     }
   }
-  return found.inventory();
+  return inventory.inventory();
 }
 
 class Found {

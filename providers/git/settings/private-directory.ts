@@ -42,7 +42,7 @@ export async function replaceFile(path: string, content: string): Promise<void> 
 }
 
 /** The same, unless that is what the file holds. */
-export async function keepFile(path: string, content: string): Promise<void> {
+export async function ensureFile(path: string, content: string): Promise<void> {
   if ((await readFile(path, 'utf8').catch(() => undefined)) !== content) {
     await replaceFile(path, content);
   }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { GitError } from '../git-error';
-import { keepFile } from './private-directory';
+import { ensureFile } from './private-directory';
 
 const fileOf = (settingsDir: string, path: string): string =>
   join(settingsDir, 'places', createHash('sha256').update(path).digest('hex').slice(0, 32));
@@ -22,7 +22,7 @@ async function readLocation(settingsDir: string, path: string): Promise<string |
 /** Records where the repository of a configured path is. */
 export async function recordLocation(settingsDir: string, path: string, commonDir: string): Promise<void> {
   await mkdir(join(settingsDir, 'places'), { recursive: true, mode: 0o700 });
-  await keepFile(fileOf(settingsDir, path), commonDir);
+  await ensureFile(fileOf(settingsDir, path), commonDir);
 }
 
 /**

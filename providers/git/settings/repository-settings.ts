@@ -5,7 +5,7 @@ import type { RunProgram } from '../../../platform/processes/programs/program-ru
 import { GitError } from '../git-error';
 import { allowedOfOperator, allowedOfRepository, filterSettings } from './allowed';
 import { parseSettings, renderSettings, type Setting } from './entries';
-import { keepFile, linkRepository, privateDirectory, replaceFile } from './private-directory';
+import { ensureFile, linkRepository, privateDirectory, replaceFile } from './private-directory';
 import { recordLocation, verifyLocation } from './recorded-location';
 import { locateRepository, type RepositoryLocation } from './repository-location';
 
@@ -127,9 +127,9 @@ export function createRepositorySettings(
   /** The private directory of a repository, made when it is first needed. */
   function directoryOf(commonDir: string): Promise<string> {
     const directory = privateDirectory(settingsDir, commonDir);
-    const known = ready.get(directory);
-    if (known && existsSync(join(directory, 'config'))) {
-      return known;
+    const pending = ready.get(directory);
+    if (pending && existsSync(join(directory, 'config'))) {
+      return pending;
     }
     const making = make(directory, commonDir).catch((error: unknown) => {
       ready.delete(directory);
@@ -142,7 +142,7 @@ export function createRepositorySettings(
   async function make(directory: string, commonDir: string): Promise<string> {
     const settings = await operatorSettings();
     await mkdir(settingsDir, { recursive: true, mode: 0o700 });
-    await keepFile(operatorFile, renderSettings(allowedOfOperator(settings)));
+    await ensureFile(operatorFile, renderSettings(allowedOfOperator(settings)));
     await linkRepository(directory, commonDir);
     await record(
       directory,
@@ -158,7 +158,7 @@ export function createRepositorySettings(
   async function record(directory: string, recorded: Recorded): Promise<void> {
     const settings = [...recorded.settings, ...filterSettings(await operatorSettings(), recorded.allowFilters)];
     await replaceFile(join(directory, 'settings.json'), JSON.stringify(recorded));
-    await keepFile(join(directory, 'config'), renderSettings(settings));
+    await ensureFile(join(directory, 'config'), renderSettings(settings));
   }
 
   async function readRepository(commonDir: string, allowFilters: string[]): Promise<Recorded> {

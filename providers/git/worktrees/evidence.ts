@@ -53,8 +53,8 @@ export async function honestStatus(git: GitRunner, location: WorktreeLocation): 
   const [{ hidden, repositories }, seen] = await Promise.all([unseenByStatus(git, path), readStatus(git, path)]);
   const status = hidden ? await unhiddenStatus(git, location) : seen;
   const changed = await changedRepositories(git, path, repositories);
-  const known = new Set(status.entries.map((entry) => entry.path));
-  return { ...status, entries: [...status.entries, ...changed.filter((entry) => !known.has(entry.path))] };
+  const statusPaths = new Set(status.entries.map((entry) => entry.path));
+  return { ...status, entries: [...status.entries, ...changed.filter((entry) => !statusPaths.has(entry.path))] };
 }
 
 function unhiddenStatus(git: GitRunner, location: WorktreeLocation): Promise<WorktreeStatus> {
@@ -98,11 +98,11 @@ export async function findBase(
 ): Promise<WorktreeEvidence['base']> {
   const { remote, baseBranch, baseSha } = request;
   const ref = remote === undefined ? `refs/heads/${baseBranch}` : trackingRef(remote, baseBranch);
-  const known = await resolveCommit(git, cwd, ref);
-  if (known === undefined) {
+  const commit = await resolveCommit(git, cwd, ref);
+  if (commit === undefined) {
     return { sha: baseSha, source: 'recorded' };
   }
-  return { sha: known, source: remote === undefined ? 'local' : 'remote-tracking' };
+  return { sha: commit, source: remote === undefined ? 'local' : 'remote-tracking' };
 }
 
 type Comparison = Pick<WorktreeEvidence, 'ahead' | 'behind' | 'unpushed' | 'unmerged'>;
@@ -118,7 +118,7 @@ async function compare(
   if (head === undefined) {
     return { ahead: 0, behind: 0, unpushed: 0, unmerged: false };
   }
-  const not = (known: string): Promise<number> => countCommits(git, cwd, [...tips, '--not', known]);
+  const not = (excluded: string): Promise<number> => countCommits(git, cwd, [...tips, '--not', excluded]);
   const [unmerged, [ahead, behind], unpushed] = await Promise.all([
     tips.length === 1 && head === base ? 0 : not(base),
     head === base ? [0, 0] : countBothSides(git, cwd, head, base),

@@ -16,11 +16,11 @@ export function readLinkedWorktree(
   try {
     const path = realPath(worktreePath);
     const link = join(path, '.git');
-    const named = readPath(link, 'gitdir: ');
-    if (!named || !isAbsolute(named)) {
+    const linkedDir = readPath(link, 'gitdir: ');
+    if (!linkedDir || !isAbsolute(linkedDir)) {
       return undefined;
     }
-    const gitDir = realPath(named);
+    const gitDir = realPath(linkedDir);
     const [back, common] = ['gitdir', 'commondir'].map((name) => readPath(join(gitDir, name)));
     if (!back || !common || realPath(back) !== link) {
       return undefined;

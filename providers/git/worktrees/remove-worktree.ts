@@ -61,7 +61,7 @@ function refuseWhatIsNotSafe(evidence: WorktreeEvidence): void {
 }
 
 /** Stores files, commits and what an unfinished operation has put away. A stored commit is never replaced. */
-async function keepContent(git: GitRunner, commonDir: string, evidence: WorktreeEvidence, id: string): Promise<void> {
+async function storeContent(git: GitRunner, commonDir: string, evidence: WorktreeEvidence, id: string): Promise<void> {
   const ref = removedRef(id);
   const { path, headSha, branchSha } = evidence;
   if (headSha === null || (await resolveCommit(git, commonDir, ref))) {
@@ -87,7 +87,7 @@ async function keepContent(git: GitRunner, commonDir: string, evidence: Worktree
 }
 
 /** Stores the tip of a branch whose worktree git has forgotten, when it is where the removal was decided on. */
-async function keepBranch(git: GitRunner, cwd: string, { branch, headSha, id }: RemoveRequest): Promise<void> {
+async function preserveBranch(git: GitRunner, cwd: string, { branch, headSha, id }: RemoveRequest): Promise<void> {
   const tip = await resolveCommit(git, cwd, `refs/heads/${branch}`);
   if (tip !== headSha || (await resolveCommit(git, cwd, removedRef(id)))) {
     return;
@@ -99,7 +99,7 @@ async function decide(git: GitRunner, commonDir: string, path: string, request: 
   const evidence = await inspectWorktree(git, request);
   refuseWhatForceCannot(evidence, request);
   if (request.force) {
-    await keepContent(git, commonDir, evidence, request.id);
+    await storeContent(git, commonDir, evidence, request.id);
   } else {
     refuseWhatIsNotSafe(evidence);
   }
@@ -114,8 +114,8 @@ async function deleteBranch(git: GitRunner, cwd: string, request: RemoveRequest)
     return false;
   }
   const base = await resolveCommit(git, cwd, (await findBase(git, cwd, request)).sha);
-  const kept = await resolveCommit(git, cwd, removedRef(id));
-  const keepers = [base, kept].filter((sha) => sha !== undefined);
+  const preserved = await resolveCommit(git, cwd, removedRef(id));
+  const keepers = [base, preserved].filter((sha) => sha !== undefined);
   if ((await gitText(git, ['rev-list', '--max-count=1', tip, '--not', ...keepers], { cwd })) !== '') {
     return false;
   }
@@ -156,7 +156,7 @@ export async function removeWorktree(git: GitRunner, request: RemoveRequest): Pr
     if (!request.force) {
       throw new GitError('worktree-replaced', replaced);
     }
-    await keepBranch(git, commonDir, request);
+    await preserveBranch(git, commonDir, request);
     await git.verify();
     await moveReplaced(path, id);
     if (listed) {
@@ -174,16 +174,16 @@ export async function removeWorktree(git: GitRunner, request: RemoveRequest): Pr
   } else if (await exists(path)) {
     throw new GitError('mismatch', `${path} is not a worktree of ${repositoryPath}.`);
   } else if (request.force) {
-    await keepBranch(git, commonDir, request);
+    await preserveBranch(git, commonDir, request);
   }
   const branchDeleted = await deleteBranch(git, commonDir, request);
-  const kept = await resolveCommit(git, commonDir, ref);
+  const preservedTip = await resolveCommit(git, commonDir, ref);
   const preserved = preservedDirectory(commonDir, id);
   const movedTo = replacedPath(path, id);
   return {
     removed: listed !== undefined,
     branchDeleted,
-    ...(kept ? { kept: { ref, commit: kept } } : {}),
+    ...(preservedTip ? { preserved: { ref, commit: preservedTip } } : {}),
     ...((await exists(preserved)) ? { setAside: preserved } : {}),
     ...(lstatSync(movedTo, { throwIfNoEntry: false }) ? { movedAside: movedTo } : {}),
   };

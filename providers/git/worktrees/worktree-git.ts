@@ -118,7 +118,7 @@ export interface Removed {
   /** `false` when it is checked out elsewhere, has moved, or was gone. */
   branchDeleted: boolean;
   /** What force would have dropped, as one commit that leads to everything. */
-  kept?: { ref: string; commit: string };
+  preserved?: { ref: string; commit: string };
   /** Directory with the repositories and submodules that were inside, when there were any. */
   setAside?: string;
 }

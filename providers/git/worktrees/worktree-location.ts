@@ -45,8 +45,8 @@ export function locateWorktree(
   if (linked.gitDir !== linked.commonDir) {
     verifyAdministration(linked.gitDir, worktreePath);
     // By its name, which a link that replaces it has as well.
-    const named = basename(readPath(join(worktreePath, '.git'), 'gitdir: ') ?? '');
-    if (linked.gitDir !== join(linked.commonDir, 'worktrees', named)) {
+    const linkName = basename(readPath(join(worktreePath, '.git'), 'gitdir: ') ?? '');
+    if (linked.gitDir !== join(linked.commonDir, 'worktrees', linkName)) {
       throw new GitError(
         'worktree-replaced',
         `${worktreePath} does not belong to ${linked.commonDir} as it was recorded.`,
@@ -80,9 +80,9 @@ export async function relocateWorktree(
   if (gitDir === undefined) {
     return locateWorktree(git, recorded);
   }
-  const known = { worktreePath, identity: expectedAt(worktreePath, recorded.identity) };
+  const expected = { worktreePath, identity: expectedAt(worktreePath, recorded.identity) };
   try {
-    const location = locateWorktree(git, known);
+    const location = locateWorktree(git, expected);
     if (location.gitDir === gitDir) {
       return location;
     }
@@ -96,12 +96,12 @@ export async function relocateWorktree(
     throw notThere(worktreePath);
   }
   verifyAdministration(gitDir, worktreePath);
-  const identity = verifyDirectory(worktreePath, known.identity);
+  const identity = verifyDirectory(worktreePath, expected.identity);
   if (!identity) {
     remake(worktreePath);
   }
   await relink(worktreePath, gitDir);
-  return locateWorktree(git, { worktreePath, identity: expectedAt(worktreePath, known.identity) });
+  return locateWorktree(git, { worktreePath, identity: expectedAt(worktreePath, expected.identity) });
 }
 
 /** Directories that were gone and that this process has made again, by their path. */

@@ -79,11 +79,11 @@ export function search(list: Uint16Array, value: number): number {
   let high = list.length - 1;
   while (low <= high) {
     const middle = (low + high) >>> 1;
-    const found = list[middle] ?? 0;
-    if (found === value) {
+    const candidate = list[middle] ?? 0;
+    if (candidate === value) {
       return middle;
     }
-    if (found < value) {
+    if (candidate < value) {
       low = middle + 1;
     } else {
       high = middle - 1;
@@ -194,8 +194,8 @@ export function withValue(container: Container | undefined, value: number, prese
   }
   if (isList(container)) {
     const list = new Uint16Array(container.length + (present ? 1 : -1));
-    const found = search(container, value);
-    const at = present ? ~found : found;
+    const position = search(container, value);
+    const at = present ? ~position : position;
     list.set(container.subarray(0, at));
     if (present) {
       list[at] = value;

@@ -83,13 +83,13 @@ export class BitSlices {
 
   /** Sets many at once; of a column that is named twice the last value counts. */
   setMany(columns: readonly Int[], values: readonly Int[]): void {
-    const named = ColumnSet.of(columns);
-    if (named.size < columns.length) {
+    const columnSet = ColumnSet.of(columns);
+    if (columnSet.size < columns.length) {
       const last = new Map(columns.map((column, at) => [column, values[at] ?? 0]));
       this.setMany([...last.keys()], [...last.values()]);
       return;
     }
-    this.clear(named);
+    this.clear(columnSet);
     const negative: Int[] = [];
     const ones: Int[][] = [];
     let total: Int = 0;
@@ -115,7 +115,7 @@ export class BitSlices {
       }
     }
     this.grow(ones.length);
-    this.columns.addAll(named);
+    this.columns.addAll(columnSet);
     this.negative.addMany(negative);
     ones.forEach((list, bit) => this.slices[bit]?.addMany(list));
     this.total = add(this.total, total);
@@ -165,7 +165,7 @@ export class BitSlices {
   }
 
   /** Those of `candidates` whose magnitude is less than, equal to and greater than `magnitude`. */
-  private split(candidates: ColumnSet, magnitude: Int, wanted: { less?: boolean; greater?: boolean }) {
+  private split(candidates: ColumnSet, magnitude: Int, sides: { less?: boolean; greater?: boolean }) {
     const less: ColumnSet[] = [];
     const greater: ColumnSet[] = [];
     if (bitLength(magnitude) > this.slices.length) {
@@ -175,12 +175,12 @@ export class BitSlices {
     for (let bit = this.slices.length - 1; bit >= 0 && !equal.isEmpty; bit -= 1) {
       const slice = this.slices[bit] ?? noColumns;
       if (hasBit(magnitude, bit)) {
-        if (wanted.less) {
+        if (sides.less) {
           less.push(equal.andNot(slice));
         }
         equal = equal.and(slice);
       } else {
-        if (wanted.greater) {
+        if (sides.greater) {
           greater.push(equal.and(slice));
         }
         equal = equal.andNot(slice);
@@ -254,9 +254,9 @@ export class BitSlices {
 
   /** The smallest value and how many columns have it; 0 and 0 when there is none. */
   min(within?: ColumnSet): ValueCount {
-    const known = within ? undefined : this.extreme('min');
-    if (known) {
-      return known;
+    const extreme = within ? undefined : this.extreme('min');
+    if (extreme) {
+      return extreme;
     }
     const candidates = this.candidates(within);
     const negative = candidates.and(this.negative);
@@ -265,9 +265,9 @@ export class BitSlices {
 
   /** The largest value and how many columns have it; 0 and 0 when there is none. */
   max(within?: ColumnSet): ValueCount {
-    const known = within ? undefined : this.extreme('max');
-    if (known) {
-      return known;
+    const extreme = within ? undefined : this.extreme('max');
+    if (extreme) {
+      return extreme;
     }
     const candidates = this.candidates(within);
     const positive = candidates.andNot(this.negative);

@@ -104,22 +104,22 @@ export class Catalog {
 
   private add(change: Change & { kind: 'index' | 'field' }): boolean {
     this.lastNumber = Math.max(this.lastNumber, change.target);
-    const known = this.byNumber.get(change.target);
+    const target = this.byNumber.get(change.target);
     const owner = change.kind === 'field' ? this.byNumber.get(change.index) : undefined;
     if (change.kind === 'index') {
-      const index = known instanceof Index ? known : new Index(change.target, change.name, change.options);
+      const index = target instanceof Index ? target : new Index(change.target, change.name, change.options);
       this.indexes.set(change.name, index);
       this.byNumber.set(change.target, index);
     } else if (owner instanceof Index) {
       // A field that is there already, and lost its name to one that is older and gone, gets it back.
-      const field = known instanceof Field ? known : new Field(change.target, change.name, change.options);
+      const field = target instanceof Field ? target : new Field(change.target, change.name, change.options);
       owner.fields.set(change.name, field);
       this.byNumber.set(change.target, field);
       field.index = owner.number;
     } else {
       return false;
     }
-    return !known;
+    return !target;
   }
 
   private drop(target: Index | Field): boolean {

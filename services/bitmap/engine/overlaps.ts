@@ -67,9 +67,9 @@ export class Overlaps {
     }
     let counting: CountShared | undefined;
     return (row, own) => {
-      const known = recollection.of(row, own);
-      if (known !== undefined) {
-        return known;
+      const cached = recollection.of(row, own);
+      if (cached !== undefined) {
+        return cached;
       }
       counting ??= this.counting(columns, rows);
       const count = counting(row, own);
@@ -87,8 +87,8 @@ export class Overlaps {
     const { byRow } = this.rememberedOf(columns);
     return {
       of: (row, own) => {
-        const known = byRow.get(row);
-        return known?.of === own && known.version === own.version ? known.count : undefined;
+        const cached = byRow.get(row);
+        return cached?.of === own && cached.version === own.version ? cached.count : undefined;
       },
       add: (row, own, version, count) => {
         if (!byRow.has(row)) {
@@ -100,9 +100,9 @@ export class Overlaps {
   }
 
   private rememberedOf(columns: ColumnSet): Remembered {
-    const known = this.remembered.get(columns);
-    if (known?.version === columns.version) {
-      return known;
+    const cached = this.remembered.get(columns);
+    if (cached?.version === columns.version) {
+      return cached;
     }
     if (this.rememberedCounts > maxRemembered) {
       this.remembered = new WeakMap();
@@ -157,14 +157,14 @@ export class Overlaps {
   }
 
   private complementOf(row: Int, own: ColumnSet): ColumnSet | undefined {
-    const known = this.kept.get(row);
-    if (known) {
+    const cached = this.kept.get(row);
+    if (cached) {
       this.kept.delete(row);
     }
-    if (known?.of === own && known.version === own.version) {
-      known.usedBy = this.query;
-      this.kept.set(row, known);
-      return known.complement;
+    if (cached?.of === own && cached.version === own.version) {
+      cached.usedBy = this.query;
+      this.kept.set(row, cached);
+      return cached.complement;
     }
     if (!isListed(own) || !this.hasRoom()) {
       return undefined;

@@ -118,9 +118,9 @@ export class ValueCounts {
     };
     for (const [value, by] of changed) {
       pushOldBelow(value);
-      const known = at < old.length && old[at] === value;
-      push(value, by + (known ? (oldBefore[at + 1] ?? 0) - (oldBefore[at] ?? 0) : 0));
-      if (known) {
+      const isCounted = at < old.length && old[at] === value;
+      push(value, by + (isCounted ? (oldBefore[at + 1] ?? 0) - (oldBefore[at] ?? 0) : 0));
+      if (isCounted) {
         at += 1;
       }
     }

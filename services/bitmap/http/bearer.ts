@@ -7,9 +7,9 @@ const sha256 = (text: string): Buffer => createHash('sha256').update(text).diges
 
 /** @param token what callers must present as a bearer token */
 export function bearerCheck(token: string): BearerCheck {
-  const wanted = sha256(token);
+  const expectedDigest = sha256(token);
   return (header) => {
-    const given = /^Bearer +(\S+) *$/i.exec(header ?? '')?.[1];
-    return given !== undefined && timingSafeEqual(sha256(given), wanted);
+    const presented = /^Bearer +(\S+) *$/i.exec(header ?? '')?.[1];
+    return presented !== undefined && timingSafeEqual(sha256(presented), expectedDigest);
   };
 }

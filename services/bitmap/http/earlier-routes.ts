@@ -115,9 +115,9 @@ export const earlierRoutes: Routes = (router, context) => {
 };
 
 /** Names of frames are checked like all others, and refused in plain text. */
-function plainName(given: string): string {
+function plainName(value: string): string {
   try {
-    return checkName('frame', given);
+    return checkName('frame', value);
   } catch (error) {
     throw error instanceof Refusal ? new Refusal(400, error.message) : error;
   }

@@ -9,15 +9,15 @@ import { Refusal } from './reply';
 const name = /^[a-z][a-z0-9_-]{0,63}$/;
 
 /** @throws Refusal when something cannot be called so */
-export function checkName(what: string, given: string): string {
-  if (!name.test(given)) {
+export function checkName(what: string, value: string): string {
+  if (!name.test(value)) {
     throw new Refusal(
       400,
       `invalid ${what} name: lower-case letters, digits, _ and -, beginning with a letter, at most 64`,
       'envelope',
     );
   }
-  return given;
+  return value;
 }
 
 const int64 = z.custom<Int>(
@@ -77,8 +77,8 @@ function parseBody<T>(schema: z.ZodType<T>, body: Buffer, form: 'envelope' | 'te
   if (issue?.code === 'unrecognized_keys') {
     const [key = ''] = issue.keys;
     const holder = issue.path.reduce<unknown>((at, part) => (at as Record<PropertyKey, unknown>)[part], value);
-    const found = (holder as Record<string, unknown>)[key];
-    throw new Refusal(400, `Unknown key: ${[...issue.path, key].join('.')}:${describe(found)}`, form);
+    const property = (holder as Record<string, unknown>)[key];
+    throw new Refusal(400, `Unknown key: ${[...issue.path, key].join('.')}:${describe(property)}`, form);
   }
   throw new Refusal(400, `${issue?.path.join('.') || 'body'}: ${issue?.message ?? 'invalid'}`, form);
 }
@@ -113,9 +113,9 @@ export function readFieldOptions(body: Buffer): FieldOptions {
   return checkFieldOptions(parseBody(fieldBody, body, 'envelope').options);
 }
 
-function checkFieldOptions(given: GivenOptions): FieldOptions {
-  const { type, keys = false } = given;
-  for (const option of Object.keys(given)) {
+function checkFieldOptions(options: GivenOptions): FieldOptions {
+  const { type, keys = false } = options;
+  for (const option of Object.keys(options)) {
     if (option !== 'type' && !optionsByType[type].includes(option)) {
       throw new Refusal(400, `${option} does not apply to field type ${type}`, 'envelope');
     }
@@ -123,18 +123,18 @@ function checkFieldOptions(given: GivenOptions): FieldOptions {
   switch (type) {
     case 'set':
     case 'mutex': {
-      const { cacheType = 'ranked', cacheSize: size = defaultCacheSize } = given;
+      const { cacheType = 'ranked', cacheSize: size = defaultCacheSize } = options;
       return { type, keys, cacheType, cacheSize: cacheType === 'none' ? 0 : size };
     }
     case 'int': {
-      const { min = toInt(minInt64), max = toInt(maxInt64) } = given;
+      const { min = toInt(minInt64), max = toInt(maxInt64) } = options;
       if (min > max) {
         throw new Refusal(400, 'int field min cannot be greater than max');
       }
       return { type, keys, min, max };
     }
     case 'time': {
-      const { timeQuantum, noStandardView = false } = given;
+      const { timeQuantum, noStandardView = false } = options;
       if (timeQuantum === undefined) {
         throw new Refusal(400, 'timeQuantum is required for field type time', 'envelope');
       }
@@ -167,22 +167,22 @@ export function readFrameOptions(body: Buffer): FrameOptions {
     cacheSize: cacheType === 'none' ? 0 : size,
     timeQuantum,
   };
-  const given = new Set<string>();
+  const names = new Set<string>();
   for (const { name: field } of fields) {
-    if (given.has(field)) {
+    if (names.has(field)) {
       throw new Refusal(400, `the field ${field} is given twice`);
     }
-    given.add(field);
+    names.add(field);
   }
   return { bits, fields: fields.map((field) => ({ name: frameFieldName(field.name), options: intOptions(field) })) };
 }
 
 /** @throws Refusal in the earlier revision's form */
-export function frameFieldName(given: string): string {
-  if (!name.test(given)) {
-    throw new Refusal(400, `invalid field name: ${JSON.stringify(given)}`);
+export function frameFieldName(value: string): string {
+  if (!name.test(value)) {
+    throw new Refusal(400, `invalid field name: ${JSON.stringify(value)}`);
   }
-  return given;
+  return value;
 }
 
 function intOptions({ min, max }: { min: Int; max: Int }): FieldOptions {
@@ -226,9 +226,9 @@ export function readSchema(body: Buffer): GivenSchema {
       name: checkName('index', index.name),
       options: index.options,
       fields: (index.fields ?? []).map(({ name: field, options }) => {
-        const known = z.enum(fieldTypes).safeParse(options.type ?? 'set');
-        const wanted = known.success ? optionsByType[known.data] : [];
-        const own = Object.entries(options).filter(([option]) => option === 'type' || wanted.includes(option));
+        const fieldType = z.enum(fieldTypes).safeParse(options.type ?? 'set');
+        const allowed = fieldType.success ? optionsByType[fieldType.data] : [];
+        const own = Object.entries(options).filter(([option]) => option === 'type' || allowed.includes(option));
         const parsed = fieldBody.shape.options.safeParse(Object.fromEntries(own));
         if (!parsed.success) {
           throw new Refusal(400, `field ${field}: ${parsed.error.issues[0]?.message ?? 'invalid'}`, 'envelope');

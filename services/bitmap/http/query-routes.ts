@@ -23,7 +23,7 @@ import {
 } from './reply';
 
 /** Arguments of both revisions. */
-const known = [
+const queryArguments = [
   'shards',
   'slices',
   'columnAttrs',
@@ -41,7 +41,7 @@ export const queryRoutes: Routes = (router, context) => {
   router.post('/index/:index/query', async (ctx) => {
     const binary = wantsProtobuf(ctx);
     const form = binary ? 'protobuf' : 'error';
-    checkArguments(ctx, ...known);
+    checkArguments(ctx, ...queryArguments);
     const { text, options } = readRequest(ctx, await readBody(ctx, bodyLimit), form);
     const index = findIndex(catalog, param(ctx, 'index'), form, 400);
     let answer: Answer;

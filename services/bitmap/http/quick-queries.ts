@@ -78,17 +78,17 @@ async function answer(
   try {
     const { catalog } = store;
     const index = findIndex(catalog, name, 'error', 400);
-    let found: Answer;
+    let result: Answer;
     try {
       const answered = executeOrRefuse(threads, catalog, index, queryText(body, 'error'), plainOptions, 'error');
-      found = answered instanceof Promise ? await answered : answered;
+      result = answered instanceof Promise ? await answered : answered;
     } finally {
       // Also what was written before a call failed.
       if (store.hasUncommitted) {
         await store.commit();
       }
     }
-    sendAnswer(response, found, log);
+    sendAnswer(response, result, log);
   } catch (error) {
     if (!(error instanceof Refusal)) {
       log.error({ err: error, path: response.req.url }, 'request failed');

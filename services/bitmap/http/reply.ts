@@ -67,9 +67,9 @@ export function protobuf(ctx: Context, bytes: Uint8Array): void {
 export const succeeded = (ctx: Context): void => json(ctx, '{"success":true}');
 
 /** Refuses arguments in the query string that a call does not have. */
-export function checkArguments(ctx: Context, ...known: string[]): void {
+export function checkArguments(ctx: Context, ...allowed: string[]): void {
   for (const name of Object.keys(ctx.query)) {
-    if (!known.includes(name)) {
+    if (!allowed.includes(name)) {
       throw new Refusal(400, `${name} is not a valid argument`, 'error');
     }
   }

@@ -117,15 +117,15 @@ export const serverRoutes: Routes = (router, context) => {
       throw new Refusal(406, 'CSV only acceptable response');
     }
     const isEarlier = argument(ctx, 'frame') !== undefined;
-    const given = (name: string): string => {
+    const requiredArgument = (name: string): string => {
       const value = argument(ctx, name);
       if (!value) {
         throw new Refusal(400, `${name} is required`, 'error');
       }
       return value;
     };
-    const index = findIndex(catalog, given('index'), 'error');
-    const name = isEarlier ? frameField(given('frame')) : given('field').replace(/\//g, '');
+    const index = findIndex(catalog, requiredArgument('index'), 'error');
+    const name = isEarlier ? frameField(requiredArgument('frame')) : requiredArgument('field').replace(/\//g, '');
     const field = findField(index, name, 'error');
     const shard = shardArgument(ctx, isEarlier ? 'slice' : 'shard');
     ctx.type = 'text/csv';

@@ -114,28 +114,28 @@ function setExisting(write: Write, index: Index, columns: ColumnList): void {
  *
  * @throws ImportError
  */
-export function importBits(write: Write, index: Index, field: Field, given: BitImport): void {
+export function importBits(write: Write, index: Index, field: Field, imported: BitImport): void {
   const { options } = field;
   if (field.values) {
     throw new ImportError('an integer field takes values, not bits');
   }
-  const count = Math.max(given.rows.length, given.rowKeys.length);
-  const lists = [{ length: count }, { length: Math.max(given.columns.length, given.columnKeys.length) }];
-  if (!sameLength(given.timestamps.length > 0 ? [...lists, given.timestamps] : lists)) {
+  const count = Math.max(imported.rows.length, imported.rowKeys.length);
+  const lists = [{ length: count }, { length: Math.max(imported.columns.length, imported.columnKeys.length) }];
+  if (!sameLength(imported.timestamps.length > 0 ? [...lists, imported.timestamps] : lists)) {
     throw new ImportError('rows, columns and timestamps are not as many');
   }
-  const hasTimes = given.timestamps.some((time) => time !== 0);
+  const hasTimes = imported.timestamps.some((time) => time !== 0);
   if (hasTimes && !options.timeQuantum) {
     throw new ImportError(`the field ${field.name} has no time quantum`);
   }
-  if (options.type === 'bool' && given.rows.some((row) => row > 1)) {
+  if (options.type === 'bool' && imported.rows.some((row) => row > 1)) {
     throw new ImportError('a bool field has the rows 0 and 1 only');
   }
-  const rows = idsOf(write, field, { ids: given.rows, keys: given.rowKeys }, 'row');
-  const columns = idsOf(write, index, { ids: given.columns, keys: given.columnKeys }, 'column');
+  const rows = idsOf(write, field, { ids: imported.rows, keys: imported.rowKeys }, 'row');
+  const columns = idsOf(write, index, { ids: imported.columns, keys: imported.columnKeys }, 'column');
 
   if (options.type === 'mutex' || options.type === 'bool') {
-    importExclusive(write, field, rows, columns, given.clear);
+    importExclusive(write, field, rows, columns, imported.clear);
   } else {
     const bits: Bits = new Map();
     if (!options.noStandardView) {
@@ -143,7 +143,7 @@ export function importBits(write: Write, index: Index, field: Field, given: BitI
     }
     for (const [at, column] of hasTimes ? columns.entries() : []) {
       const row = rows[at] ?? 0;
-      const time = given.timestamps[at] ?? 0;
+      const time = imported.timestamps[at] ?? 0;
       if (time === 0) {
         continue;
       }
@@ -152,9 +152,9 @@ export function importBits(write: Write, index: Index, field: Field, given: BitI
         addBit(bits, view, row, column);
       }
     }
-    writeBits(write, field, bits, given.clear);
+    writeBits(write, field, bits, imported.clear);
   }
-  if (!given.clear) {
+  if (!imported.clear) {
     setExisting(write, index, columnList(columns));
   }
 }
@@ -207,16 +207,16 @@ export interface ValueImport {
  *
  * @throws ImportError
  */
-export function importValues(write: Write, index: Index, field: Field, given: ValueImport): void {
+export function importValues(write: Write, index: Index, field: Field, values: ValueImport): void {
   const { min, max } = field.options;
   if (!field.values) {
     throw new ImportError(`${field.name} is not an integer field`);
   }
-  const count = Math.max(given.columns.length, given.columnKeys.length);
-  if (!given.clear && count !== given.values.length) {
+  const count = Math.max(values.columns.length, values.columnKeys.length);
+  if (!values.clear && count !== values.values.length) {
     throw new ImportError('columns and values are not as many');
   }
-  for (const value of given.clear ? [] : given.values) {
+  for (const value of values.clear ? [] : values.values) {
     if (min !== undefined && value < min) {
       throw new ImportError(`value ${value} is too low: the least is ${min}`);
     }
@@ -224,16 +224,16 @@ export function importValues(write: Write, index: Index, field: Field, given: Va
       throw new ImportError(`value ${value} is too high: the most is ${max}`);
     }
   }
-  const columns = idsOf(write, index, { ids: given.columns, keys: given.columnKeys }, 'column');
+  const columns = idsOf(write, index, { ids: values.columns, keys: values.columnKeys }, 'column');
   if (columns.length === 0) {
     return;
   }
   const target = field.number;
-  if (given.clear) {
+  if (values.clear) {
     write({ kind: 'values-removed', target, columns: ColumnSet.of(columns) });
     return;
   }
-  write({ kind: 'values', target, columns, values: given.values });
+  write({ kind: 'values', target, columns, values: values.values });
   setExisting(write, index, columnList(columns));
 }
 

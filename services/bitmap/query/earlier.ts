@@ -31,11 +31,11 @@ function isEarlierCall({ name, args, positional }: Call): boolean {
 const argument = (value: Argument['value'], at: number): Argument => ({ operator: '=', value, at });
 
 function needed(call: Call, name: string): Argument {
-  const given = call.args.get(name);
-  if (given?.operator !== '=') {
+  const countArgument = call.args.get(name);
+  if (countArgument?.operator !== '=') {
     throw new CallError(`${name} required`, call.at);
   }
-  return given;
+  return countArgument;
 }
 
 function frameOf(call: Call): string {

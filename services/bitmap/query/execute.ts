@@ -201,13 +201,13 @@ function withOptions(scope: Scope, call: Call, outer: QueryOptions): Outcome {
     excludeColumns: flag('excludeColumns') ?? outer.excludeColumns,
     excludeAttributes: flag('excludeRowAttrs') ?? outer.excludeAttributes,
   };
-  const given = call.args.get('shards');
-  if (!given) {
+  const shards = call.args.get('shards');
+  if (!shards) {
     return executeCall(scope, inner, options);
   }
-  const list = Array.isArray(given.value) ? (given.value as readonly Value[]) : undefined;
+  const list = Array.isArray(shards.value) ? (shards.value as readonly Value[]) : undefined;
   if (!list?.every((shard): shard is number => typeof shard === 'number' && shard >= 0)) {
-    throw new CallError('shards must be a list of numbers', given.at);
+    throw new CallError('shards must be a list of numbers', shards.at);
   }
   return executeCall({ ...scope, shards: ColumnSet.ofShards(list) }, inner, options);
 }
@@ -233,9 +233,9 @@ function columnAttributesOf(index: Index, results: readonly Result[]): Pick<Answ
   if (asked.length === 0) {
     return {};
   }
-  const found = index.attributes.ids().filter((column: Int) => asked.some(({ columns }) => columns.has(column)));
+  const columns = index.attributes.ids().filter((column: Int) => asked.some(({ columns }) => columns.has(column)));
   return {
-    columnAttributes: found.sort(compare).map((column) => ({
+    columnAttributes: columns.sort(compare).map((column) => ({
       column,
       ...(index.options.keys ? { key: index.keys.key(column) ?? '' } : {}),
       attributes: index.attributes.of(column),

@@ -13,11 +13,11 @@ import { columnNamed, fieldOf, rowKey, rowNamed, type Scope } from './scope';
 /** `Rows`: the rows of a field that have columns. */
 export function rows(scope: Scope, call: Call): Result {
   const field = listedField(scope, call);
-  const found = [...rowsOf(scope, field, call)];
+  const rowIds = [...rowsOf(scope, field, call)];
   if (!field.options.keys) {
-    return { kind: 'rows', rows: found };
+    return { kind: 'rows', rows: rowIds };
   }
-  return { kind: 'rows', rows: found, keys: found.map((row) => rowKey(field, row) ?? '') };
+  return { kind: 'rows', rows: rowIds, keys: rowIds.map((row) => rowKey(field, row) ?? '') };
 }
 
 /** The field of `Rows(field)`, `Rows(field=field)`, `MinRow(field=field)`. */
@@ -41,9 +41,9 @@ function* rowsOf(scope: Scope, field: Field, call: Call): Generator<Int> {
   const views = listedViews(scope, field, call);
   const ids = new Set(views.flatMap((view) => view.sortedRows()));
   const sorted = views.length === 1 ? ids : [...ids].sort((a, b) => (a < b ? -1 : 1));
-  let found = 0;
+  let matched = 0;
   for (const row of sorted) {
-    if (found >= limit) {
+    if (matched >= limit) {
       return;
     }
     if (after !== undefined && row <= after) {
@@ -58,7 +58,7 @@ function* rowsOf(scope: Scope, field: Field, call: Call): Generator<Int> {
     if (!views.some((view) => holds(view.row(row)))) {
       continue;
     }
-    found += 1;
+    matched += 1;
     yield row;
   }
 }
@@ -103,7 +103,7 @@ export function groupBy(scope: Scope, call: Call): Result | Promise<Result> {
   const elsewhere = groupElsewhere(scope, levels, within, page);
   const groups = elsewhere ?? groupHere(levels, within?.columns(), page);
   return groups instanceof Promise
-    ? groups.then((found) => ({ kind: 'groups', groups: found }))
+    ? groups.then((counted) => ({ kind: 'groups', groups: counted }))
     : { kind: 'groups', groups };
 }
 
@@ -167,12 +167,15 @@ function groupElsewhere(
   page: GroupPage,
 ): Promise<readonly Group[]> | undefined {
   const all = combinations(levels.map(({ rows: listed }) => listed));
-  const looked = Math.min(all, page.limit + page.offset);
-  if (!threads || looked < fewCombinations) {
+  const inspected = Math.min(all, page.limit + page.offset);
+  if (!threads || inspected < fewCombinations) {
     return undefined;
   }
   const sets = levels.map(({ field, rows: listed }) => listed.map((row) => field.row(row)));
-  const costMs = costOfCombinations(looked, [...sets.map(averageExtent), ...(within ? [extentOf(within.plan)] : [])]);
+  const costMs = costOfCombinations(inspected, [
+    ...sets.map(averageExtent),
+    ...(within ? [extentOf(within.plan)] : []),
+  ]);
   return threads.count({ filter: within?.plan, levels: sets, costMs }, async (count) => {
     const { counts } = await count();
     const groups = new Groups(page);

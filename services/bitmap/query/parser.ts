@@ -170,8 +170,8 @@ class Parser {
   }
 
   private lessOperator(): string {
-    const found = this.scanner.peekOperator();
-    if (found !== '<' && found !== '<=') {
+    const operator = this.scanner.peekOperator();
+    if (operator !== '<' && operator !== '<=') {
       throw this.scanner.unexpected('"<" or "<="');
     }
     return this.scanner.operator();

@@ -235,13 +235,13 @@ function timesOf(call: Call, now: () => Minutes): { from: Minutes; to: Minutes }
 }
 
 /** @throws CallError for what is not a time */
-export function timeOf(given: { value: Value; at: number } | undefined, at: number): Minutes | undefined {
-  if (!given) {
+export function timeOf(argument: { value: Value; at: number } | undefined, at: number): Minutes | undefined {
+  if (!argument) {
     return undefined;
   }
-  const time = parseTime(textOf(given.value) ?? '');
+  const time = parseTime(textOf(argument.value) ?? '');
   if (time === undefined) {
-    throw new CallError('a time is written YYYY-MM-DDTHH:MM', given.at || at);
+    throw new CallError('a time is written YYYY-MM-DDTHH:MM', argument.at || at);
   }
   return time;
 }

@@ -22,9 +22,9 @@ export class Scanner {
     return pattern.exec(this.text)?.[0] ?? '';
   }
 
-  private take(found: string): string {
-    this.at += found.length;
-    return found;
+  private take(token: string): string {
+    this.at += token.length;
+    return token;
   }
 
   skipSpace(): void {
@@ -61,11 +61,11 @@ export class Scanner {
   }
 
   operator(): string {
-    const found = this.take(this.match(operator));
-    if (found) {
+    const token = this.take(this.match(operator));
+    if (token) {
       this.skipSpace();
     }
-    return found;
+    return token;
   }
 
   peekOperator(): string {
@@ -104,8 +104,8 @@ export class Scanner {
     return character;
   }
 
-  unexpected(wanted: string): QueryError {
-    const found = this.isAtEnd ? 'the end' : JSON.stringify(String.fromCodePoint(this.text.codePointAt(this.at) ?? 0));
-    return parseError(`expected ${wanted}, found ${found}`, this.text, this.at);
+  unexpected(expected: string): QueryError {
+    const actual = this.isAtEnd ? 'the end' : JSON.stringify(String.fromCodePoint(this.text.codePointAt(this.at) ?? 0));
+    return parseError(`expected ${expected}, found ${actual}`, this.text, this.at);
   }
 }

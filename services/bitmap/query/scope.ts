@@ -80,9 +80,9 @@ export function rowNamed(field: Field, value: Value | undefined, at: number): In
 
 /** Like `rowNamed`, and gives a new key its id. */
 export function rowForWrite({ write }: Pick<Scope, 'write'>, field: Field, value: Value | undefined, at: number): Int {
-  const known = rowNamed(field, value, at);
-  if (known !== undefined) {
-    return known;
+  const row = rowNamed(field, value, at);
+  if (row !== undefined) {
+    return row;
   }
   const first = field.keys.size + 1;
   write({ kind: 'keys', target: field.number, first, keys: [textOf(value) ?? ''] });
@@ -101,9 +101,9 @@ export function columnNamed({ index }: Scope, value: Value | undefined, at: numb
 }
 
 export function columnForWrite(scope: Scope, value: Value | undefined, at: number): Int {
-  const known = columnNamed(scope, value, at);
-  if (known !== undefined) {
-    return known;
+  const column = columnNamed(scope, value, at);
+  if (column !== undefined) {
+    return column;
   }
   const first = scope.index.keys.size + 1;
   scope.write({ kind: 'keys', target: scope.index.number, first, keys: [textOf(value) ?? ''] });

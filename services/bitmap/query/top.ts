@@ -16,9 +16,9 @@ import { countArgument, fieldOf, rowKey, type Scope } from './scope';
  * where it takes long.
  */
 export function top(scope: Scope, call: Call): Result | Promise<Result> {
-  const [named] = call.positional;
-  const name = textOf(named?.value);
-  if (!name || !isWord(named?.value)) {
+  const [fieldArgument] = call.positional;
+  const name = textOf(fieldArgument?.value);
+  if (!name || !isWord(fieldArgument?.value)) {
     throw new CallError('TopN needs a field', call.at);
   }
   const field = fieldOf(scope, name, call.at);
@@ -33,7 +33,7 @@ export function top(scope: Scope, call: Call): Result | Promise<Result> {
   const limit = countArgument(call, 'n') ?? 0;
   const ids = rowIds(call);
   const candidates = ids ? exactly(field, ids) : field.ranks.rows();
-  const wanted = candidates.filter(attributeFilter(field, call));
+  const eligible = candidates.filter(attributeFilter(field, call));
   const least = Math.max(countArgument(call, 'threshold') ?? 1, 1);
   const similarity = similarityThreshold(call);
   // Rows that are asked for by id are all returned.
@@ -41,9 +41,9 @@ export function top(scope: Scope, call: Call): Result | Promise<Result> {
 
   const within = filterOf(scope, filter);
   if (!within) {
-    return pairs(field, wanted.filter(({ count }) => count >= least).slice(0, most));
+    return pairs(field, eligible.filter(({ count }) => count >= least).slice(0, most));
   }
-  const search: Search = { field, candidates: wanted, least, most, similarity: filter && similarity };
+  const search: Search = { field, candidates: eligible, least, most, similarity: filter && similarity };
   const elsewhere = searchElsewhere(scope, search, within.plan);
   return elsewhere ? elsewhere.then((rows) => pairs(field, rows)) : pairs(field, searchHere(search, within.columns()));
 }
@@ -129,10 +129,10 @@ function searchElsewhere(
     let size = Infinity;
     const countMore = async (most: number): Promise<void> => {
       const some = unknown.slice(counted, counted + most);
-      const found = await count(counted, counted + some.length);
-      ({ size } = found);
+      const counts = await count(counted, counted + some.length);
+      ({ size } = counts);
       for (const [at, one] of some.entries()) {
-        one.shared = found.counts[at] ?? 0;
+        one.shared = counts.counts[at] ?? 0;
         recollection?.add(one.row, one.own, one.version, one.shared);
       }
       counted += some.length;
@@ -184,17 +184,17 @@ class Best {
     const { rows, most } = this;
     rows.push({ row, count });
     if (rows.length === most || rows.length >= 2 * most) {
-      this.keepBest();
+      this.retainBest();
     }
   }
 
   end(): RankedRow[] {
-    this.keepBest();
+    this.retainBest();
     return this.rows;
   }
 
   /** Sorts, and drops what is too much; less than the last one has cannot be among the best any more. */
-  private keepBest(): void {
+  private retainBest(): void {
     const { rows, most } = this;
     rows.sort(byCount);
     if (rows.length < most) {
@@ -253,13 +253,13 @@ function attributeFilter(field: Field, call: Call): (candidate: RankedRow) => bo
   if (!Array.isArray(values.value)) {
     throw new CallError('attrValues must be a list', values.at);
   }
-  const wanted = new Set((values.value as readonly Value[]).map(comparable));
-  if (wanted.size === 0) {
+  const accepted = new Set((values.value as readonly Value[]).map(comparable));
+  if (accepted.size === 0) {
     return () => true;
   }
   return ({ row }) => {
     const value = field.attributes.value(row, name);
-    return value !== undefined && wanted.has(comparable(value));
+    return value !== undefined && accepted.has(comparable(value));
   };
 }
 

@@ -41,7 +41,7 @@ function firstPositional(call: Call, what: string): { value: Value; at: number }
 }
 
 function set(scope: Scope, call: Call): boolean {
-  const given = firstPositional(call, 'a column');
+  const columnArgument = firstPositional(call, 'a column');
   const { name, argument } = fieldArgument(call);
   if (argument.operator !== '=') {
     throw new CallError(`${call.name} takes field=row`, argument.at);
@@ -51,7 +51,7 @@ function set(scope: Scope, call: Call): boolean {
   // Everything is checked before the first change.
   const value = field.values ? checkedValue(field, argument.value, argument.at) : undefined;
   rowOrValueIsNameable(field, argument);
-  const column = columnForWrite(scope, given.value, given.at);
+  const column = columnForWrite(scope, columnArgument.value, columnArgument.at);
   markExisting(scope, column);
   if (value !== undefined) {
     return scope.write({ kind: 'value', target: field.number, column, value });
@@ -81,9 +81,9 @@ function setBit(scope: Scope, field: Field, row: Int, column: Int, time: Minutes
 }
 
 /** A column of a mutex or bool field is in one row at most. */
-function clearOtherRows({ write }: Scope, { number: target, views }: Field, kept: Int, column: Int): void {
+function clearOtherRows({ write }: Scope, { number: target, views }: Field, retainedRow: Int, column: Int): void {
   for (const [row, columns] of [...(views.get(standardView)?.rows ?? [])]) {
-    if (row !== kept && columns.has(column)) {
+    if (row !== retainedRow && columns.has(column)) {
       write({ kind: 'bit', target, view: standardView, row, column, present: false });
     }
   }
@@ -105,10 +105,10 @@ function checkedValue({ name, options }: Field, value: Value, at: number): Int {
 }
 
 function clear(scope: Scope, call: Call): boolean {
-  const given = firstPositional(call, 'a column');
+  const columnArgument = firstPositional(call, 'a column');
   const { name, argument } = fieldArgument(call);
   const field = fieldOf(scope, name, argument.at);
-  const column = columnNamed(scope, given.value, given.at);
+  const column = columnNamed(scope, columnArgument.value, columnArgument.at);
   if (field.values) {
     return false;
   }
@@ -201,7 +201,7 @@ function setColumnAttributes(scope: Scope, call: Call): Result {
 
 /** The earlier revision's `SetFieldValue`: several integer fields of one column at once. */
 function setFieldValues(scope: Scope, call: Call): Result {
-  const given = firstPositional(call, 'a column');
+  const columnArgument = firstPositional(call, 'a column');
   const values = [...call.args].map(([name, { value, at }]) => {
     const field = fieldOf(scope, name, at);
     return { target: field.number, value: checkedValue(field, value, at) };
@@ -209,7 +209,7 @@ function setFieldValues(scope: Scope, call: Call): Result {
   if (values.length === 0) {
     throw new CallError('SetFieldValue needs at least one field', call.at);
   }
-  const column = columnForWrite(scope, given.value, given.at);
+  const column = columnForWrite(scope, columnArgument.value, columnArgument.at);
   markExisting(scope, column);
   for (const { target, value } of values) {
     scope.write({ kind: 'value', target, column, value });

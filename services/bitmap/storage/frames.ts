@@ -32,9 +32,9 @@ export function frameAt(bytes: Buffer, at: number): Buffer | undefined {
 
 /** Where the next whole frame begins, from `at` on. */
 export function nextFrame(bytes: Buffer, at: number): number | undefined {
-  for (let found = bytes.indexOf(markBytes, at); found >= 0; found = bytes.indexOf(markBytes, found + 1)) {
-    if (frameAt(bytes, found)) {
-      return found;
+  for (let position = bytes.indexOf(markBytes, at); position >= 0; position = bytes.indexOf(markBytes, position + 1)) {
+    if (frameAt(bytes, position)) {
+      return position;
     }
   }
   return undefined;

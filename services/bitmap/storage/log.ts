@@ -132,14 +132,14 @@ export class Log {
       this.waiters = [];
       try {
         const { bytesWritten } = await this.file.writev(pending);
-        const wanted = pending.reduce((total, { length }) => total + length, 0);
-        if (bytesWritten !== wanted) {
-          throw new Error(`only ${bytesWritten} of ${wanted} bytes could be written`);
+        const pendingBytes = pending.reduce((total, { length }) => total + length, 0);
+        if (bytesWritten !== pendingBytes) {
+          throw new Error(`only ${bytesWritten} of ${pendingBytes} bytes could be written`);
         }
         if (!writesThrough) {
           await this.file.datasync();
         }
-        this.size += wanted;
+        this.size += pendingBytes;
         this.writes += 1;
         for (const waiter of waiters) {
           waiter.resolve();

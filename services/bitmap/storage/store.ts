@@ -126,9 +126,9 @@ export class Store {
   /** Removes the snapshots of what was removed. */
   private async removeOrphans(): Promise<void> {
     const { directory } = this.options;
-    const wanted = new Set(this.catalog.all().map(({ number }) => snapshotName(number)));
+    const expected = new Set(this.catalog.all().map(({ number }) => snapshotName(number)));
     for (const name of await readdir(directory)) {
-      if (isSnapshotName(name) && !wanted.has(name)) {
+      if (isSnapshotName(name) && !expected.has(name)) {
         await unlink(join(directory, name));
       }
     }

@@ -134,10 +134,10 @@ export class Copies {
   /** As the one that was used last. */
   private segmentsOf(set: ColumnSet): Segments {
     const changed = set.takeChangedSegments();
-    const known = this.sets.get(set);
+    const existing = this.sets.get(set);
     this.sets.delete(set);
-    const segments = known ?? { copies: new Map<number, Copy>(), stale: new Set(set.segments()), bytes: 0 };
-    if (known) {
+    const segments = existing ?? { copies: new Map<number, Copy>(), stale: new Set(set.segments()), bytes: 0 };
+    if (existing) {
       for (const segment of changed) {
         segments.stale.add(segment);
       }

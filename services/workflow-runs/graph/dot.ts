@@ -119,11 +119,11 @@ const endsOf = (target: EdgeTargetASTNode): string[] =>
   target.type === 'NodeRef' ? [target.id.value] : target.children.map(({ id }) => id.value);
 
 function attributesOf(statements: readonly ASTNode[]): Map<string, string> {
-  const found = new Map<string, string>();
+  const attributes = new Map<string, string>();
   for (const statement of statements) {
     if (statement.type === 'Attribute') {
-      found.set(statement.key.value, statement.value.value);
+      attributes.set(statement.key.value, statement.value.value);
     }
   }
-  return found;
+  return attributes;
 }

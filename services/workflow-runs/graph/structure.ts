@@ -76,9 +76,9 @@ function nodeProblems(node: GraphNode, graph: Graph): string[] {
  * takes; `undefined` when there is none.
  */
 export function joinOf(graph: Graph, parallel: string, depth = 0): string | undefined {
-  const found = next(graph, parallel).map((branch) => firstJoins(graph, branch, depth));
-  const [join] = [...(found[0] ?? [])];
-  return found.every((joins) => joins?.size === 1 && join !== undefined && joins.has(join)) ? join : undefined;
+  const joins = next(graph, parallel).map((branch) => firstJoins(graph, branch, depth));
+  const [join] = [...(joins[0] ?? [])];
+  return joins.every((joins) => joins?.size === 1 && join !== undefined && joins.has(join)) ? join : undefined;
 }
 
 /** The joins a branch comes to first; `undefined` when it can come to an end before. */

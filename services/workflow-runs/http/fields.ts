@@ -23,7 +23,7 @@ export const slug = z
 export const pathPart = z.string().max(200);
 
 /** @throws AppError 404 `Run not found.` and the like, when it is not there */
-export function found<T>(thing: T | undefined, name: string): T {
+export function requireFound<T>(thing: T | undefined, name: string): T {
   if (thing === undefined) {
     throw refuse(404, `${name} not found.`);
   }

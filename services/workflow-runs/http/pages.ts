@@ -45,8 +45,8 @@ export async function readPage<T>(
   read: (options: { skip: number; limit: number }) => Promise<T[]>,
 ): Promise<Page<T>> {
   // One more than requested shows whether there is more.
-  const found = await read({ skip: offset, limit: limit + 1 });
-  return { data: found.slice(0, limit), meta: { has_more: found.length > limit } };
+  const items = await read({ skip: offset, limit: limit + 1 });
+  return { data: items.slice(0, limit), meta: { has_more: items.length > limit } };
 }
 
 const pageRequest = z.object({ 'page[limit]': z.number(), 'page[offset]': z.number() });

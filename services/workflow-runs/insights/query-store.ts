@@ -7,12 +7,12 @@ type SavedQueryRecord = Stored & Omit<SavedQuery, 'id'>;
 type HistoryRecord = Stored & Omit<HistoryEntry, 'id'>;
 
 /** Executions that are retained: the latest ones. */
-export const keptExecutions = 1_000;
+export const maxStoredExecutions = 1_000;
 
 const present = <T extends Stored>({ _id, ...rest }: T): Omit<T, '_id'> & { id: string } => ({ id: _id, ...rest });
 
 /** Queries that were saved, and the executions of any. Both have ULIDs, and the newest is the first. */
-export async function createQueryStore(db: Database, { kept = keptExecutions }: { kept?: number } = {}) {
+export async function createQueryStore(db: Database, { maxStored = maxStoredExecutions }: { maxStored?: number } = {}) {
   const newest = { _id: -1 } as const;
   const everything = { _id: { $gt: '' } };
   const nextId = monotonicFactory();
@@ -48,7 +48,7 @@ export async function createQueryStore(db: Database, { kept = keptExecutions }: 
     /** Records an execution, and deletes those beyond the retained ones. */
     async note(entry: Omit<HistoryEntry, 'id' | 'timestamp'>, at: Date): Promise<void> {
       await history.insert({ _id: nextId(at.getTime()), ...entry, timestamp: at.toISOString() });
-      const [oldest] = await history.find(everything, { sort: newest, skip: kept, limit: 1 });
+      const [oldest] = await history.find(everything, { sort: newest, skip: maxStored, limit: 1 });
       if (oldest) {
         await history.deleteMany({ _id: { $lte: oldest._id } });
       }

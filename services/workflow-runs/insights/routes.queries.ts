@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Routes } from '../../../platform/http/routing/routes';
 import { usePermission } from '../http/auth';
-import { found, pathPart } from '../http/fields';
+import { pathPart, requireFound } from '../http/fields';
 import { pageOf, pageQuery, readPage } from '../http/pages';
 import type { QueryStore } from './query-store';
 import { savedQuery, savedQueryInput } from './saved-query';
@@ -47,7 +47,7 @@ export function savedQueryRoutes(routes: Routes, queries: QueryStore, now: () =>
       params: byId,
       response: savedQuery,
     },
-    async ({ params }) => found(await queries.get(params.id), what),
+    async ({ params }) => requireFound(await queries.get(params.id), what),
   );
   routes.add(
     {
@@ -60,7 +60,7 @@ export function savedQueryRoutes(routes: Routes, queries: QueryStore, now: () =>
       body: savedQueryInput,
       response: savedQuery,
     },
-    async ({ params, body }) => found(await queries.replace(params.id, body, now()), what),
+    async ({ params, body }) => requireFound(await queries.replace(params.id, body, now()), what),
   );
   routes.add(
     {
@@ -74,7 +74,7 @@ export function savedQueryRoutes(routes: Routes, queries: QueryStore, now: () =>
       status: 204,
     },
     async ({ params }) => {
-      found((await queries.remove(params.id)) || undefined, what);
+      requireFound((await queries.remove(params.id)) || undefined, what);
       return undefined;
     },
   );

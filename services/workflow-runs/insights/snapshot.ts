@@ -60,10 +60,10 @@ async function readNewest<T>(
 
 /** Loads what a query is about, within bounds. */
 export async function takeSnapshot(sql: string, sources: Sources, limits: SnapshotLimits): Promise<Snapshot> {
-  const named = namedIn(sql);
+  const tables = namedIn(sql);
   const rows = noRows();
   const leftOut: TableName[] = [];
-  if (named.some((name) => name !== 'signoffs')) {
+  if (tables.some((name) => name !== 'signoffs')) {
     const all = await readNewest(
       sources.runs,
       ({ _id }) => _id,
@@ -76,10 +76,10 @@ export async function takeSnapshot(sql: string, sources: Sources, limits: Snapsh
       },
     );
     if (!all) {
-      leftOut.push(...named.filter((name) => name !== 'signoffs'));
+      leftOut.push(...tables.filter((name) => name !== 'signoffs'));
     }
   }
-  if (named.includes('signoffs')) {
+  if (tables.includes('signoffs')) {
     const all = await readNewest(
       sources.signoffs,
       ({ id }) => id,

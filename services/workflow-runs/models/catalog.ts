@@ -139,10 +139,10 @@ export function parseCatalog(text: string, source = 'text'): Catalog {
     0,
     models.findIndex((each) => each.default),
   );
-  return models.flatMap(({ upstream_id, features: given, ...rest }, index) => {
-    const found = byName.get(rest.provider);
-    const described: Model = { ...rest, features: { ...noFeatures, ...given }, default: index === chosen };
-    return found ? [{ model: described, upstreamId: upstream_id ?? rest.id, provider: found }] : [];
+  return models.flatMap(({ upstream_id, features: declared, ...rest }, index) => {
+    const owner = byName.get(rest.provider);
+    const described: Model = { ...rest, features: { ...noFeatures, ...declared }, default: index === chosen };
+    return owner ? [{ model: described, upstreamId: upstream_id ?? rest.id, provider: owner }] : [];
   });
 }
 

@@ -32,6 +32,6 @@ export function languageModelOf(
 export function providerOptionsOf({ kind, name }: ReachedProvider, request: ModelRequest): ProviderOptions {
   const { reasoning_effort: effort, provider_options: options } = request;
   const key = kind === 'anthropic' ? 'anthropic' : name;
-  const named = kind === 'anthropic' ? { effort } : { reasoningEffort: effort };
-  return { [key]: { ...(effort === undefined ? {} : named), ...options?.[name] } };
+  const effortOption = kind === 'anthropic' ? { effort } : { reasoningEffort: effort };
+  return { [key]: { ...(effort === undefined ? {} : effortOption), ...options?.[name] } };
 }

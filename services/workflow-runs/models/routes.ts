@@ -19,12 +19,12 @@ const testPrompt = {
 
 /** The catalog of models, and whether they can be reached. */
 export const openModelCatalog: OpenArea = async ({ models, env }) => {
-  const known = (id: string): Model => {
-    const found = models.find(id);
-    if (!found) {
+  const requireModel = (id: string): Model => {
+    const existing = models.find(id);
+    if (!existing) {
       throw refuse(404, `Model not found: ${id}`);
     }
-    return found;
+    return existing;
   };
 
   return (routes) => {
@@ -51,7 +51,7 @@ export const openModelCatalog: OpenArea = async ({ models, env }) => {
         response: model,
         errors: [404],
       },
-      async ({ params: { id } }) => known(id),
+      async ({ params: { id } }) => requireModel(id),
     );
     routes.add(
       {
@@ -65,7 +65,7 @@ export const openModelCatalog: OpenArea = async ({ models, env }) => {
         errors: [404],
       },
       async ({ params: { id } }, ctx) =>
-        test(models, known(id), { timeoutMs: env.WORKFLOW_RUNS_MODEL_TEST_MS, signal: callerLeft(ctx) }),
+        test(models, requireModel(id), { timeoutMs: env.WORKFLOW_RUNS_MODEL_TEST_MS, signal: callerLeft(ctx) }),
     );
   };
 };

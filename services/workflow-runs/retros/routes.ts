@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { OpenArea } from '../context';
 import { usePermission } from '../http/auth';
-import { found, pathPart } from '../http/fields';
+import { pathPart, requireFound } from '../http/fields';
 import { pageFields, pageOf, readPage } from '../http/pages';
 import { smoothness } from '../runs/run';
 import { retroItemOf, retroOf } from './retro';
@@ -23,7 +23,7 @@ export const openRetros: OpenArea = async ({ database, runs }) => {
         params: z.object({ id: pathPart }),
         response: retroDetail.nullable(),
       },
-      async ({ params }) => retroOf(found(await runs.get(params.id), 'Run')) ?? null,
+      async ({ params }) => retroOf(requireFound(await runs.get(params.id), 'Run')) ?? null,
     );
     routes.add(
       {
@@ -35,8 +35,8 @@ export const openRetros: OpenArea = async ({ database, runs }) => {
         response: pageOf(retroItem),
       },
       async ({ query }) => {
-        const { workflow, smoothness: wanted, ...page } = query;
-        const { data, meta } = await readPage(page, (part) => retros.list({ workflow, smoothness: wanted }, part));
+        const { workflow, smoothness: expected, ...page } = query;
+        const { data, meta } = await readPage(page, (part) => retros.list({ workflow, smoothness: expected }, part));
         return { data: data.map(retroItemOf), meta };
       },
     );

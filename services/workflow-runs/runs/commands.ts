@@ -46,7 +46,7 @@ export function createRunCommands({ client, taskQueue, messageProofs }: RunComma
   });
 
   /** @throws AppError 409 with the run's reason, or `late` when it has ended; 503 when the workflow does not respond */
-  async function told(late: string, send: () => Promise<unknown>): Promise<void> {
+  async function sendOrRefuse(late: string, send: () => Promise<unknown>): Promise<void> {
     try {
       const until = Date.now() + answersWithinMs;
       await client.withDeadline(until, () => untilReady(send, until));
@@ -70,20 +70,22 @@ export function createRunCommands({ client, taskQueue, messageProofs }: RunComma
 
   return {
     pause: (runId: string, late: string): Promise<void> =>
-      told(late, () => handle(runId).executeUpdate(pauseRun, { args: [signed('pause', runId, {})] })),
+      sendOrRefuse(late, () => handle(runId).executeUpdate(pauseRun, { args: [signed('pause', runId, {})] })),
 
     unpause: (runId: string, late: string): Promise<void> =>
-      told(late, () => handle(runId).executeUpdate(unpauseRun, { args: [signed('unpause', runId, {})] })),
+      sendOrRefuse(late, () => handle(runId).executeUpdate(unpauseRun, { args: [signed('unpause', runId, {})] })),
 
     answer: (runId: string, late: string, answer: Answer): Promise<void> =>
-      told(late, () => handle(runId).executeUpdate(answerQuestion, { args: [signed('answer', runId, answer)] })),
+      sendOrRefuse(late, () =>
+        handle(runId).executeUpdate(answerQuestion, { args: [signed('answer', runId, answer)] }),
+      ),
 
     steer: (runId: string, late: string, guidance: Guidance): Promise<void> =>
-      told(late, () => handle(runId).executeUpdate(steerRun, { args: [signed('steer', runId, guidance)] })),
+      sendOrRefuse(late, () => handle(runId).executeUpdate(steerRun, { args: [signed('steer', runId, guidance)] })),
 
     /** Cancels a run, also one that has not begun: then its workflow begins to end. */
     cancel: (run: RunRecord, late: string): Promise<void> =>
-      told(late, () =>
+      sendOrRefuse(late, () =>
         client.workflow.executeUpdateWithStart(cancelRun, {
           args: [signed('cancel', run._id, {})],
           startWorkflowOperation: new WithStartWorkflowOperation<typeof workflowRun>('workflowRun', {

@@ -60,7 +60,7 @@ export function createSessionActivities(context: Pick<WorkflowRunsContext, 'sess
           }
           await sessions.end(id, { state: 'answered', answer: { content, created_at: now().toISOString() } });
         }
-        await tellAnswer(id);
+        await publishAnswer(id);
       }),
 
     /** Notifies watchers that a message gets no answer. */
@@ -76,7 +76,7 @@ export function createSessionActivities(context: Pick<WorkflowRunsContext, 'sess
   };
 
   /** Publishes a final answer to watchers. */
-  async function tellAnswer(id: string): Promise<void> {
+  async function publishAnswer(id: string): Promise<void> {
     const exchange = await sessions.exchange(id);
     if (!exchange?.answer) {
       return;

@@ -33,7 +33,7 @@ const params = z.object({ id: sessionId });
 export const openSessions: OpenArea = async (context) => {
   const { sessions, models, env, now, ending } = context;
 
-  async function known(id: string): Promise<SessionRecord> {
+  async function requireSession(id: string): Promise<SessionRecord> {
     const found = await sessions.get(id);
     if (!found) {
       throw refuse(404, 'Session not found.');
@@ -78,7 +78,7 @@ export const openSessions: OpenArea = async (context) => {
         };
         const id = operationUuid();
         await sendMessage(context, { ...draft(id, content), opens });
-        return presentSession(await known(id));
+        return presentSession(await requireSession(id));
       },
     );
     routes.add(
@@ -111,7 +111,7 @@ export const openSessions: OpenArea = async (context) => {
         errors: [404],
       },
       async ({ params: { id } }) => {
-        const found = await known(id);
+        const found = await requireSession(id);
         return { ...presentSession(found), turns: (await sessions.exchanges(id)).flatMap(turnsOf) };
       },
     );
@@ -129,7 +129,7 @@ export const openSessions: OpenArea = async (context) => {
         errors: [404, 409, 503],
       },
       async ({ params: { id }, body: { content } }) => {
-        await known(id);
+        await requireSession(id);
         await sendMessage(context, draft(id, content));
         return { accepted: true as const };
       },
@@ -146,7 +146,7 @@ export const openSessions: OpenArea = async (context) => {
         errors: [404],
       },
       async ({ params: { id }, header }, ctx) => {
-        await known(id);
+        await requireSession(id);
         const signal = AbortSignal.any([callerLeft(ctx), ending]);
         const events = sessionStream(sessions.events, id, { after: lastEventId(header('last-event-id')), signal });
         return eventStream(withPings(events, env.WORKFLOW_RUNS_PING_MS, { event: 'ping', data: {} }));

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { OpenArea } from '../context';
 import { usePermission } from '../http/auth';
-import { found, pathPart } from '../http/fields';
+import { pathPart, requireFound } from '../http/fields';
 import { createUsageTotals } from './totals';
 import { aggregateUsage, runUsage, usageOf } from './usage';
 
@@ -20,7 +20,7 @@ export const openUsage: OpenArea = async ({ database, runs }) => {
         params: z.object({ id: pathPart }),
         response: runUsage,
       },
-      async ({ params }) => usageOf(found(await runs.get(params.id), 'Run')),
+      async ({ params }) => usageOf(requireFound(await runs.get(params.id), 'Run')),
     );
     routes.add(
       {

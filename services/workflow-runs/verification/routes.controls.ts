@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Routes } from '../../../platform/http/routing/routes';
 import { usePermission } from '../http/auth';
-import { found, pathPart, slug } from '../http/fields';
+import { pathPart, requireFound, slug } from '../http/fields';
 import { pageFrom, pageOf, pageQuery } from '../http/pages';
 import type { Control, VerificationCatalog } from './catalog';
 import { presentControl, presentControlDetail } from './present';
@@ -47,7 +47,7 @@ export function controlRoutes(routes: Routes, catalog: VerificationCatalog, resu
       params: bySlug,
       response: controlDetail,
     },
-    async ({ params }) => present(found(await catalog.control(params.slug), 'Control')),
+    async ({ params }) => present(requireFound(await catalog.control(params.slug), 'Control')),
   );
   routes.add(
     {
@@ -78,7 +78,7 @@ export function controlRoutes(routes: Routes, catalog: VerificationCatalog, resu
       status: 204,
     },
     async ({ params }) => {
-      found((await catalog.removeControl(params.slug)) || undefined, 'Control');
+      requireFound((await catalog.removeControl(params.slug)) || undefined, 'Control');
       return undefined;
     },
   );

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Routes } from '../../../platform/http/routing/routes';
 import { usePermission } from '../http/auth';
-import { found, pathPart, slug } from '../http/fields';
+import { pathPart, requireFound, slug } from '../http/fields';
 import { pageFrom, pageOf, pageQuery } from '../http/pages';
 import type { Criterion, VerificationCatalog } from './catalog';
 import { presentCriterion } from './present';
@@ -47,7 +47,7 @@ export function criteriaRoutes(routes: Routes, catalog: VerificationCatalog, res
       params: bySlug,
       response: criterion,
     },
-    async ({ params }) => present(found(await catalog.criterion(params.slug), 'Criterion')),
+    async ({ params }) => present(requireFound(await catalog.criterion(params.slug), 'Criterion')),
   );
   routes.add(
     {
@@ -79,7 +79,7 @@ export function criteriaRoutes(routes: Routes, catalog: VerificationCatalog, res
       errors: [409],
     },
     async ({ params }) => {
-      found((await catalog.removeCriterion(params.slug)) || undefined, 'Criterion');
+      requireFound((await catalog.removeCriterion(params.slug)) || undefined, 'Criterion');
       return undefined;
     },
   );

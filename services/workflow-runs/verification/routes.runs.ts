@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Routes } from '../../../platform/http/routing/routes';
 import { usePermission } from '../http/auth';
 import { refuse } from '../http/errors';
-import { found, pathPart } from '../http/fields';
+import { pathPart, requireFound } from '../http/fields';
 import { pageFrom, pageOf, pageQuery } from '../http/pages';
 import type { RunStore } from '../runs/store';
 import type { VerificationCatalog } from './catalog';
@@ -33,7 +33,7 @@ export function runVerificationRoutes(routes: Routes, { catalog, results, runs, 
       response: pageOf(runCriterion),
     },
     async ({ params, query }) => {
-      const { _id } = found(await runs.get(params.id), 'Run');
+      const { _id } = requireFound(await runs.get(params.id), 'Run');
       const controls = await catalog.controls();
       const ofRun = await results.ofRun(_id);
       const { data, meta } = await pageFrom(await catalog.criteria(), query);
@@ -55,8 +55,8 @@ export function runVerificationRoutes(routes: Routes, { catalog, results, runs, 
       errors: [409],
     },
     async ({ params, body, auth }) => {
-      const run = found(await runs.get(params.id), 'Run');
-      const { name, slug, type, description, mode } = found(await catalog.control(params.control), 'Control');
+      const run = requireFound(await runs.get(params.id), 'Run');
+      const { name, slug, type, description, mode } = requireFound(await catalog.control(params.control), 'Control');
       if (mode === 'disabled') {
         throw refuse(409, 'Control is disabled.');
       }

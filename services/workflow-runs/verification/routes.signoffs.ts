@@ -3,7 +3,7 @@ import type { Routes } from '../../../platform/http/routing/routes';
 import type { Database } from '../../../stores/port/collection';
 import { usePermission } from '../http/auth';
 import { refuse } from '../http/errors';
-import { found, pathPart } from '../http/fields';
+import { pathPart, requireFound } from '../http/fields';
 import { pageFields, pageOf, readPage } from '../http/pages';
 import type { VerificationCatalog } from './catalog';
 import { commitSha, signoff, signoffInput } from './signoff';
@@ -64,7 +64,7 @@ export async function openSignoffs(database: Database, catalog: VerificationCata
         params: z.object({ id: pathPart }),
         response: signoff,
       },
-      async ({ params }) => found(await signoffs.get(params.id), 'Signoff'),
+      async ({ params }) => requireFound(await signoffs.get(params.id), 'Signoff'),
     );
   };
 }

@@ -53,7 +53,7 @@ describe('of a clone', () => {
             expect((await branches()).includes('refs/heads/board/task')).toBe(false);
             expect(files === undefined || Object.keys(files).length > 3).toBe(true);
             if (force) {
-              expect(await shaOf(repository, `${removed.kept!.commit}:new`)).toBeDefined();
+              expect(await shaOf(repository, `${removed.preserved!.commit}:new`)).toBeDefined();
               expect(await shaOf(join(removed.setAside!, 'worktree/sub'), 'HEAD')).toBeDefined();
             }
             expect(await primaryOf(repository)).toEqual(primary);

@@ -86,7 +86,7 @@ describe('with force', () => {
     const primary = await primaryOf(repository);
     const removed = await git.removeWorktree(request({ headSha, force: true }));
     expect(removed).toMatchObject({ removed: true, branchDeleted: true, kept: { ref: 'refs/board/removed/wt_01' } });
-    const { commit: kept } = removed.kept!;
+    const { commit: kept } = removed.preserved!;
     expect(await filesOf(kept)).toEqual(files);
     expect(await shaOf(repository, `${kept}^1`)).toBe(headSha);
     expect(await primaryOf(repository)).toEqual(primary);
@@ -102,7 +102,7 @@ describe('with force', () => {
     await at.git.ensureWorktree(at.request);
     const headSha = await commit(at.worktree, 'Work');
     const removed = await at.git.removeWorktree(request({ headSha, force: true, id: 'wt_02' }));
-    expect(removed.kept).toEqual({ ref: 'refs/board/removed/wt_02', commit: headSha });
+    expect(removed.preserved).toEqual({ ref: 'refs/board/removed/wt_02', commit: headSha });
   });
 
   it('repositories inside are moved away, links are not followed', async () => {
@@ -138,7 +138,7 @@ describe('with force', () => {
     await expect(sh(worktree, 'rebase', '-q', 'main')).rejects.toThrow();
     const headSha = await shaOf(worktree, 'HEAD');
     await expect(git.removeWorktree(request({ headSha }))).rejects.toMatchObject({ code: 'dirty' });
-    const { kept } = await git.removeWorktree(request({ headSha, force: true }));
+    const { preserved: kept } = await git.removeWorktree(request({ headSha, force: true }));
     expect(await git.isAncestor({ repositoryPath: repository, ancestor: ours, descendant: kept!.commit })).toBe(true);
   });
 

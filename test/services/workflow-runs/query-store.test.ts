@@ -7,7 +7,7 @@ describe('query store', () => {
   it('keeps the latest executions only', async () => {
     const directory = await makeTempDir('query-store');
     const database = await openDatabase({ dataDir: directory.path, log: createLog({ name: 'test', level: 'silent' }) });
-    const queries = await createQueryStore(database, { kept: 2 });
+    const queries = await createQueryStore(database, { maxStored: 2 });
     for (const sql of ['one', 'two', 'three', 'four']) {
       await queries.note({ sql, elapsed: 0, row_count: 0 }, new Date());
     }

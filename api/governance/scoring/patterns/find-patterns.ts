@@ -46,7 +46,7 @@ export function createFindPatterns({
 /** The results before a search took too long, or the thread failed. */
 function untilTooSlow(searches: readonly Search[], withinMs: number): Promise<Found[]> {
   return new Promise((resolve) => {
-    const found: Found[] = [];
+    const results: Found[] = [];
     const thread = new Worker(script, {
       workerData: searches,
       env: {},
@@ -63,14 +63,14 @@ function untilTooSlow(searches: readonly Search[], withinMs: number): Promise<Fo
       // Starting a thread takes its time on a busy machine, and is not the pattern's fault.
       .on('online', waitForNext)
       .on('message', (one: Found) => {
-        found.push(one);
+        results.push(one);
         waitForNext();
       })
       // A pattern that takes too much memory: the thread ends with it.
       .on('error', () => undefined)
       .on('exit', () => {
         clearTimeout(timer);
-        resolve(found);
+        resolve(results);
       });
   });
 }

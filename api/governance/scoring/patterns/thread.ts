@@ -6,6 +6,6 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { Found, Search } from './messages';
 
 for (const { pattern, flags, text } of workerData as Search[]) {
-  const found: Found = new RegExp(pattern, flags).test(text);
-  parentPort?.postMessage(found);
+  const isMatch: Found = new RegExp(pattern, flags).test(text);
+  parentPort?.postMessage(isMatch);
 }

@@ -31,11 +31,11 @@ export interface ExamineOptions {
 export function createExamine(options: ExamineOptions = {}): Examine {
   const { processes = 2, withinMs = 5_000, startProcess = startLimited } = options;
   const queue = createFairQueue(processes);
-  return (file, caller) => queue.run(caller, () => lookAt(startProcess(file), withinMs));
+  return (file, caller) => queue.run(caller, () => examineIn(startProcess(file), withinMs));
 }
 
 /** Collects the findings of a process until it ends; an early end revokes no earlier finding. */
-function lookAt(child: ChildProcess, withinMs: number): Promise<Examined> {
+function examineIn(child: ChildProcess, withinMs: number): Promise<Examined> {
   return new Promise((resolve, reject) => {
     let mimeType: string | undefined;
     let text: string | undefined;

@@ -17,9 +17,9 @@ const { path, extension, maxTextLength } = JSON.parse(process.argv[2] ?? '{}') a
 const say = (finding: Finding): void => void process.send?.(finding);
 
 async function assertMagic(content: Buffer, { magic }: FileType): Promise<void> {
-  const found = await fileTypeFromBuffer(content);
-  if (found?.mime !== magic) {
-    throw new FileRefused(`The content is not what .${extension} says${found ? `: it is ${found.mime}` : ''}.`);
+  const detected = await fileTypeFromBuffer(content);
+  if (detected?.mime !== magic) {
+    throw new FileRefused(`The content is not what .${extension} says${detected ? `: it is ${detected.mime}` : ''}.`);
   }
 }
 

@@ -28,7 +28,7 @@ export function officeText(content: Buffer, extension: string, maxLength: number
   }
   let bytes = 0;
   let parts = 0;
-  const wanted = ({ name, originalSize }: UnzipFileInfo): boolean => {
+  const isTextPart = ({ name, originalSize }: UnzipFileInfo): boolean => {
     if (!layout.parts.test(name)) {
       return false;
     }
@@ -40,7 +40,7 @@ export function officeText(content: Buffer, extension: string, maxLength: number
     }
     return true;
   };
-  const files = Object.entries(unzipSync(content, { filter: wanted }));
+  const files = Object.entries(unzipSync(content, { filter: isTextPart }));
   const inOrder = files.sort(([a], [b]) => numberIn(a) - numberIn(b) || (a < b ? -1 : 1));
   let text = '';
   for (const [, xml] of inOrder) {
@@ -55,7 +55,7 @@ export function officeText(content: Buffer, extension: string, maxLength: number
 /** The text within some elements, with a line break after others. */
 function elementText(xml: string, { text, breaks }: { text: string; breaks: readonly string[] }): string {
   const parser = new SaxesParser();
-  const found: string[] = [];
+  const texts: string[] = [];
   let inside = 0;
   parser.on('opentag', ({ name }) => {
     if (name === text) {
@@ -66,15 +66,15 @@ function elementText(xml: string, { text, breaks }: { text: string; breaks: read
     if (name === text) {
       inside -= 1;
     } else if (breaks.includes(name)) {
-      found.push('\n');
+      texts.push('\n');
     }
   });
   parser.on('text', (piece) => {
     if (inside > 0) {
-      found.push(piece);
+      texts.push(piece);
     }
   });
   // Without a listener a mistake is thrown.
   parser.write(xml).close();
-  return found.join('');
+  return texts.join('');
 }

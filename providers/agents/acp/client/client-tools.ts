@@ -66,7 +66,7 @@ export class ClientTools {
         command,
         args,
         cwd: directory,
-        env: { ...this.options.environment(withCredentials), ...given(env) },
+        env: { ...this.options.environment(withCredentials), ...variablesOf(env) },
         outputByteLimit,
       });
     });
@@ -176,7 +176,7 @@ async function assertHarmless(
   }
 }
 
-const given = (env: readonly { name: string; value: string }[]): Record<string, string> =>
+const variablesOf = (env: readonly { name: string; value: string }[]): Record<string, string> =>
   Object.fromEntries(env.map(({ name, value }) => [name, value]));
 
 /** Lines from `first` on, counted from 1. */

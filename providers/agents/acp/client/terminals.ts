@@ -59,15 +59,15 @@ export class Terminals {
     if (this.open.size + this.starting >= most.terminals) {
       throw new TerminalError(`The limit of ${most.terminals} terminals is reached: release one.`);
     }
-    const found = findCommand(command, env.PATH ?? '');
-    if ('problem' in found) {
-      throw new TerminalError(found.problem);
+    const executable = findCommand(command, env.PATH ?? '');
+    if ('problem' in executable) {
+      throw new TerminalError(executable.problem);
     }
     this.starting += 1;
     try {
       const id = randomUUID();
       const process = await spawnAgent({
-        path: found.path,
+        path: executable.path,
         args,
         cwd,
         env: { ...env, [terminalVariable]: id },

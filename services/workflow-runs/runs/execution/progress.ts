@@ -108,11 +108,11 @@ export class RunProgress {
     return stage;
   }
 
-  endStage(stage: Stage, status: 'completed' | 'failed' | 'cancelled', told: Partial<Stage> = {}): void {
+  endStage(stage: Stage, status: 'completed' | 'failed' | 'cancelled', fields: Partial<Stage> = {}): void {
     const ended = new Date();
     const durationMs = ended.getTime() - new Date(stage.started_at ?? ended).getTime();
     const node_id = stage.dot_id ?? stage.id;
-    Object.assign(stage, told, { status, ended_at: ended.toISOString(), duration_secs: durationMs / 1000 });
+    Object.assign(stage, fields, { status, ended_at: ended.toISOString(), duration_secs: durationMs / 1000 });
     this.#touch(stage);
     if (stage.retries > 0) {
       this.#retries[node_id] = (this.#retries[node_id] ?? 0) + stage.retries;

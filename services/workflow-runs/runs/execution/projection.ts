@@ -17,9 +17,9 @@ export function applyUpdate(run: RunRecord, update: RunUpdate): Partial<RunRecor
   };
 }
 
-function mergeStages(known: readonly Stage[], told: readonly Stage[]): Stage[] {
-  const byId = new Map(told.map((stage) => [stage.id, stage]));
-  const merged = known.map((stage) => byId.get(stage.id) ?? stage);
-  const ids = new Set(known.map(({ id }) => id));
-  return [...merged, ...told.filter(({ id }) => !ids.has(id))];
+function mergeStages(stored: readonly Stage[], reported: readonly Stage[]): Stage[] {
+  const byId = new Map(reported.map((stage) => [stage.id, stage]));
+  const merged = stored.map((stage) => byId.get(stage.id) ?? stage);
+  const ids = new Set(stored.map(({ id }) => id));
+  return [...merged, ...reported.filter(({ id }) => !ids.has(id))];
 }

@@ -6,8 +6,8 @@ export const maxPromptCharacters = 100_000;
 
 /** `$goal`, and `${name}` for a value of the run; what is not there is nothing. `$$` is a dollar sign. */
 export function fillIn(text: string, goal: string | undefined, values: Readonly<Record<string, unknown>>): string {
-  return text.replace(/\$\$|\$goal\b|\$\{([\w-]{1,128})\}/g, (found, name: string | undefined) => {
-    if (found === '$$') {
+  return text.replace(/\$\$|\$goal\b|\$\{([\w-]{1,128})\}/g, (match, name: string | undefined) => {
+    if (match === '$$') {
       return '$';
     }
     if (name === undefined) {

@@ -121,9 +121,9 @@ async function askSomebody(node: GraphNode, stage: Stage, run: StageContext): Pr
     const reason = 'Nobody answered in time.';
     return { outcome: { outcome: 'fail', reason }, told: { failure_reason: reason } };
   }
-  const said = answer.value ?? (answer.keys.length === 1 ? answer.keys[0] : answer.keys);
-  progress.setValues({ [`${node.id}_answer`]: said, last_answer: said });
-  const text = typeof said === 'string' ? said : answer.keys.join(', ');
+  const answerText = answer.value ?? (answer.keys.length === 1 ? answer.keys[0] : answer.keys);
+  progress.setValues({ [`${node.id}_answer`]: answerText, last_answer: answerText });
+  const text = typeof answerText === 'string' ? answerText : answer.keys.join(', ');
   progress.tell({ InterviewCompleted: { stage_id: stage.id, question_id: question.id, answer: text.slice(0, 1_000) } });
   return { outcome: { outcome: 'success', options: answer.keys }, told: { notes: text.slice(0, 200) } };
 }

@@ -58,7 +58,7 @@ export async function workflowRun(input: RunInput): Promise<RunStatus> {
   const { runId, graph } = input;
   const progress = new RunProgress(runId, graph, saveRun);
   const answers = new Map<string, Answer>();
-  const said = new Set<string>();
+  const acceptedProofs = new Set<string>();
   const scope = new CancellationScope();
   const startedAt = new Date();
   const state = { paused: false, cancelled: false, ended: false, verifying: 0 };
@@ -88,9 +88,9 @@ export async function workflowRun(input: RunInput): Promise<RunStatus> {
     if (proof === undefined) {
       return false;
     }
-    const known = said.has(proof.mac);
-    said.add(proof.mac);
-    return known;
+    const repeated = acceptedProofs.has(proof.mac);
+    acceptedProofs.add(proof.mac);
+    return repeated;
   };
   const mustBeSigned = (message: Signed | undefined): void => {
     if (!isMessageProof(message?.proof)) {

@@ -5,7 +5,7 @@ import { usePermission } from '../../http/auth';
 import { callerLeft } from '../../http/caller-left';
 import { refuse } from '../../http/errors';
 import { eventStream, lastEventId } from '../../http/event-stream';
-import { found } from '../../http/fields';
+import { requireFound } from '../../http/fields';
 import { pageFrom, pageOf, pageQuery } from '../../http/pages';
 import type { RunsContext } from '../context';
 import { hasEnded, runCheckpoint, runId } from '../run';
@@ -30,7 +30,7 @@ export function runReadingRoutes(routes: Routes, { runs, events, turns, ending }
       errors: [410],
     },
     async ({ params, header }, ctx) => {
-      const run = found(await runs.get(params.id), 'Run');
+      const run = requireFound(await runs.get(params.id), 'Run');
       if (hasEnded(run.status)) {
         throw refuse(410, 'Event stream closed.');
       }
@@ -49,7 +49,7 @@ export function runReadingRoutes(routes: Routes, { runs, events, turns, ending }
       query: pageQuery,
       response: pageOf(stageAnswer),
     },
-    async ({ params, query }) => pageFrom(found(await runs.get(params.id), 'Run').stages, query),
+    async ({ params, query }) => pageFrom(requireFound(await runs.get(params.id), 'Run').stages, query),
   );
 
   routes.add(
@@ -63,7 +63,7 @@ export function runReadingRoutes(routes: Routes, { runs, events, turns, ending }
       response: pageOf(turn),
     },
     async ({ params, query }) => {
-      const run = found(await runs.get(params.id), 'Run');
+      const run = requireFound(await runs.get(params.id), 'Run');
       if (!run.stages.some(({ id }) => id === params.stageId)) {
         throw refuse(404, 'Stage not found.');
       }
@@ -80,7 +80,7 @@ export function runReadingRoutes(routes: Routes, { runs, events, turns, ending }
       params: byId,
       response: runCheckpoint.nullable(),
     },
-    async ({ params }) => found(await runs.get(params.id), 'Run').checkpoint ?? null,
+    async ({ params }) => requireFound(await runs.get(params.id), 'Run').checkpoint ?? null,
   );
 
   routes.add(
@@ -92,7 +92,7 @@ export function runReadingRoutes(routes: Routes, { runs, events, turns, ending }
       params: byId,
       response: z.record(z.string(), z.unknown()),
     },
-    async ({ params }) => found(await runs.get(params.id), 'Run').context,
+    async ({ params }) => requireFound(await runs.get(params.id), 'Run').context,
   );
 
   routes.add(
@@ -106,7 +106,7 @@ export function runReadingRoutes(routes: Routes, { runs, events, turns, ending }
       errors: [502],
     },
     async ({ params }) => {
-      const svg = await drawGraph(found(await runs.get(params.id), 'Run'));
+      const svg = await drawGraph(requireFound(await runs.get(params.id), 'Run'));
       return new BytesResponse(only(Buffer.from(svg)), {
         'Content-Type': 'image/svg+xml; charset=utf-8',
         'Content-Security-Policy': "sandbox; default-src 'none'; style-src 'unsafe-inline'",
@@ -124,7 +124,7 @@ export function runReadingRoutes(routes: Routes, { runs, events, turns, ending }
       response: configuration,
     },
     async ({ params }) => {
-      const { goal, dot_source } = found(await runs.get(params.id), 'Run');
+      const { goal, dot_source } = requireFound(await runs.get(params.id), 'Run');
       return { version: 1 as const, ...(goal !== undefined && { goal }), graph: dot_source };
     },
   );

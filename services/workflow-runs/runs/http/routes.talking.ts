@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Routes } from '../../../../platform/http/routing/routes';
 import { usePermission } from '../../http/auth';
 import { refuse } from '../../http/errors';
-import { found } from '../../http/fields';
+import { requireFound } from '../../http/fields';
 import { pageFrom, pageOf, pageQuery } from '../../http/pages';
 import type { RunsContext } from '../context';
 import { runId } from '../run';
@@ -28,7 +28,7 @@ export function runTalkingRoutes(routes: Routes, { runs, commands }: RunsContext
       query: pageQuery,
       response: pageOf(question),
     },
-    async ({ params, query }) => pageFrom(found(await runs.get(params.id), 'Run').questions ?? [], query),
+    async ({ params, query }) => pageFrom(requireFound(await runs.get(params.id), 'Run').questions ?? [], query),
   );
 
   routes.add(
@@ -45,7 +45,7 @@ export function runTalkingRoutes(routes: Routes, { runs, commands }: RunsContext
       errors: [409],
     },
     async ({ params, body }) => {
-      const run = found(await runs.get(params.id), 'Run');
+      const run = requireFound(await runs.get(params.id), 'Run');
       if (run.status === 'queued' || run.status === 'starting') {
         throw refuse(409, 'Run is not yet running.');
       }
@@ -73,12 +73,12 @@ export function runTalkingRoutes(routes: Routes, { runs, commands }: RunsContext
       errors: [409],
     },
     async ({ params, body: { guidance, location } }, ctx) => {
-      const run = found(await runs.get(params.id), 'Run');
+      const run = requireFound(await runs.get(params.id), 'Run');
       if (run.status !== 'running' && run.status !== 'paused') {
         throw refuse(409, notSteerable);
       }
-      const told = { text: guidance, ...location };
-      await commands.steer(run._id, notSteerable, told);
+      const message = { text: guidance, ...location };
+      await commands.steer(run._id, notSteerable, message);
       ctx.body = '';
       ctx.status = 202;
       return undefined;
@@ -99,7 +99,7 @@ export function runTalkingRoutes(routes: Routes, { runs, commands }: RunsContext
       errors: [409],
     },
     async ({ params }) => {
-      found(await runs.get(params.id), 'Run');
+      requireFound(await runs.get(params.id), 'Run');
       throw refuse(409, 'Run has no active sandbox.');
     },
   );

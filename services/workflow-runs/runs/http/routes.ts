@@ -6,7 +6,7 @@ import { compileGraph, GraphError } from '../../graph/compile';
 import type { Graph } from '../../graph/graph';
 import { usePermission } from '../../http/auth';
 import { refuse } from '../../http/errors';
-import { found } from '../../http/fields';
+import { requireFound } from '../../http/fields';
 import { pageOf, readPage } from '../../http/pages';
 import type { Models } from '../../models/models';
 import type { RunsContext } from '../context';
@@ -75,7 +75,7 @@ export function runRoutes(routes: Routes, context: RunsContext): void {
       params: byId,
       response: runAnswer,
     },
-    async ({ params }) => answered(found(await runs.get(params.id), 'Run')),
+    async ({ params }) => answered(requireFound(await runs.get(params.id), 'Run')),
   );
 
   for (const { action, summary, late, from, act } of [
@@ -120,12 +120,12 @@ export function runRoutes(routes: Routes, context: RunsContext): void {
         errors: [409],
       },
       async ({ params }) => {
-        const run = found(await runs.get(params.id), 'Run');
+        const run = requireFound(await runs.get(params.id), 'Run');
         if (!(from as RunStatus[]).includes(run.status)) {
           throw refuse(409, late);
         }
         await act(run, late);
-        return answered(found(await runs.get(params.id), 'Run'));
+        return answered(requireFound(await runs.get(params.id), 'Run'));
       },
     );
   }

@@ -13,7 +13,7 @@ export interface KeepOptions {
 }
 
 /** A part that is started again whenever it dies. */
-export interface KeptPart {
+export interface SupervisedPart {
   name: string;
   /** Process id, of the last process while none runs. */
   pid(): number;
@@ -28,7 +28,7 @@ export interface KeptPart {
  *
  * @throws whatever the first start throws; later ones are tried again
  */
-export async function keepRunning(part: Part, options: KeepOptions): Promise<KeptPart> {
+export async function superviseProcess(part: Part, options: KeepOptions): Promise<SupervisedPart> {
   const { log, backoff, healthyAfterMs, graceMs } = options;
   const stopping = new AbortController();
   const isStopping = () => stopping.signal.aborted;
