@@ -7,6 +7,19 @@ import { agentReaper } from '../../../providers/agents/reaper/agent-reaper';
 const { family, dispatches } = JSON.parse(process.argv[2] ?? '') as { family: string; dispatches: AgentDispatch[] };
 const provider = family === 'acp' ? createAcpProvider() : createProcessProvider();
 
+/** Reports each reaper as soon as what it guards is in its pipe: whatever happens from then on, it ends that. */
+let reported: number | undefined;
+setInterval(() => {
+  const { pid } = agentReaper;
+  if (pid === undefined || pid === reported) {
+    return;
+  }
+  reported = pid;
+  void agentReaper
+    .guard({ name: 'BOARD_ATTEMPT_ID', value: 'attempt_none' })
+    .then(() => process.stdout.write(`guarding ${pid}\n`));
+}, 10).unref();
+
 for (const dispatch of dispatches) {
   void provider.run(
     dispatch,
