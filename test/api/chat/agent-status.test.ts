@@ -68,8 +68,8 @@ describe('agent status API', () => {
     );
     expect(changes[0]).toMatchObject({ durationMs: expect.any(Number), subAgentCount: 0 });
     expect(await history('?limit=1&offset=1')).toEqual([changes[1]]);
-    const today = new Date().toISOString().slice(0, 10);
-    expect(await history(`/range?startDate=${today}&endDate=${today}`)).toEqual([...changes].reverse());
+    const [last, first] = [changes.at(0), changes.at(-1)].map(({ timestamp }) => timestamp.slice(0, 10));
+    expect(await history(`/range?startDate=${first}&endDate=${last}`)).toEqual([...changes].reverse());
     expect(await history(`/range?startDate=2020-01-01&endDate=2020-01-02T00:00:00Z`)).toEqual([]);
   });
 
@@ -89,7 +89,8 @@ describe('agent status API', () => {
 
   it('is summed up by day and by week', async () => {
     await report({ status: 'working' });
-    const day = await history('/summary/daily');
+    const [{ timestamp }] = await history();
+    const day = await history(`/summary/daily?date=${timestamp.slice(0, 10)}`);
     expect(day).toMatchObject({ transitions: 1, idleMs: 0, periods: [expect.objectContaining({ status: 'working' })] });
     const week = await history(`/summary/weekly?date=${day.date}`);
     expect(week).toMatchObject({ endDate: day.date, transitions: 1 });
