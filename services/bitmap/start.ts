@@ -29,11 +29,8 @@ export interface StartBitmapOptions extends BitmapSettings {
   threadOptions?: Omit<ThreadOptions, 'threads' | 'log'>;
 }
 
-/**
- * While large imports are worked on, a request waits to be read for as long as they take: its connection must not count
- * as idle by then.
- */
-const keepAliveMs = 75_000;
+/** While large imports are worked on, headers that have come wait to be read for as long as they take. */
+const headersTimeoutMs = 75_000;
 
 /** How long running requests may take once the server ends, in milliseconds. */
 const drainMs = 5_000;
@@ -64,9 +61,7 @@ export async function startBitmapServer(options: StartBitmapOptions): Promise<Ru
       port,
       setting: 'BITMAP_PORT',
       requestTimeoutMs: 300_000,
-      // Headers that have come may wait as long before they are read.
-      headersTimeoutMs: keepAliveMs,
-      keepAliveMs,
+      headersTimeoutMs,
       refusalBody: bitmapRefusalBody,
       log,
     });

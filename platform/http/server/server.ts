@@ -32,7 +32,7 @@ export interface ListenOptions {
   requestTimeoutMs?: number;
   /** How long it may take to send the headers of it, counted from the connection's beginning. */
   headersTimeoutMs?: number;
-  /** How long a connection without a request stays open; the default is Node's, 5 s. */
+  /** How long a connection without a request stays open. */
   keepAliveMs?: number;
   /** The envelope of what is refused before the handler sees it; the board's by default. */
   refusalBody?: RefusalBody;
@@ -42,6 +42,11 @@ export interface ListenOptions {
 const defaultGraceMs = 10_000;
 /** A client that means to send headers sends them at once. */
 const defaultHeadersTimeoutMs = 10_000;
+/**
+ * Longer than proxies and clients keep theirs (a minute at most, usually): the side that sends requests is to close first, or
+ * it sends one into a connection that is closed meanwhile.
+ */
+const defaultKeepAliveMs = 75_000;
 /** How often connections are looked through for those whose time is up. */
 const timeoutCheckMs = 5_000;
 
@@ -116,7 +121,7 @@ export async function listen(
   {
     requestTimeoutMs = 30_000,
     headersTimeoutMs = Math.min(defaultHeadersTimeoutMs, requestTimeoutMs),
-    keepAliveMs,
+    keepAliveMs = defaultKeepAliveMs,
     refusalBody = boardRefusalBody,
     log,
     ...wanted

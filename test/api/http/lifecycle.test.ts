@@ -83,6 +83,13 @@ describe('closing', () => {
 });
 
 describe('a connection', () => {
+  it('is kept for the next request for longer than proxies and clients keep theirs', async () => {
+    const server = await listen((_request, response) => response.end(), local);
+    const { headers } = await fetch(server.url);
+    expect(headers.get('keep-alive')).toBe('timeout=75');
+    await server.close();
+  });
+
   it.each([
     ['nothing', ''],
     ['half of its headers', 'GET / HTTP/1.1\r\nHost: a\r\n'],
