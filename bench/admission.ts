@@ -12,13 +12,14 @@ import { join } from 'node:path';
 import { createSchedulerActivities } from '../activities/admission-scheduler/activities';
 import { decideCapacity } from '../activities/agent-run/admission/decide';
 import type { AdmissionControl } from '../activities/agent-run/admission/dependencies';
+import type { BoardClient } from '../client';
 import { type CapacityPolicy, evaluated, globalScope, hostKey } from '../domain/admission/capacity';
 import type { AdmissionRequest } from '../domain/admission/request';
 import { sampleRequest } from '../domain/admission/sample-request';
 import { createLog } from '../platform/log/log';
 import { nodePart } from '../platform/processes/parts/node-part';
 import { eventually } from '../platform/testing/eventually';
-import { type RunningService, startAll } from '../scripts/start-all';
+import { startAll } from '../scripts/start-all';
 import { createTraceStore } from '../stores/governance/trace-store';
 import type { Database } from '../stores/port/collection';
 import { openDatabase } from '../stores/port/open';
@@ -29,7 +30,7 @@ import { createTreeStore } from '../stores/runs/admission/tree-store';
 import { createSettingsStore } from '../stores/settings/settings-store';
 import { createTelemetryStore } from '../stores/system/telemetry-store';
 import { inParallel, percentile } from './latency';
-import { call, openService } from './service';
+import { boardOf, configureAgents, createTask, openService, type Run, startRun, stopRun } from './service';
 
 const depths = [0, 1_000, 10_000];
 const workers = [1, 2, 4];
@@ -228,11 +229,10 @@ async function startFleet(dir: string, count: number, maxRuns: number) {
     },
     { withinMs: 60_000 },
   );
-  await call(service, 'PUT', '/config/agents', {
-    agents: [{ type: 'elsewhere', name: 'Elsewhere', provider: 'remote-callback' }],
-  });
+  const board = boardOf(service);
+  await configureAgents(board, [{ type: 'elsewhere', name: 'Elsewhere', provider: 'remote-callback' }]);
   return {
-    service,
+    board,
     close: async () => {
       await Promise.all(others.map((worker) => worker.stop(10_000)));
       await service.stop();
@@ -240,32 +240,21 @@ async function startFleet(dir: string, count: number, maxRuns: number) {
   };
 }
 
-interface Launch {
-  taskId: string;
-  attemptId: string;
-  status: string;
-}
-
-const aTask = async (service: RunningService): Promise<string> =>
-  (await call<{ id: string }>(service, 'POST', '/tasks', { title: 'Bench', agent: 'elsewhere' })).id;
-const launch = (service: RunningService, taskId: string): Promise<Launch> =>
-  call<Launch>(service, 'POST', `/agents/${taskId}/start`);
-const stop = (service: RunningService, { taskId, attemptId }: Launch) =>
-  call(service, 'POST', `/agents/${taskId}/stop`, { attemptId });
+const aTask = (board: BoardClient): Promise<string> => createTask(board, { title: 'Bench', agent: 'elsewhere' });
 
 async function measureLaunches(count: number): Promise<Row> {
   const dir = await mkdtemp(join(tmpdir(), 'bench-admission-'));
-  const { service, close } = await startFleet(dir, count, 10_000);
+  const { board, close } = await startFleet(dir, count, 10_000);
   try {
-    const tasks = await Promise.all(Array.from({ length: launches }, () => aTask(service)));
+    const tasks = await Promise.all(Array.from({ length: launches }, () => aTask(board)));
     // Each worker compiles what runs a workflow when it is given its first one.
     await inParallel(20 * count, 20, async () => {
-      await launch(service, await aTask(service));
+      await startRun(board, await aTask(board));
     });
     const samples: number[] = [];
     const elapsedMs = await timed(() =>
       inParallel(launches, 20, async (n) => {
-        samples.push(await timed(() => launch(service, tasks[n] ?? '')));
+        samples.push(await timed(() => startRun(board, tasks[n] ?? '')));
       }),
     );
     return row('launches over HTTP', `${count} workers`, samples, { elapsedMs });
@@ -278,19 +267,19 @@ async function measureLaunches(count: number): Promise<Row> {
 /** From one run releasing its capacity to the next one having it, by the reservations. */
 async function measureHandover(depth: number): Promise<Row> {
   const dir = await mkdtemp(join(tmpdir(), 'bench-admission-'));
-  const { service, close } = await startFleet(dir, 1, 1);
+  const { board, close } = await startFleet(dir, 1, 1);
   try {
     const database = await openDatabase({ mongoUrl: process.env.MONGODB_URL, dataDir: dir, log });
     try {
       const control = await openControl(database, 1);
       await fill(control, depth, 'away');
-      const line: Launch[] = [];
+      const line: Run[] = [];
       for (let n = 0; n <= handovers; n += 1) {
-        line.push(await launch(service, await aTask(service)));
+        line.push(await startRun(board, await aTask(board)));
       }
       const samples: number[] = [];
       for (const [index, run] of line.slice(0, -1).entries()) {
-        await stop(service, run);
+        await stopRun(board, run);
         const next = line[index + 1]?.attemptId ?? '';
         while ((await control.queue.get(next))?.state !== 'dispatched') {
           await new Promise((resolve) => setTimeout(resolve, 5));

@@ -14,12 +14,22 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client, Connection, WithStartWorkflowOperation } from '@temporalio/client';
+import { type BoardClient, unwrap } from '../client';
 import { createRepository } from '../scripts/demo/sample';
 import { type RunningService, startAll } from '../scripts/start-all';
 import type { FloorActivities } from './floor/activities';
 import { floorConversation, launched, over, told } from './floor/workflow';
 import { percentile } from './latency';
-import { call, openService } from './service';
+import {
+  addRepository,
+  boardOf,
+  configureAgents,
+  createTask,
+  openService,
+  type Run,
+  startRun,
+  stopRun,
+} from './service';
 
 const [, , runs = '100', ...chosen] = process.argv;
 const rounds = Number(runs);
@@ -78,28 +88,26 @@ const rowsOf = (what: string, { floor, ours, stops }: Samples) => [
 ];
 
 /** A task whose worktree is there. */
-async function aTask(service: RunningService, agent: string): Promise<string> {
-  const task = { title: 'Measured', description: 'Do it.', git: { repo: 'sample' } };
-  const { id } = await call<{ id: string }>(service, 'POST', '/tasks', task);
-  await call(service, 'POST', `/tasks/${id}/worktree`);
-  const { attemptId } = await call<{ attemptId: string }>(service, 'POST', `/agents/${id}/start`, { agent });
-  await stop(service, id, attemptId);
-  return id;
+async function aTask(board: BoardClient, agent: string): Promise<string> {
+  const taskId = await createTask(board, { title: 'Measured', description: 'Do it.', git: { repo: 'sample' } });
+  await unwrap(board.POST('/api/tasks/{taskId}/worktree', { params: { path: { taskId } }, body: {} }));
+  await stopRun(board, await startRun(board, taskId, { agent }));
+  return taskId;
 }
 
-const stop = (service: RunningService, taskId: string, attemptId: string) =>
-  call(service, 'POST', `/agents/${taskId}/stop`, { attemptId });
+const previewLaunch = (board: BoardClient, taskId: string) =>
+  unwrap(board.POST('/api/agents/{taskId}/launch-preview', { params: { path: { taskId } }, body: {} }));
 
-async function preview(service: RunningService, client: Client, taskId: string) {
+async function preview(board: BoardClient, client: Client, taskId: string) {
   const bare = (n: number) => {
     const options = { id: `preview/${n}`, taskQueue: 'floor', args: ['preview'] as [string] };
     return client.activity.typed<FloorActivities>().execute('step', { ...options, startToCloseTimeout: '1 minute' });
   };
-  return compare(bare, () => call(service, 'POST', `/agents/${taskId}/launch-preview`));
+  return compare(bare, () => previewLaunch(board, taskId));
 }
 
-async function start(service: RunningService, client: Client, taskId: string) {
-  let attemptId = '';
+async function start(board: BoardClient, client: Client, taskId: string) {
+  let run: Run = { taskId, attemptId: '' };
   const stops: number[] = [];
   const samples = await compare(
     (n) =>
@@ -111,28 +119,29 @@ async function start(service: RunningService, client: Client, taskId: string) {
         }),
       }),
     async () => {
-      ({ attemptId } = await call<{ attemptId: string }>(service, 'POST', `/agents/${taskId}/start`));
+      run = await startRun(board, taskId);
     },
-    async () => void stops.push(await timed(() => stop(service, taskId, attemptId))),
+    async () => void stops.push(await timed(() => stopRun(board, run))),
   );
   return { ...samples, stops: stops.slice(warmUps) };
 }
 
-async function steer(service: RunningService, client: Client, taskId: string) {
-  const { attemptId } = await call<{ attemptId: string }>(service, 'POST', `/agents/${taskId}/start`);
+async function steer(board: BoardClient, client: Client, taskId: string) {
+  const run = await startRun(board, taskId);
   const floor = await client.workflow.start(floorConversation, { workflowId: 'conversation', taskQueue: 'floor' });
   const samples = await compare(
     () => floor.executeUpdate(told),
     async (n) => {
-      const body = { attemptId, message: `go on ${n}` };
-      const answer = await call<{ delivered: boolean }>(service, 'POST', `/agents/${taskId}/conversation/steer`, body);
-      if (!answer.delivered) {
+      const body = { attemptId: run.attemptId, message: `step ${n}` };
+      const params = { path: { taskId } };
+      const { delivered } = await unwrap(board.POST('/api/agents/{taskId}/conversation/steer', { params, body }));
+      if (!delivered) {
         throw new Error('not delivered');
       }
     },
   );
   await floor.signal(over);
-  await stop(service, taskId, attemptId);
+  await stopRun(board, run);
   return samples;
 }
 
@@ -150,7 +159,7 @@ async function profile(service: RunningService, taskId: string): Promise<Record<
   const before = cpu();
   const elapsed = await timed(async () => {
     for (let n = 0; n < rounds; n += 1) {
-      await call(service, 'POST', `/agents/${taskId}/launch-preview`);
+      await previewLaunch(boardOf(service), taskId);
     }
   });
   const used = cpu().map((after, index) => round((after - (before[index] ?? 0)) / rounds));
@@ -175,14 +184,15 @@ async function main(): Promise<void> {
   try {
     const repository = join(directory, 'sample');
     await createRepository(repository);
-    await call(service, 'POST', '/config/repos', { name: 'sample', path: repository });
-    const agent = { type: 'listens', name: 'Listens', provider: 'process', command: 'sh' };
-    await call(service, 'PUT', '/config/agents', { agents: [{ ...agent, args: ['-c', 'cat > /dev/null'] }] });
-    const taskId = await aTask(service, agent.type);
+    const board = boardOf(service);
+    await addRepository(board, { name: 'sample', path: repository });
+    const agent = { type: 'listens', name: 'Listens', provider: 'process' as const, command: 'sh' };
+    await configureAgents(board, [{ ...agent, args: ['-c', 'cat > /dev/null'] }]);
+    const taskId = await aTask(board, agent.type);
     const rows = [];
     for (const [what, measure] of Object.entries({ preview, start, steer })) {
       if (chosen.length === 0 || chosen.includes(what)) {
-        rows.push(...rowsOf(what, await measure(service, client, taskId)));
+        rows.push(...rowsOf(what, await measure(board, client, taskId)));
       }
     }
     console.table(rows);

@@ -9,6 +9,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import WebSocket from 'ws';
+import { unwrap } from '../client';
 import { createLog } from '../platform/log/log';
 import { createRepository } from '../scripts/demo/sample';
 import { type RunningService, startAll } from '../scripts/start-all';
@@ -16,7 +17,7 @@ import { createRunEventStore } from '../stores/runs/event-store';
 import { openSqlite } from '../stores/sqlite/database';
 import { createFeedStore } from '../stores/system/feed-store';
 import { percentile } from './latency';
-import { call, openService } from './service';
+import { addRepository, boardOf, configureAgents, createTask, openService, type Run, startRun } from './service';
 
 const agentPath = join(__dirname, '..', '..', 'bench', 'events', 'agent.mjs');
 const now = (): number => performance.timeOrigin + performance.now();
@@ -66,32 +67,25 @@ async function hear(apiUrl: string, taskId: string): Promise<Heard> {
   return heard;
 }
 
-interface Run {
-  taskId: string;
-  attemptId: string;
+interface WatchedRun extends Run {
   heard: Promise<Heard>;
 }
 
 /** Starts a run and watches it from its beginning. */
-async function start(service: RunningService, agent: string): Promise<Run> {
-  const { id: taskId } = await call<{ id: string }>(service, 'POST', '/tasks', {
-    title: agent,
-    git: { repo: 'sample' },
-  });
-  const { attemptId } = await call<{ attemptId: string }>(service, 'POST', `/agents/${taskId}/start`, { agent });
-  return { taskId, attemptId, heard: hear(service.apiUrl, taskId) };
+async function start(service: RunningService, agent: string): Promise<WatchedRun> {
+  const board = boardOf(service);
+  const taskId = await createTask(board, { title: agent, git: { repo: 'sample' } });
+  return { ...(await startRun(board, taskId, { agent })), heard: hear(service.apiUrl, taskId) };
 }
 
 /** When the worker took the first and the last line of a run that has ended, in milliseconds. */
 async function taken(service: RunningService, { taskId, attemptId }: Run): Promise<{ first: number; last: number }> {
-  const page = async (after: number, limit: number) =>
-    (
-      await call<{ events: { receivedAt: string; kind: string }[] }>(
-        service,
-        'GET',
-        `/agents/${taskId}/attempts/${attemptId}/events?afterSequence=${after}&limit=${limit}`,
-      )
-    ).events.filter(({ kind }) => kind === 'progress');
+  const board = boardOf(service);
+  const page = async (afterSequence: number, limit: number) => {
+    const params = { path: { taskId, attemptId }, query: { afterSequence, limit } };
+    const { events } = await unwrap(board.GET('/api/agents/{taskId}/attempts/{attemptId}/events', { params }));
+    return events.filter(({ kind }) => kind === 'progress');
+  };
   const [head, tail] = [await page(0, 10), await page(flood.events - 10, 50)];
   return { first: Date.parse(head[0]?.receivedAt ?? ''), last: Date.parse(tail.at(-1)?.receivedAt ?? '') };
 }
@@ -156,7 +150,7 @@ async function main(): Promise<void> {
   const agent = (type: string, { events, everyMs }: { events: number; everyMs: number }) => ({
     type,
     name: type,
-    provider: 'process',
+    provider: 'process' as const,
     command: process.execPath,
     args: [agentPath, String(events), String(everyMs)],
   });
@@ -168,10 +162,9 @@ async function main(): Promise<void> {
   });
   try {
     await createRepository(join(directory, 'sample'));
-    await call(service, 'POST', '/config/repos', { name: 'sample', path: join(directory, 'sample') });
-    await call(service, 'PUT', '/config/agents', {
-      agents: [agent('paced', paced), agent('flood', { events: flood.events, everyMs: 0 })],
-    });
+    const board = boardOf(service);
+    await addRepository(board, { name: 'sample', path: join(directory, 'sample') });
+    await configureAgents(board, [agent('paced', paced), agent('flood', { events: flood.events, everyMs: 0 })]);
     console.table([await measureLatency(service)]);
     const rows: object[] = [];
     for (const runs of flood.runs) {

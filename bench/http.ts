@@ -17,6 +17,7 @@ import autocannon from 'autocannon';
 import { startApi } from '../api/start';
 import { readEnvironment } from '../platform/config/env';
 import { createLog } from '../platform/log/log';
+import { boardOf, createTask } from './service';
 
 const seconds = Number(process.env.BENCH_SECONDS ?? '5');
 const sizes = (process.env.BENCH_TASKS ?? '1000,5000').split(',').map(Number);
@@ -53,26 +54,14 @@ const description = 'Say what is wanted, why, and how one sees that it is done. 
 
 /** Makes the board of one round, a few at a time, and returns the ids of its tasks. */
 async function fill(url: string, count: number): Promise<string[]> {
+  const board = boardOf({ apiUrl: url });
   let made = 0;
   const ids: string[] = [];
   const make = async (): Promise<void> => {
     while (made < count) {
       const number = (made += 1);
-      const body = JSON.stringify({
-        title: `Task ${number}`,
-        description,
-        project: `p${number % 7}`,
-        priority: 'high',
-      });
-      const reply = await fetch(`${url}/api/tasks`, {
-        method: 'POST',
-        headers: { 'Content-Type': 'application/json' },
-        body,
-      });
-      if (reply.status !== 201) {
-        throw new Error(`create answered ${reply.status}`);
-      }
-      ids.push(((await reply.json()) as { id: string }).id);
+      const task = { title: `Task ${number}`, description, project: `p${number % 7}`, priority: 'high' as const };
+      ids.push(await createTask(board, task));
     }
   };
   await Promise.all(Array.from({ length: 8 }, make));

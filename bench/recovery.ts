@@ -8,9 +8,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { type BoardClient, unwrap } from '../client';
+import type { components } from '../client/types';
 import { createRepository } from '../scripts/demo/sample';
 import { type RunningService, startAll } from '../scripts/start-all';
 import { percentile } from './latency';
+import { addRepository, boardOf, configureAgents, createTask, type Run, startRun, stopRun } from './service';
 
 /** How often each is measured; a first argument divides it, for a quick look. */
 const share = Number(process.argv[2] ?? 1);
@@ -33,11 +36,6 @@ require('node:readline').createInterface({ input: process.stdin }).on('line', (l
   if (asked < ${decisions}) ask();
   else { say({ type: 'result', status: 'success', summary: 'done' }); process.exit(0); }
 });`;
-
-interface Run {
-  taskId: string;
-  attemptId: string;
-}
 
 const row = (what: string, samples: number[]) => ({
   what,
@@ -66,11 +64,15 @@ async function main(): Promise<void> {
     restart: { healthyAfterMs: 1_000 },
   });
   try {
-    await configure(service, dir);
+    const board = boardOf(service);
+    await configure(board, dir);
     const rows = [
-      row('transition of a phase', await timeTransitions(service)),
-      row('decision to resumed agent', await timeDecisions(service)),
-      row(`death of a worker to running replacement (heartbeat ${heartbeatTimeoutMs})`, await timeDeaths(service)),
+      row('transition of a phase', await timeTransitions(board)),
+      row('decision to resumed agent', await timeDecisions(board)),
+      row(
+        `death of a worker to running replacement (heartbeat ${heartbeatTimeoutMs})`,
+        await timeDeaths(service, board),
+      ),
     ];
     console.table(rows);
   } finally {
@@ -79,30 +81,29 @@ async function main(): Promise<void> {
   }
 }
 
-async function configure(service: RunningService, dir: string): Promise<void> {
+async function configure(board: BoardClient, dir: string): Promise<void> {
   const path = join(dir, 'repository');
   await createRepository(path);
-  await ask(service, 'POST', '/config/repos', { name: 'sample', path, defaultBranch: 'main' });
+  await addRepository(board, { name: 'sample', path, defaultBranch: 'main' });
   const node = (type: string, script: string) => ({
     type,
     name: type,
-    provider: 'process',
+    provider: 'process' as const,
     command: process.execPath,
     args: ['-e', script],
   });
-  await ask(service, 'PUT', '/config/agents', {
-    agents: [
-      { type: 'elsewhere', name: 'Elsewhere', provider: 'remote-callback' },
-      node('asker', asker),
-      node('sleeper', 'setInterval(() => undefined, 1000)'),
-    ],
-  });
+  await configureAgents(board, [
+    { type: 'elsewhere', name: 'Elsewhere', provider: 'remote-callback' },
+    node('asker', asker),
+    node('sleeper', 'setInterval(() => undefined, 1000)'),
+  ]);
 }
 
-async function timeTransitions(service: RunningService): Promise<number[]> {
-  const run = await launch(service, 'elsewhere', { phase: 'implement' });
+async function timeTransitions(board: BoardClient): Promise<number[]> {
+  const run = await launch(board, { agent: 'elsewhere', phase: 'implement' });
+  const path = { taskId: run.taskId };
   const samples: number[] = [];
-  let snapshot = await ask<Snapshot>(service, 'GET', `/agents/${run.taskId}/phase`);
+  let snapshot = await unwrap(board.GET('/api/agents/{taskId}/phase', { params: { path } }));
   for (let n = 0; n < transitions; n += 1) {
     const body = {
       attemptId: run.attemptId,
@@ -111,39 +112,38 @@ async function timeTransitions(service: RunningService): Promise<number[]> {
       expectedSequence: snapshot.sequence,
       expectedPhaseEvidenceDigest: snapshot.evidence.digest,
       expectedManifestDigest: snapshot.manifestDigest,
-      targetEvidence: { phase: 'implement' },
+      targetEvidence: { phase: 'implement' as const },
     };
     const startedAt = performance.now();
-    const path = `/agents/${run.taskId}/phase/transitions`;
-    ({ snapshot } = await ask<{ snapshot: Snapshot }>(service, 'POST', path, body));
+    const response = await unwrap(board.POST('/api/agents/{taskId}/phase/transitions', { params: { path }, body }));
     samples.push(performance.now() - startedAt);
+    if (response.status !== 'applied') {
+      throw new Error('A transition to the same phase needs no approval.');
+    }
+    ({ snapshot } = response);
   }
-  await ask(service, 'POST', `/agents/${run.taskId}/stop`, { attemptId: run.attemptId });
+  await stopRun(board, run);
   return samples;
 }
 
-interface Snapshot {
-  sequence: number;
-  manifestDigest: string;
-  evidence: { digest: string };
-}
-
-async function timeDecisions(service: RunningService): Promise<number[]> {
-  const { taskId, attemptId } = await launch(service, 'asker');
+async function timeDecisions(board: BoardClient): Promise<number[]> {
+  const { taskId, attemptId } = await launch(board, { agent: 'asker' });
   const samples: number[] = [];
   let afterSequence = 0;
   for (let n = 1; n <= decisions; n += 1) {
     const pending = await until(async () => {
-      const path = `/run-approvals?status=pending&attemptId=${attemptId}`;
-      return (await ask<{ id: string; revision: number; actionHash: string }[]>(service, 'GET', path))[0];
+      const query = { status: 'pending' as const, attemptId };
+      return (await unwrap(board.GET('/api/run-approvals', { params: { query } })))[0];
     });
     const { id, revision: expectedRevision, actionHash: expectedActionHash } = pending;
     const startedAt = performance.now();
-    const decision = { decision: 'approved', expectedRevision, expectedActionHash };
-    await ask(service, 'POST', `/run-approvals/${id}/decision`, decision);
+    const body = { decision: 'approved' as const, expectedRevision, expectedActionHash };
+    await unwrap(
+      board.POST('/api/run-approvals/{approvalId}/decision', { params: { path: { approvalId: id } }, body }),
+    );
     await until(async () => {
-      const path = `/agents/${taskId}/attempts/${attemptId}/events?afterSequence=${afterSequence}`;
-      const page = await ask<{ events: { payload: { text?: string } }[]; nextCursor: number }>(service, 'GET', path);
+      const params = { path: { taskId, attemptId }, query: { afterSequence } };
+      const page = await unwrap(board.GET('/api/agents/{taskId}/attempts/{attemptId}/events', { params }));
       const resumed = page.events.some(({ payload }) => payload.text === `resumed ${n}`);
       if (resumed) {
         afterSequence = page.nextCursor;
@@ -155,33 +155,30 @@ async function timeDecisions(service: RunningService): Promise<number[]> {
   return samples;
 }
 
-async function timeDeaths(service: RunningService): Promise<number[]> {
+async function timeDeaths(service: RunningService, board: BoardClient): Promise<number[]> {
   const samples: number[] = [];
   for (let n = 0; n < deaths; n += 1) {
-    const { taskId, attemptId } = await launch(service, 'sleeper');
+    const { taskId, attemptId } = await launch(board, { agent: 'sleeper' });
     const running = () =>
       until(async () => {
-        const now = await ask<{ state: string; attemptId: string }>(service, 'GET', `/agents/${taskId}/status`);
-        return now.state === 'running' ? now : undefined;
+        const status = await unwrap(board.GET('/api/agents/{taskId}/status', { params: { path: { taskId } } }));
+        return (status.state === 'running' && status.attemptId) || undefined;
       }, 50);
     await running();
     const startedAt = performance.now();
     process.kill(service.pids().worker ?? 0, 'SIGKILL');
     const replacement = await until(async () => {
-      const now = await running();
-      return now.attemptId === attemptId ? undefined : now;
+      const current = await running();
+      return current === attemptId ? undefined : current;
     }, 50);
     samples.push(performance.now() - startedAt);
-    await ask(service, 'POST', `/agents/${taskId}/stop`, { attemptId: replacement.attemptId });
+    await stopRun(board, { taskId, attemptId: replacement });
   }
   return samples;
 }
 
-async function launch(service: RunningService, agent: string, request: object = {}): Promise<Run> {
-  const task = { title: 'Measured', git: { repo: 'sample' } };
-  const { id: taskId } = await ask<{ id: string }>(service, 'POST', '/tasks', task);
-  const launched = await ask<{ attemptId: string }>(service, 'POST', `/agents/${taskId}/start`, { agent, ...request });
-  return { taskId, attemptId: launched.attemptId };
+async function launch(board: BoardClient, request: components['schemas']['LaunchRequest']): Promise<Run> {
+  return startRun(board, await createTask(board, { title: 'Measured', git: { repo: 'sample' } }), request);
 }
 
 /** Polls every few milliseconds, for at most a minute. */
@@ -194,18 +191,6 @@ async function until<T>(look: () => Promise<T | undefined>, everyMs = 5): Promis
     await delay(everyMs);
   }
   throw new Error('It did not happen within a minute.');
-}
-
-async function ask<T = unknown>({ apiUrl }: RunningService, method: string, path: string, body?: object): Promise<T> {
-  const response = await fetch(`${apiUrl}/api${path}`, {
-    method,
-    headers: { 'content-type': 'application/json' },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  if (!response.ok) {
-    throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
-  }
-  return (await response.json()) as T;
 }
 
 void main();

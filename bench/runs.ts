@@ -11,11 +11,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Connection, WithStartWorkflowOperation } from '@temporalio/client';
 import WebSocket from 'ws';
+import { BoardError } from '../client';
 import { createRepository } from '../scripts/demo/sample';
 import { type RunningService, startAll } from '../scripts/start-all';
 import { launched } from './floor/workflow';
 import { inParallel, percentile } from './latency';
-import { call, openService } from './service';
+import { addRepository, boardOf, configureAgents, createTask, openService, startRun } from './service';
 
 /** Runs for each number of callers. */
 const loads = [
@@ -97,26 +98,23 @@ class Ends {
 async function measureRuns(service: RunningService, directory: string): Promise<Row[]> {
   const repository = join(directory, 'sample');
   await createRepository(repository);
-  await call(service, 'POST', '/config/repos', { name: 'sample', path: repository });
-  await call(service, 'PUT', '/config/agents', {
-    agents: [{ type: 'noop', name: 'No-op', provider: 'process', command: 'true' }],
-  });
+  const board = boardOf(service);
+  await addRepository(board, { name: 'sample', path: repository });
+  await configureAgents(board, [{ type: 'noop', name: 'No-op', provider: 'process', command: 'true' }]);
   const ends = await Ends.open(service.apiUrl);
   const run = async (taskId: string): Promise<Sample> => {
     const startedAt = performance.now();
-    const { attemptId } = await call<{ attemptId: string }>(service, 'POST', `/agents/${taskId}/start`);
+    const { attemptId } = await startRun(board, taskId);
     const runningMs = performance.now() - startedAt;
     await ends.of(attemptId);
     return { runningMs, doneMs: performance.now() - startedAt };
   };
   // One task per caller, warmed by a first run that makes its worktree.
   const tasks = await Promise.all(
-    Array.from({ length: 50 }, (_, n) =>
-      call<{ id: string }>(service, 'POST', '/tasks', { title: `Task ${n}`, git: { repo: 'sample' } }),
-    ),
+    Array.from({ length: 50 }, (_, n) => createTask(board, { title: `Task ${n}`, git: { repo: 'sample' } })),
   );
   await inParallel(tasks.length, 5, async (n) => {
-    await run(tasks[n]?.id ?? '');
+    await run(tasks[n] ?? '');
   });
   const rows: Row[] = [];
   for (const { callers, runs } of loads) {
@@ -127,7 +125,7 @@ async function measureRuns(service: RunningService, directory: string): Promise<
         if (!task) {
           throw new Error('more callers than tasks');
         }
-        const sample = await untilFree(() => run(task.id));
+        const sample = await untilFree(() => run(task));
         free.push(task);
         return sample;
       }),
@@ -143,7 +141,7 @@ async function untilFree(run: () => Promise<Sample>): Promise<Sample> {
     try {
       return await run();
     } catch (error) {
-      if (!(error instanceof Error) || !error.message.includes('RUN_ACTIVE')) {
+      if (!(error instanceof BoardError) || error.code !== 'RUN_ACTIVE') {
         throw error;
       }
     }

@@ -1,3 +1,5 @@
+import { type BoardClient, createBoardClient, unwrap } from '../client';
+import type { components } from '../client/types';
 import type { RunningService } from '../scripts/start-all';
 
 /** Of a service that is measured: open to this machine, without limits, and quiet. */
@@ -14,20 +16,33 @@ export const openService = {
   LOG_LEVEL: process.env.LOG_LEVEL ?? 'warn',
 };
 
-/** Calls the API and returns its response. @throws Error with the whole response when that is a refusal */
-export async function call<T>(
-  { apiUrl }: Pick<RunningService, 'apiUrl'>,
-  method: string,
-  path: string,
-  body: object = {},
-): Promise<T> {
-  const response = await fetch(`${apiUrl}/api${path}`, {
-    method,
-    headers: { 'content-type': 'application/json' },
-    ...(method === 'GET' ? {} : { body: JSON.stringify(body) }),
-  });
-  if (!response.ok) {
-    throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
-  }
-  return (await response.json()) as T;
+type Schemas = components['schemas'];
+
+/** A run that was started. */
+export interface Run {
+  taskId: string;
+  attemptId: string;
 }
+
+/** The client that measures a service, as users have it: each POST has an idempotency key. */
+export const boardOf = ({ apiUrl }: Pick<RunningService, 'apiUrl'>): BoardClient => createBoardClient({ url: apiUrl });
+
+export const configureAgents = (board: BoardClient, agents: Schemas['AgentConfigInput'][]) =>
+  unwrap(board.PUT('/api/config/agents', { body: { agents } }));
+
+export const addRepository = (board: BoardClient, body: Schemas['RepositoryInput']) =>
+  unwrap(board.POST('/api/config/repos', { body }));
+
+/** Creates a task and returns its id. */
+export async function createTask(board: BoardClient, body: Schemas['TaskCreate']): Promise<string> {
+  return (await unwrap(board.POST('/api/tasks', { body }))).id;
+}
+
+export async function startRun(board: BoardClient, taskId: string, body: Schemas['LaunchRequest'] = {}): Promise<Run> {
+  const params = { path: { taskId } };
+  const { attemptId } = await unwrap(board.POST('/api/agents/{taskId}/start', { params, body }));
+  return { taskId, attemptId };
+}
+
+export const stopRun = (board: BoardClient, { taskId, attemptId }: Run) =>
+  unwrap(board.POST('/api/agents/{taskId}/stop', { params: { path: { taskId } }, body: { attemptId } }));

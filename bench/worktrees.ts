@@ -8,9 +8,10 @@ import { execFile } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { type BoardClient, unwrap } from '../client';
 import { makeTempDir } from '../platform/testing/temp-dir';
-import { type RunningService, startAll } from '../scripts/start-all';
-import { call, openService } from './service';
+import { startAll } from '../scripts/start-all';
+import { addRepository, boardOf, createTask, openService } from './service';
 
 const files = 10_000;
 const rounds = 15;
@@ -90,22 +91,17 @@ async function roundOfGit(dir: string, repository: string, name: string, timings
 }
 
 /** One round of the service, as a caller measures it. */
-async function roundOfService(service: RunningService, name: string, timings: Timings): Promise<void> {
-  const { id } = await call<Answer>(service, 'POST', '/tasks', { title: name, git: { repo: 'large' } });
+async function roundOfService(board: BoardClient, name: string, timings: Timings): Promise<void> {
+  const taskId = await createTask(board, { title: name, git: { repo: 'large' } });
+  const request = { params: { path: { taskId } }, body: {} };
   let path = '';
   timings.create.push(
     await timed(async () => {
-      ({ path } = await call<Answer>(service, 'POST', `/tasks/${id}/worktree`, {}));
+      ({ path } = await unwrap(board.POST('/api/tasks/{taskId}/worktree', request)));
     }),
   );
   await work(path, name);
-  timings.merge.push(await timed(() => call(service, 'POST', `/tasks/${id}/worktree/merge`, {})));
-}
-
-/** The fields of the responses to the calls made here. */
-interface Answer {
-  id: string;
-  path: string;
+  timings.merge.push(await timed(() => unwrap(board.POST('/api/tasks/{taskId}/worktree/merge', request))));
 }
 
 async function main(): Promise<void> {
@@ -118,13 +114,14 @@ async function main(): Promise<void> {
   });
   try {
     const repository = await aLargeRepository(dir.path);
-    await call(service, 'POST', '/config/repos', { name: 'large', path: repository, remote: 'origin' });
+    const board = boardOf(service);
+    await addRepository(board, { name: 'large', path: repository, remote: 'origin' });
     const bare: Timings = { create: [], merge: [] };
     const durable: Timings = { create: [], merge: [] };
     // In turns, so that both meet the same disk; the first round of each warms up.
     for (let round = 0; round <= rounds; round += 1) {
       await roundOfGit(dir.path, repository, `bare-${round}`, bare);
-      await roundOfService(service, `round-${round}`, durable);
+      await roundOfService(board, `round-${round}`, durable);
     }
     const row = (kind: keyof Timings) => ({
       'git alone, ms': Math.round(median(bare[kind])),
