@@ -1,4 +1,4 @@
-import { lstat, mkdir, readdir, readFile, readlink, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, readdir, readFile, readlink, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { makeTempDir } from '../../../platform/testing/temp-dir';
 import { createGit } from '../../../providers/git/git';
@@ -77,3 +77,34 @@ export async function aWorktree() {
 }
 
 export type GitFixture = Awaited<ReturnType<typeof aWorktree>>;
+
+/** `aWorktree` that can be captured, and an agent that works on in it. */
+export async function aRewindableWorktree() {
+  const fixture = await aWorktree();
+  const { worktree, baseSha, git } = fixture;
+  const capture = async (number: number) => {
+    const since = { tree: `${baseSha}^{tree}`, headSha: '0'.repeat(40) };
+    const attemptId = 'attempt_12345678';
+    return (await git.captureCheckpoint({ worktreePath: worktree, attemptId, number, since }))!;
+  };
+  /** What an agent does to it. */
+  const work = async (): Promise<void> => {
+    await rm(join(worktree, 'dir'), { recursive: true });
+    await put(worktree, { dir: 'a file now\n', 'src/b.txt': 'agent\n', 'new/deep/file.txt': 'new\n' });
+    await commit(worktree, 'Work');
+    await put(worktree, { 'src/a.txt': 'later\n' });
+  };
+  /** A captured dirty state with staged and unstaged changes, and then work on top of it, committed in part. */
+  const workedOn = async () => {
+    await put(worktree, { 'src/a.txt': 'staged\n', 'dir/x.txt': 'x\n' });
+    await sh(worktree, 'add', 'src/a.txt');
+    await put(worktree, { 'src/a.txt': 'unstaged\n' });
+    const target = await capture(1);
+    const state = await stateOf(worktree);
+    await work();
+    return { target, state };
+  };
+  return { ...fixture, capture, work, workedOn };
+}
+
+export type RewindableWorktree = Awaited<ReturnType<typeof aRewindableWorktree>>;

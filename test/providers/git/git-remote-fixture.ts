@@ -33,7 +33,7 @@ export async function primaryOf(repository: string, under = ''): Promise<Record<
  */
 export async function aClone() {
   const fixture = await aWorktree();
-  const { directory, repository, baseSha, request, git } = fixture;
+  const { directory, repository, worktree, request, git } = fixture;
   const remote = join(directory.path, 'remote.git');
   await sh(directory.path, 'init', '-q', '--bare', '-b', 'main', remote);
   await sh(repository, 'remote', 'add', 'origin', remote);
@@ -53,11 +53,20 @@ export async function aClone() {
     return sha;
   };
   const onBase = { repositoryPath: repository, remote: 'origin', branch: 'main' };
+  /** Two commits on the branch, one on the fetched base; returns both tips. */
+  const diverge = async (theirs: Record<string, string> = { 'src/theirs.txt': '1\n' }) => {
+    await put(worktree, { 'src/one.txt': '1\n' });
+    await commit(worktree, 'One');
+    await put(worktree, { 'src/a.txt': 'ours\n' });
+    const headSha = await commit(worktree, 'Two');
+    await advance(theirs);
+    return { headSha, ontoSha: (await git.fetchBase(onBase)).sha };
+  };
   const insideDir = join(directory.path, 'worktrees');
   const inspection = { ...request, baseBranch: 'main', remote: 'origin' };
   const adminDirectory = join(repository, '.git/worktrees/task');
   const place = { directory: directory.path, adminDirectory };
-  return { ...fixture, remote, colleague, advance, onBase, insideDir, inspection, place, baseSha, configure };
+  return { ...fixture, remote, colleague, advance, diverge, onBase, insideDir, inspection, place, configure };
 }
 
 export type CloneFixture = Awaited<ReturnType<typeof aClone>>;

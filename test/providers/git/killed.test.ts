@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RewindDecision } from '../../../providers/git/checkpoints/rewind';
 import type { GitError } from '../../../providers/git/git-error';
-import { aWorktree, commit, contents, type GitFixture, put, sh, stateOf } from './git-fixture';
+import { aRewindableWorktree, commit, contents, put, type RewindableWorktree, sh, stateOf } from './git-fixture';
 import { killEverywhere } from './git-killer';
 import { aClone, type CloneFixture, primaryOf, shaOf } from './git-remote-fixture';
 
@@ -70,23 +70,12 @@ describe('of a clone', () => {
     const rebase = (ontoSha: string, id: string) =>
       at.git.rebaseOnto({ worktreePath: at.worktree, branch: 'board/task', ontoSha, id });
 
-    /** Two commits on the branch, one on the fetched base; returns both tips. */
-    async function diverge(theirs: Record<string, string>) {
-      const { worktree, advance, git, onBase } = at;
-      await put(worktree, { 'src/one.txt': '1\n' });
-      await commit(worktree, 'One');
-      await put(worktree, { 'src/a.txt': 'ours\n' });
-      const headSha = await commit(worktree, 'Two');
-      await advance(theirs);
-      return { headSha, ontoSha: (await git.fetchBase(onBase)).sha };
-    }
-
     it.each([
       ['goes through', { 'src/theirs.txt': '1\n' }],
       ['conflicts', { 'src/a.txt': 'theirs\n' }],
     ])('that %s, killed anywhere, is brought to the same end by the next call', async (_, theirs) => {
       const { worktree, place, repository } = at;
-      const { headSha, ontoSha } = await diverge(theirs);
+      const { headSha, ontoSha } = await at.diverge(theirs);
       const before = await stateOf(worktree);
       const primary = await primaryOf(repository);
       let round = 0;
@@ -172,43 +161,17 @@ describe('of a clone', () => {
 });
 
 describe('a rewind', () => {
-  const attemptId = 'attempt_12345678';
-  let fixture: GitFixture;
+  let fixture: RewindableWorktree;
   let worktreePath: string;
 
   beforeEach(async () => {
-    fixture = await aWorktree();
+    fixture = await aRewindableWorktree();
     worktreePath = fixture.worktree;
   });
   afterEach(() => fixture.directory.remove());
 
-  const capture = async (number: number) => {
-    const { baseSha } = fixture;
-    const since = { tree: `${baseSha}^{tree}`, headSha: '0'.repeat(40) };
-    return (await fixture.git.captureCheckpoint({ worktreePath, attemptId, number, since }))!;
-  };
-
-  /** What an agent does to it. */
-  async function work() {
-    await rm(join(worktreePath, 'dir'), { recursive: true });
-    await put(worktreePath, { dir: 'a file now\n', 'src/b.txt': 'agent\n', 'new/deep/file.txt': 'new\n' });
-    await commit(worktreePath, 'Work');
-    await put(worktreePath, { 'src/a.txt': 'later\n' });
-  }
-
-  /** A dirty state with staged and unstaged changes, and then work on top of it, committed in part. */
-  async function workedOn() {
-    await put(worktreePath, { 'src/a.txt': 'staged\n', 'dir/x.txt': 'x\n' });
-    await sh(worktreePath, 'add', 'src/a.txt');
-    await put(worktreePath, { 'src/a.txt': 'unstaged\n' });
-    const target = await capture(1);
-    const state = await stateOf(worktreePath);
-    await work();
-    return { target, state };
-  }
-
   it('killed anywhere, is brought to its end by the next call', async () => {
-    const { target, state } = await workedOn();
+    const { target, state } = await fixture.workedOn();
     const place = {
       directory: fixture.directory.path,
       adminDirectory: join(fixture.request.repositoryPath, '.git/worktrees/task'),
@@ -229,7 +192,7 @@ describe('a rewind', () => {
         expect((await sh(worktreePath, 'rev-parse', `refs/board/rewinds/${request.id}^{tree}`)).trim()).toBe(
           request.before.tree,
         );
-        await work();
+        await fixture.work();
         request = await plan();
       },
     );

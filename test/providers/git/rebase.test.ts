@@ -15,20 +15,9 @@ afterEach(() => at.directory.remove());
 const rebase = (ontoSha: string, id = 'op_01') =>
   at.git.rebaseOnto({ worktreePath: at.worktree, branch: 'board/task', ontoSha, id });
 
-/** Two commits on the branch, one on the fetched base; returns both tips. */
-async function diverge(theirs: Record<string, string> = { 'src/theirs.txt': '1\n' }) {
-  const { worktree, advance, git, onBase } = at;
-  await put(worktree, { 'src/one.txt': '1\n' });
-  await commit(worktree, 'One');
-  await put(worktree, { 'src/a.txt': 'ours\n' });
-  const headSha = await commit(worktree, 'Two');
-  await advance(theirs);
-  return { headSha, ontoSha: (await git.fetchBase(onBase)).sha };
-}
-
 it('a branch is put onto the exact commit, its old head is kept', async () => {
   const { repository, worktree } = at;
-  const { headSha, ontoSha } = await diverge();
+  const { headSha, ontoSha } = await at.diverge();
   await put(worktree, { 'ignored/built': '1' });
   const primary = await primaryOf(repository);
   const done = await rebase(ontoSha);
@@ -50,7 +39,7 @@ it('a branch is put onto the exact commit, its old head is kept', async () => {
 
 it('a conflict names the files and leaves everything as it was', async () => {
   const { repository, worktree } = at;
-  const { ontoSha } = await diverge({ 'src/a.txt': 'theirs\n', 'src/more.txt': '1' });
+  const { ontoSha } = await at.diverge({ 'src/a.txt': 'theirs\n', 'src/more.txt': '1' });
   const before = await stateOf(worktree);
   const primary = await primaryOf(repository);
   await expect(rebase(ontoSha)).rejects.toMatchObject({ code: 'merge-conflict', paths: ['src/a.txt'] });
@@ -81,7 +70,7 @@ describe('it is refused', () => {
       'conflict',
     ],
   ])('%s', async (_, prepare, code) => {
-    const { ontoSha } = await diverge();
+    const { ontoSha } = await at.diverge();
     await commit(at.repository, 'Ahead');
     await prepare();
     const before = await stateOf(at.worktree);
@@ -90,7 +79,7 @@ describe('it is refused', () => {
   });
 
   it('in the primary checkout, onto what is no commit, and when the branch has moved since', async () => {
-    const { ontoSha } = await diverge();
+    const { ontoSha } = await at.diverge();
     const request = { worktreePath: at.repository, branch: 'main', ontoSha, id: 'op_01' };
     await expect(at.git.rebaseOnto(request)).rejects.toMatchObject({ code: 'outside' });
     for (const sha of ['main', '--exec=touch x', '0'.repeat(40)]) {
@@ -133,7 +122,7 @@ it('no hook, editor, merge driver or setting of the repository takes part', asyn
 
 it('a rebase whose worker died in the middle is ended, taken back and done', async () => {
   const { worktree, repository } = at;
-  const { headSha, ontoSha } = await diverge();
+  const { headSha, ontoSha } = await at.diverge();
   await sh(repository, 'update-ref', 'refs/board/rebased/op_01', headSha);
   // Stopped before its second commit, with half of the files of the new base changed by hand.
   await sh(worktree, '-c', 'sequence.editor=sed -i 1s/pick/edit/', 'rebase', '-q', '-i', ontoSha);

@@ -1,55 +1,31 @@
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RewindDecision } from '../../../providers/git/checkpoints/rewind';
-import { aWorktree, commit, contents, put, sh, stateOf } from './git-fixture';
+import { aRewindableWorktree, commit, contents, put, type RewindableWorktree, sh, stateOf } from './git-fixture';
 
-type Fixture = Awaited<ReturnType<typeof aWorktree>>;
-let fixture: Fixture;
+let fixture: RewindableWorktree;
 let worktreePath: string;
-const attemptId = 'attempt_12345678';
 
 describe('worktree rewind', () => {
   beforeEach(async () => {
-    fixture = await aWorktree();
-    worktreePath = fixture.request.worktreePath;
-    await fixture.git.ensureWorktree(fixture.request);
+    fixture = await aRewindableWorktree();
+    worktreePath = fixture.worktree;
   });
   afterEach(() => fixture.directory.remove());
 
-  const capture = async (number: number) => {
-    const { baseSha } = fixture.request;
-    const since = { tree: `${baseSha}^{tree}`, headSha: '0'.repeat(40) };
-    return (await fixture.git.captureCheckpoint({ worktreePath, attemptId, number, since }))!;
-  };
   const text = (path: string) => readFile(join(worktreePath, path), 'utf8');
 
-  async function back(target: Awaited<ReturnType<typeof capture>>, decisions: Record<string, RewindDecision> = {}) {
+  async function back(
+    target: Awaited<ReturnType<RewindableWorktree['capture']>>,
+    decisions: Record<string, RewindDecision> = {},
+  ) {
     const { before } = await fixture.git.previewRewind({ worktreePath, target });
     const request = { worktreePath, id: 'rewind_1', before, target, decisions: new Map(Object.entries(decisions)) };
     return { request, before, result: await fixture.git.rewindWorkspace(request) };
   }
 
-  /** What an agent does to it. */
-  async function work() {
-    await rm(join(worktreePath, 'dir'), { recursive: true });
-    await put(worktreePath, { dir: 'a file now\n', 'src/b.txt': 'agent\n', 'new/deep/file.txt': 'new\n' });
-    await commit(worktreePath, 'Work');
-    await put(worktreePath, { 'src/a.txt': 'later\n' });
-  }
-
-  /** A dirty state with staged and unstaged changes, and then work on top of it, committed in part. */
-  async function workedOn() {
-    await put(worktreePath, { 'src/a.txt': 'staged\n', 'dir/x.txt': 'x\n' });
-    await sh(worktreePath, 'add', 'src/a.txt');
-    await put(worktreePath, { 'src/a.txt': 'unstaged\n' });
-    const target = await capture(1);
-    const state = await stateOf(worktreePath);
-    await work();
-    return { target, state };
-  }
-
   test('everything goes back: files, index, HEAD; and what was there is kept', async () => {
-    const { target, state } = await workedOn();
+    const { target, state } = await fixture.workedOn();
     const { before, result } = await back(target);
     expect(await stateOf(worktreePath)).toEqual(state);
     expect(result).toMatchObject({ ref: 'refs/board/rewinds/rewind_1', leftBehind: [] });
@@ -66,7 +42,7 @@ describe('worktree rewind', () => {
   test('paths are rejected or left untouched one by one', async () => {
     await put(worktreePath, { 'src/a.txt': 'one\n', 'src/b.txt': 'one\n', 'c.txt': 'one\n' });
     await sh(worktreePath, 'add', '-A');
-    const target = await capture(1);
+    const target = await fixture.capture(1);
     await put(worktreePath, { 'src/a.txt': 'two\n', 'src/b.txt': 'two\n', 'c.txt': 'two\n' });
     await sh(worktreePath, 'add', '-A');
     const { result } = await back(target, { 'src/b.txt': 'reject', 'c.txt': 'leave-untouched' });
@@ -82,7 +58,7 @@ describe('worktree rewind', () => {
   });
 
   test('it goes on wherever it stopped, and what somebody writes meanwhile is left alone', async () => {
-    const { target, state } = await workedOn();
+    const { target, state } = await fixture.workedOn();
     const { request } = await back(target);
     // As if it had stopped halfway: one file is as it was before, and another one was changed since.
     await mkdir(join(worktreePath, 'new/deep'), { recursive: true });
@@ -96,7 +72,7 @@ describe('worktree rewind', () => {
 
   test('ignored files stay, and a commit that came in between stops it', async () => {
     await put(worktreePath, { 'src/a.txt': 'one\n', 'ignored/x': 'x' });
-    const target = await capture(1);
+    const target = await fixture.capture(1);
     await put(worktreePath, { 'src/a.txt': 'two\n' });
     const { request } = await back(target);
     expect(await contents(worktreePath)).toHaveProperty('ignored/x');
