@@ -174,7 +174,9 @@ export function runtimeManifest(
     ...(probe.version === undefined ? {} : { providerVersion: probe.version }),
     ...(probe.build === undefined ? {} : { providerBuild: probe.build }),
     models: options.model === undefined ? [] : [options.model],
-    capabilities: capabilityIds.map((id): Capability => capabilityOf(provider, id, probe, options.hostEnforced)),
+    capabilities: capabilityIds.map((id): Capability =>
+      capabilityOf(provider, id, { probe, hostEnforced: options.hostEnforced }),
+    ),
   };
   const evidence = {
     state: probe.ok ? ('ready' as const) : ('failed' as const),
@@ -191,8 +193,7 @@ const vouched = 'An operator vouches that the command of the agent enforces this
 function capabilityOf(
   provider: ProviderFamily,
   id: string,
-  { ok, capabilities = [] }: ProbeResult,
-  hostEnforced: readonly string[] = [],
+  { probe: { ok, capabilities = [] }, hostEnforced = [] }: { probe: ProbeResult; hostEnforced?: readonly string[] },
 ): Capability {
   if (!ok) {
     return { id, state: 'unknown', source: 'runtime-probe', reason: 'The probe failed.' };

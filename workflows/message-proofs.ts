@@ -27,81 +27,85 @@ export interface Signed {
 const byService = 'system:service';
 
 /**
- * A message as its sender signs it and its receiver verifies it.
- *
- * @param purpose what may be done with it
- * @param subject the workflow or the record it is about
+ * A message as its sender signs it and its receiver verifies it: what may be done with it, and the workflow or the record it
+ * is about.
  */
-function provenMessage(purpose: string, subject: string, actor: string, message: object): ProvenMessage {
+function provenMessage(
+  purpose: string,
+  message: object,
+  { subject, actor }: { subject: string; actor: string },
+): ProvenMessage {
   const { proof: _proof, ...body } = message as Signed & object;
   return { purpose, subject, actor, body };
 }
 
 /** What a preview compiles names the program that a probe starts, and the repository that git reads. */
 export const previewMessage = (input: PreviewInput & Signed): ProvenMessage =>
-  provenMessage('launch-preview', input.hostId ?? 'board', byService, input);
+  provenMessage('launch-preview', input, { subject: input.hostId ?? 'board', actor: byService });
 
 /** Names the repository that git reads. */
 export const inventoryMessage = (location: PlannedLocation & Signed): ProvenMessage =>
-  provenMessage('workspace-inventory', location.taskId, byService, location);
+  provenMessage('workspace-inventory', location, { subject: location.taskId, actor: byService });
 
 /** A request to inspect a worktree. */
 export const inspectMessage = (input: { taskId: string } & Signed): ProvenMessage =>
-  provenMessage('inspect', input.taskId, byService, input);
+  provenMessage('inspect', input, { subject: input.taskId, actor: byService });
 
 /** Names the repository whose settings are recorded. */
 export const repositoryMessage = (location: ConfiguredRepository & Signed): ProvenMessage =>
-  provenMessage('repository-setup', location.hostId, byService, location);
+  provenMessage('repository-setup', location, { subject: location.hostId, actor: byService });
 
 /** Starts the configured editor on a host. */
 export const openEditorMessage = (input: { taskId: string } & Signed): ProvenMessage =>
-  provenMessage('open-editor', input.taskId, byService, input);
+  provenMessage('open-editor', input, { subject: input.taskId, actor: byService });
 
 /** A decision on a request for approval. */
 export const decideMessage = (approvalId: string, decision: DecideInput): ProvenMessage =>
-  provenMessage('decide', runApprovalId(approvalId), decision.actor, decision);
+  provenMessage('decide', decision, { subject: runApprovalId(approvalId), actor: decision.actor });
 
 /** A launch, and the actor who launches it. */
 export const launchMessage = (input: AgentRunInput): ProvenMessage =>
-  provenMessage('launch', agentRunId(input.attemptId), input.actor, input);
+  provenMessage('launch', input, { subject: agentRunId(input.attemptId), actor: input.actor });
 
 export const stopMessage = (input: StopInput): ProvenMessage =>
-  provenMessage('stop', agentRunId(input.attemptId), input.actor, input);
+  provenMessage('stop', input, { subject: agentRunId(input.attemptId), actor: input.actor });
 
 /** Who a run was stopped by, as the worker signs it that has verified the request. */
 export const stoppedByMessage = (attemptId: string, actor: string): ProvenMessage =>
-  provenMessage('stopped-by', agentRunId(attemptId), actor, { attemptId, actor });
+  provenMessage('stopped-by', { attemptId, actor }, { subject: agentRunId(attemptId), actor });
 
 export const cancelRecoveryMessage = (input: CancelRecoveryInput): ProvenMessage =>
-  provenMessage('cancel-recovery', recoveryId(input.attemptId), input.actor, input);
+  provenMessage('cancel-recovery', input, { subject: recoveryId(input.attemptId), actor: input.actor });
 
 /** An operation on the worktree of a task, whether it is sent to a workflow or starts one. */
 export const operateMessage = (taskId: string, { request, actor, operationId }: AskedFor): ProvenMessage =>
-  provenMessage('operate-worktree', worktreeId(taskId), actor, { request, actor, operationId });
+  provenMessage('operate-worktree', { request, actor, operationId }, { subject: worktreeId(taskId), actor });
 
 /** What an operation is to do and where, once under its id, as the worker signs it that has planned it. */
 export const worktreePlanMessage = ({ taskId, actor, request, target, operationId }: Beginning): ProvenMessage =>
-  provenMessage('worktree-plan', worktreeId(taskId), actor, { taskId, actor, request, target, operationId });
+  provenMessage(
+    'worktree-plan',
+    { taskId, actor, request, target, operationId },
+    { subject: worktreeId(taskId), actor },
+  );
 
 export const treeCancelMessage = (input: TreeCancelInput): ProvenMessage =>
-  provenMessage('cancel-tree', cancelExecutionTreeId(input.rootObjectiveId), input.actor, input);
+  provenMessage('cancel-tree', input, { subject: cancelExecutionTreeId(input.rootObjectiveId), actor: input.actor });
 
 /** More authority for a run in an emergency. */
 export const expansionMessage = (input: TemporaryAuthorityInput): ProvenMessage =>
-  provenMessage(
-    'expand-phase',
-    temporaryAuthorityId(input.attemptId, input.operationId),
-    input.change.entry.actor,
-    input,
-  );
+  provenMessage('expand-phase', input, {
+    subject: temporaryAuthorityId(input.attemptId, input.operationId),
+    actor: input.change.entry.actor,
+  });
 
 export const rewindPlanMessage = (input: RewindPlanInput): ProvenMessage =>
-  provenMessage('plan-rewind', rewindPlanId(input.rewindId), input.actor, input);
+  provenMessage('plan-rewind', input, { subject: rewindPlanId(input.rewindId), actor: input.actor });
 
 /** A rewind that was approved; by whom is in the record of its approval. */
 export const rewindMessage = ({ rewindId, attemptId }: Omit<RewindCommitInput, 'hostId'>): ProvenMessage =>
-  provenMessage('rewind', workspaceRewindId(rewindId), byService, { rewindId, attemptId });
+  provenMessage('rewind', { rewindId, attemptId }, { subject: workspaceRewindId(rewindId), actor: byService });
 
 /** The input of hooks, which receivers trust as the board's. */
 export const transitionMessage = ({ id, context }: Pick<DeliverHooksInput, 'id' | 'context'>): ProvenMessage =>
-  provenMessage('task-transition', deliverHooksId(id), byService, { id, context });
+  provenMessage('task-transition', { id, context }, { subject: deliverHooksId(id), actor: byService });

@@ -49,7 +49,7 @@ export function createSchedulerActivities(deps: SchedulerDependencies) {
       return turn;
     }
     const now = deps.now();
-    const choice = await chooseNext(deps.admission, admission, usage, turn, now);
+    const choice = await chooseNext(deps.admission, admission, { usage, turn, now });
     const until = new Date(now.getTime() + admission.queue.leaseMs).toISOString();
     for (const { id, selection, policies } of choice.picks) {
       if (await queue.lease(id, selection, until)) {

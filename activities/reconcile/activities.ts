@@ -122,7 +122,10 @@ export function createReconcileActivities(deps: ReconcileRunsDependencies, pageS
       const backoffMs = Math.max(0, Date.parse(recovery.notBefore) - deps.now().getTime());
       await deps.workflows.adoptRecovery({
         attemptId,
-        next: { ...(await launchAfter(deps.admission, parent, recovery, nextAttemptId)), timings: deps.timings },
+        next: {
+          ...(await launchAfter(deps.admission, parent, { recovery, attemptId: nextAttemptId })),
+          timings: deps.timings,
+        },
         backoffMs,
       });
     }

@@ -48,8 +48,7 @@ export async function launchOf(
 export async function launchAfter(
   sources: Pick<StoredLaunchSources, 'requests'>,
   parent: AttemptRecord,
-  recovery: Pick<RunRecovery, 'action' | 'route'>,
-  attemptId: string,
+  { recovery, attemptId }: { recovery: Pick<RunRecovery, 'action' | 'route'>; attemptId: string },
 ): Promise<StoredLaunch> {
   const { origin: _first, ...launch } = await launchOf(sources, parent);
   const agent = recovery.action === 'fallback' ? recovery.route?.agent : undefined;
@@ -84,5 +83,5 @@ export async function storedLaunch(
   if (!parent || recovery?.nextAttemptId !== attemptId) {
     return undefined;
   }
-  return launchAfter(sources, parent, recovery, attemptId);
+  return launchAfter(sources, parent, { recovery, attemptId });
 }

@@ -65,7 +65,7 @@ export function createRewindActivities(deps: RewindDependencies) {
           });
         }
         const changed = changes.map(({ path }) => path);
-        const owners = await owned(record, target, descendant, before.tree);
+        const owners = await owned(record, { target, descendant, tree: before.tree });
         const resolutions = new Map(input.resolutions.map(({ path, decision }) => [path, decision]));
         const plan = planRewind(changed, owners, resolutions);
         if ('unknown' in plan) {
@@ -222,9 +222,7 @@ export function createRewindActivities(deps: RewindDependencies) {
   /** Whose the paths are that changed between the checkpoints, or since. */
   async function owned(
     record: AttemptRecord,
-    target: WorkspaceCheckpoint,
-    descendant: WorkspaceCheckpoint,
-    tree: string,
+    { target, descendant, tree }: { target: WorkspaceCheckpoint; descendant: WorkspaceCheckpoint; tree: string },
   ) {
     const between: WorkspaceCheckpoint[] = [];
     for (let after = target.number; after < descendant.number;) {

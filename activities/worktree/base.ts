@@ -57,9 +57,9 @@ export async function freshBase(
 export async function baseFor(
   git: WorktreeGit,
   where: Where,
-  { allowStaleBase, staleBaseAcknowledgement }: WorktreeCreate,
-  acknowledged: { actor: string; at: string },
+  { request, acknowledged }: { request: WorktreeCreate; acknowledged: { actor: string; at: string } },
 ): Promise<ResolvedBase | Refusal> {
+  const { allowStaleBase, staleBaseAcknowledgement } = request;
   const fresh = await freshBase(git, where);
   if (!('status' in fresh) || !allowStaleBase || !staleBaseAcknowledgement) {
     return fresh;

@@ -13,7 +13,7 @@ export function mergeSteps(deps: WorktreeHostDependencies) {
   return {
     /** Merges the branch into the base in a detached worktree; the primary checkout is not touched. */
     integrateBranch: (input: StepInput): Promise<StepResult> =>
-      step(deps, input, 'merging', async (record, operation, git) => {
+      step(deps, { ...input, expected: 'merging' }, async (record, operation, git) => {
         const {
           id,
           actor,
@@ -37,15 +37,15 @@ export function mergeSteps(deps: WorktreeHostDependencies) {
             throw error;
           }
           const message = `The branch conflicts with ${record.base.branch}; nothing was pushed. Rebase it first.`;
-          const refused = gitRefusal('WORKTREE_MERGE_CONFLICT', message, record, error);
+          const refused = gitRefusal('WORKTREE_MERGE_CONFLICT', message, { record, error });
           const entry = { code: error.code, headSha, baseSha: ontoSha };
-          return refuse(deps, { record, operation }, 'ready', refused, { entry });
+          return refuse(deps, refused, { record, operation, state: 'ready', entry });
         }
       }),
 
     /** Makes the merge commit the base, without force. One that is there already is success. */
     pushMerge: (input: StepInput): Promise<StepResult> =>
-      step(deps, input, 'pushing', async (record, operation, git) => {
+      step(deps, { ...input, expected: 'pushing' }, async (record, operation, git) => {
         const { id, mergedSha = '', ontoSha = record.base.sha } = operation;
         try {
           await git.pushIntegration({
@@ -67,13 +67,18 @@ export function mergeSteps(deps: WorktreeHostDependencies) {
               ? ['WORKTREE_BASE_CHECKED_OUT', `Nothing was merged: ${error.message}`]
               : ['WORKTREE_BASE_MOVED', 'The base has moved in the meantime; nothing was pushed. Merge again.'];
           const entry = { code: error.code, baseSha: ontoSha, mergedSha };
-          return refuse(deps, { record, operation }, 'ready', gitRefusal(code, message, record, error), { entry });
+          return refuse(deps, gitRefusal(code, message, { record, error }), {
+            record,
+            operation,
+            state: 'ready',
+            entry,
+          });
         }
       }),
 
     /** Removes the integration worktree, and records the merge. */
     finishMerge: (input: StepInput): Promise<StepResult> =>
-      step(deps, input, 'integrated', async (record, operation, git) => {
+      step(deps, { ...input, expected: 'integrated' }, async (record, operation, git) => {
         const { id, headSha, ontoSha, mergedSha } = operation;
         await git.removeIntegration({ ...integrationOf(record, id), landed: true });
         const entry = {
@@ -81,7 +86,7 @@ export function mergeSteps(deps: WorktreeHostDependencies) {
           ...(ontoSha === undefined ? {} : { baseSha: ontoSha }),
           ...(mergedSha === undefined ? {} : { mergedSha }),
         };
-        await settle(deps, record, operation, 'ready', { entry });
+        await settle(deps, record, { operation, state: 'ready', entry });
         return { state: 'ready' };
       }),
   };

@@ -35,13 +35,18 @@ export const movedMeanwhile = (taskId: string): ApplicationFailure =>
     nextRetryDelay: nextLook,
   });
 
+export interface Settlement {
+  operation: WorktreeOperation;
+  state: WorktreeState;
+  entry: Partial<WorktreeHistoryEntry>;
+  fields?: WorktreeChange;
+}
+
 /** Ends an operation: the worktree is at rest again, and what happened is in its history. */
 export function settle(
   deps: RecordDependencies,
   read: WorktreeRecord,
-  operation: WorktreeOperation,
-  state: WorktreeState,
-  { entry, fields = {} }: { entry: Partial<WorktreeHistoryEntry>; fields?: WorktreeChange },
+  { operation, state, entry, fields = {} }: Settlement,
 ): Promise<WorktreeRecord> {
   const historyEntry: WorktreeHistoryEntry = {
     at: deps.now().toISOString(),

@@ -51,8 +51,7 @@ export async function recordReplaced(
 export async function recordIdentity(
   deps: { worktrees: Pick<WorktreeStore, 'get' | 'change'>; now(): Date },
   taskId: string,
-  identity: NonNullable<WorktreeRecord['identity']>,
-  fence: Pick<Fence, 'holds'>,
+  { identity, fence }: { identity: NonNullable<WorktreeRecord['identity']>; fence: Pick<Fence, 'holds'> },
 ): Promise<void> {
   for (let attempt = 1; attempt <= tries; attempt += 1) {
     const record = await deps.worktrees.get(taskId);

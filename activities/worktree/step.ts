@@ -1,19 +1,14 @@
 import type { Refusal } from '../../contracts/refusal';
-import type {
-  WorktreeHistoryEntry,
-  WorktreeInspection,
-  WorktreeOperation,
-  WorktreeState,
-} from '../../contracts/runs/worktrees/worktree';
+import type { WorktreeInspection, WorktreeOperation, WorktreeState } from '../../contracts/runs/worktrees/worktree';
 import { refusal } from '../../domain/refusal';
 import { runExclusive } from '../../platform/operations/keyed-mutex';
 import { withHeartbeat } from '../../platform/temporal/heartbeat';
 import type { Git } from '../../providers/git/git';
 import type { GitError } from '../../providers/git/git-error';
-import type { WorktreeChange, WorktreeRecord } from '../../stores/runs/workspaces/worktree-store';
+import type { WorktreeRecord } from '../../stores/runs/workspaces/worktree-store';
 import type { WorktreeHostDependencies } from './dependencies';
 import { gitFailure } from './git-failure';
-import { movedMeanwhile, settle } from './record';
+import { movedMeanwhile, settle, type Settlement } from './record';
 
 export interface StepInput {
   taskId: string;
@@ -32,8 +27,7 @@ export type StepResult = { state: WorktreeState; inspection?: WorktreeInspection
  */
 export async function step(
   deps: WorktreeHostDependencies,
-  { taskId, operationId }: StepInput,
-  expected: WorktreeState | undefined,
+  { taskId, operationId, expected }: StepInput & { expected?: WorktreeState | undefined },
   work: (record: WorktreeRecord, operation: WorktreeOperation, git: Git) => Promise<StepResult>,
 ): Promise<StepResult> {
   const taken = async (): Promise<StepResult> => {
@@ -78,13 +72,13 @@ export function answeredBefore(record: WorktreeRecord, operationId: string): Ste
 /** Ends an operation without its result. The refusal is stored, for a caller who repeats the request because it was lost. */
 export async function refuse(
   deps: WorktreeHostDependencies,
-  { record, operation }: { record: WorktreeRecord; operation: WorktreeOperation },
-  state: WorktreeState,
   refused: Refusal,
-  { entry, fields }: { entry: Partial<WorktreeHistoryEntry>; fields?: WorktreeChange },
+  { record, operation, state, entry, fields }: Settlement & { record: WorktreeRecord },
 ): Promise<Refusal> {
   const { code, message } = refused;
-  await settle(deps, record, operation, state, {
+  await settle(deps, record, {
+    operation,
+    state,
     entry: { ...entry, result: 'failed', refusal: { code, message } },
     ...(fields ? { fields } : {}),
   });
@@ -92,7 +86,11 @@ export async function refuse(
 }
 
 /** A refusal by git, as the response of an operation that has changed nothing. */
-export const gitRefusal = (code: string, message: string, record: WorktreeRecord, error: GitError): Refusal =>
+export const gitRefusal = (
+  code: string,
+  message: string,
+  { record, error }: { record: WorktreeRecord; error: GitError },
+): Refusal =>
   refusal(code, message, {
     taskId: record._id,
     reason: error.code,

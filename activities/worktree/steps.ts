@@ -18,12 +18,12 @@ export function createWorktreeStepActivities(deps: WorktreeHostDependencies) {
 
     /** Makes the branch and the worktree that the manifest describes. */
     makeWorktree: (input: StepInput): Promise<StepResult> =>
-      step(deps, input, 'preparing', async (record, operation, git) => {
+      step(deps, { ...input, expected: 'preparing' }, async (record, operation, git) => {
         try {
           const worktree = await git.ensureWorktree(placeOf(record));
           const entry = { headSha: worktree.headSha, baseSha: record.base.sha };
           const [ready, evidence] = await Promise.all([
-            settle(deps, record, operation, 'ready', { entry, fields: { identity: worktree.identity } }),
+            settle(deps, record, { operation, state: 'ready', entry, fields: { identity: worktree.identity } }),
             // Only read, without the token, which is over when the operation is.
             deps.git.inspectNew(placeOf(record), worktree),
           ]);
@@ -36,27 +36,30 @@ export function createWorktreeStepActivities(deps: WorktreeHostDependencies) {
           }
           const { code, message } = error;
           const recoverable = { code, message, path: record.path, at: deps.now().toISOString() };
-          const refused = gitRefusal(
-            'WORKTREE_NOT_CREATED',
-            `The worktree could not be created: ${message}`,
+          const refused = gitRefusal('WORKTREE_NOT_CREATED', `The worktree could not be created: ${message}`, {
             record,
             error,
-          );
+          });
           const entry = { code, reason: message };
-          return refuse(deps, { record, operation }, 'failed', refused, { entry, fields: { recoverable } });
+          return refuse(deps, refused, { record, operation, state: 'failed', entry, fields: { recoverable } });
         }
       }),
 
     /** Rebases the branch; after a conflict it is exactly where it was. */
     rebaseWorktree: (input: StepInput): Promise<StepResult> =>
-      step(deps, input, 'rebasing', async (record, operation, git) => {
+      step(deps, { ...input, expected: 'rebasing' }, async (record, operation, git) => {
         const { ontoSha = record.base.sha, fetchedAt = null } = operation;
         try {
           const { headSha } = await git.rebaseOnto({ ...placeOf(record), ontoSha, id: operation.id });
           const source = record.base.remote === null ? ('local' as const) : ('remote' as const);
           const { acknowledgement: _acknowledged, ...former } = record.base;
           const base = { ...former, sha: ontoSha, source, fetchedAt };
-          await settle(deps, record, operation, 'ready', { entry: { headSha, baseSha: ontoSha }, fields: { base } });
+          await settle(deps, record, {
+            operation,
+            state: 'ready',
+            entry: { headSha, baseSha: ontoSha },
+            fields: { base },
+          });
           return { state: 'ready' };
         } catch (error) {
           if (isRefusal(error, 'worktree-replaced')) {
@@ -73,13 +76,18 @@ export function createWorktreeStepActivities(deps: WorktreeHostDependencies) {
                 ]
               : ['WORKTREE_NOT_REBASED', `The branch was not rebased: ${error.message}`];
           const entry = { code: error.code, baseSha: ontoSha };
-          return refuse(deps, { record, operation }, 'ready', gitRefusal(code, message, record, error), { entry });
+          return refuse(deps, gitRefusal(code, message, { record, error }), {
+            record,
+            operation,
+            state: 'ready',
+            entry,
+          });
         }
       }),
 
     /** Removes the worktree and its branch; what force gives up is stored under a reference first. */
     removeWorktree: (input: StepInput): Promise<StepResult> =>
-      step(deps, input, 'cleanup', async (record, operation, git) => {
+      step(deps, { ...input, expected: 'cleanup' }, async (record, operation, git) => {
         const { id, force = false, headSha = record.base.sha } = operation;
         const insideDir = enclosingDir(record, deps.worktreeDir);
         try {
@@ -92,7 +100,7 @@ export function createWorktreeStepActivities(deps: WorktreeHostDependencies) {
           });
           const entry = { headSha, ...(preserved ? { keptRef: preserved.ref } : {}) };
           const allocation = `removed:${record._id}`;
-          await settle(deps, record, operation, 'removed', { entry, fields: { allocation } });
+          await settle(deps, record, { operation, state: 'removed', entry, fields: { allocation } });
           deps.log.info(
             { taskId: record._id, actor: operation.actor, reason: operation.reason, kept: preserved, movedAside },
             'worktree removed',
@@ -105,20 +113,18 @@ export function createWorktreeStepActivities(deps: WorktreeHostDependencies) {
           if (!isRefusal(error, 'outside', 'mismatch', 'stale', 'dirty', 'unmerged', 'worktree-locked')) {
             throw error;
           }
-          const refused = gitRefusal(
-            'WORKTREE_NOT_REMOVABLE',
-            `The worktree was not removed: ${error.message}`,
+          const refused = gitRefusal('WORKTREE_NOT_REMOVABLE', `The worktree was not removed: ${error.message}`, {
             record,
             error,
-          );
+          });
           const entry = { code: error.code };
-          return refuse(deps, { record, operation }, operation.from ?? 'ready', refused, { entry });
+          return refuse(deps, refused, { record, operation, state: operation.from ?? 'ready', entry });
         }
       }),
 
     /** Ends an operation that an operator cancelled where nothing is half done: as if it had not been requested. */
     giveUp: (input: StepInput): Promise<StepResult> =>
-      step(deps, input, undefined, async (record, operation) => {
+      step(deps, input, async (record, operation) => {
         const entry = { code: 'CANCELLED' };
         const details = { kind: operation.kind, begunBy: operation.actor };
         await deps.audit.record({ action: 'worktree.give-up', actor: temporalOperator, resource: record._id, details });
@@ -126,11 +132,11 @@ export function createWorktreeStepActivities(deps: WorktreeHostDependencies) {
           taskId: record._id,
         });
         if (record.state !== 'preparing') {
-          return refuse(deps, { record, operation }, operation.from ?? 'ready', refused, { entry });
+          return refuse(deps, refused, { record, operation, state: operation.from ?? 'ready', entry });
         }
         const message = 'The creation was cancelled.';
         const recoverable = { code: 'CANCELLED', message, path: record.path, at: deps.now().toISOString() };
-        return refuse(deps, { record, operation }, 'failed', refused, { entry, fields: { recoverable } });
+        return refuse(deps, refused, { record, operation, state: 'failed', entry, fields: { recoverable } });
       }),
   };
 }
@@ -143,7 +149,7 @@ function lost(
 ): Promise<StepResult> {
   const fields = replacedState(at.record, error, deps.now());
   const refused = replacedRefusal(at.record, error);
-  return refuse(deps, at, 'failed', refused, { entry: { code: error.code, reason: error.message }, fields });
+  return refuse(deps, refused, { ...at, state: 'failed', entry: { code: error.code, reason: error.message }, fields });
 }
 
 export type WorktreeStepActivities = ReturnType<typeof createWorktreeStepActivities>;

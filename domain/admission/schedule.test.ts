@@ -44,13 +44,18 @@ function line(candidate: Candidate): string {
   return laneOf({ ...candidate, provider: 'process', hostId });
 }
 
+interface PlanOptions {
+  usage?: Usage;
+  turn?: WorkspaceTurn;
+  now?: number;
+  rules?: SchedulerSettings;
+  page?: number;
+}
+
 /** The entries in their lanes, of which so many are read at a time, and how many had to be read. */
 function planOf(
   entries: readonly Candidate[],
-  usage: Usage = {},
-  turn?: WorkspaceTurn,
-  now = 0,
-  { rules = settings, page = 2 }: { rules?: SchedulerSettings; page?: number } = {},
+  { usage = {}, turn, now = 0, rules = settings, page = 2 }: PlanOptions = {},
 ): Plan & { shown: number } {
   const lines = new Map<string, Candidate[]>();
   for (const each of [...entries].sort((a, b) => a.enqueuedAt - b.enqueuedAt || (a.id < b.id ? -1 : 1))) {
@@ -68,7 +73,7 @@ function planOf(
     return { entries: some, isLast: from + page >= all.length };
   };
   const first: Lane[] = [...lines.keys()].map((id) => ({ id, ...next(id) }));
-  const choosing = schedule(first, usage, turn, rules, now);
+  const choosing = schedule(first, { usage, turn, settings: rules, now });
   let step = choosing.next();
   while (!step.done) {
     step = choosing.next(next(step.value));
@@ -78,7 +83,7 @@ function planOf(
 
 const used = (runs: number): Capacity => ({ ...nothing, runs });
 const order = (entries: Candidate[], turn?: WorkspaceTurn, now = 0) =>
-  planOf(entries, {}, turn, now).picks.map(({ id }) => id);
+  planOf(entries, { turn, now }).picks.map(({ id }) => id);
 
 describe('the schedule of admission', () => {
   it('goes by priority, then by age, then by id, whatever order it is given', () => {
@@ -98,7 +103,7 @@ describe('the schedule of admission', () => {
     expect(order([old, young(1_500)], undefined, 1_500)).toEqual(['young', 'old']);
     expect(order([old, young(2_500)], undefined, 2_500)).toEqual(['old', 'young']);
     const slow = { ...settings, maxPromotions: 1 };
-    expect(planOf([old, young(9_000)], {}, undefined, 9_000, { rules: slow }).picks[0]?.id).toBe('young');
+    expect(planOf([old, young(9_000)], { now: 9_000, rules: slow }).picks[0]?.id).toBe('young');
   });
 
   it('serves workspaces in turns of a burst, and goes on where the last look ended', () => {
@@ -114,7 +119,7 @@ describe('the schedule of admission', () => {
       policies: [policy('host', 1, 'host'), policy('global', 4)],
       scopes: scopes('global', 'host'),
     });
-    const { picks, blocked, full } = planOf([onHost, entry('y')], { host: used(1) });
+    const { picks, blocked, full } = planOf([onHost, entry('y')], { usage: { host: used(1) } });
     expect(picks.map(({ id }) => id)).toEqual(['y']);
     const policies = [expect.objectContaining({ policy: 'host.runs' })];
     expect(blocked).toEqual([{ id: 'x', policies }]);
@@ -130,7 +135,7 @@ describe('the schedule of admission', () => {
   it('keeps room for an entry that has waited too long, so that small ones cannot pass it for ever', () => {
     const large = entry('large', { runs: 4 });
     const small = entry('small', { enqueuedAt: 2_999 });
-    const look = (now: number) => planOf([large, small], { global: used(1) }, undefined, now).picks.map(({ id }) => id);
+    const look = (now: number) => planOf([large, small], { usage: { global: used(1) }, now }).picks.map(({ id }) => id);
     expect(look(2_999)).toEqual(['small']);
     expect(look(3_000)).toEqual([]);
   });
@@ -200,7 +205,7 @@ describe('the schedule of admission', () => {
             }
           }
           running = running.filter(({ until }) => until > now);
-          const plan = planOf(waiting, usage, turn, now);
+          const plan = planOf(waiting, { usage, turn, now });
           turn = plan.turn;
           for (const { id } of plan.picks) {
             const picked = waiting.find((each) => each.id === id)!;
@@ -231,7 +236,10 @@ describe('the schedule of admission', () => {
    * The same choice by checking every entry, one after the other. Capacity is reserved for an entry whose lane has no reservation
    * yet: what has filled up since then is reserved for it in the next pass of the queue.
    */
-  function choiceByAll(entries: Candidate[], usage: Usage, turn: WorkspaceTurn | undefined, now: number): string[] {
+  function choiceByAll(
+    entries: Candidate[],
+    { usage, turn, now }: { usage: Usage; turn: WorkspaceTurn | undefined; now: number },
+  ): string[] {
     const planned: Record<string, Capacity | undefined> = { ...usage };
     const kept = new Set<string>();
     const spokenFor = new Set<string>();
@@ -292,8 +300,8 @@ describe('the schedule of admission', () => {
         const now = at + ticks * 250;
         const usage = Object.fromEntries(['global', 'w-a', 'h1', 't1'].map((key) => [key, used(held)]));
         const turn = held === 0 ? undefined : { workspaceId: 'b', served: held };
-        const { picks } = planOf(entries, usage, turn, now, { page });
-        expect(picks.map(({ id }) => id)).toEqual(choiceByAll(entries, usage, turn, now));
+        const { picks } = planOf(entries, { usage, turn, now, page });
+        expect(picks.map(({ id }) => id)).toEqual(choiceByAll(entries, { usage, turn, now }));
       }),
       { numRuns: 300 },
     );
@@ -303,9 +311,9 @@ describe('the schedule of admission', () => {
     const deep = (depth: number, fields: Partial<Candidate> = {}) =>
       Array.from({ length: depth }, (_, n) => entry(`e${n}`, { enqueuedAt: n, ...fields }));
     for (const depth of [10, 1_000]) {
-      expect(planOf(deep(depth), { global: used(3) })).toMatchObject({ shown: 2, picks: [{ id: 'e0' }] });
+      expect(planOf(deep(depth), { usage: { global: used(3) } })).toMatchObject({ shown: 2, picks: [{ id: 'e0' }] });
       const elsewhere = { policies: [policy('host', 1, 'host')], scopes: scopes('global', 'host') };
-      const { shown, picks } = planOf([...deep(depth, elsewhere), entry('fits')], { host: used(1) });
+      const { shown, picks } = planOf([...deep(depth, elsewhere), entry('fits')], { usage: { host: used(1) } });
       expect([shown, picks.map(({ id }) => id)]).toEqual([3, ['fits']]);
     }
   });
@@ -316,7 +324,7 @@ describe('the schedule of admission', () => {
     const waiting = Array.from({ length: 9 }, (_, n) => entry(`a${n}`, { policies: full, scopes: counted }));
     const other = ['b1', 'b2'].map((id) => entry(id, { workspaceId: 'b', enqueuedAt: 9_000 }));
     const usage = { global: used(2), 'w-a': used(1) };
-    expect(planOf([...waiting, ...other], usage, undefined, 9_000).picks.map(({ id }) => id)).toEqual(['b1', 'b2']);
+    expect(planOf([...waiting, ...other], { usage, now: 9_000 }).picks.map(({ id }) => id)).toEqual(['b1', 'b2']);
   });
 
   it('lets a large launch through an endless stream of small, urgent ones', () => {
@@ -328,7 +336,7 @@ describe('the schedule of admission', () => {
     for (let now = 0; wentAt < 0 && now < 60_000; now += 100) {
       waiting.push(entry(`s${now}`, { priority: 3, enqueuedAt: now, workspaceId: 'b' }));
       running = running.filter(({ until }) => until > now);
-      const plan = planOf(waiting, { global: used(running.length) }, turn, now);
+      const plan = planOf(waiting, { usage: { global: used(running.length) }, turn, now });
       turn = plan.turn;
       for (const { id } of plan.picks) {
         if (id === 'large') {

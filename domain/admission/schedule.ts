@@ -65,6 +65,13 @@ export function effectivePriority(
   return Math.min(highest, Math.min(entry.priority, highest) + promotionsOf(entry, settings, now));
 }
 
+export interface Scheduling {
+  usage: Usage;
+  turn?: WorkspaceTurn | undefined;
+  settings: SchedulerSettings;
+  now: number;
+}
+
 /**
  * Which queued launches go now (specification 2, Admission rule 4): by explicit priority with bounded promotion by age, then by
  * workspace turns, then by when and as what they were enqueued. An entry that does not fit stays, and the next one is checked.
@@ -78,10 +85,7 @@ export function effectivePriority(
  */
 export function* schedule(
   lanes: readonly Lane[],
-  usage: Usage,
-  turn: WorkspaceTurn | undefined,
-  settings: SchedulerSettings,
-  now: number,
+  { usage, turn, settings, now }: Scheduling,
 ): Generator<string, Plan, Page> {
   const remaining = new RemainingCapacity(usage);
   const plan: Plan = { picks: [], blocked: [], full: [], turn };

@@ -30,7 +30,7 @@ const modes = (ceremonyDesignReview: 'off' | 'warn' | 'block', retrospective: 'o
   workspaceTrust: 'off' as const,
 });
 const unmet = (task: Task, held: Ceremony[], enforcement = modes('block', 'block')) =>
-  unmetCeremonies(task, held, enforcement, now).map(({ mode, ceremony: { kind } }) => `${kind} ${mode}`);
+  unmetCeremonies(task, { held, enforcement, now }).map(({ mode, ceremony: { kind } }) => `${kind} ${mode}`);
 
 describe('ceremony requirements', () => {
   it.each([
@@ -92,8 +92,11 @@ describe('ceremony requirements', () => {
 
   it('opens one ceremony for an occasion', () => {
     const idFor = (id: string) =>
-      unmetCeremonies(aTask({ attempt: { ...attempt, id, result: 'failed' } }), [], modes('off', 'block'), now)[0]!
-        .ceremony.id;
+      unmetCeremonies(aTask({ attempt: { ...attempt, id, result: 'failed' } }), {
+        held: [],
+        enforcement: modes('off', 'block'),
+        now,
+      })[0]!.ceremony.id;
     expect(idFor(attempt.id)).toMatch(/^ceremony_[0-9a-f]{12}$/);
     expect(idFor(attempt.id)).toBe(idFor(attempt.id));
     expect(idFor('attempt_another1')).not.toBe(idFor(attempt.id));

@@ -78,13 +78,11 @@ export const isEnforced = (enforcement: Features['enforcement']): boolean =>
  * - a pending ceremony of the task, in the stricter of the setting's mode and its own
  * - otherwise what the task itself needs and no completed one covers, in the setting's mode
  *
- * @param held the ceremonies of the task
+ * `held` are the ceremonies of the task.
  */
 export function unmetCeremonies(
   task: Subject,
-  held: readonly Ceremony[],
-  enforcement: Features['enforcement'],
-  now: Date,
+  { held, enforcement, now }: { held: readonly Ceremony[]; enforcement: Features['enforcement']; now: Date },
 ): Unmet[] {
   return (Object.entries(triggers) as [CeremonyKind, Trigger][]).flatMap(([kind, trigger]): Unmet[] => {
     const mode = enforcement[trigger.setting];

@@ -11,22 +11,27 @@ import { type Unreported, unreportedEntry, unreportedSteps } from './verificatio
 
 type Downgrade = CompletionResult['downgrades'][number];
 
+export interface CompletionInput {
+  envelope: RecordedTaskEnvelope | undefined;
+  claim: TerminalClaim;
+  completedAt: string;
+  judgement?: Judgement;
+}
+
 /**
  * The completion result of an attempt. A claimed success whose evidence does not hold becomes `partial`, with a reason
  * for each shortfall (specification 2, States: "claimed success").
  */
 export function compileCompletion(
   attemptId: string,
-  envelope: RecordedTaskEnvelope | undefined,
-  claim: TerminalClaim,
-  completedAt: string,
-  judgement?: Judgement,
+  { envelope, claim, completedAt, judgement }: CompletionInput,
 ): CompletionResult {
   const checked = checkClaims(claim);
-  const judged = sideEffectsOf(envelope, claim.harness, checked, judgement);
+  const judged = sideEffectsOf(envelope, claim.harness, { checked, judgement });
   const sideEffects = judged.map(({ violation: _violation, ...effect }): SideEffect => effect);
   const unreported = unreportedSteps(envelope, claim);
-  const downgrades = claim.status === 'success' ? shortfalls(envelope, claim, checked, judged, unreported) : [];
+  const downgrades =
+    claim.status === 'success' ? shortfalls(envelope, claim, { checked, sideEffects: judged, ...unreported }) : [];
   return withDigest({
     schemaVersion: 'completion-result/v1' as const,
     attemptId,
@@ -86,9 +91,7 @@ function verificationOf(
 function shortfalls(
   envelope: RecordedTaskEnvelope | undefined,
   claim: TerminalClaim,
-  checked: CheckedClaims,
-  sideEffects: JudgedEffect[],
-  { required }: Unreported,
+  { checked, sideEffects, required }: { checked: CheckedClaims; sideEffects: JudgedEffect[] } & Unreported,
 ): Downgrade[] {
   return [
     ...(claim.harness.workLost === undefined ? [] : [{ code: 'work-lost', message: claim.harness.workLost }]),

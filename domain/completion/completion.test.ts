@@ -30,7 +30,11 @@ const claim = (fields: Partial<TerminalClaim> = {}): TerminalClaim => ({
 
 const commit = { ended: 'exit' as const, commits: [{ sha: 'c'.repeat(40), subject: 'Work' }] };
 const compile = (policy: Partial<RecordedTaskEnvelope>, claimed: Partial<TerminalClaim>) =>
-  compileCompletion('attempt_aaaaaaaa', envelope(policy), claim(claimed), '2026-01-01T00:00:00.000Z');
+  compileCompletion('attempt_aaaaaaaa', {
+    envelope: envelope(policy),
+    claim: claim(claimed),
+    completedAt: '2026-01-01T00:00:00.000Z',
+  });
 
 test('a success whose evidence holds stays one', () => {
   expect(compile({}, {})).toMatchObject({ status: 'success', downgrades: [] });

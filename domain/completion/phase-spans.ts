@@ -5,18 +5,21 @@ import type { PhaseTransition } from '../../contracts/runs/phase';
 type Span = NonNullable<HarnessEvidence['phaseSpans']>[number];
 type Look = Pick<WorkspaceCheckpoint, 'createdAt' | 'headSha' | 'changes' | 'truncated'>;
 
+interface PhaseHistory {
+  history: readonly Pick<PhaseTransition, 'at'>[];
+  /** The checkpoints, the first one first. */
+  looks: readonly Look[];
+  /** HEAD when the run began. */
+  baselineSha: string;
+}
+
 /**
  * What of the end of a run was done in which of its phases, as far as its checkpoints show: each lists what changed since the
  * one before. What was undone again is omitted. `undefined` when the phase did not change or there is no checkpoint.
- *
- * @param looks the checkpoints, the first one first
- * @param baselineSha HEAD when the run began
  */
 export function phaseSpansOf(
-  history: readonly Pick<PhaseTransition, 'at'>[],
-  looks: readonly Look[],
   { changedFiles = [], commits = [], headSha }: HarnessEvidence,
-  baselineSha: string,
+  { history, looks, baselineSha }: PhaseHistory,
 ): Span[] | undefined {
   if (history.length === 0 || looks.length === 0) {
     return undefined;

@@ -51,13 +51,12 @@ function completionIn(
     },
   );
   const claim = { terminalSource: 'process' as const, status: 'success' as const, summary: 'done', claims: {} };
-  return compileCompletion(
-    'attempt_aaaaaaaa',
-    taskEnvelope,
-    { ...claim, harness: { ended: 'exit', ...harness } },
-    at,
+  return compileCompletion('attempt_aaaaaaaa', {
+    envelope: taskEnvelope,
+    claim: { ...claim, harness: { ended: 'exit', ...harness } },
+    completedAt: at,
     judgement,
-  );
+  });
 }
 
 const written = (...paths: string[]) => ({
@@ -184,19 +183,21 @@ test('checkpoints tell in which phase something was done', () => {
     truncated: false,
   });
   const spans = phaseSpansOf(
-    [{ at: '2026-01-01T00:00:05.000Z' }],
-    [
-      look('2026-01-01T00:00:01.000Z', 'before'),
-      look('2026-01-01T00:00:06.000Z', 'around'),
-      look('2026-01-01T00:00:09.000Z', 'after', 'b'),
-    ],
     {
       ended: 'exit',
       headSha: 'b',
       commits: [{ sha: 'b', subject: 'x' }],
       ...written('before', 'around', 'after', 'late'),
     },
-    'a',
+    {
+      history: [{ at: '2026-01-01T00:00:05.000Z' }],
+      looks: [
+        look('2026-01-01T00:00:01.000Z', 'before'),
+        look('2026-01-01T00:00:06.000Z', 'around'),
+        look('2026-01-01T00:00:09.000Z', 'after', 'b'),
+      ],
+      baselineSha: 'a',
+    },
   );
   const paths = spans?.map(({ fromSequence, toSequence, changedFiles, commits }) => [
     ...[fromSequence, toSequence, commits.length],
@@ -208,5 +209,7 @@ test('checkpoints tell in which phase something was done', () => {
     [1, 1, 1, 'after'],
     [1, 1, 0, 'late'],
   ]);
-  expect(phaseSpansOf([], [look('2026-01-01T00:00:01.000Z', 'x')], { ended: 'exit' }, 'a')).toBeUndefined();
+  expect(
+    phaseSpansOf({ ended: 'exit' }, { history: [], looks: [look('2026-01-01T00:00:01.000Z', 'x')], baselineSha: 'a' }),
+  ).toBeUndefined();
 });

@@ -25,8 +25,7 @@ interface Span {
 export function sideEffectsOf(
   envelope: RecordedTaskEnvelope | undefined,
   harness: HarnessEvidence,
-  { artifacts }: Pick<CheckedClaims, 'artifacts'>,
-  judgement?: Judgement,
+  { checked: { artifacts }, judgement }: { checked: Pick<CheckedClaims, 'artifacts'>; judgement?: Judgement },
 ): JudgedEffect[] {
   const held = judgement?.held ?? [recordedAuthority(envelope)];
   const denied = judgement?.deniedPaths ?? [];

@@ -5,7 +5,9 @@ import { lostClaim, stoppedClaim } from './unclaimed';
 
 const lost = { reason: 'The worker that ran the agent was lost.', hostReclaimed: true };
 const classOf = (claim: TerminalClaim) =>
-  classifyFailure(compileCompletion('attempt_1', undefined, claim, '2026-01-01T00:00:00.000Z'));
+  classifyFailure(
+    compileCompletion('attempt_1', { envelope: undefined, claim, completedAt: '2026-01-01T00:00:00.000Z' }),
+  );
 
 describe('completion without a claim', () => {
   test.each(['prepared', 'dispatched', 'running'])(

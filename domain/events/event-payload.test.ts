@@ -15,7 +15,7 @@ const line = (text: string) => ({
 
 describe('the payload of an event', () => {
   it('has no artifact when it fits', () => {
-    const made = eventPayload({ message: 'hello a-known-secret' }, redact, 20, place);
+    const made = eventPayload({ message: 'hello a-known-secret' }, { redact, originalBytes: 20, location: place });
     expect(made.payload).toEqual({ message: 'hello [REDACTED]' });
     expect(made.captured).toBeUndefined();
   });
@@ -39,7 +39,7 @@ describe('the payload of an event', () => {
 
   it('stays within its limit beside the largest preview', () => {
     const value = { note: 'small', noise: '\u0001'.repeat(40_000), list: Array.from({ length: 5_000 }, () => '"') };
-    const { payload, captured, bytes } = eventPayload(value, redact, 0, place);
+    const { payload, captured, bytes } = eventPayload(value, { redact, originalBytes: 0, location: place });
     expect(bytes).toBe(Buffer.byteLength(JSON.stringify(payload)));
     expect(bytes).toBeLessThanOrEqual(payloadLimits.bytes);
     expect(JSON.parse(captured!.body.toString())).toEqual(value);
@@ -49,7 +49,10 @@ describe('the payload of an event', () => {
   });
 
   it('is never given a preview by its producer', () => {
-    const made = eventPayload({ outputArtifact: { artifactId: 'artifact_of_another' }, text: 'x' }, redact, 0, place);
+    const made = eventPayload(
+      { outputArtifact: { artifactId: 'artifact_of_another' }, text: 'x' },
+      { redact, originalBytes: 0, location: place },
+    );
     expect(made.payload).toEqual({ text: 'x' });
   });
 
@@ -62,7 +65,7 @@ describe('the payload of an event', () => {
   });
 
   it('is cut where there is no place for an artifact', () => {
-    const made = eventPayload({ text: 'x'.repeat(9_000) }, redact, 0);
+    const made = eventPayload({ text: 'x'.repeat(9_000) }, { redact, originalBytes: 0 });
     expect(made).toMatchObject({ payload: { text: 'x'.repeat(8_192) }, redaction: { status: 'redacted' } });
   });
 });

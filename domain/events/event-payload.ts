@@ -22,17 +22,20 @@ export interface ArtifactLocation {
 /** For text that is redacted already. */
 const asItIs: Redactor = (text) => text;
 
+interface PayloadOptions {
+  redact: Redactor;
+  /** The size of what it was read from. */
+  originalBytes: number;
+  location?: ArtifactLocation;
+}
+
 /**
  * The payload of an event of any size: bounded and redacted, and when something had to be cut, the whole of it, redacted too,
  * as an artifact whose preview is in `outputArtifact`. No producer may set that field itself.
- *
- * @param originalBytes what it was read from
  */
 export function eventPayload(
   { outputArtifact: _reserved, ...value }: Record<string, unknown>,
-  redact: Redactor,
-  originalBytes: number,
-  location?: ArtifactLocation,
+  { redact, originalBytes, location }: PayloadOptions,
 ): EventPayload {
   const bounded = boundedPayload(value, redact, { originalBytes });
   if (!bounded.cut || !location) {

@@ -34,7 +34,7 @@ const ceilingOf = (sources: Sources): Authority => Object.values(sources).reduce
 
 /** Evidence of a run without a phase: under no limits but those of its sources. */
 export const legacyEvidence = (sources: Sources, runtime: ProviderRuntimeManifest): PhaseEvidence =>
-  evidenceOf('implement', 'legacy', unlimited, sources, runtime);
+  evidenceOf('implement', unlimited, { mode: 'legacy', sources, runtime });
 
 /**
  * The evidence of a phase: what its row of the table allows, less what the caller excludes, less what the sources do not allow
@@ -51,7 +51,7 @@ export function compilePhase(
     const chosen = requested[dimension];
     return chosen ? { scopes: chosen.scopes, approval: chosen.approval ?? [] } : row[dimension];
   });
-  const evidence = evidenceOf(phase, 'profile', meet(row, asked), sources, runtime);
+  const evidence = evidenceOf(phase, meet(row, asked), { mode: 'profile', sources, runtime });
   const requestedScopes = (dimension: PhaseDimension): string[] => [
     ...requiredScopes(phase, dimension),
     ...(dimension === plan ? [] : (requested[dimension]?.scopes ?? [])),
@@ -67,10 +67,8 @@ export function compilePhase(
 
 function evidenceOf(
   phase: Phase,
-  mode: PhaseEvidence['mode'],
   row: Authority,
-  sources: Sources,
-  runtime: ProviderRuntimeManifest,
+  { mode, sources, runtime }: { mode: PhaseEvidence['mode']; sources: Sources; runtime: ProviderRuntimeManifest },
 ): PhaseEvidence {
   const authority = meet(row, ceilingOf(sources));
   const enforcement = enforcementOf(authority, runtime);

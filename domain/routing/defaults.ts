@@ -23,7 +23,11 @@ export function defaultRouting(
 function defaultRules(agents: AgentConfig[], agent: string): RoutingRule[] {
   const provider = agents.find(({ type }) => type === agent)?.provider;
   const second = agents.find((each) => each.enabled && each.type !== agent && each.provider === provider)?.type;
-  const rule = (id: string, name: string, match: RoutingRule['match'], fallback?: string): RoutingRule => ({
+  const rule = (
+    id: string,
+    name: string,
+    { match, fallback }: { match: RoutingRule['match']; fallback?: string },
+  ): RoutingRule => ({
     id,
     name,
     match,
@@ -32,10 +36,10 @@ function defaultRules(agents: AgentConfig[], agent: string): RoutingRule[] {
     enabled: true,
   });
   return [
-    rule('code-high', 'Urgent code', { type: 'code', priority: 'high' }, second),
-    rule('code-default', 'Code', { type: 'code' }),
-    rule('bug-high', 'Urgent bugs', { type: 'bug', priority: 'high' }, second),
-    rule('docs', 'Documentation', { type: 'docs' }),
-    rule('review', 'Reviews', { type: 'review' }),
+    rule('code-high', 'Urgent code', { match: { type: 'code', priority: 'high' }, fallback: second }),
+    rule('code-default', 'Code', { match: { type: 'code' } }),
+    rule('bug-high', 'Urgent bugs', { match: { type: 'bug', priority: 'high' }, fallback: second }),
+    rule('docs', 'Documentation', { match: { type: 'docs' } }),
+    rule('review', 'Reviews', { match: { type: 'review' } }),
   ];
 }

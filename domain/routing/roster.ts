@@ -42,7 +42,7 @@ function countMismatch({ minSubtasks = 0, maxSubtasks = Infinity }: RosterMember
 }
 
 export const evaluateRoster = ({ members }: TeamRoster, work: RouteWork): Evaluation<RosterMember> =>
-  firstMatch(members, 'team-roster', rosterRule, (member) => memberMismatch(member, work));
+  firstMatch(members, { type: 'team-roster', idOf: rosterRule, mismatch: (member) => memberMismatch(member, work) });
 
 /** The member that matched, then its fallbacks, each once and only those that are enabled. */
 export function rosterChain({ members, fallback }: TeamRoster, matched: RosterMember): RosterMember[] {

@@ -33,9 +33,7 @@ export interface Evaluation<T> {
 /** Checks enabled entries in order until one matches; everything after it is skipped. */
 export function firstMatch<T extends { id: string; name: string; enabled: boolean }>(
   entries: readonly T[],
-  type: string,
-  idOf: (entry: T) => string,
-  mismatch: (entry: T) => string | undefined,
+  { type, idOf, mismatch }: { type: string; idOf: (entry: T) => string; mismatch: (entry: T) => string | undefined },
 ): Evaluation<T> {
   let matched: T | undefined;
   const evaluated = entries.map((entry): EvaluatedRule => {
@@ -57,9 +55,4 @@ export function firstMatch<T extends { id: string; name: string; enabled: boolea
 }
 
 export const evaluateRules = ({ rules }: RoutingConfiguration, work: RouteWork): Evaluation<RoutingRule> =>
-  firstMatch(
-    rules,
-    'routing-rule',
-    ({ id }) => id,
-    (rule) => ruleMismatch(rule, work),
-  );
+  firstMatch(rules, { type: 'routing-rule', idOf: ({ id }) => id, mismatch: (rule) => ruleMismatch(rule, work) });

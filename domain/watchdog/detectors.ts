@@ -52,7 +52,9 @@ function identicalRepetition(acted: readonly Acted[], { identicalRepetitions: th
   while (from > 0 && acted[from - 1]?.action === last.action) {
     from -= 1;
   }
-  return detection('identical-repetition', acted.length - from, threshold, {
+  return detection('identical-repetition', {
+    observed: acted.length - from,
+    threshold,
     unit: 'repetitions',
     fingerprint: digestOf([last.action]),
     fromSequence: acted[from]?.sequence ?? last.sequence,
@@ -74,7 +76,9 @@ function multiStepCycle(acted: readonly Acted[], { cycleLength: longest, cycleRe
     if (repeats < threshold) {
       continue;
     }
-    return detection('multi-step-cycle', repeats, threshold, {
+    return detection('multi-step-cycle', {
+      observed: repeats,
+      threshold,
       unit: 'repetitions',
       // Wherever in the cycle the window happens to end.
       fingerprint: digestOf([...tail].sort()),
@@ -91,7 +95,9 @@ function failedFileEdit(window: readonly Observation[], { failedEdits: threshold
     return undefined;
   }
   const failures = window.filter(({ failedEdit }) => failedEdit === path);
-  return detection('failed-file-edit', failures.length, threshold, {
+  return detection('failed-file-edit', {
+    observed: failures.length,
+    threshold,
     unit: 'failures',
     fingerprint: digestOf([path]),
     fromSequence: failures[0]?.sequence ?? 0,
@@ -128,12 +134,12 @@ function noDurableProgress(idle: Idle, { noProgress: limits }: WatchdogSettings)
   };
 }
 
-function detection(
-  detector: WatchdogDetector,
-  observed: number,
-  threshold: number,
-  rest: Pick<Detection, 'fingerprint' | 'fromSequence' | 'unit' | 'cycleLength' | 'path'>,
-): Detection | undefined {
+interface Measured extends Pick<Detection, 'fingerprint' | 'fromSequence' | 'unit' | 'cycleLength' | 'path'> {
+  observed: number;
+  threshold: number;
+}
+
+function detection(detector: WatchdogDetector, { observed, threshold, ...rest }: Measured): Detection | undefined {
   const confidence = confidenceOf(observed / threshold);
   return confidence && { detector, confidence, observed, threshold, ...rest };
 }

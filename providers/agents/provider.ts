@@ -196,8 +196,7 @@ export interface AgentProvider {
    * One that has ended meanwhile is brought to its end. Absent where no agent outlives its worker.
    */
   reattach?(
-    dispatch: AgentDispatch,
-    orphan: OrphanedAgent,
+    adopted: { dispatch: AgentDispatch; orphan: OrphanedAgent },
     sink: AgentSink,
     signal: AbortSignal,
   ): Promise<AgentOutcome | { refused: ReattachRefusal }>;

@@ -63,8 +63,7 @@ const failures: readonly [RegExp, GitErrorCode][] = [
 async function execute(
   runProgram: RunProgram,
   args: readonly string[],
-  command: GitCommand,
-  options: { timeoutMs: number; repository: Record<string, string> },
+  { command, ...options }: { command: GitCommand; timeoutMs: number; repository: Record<string, string> },
 ): Promise<{ answer: GitResponse } | { failure: Failure }> {
   const end = await runProgram({
     file: 'git',
@@ -132,7 +131,8 @@ export function createGitRunner(options: GitRunnerOptions): GitRunner {
     }
     const deadline = performance.now() + options.lockWaitMs;
     for (let pauseMs = 10; ; pauseMs = Math.min(pauseMs * 2, 250)) {
-      const outcome = await execute(runProgram, args, trusting(command), {
+      const outcome = await execute(runProgram, args, {
+        command: trusting(command),
         timeoutMs: command.timeoutMs ?? options.timeoutMs,
         repository,
       });

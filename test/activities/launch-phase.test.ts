@@ -14,7 +14,7 @@ const { evidence } = compilePhase({ phase: 'explore' }, {}, runtime);
 const parent = { evidence, emergency: null } as PhaseRecord;
 const phases = { get: async (id: string) => (id === 'attempt_parent00' ? parent : undefined) };
 const launch = (request: object, parentAttemptId?: string) =>
-  phaseAtLaunch({ phases }, aContractInput({ request }), parentAttemptId, runtime);
+  phaseAtLaunch({ phases }, aContractInput({ request }), { parentAttemptId, runtime });
 
 describe('the phase of a launch', () => {
   test('a retry goes on with what its predecessor was allowed last, not with what it was launched with', async () => {

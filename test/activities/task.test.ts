@@ -45,7 +45,7 @@ it('a run resumes from the checkpoint of its task once, and clears it when it su
   expect(started).toMatchObject({ status: 'in-progress', checkpoint: { step: 1, resumeCount: 1 } });
   expect(started).not.toHaveProperty('blockedReason');
 
-  await applyCompletion(deps, record, completion, 0);
+  await applyCompletion(deps, record, { completion, actualCost: 0 });
   const done = (await board.get(taskId))?.task;
   expect(done?.status).toBe('done');
   expect(done).not.toHaveProperty('checkpoint');
@@ -83,7 +83,7 @@ describe('end of a run', () => {
     await applyStart(deps, attempt);
     await board.update(taskId, () => ({ status }), { actor });
     for (let time = 1; time <= 2; time += 1) {
-      await applyCompletion(deps, attempt, completion(result), 2);
+      await applyCompletion(deps, attempt, { completion: completion(result), actualCost: 2 });
     }
     const task = (await board.get(taskId))?.task;
     expect(task).toMatchObject({ status, actualCost: 2, attempt: { id: attempt._id, result } });
@@ -97,7 +97,7 @@ describe('end of a run', () => {
     await board.update(taskId, () => ({ status: 'done' }), { actor });
     await applyStart(deps, attempt);
     expect((await board.get(taskId))?.task).toMatchObject({ status: 'done', attempt: { status: 'running' } });
-    await applyCompletion(deps, attempt, completion('partial'), 0);
+    await applyCompletion(deps, attempt, { completion: completion('partial'), actualCost: 0 });
     expect((await board.get(taskId))?.task).toMatchObject({ status: 'done', attempt: { result: 'partial' } });
   });
 
@@ -105,17 +105,17 @@ describe('end of a run', () => {
     const { board, deps, taskId, attempt } = await aTask();
     await applyStart(deps, attempt);
     await board.update(taskId, () => ({ status: 'done' }), { actor });
-    await applyCompletion(deps, attempt, completion('success'), 0);
+    await applyCompletion(deps, attempt, { completion: completion('success'), actualCost: 0 });
     expect((await board.get(taskId))?.task).not.toHaveProperty('comments');
     const other = await aTask();
-    await applyCompletion(other.deps, other.attempt, completion('blocked'), 0);
+    await applyCompletion(other.deps, other.attempt, { completion: completion('blocked'), actualCost: 0 });
     expect((await other.board.get(other.taskId))?.task).toMatchObject({ status: 'blocked' });
   });
 
   it('changes nothing for a queued launch that was cancelled', async () => {
     const { board, deps, taskId, attempt } = await aTask();
     const before = (await board.get(taskId))?.task;
-    await applyCompletion(deps, attempt, completion('interrupted', 'not-dispatched'), 0);
+    await applyCompletion(deps, attempt, { completion: completion('interrupted', 'not-dispatched'), actualCost: 0 });
     expect((await board.get(taskId))?.task).toEqual(before);
   });
 
@@ -138,7 +138,7 @@ describe('end of a run', () => {
     it('blocks its task with the reason and one trace, however often it is applied', async () => {
       const { board, deps, taskId, attempt } = await withStep(false);
       for (let time = 1; time <= 2; time += 1) {
-        await applyCompletion(deps, attempt, partial(['verification-unreported']), 0);
+        await applyCompletion(deps, attempt, { completion: partial(['verification-unreported']), actualCost: 0 });
       }
       expect((await board.get(taskId))?.task).toMatchObject({
         status: 'blocked',
@@ -153,32 +153,42 @@ describe('end of a run', () => {
       const died = { traces: { record: () => Promise.reject(new Error('died')) } };
       const ended = partial(['verification-unreported']);
       const { deps, attempt } = await withStep(false);
-      await expect(applyCompletion({ ...deps, ...died }, attempt, ended, 0)).rejects.toThrow('died');
-      await applyCompletion(deps, attempt, ended, 0);
+      await expect(
+        applyCompletion({ ...deps, ...died }, attempt, { completion: ended, actualCost: 0 }),
+      ).rejects.toThrow('died');
+      await applyCompletion(deps, attempt, { completion: ended, actualCost: 0 });
       expect(traced.size).toBe(1);
 
       traced.clear();
       const other = await withStep(false);
-      await expect(applyCompletion({ ...other.deps, ...died }, other.attempt, ended, 0)).rejects.toThrow('died');
+      await expect(
+        applyCompletion({ ...other.deps, ...died }, other.attempt, { completion: ended, actualCost: 0 }),
+      ).rejects.toThrow('died');
       await other.board.update(other.taskId, () => ({ status: 'done' }), { actor });
-      await applyCompletion(other.deps, other.attempt, ended, 0);
+      await applyCompletion(other.deps, other.attempt, { completion: ended, actualCost: 0 });
       expect(traced.size).toBe(0);
     });
 
     it('is done where somebody has checked them meanwhile', async () => {
       const { board, deps, taskId, attempt } = await withStep(true);
-      await applyCompletion(deps, attempt, partial(['verification-unreported']), 0);
+      await applyCompletion(deps, attempt, { completion: partial(['verification-unreported']), actualCost: 0 });
       expect((await board.get(taskId))?.task.status).toBe('done');
       expect(traced.size).toBe(0);
     });
 
     it('goes on where there are other shortfalls, and leaves what a person has set', async () => {
       const { board, deps, taskId, attempt } = await withStep(false);
-      await applyCompletion(deps, attempt, partial(['verification-unreported', 'output-missing']), 0);
+      await applyCompletion(deps, attempt, {
+        completion: partial(['verification-unreported', 'output-missing']),
+        actualCost: 0,
+      });
       expect((await board.get(taskId))?.task.status).toBe('in-progress');
       const other = await withStep(false);
       await other.board.update(other.taskId, () => ({ status: 'done' }), { actor });
-      await applyCompletion(other.deps, other.attempt, partial(['verification-unreported']), 0);
+      await applyCompletion(other.deps, other.attempt, {
+        completion: partial(['verification-unreported']),
+        actualCost: 0,
+      });
       expect((await other.board.get(other.taskId))?.task.status).toBe('done');
       expect(traced.size).toBe(0);
     });

@@ -193,7 +193,7 @@ describe('a step of an operation on a worktree', () => {
     }) as unknown as WorktreeHostDependencies;
   const run = (operationId: string) =>
     asActivity(() =>
-      step(host(), { taskId, operationId }, 'rebasing', async (record) => {
+      step(host(), { taskId, operationId, expected: 'rebasing' }, async (record) => {
         worked += 1;
         return { state: record.state };
       }),

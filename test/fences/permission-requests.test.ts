@@ -20,12 +20,11 @@ function asking(decide: ((question: AgentQuestion, signal: AbortSignal) => Promi
     },
   };
   const remembered = { has: (id: string) => answered.has(id), add: async (id: string) => void answered.add(id) };
-  const requester = new PermissionRequester(
-    agent as unknown as ConstructorParameters<typeof PermissionRequester>[0],
+  const requester = new PermissionRequester(agent as unknown as ConstructorParameters<typeof PermissionRequester>[0], {
     decide,
-    createRedactor(['hunter2-is-long']),
-    remembered,
-  );
+    redact: createRedactor(['hunter2-is-long']),
+    answered: remembered,
+  });
   return { requester, told, answered, agent };
 }
 const approved: AgentResponse = { decision: 'approved', decidedBy: 'ada' };
@@ -121,7 +120,11 @@ it('goes on when an answer cannot be kept, as on a full disk', async () => {
   const agent = { deliver } as unknown as ConstructorParameters<typeof PermissionRequester>[0];
   const uncaught = jest.fn();
   process.on('unhandledRejection', uncaught);
-  const requester = new PermissionRequester(agent, async () => approved, createRedactor([]), { has: () => false, add });
+  const requester = new PermissionRequester(agent, {
+    decide: async () => approved,
+    redact: createRedactor([]),
+    answered: { has: () => false, add },
+  });
   for (const id of ['one', 'two']) {
     requester.receive(line(id));
   }

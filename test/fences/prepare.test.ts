@@ -131,9 +131,9 @@ describe('which directory a worktree is', () => {
   const recorded = async () => (await deps.worktrees.get(taskId))?.identity;
 
   it('is recorded by who has the worktree, and not by who had it', async () => {
-    await recordIdentity(deps, taskId, identity, { holds: async () => false });
+    await recordIdentity(deps, taskId, { identity, fence: { holds: async () => false } });
     expect(await recorded()).toBeUndefined();
-    await recordIdentity(deps, taskId, identity, { holds: async () => true });
+    await recordIdentity(deps, taskId, { identity, fence: { holds: async () => true } });
     expect(await recorded()).toEqual(identity);
   });
 
@@ -143,7 +143,7 @@ describe('which directory a worktree is', () => {
     fixture.db.before('worktrees', 'findOneAndUpdate', () =>
       releaseLease(deps, { taskId, attemptId: id, nextAttemptId: next }),
     );
-    await recordIdentity(deps, taskId, identity, fence);
+    await recordIdentity(deps, taskId, { identity, fence });
     expect(await recorded()).toBeUndefined();
   });
 });

@@ -47,7 +47,7 @@ it('a start is shown once, and not again once the end is', async () => {
   expect(started).toMatchObject({ status: 'in-progress', attempt: { id: first, status: 'running' } });
   await applyStart(deps(), record(first));
   expect(await task()).toEqual(started);
-  await applyCompletion(deps(), record(first), aCompletion('done'), 0);
+  await applyCompletion(deps(), record(first), { completion: aCompletion('done'), actualCost: 0 });
   const ended = await task();
   await applyStart(deps(), record(first));
   expect(await task()).toEqual(ended);
@@ -55,20 +55,23 @@ it('a start is shown once, and not again once the end is', async () => {
 
 it('a result is put on the task once, with what it cost', async () => {
   await applyStart(deps(), record(first));
-  await applyCompletion(deps(), record(first), aCompletion('done'), 1.5);
+  await applyCompletion(deps(), record(first), { completion: aCompletion('done'), actualCost: 1.5 });
   const ended = await task();
   expect(ended).toMatchObject({
     status: 'done',
     actualCost: 1.5,
     attempt: { id: first, status: 'complete', result: 'success', started: at(1) },
   });
-  await applyCompletion(deps(), record(first), aCompletion('done'), 3);
+  await applyCompletion(deps(), record(first), { completion: aCompletion('done'), actualCost: 3 });
   expect(await task()).toEqual(ended);
 });
 
 it('a result is the one of its own attempt, whatever the task showed of another', async () => {
   await applyStart(deps(), record(first));
-  await applyCompletion(deps(), anAttempt(second, { taskId }), aCompletion('failed', 'failed'), 0);
+  await applyCompletion(deps(), anAttempt(second, { taskId }), {
+    completion: aCompletion('failed', 'failed'),
+    actualCost: 0,
+  });
   const shown = await task();
   expect(shown).toMatchObject({ status: 'in-progress', attempt: { id: second, status: 'failed', result: 'failed' } });
   expect(shown.attempt).not.toHaveProperty('started');
@@ -86,7 +89,7 @@ it.each([
     const ours = { ...dependencies, now: () => new Date(at(clock === 'slow' ? -9_000 : 9_000)) };
     return what === 'start'
       ? activities.applyStart(ours, record(first))
-      : activities.applyCompletion(ours, record(first), aCompletion('late', 'failed'), 9);
+      : activities.applyCompletion(ours, record(first), { completion: aCompletion('late', 'failed'), actualCost: 9 });
   };
   // It falls asleep when it has seen that the task is its own.
   holder = first;
@@ -101,7 +104,7 @@ it.each([
   expect(await task()).toEqual(working);
   await late(deps());
   expect(await task()).toEqual(working);
-  await applyCompletion(deps(), next, aCompletion('done'), 0);
+  await applyCompletion(deps(), next, { completion: aCompletion('done'), actualCost: 0 });
   const ended = await task();
   expect(ended).toMatchObject({ status: 'done', attempt: { id: second } });
   holder = undefined;
@@ -112,7 +115,9 @@ it.each([
 it.each(['start', 'result'])('a %s that finds the task busy is tried again, not lost', async (what) => {
   const busy = failing(new AppError('TASK_BUSY', { status: 503, message: 'Another process is changing it.' }));
   const applied =
-    what === 'start' ? applyStart(busy, record(first)) : applyCompletion(busy, record(first), aCompletion('x'), 0);
+    what === 'start'
+      ? applyStart(busy, record(first))
+      : applyCompletion(busy, record(first), { completion: aCompletion('x'), actualCost: 0 });
   await expect(applied).rejects.toMatchObject({ code: 'TASK_BUSY' });
 });
 
@@ -120,24 +125,24 @@ it('a result that found the task busy once is not taken for one that a ceremony 
   const busy = new AppError('TASK_BUSY', { status: 503, message: 'Another process is changing it.' });
   const update = jest.fn(board.update.bind(board)).mockRejectedValueOnce(busy);
   const before = await task();
-  await expect(applyCompletion(deps({ update }), record(first), aCompletion('done'), 0)).rejects.toBe(busy);
+  await expect(
+    applyCompletion(deps({ update }), record(first), { completion: aCompletion('done'), actualCost: 0 }),
+  ).rejects.toBe(busy);
   expect(await task()).toEqual(before);
-  await applyCompletion(deps({ update }), record(first), aCompletion('done'), 0);
+  await applyCompletion(deps({ update }), record(first), { completion: aCompletion('done'), actualCost: 0 });
   expect(await task()).toMatchObject({ status: 'done' });
 });
 
 it('a task that is gone keeps no run from ending, and a fault of ours is no such thing', async () => {
-  await applyCompletion(
-    failing(new AppError('NOT_FOUND', { status: 404, message: 'gone' })),
-    record(first),
-    aCompletion('x'),
-    0,
-  );
+  await applyCompletion(failing(new AppError('NOT_FOUND', { status: 404, message: 'gone' })), record(first), {
+    completion: aCompletion('x'),
+    actualCost: 0,
+  });
   await applyStart(failing(new AppError('NOT_FOUND', { status: 404, message: 'gone' })), record(first));
   await expect(applyStart(failing(new Error('fault')), record(first))).rejects.toThrow('fault');
-  await expect(applyCompletion(failing(new Error('fault')), record(first), aCompletion('x'), 0)).rejects.toThrow(
-    'fault',
-  );
+  await expect(
+    applyCompletion(failing(new Error('fault')), record(first), { completion: aCompletion('x'), actualCost: 0 }),
+  ).rejects.toThrow('fault');
 });
 
 it('a result that a ceremony holds back blocks the task, and says which', async () => {
@@ -160,7 +165,7 @@ it('a result that a ceremony holds back blocks the task, and says which', async 
         writer,
       ),
   });
-  await applyCompletion(held, record(first), aCompletion('done'), 0);
+  await applyCompletion(held, record(first), { completion: aCompletion('done'), actualCost: 0 });
   expect(await task()).toMatchObject({
     status: 'blocked',
     blockedReason: { category: 'prerequisite', note: 'A design review first.' },
@@ -194,11 +199,11 @@ describe('a task that somebody has set since the run was admitted', () => {
   it('stays as it was set while the run worked, with a comment about its end, once', async () => {
     await applyStart(deps(), admitted());
     await set(blocked);
-    await applyCompletion(deps(), admitted(), aCompletion('finished'), 0);
+    await applyCompletion(deps(), admitted(), { completion: aCompletion('finished'), actualCost: 0 });
     const ended = await task();
     expect(ended).toMatchObject({ status: 'blocked', attempt: { id: first, result: 'success' } });
     expect(ended.comments).toEqual([expect.objectContaining({ text: expect.stringContaining('ended as success') })]);
-    await applyCompletion(deps(), admitted(), aCompletion('finished'), 0);
+    await applyCompletion(deps(), admitted(), { completion: aCompletion('finished'), actualCost: 0 });
     expect(await task()).toEqual(ended);
   });
 
@@ -215,7 +220,7 @@ describe('a task that somebody has set since the run was admitted', () => {
     }));
     await applyStart(deps(), admitted());
     await set({ ...blocked, comments });
-    await applyCompletion(deps(), admitted(), aCompletion('finished'), 0);
+    await applyCompletion(deps(), admitted(), { completion: aCompletion('finished'), actualCost: 0 });
     const ended = await task();
     expect(ended.comments).toHaveLength(after);
     expect(ended).toMatchObject({ status: 'blocked', attempt: { result: 'success' } });
@@ -226,33 +231,33 @@ describe('a task that somebody has set since the run was admitted', () => {
     await applyStart(deps(), record(first));
     expect(await task()).toMatchObject({ status: 'in-progress', attempt: { id: first } });
     await set(blocked);
-    await applyCompletion(deps(), record(second), aCompletion('finished'), 0);
+    await applyCompletion(deps(), record(second), { completion: aCompletion('finished'), actualCost: 0 });
     expect(await task()).toMatchObject({ status: 'done', attempt: { id: second } });
   });
 
   it('needs no comment about an end that agrees with it', async () => {
     await applyStart(deps(), admitted());
     await set({ status: 'done' });
-    await applyCompletion(deps(), admitted(), aCompletion('finished'), 0);
+    await applyCompletion(deps(), admitted(), { completion: aCompletion('finished'), actualCost: 0 });
     const ended = await task();
     expect(ended).toMatchObject({ status: 'done', attempt: { result: 'success' } });
     expect(ended.comments ?? []).toEqual([]);
   });
 
   it('takes the end of a run whose start was never shown only while it is as it was', async () => {
-    await applyCompletion(deps(), admitted(), aCompletion('finished'), 0);
+    await applyCompletion(deps(), admitted(), { completion: aCompletion('finished'), actualCost: 0 });
     expect(await task()).toMatchObject({ status: 'done', attempt: { id: first } });
-    await applyCompletion(deps(), admitted(second), aCompletion('later', 'failed'), 0);
+    await applyCompletion(deps(), admitted(second), { completion: aCompletion('later', 'failed'), actualCost: 0 });
     expect(await task()).toMatchObject({ status: 'done', attempt: { id: second, result: 'failed' } });
   });
 
   it('is not touched by the end of a launch that never came to its agent, unless it shows that launch', async () => {
     const never = { ...aCompletion('no', 'failed'), harness: { ended: 'not-dispatched' as const } };
     const before = await task();
-    await applyCompletion(deps(), admitted(), never, 0);
+    await applyCompletion(deps(), admitted(), { completion: never, actualCost: 0 });
     expect(await task()).toEqual(before);
     await applyStart(deps(), admitted());
-    await applyCompletion(deps(), admitted(), never, 0);
+    await applyCompletion(deps(), admitted(), { completion: never, actualCost: 0 });
     expect(await task()).toMatchObject({ attempt: { id: first, result: 'failed' } });
   });
 });

@@ -105,7 +105,10 @@ async function withWorktree(
     hostId,
     ask: (request, actor = 'test') => {
       const operation = { request, actor };
-      const asked = withProof(someProofs(), operation, operateMessage(taskId, operation), updateProofMs);
+      const asked = withProof(someProofs(), operation, {
+        message: operateMessage(taskId, operation),
+        lifetimeMs: updateProofMs,
+      });
       return temporal.client.workflow.executeUpdateWithStart(operateUpdate, {
         args: [asked],
         startWorkflowOperation: new WithStartWorkflowOperation('worktree', {

@@ -46,11 +46,11 @@ export function createRunLauncher(client: Client, ask: HostClient, proofs: Pick<
      * @throws AppError 503 `RUN_PENDING` when no worker responds in time: the launch is stored and will be decided
      */
     async launch(launch: AgentRunInput): Promise<LaunchOutcome | undefined> {
-      const input = withProof(proofs, launch, launchMessage(launch), startProofMs);
+      const input = withProof(proofs, launch, { message: launchMessage(launch), lifetimeMs: startProofMs });
       // Created for each try: an operation is good for one call.
       const start = () => new WithStartWorkflowOperation('agentRun', launchOptions(input, `run of ${input.taskId}`));
       try {
-        return await withinDeadline(client, pending, () =>
+        return await withinDeadline(client, { pending }, () =>
           client.workflow.executeUpdateWithStart(launchUpdate, {
             startWorkflowOperation: start(),
             updateId: launchUpdateId,
@@ -71,12 +71,12 @@ export function createRunLauncher(client: Client, ask: HostClient, proofs: Pick<
      */
     async preview(plan: PreviewInput): Promise<LaunchPreview | Refusal> {
       const taskQueue = plan.hostId === null ? boardQueue : hostQueue(plan.hostId);
-      const input = withProof(proofs, plan, previewMessage(plan), updateProofMs);
+      const input = withProof(proofs, plan, { message: previewMessage(plan), lifetimeMs: updateProofMs });
       try {
         return await ask('preview', { taskQueue, input, withinMs: previewWithinMs });
       } catch (error) {
         if (error instanceof NexusNotServedError) {
-          return withinDeadline(client, pending, () => previewInWorkflow(client, input));
+          return withinDeadline(client, { pending }, () => previewInWorkflow(client, input));
         }
         if (error instanceof NexusFailedError) {
           throw error.unanswered ? pending() : notPreviewed();
@@ -88,7 +88,7 @@ export function createRunLauncher(client: Client, ask: HostClient, proofs: Pick<
     /** Resolves once the end of the run is recorded; `undefined` when its workflow is over. */
     stop: (attemptId: string, actor: string): Promise<RunEnd | undefined> => {
       const stop = { attemptId, actor };
-      const args: [StopInput] = [withProof(proofs, stop, stopMessage(stop), updateProofMs)];
+      const args: [StopInput] = [withProof(proofs, stop, { message: stopMessage(stop), lifetimeMs: updateProofMs })];
       return unlessOver(client, () =>
         client.workflow.getHandle(agentRunId(attemptId)).executeUpdate(stopUpdate, { args }),
       );
@@ -113,13 +113,12 @@ export function createRunLauncher(client: Client, ask: HostClient, proofs: Pick<
     /** Ends the wait of a recovery that was cancelled. Nothing depends on it: the record is read when the wait is over. */
     async endRecoveryWait(attemptId: string, actor: string): Promise<void> {
       const cancel = { attemptId, actor };
-      const args: [CancelRecoveryInput] = [withProof(proofs, cancel, cancelRecoveryMessage(cancel), updateProofMs)];
+      const args: [CancelRecoveryInput] = [
+        withProof(proofs, cancel, { message: cancelRecoveryMessage(cancel), lifetimeMs: updateProofMs }),
+      ];
       const handle = client.workflow.getHandle(recoveryId(attemptId));
-      await withinDeadline(
-        client,
-        pending,
-        () => handle.executeUpdate(cancelRecoveryUpdate, { args }),
-        endWaitWithinMs,
+      await withinDeadline(client, { pending, withinMs: endWaitWithinMs }, () =>
+        handle.executeUpdate(cancelRecoveryUpdate, { args }),
       );
     },
 
@@ -166,7 +165,7 @@ async function decided(client: Client, attemptId: string): Promise<LaunchOutcome
 /** An update of a run; `undefined` when the run is over, and typed rejections become the conflicts they are. */
 async function unlessOver<T>(client: Client, call: () => Promise<T>): Promise<T | undefined> {
   try {
-    return await withinDeadline(client, pending, call);
+    return await withinDeadline(client, { pending }, call);
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) {
       return undefined;

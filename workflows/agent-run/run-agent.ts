@@ -25,7 +25,7 @@ export async function runAgent(
     if (reattached?.claimed) {
       return run.cutShort() ?? { by: 'agent' };
     }
-    const reclaimed = await reclaim(input, hostId, run);
+    const reclaimed = await reclaim(input, run, { hostId });
     if (reclaimed?.claimed) {
       return run.timedOutAfterMs === undefined ? { by: 'agent' } : timeout(run.timedOutAfterMs);
     }
@@ -89,9 +89,8 @@ async function end({ attemptId }: RunMessages, scope: CancellationScope): Promis
  */
 export async function reclaim(
   { attemptId, timings }: AgentRunInput,
-  hostId: string | null,
   run: RunMessages,
-  force = false,
+  { hostId, force = false }: { hostId: string | null; force?: boolean },
 ): Promise<{ claimed: boolean } | undefined> {
   const host = reclaimOn(hostId, timings);
   const scope = new CancellationScope();

@@ -48,7 +48,9 @@ async function resumeOrphan(input: AgentRunInput, orphan: OrphanedRun, run: RunM
   if (reattached?.claimed) {
     return complete(input, run, run.cutShort() ?? { by: 'agent' });
   }
-  const reclaimed = isOnHost ? await reclaim(input, orphan.hostId, run, orphan.terminated) : { claimed: false };
+  const reclaimed = isOnHost
+    ? await reclaim(input, run, { hostId: orphan.hostId, force: orphan.terminated })
+    : { claimed: false };
   if (reclaimed?.claimed) {
     return complete(input, run, { by: 'agent' });
   }

@@ -25,7 +25,7 @@ export const createAdmissionLauncher = (
    * @throws AppError 503 `TREE_PENDING` when no worker responds in time: the cancel is stored and will be done
    */
   async cancelTree(cancel: TreeCancelInput): Promise<void> {
-    const input = withProof(proofs, cancel, treeCancelMessage(cancel), startProofMs);
+    const input = withProof(proofs, cancel, { message: treeCancelMessage(cancel), lifetimeMs: startProofMs });
     // Created for each try: an operation is good for one call.
     const start = () =>
       new WithStartWorkflowOperation(recordedTypes.cancelExecutionTree, {
@@ -36,7 +36,7 @@ export const createAdmissionLauncher = (
         staticSummary: `cancel the tree of ${input.rootObjectiveId}`,
         typedSearchAttributes: [{ key: searchAttributes.rootObjectiveId, value: input.rootObjectiveId }],
       });
-    await withinDeadline(client, pending, () =>
+    await withinDeadline(client, { pending }, () =>
       client.workflow.executeUpdateWithStart(closedUpdate, {
         startWorkflowOperation: start(),
         updateId: closedUpdateId,

@@ -19,17 +19,21 @@ const unavailable = 14;
 /** The errors of a call that has not left this process; a connection that broke later has other messages. */
 const neverSent = /no connection established|name resolution failed|failed to connect|ECONNREFUSED/i;
 
+interface Deadline {
+  /** The error of the caller when no worker has responded in time. */
+  pending: () => AppError;
+  withinMs?: number;
+}
+
 /**
  * Calls Temporal for a caller who waits.
  *
- * @param pending the error of the caller when no worker has responded in time
  * @throws AppError 503 `pending`, `TEMPORAL_UNAVAILABLE`, or `MESSAGE_UNPROVEN` when workers reject the signature of this API
  */
 export async function withinDeadline<T>(
   client: Pick<Client, 'withDeadline'>,
-  pending: () => AppError,
+  { pending, withinMs = answerWithinMs }: Deadline,
   call: () => Promise<T>,
-  withinMs = answerWithinMs,
 ): Promise<T> {
   try {
     const until = Date.now() + withinMs;

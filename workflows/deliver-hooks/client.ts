@@ -25,7 +25,12 @@ export const createTransitionStart =
           workflowId: deliverHooksId(id),
           workflowIdReusePolicy: 'REJECT_DUPLICATE',
           taskQueue: boardQueue,
-          args: [{ ...withProof(proofs, transition, transitionMessage(transition), startProofMs), timings }],
+          args: [
+            {
+              ...withProof(proofs, transition, { message: transitionMessage(transition), lifetimeMs: startProofMs }),
+              timings,
+            },
+          ],
           staticSummary: `${context.event}: ${context.taskTitle}`.slice(0, 200),
         }),
       );

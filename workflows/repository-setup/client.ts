@@ -20,12 +20,12 @@ export type SetUpRepository = (place: ConfiguredRepository) => Promise<Repositor
 export const createRepositorySetup =
   (client: Client, proofs: Pick<MessageProofs, 'sign'>): SetUpRepository =>
   (place) =>
-    withinDeadline(client, pending, () =>
+    withinDeadline(client, { pending }, () =>
       client.workflow.execute<(input: RepositorySetupInput) => Promise<RepositoryProblem | null>>('repositorySetup', {
         workflowId: repositorySetupId(randomUUID()),
         taskQueue: boardQueue,
         workflowExecutionTimeout: '30 seconds',
-        args: [withProof(proofs, place, repositoryMessage(place), updateProofMs)],
+        args: [withProof(proofs, place, { message: repositoryMessage(place), lifetimeMs: updateProofMs })],
       }),
     );
 

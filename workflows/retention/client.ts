@@ -19,7 +19,7 @@ export type PreviewRetention = (kind: RetentionKind) => Promise<RetentionReport>
 export const createRetentionPreview =
   (client: Client): PreviewRetention =>
   (kind) =>
-    withinDeadline(client, pending, () =>
+    withinDeadline(client, { pending }, () =>
       client.workflow.execute<(input: RetentionInput) => Promise<RetentionReport>>('retention', {
         workflowId: dryRunId(kind),
         taskQueue: boardQueue,

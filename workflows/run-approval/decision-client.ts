@@ -29,10 +29,13 @@ export function createApprovalLauncher(client: Client, proofs: Pick<MessageProof
      * @throws AppError 503 `APPROVAL_PENDING` when no worker responds in time
      */
     async decide(approval: RunApproval, decision: DecideInput): Promise<Decided | 'refused'> {
-      const signed = withProof(proofs, decision, decideMessage(approval.id, decision), updateProofMs);
+      const signed = withProof(proofs, decision, {
+        message: decideMessage(approval.id, decision),
+        lifetimeMs: updateProofMs,
+      });
       try {
         return await retryUpdate(() =>
-          withinDeadline(client, pending, () =>
+          withinDeadline(client, { pending }, () =>
             client.workflow.executeUpdateWithStart(decideUpdate, {
               args: [signed],
               startWorkflowOperation: new WithStartWorkflowOperation('runApproval', runApprovalStart(approval)),

@@ -26,7 +26,7 @@ const pending = () =>
 
 /** The Schedules behind the endpoints of scheduled launches. */
 export function createLaunchSchedules(client: Client, log: Log): LaunchSchedules {
-  const within = <T>(call: () => Promise<T>) => withinDeadline(client, pending, call);
+  const within = <T>(call: () => Promise<T>) => withinDeadline(client, { pending }, call);
   return {
     async check(spec) {
       const tried = launchSchedule({ id: `check-${randomUUID()}`, taskId: '', spec, paused: true, revision: 0 });

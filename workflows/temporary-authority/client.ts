@@ -26,9 +26,9 @@ export function createPhaseLauncher(client: Client, proofs: Pick<MessageProofs, 
      * @throws AppError 503 `PHASE_PENDING` when no worker responds in time
      */
     async expand(expansion: TemporaryAuthorityInput, taskId: string): Promise<{ applied: boolean } | undefined> {
-      const input = withProof(proofs, expansion, expansionMessage(expansion), updateProofMs);
+      const input = withProof(proofs, expansion, { message: expansionMessage(expansion), lifetimeMs: updateProofMs });
       try {
-        return await withinDeadline(client, pending, () =>
+        return await withinDeadline(client, { pending }, () =>
           client.workflow.executeUpdateWithStart(expansionBegun, {
             updateId: 'begun',
             startWorkflowOperation: new WithStartWorkflowOperation(recordedTypes.temporaryAuthority, {
@@ -56,7 +56,7 @@ export function createPhaseLauncher(client: Client, proofs: Pick<MessageProofs, 
     /** Signals a change, which was made already, to the run; one that is over does not need it. */
     async tell(attemptId: string, notice: PhaseNotice): Promise<void> {
       try {
-        await withinDeadline(client, pending, () =>
+        await withinDeadline(client, { pending }, () =>
           client.workflow.getHandle(agentRunId(attemptId)).signal(phaseChanged, notice),
         );
       } catch (error) {

@@ -18,12 +18,14 @@ export function createTrustLauncher(client: Client, proofs: Pick<MessageProofs, 
   return {
     /** @throws AppError 503 `INVENTORY_PENDING` when no host responds in time */
     look: ({ hostId, ...place }: WorkspaceInventoryInput): Promise<Looked> =>
-      withinDeadline(client, pending, () =>
+      withinDeadline(client, { pending }, () =>
         client.workflow.execute<(input: WorkspaceInventoryInput) => Promise<Looked>>('workspaceInventory', {
           workflowId: workspaceInventoryId(randomUUID()),
           taskQueue: boardQueue,
           workflowExecutionTimeout: '30 seconds',
-          args: [{ hostId, ...withProof(proofs, place, inventoryMessage(place), updateProofMs) }],
+          args: [
+            { hostId, ...withProof(proofs, place, { message: inventoryMessage(place), lifetimeMs: updateProofMs }) },
+          ],
         }),
       ),
   };

@@ -30,15 +30,15 @@ export function createRewindLauncher(client: Client, proofs: Pick<MessageProofs,
   return {
     /** @throws AppError 503 `REWIND_PENDING` when the host of the worktree does not respond in time */
     plan: (input: RewindPlanInput): Promise<RewindOutcome> =>
-      withinDeadline(client, pending, () => {
-        const signed = withProof(proofs, input, rewindPlanMessage(input), startProofMs);
+      withinDeadline(client, { pending }, () => {
+        const signed = withProof(proofs, input, { message: rewindPlanMessage(input), lifetimeMs: startProofMs });
         return run('workspaceRewindPlan', rewindPlanId(input.rewindId), signed);
       }),
 
     /** @throws AppError 503 `REWIND_PENDING` as `plan`; the rewind continues */
     commit: (input: RewindCommitInput): Promise<RewindOutcome> =>
-      withinDeadline(client, pending, () => {
-        const signed = withProof(proofs, input, rewindMessage(input), startProofMs);
+      withinDeadline(client, { pending }, () => {
+        const signed = withProof(proofs, input, { message: rewindMessage(input), lifetimeMs: startProofMs });
         return run('workspaceRewind', workspaceRewindId(input.rewindId), signed);
       }),
   };

@@ -31,7 +31,7 @@ const inspectWithinMs = 15_000;
 /** The workflows behind worktree endpoints. */
 export function createWorktreeLauncher({ client, ask, proofs, heartbeatTimeoutMs }: WorktreeLauncherOptions) {
   const inspectInWorkflow = (locations: WorktreeLocation[]): Promise<(WorktreeInspection | null)[]> =>
-    withinDeadline(client, pending, () =>
+    withinDeadline(client, { pending }, () =>
       client.workflow.execute<(input: { places: WorktreeLocation[] }) => Promise<(WorktreeInspection | null)[]>>(
         'worktreeInspection',
         { ...viewing(), args: [{ places: locations }] },
@@ -40,7 +40,7 @@ export function createWorktreeLauncher({ client, ask, proofs, heartbeatTimeoutMs
 
   const inspectOne = async ({ taskId, hostId }: WorktreeLocation): Promise<WorktreeInspection | null> => {
     try {
-      const input = withProof(proofs, { taskId }, inspectMessage({ taskId }), updateProofMs);
+      const input = withProof(proofs, { taskId }, { message: inspectMessage({ taskId }), lifetimeMs: updateProofMs });
       return await ask('inspect', { taskQueue: hostQueue(hostId), input, withinMs: inspectWithinMs });
     } catch (error) {
       if (error instanceof NexusFailedError) {
@@ -59,10 +59,13 @@ export function createWorktreeLauncher({ client, ask, proofs, heartbeatTimeoutMs
      */
     async operate(taskId: string, request: WorktreeRequest, actor: string): Promise<WorktreeOutcome> {
       const operation = { request, actor, operationId: newOperationId() };
-      const asked = withProof(proofs, operation, operateMessage(taskId, operation), updateProofMs);
+      const asked = withProof(proofs, operation, {
+        message: operateMessage(taskId, operation),
+        lifetimeMs: updateProofMs,
+      });
       try {
         return await retryUpdate(() =>
-          withinDeadline(client, pending, () =>
+          withinDeadline(client, { pending }, () =>
             client.workflow.executeUpdateWithStart(operateUpdate, {
               args: [asked],
               startWorkflowOperation: new WithStartWorkflowOperation('worktree', {
@@ -91,10 +94,15 @@ export function createWorktreeLauncher({ client, ask, proofs, heartbeatTimeoutMs
       }),
 
     open: ({ taskId, hostId }: WorktreeLocation): Promise<EditorOpened | Refusal> =>
-      withinDeadline(client, pending, () =>
+      withinDeadline(client, { pending }, () =>
         client.workflow.execute<(place: WorktreeLocation) => Promise<EditorOpened | Refusal>>('worktreeOpen', {
           ...viewing(),
-          args: [{ hostId, ...withProof(proofs, { taskId }, openEditorMessage({ taskId }), updateProofMs) }],
+          args: [
+            {
+              hostId,
+              ...withProof(proofs, { taskId }, { message: openEditorMessage({ taskId }), lifetimeMs: updateProofMs }),
+            },
+          ],
         }),
       ),
   };

@@ -70,7 +70,7 @@ export function createAdmissionActivities(deps: AdmissionDependencies) {
       }
       const record = (await deps.attempts.get(input.attemptId)) ?? (await recordAttempt(input, decidedAt));
       if ('status' in record) {
-        await endUnplannedRetry(deps, input, await agentOf(input), record, decidedAt);
+        await endUnplannedRetry(deps, input, { agent: await agentOf(input), launch: record, at: decidedAt });
         return { ...unrecorded, launch: record };
       }
       const { provider, agent, phase, hostId } = record;
@@ -89,7 +89,7 @@ export function createAdmissionActivities(deps: AdmissionDependencies) {
       if (cancelled) {
         return { ...admitted, launch: await refuse(record, cancelled, decidedAt) };
       }
-      const request = await requestOf({ ...deps, ...deps.admission }, input, record, decidedAt);
+      const request = await requestOf({ ...deps, ...deps.admission }, input, { record, requestedAt: decidedAt });
       if ('status' in request) {
         return { ...admitted, launch: await refuse(record, request, decidedAt) };
       }
@@ -142,7 +142,7 @@ export function createAdmissionActivities(deps: AdmissionDependencies) {
 
   /** Releases what the launch took, and records the reason of its refusal for every waiting caller. */
   async function refuse(record: AttemptRecord, launch: Refusal, decidedAt: string): Promise<Refusal> {
-    await endRefusedLaunch(deps, record, launch, decidedAt);
+    await endRefusedLaunch(deps, record, { launch, at: decidedAt });
     return launch;
   }
 
@@ -212,7 +212,7 @@ export function createAdmissionActivities(deps: AdmissionDependencies) {
     const conversation = input.conversation && (await conversationFields(deps, input.conversation.documentId));
     return deps.attempts.create({
       taskStatus: inputs.task.status,
-      ...newRecord(input, createdAt, plan, hostId),
+      ...newRecord(input, plan, { createdAt, hostId }),
       ...conversation,
     });
   }
@@ -260,7 +260,11 @@ async function conversationFields(
   };
 }
 
-function newRecord(input: StoredLaunch, createdAt: string, plan: LaunchPlan, hostId: string | null): AttemptRecord {
+function newRecord(
+  input: StoredLaunch,
+  plan: LaunchPlan,
+  { createdAt, hostId }: { createdAt: string; hostId: string | null },
+): AttemptRecord {
   const parentAttemptId = input.retry?.parentAttemptId ?? input.request.parentAttemptId;
   return {
     ...plannedFields(plan),

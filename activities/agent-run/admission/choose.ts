@@ -33,9 +33,7 @@ const maxRead = 512;
 export async function chooseNext(
   { queue, trees, hosts }: Pick<AdmissionControl, 'queue' | 'trees' | 'hosts'>,
   settings: AdmissionSettings,
-  usage: Usage,
-  turn: WorkspaceTurn | undefined,
-  now: Date,
+  { usage, turn, now }: { usage: Usage; turn: WorkspaceTurn | undefined; now: Date },
 ): Promise<Choice> {
   const lanes = new Map((await queue.lanes()).map((page) => [idOf(page), page]));
   const capacities = await capacitiesOf([...lanes.values()]);
@@ -46,7 +44,7 @@ export async function chooseNext(
   for (const page of available) {
     first.push({ id: idOf(page), ...(await pageOf(page, closed)) });
   }
-  const choosing = schedule(first, usage, turn, settings.queue.scheduler, now.getTime());
+  const choosing = schedule(first, { usage, turn, settings: settings.queue.scheduler, now: now.getTime() });
   const read = new Map(available.map((page) => [idOf(page), page.entries.length]));
   let step = choosing.next();
   while (!step.done) {

@@ -137,20 +137,19 @@ async function lineageDrift(
   if (parentNodeId !== null && !(await deps.attempts.get(parentNodeId))) {
     return queueRefusal('ADMISSION_QUEUE_DRIFT', 'The parent attempt no longer exists.', { field: 'parent' });
   }
-  return edge === 'root' ? undefined : budgetDrift(deps, settings, tree, request);
+  return edge === 'root' ? undefined : budgetDrift(deps, request, { settings, tree });
 }
 
 /** Whether the tree has used up its budget while the launch waited; then it is paused as well. */
 async function budgetDrift(
   { admission }: ConfirmDependencies,
-  settings: AdmissionSettings,
-  tree: TreeRecord,
   request: AdmissionRequest,
+  { settings, tree }: { settings: AdmissionSettings; tree: TreeRecord },
 ): Promise<Refusal | undefined> {
   const { _id: rootObjectiveId, descendants } = tree;
   const budgets = await budgetsOfTree(admission.telemetry, settings.treeBudget, tree);
   const signals = budgetSignals(settings.fanOutBreaker, { rootObjectiveId, descendants }, budgets);
-  await traceBudget(admission, request, budgets, signals);
+  await traceBudget(admission, request, { budgets, signals });
   const exhausted = exhaustedBudget(signals);
   if (!exhausted) {
     return undefined;

@@ -30,12 +30,12 @@ export async function decideCapacity(
 ): Promise<AdmissionDecision> {
   const { admission: settings } = await deps.settings.current();
   const policies = await policiesFor(deps, settings, request);
-  const refused = await enterTree(deps, settings, request, policies);
+  const refused = await enterTree(deps, request, { settings, policies });
   if (refused) {
     return { decision: 'refused', launch: refused };
   }
 
-  const decision = await fit(deps, settings, request, policies, reserve);
+  const decision = await fit(deps, request, { settings, policies, reserve });
   if (decision.decision === 'refused') {
     await deps.trees.unregister(request.rootObjectiveId, request.nodeId);
   }
@@ -44,15 +44,13 @@ export async function decideCapacity(
 
 async function fit(
   deps: AdmissionControl,
-  settings: AdmissionSettings,
   request: AdmissionRequest,
-  policies: CapacityPolicy[],
-  reserve: boolean,
+  { settings, policies, reserve }: { settings: AdmissionSettings; policies: CapacityPolicy[]; reserve: boolean },
 ): Promise<AdmissionDecision> {
   const waiting = await deps.queue.get(request.attemptId);
   if (waiting) {
     const hint = retryAfter(settings, await deps.queue.depthBelow(settings.queue.globalLimit));
-    return queued(request, waiting.enqueuedAt, waiting.limitingPolicies, hint);
+    return queued(request, { ...waiting, retryAfterMs: hint });
   }
   const denied = deniedBy(policies, request.requested);
   if (denied) {
@@ -71,19 +69,21 @@ async function fit(
     if (reserved.outcome === 'over') {
       return { decision: 'refused', launch: isOver(request) };
     }
-    return enqueue(deps, settings, request, reserved.policies, reserved.policies[0]?.key ?? 'global');
+    return enqueue(deps, request, {
+      settings,
+      blocked: reserved.policies,
+      limitingKey: reserved.policies[0]?.key ?? 'global',
+    });
   }
   // Those before it wait for this, and so does it.
   const ahead = policies.filter(({ key }) => key === waitedFor);
-  return enqueue(deps, settings, request, ahead, waitedFor ?? 'global');
+  return enqueue(deps, request, { settings, blocked: ahead, limitingKey: waitedFor ?? 'global' });
 }
 
 async function enqueue(
   deps: AdmissionControl,
-  settings: AdmissionSettings,
   request: AdmissionRequest,
-  blocked: CapacityPolicy[],
-  limitingKey: string,
+  { settings, blocked, limitingKey }: { settings: AdmissionSettings; blocked: CapacityPolicy[]; limitingKey: string },
 ): Promise<AdmissionDecision> {
   const { globalLimit, perWorkspaceLimit } = settings.queue;
   const [depth, workspaceDepth] = await Promise.all([
@@ -106,15 +106,16 @@ async function enqueue(
   const enqueuedAt = deps.now().toISOString();
   const limitingPolicies = blocked.map(evaluated);
   await deps.queue.enqueue({ ...request, enqueuedAt, limitingKey, limitingPolicies });
-  return queued(request, enqueuedAt, limitingPolicies, retryAfterMs);
+  return queued(request, { enqueuedAt, limitingPolicies, retryAfterMs });
 }
 
-function queued(
-  request: AdmissionRequest,
-  enqueuedAt: string,
-  limitingPolicies: EvaluatedPolicy[],
-  retryAfterMs: number,
-): AdmissionDecision {
+interface Waiting {
+  enqueuedAt: string;
+  limitingPolicies: EvaluatedPolicy[];
+  retryAfterMs: number;
+}
+
+function queued(request: AdmissionRequest, { enqueuedAt, limitingPolicies, retryAfterMs }: Waiting): AdmissionDecision {
   const scopes = limiting(limitingPolicies);
   return {
     decision: 'queued',

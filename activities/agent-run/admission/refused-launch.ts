@@ -23,11 +23,10 @@ export interface RefusedLaunchDependencies extends TaskHolds {
 export async function endRefusedLaunch(
   deps: RefusedLaunchDependencies,
   record: AttemptRecord,
-  launch: Refusal,
-  at: string,
+  { launch, at }: { launch: Refusal; at: string },
 ): Promise<void> {
   await releaseTask(deps, record.taskId, record._id);
-  if (await recordOnRecovery(deps, record, launch, at)) {
+  if (await recordOnRecovery(deps, record, { launch, at })) {
     await deps.events.append(sourceOf(record), [refused(launch, at)]);
   }
   await deps.attempts.refuse(record._id, launch, at);
@@ -41,8 +40,7 @@ export async function endRefusedLaunch(
 export async function recordOnRecovery(
   deps: Pick<RefusedLaunchDependencies, 'recoveries' | 'audit'>,
   record: Pick<AttemptRecord, '_id' | 'taskId' | 'agent' | 'parentAttemptId' | 'retryNumber'>,
-  { code, message }: Pick<Refusal, 'code' | 'message'>,
-  at: string,
+  { launch: { code, message }, at }: { launch: Pick<Refusal, 'code' | 'message'>; at: string },
 ): Promise<boolean> {
   const { _id, parentAttemptId, retryNumber } = record;
   if (retryNumber === 0 || parentAttemptId === undefined) {
@@ -55,16 +53,12 @@ export async function recordOnRecovery(
 
 /**
  * Ends a retry or fallback that was refused before it could be planned: its fields come from the attempt it follows, so that it
- * can be read like every other refused attempt.
- *
- * @param agent the agent it was to be launched with, where that is still configured
+ * can be read like every other refused attempt. `agent` is the one it was to be launched with, where that is still configured.
  */
 export async function endUnplannedRetry(
   deps: RefusedLaunchDependencies,
   { attemptId, request, retry }: StoredLaunch,
-  agent: AgentConfig | undefined,
-  launch: Refusal,
-  at: string,
+  { agent, launch, at }: { agent: AgentConfig | undefined; launch: Refusal; at: string },
 ): Promise<void> {
   const parent = retry && (await deps.attempts.get(retry.parentAttemptId));
   if (!parent) {
@@ -84,7 +78,7 @@ export async function endUnplannedRetry(
     createdAt: at,
     endedAt: at,
   };
-  await endRefusedLaunch(deps, record, launch, at);
+  await endRefusedLaunch(deps, record, { launch, at });
   await deps.attempts.create(record);
 }
 

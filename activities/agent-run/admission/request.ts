@@ -21,8 +21,7 @@ interface RequestDependencies extends Pick<AdmissionStores, 'requests' | 'settin
 export async function requestOf(
   deps: RequestDependencies,
   input: StoredLaunch,
-  record: AttemptRecord,
-  requestedAt: string,
+  { record, requestedAt }: { record: AttemptRecord; requestedAt: string },
 ): Promise<AdmissionRequest | Refusal> {
   const recorded = await deps.requests.get(record._id);
   if (recorded) {

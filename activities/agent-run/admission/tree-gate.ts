@@ -20,9 +20,8 @@ const tries = 20;
  */
 export async function enterTree(
   deps: Pick<AdmissionControl, 'trees' | 'queue' | 'reservations' | 'telemetry' | 'traces' | 'log' | 'now'>,
-  settings: AdmissionSettings,
   request: AdmissionRequest,
-  policies: CapacityPolicy[],
+  { settings, policies }: { settings: AdmissionSettings; policies: CapacityPolicy[] },
 ): Promise<Refusal | undefined> {
   if (request.edge === 'root') {
     const tree = await deps.trees.open(request);
@@ -49,13 +48,13 @@ export async function enterTree(
     }
     const budgets = await budgetsOfTree(deps.telemetry, settings.treeBudget, tree);
     if (tree.state === 'paused') {
-      await traceBudget(deps, request, budgets, tree.signals);
+      await traceBudget(deps, request, { budgets, signals: tree.signals });
       return pausedTree(tree, tree.signals, settings);
     }
 
     const usage = await deps.reservations.usage();
     const signals = await signalsOf(deps, settings, { tree, request, policies, usage, budgets });
-    await traceBudget(deps, request, budgets, signals);
+    await traceBudget(deps, request, { budgets, signals });
     if (signals.length > 0) {
       await pauseTree(deps, tree._id, signals);
       continue;
@@ -90,8 +89,7 @@ export async function pauseTree(
 export async function traceBudget(
   { traces }: Pick<AdmissionControl, 'traces'>,
   request: AdmissionRequest,
-  budgets: readonly BudgetUse[],
-  signals: readonly BreakerSignal[],
+  { budgets, signals }: { budgets: readonly BudgetUse[]; signals: readonly BreakerSignal[] },
 ): Promise<void> {
   if (budgets.length > 0) {
     await traces.record(budgetTrace(request, budgets, signals));

@@ -84,11 +84,11 @@ export function createCommandActivities(deps: CommandActivityDependencies) {
       }
       const evidence = evidenceOf(record, input.type);
       if (!evidence.usable) {
-        return { from, outcome: await settle(deps, record, command, evidence.reason) };
+        return { from, outcome: await settle(deps, record, { command, reason: evidence.reason }) };
       }
       const queue = supervisorQueueOf(record);
       return queue === undefined
-        ? { from, outcome: await settle(deps, record, command, 'agent-lost') }
+        ? { from, outcome: await settle(deps, record, { command, reason: 'agent-lost' }) }
         : { from, deliverOn: queue };
     },
 
@@ -102,7 +102,10 @@ export function createCommandActivities(deps: CommandActivityDependencies) {
       if (!command) {
         throw new Error(`The command ${commandId} of ${attemptId} is missing from the stores.`);
       }
-      return settle(deps, record, command, command.state === 'delivering' ? 'outcome-unknown' : 'agent-lost');
+      return settle(deps, record, {
+        command,
+        reason: command.state === 'delivering' ? 'outcome-unknown' : 'agent-lost',
+      });
     },
 
     /** A change of a run's permissions, as the stores have it; `null` when there is none of this number. */
@@ -181,7 +184,7 @@ export function createDeliveryActivities(deps: CommandDependencies & { live: Liv
             return undefined;
           }
           const outcome = await agent.command(agentCommand(command.type, command.message));
-          return settle(deps, record, command, outcome.delivered ? undefined : outcome.reason);
+          return settle(deps, record, { command, reason: outcome.delivered ? undefined : outcome.reason });
         });
         if (delivered) {
           return delivered;
@@ -190,7 +193,10 @@ export function createDeliveryActivities(deps: CommandDependencies & { live: Liv
         if (!command) {
           throw new Error(`The command ${commandId} of ${attemptId} is missing from the stores.`);
         }
-        return settle(deps, record, command, command.state === 'delivering' ? 'outcome-unknown' : 'agent-ended');
+        return settle(deps, record, {
+          command,
+          reason: command.state === 'delivering' ? 'outcome-unknown' : 'agent-ended',
+        });
       });
     },
   };
@@ -257,8 +263,7 @@ const isSettled = ({ state }: RunCommand): boolean => state === 'delivered' || s
 async function settle(
   deps: CommandDependencies,
   record: AttemptRecord,
-  command: RunCommand,
-  reason: string | undefined,
+  { command, reason }: { command: RunCommand; reason: string | undefined },
 ): Promise<CommandResponse> {
   const settledAt = deps.now().toISOString();
   const outcome = { settledAt, ...(reason === undefined ? {} : { reason }) };

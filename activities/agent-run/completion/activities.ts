@@ -77,6 +77,12 @@ const endKinds: Record<CompletionResult['status'], RunEventKind> = {
   interrupted: 'run.interrupted',
 };
 
+interface Release {
+  reason: ReleaseReason;
+  evidence: string;
+  nextAttemptId?: string | undefined;
+}
+
 export function createCompletionActivities(deps: CompletionDependencies) {
   return {
     /**
@@ -112,7 +118,11 @@ export function createCompletionActivities(deps: CompletionDependencies) {
         { ...input, maxRetries: record.maxRetries },
       );
       await apply(record, completion);
-      await release(record, releaseReason(completion), completion.summary, retry?.attemptId);
+      await release(record, {
+        reason: releaseReason(completion),
+        evidence: completion.summary,
+        nextAttemptId: retry?.attemptId,
+      });
       const follows = retry !== undefined && !(await isCancelled(record));
       await publishEnd(record, completion);
       return { status: completion.status, endedAt: completion.completedAt, ...(follows ? { retry } : {}) };
@@ -137,15 +147,15 @@ export function createCompletionActivities(deps: CompletionDependencies) {
       const endedAt = deps.now().toISOString();
       if (record.launch?.status === 'queued') {
         const completion = await settle(record, notDispatched(launch.message));
-        await recordOnRecovery(deps, record, launch, endedAt);
+        await recordOnRecovery(deps, record, { launch, at: endedAt });
         await apply(record, completion);
-        await release(record, 'start-failed', launch.message, undefined);
+        await release(record, { reason: 'start-failed', evidence: launch.message });
         await publishEnd(record, completion);
       } else {
         // First: a worker that prepares it late finds that it is over, and takes nothing of what is released here.
         await deps.attempts.abandon(attemptId, endedAt);
-        await release(record, 'start-failed', launch.message, undefined);
-        await endRefusedLaunch(deps, record, launch, endedAt);
+        await release(record, { reason: 'start-failed', evidence: launch.message });
+        await endRefusedLaunch(deps, record, { launch, at: endedAt });
       }
       return { endedAt };
     },
@@ -180,7 +190,7 @@ export function createCompletionActivities(deps: CompletionDependencies) {
       return;
     }
     const actualCost = await reportEnd(deps, await mustGet(record._id), completion);
-    await applyCompletion(deps, record, completion, actualCost);
+    await applyCompletion(deps, record, { completion, actualCost });
   }
 
   /** Stores the completion unless one is stored, which then stands. */
@@ -192,7 +202,12 @@ export function createCompletionActivities(deps: CompletionDependencies) {
     const judgement = judgementOf(record, phases);
     const seen = await withSpans(record, claim, phases?.history ?? []);
     const at = deps.now().toISOString();
-    const completion = compileCompletion(record._id, record.taskEnvelope, seen, at, judgement);
+    const completion = compileCompletion(record._id, {
+      envelope: record.taskEnvelope,
+      claim: seen,
+      completedAt: at,
+      judgement,
+    });
     const stored = (await deps.attempts.complete(record._id, completion)) ?? (await mustGet(record._id));
     return stored.completion ?? completion;
   }
@@ -208,7 +223,7 @@ export function createCompletionActivities(deps: CompletionDependencies) {
       return claim;
     }
     const looks = await deps.checkpoints.list(record._id, 0, maxLooks);
-    const phaseSpans = phaseSpansOf(history, looks, claim.harness, baseline);
+    const phaseSpans = phaseSpansOf(claim.harness, { history, looks, baselineSha: baseline });
     return phaseSpans ? { ...claim, harness: { ...claim.harness, phaseSpans } } : claim;
   }
 
@@ -293,12 +308,7 @@ export function createCompletionActivities(deps: CompletionDependencies) {
   }
 
   /** Releases the queue entry, the slot, the worktree and the task; the last two go to the retry if there is one. */
-  async function release(
-    record: AttemptRecord,
-    reason: ReleaseReason,
-    evidence: string,
-    nextAttemptId: string | undefined,
-  ): Promise<void> {
+  async function release(record: AttemptRecord, { reason, evidence, nextAttemptId }: Release): Promise<void> {
     await deps.withdrawApprovals(record._id);
     const { queue, reservations } = deps.admission;
     const now = deps.now();

@@ -69,8 +69,7 @@ const maxComments = 1_000;
 export async function applyCompletion(
   deps: TaskDependencies & { traces: Pick<TraceStore, 'record'> },
   record: AttemptRecord,
-  completion: CompletionResult,
-  actualCost: number,
+  { completion, actualCost }: { completion: CompletionResult; actualCost: number },
 ): Promise<void> {
   let awaited: AwaitedSteps = [];
   const outcome = (blockedBy?: AppError) => (task: Task) => {

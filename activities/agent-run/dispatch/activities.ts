@@ -59,8 +59,12 @@ export function createDispatchActivities(deps: DispatchDependencies) {
               revokeOnStop(record, stop);
               const outcome = await withObservers(
                 record,
-                { path: workspace.path, fence, awake },
-                (started, process) => startedEvents(started, deps.hostId, process),
+                {
+                  path: workspace.path,
+                  fence,
+                  awake,
+                  firstEvents: (started, process) => startedEvents(started, deps.hostId, process),
+                },
                 (dispatch, sink) => providerOf(record).run({ ...dispatch, ...handle }, sink, stop),
               );
               await recordClaim(record, outcome, stop);
@@ -139,9 +143,8 @@ export function createDispatchActivities(deps: DispatchDependencies) {
     const fence = await takeFence(record, 'run');
     const outcome = await withObservers(
       record,
-      { path: workspace.path, fence, awake },
-      () => [recoveredEvent(record)],
-      (dispatch, sink) => reattach(dispatch, orphan, sink, stop),
+      { path: workspace.path, fence, awake, firstEvents: () => [recoveredEvent(record)] },
+      (dispatch, sink) => reattach({ dispatch, orphan }, sink, stop),
     );
     if ('refused' in outcome) {
       return refuseReattach(record, outcome.refused);
@@ -233,7 +236,7 @@ export function createDispatchActivities(deps: DispatchDependencies) {
         await deps.attempts.preserve(attemptId, preserved.ref);
       }
       const { identity } = await git.restoreBaseline({ worktreePath, baseline: record.baseline });
-      await recordIdentity(deps, record.taskId, identity, fence);
+      await recordIdentity(deps, record.taskId, { identity, fence });
     } catch (error) {
       if (!isWorkLost(error)) {
         throw error;

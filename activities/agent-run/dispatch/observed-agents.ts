@@ -33,6 +33,13 @@ const lookingFirst = (agent: LiveAgent, checkpoints: { now(): Promise<void> }): 
   },
 });
 
+interface ObservedRun {
+  path: string;
+  fence: Fence;
+  awake: () => Promise<void>;
+  firstEvents: (record: AttemptRecord, process: ProcessIdentity) => RunEventInput[];
+}
+
 /** Runs the agents of attempts with all observers of their events. */
 export function createObservedAgents(deps: DispatchDependencies) {
   const withSpace = spaceFor(deps);
@@ -41,8 +48,7 @@ export function createObservedAgents(deps: DispatchDependencies) {
   /** Starts or resumes an agent, with all observers of its events. */
   async function withObservers<T>(
     record: AttemptRecord,
-    { path: worktreePath, fence, awake }: { path: string; fence: Fence; awake: () => Promise<void> },
-    firstEvents: (record: AttemptRecord, process: ProcessIdentity) => RunEventInput[],
+    { path: worktreePath, fence, awake, firstEvents }: ObservedRun,
     run: (dispatch: AgentDispatch, sink: AgentSink) => Promise<T>,
   ): Promise<T> {
     const watch = watchRun(deps, record);
@@ -65,7 +71,7 @@ export function createObservedAgents(deps: DispatchDependencies) {
     };
     const sink: AgentSink = {
       started: (process, agent) =>
-        started(record, process, lookingFirst(agent, checkpoints), firstEvents(record, process)),
+        started(record, { process, agent: lookingFirst(agent, checkpoints), events: firstEvents(record, process) }),
       append: async (events) => {
         await awake();
         const source = sourceOf(record);
@@ -118,9 +124,7 @@ export function createObservedAgents(deps: DispatchDependencies) {
 
   async function started(
     record: AttemptRecord,
-    process: ProcessIdentity,
-    agent: LiveAgent,
-    events: RunEventInput[],
+    { process, agent, events }: { process: ProcessIdentity; agent: LiveAgent; events: RunEventInput[] },
   ): Promise<void> {
     const startedAt = deps.now().toISOString();
     // It changes nothing of an attempt that runs already, and refuses one that moved on while this worker was asleep: its agent

@@ -68,7 +68,7 @@ export async function supervised<T>(
   const { cancellationSignal } = context;
   const stop = new AbortController();
   // Listeners run outside the activity, so they are handed its context.
-  const onCancelled = () => void stopUnlessAdrift(deps, attemptId, context, stop);
+  const onCancelled = () => void stopUnlessAdrift(deps, attemptId, { context, stop });
   const detach = () => stop.abort(detachReason);
   const onStopping = outlives ? detach : () => stop.abort();
   const ending = outlives ? deps.leaving : deps.stopping;
@@ -144,8 +144,7 @@ export const orphaned = 'its run is gone';
 async function stopUnlessAdrift(
   deps: SupervisionDependencies,
   attemptId: string,
-  { cancellationDetails: details }: Context,
-  stop: AbortController,
+  { context: { cancellationDetails: details }, stop }: { context: Context; stop: AbortController },
 ): Promise<void> {
   const adrift = details?.notFound === true || details?.timedOut === true;
   if (!adrift) {

@@ -92,17 +92,19 @@ export function createPrepareActivities(deps: PrepareDependencies) {
       }
 
       const snapshot = snapshotOf(record);
-      const launchPhase = await phaseAtLaunch(deps, snapshot, record.parentAttemptId, runtime);
+      const launchPhase = await phaseAtLaunch(deps, snapshot, { parentAttemptId: record.parentAttemptId, runtime });
       if ('status' in launchPhase) {
         return launchPhase;
       }
       const { evidence } = launchPhase;
       const { envelope: location } = workspace;
-      const trust = await trustOfLaunch(deps, record.agentConfig, record.repository?.name, async () =>
-        location
-          ? deps.git.worktreeInventory({ worktreePath: location.path, identity: workspace.baseline.identity })
-          : null,
-      );
+      const trust = await trustOfLaunch(deps, record.agentConfig, {
+        repository: record.repository?.name,
+        look: async () =>
+          location
+            ? deps.git.worktreeInventory({ worktreePath: location.path, identity: workspace.baseline.identity })
+            : null,
+      });
       if ('status' in trust) {
         return trust;
       }
@@ -188,7 +190,10 @@ export function createPrepareActivities(deps: PrepareDependencies) {
       const location = { ...where, taskId: snapshot.taskId };
       // None of them needs another, and a caller waits; the first that refuses, in the order of a start, is returned.
       const look = locations.inspect(location);
-      const trusting = trustOfLaunch(deps, snapshot.agent, location.repository?.name, look.inventory);
+      const trusting = trustOfLaunch(deps, snapshot.agent, {
+        repository: location.repository?.name,
+        look: look.inventory,
+      });
       const [[probe, workspace]] = await Promise.all([
         Promise.all([probed(snapshot.agent), refusing(location, look.workspace)]),
         Promise.allSettled([trusting]),
@@ -200,7 +205,10 @@ export function createPrepareActivities(deps: PrepareDependencies) {
       if (workspace && 'status' in workspace) {
         return workspace;
       }
-      const launchPhase = await phaseAtLaunch(deps, snapshot, snapshot.request.parentAttemptId, runtime);
+      const launchPhase = await phaseAtLaunch(deps, snapshot, {
+        parentAttemptId: snapshot.request.parentAttemptId,
+        runtime,
+      });
       if ('status' in launchPhase) {
         return launchPhase;
       }
@@ -304,7 +312,7 @@ export function createPrepareActivities(deps: PrepareDependencies) {
       });
       const worktree = await git.ensureWorktree(placeOf(leased));
       const { identity } = worktree;
-      await recordIdentity(deps, record.taskId, identity, fence);
+      await recordIdentity(deps, record.taskId, { identity, fence });
       const [baseline, surroundings] = await Promise.all([
         git.captureBaseline({ worktreePath: worktree.path, identity, attemptId: record._id }),
         git.snapshotRepository({ worktreePath: worktree.path, identity }).catch(() => undefined),

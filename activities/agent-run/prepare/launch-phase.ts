@@ -18,8 +18,7 @@ export interface LaunchPhase {
 export async function phaseAtLaunch(
   { phases }: { phases: Pick<PhaseStore, 'get'> },
   snapshot: LaunchSnapshot,
-  parentAttemptId: string | undefined,
-  runtime: ProviderRuntimeManifest,
+  { parentAttemptId, runtime }: { parentAttemptId: string | undefined; runtime: ProviderRuntimeManifest },
 ): Promise<LaunchPhase | Refusal> {
   const parent = parentAttemptId === undefined ? undefined : await phases.get(parentAttemptId);
   const sources = launchSources({

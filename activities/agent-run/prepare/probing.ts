@@ -48,7 +48,7 @@ export function createAgentProbing({ providers, manifests, hostId, now }: Probin
       if (recorded && (isOpen(guard) || stillCounts(recorded, fingerprint))) {
         return { manifest: recorded.manifest, circuit: circuitOf(guard) };
       }
-      const manifest = await attempt(provider, agent, guard, fingerprint);
+      const manifest = await attempt(provider, agent, { guard, build: fingerprint });
       const probed = { manifest, circuit: circuitOf(guard) };
       await manifests.put(hostId, agent, { fingerprint, ...probed });
       return probed;
@@ -103,8 +103,7 @@ export function createAgentProbing({ providers, manifests, hostId, now }: Probin
   async function attempt(
     provider: AgentProvider,
     agent: AgentConfig,
-    { breaker }: Guard,
-    build: string,
+    { guard: { breaker }, build }: { guard: Guard; build: string },
   ): Promise<ProviderRuntimeManifest> {
     const failure: { manifest?: ProviderRuntimeManifest } = {};
     try {

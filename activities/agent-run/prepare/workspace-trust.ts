@@ -14,8 +14,7 @@ export interface TrustDependencies {
 export async function trustOfLaunch(
   { trust, settings }: TrustDependencies,
   agent: AgentConfig,
-  repository: string | undefined,
-  look: () => Promise<WorkspaceInventory | null>,
+  { repository, look }: { repository: string | undefined; look: () => Promise<WorkspaceInventory | null> },
 ): Promise<LaunchTrust | Refusal> {
   const mode = (await settings.read()).features.enforcement.workspaceTrust;
   const inventory = mode === 'off' ? null : await look();

@@ -17,8 +17,7 @@ import { type Begin, type Begun, missingTarget } from './beginning';
 export async function beginAdopt(
   deps: WorktreeHostDependencies,
   { taskId, operation, request }: Begin<WorktreeAdopt>,
-  target: WorktreeTarget | null,
-  record: WorktreeRecord | undefined,
+  { target, record }: { target: WorktreeTarget | null; record: WorktreeRecord | undefined },
 ): Promise<Begun> {
   if (record && record.state !== 'removed') {
     return refusal('WORKTREE_EXISTS', 'The task already has a worktree with a manifest.', {
@@ -76,7 +75,11 @@ export async function beginAdopt(
       result: 'done' as const,
       headSha: evidence.headSha,
     };
-    await store(deps, record, { ...manifest, state: 'ready', operation: null, history: [entry] }, evidence.identity);
+    await store(
+      deps,
+      { ...manifest, state: 'ready', operation: null, history: [entry] },
+      { former: record, identity: evidence.identity },
+    );
     return { state: 'ready' };
   } catch (error) {
     const taken = pathTaken(error, taskId, legacyPath);

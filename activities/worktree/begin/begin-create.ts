@@ -17,8 +17,7 @@ import { type Begin, type Begun, missingTarget } from './beginning';
 export async function beginCreate(
   deps: WorktreeHostDependencies,
   { taskId, operation, request }: Begin<WorktreeCreate>,
-  target: WorktreeTarget | null,
-  record: WorktreeRecord | undefined,
+  { target, record }: { target: WorktreeTarget | null; record: WorktreeRecord | undefined },
 ): Promise<Begun> {
   if (record?.state === 'ready') {
     return { state: 'ready' };
@@ -34,7 +33,10 @@ export async function beginCreate(
     });
     const remote = await remoteFor(deps.git, repository, baseBranch);
     const where = { taskId, repositoryPath: repository.path, branch: baseBranch, remote };
-    const resolved = await baseFor(deps.git, where, request, { actor: operation.actor, at: operation.startedAt });
+    const resolved = await baseFor(deps.git, where, {
+      request,
+      acknowledged: { actor: operation.actor, at: operation.startedAt },
+    });
     if ('status' in resolved) {
       return resolved;
     }
@@ -49,7 +51,7 @@ export async function beginCreate(
       at: operation.startedAt,
     });
     const preparing = { ...fields, state: 'preparing' as const, operation: { ...operation, kind: 'create' as const } };
-    await store(deps, record, preparing);
+    await store(deps, preparing, { former: record });
     return { state: 'preparing' };
   } catch (error) {
     if (isRefusal(error, 'not-a-repository', 'unknown-ref', 'repository-diverted')) {
@@ -104,9 +106,8 @@ export function newManifest(
 /** Writes a manifest where there is none, or over one that failed or was removed, whose history continues. */
 export async function store(
   deps: WorktreeHostDependencies,
-  former: WorktreeRecord | undefined,
   manifest: WorktreeManifest,
-  identity: WorktreeRecord['identity'] = null,
+  { former, identity = null }: { former: WorktreeRecord | undefined; identity?: WorktreeRecord['identity'] },
 ): Promise<void> {
   const allocation = `${manifest.hostId}:${manifest.path}`;
   if (!former) {

@@ -48,10 +48,10 @@ export function createBeginWorktreeActivities(deps: WorktreeHostDependencies) {
   function decide({ taskId, operationId, actor, request, target }: Beginning, record?: WorktreeRecord): Promise<Begun> {
     const operation = { id: operationId, actor, startedAt: deps.now().toISOString() };
     if (request.kind === 'create') {
-      return beginCreate(deps, { taskId, operation, request }, target, record);
+      return beginCreate(deps, { taskId, operation, request }, { target, record });
     }
     if (request.kind === 'adopt') {
-      return beginAdopt(deps, { taskId, operation, request }, target, record);
+      return beginAdopt(deps, { taskId, operation, request }, { target, record });
     }
     if (!record) {
       return Promise.resolve(noWorktree(taskId));

@@ -27,12 +27,17 @@ export function createAcpProvider({
     probe: (agent) => probeAcp(agent, host),
     missingVariables: (agent) => missingVariables(agent, host),
     run: (dispatch, sink, signal) =>
-      runLocal(dispatch, sink, signal, host, (channel) =>
-        converse(channel, dispatch, host, {
-          decider: deciderOf(dispatch.agent, channel),
-          people: configuredDecider({ ...dispatch.agent, permissions: 'ask' }, channel),
-        }),
-      ),
+      runLocal(dispatch, {
+        sink,
+        signal,
+        host,
+        converse: (channel) =>
+          converse(channel, dispatch, {
+            host,
+            decider: deciderOf(dispatch.agent, channel),
+            people: configuredDecider({ ...dispatch.agent, permissions: 'ask' }, channel),
+          }),
+      }),
     endOrphans,
   };
 }

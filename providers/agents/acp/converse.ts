@@ -26,14 +26,13 @@ const exitWithinMs = 2_000;
 export function converse(
   { launched: { agent }, recorder, terminator }: Channel,
   dispatch: AgentDispatch,
-  host: AgentHost,
-  { decider, people }: { decider: PermissionDecider; people: PermissionDecider },
+  { host, decider, people }: { host: AgentHost; decider: PermissionDecider; people: PermissionDecider },
 ): Conversation {
   const updates = new SessionUpdates();
   const ids = () => (session.sessionId === undefined ? {} : idOf(session.sessionId));
   const record = async (events: UpdateEvent[]): Promise<void> => {
     for (const { kind, payload, itemId } of events) {
-      await recorder.event(kind, payload, 0, { ...ids(), ...(itemId === undefined ? {} : { itemId }) });
+      await recorder.event(kind, payload, { bytes: 0, ids: { ...ids(), ...(itemId === undefined ? {} : { itemId }) } });
     }
   };
 
@@ -56,14 +55,15 @@ export function converse(
   const connection: AcpConnection = connectAcp(agent, {
     tools: { of: tools, offered },
     text: (line) => recorder.stdout(line),
-    unknown: (message, problem, bytes) => recorder.event('provider.unknown', { ...message, problem }, bytes, ids()),
-    refused: (text, problem, bytes) => recorder.refuse(text, problem, bytes, ids()),
+    unknown: (message, problem, bytes) =>
+      recorder.event('provider.unknown', { ...message, problem }, { bytes, ids: ids() }),
+    refused: (text, problem, bytes) => recorder.refuse(text, { problem, bytes, ids: ids() }),
     notified(method, params, bytes) {
       // What is replayed while a session is loaded was published when it happened.
       const isReplay = method === 'session/update' && session.sessionId === undefined;
       const events = isReplay ? [] : method === 'session/update' ? updates.take(params) : undefined;
       if (!events) {
-        return recorder.event('provider.unknown', { method, params }, bytes, ids());
+        return recorder.event('provider.unknown', { method, params }, { bytes, ids: ids() });
       }
       recorder.count(bytes);
       scheduleReport();
@@ -72,7 +72,7 @@ export function converse(
     async permission(request, signal) {
       const problem = excessOf(request);
       if (problem !== undefined) {
-        await recorder.refuse('session/request_permission', problem, 0, ids());
+        await recorder.refuse('session/request_permission', { problem, bytes: 0, ids: ids() });
         return { outcome: { outcome: 'cancelled' } };
       }
       const question = questionOf(request, dispatch);
@@ -106,7 +106,8 @@ export function converse(
   });
   const session = new AcpSession(connection, dispatch, {
     offered,
-    opened: (sessionId, edge) => recorder.event(`conversation.${edge}`, { sessionId }, 0, idOf(sessionId)),
+    opened: (sessionId, edge) =>
+      recorder.event(`conversation.${edge}`, { sessionId }, { bytes: 0, ids: idOf(sessionId) }),
     turnEnded: () => record(updates.finish()),
   });
   terminator.gracefulShutdown = () => session.shutDown(Math.min(2_000, dispatch.stopGraceMs));
@@ -135,10 +136,10 @@ export function converse(
     live: session,
     async hold(writersGone) {
       const listening = Promise.all([
-        pump(agent.stdout, (line) => connection.receive(line), writersGone, longestFrame).finally(() =>
-          connection.end(new Error('The agent ended before its session did.')),
+        pump(agent.stdout, (line) => connection.receive(line), { ended: writersGone, longest: longestFrame }).finally(
+          () => connection.end(new Error('The agent ended before its session did.')),
         ),
-        pump(agent.stderr, (line) => recorder.stderr(line), writersGone),
+        pump(agent.stderr, (line) => recorder.stderr(line), { ended: writersGone }),
       ]);
       // A failure to record ends the session as well, and is what is thrown.
       listening.catch(() => undefined);

@@ -70,8 +70,11 @@ async function introduced(spawned: SpawnedAgent, agent: AgentConfig): Promise<In
     permission: () => Promise.resolve({ outcome: { outcome: 'cancelled' } }),
   });
   void spawned.exited.finally(() => ended.abort());
-  const listening = pump(spawned.stdout, (line) => connection.receive(line), ended.signal, longestFrame);
-  const ignoring = pump(spawned.stderr, ignore, ended.signal);
+  const listening = pump(spawned.stdout, (line) => connection.receive(line), {
+    ended: ended.signal,
+    longest: longestFrame,
+  });
+  const ignoring = pump(spawned.stderr, ignore, { ended: ended.signal });
   for (const pumping of [listening, ignoring]) {
     pumping.catch(ignore);
   }

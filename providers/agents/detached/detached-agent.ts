@@ -56,7 +56,9 @@ export async function followDetached(options: DetachedAgentOptions): Promise<Det
   }
   const stdin = options.input ?? closedInput();
   over.addEventListener('abort', () => notices.notify());
-  const exited = options.exit ? Promise.resolve(options.exit) : exitOf(spool, identity, notices, detached.signal);
+  const exited = options.exit
+    ? Promise.resolve(options.exit)
+    : exitOf(spool, identity, { notices, detached: detached.signal });
   void exited.then(
     () => ended.abort(),
     () => undefined,
@@ -98,8 +100,7 @@ export async function followDetached(options: DetachedAgentOptions): Promise<Det
 async function exitOf(
   spool: Spool,
   identity: ProcessIdentity,
-  notices: Notices,
-  detached: AbortSignal,
+  { notices, detached }: { notices: Notices; detached: AbortSignal },
 ): Promise<RecordedExit> {
   for (;;) {
     const changed = notices.next('exit');

@@ -54,7 +54,7 @@ export async function launchLocal(
 
   const json = JSON.stringify(dispatch.transport);
   const handle = handleFile(dispatch);
-  const transport = await writeTransport(transportDir, attemptId, json, { user: host.user, handle });
+  const transport = await writeTransport(transportDir, attemptId, { json, user: host.user, handle });
   try {
     // The last thing before the start: this worker may have been asleep since it was given the attempt.
     if ((await dispatch.isCurrent?.()) === false) {
@@ -108,15 +108,13 @@ function handleFile({ taskId, attemptId, handle }: AgentDispatch): string | unde
 const spoolLimit = ({ outputLimitBytes }: AgentDispatch): number => outputLimitBytes * 10;
 
 /**
- * Resumes an agent that another worker of this host has started, or returns why that is impossible.
- *
- * @param host whose environment has to have what was passed to the agent
+ * Resumes an agent that another worker of this host has started, or returns why that is impossible. The environment of `host`
+ * has to have what was passed to the agent.
  */
 export async function adoptLocal(
   dispatch: AgentDispatch,
   { process: identity, recorded }: OrphanedAgent,
-  host: AgentHost,
-  over: AbortSignal,
+  { host, over }: { host: AgentHost; over: AbortSignal },
 ): Promise<LaunchedAgent | { refused: ReattachRefusal }> {
   const { agent, attemptId, transportDir, spoolDir } = dispatch;
   if (spoolDir === undefined) {

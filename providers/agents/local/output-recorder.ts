@@ -87,15 +87,15 @@ export class OutputRecorder {
       return undefined;
     }
     if (kind === 'stream.stdout') {
-      return this.recordText(line, this.cleanLine('stdout', line), key, isKnown, refused);
+      return this.recordText(line, this.cleanLine('stdout', line), { key, isKnown, problem: refused });
     }
     if (isKnown) {
       return undefined;
     }
     if (kind === 'artifact.created') {
-      return this.recordFile(payload, line.bytes, ids, key);
+      return this.recordFile(payload, { bytes: line.bytes, ids, key });
     }
-    return this.record(kind, (place) => this.payload(payload, line.bytes, place), ids, key);
+    return this.record(kind, (place) => this.payload(payload, line.bytes, place), { ids, key });
   }
 
   /** A returned promise resolves when the next line may come. */
@@ -106,14 +106,17 @@ export class OutputRecorder {
     if (this.output.truncated) {
       return undefined;
     }
-    return this.recordText(line, clean, key, isKnown);
+    return this.recordText(line, clean, { key, isKnown });
   }
 
   /** Records that output was dropped before it was read; it is published even after the output limit. */
   streamCut(stream: 'stdout' | 'stderr', afterBytes: number): Promise<void> | undefined {
     const name = stream === 'stdout' ? 'output' : 'error';
     const text = `Standard ${name} was longer than the ${afterBytes} bytes that are stored of it: the rest was dropped, but for its last lines.`;
-    return this.persist('stream.stderr', this.payload({ text, truncated: true }, 0), {}, `${stream}-spool-limit`);
+    return this.persist('stream.stderr', this.payload({ text, truncated: true }, 0), {
+      ids: {},
+      key: `${stream}-spool-limit`,
+    });
   }
 
   /** Records that nothing more is read of a stream although a process still has it open. */
@@ -123,13 +126,20 @@ export class OutputRecorder {
     }
     const name = stream === 'stdout' ? 'output' : 'error';
     const text = `A process that outlived the agent still has its standard ${name} open: what it writes is dropped.`;
-    return this.record('stream.stderr', () => this.payload({ text, leftOpen: stream }, 0), {}, `${stream}-left-open`);
+    return this.record('stream.stderr', () => this.payload({ text, leftOpen: stream }, 0), {
+      ids: {},
+      key: `${stream}-left-open`,
+    });
   }
 
   /** An event that a protocol speaks of, of a frame with so many bytes. */
-  event(kind: RunEventKind, fields: Record<string, unknown>, bytes = 0, ids: EventIds = {}): Promise<void> | undefined {
+  event(
+    kind: RunEventKind,
+    fields: Record<string, unknown>,
+    { bytes = 0, ids = {} }: { bytes?: number; ids?: EventIds } = {},
+  ): Promise<void> | undefined {
     this.output.bytes += bytes;
-    return this.record(kind, (key) => this.payload(fields, bytes, key), ids, `process-${this.events + 1}`);
+    return this.record(kind, (key) => this.payload(fields, bytes, key), { ids, key: `process-${this.events + 1}` });
   }
 
   /** A line that is seen to elsewhere, and leaves no event here. */
@@ -138,9 +148,12 @@ export class OutputRecorder {
   }
 
   /** A message that is beyond what is read of an agent; the beginning of it is shown. */
-  refuse(text: string, problem: string, bytes: number, ids: EventIds = {}): Promise<void> | undefined {
+  refuse(
+    text: string,
+    { problem, bytes, ids = {} }: { problem: string; bytes: number; ids?: EventIds },
+  ): Promise<void> | undefined {
     this.output.refusedLines += 1;
-    return this.event('stream.stdout', { text, problem }, bytes, ids);
+    return this.event('stream.stdout', { text, problem }, { bytes, ids });
   }
 
   /** Counts output that leaves no event of its own. */
@@ -170,7 +183,11 @@ export class OutputRecorder {
 
   private payload(fields: Record<string, unknown>, bytes: number, key?: string): EventPayload {
     const { attemptId, redact } = this.options;
-    return eventPayload(fields, redact, bytes, key === undefined ? undefined : { attemptId, key });
+    return eventPayload(fields, {
+      redact,
+      originalBytes: bytes,
+      location: key === undefined ? undefined : { attemptId, key },
+    });
   }
 
   /** To be called once for each line of a stream, in order: what is secret in one depends on those before it. */
@@ -181,9 +198,7 @@ export class OutputRecorder {
   private recordText(
     { content, bytes }: Line,
     { kind, text: clean }: CleanLine,
-    key: string,
-    isKnown: boolean,
-    problem?: string,
+    { key, isKnown, problem }: { key: string; isKnown: boolean; problem?: string },
   ): Promise<void> | undefined {
     const text = content.toString('utf8');
     // A line end is two bytes at most; anything beyond it was dropped.
@@ -196,13 +211,15 @@ export class OutputRecorder {
     return this.record(
       `stream.${kind}`,
       (place) => textPayload(line, () => clean, place === undefined ? undefined : { attemptId, key: place }),
-      {},
-      key,
+      { ids: {}, key },
     );
   }
 
   /** An artifact that the agent reports is stored with its content, or with the reason why that is not possible. */
-  private async recordFile(fields: Record<string, unknown>, bytes: number, ids: EventIds, key: string): Promise<void> {
+  private async recordFile(
+    fields: Record<string, unknown>,
+    { bytes, ids, key }: { bytes: number; ids: EventIds; key: string },
+  ): Promise<void> {
     const { attemptId, captureFile } = this.options;
     const file = await captureFile(fields);
     await this.record(
@@ -214,8 +231,7 @@ export class OutputRecorder {
         const said = this.payload({ ...fields, path: file.name }, bytes);
         return place === undefined ? said : withPreview(said, captureOutput(attemptId, place, file));
       },
-      ids,
-      key,
+      { ids, key },
     );
   }
 
@@ -225,19 +241,18 @@ export class OutputRecorder {
   private record(
     kind: RunEventKind,
     make: (key?: string) => EventPayload,
-    ids: EventIds,
-    key: string,
+    { ids, key }: { ids: EventIds; key: string },
   ): Promise<void> | undefined {
     if (this.output.truncated) {
       return undefined;
     }
     const whole = make(key);
     if (this.fits(whole)) {
-      return this.persist(kind, whole, ids, key);
+      return this.persist(kind, whole, { ids, key });
     }
     // The quota may suffice for the event although it does not for the artifact.
     const bounded = whole.captured ? make() : whole;
-    return this.fits(bounded) ? this.persist(kind, bounded, ids, key) : this.recordLimit();
+    return this.fits(bounded) ? this.persist(kind, bounded, { ids, key }) : this.recordLimit();
   }
 
   private fits(made: EventPayload): boolean {
@@ -247,10 +262,14 @@ export class OutputRecorder {
   private recordLimit(): Promise<void> | undefined {
     this.output.truncated = true;
     const text = `Output limit of ${this.options.limitBytes} bytes reached: further output is counted and dropped.`;
-    return this.persist('stream.stderr', this.payload({ text, truncated: true }, 0), {}, limitKey);
+    return this.persist('stream.stderr', this.payload({ text, truncated: true }, 0), { ids: {}, key: limitKey });
   }
 
-  private persist(kind: RunEventKind, made: EventPayload, ids: EventIds, key: string): Promise<void> | undefined {
+  private persist(
+    kind: RunEventKind,
+    made: EventPayload,
+    { ids, key }: { ids: EventIds; key: string },
+  ): Promise<void> | undefined {
     this.output.persistedBytes += cost(made);
     this.events += 1;
     return this.options.emit({

@@ -52,8 +52,7 @@ async function nextChunk(chunks: AsyncIterator<Buffer>, ended: AbortSignal): Pro
 export async function pump(
   stream: Readable,
   consume: (line: Line) => Promise<void> | undefined,
-  ended: AbortSignal,
-  longest?: number,
+  { ended, longest }: { ended: AbortSignal; longest?: number },
 ): Promise<StreamEnd> {
   const splitter = new LineSplitter(longest);
   const chunks = stream[Symbol.asyncIterator]() as AsyncIterator<Buffer>;

@@ -53,18 +53,19 @@ const withoutProcess = (ended: 'spawn-failed' | 'stopped', error?: string): Agen
 /** A function, because it may change between two questions. */
 const isAborted = (signal: AbortSignal): boolean => signal.aborted;
 
-/**
- * Runs one agent that is a process of this host to its end: see `AgentProvider.run`.
- *
- * @param host where it is started
- * @param converse how the agent is spoken to
- */
+export interface LocalRun {
+  sink: AgentSink;
+  signal: AbortSignal;
+  /** Where the agent is started. */
+  host: AgentHost;
+  /** How the agent is spoken to. */
+  converse: (channel: Channel) => Conversation;
+}
+
+/** Runs one agent that is a process of this host to its end: see `AgentProvider.run`. */
 export async function runLocal(
   dispatch: AgentDispatch,
-  sink: AgentSink,
-  signal: AbortSignal,
-  host: AgentHost,
-  converse: (channel: Channel) => Conversation,
+  { sink, signal, host, converse }: LocalRun,
 ): Promise<AgentOutcome> {
   if (isAborted(signal)) {
     return withoutProcess('stopped');
@@ -81,13 +82,10 @@ export async function runLocal(
 export async function reattachLocal(
   dispatch: AgentDispatch,
   orphan: OrphanedAgent,
-  sink: AgentSink,
-  signal: AbortSignal,
-  host: AgentHost,
-  converse: (channel: Channel) => Conversation,
+  { sink, signal, host, converse }: LocalRun,
 ): Promise<AgentOutcome | { refused: ReattachRefusal }> {
   const writersGone = new AbortController();
-  const launched = await adoptLocal(dispatch, orphan, host, writersGone.signal);
+  const launched = await adoptLocal(dispatch, orphan, { host, over: writersGone.signal });
   if ('refused' in launched) {
     return launched;
   }

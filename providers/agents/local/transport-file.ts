@@ -38,8 +38,7 @@ const draftOf = (path: string): string => `${path}.draft`;
 export async function writeTransport(
   directory: string,
   attemptId: string,
-  json: string,
-  { user, handle }: { user?: AgentUser | undefined; handle?: string | undefined } = {},
+  { json, user, handle }: { json: string; user?: AgentUser | undefined; handle?: string | undefined },
 ): Promise<TransportFile> {
   const file = transportFile(directory, attemptId);
   await mkdir(directory, { recursive: true, mode: 0o700 });

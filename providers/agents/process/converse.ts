@@ -8,12 +8,11 @@ import { PermissionRequester } from './permission-requests';
 /** The process protocol: the task as the first line of input, commands as later ones, events as lines of output. */
 export function converse({ launched, recorder, sink }: Channel): Conversation {
   const { agent, json, secrets, recorded } = launched;
-  const requester = new PermissionRequester(
-    agent,
-    sink.decide?.bind(sink),
-    createRedactor(secrets),
-    agent.detachment?.answered,
-  );
+  const requester = new PermissionRequester(agent, {
+    decide: sink.decide?.bind(sink),
+    redact: createRedactor(secrets),
+    answered: agent.detachment?.answered,
+  });
   let begin: () => void = () => undefined;
   const begun = new Promise<void>((resolve) => (begin = resolve));
   /** Of a stream that was longer than its spool, the last lines are read as well: the result is there. */
@@ -50,9 +49,9 @@ export function converse({ launched, recorder, sink }: Channel): Conversation {
           pump(
             agent.stdout,
             (line) => (requester.receive(line.content) ? recorder.skip('stdout', line) : recorder.stdout(line)),
-            over,
+            { ended: over },
           ),
-          pump(agent.stderr, (line) => recorder.stderr(line), over),
+          pump(agent.stderr, (line) => recorder.stderr(line), { ended: over }),
         ]);
         await recorder.streamEnded('stdout', stdout);
         await recorder.streamEnded('stderr', stderr);

@@ -59,13 +59,19 @@ export class PermissionRequester {
   private open = 0;
   private total = 0;
 
+  private readonly decide: AgentSink['decide'];
+  private readonly redact: Redactor;
+  /** Of an agent that outlives its worker: a question that has a response is not asked again. */
+  private readonly answered?: AnsweredQuestions;
+
   constructor(
     private readonly agent: Pick<SpawnedAgent, 'deliver'>,
-    private readonly decide: AgentSink['decide'],
-    private readonly redact: Redactor,
-    /** Of an agent that outlives its worker: a question that has a response is not asked again. */
-    private readonly answered?: AnsweredQuestions,
-  ) {}
+    { decide, redact, answered }: { decide: AgentSink['decide']; redact: Redactor; answered?: AnsweredQuestions },
+  ) {
+    this.decide = decide;
+    this.redact = redact;
+    this.answered = answered;
+  }
 
   /** Whether the line was a question, and is seen to. */
   receive(line: Buffer): boolean {

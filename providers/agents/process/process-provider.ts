@@ -21,8 +21,8 @@ export function createProcessProvider({ environment = process.env, user }: Parti
     fingerprint: (agent) => Promise.resolve(fingerprintOf(agent, host)),
     probe: (agent) => probe(agent, host),
     missingVariables: (agent) => missingVariables(agent, host),
-    run: (dispatch, sink, signal) => runLocal(dispatch, sink, signal, host, converse),
-    reattach: (dispatch, orphan, sink, signal) => reattachLocal(dispatch, orphan, sink, signal, host, converse),
+    run: (dispatch, sink, signal) => runLocal(dispatch, { sink, signal, host, converse }),
+    reattach: ({ dispatch, orphan }, sink, signal) => reattachLocal(dispatch, orphan, { sink, signal, host, converse }),
     endOrphans,
   };
 }
@@ -43,7 +43,7 @@ async function probe(agent: AgentConfig, host: AgentHost): Promise<ProviderProbe
   if (agent.versionArgs === undefined) {
     return { ok: true, ...capabilities, diagnostics: diagnostics };
   }
-  const reported = await askVersion(command.path, agent.versionArgs, environment, host.user);
+  const reported = await askVersion(command.path, agent.versionArgs, { environment, user: host.user });
   return 'version' in reported
     ? { ok: true, version: reported.version, ...capabilities, diagnostics: diagnostics }
     : { ok: true, ...capabilities, diagnostics: [...diagnostics, reported.problem] };

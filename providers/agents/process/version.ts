@@ -28,8 +28,7 @@ export type ReportedVersion = { version: string } | { problem: string };
 export async function askVersion(
   path: string,
   args: readonly string[],
-  { variables, secrets }: AgentEnvironment,
-  user?: AgentUser,
+  { environment: { variables, secrets }, user }: { environment: AgentEnvironment; user?: AgentUser },
 ): Promise<ReportedVersion> {
   const cwd = await mkdtemp(join(tmpdir(), 'agent-version-'));
   try {
@@ -70,7 +69,7 @@ async function firstLine({ stdout, stderr, exited }: SpawnedAgent): Promise<stri
     const keep = ({ content }: Line): undefined => {
       first ??= content.toString('utf8').trim() || undefined;
     };
-    await pump(stream, keep, ended.signal, longest.line);
+    await pump(stream, keep, { ended: ended.signal, longest: longest.line });
     return first;
   };
   const [fromStdout, fromStderr] = await Promise.all([firstOf(stdout), firstOf(stderr)]);

@@ -101,8 +101,7 @@ async function refuseUnfinished(location: WorktreeLocation, { entries }: Worktre
 async function storeSnapshot(
   git: GitRunner,
   location: WorktreeLocation,
-  attemptId: string,
-  status: WorktreeStatus,
+  { attemptId, status }: { attemptId: string; status: WorktreeStatus },
 ): Promise<string> {
   const cwd = location.path;
   const head = await readCommit(git, cwd, status.headSha);
@@ -142,9 +141,9 @@ export async function captureBaseline(
   const { path: cwd, gitDir } = location;
   // Read before the state is: a repetition that was overtaken finds it changed.
   const before = await refTarget(git, cwd, ref);
-  const keep = (status: WorktreeStatus) => storeSnapshot(git, location, attemptId, status);
+  const keep = (status: WorktreeStatus) => storeSnapshot(git, location, { attemptId, status });
   const { status, files, snapshot: commit } = await unmoved(git, location, keep);
-  await setRef(git, cwd, ref, commit, before ?? null);
+  await setRef(git, cwd, { ref, sha: commit, expected: before ?? null });
   return { attemptId, ...stateOf(status, files), snapshot: { ref, commit }, gitDir, identity: location.identity };
 }
 

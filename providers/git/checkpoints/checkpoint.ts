@@ -74,8 +74,8 @@ export async function captureCheckpoint(
     parents.push(await commitTree(git, cwd, { date, tree: state.indexTree, parents, message: message('Index') }));
   }
   const commit = await commitTree(git, cwd, { date, tree: state.tree, parents, message: message('Worktree') });
-  await setRef(git, cwd, ref, commit);
-  return { ref, commit, ...state, changes: await diffTrees(git, location, sinceTree, state.tree) };
+  await setRef(git, cwd, { ref, sha: commit });
+  return { ref, commit, ...state, changes: await diffTrees(git, location, { before: sinceTree, after: state.tree }) };
 }
 
 /** A path as git names it, relative to the worktree; `undefined` for one that lies outside, or in git's own directory. */

@@ -19,11 +19,11 @@ export async function restoreHead(
   { branch, headSha }: Pick<Baseline, 'branch' | 'headSha'>,
 ): Promise<void> {
   if (branch === null) {
-    await setRef(git, cwd, 'HEAD', headSha);
+    await setRef(git, cwd, { ref: 'HEAD', sha: headSha });
     return;
   }
   await git(['symbolic-ref', 'HEAD', `refs/heads/${branch}`], { cwd });
-  await setRef(git, cwd, `refs/heads/${branch}`, headSha);
+  await setRef(git, cwd, { ref: `refs/heads/${branch}`, sha: headSha });
 }
 
 /**
@@ -32,14 +32,14 @@ export async function restoreHead(
  */
 async function preserveStray(git: GitRunner, cwd: string, { attemptId, branch, headSha }: Baseline): Promise<void> {
   const tip = branch === null ? undefined : await resolveCommit(git, cwd, `refs/heads/${branch}`);
-  if (tip === undefined || tip === headSha || (await isAncestor(git, cwd, tip, headSha))) {
+  if (tip === undefined || tip === headSha || (await isAncestor(git, cwd, { ancestor: tip, descendant: headSha }))) {
     return;
   }
   const preserved = await resolveCommit(git, cwd, attemptRef(attemptId));
-  if (preserved !== undefined && (await isAncestor(git, cwd, tip, preserved))) {
+  if (preserved !== undefined && (await isAncestor(git, cwd, { ancestor: tip, descendant: preserved }))) {
     return;
   }
-  await setRef(git, cwd, strayRef(attemptId, tip), tip);
+  await setRef(git, cwd, { ref: strayRef(attemptId, tip), sha: tip });
 }
 
 /** Makes index and files this tree; a damaged index is thrown away, it is rebuilt from the tree. */
@@ -107,7 +107,7 @@ export async function restoreBaseline(
 
   verifyStill(location);
   await git.verify();
-  await clearStaleLocks(location, baseline.branch, git.lockWaitMs, git.assertHeld);
+  await clearStaleLocks(location, baseline.branch, git);
   await git.verify();
   await forgetOperations(location.gitDir);
   await preserveStray(git, cwd, baseline);

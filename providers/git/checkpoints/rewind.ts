@@ -53,7 +53,7 @@ export async function previewRewind(
 ): Promise<RewindPreview> {
   const location = await relocateWorktree(git, recorded);
   const before = await snapshotWorkspace(git, location);
-  return { before, changes: await diffTrees(git, location, before.tree, target.tree) };
+  return { before, changes: await diffTrees(git, location, { before: before.tree, after: target.tree }) };
 }
 
 /**
@@ -74,13 +74,15 @@ export async function rewindWorkspace(git: GitRunner, request: RewindRequest): P
   const { path: cwd } = location;
   verifyStill(location);
   await git.verify();
-  await clearStaleLocks(location, before.branch, git.lockWaitMs, git.assertHeld);
+  await clearStaleLocks(location, before.branch, git);
   const ref = await keep(git, cwd, request);
 
-  const changes = await diffTrees(git, location, before.tree, target.tree);
+  const changes = await diffTrees(git, location, { before: before.tree, after: target.tree });
   const accepted = changes.filter(({ path }) => (decisions.get(path) ?? 'accept') === 'accept');
   const current = await snapshotWorkspace(git, location);
-  const since = new Map((await diffTrees(git, location, before.tree, current.tree)).map((one) => [one.path, one]));
+  const since = new Map(
+    (await diffTrees(git, location, { before: before.tree, after: current.tree })).map((one) => [one.path, one]),
+  );
   const outstanding = accepted.filter(({ path }) => !since.has(path));
   // Neither what it was nor what it should be.
   const others = accepted.filter(({ path, after }) => {
@@ -94,7 +96,7 @@ export async function rewindWorkspace(git: GitRunner, request: RewindRequest): P
   if (current.headSha !== target.headSha) {
     await restoreHead(git, cwd, target);
   }
-  await write(git, location, outstanding, target.tree);
+  await write(git, location, { changes: outstanding, tree: target.tree });
   await rewindIndex(git, location, request);
   return { ref, after: await snapshotWorkspace(git, location), leftBehind: others.map(({ path }) => path) };
 }
@@ -111,7 +113,7 @@ async function keep(git: GitRunner, cwd: string, { id, before }: RewindRequest):
     parents.push(await commitTree(git, cwd, { date, tree: before.indexTree, parents, message }));
   }
   const commit = await commitTree(git, cwd, { date, tree: before.tree, parents, message });
-  await setRef(git, cwd, ref, commit, null);
+  await setRef(git, cwd, { ref, sha: commit, expected: null });
   return ref;
 }
 
@@ -119,8 +121,7 @@ async function keep(git: GitRunner, cwd: string, { id, before }: RewindRequest):
 async function write(
   git: GitRunner,
   location: WorktreeLocation,
-  changes: readonly TreeChange[],
-  tree: string,
+  { changes, tree }: { changes: readonly TreeChange[]; tree: string },
 ): Promise<void> {
   const { path: cwd, gitDir } = location;
   verifyStill(location);
@@ -166,7 +167,7 @@ async function rewindIndex(
   { before, target, decisions }: RewindRequest,
 ): Promise<void> {
   const { path: cwd, gitDir } = location;
-  const changes = await diffTrees(git, location, before.indexTree, target.indexTree);
+  const changes = await diffTrees(git, location, { before: before.indexTree, after: target.indexTree });
   const lines = changes
     .filter(({ path }) => decisions.get(path) !== 'leave-untouched')
     .map(({ path, after }) => `${after?.mode ?? '0'} ${after?.object ?? '0'.repeat(before.tree.length)}\t${path}\0`);

@@ -52,6 +52,6 @@ export async function preserveAttempt(
 
   const others = [...(tip ? [tip.sha] : []), ...stashed];
   const commit = await createSnapshotCommit(git, cwd, { head, tree, others, message: `What ${attemptId} left\n` });
-  await setRef(git, cwd, ref, commit, null);
+  await setRef(git, cwd, { ref, sha: commit, expected: null });
   return { ref, commit };
 }

@@ -19,7 +19,7 @@ export function rootedFiles(root: string, most: number): string[] {
     }
     const kind = kindOf(root, path);
     if (kind === 'directory') {
-      listDirectory(root, path, most, listed);
+      listDirectory(root, path, { most, listed });
     } else if (kind !== undefined) {
       listed.push(path);
     }
@@ -36,7 +36,7 @@ function kindOf(root: string, path: string): 'directory' | 'link' | 'file' | und
 }
 
 /** Adds everything below a directory, until there are more than `most`. */
-function listDirectory(root: string, directory: string, most: number, listed: string[]): void {
+function listDirectory(root: string, directory: string, { most, listed }: { most: number; listed: string[] }): void {
   const entries = readdirSync(join(root, directory), { withFileTypes: true });
   if (entries.some(({ name }) => name === '.git')) {
     listed.push(`${directory}/`);
@@ -48,7 +48,7 @@ function listDirectory(root: string, directory: string, most: number, listed: st
     }
     const path = `${directory}/${entry.name}`;
     if (entry.isDirectory()) {
-      listDirectory(root, path, most, listed);
+      listDirectory(root, path, { most, listed });
     } else {
       listed.push(path);
     }

@@ -18,7 +18,9 @@ export async function createSnapshotCommit(
 ): Promise<string> {
   const parents = head ? [head.sha] : [];
   for (const sha of others) {
-    const reached = await Promise.all(parents.map((parent) => isAncestor(git, cwd, sha, parent)));
+    const reached = await Promise.all(
+      parents.map((parent) => isAncestor(git, cwd, { ancestor: sha, descendant: parent })),
+    );
     if (!reached.includes(true)) {
       parents.push(sha);
     }

@@ -20,8 +20,7 @@ export interface TreeEntry {
 export async function diffTrees(
   git: GitRunner,
   location: WorktreeLocation,
-  before: string,
-  after: string,
+  { before, after }: { before: string; after: string },
 ): Promise<TreeChange[]> {
   if (before === after) {
     return [];

@@ -114,12 +114,12 @@ export function writeWorktreeTree(git: GitRunner, location: WorktreeLocation): P
       await git(['read-tree', 'HEAD'], { cwd, env });
       return revealHiddenFiles(git, cwd, env);
     });
-    await forgetRepositories(git, cwd, env, repositories);
+    await forgetRepositories(git, repositories, { cwd, env });
     const added = await git(['add', '--all', '--ignore-errors'], { cwd, env, okCodes: [1] });
     if (added.exitCode !== 0) {
       git.log?.warn({ worktree: cwd }, 'unreadable worktree files skipped');
     }
-    await restoreEmpty(git, cwd, env, repositories);
+    await restoreEmpty(git, repositories, { cwd, env });
     return gitText(git, ['write-tree'], { cwd, env });
   });
 }
@@ -130,9 +130,8 @@ export function writeWorktreeTree(git: GitRunner, location: WorktreeLocation): P
  */
 async function forgetRepositories(
   git: GitRunner,
-  cwd: string,
-  env: IndexVariables,
   repositories: readonly TrackedRepository[],
+  { cwd, env }: { cwd: string; env: IndexVariables },
 ): Promise<void> {
   if (repositories.length === 0) {
     return;
@@ -144,9 +143,8 @@ async function forgetRepositories(
 /** Restores repositories in an index that were never fetched: an empty directory stands for them. */
 async function restoreEmpty(
   git: GitRunner,
-  cwd: string,
-  env: IndexVariables,
   repositories: readonly TrackedRepository[],
+  { cwd, env }: { cwd: string; env: IndexVariables },
 ): Promise<void> {
   const isEmpty = ({ path }: TrackedRepository): boolean => {
     try {

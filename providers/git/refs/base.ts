@@ -19,7 +19,11 @@ const fewestTries = 10;
  *
  * @throws GitError `fetch-failed`, `locked`
  */
-async function ask(git: GitRunner, transfer: GitTransfer, args: readonly string[], cwd: string): Promise<string> {
+async function ask(
+  git: GitRunner,
+  args: readonly string[],
+  { transfer, cwd }: { transfer: GitTransfer; cwd: string },
+): Promise<string> {
   const deadline = performance.now() + git.lockWaitMs;
   for (let tries = 1; ; tries += 1) {
     const { exitCode, stdout, stderr } = await transfer(args, { cwd }).catch((error: unknown) => {
@@ -55,7 +59,7 @@ export async function fetchBase(
   // The repository may name another program to run at the other end, which for a path is this one.
   const options = ['--progress', '--upload-pack=git-upload-pack', ...exactly, '--end-of-options'];
   const args = ['fetch', ...options, remote, `+refs/heads/${branch}:${ref}`];
-  await ask(git, transfer, args, repositoryPath);
+  await ask(git, args, { transfer, cwd: repositoryPath });
   const fetchedAt = new Date().toISOString();
   const sha = await gitText(git, ['rev-parse', '--verify', '--end-of-options', `${ref}^{commit}`], {
     cwd: repositoryPath,
@@ -79,10 +83,10 @@ export async function remoteHead(
   { repositoryPath, remote, branch }: RemoteBranch,
 ): Promise<string | undefined> {
   assertBranchName(branch);
-  await locateRemote(git, repositoryPath, remote);
+  await locateRemote(git, repositoryPath, { remote });
   const ref = `refs/heads/${branch}`;
   const args = ['ls-remote', '--upload-pack=git-upload-pack', '--', remote, ref];
-  const answer = await ask(git, transfer, args, repositoryPath);
+  const answer = await ask(git, args, { transfer, cwd: repositoryPath });
   // The pattern matches the end of a name: refs/heads/refs/heads/x would be listed too.
   const line = answer.split('\n').find((each) => each.endsWith(`\t${ref}`));
   return line?.split('\t')[0];

@@ -44,7 +44,11 @@ async function writeAttributes(git: GitRunner, cwd: string, baseSha: string): Pr
  *
  * @throws GitError `merge-conflict`
  */
-async function mergeTrees(git: GitRunner, cwd: string, baseSha: string, headSha: string): Promise<string> {
+async function mergeTrees(
+  git: GitRunner,
+  cwd: string,
+  { baseSha, headSha }: { baseSha: string; headSha: string },
+): Promise<string> {
   await writeAttributes(git, cwd, baseSha);
   const command = ['merge-tree', '--write-tree', '--name-only', '--no-messages', '-z', baseSha, headSha];
   const { exitCode, stdout } = await git(command, { cwd, okCodes: [1] });
@@ -58,7 +62,7 @@ async function mergeTrees(git: GitRunner, cwd: string, baseSha: string, headSha:
 
 async function merge(git: GitRunner, cwd: string, request: IntegrateRequest): Promise<string> {
   const { baseSha, headSha, author, message } = request;
-  const tree = await mergeTrees(git, cwd, baseSha, headSha);
+  const tree = await mergeTrees(git, cwd, { baseSha, headSha });
   const date = Math.floor(Date.now() / 1_000);
   const ended = message.endsWith('\n') ? message : `${message}\n`;
   const commit = { tree, parents: [baseSha, headSha], message: ended, date, author };
@@ -73,7 +77,7 @@ export async function integrate(git: GitRunner, request: IntegrateRequest): Prom
   const ref = integrationRef(id);
   const path = await safePath(request.integrationPath, request.insideDir);
   const repository = git.repositories.place(repositoryPath).commonDir;
-  if (await isAncestor(git, repository, headSha, baseSha)) {
+  if (await isAncestor(git, repository, { ancestor: headSha, descendant: baseSha })) {
     return { mergedSha: baseSha, alreadyMerged: true };
   }
 
@@ -88,8 +92,8 @@ export async function integrate(git: GitRunner, request: IntegrateRequest): Prom
     const preserved = await readCommit(git, repository, ref);
     const same = preserved?.parents.join() === [baseSha, headSha].join();
     const mergedSha = same ? preserved.sha : await merge(git, path, request);
-    await setRef(git, repository, ref, mergedSha, preserved?.sha ?? null);
-    await setRef(git, path, 'HEAD', mergedSha);
+    await setRef(git, repository, { ref, sha: mergedSha, expected: preserved?.sha ?? null });
+    await setRef(git, path, { ref: 'HEAD', sha: mergedSha });
     return { mergedSha, alreadyMerged: false };
   } catch (error) {
     await deleteWorktreeFiles(git, repository, { path });

@@ -26,7 +26,7 @@ async function pushTo(
   { repositoryPath, mergedSha, baseBranch, expectedBaseSha, remote }: PushRequest & { remote: string },
 ): Promise<Pushed> {
   const place = { repositoryPath, remote, branch: baseBranch };
-  await locateRemote(git, repositoryPath, remote, 'push');
+  await locateRemote(git, repositoryPath, { remote, direction: 'push' });
   const head = await remoteHead(git, transfer, place);
   if (head === mergedSha) {
     return { alreadyPushed: true };
@@ -36,7 +36,7 @@ async function pushTo(
   }
   if (head !== expectedBaseSha) {
     const { sha } = await fetchBase(git, transfer, place);
-    if (await isAncestor(git, repositoryPath, mergedSha, sha)) {
+    if (await isAncestor(git, repositoryPath, { ancestor: mergedSha, descendant: sha })) {
       return { alreadyPushed: true };
     }
     throw moved(`${remote}/${baseBranch}`, sha);
@@ -72,7 +72,7 @@ async function moveLocal(git: GitRunner, request: PushRequest): Promise<Pushed> 
   if (current === undefined) {
     throw moved(baseBranch, undefined);
   }
-  if (await isAncestor(git, cwd, mergedSha, current)) {
+  if (await isAncestor(git, cwd, { ancestor: mergedSha, descendant: current })) {
     return { alreadyPushed: true };
   }
   if (current !== expectedBaseSha) {

@@ -43,7 +43,7 @@ async function putBack(
   const { path: cwd } = location;
   verifyStill(location);
   await git.verify();
-  await clearStaleLocks(location, branch, git.lockWaitMs, git.assertHeld);
+  await clearStaleLocks(location, branch, git);
   await restoreHead(git, cwd, { branch, headSha });
   await checkOut(git, location, headSha);
   verifyStill(location);
@@ -138,7 +138,7 @@ export async function rebaseOnto(git: GitRunner, request: RebaseRequest): Promis
   const status = await honestStatus(git, location);
   await refuseUnready(location, status, branch);
   const { headSha } = status;
-  const contained = await isAncestor(git, cwd, ontoSha, headSha);
+  const contained = await isAncestor(git, cwd, { ancestor: ontoSha, descendant: headSha });
   if (backup !== undefined && backup !== headSha) {
     if (!contained) {
       throw new GitError('stale', `${branch} has moved from ${backup} to ${headSha}.`);
@@ -150,7 +150,7 @@ export async function rebaseOnto(git: GitRunner, request: RebaseRequest): Promis
   }
   refuseDirty(cwd, status);
   verifyStill(location);
-  await setRef(git, cwd, backupRef, headSha, backup ?? null);
+  await setRef(git, cwd, { ref: backupRef, sha: headSha, expected: backup ?? null });
   await runRebase(git, location, { branch, headSha, ontoSha, ref: backupRef });
   const head = await readCommit(git, cwd, 'HEAD');
   if (!head) {

@@ -84,8 +84,7 @@ async function canonical({ protocol, host, path }: RemoteLocation, repositoryPat
 export async function locateRemote(
   git: GitRunner,
   repositoryPath: string,
-  remote: string,
-  direction: 'fetch' | 'push' = 'fetch',
+  { remote, direction = 'fetch' }: { remote: string; direction?: 'fetch' | 'push' },
 ): Promise<RemoteLocation> {
   const cwd = repositoryPath;
   const refuse = (why: string): GitError =>
@@ -138,7 +137,7 @@ export async function remoteFingerprint(
   git: GitRunner,
   { repositoryPath, remote }: { repositoryPath: string; remote: string },
 ): Promise<string> {
-  const place = await locateRemote(git, repositoryPath, remote);
+  const place = await locateRemote(git, repositoryPath, { remote });
   return createHash('sha256')
     .update(await canonical(place, repositoryPath))
     .digest('hex');

@@ -17,20 +17,20 @@ export async function refTarget(git: GitRunner, cwd: string, ref: string): Promi
   return current === '' ? undefined : current;
 }
 
+interface RefUpdate {
+  ref: string;
+  sha: string;
+  /** What it has to name, `null` for nothing; whatever it names when absent. */
+  expected?: string | null;
+}
+
 /**
  * Points a reference at an object, from exactly what it names now. Between the check and the change the token of the
  * worktree is verified, so that a worker that has lost it meanwhile does not overwrite the next holder's reference.
  *
- * @param expected what it has to name, `null` for nothing; whatever it names when absent
  * @throws GitError `stale` when it names something else
  */
-export async function setRef(
-  git: GitRunner,
-  cwd: string,
-  ref: string,
-  sha: string,
-  expected?: string | null,
-): Promise<void> {
+export async function setRef(git: GitRunner, cwd: string, { ref, sha, expected }: RefUpdate): Promise<void> {
   const old = expected === undefined ? await refTarget(git, cwd, ref) : (expected ?? undefined);
   await git(['update-ref', '--no-deref', ref, sha, old ?? nothing(sha)], { cwd });
 }

@@ -20,7 +20,7 @@ export async function adoptable(
   const { commonDir } = git.repositories.place(repositoryPath);
   const [, ...linked] = await listWorktrees(git, commonDir);
   const listed = linked.find((worktree) => worktree.path === path);
-  const { location } = locateLinked(git, commonDir, {}, path);
+  const { location } = locateLinked(git, commonDir, { path });
   const headSha = listed?.headSha ?? null;
   const answers = {
     registered: listed !== undefined,
@@ -28,7 +28,7 @@ export async function adoptable(
     gitDirMatches: location !== undefined,
     // A worktree with settings of its own may mean another location by the same name.
     remoteMatches: location !== undefined && !(await git.repositories.hasOwnRemotes(location.gitDir)),
-    baseIsAncestor: headSha !== null && (await isAncestor(git, commonDir, base.sha, headSha)),
+    baseIsAncestor: headSha !== null && (await isAncestor(git, commonDir, { ancestor: base.sha, descendant: headSha })),
   };
   return {
     path,

@@ -32,8 +32,7 @@ const nothing: Linked = { location: undefined, replaced: null };
 export function locateLinked(
   git: GitRunner,
   commonDir: string,
-  { identity }: { identity?: WorktreeIdentity | undefined },
-  path: string,
+  { identity, path }: { path: string; identity?: WorktreeIdentity | undefined },
 ): Linked {
   try {
     const location = locateWorktree(git, { worktreePath: path, identity });
@@ -111,8 +110,7 @@ type Comparison = Pick<WorktreeEvidence, 'ahead' | 'behind' | 'unpushed' | 'unme
 async function compare(
   git: GitRunner,
   cwd: string,
-  tips: readonly string[],
-  { base, remote }: { base: string; remote: string | undefined },
+  { tips, base, remote }: { tips: readonly string[]; base: string; remote: string | undefined },
 ): Promise<Comparison> {
   const [head] = tips;
   if (head === undefined) {
@@ -121,14 +119,18 @@ async function compare(
   const not = (excluded: string): Promise<number> => countCommits(git, cwd, [...tips, '--not', excluded]);
   const [unmerged, [ahead, behind], unpushed] = await Promise.all([
     tips.length === 1 && head === base ? 0 : not(base),
-    head === base ? [0, 0] : countBothSides(git, cwd, head, base),
+    head === base ? [0, 0] : countBothSides(git, cwd, { left: head, right: base }),
     not(remote === undefined ? base : `--remotes=${remote}`),
   ]);
   return { ahead, behind, unpushed, unmerged: unmerged > 0 };
 }
 
 /** How many commits each of two has that the other does not. */
-async function countBothSides(git: GitRunner, cwd: string, left: string, right: string): Promise<[number, number]> {
+async function countBothSides(
+  git: GitRunner,
+  cwd: string,
+  { left, right }: { left: string; right: string },
+): Promise<[number, number]> {
   const counts = await gitText(git, ['rev-list', '--count', '--left-right', `${left}...${right}`], { cwd });
   const [ahead = 0, behind = 0] = counts.split('\t').map(Number);
   return [ahead, behind];
@@ -180,7 +182,7 @@ export async function inspectWorktree(git: GitRunner, request: InspectRequest): 
   const { commonDir } = git.repositories.place(cwd);
   const listed = (await listWorktrees(git, cwd)).find((worktree) => worktree.path === path);
   const exists = lstatSync(path, { throwIfNoEntry: false }) !== undefined;
-  const { location, replaced } = exists ? locateLinked(git, commonDir, request, path) : nothing;
+  const { location, replaced } = exists ? locateLinked(git, commonDir, { ...request, path }) : nothing;
   const gitDir = location?.gitDir;
   const [status, branchSha = null, base] = await Promise.all([
     location && attempt('The files', undefined, () => honestStatus(git, location)),
@@ -194,7 +196,7 @@ export async function inspectWorktree(git: GitRunner, request: InspectRequest): 
   const headSha = (status?.headSha ?? listed?.headSha ?? '').replace(/^(?:0+|\(initial\))$/, '') || null;
   const tips = [...new Set([headSha, branchSha])].filter((sha) => sha !== null);
   const unknown: Comparison = { ahead: 0, behind: 0, unpushed: 0, unmerged: false };
-  const comparison = await attempt('The commits', unknown, () => compare(git, cwd, tips, { base: base.sha, remote }));
+  const comparison = await attempt('The commits', unknown, () => compare(git, cwd, { tips, base: base.sha, remote }));
   const headBranch = status ? status.branch : (listed?.branch ?? null);
   const entries = status?.entries ?? [];
   const untracked = entries.filter((entry) => entry.status === 'untracked').length;

@@ -18,8 +18,7 @@ const mtimeOf = (path: string): Promise<number | undefined> =>
 export async function clearStaleLocks(
   { gitDir, commonDir }: WorktreeLocation,
   branch: string | null,
-  olderThanMs: number,
-  assertHeld: () => void,
+  { lockWaitMs: olderThanMs, assertHeld }: { lockWaitMs: number; assertHeld: () => void },
 ): Promise<void> {
   // A lock is removed by its path, which must not lead elsewhere.
   verifyRepository({ gitDir, commonDir });

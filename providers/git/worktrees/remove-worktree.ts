@@ -61,7 +61,11 @@ function refuseWhatIsNotSafe(evidence: WorktreeEvidence): void {
 }
 
 /** Stores files, commits and what an unfinished operation has put away. A stored commit is never replaced. */
-async function storeContent(git: GitRunner, commonDir: string, evidence: WorktreeEvidence, id: string): Promise<void> {
+async function storeContent(
+  git: GitRunner,
+  commonDir: string,
+  { evidence, id }: { evidence: WorktreeEvidence; id: string },
+): Promise<void> {
   const ref = removedRef(id);
   const { path, headSha, branchSha } = evidence;
   if (headSha === null || (await resolveCommit(git, commonDir, ref))) {
@@ -83,7 +87,7 @@ async function storeContent(git: GitRunner, commonDir: string, evidence: Worktre
   const others = [...(branchSha === null ? [] : [branchSha]), ...stashed];
   const message = `What ${path} held when it was removed\n`;
   const commit = await createSnapshotCommit(git, commonDir, { head, tree, others, message });
-  await setRef(git, commonDir, ref, commit, null);
+  await setRef(git, commonDir, { ref, sha: commit, expected: null });
 }
 
 /** Stores the tip of a branch whose worktree git has forgotten, when it is where the removal was decided on. */
@@ -92,14 +96,18 @@ async function preserveBranch(git: GitRunner, cwd: string, { branch, headSha, id
   if (tip !== headSha || (await resolveCommit(git, cwd, removedRef(id)))) {
     return;
   }
-  await setRef(git, cwd, removedRef(id), tip, null);
+  await setRef(git, cwd, { ref: removedRef(id), sha: tip, expected: null });
 }
 
-async function decide(git: GitRunner, commonDir: string, path: string, request: RemoveRequest): Promise<void> {
+async function decide(
+  git: GitRunner,
+  request: RemoveRequest,
+  { commonDir, path }: { commonDir: string; path: string },
+): Promise<void> {
   const evidence = await inspectWorktree(git, request);
   refuseWhatForceCannot(evidence, request);
   if (request.force) {
-    await storeContent(git, commonDir, evidence, request.id);
+    await storeContent(git, commonDir, { evidence, id: request.id });
   } else {
     refuseWhatIsNotSafe(evidence);
   }
@@ -148,7 +156,7 @@ export async function removeWorktree(git: GitRunner, request: RemoveRequest): Pr
   const worktrees = await listWorktrees(git, commonDir);
   refusePrimary(worktrees, path);
   const listed = worktrees.find((worktree) => worktree.path === path);
-  const { location, replaced } = locateLinked(git, commonDir, request, path);
+  const { location, replaced } = locateLinked(git, commonDir, { ...request, path });
   if (replaced !== null) {
     if (!listed && !identity) {
       throw new GitError('outside', replaced);
@@ -164,7 +172,7 @@ export async function removeWorktree(git: GitRunner, request: RemoveRequest): Pr
     }
   } else if (listed) {
     if (!worthless.has(listed.locked)) {
-      await decide(git, commonDir, path, request);
+      await decide(git, request, { commonDir, path });
     }
     // Without its link the deletion has begun, and everything is aside already.
     if (location) {

@@ -79,7 +79,11 @@ const registerTries = 8;
  * Registers the worktree, without files. `known`: it is registered, but its directory is gone. Git that failed because
  * others register at the same time is asked again, from the start: it may have made the branch before it failed.
  */
-async function register(git: GitRunner, cwd: string, path: string, request: WorktreeRequest, known: boolean) {
+async function register(
+  git: GitRunner,
+  request: WorktreeRequest,
+  { cwd, path, known }: { cwd: string; path: string; known: boolean },
+) {
   const { branch, baseSha } = request;
   // Twice, because the one that is gone may have been locked. Only then: it also overrides git's other refusals.
   const force = known ? ['--force', '--force'] : [];
@@ -174,13 +178,13 @@ export async function ensureWorktree(git: GitRunner, request: WorktreeRequest): 
     if (!base) {
       throw new GitError('unknown-ref', `The commit ${baseSha} does not exist.`);
     }
-    await register(git, repository, path, request, registered !== undefined);
+    await register(git, request, { cwd: repository, path, known: registered !== undefined });
   }
   const created = !sound || half;
   const identity = existing && sound ? request.identity : undefined;
   const location = await locateRegistered(git, repository, { worktreePath: path, identity });
   if (registered) {
-    await clearStaleLocks(location, branch, git.lockWaitMs, git.assertHeld);
+    await clearStaleLocks(location, branch, git);
   }
   if (created) {
     await populate(git, repository, path);

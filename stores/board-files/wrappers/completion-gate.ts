@@ -74,7 +74,7 @@ export function createCompletionGate({ ceremonies, traces, settings }: GateConte
   async function openUnmet(versions: readonly Subject[], taskId: string): Promise<Unmet[]> {
     const { enforcement } = await settings.current();
     const held = await ceremonies.ofTask(taskId);
-    const unmet = versions.flatMap((version) => unmetCeremonies(version, held, enforcement, new Date()));
+    const unmet = versions.flatMap((version) => unmetCeremonies(version, { held, enforcement, now: new Date() }));
     const byId = new Map(unmet.map((one) => [one.ceremony.id, one]));
     return Promise.all(
       [...byId.values()].map(async ({ mode, ceremony }) => ({ mode, ceremony: await ceremonies.open(ceremony) })),
@@ -180,7 +180,7 @@ export function createCompletionGate({ ceremonies, traces, settings }: GateConte
         return create();
       }
       const planned: Subject = { id: '', type: input.type ?? 'code' };
-      const unmet = unmetCeremonies(planned, [], enforcement, new Date());
+      const unmet = unmetCeremonies(planned, { held: [], enforcement, now: new Date() });
       const blocking = unmet.filter(({ mode }) => mode === 'block').map(({ ceremony }) => ceremony);
       if (blocking.length > 0) {
         throw createdTooEarly(blocking, await traceOfNew(blocking, enforcement));

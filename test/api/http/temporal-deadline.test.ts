@@ -20,13 +20,16 @@ describe('deadline of Temporal calls', () => {
       }
       return 'answered';
     };
-    expect(await withinDeadline(client, pending, call)).toBe('answered');
+    expect(await withinDeadline(client, { pending }, call)).toBe('answered');
     expect(calls).toBe(3);
   });
 
   it('says that it is pending when it does not get ready in time', async () => {
     const call = () => Promise.reject(notReady());
-    await expect(withinDeadline(client, pending, call, 250)).rejects.toMatchObject({ code: 'PENDING', status: 503 });
+    await expect(withinDeadline(client, { pending, withinMs: 250 }, call)).rejects.toMatchObject({
+      code: 'PENDING',
+      status: 503,
+    });
   });
 
   it.each([
@@ -38,19 +41,19 @@ describe('deadline of Temporal calls', () => {
       calls += 1;
       return Promise.reject(grpcError(code, 'no'));
     };
-    await expect(withinDeadline(client, pending, call)).rejects.toMatchObject({ code: expected, status: 503 });
+    await expect(withinDeadline(client, { pending }, call)).rejects.toMatchObject({ code: expected, status: 503 });
     expect(calls).toBe(1);
   });
 
   it('leaves other failures as they are', async () => {
     const call = () => Promise.reject(grpcError(3, 'wrong'));
-    await expect(withinDeadline(client, pending, call)).rejects.toThrow('wrong');
+    await expect(withinDeadline(client, { pending }, call)).rejects.toThrow('wrong');
   });
 
   it('says when workers do not take what this API signs', async () => {
     const refused = ApplicationFailure.nonRetryable('Its proof is forged.', 'MESSAGE_UNPROVEN');
     const call = () => Promise.reject(new WorkflowUpdateFailedError('Workflow Update failed', refused));
     const told = { code: 'MESSAGE_UNPROVEN', status: 503, message: 'Its proof is forged.' };
-    await expect(withinDeadline(client, pending, call)).rejects.toMatchObject(told);
+    await expect(withinDeadline(client, { pending }, call)).rejects.toMatchObject(told);
   });
 });

@@ -133,7 +133,7 @@ const picks = (values: [Value, Value]) =>
       const entries = [1, 2, 3].map((nth) => entry(`${workspaceId}${nth}`, { workspaceId }));
       return { id: workspaceId, entries, isLast: true };
     });
-    const plan = schedule(lines, {}, undefined, scheduler, 0).next();
+    const plan = schedule(lines, { usage: {}, settings: scheduler, now: 0 }).next();
     return plan.done ? plan.value.picks.map(({ id }) => id) : [];
   });
 

@@ -196,11 +196,20 @@ describe('a decision about a request for approval', () => {
     const forgeries: [string, DecideInput][] = [
       ['none', decision],
       ['malformed', { ...decision, proof: { mac: 'x' } as never }],
-      ['of another key', withProof(someProofs(), decision, message, updateProofMs)],
-      ['expired', withProof(await proofsOf(stack.env, longAgo), decision, message, updateProofMs)],
-      ['for another request', withProof(proofs, decision, decideMessage(other.id, decision), updateProofMs)],
-      ['for another actor', { ...withProof(proofs, decision, message, updateProofMs), actor: 'agent:other' }],
-      ['for another decision', { ...withProof(proofs, decision, message, updateProofMs), decision: 'rejected' }],
+      ['of another key', withProof(someProofs(), decision, { message, lifetimeMs: updateProofMs })],
+      ['expired', withProof(await proofsOf(stack.env, longAgo), decision, { message, lifetimeMs: updateProofMs })],
+      [
+        'for another request',
+        withProof(proofs, decision, { message: decideMessage(other.id, decision), lifetimeMs: updateProofMs }),
+      ],
+      [
+        'for another actor',
+        { ...withProof(proofs, decision, { message, lifetimeMs: updateProofMs }), actor: 'agent:other' },
+      ],
+      [
+        'for another decision',
+        { ...withProof(proofs, decision, { message, lifetimeMs: updateProofMs }), decision: 'rejected' },
+      ],
     ];
     for (const [name, forged] of forgeries) {
       expect([name, await refused(update(runApprovalId(approval.id), 'decide', forged))]).toEqual([
@@ -240,7 +249,8 @@ describe('what is said to a run', () => {
     const { attemptId: other } = await aRun('long-bee');
     const stop: StopInput = { attemptId, actor: 'admin' };
     const proofs = await proofsOf(stack.env);
-    const forStop = (input: StopInput, by = proofs) => withProof(by, input, stopMessage(input), updateProofMs);
+    const forStop = (input: StopInput, by = proofs) =>
+      withProof(by, input, { message: stopMessage(input), lifetimeMs: updateProofMs });
     const forgeries: [string, StopInput][] = [
       ['malformed', { ...stop, proof: {} as never }],
       ['of another key', forStop(stop, someProofs())],
@@ -307,14 +317,14 @@ describe('the start of a run', () => {
       workspaceId: 'local',
     };
     const proofs = await proofsOf(stack.env);
-    const signed = withProof(proofs, input, launchMessage(input), startProofMs);
+    const signed = withProof(proofs, input, { message: launchMessage(input), lifetimeMs: startProofMs });
     const another = { ...input, attemptId: 'attempt_e0e0e0e0e0e0' };
     const forgeries: [string, AgentRunInput][] = [
       ['none', input],
-      ['of another key', withProof(someProofs(), input, launchMessage(input), startProofMs)],
+      ['of another key', withProof(someProofs(), input, { message: launchMessage(input), lifetimeMs: startProofMs })],
       ['for more retries', { ...signed, maxRetries: 9 }],
       ['for another actor', { ...signed, actor: 'agent:other' }],
-      ['for another attempt', withProof(proofs, input, launchMessage(another), startProofMs)],
+      ['for another attempt', withProof(proofs, input, { message: launchMessage(another), lifetimeMs: startProofMs })],
       [
         'as what follows a failure',
         { ...input, retry: { parentAttemptId: 'attempt_1', rootAttemptId: 'attempt_1', retryNumber: 1 } },
@@ -347,8 +357,14 @@ describe('what follows a run that failed', () => {
     const other = { attemptId: 'attempt_000000000000', actor: 'admin' };
     const forgeries: [string, CancelRecoveryInput][] = [
       ['none', cancel],
-      ['of another key', withProof(someProofs(), cancel, cancelRecoveryMessage(cancel), updateProofMs)],
-      ['for another attempt', withProof(proofs, cancel, cancelRecoveryMessage(other), updateProofMs)],
+      [
+        'of another key',
+        withProof(someProofs(), cancel, { message: cancelRecoveryMessage(cancel), lifetimeMs: updateProofMs }),
+      ],
+      [
+        'for another attempt',
+        withProof(proofs, cancel, { message: cancelRecoveryMessage(other), lifetimeMs: updateProofMs }),
+      ],
     ];
     for (const [name, forged] of forgeries) {
       expect([name, await refused(update(recoveryId(attemptId), 'cancel', forged))]).toEqual([name, messageUnproven]);
@@ -373,7 +389,7 @@ describe('an operation on a worktree', () => {
     const create: AskedFor = { request: { kind: 'create' }, actor: 'admin' };
     const proofs = await proofsOf(stack.env);
     const signed = (asked: AskedFor, by = proofs, of = id) =>
-      withProof(by, asked, operateMessage(of, asked), updateProofMs);
+      withProof(by, asked, { message: operateMessage(of, asked), lifetimeMs: updateProofMs });
     const forgeries: [string, AskedFor][] = [
       ['none', create],
       ['of another key', signed(create, someProofs())],
@@ -480,7 +496,7 @@ it('does what was accepted in time, however long no worker was there', async () 
   const { id } = await stack.call.createTask({ title: 'Waits', git: { repo: 'sample' } });
   await stack.worker.close();
   const asked: AskedFor = { request: { kind: 'create' }, actor: 'admin' };
-  const signed = withProof(await proofsOf(stack.env), asked, operateMessage(id, asked), 1_000);
+  const signed = withProof(await proofsOf(stack.env), asked, { message: operateMessage(id, asked), lifetimeMs: 1_000 });
   const handle = await stack.temporal.workflow.start('worktree', {
     workflowId: worktreeId(id),
     taskQueue: boardQueue,

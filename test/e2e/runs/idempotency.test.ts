@@ -131,7 +131,10 @@ describe('a launch whose api died before it answered', () => {
   const run = async (attemptId: string, taskId: string, request: object) => {
     const timings = { runTimeoutMs: 60_000, heartbeatTimeoutMs: 2_000, retryBackoffMs: 10 };
     const input: AgentRunInput = { attemptId, taskId, request, actor: 'test', maxRetries: 0, timings };
-    const signed = withProof(await proofsOf(stack.env), input, launchMessage(input), startProofMs);
+    const signed = withProof(await proofsOf(stack.env), input, {
+      message: launchMessage(input),
+      lifetimeMs: startProofMs,
+    });
     return { workflowId: agentRunId(attemptId), taskQueue: boardQueue, args: [signed] as [AgentRunInput] };
   };
 

@@ -68,7 +68,7 @@ const found = (sink: Listener, events = sink.events): OrphanedAgent => ({
 });
 
 const reattach = (dispatch: AgentDispatch, was: OrphanedAgent, sink = new Listener(), signal = never) =>
-  provider.reattach!(dispatch, was, sink, signal);
+  provider.reattach!({ dispatch, orphan: was }, sink, signal);
 
 const nothingLeft = (dispatch: AgentDispatch) =>
   eventually(async () => expect(await findByEnvironment('BOARD_ATTEMPT_ID', dispatch.attemptId)).toEqual([]));
@@ -357,15 +357,15 @@ describe('is not gone on with', () => {
 
     expect(await reattach(held, found(sink))).toEqual({ refused: 'binding-mismatch' });
     const changed = { ...held, transport: { ...held.transport, attemptId: 'attempt_other0000000' } };
-    expect(await secretive.reattach!(changed, found(sink), new Listener(), never)).toEqual({
+    expect(await secretive.reattach!({ dispatch: changed, orphan: found(sink) }, new Listener(), never)).toEqual({
       refused: 'binding-mismatch',
     });
     await writeFile(join(held.spoolDir, 'torn'), '');
-    expect(await secretive.reattach!(held, found(sink), new Listener(), never)).toEqual({
+    expect(await secretive.reattach!({ dispatch: held, orphan: found(sink) }, new Listener(), never)).toEqual({
       refused: 'in-process-state-lost',
     });
     const elsewhere = { ...held, spoolDir: join(directory.path, 'nowhere') };
-    expect(await secretive.reattach!(elsewhere, found(sink), new Listener(), never)).toEqual({
+    expect(await secretive.reattach!({ dispatch: elsewhere, orphan: found(sink) }, new Listener(), never)).toEqual({
       refused: 'supervisor-record-missing',
     });
     expect((await stat(join(held.spoolDir, 'out'))).size).toBeGreaterThan(0);

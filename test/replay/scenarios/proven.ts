@@ -99,7 +99,7 @@ export async function provenScenarios({ service, temporal }: Stage): Promise<Rec
   async function operateOnResumed(taskId: string, operation: AskedFor): Promise<void> {
     const proofs = await proofsOf({ MONGODB_URL: undefined, BOARD_DATA_DIR: dataDir });
     await temporal.workflow.executeUpdateWithStart(operateUpdate, {
-      args: [withProof(proofs, operation, operateMessage(taskId, operation), updateProofMs)],
+      args: [withProof(proofs, operation, { message: operateMessage(taskId, operation), lifetimeMs: updateProofMs })],
       startWorkflowOperation: new WithStartWorkflowOperation('worktree', {
         workflowId: worktreeId(taskId),
         taskQueue: boardQueue,

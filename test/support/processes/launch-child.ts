@@ -31,7 +31,7 @@ export async function launchFrom(
       workflowId: agentRunId(args.attemptId),
       taskQueue: boardQueue,
       workflowIdConflictPolicy: 'USE_EXISTING',
-      args: [withProof(await proofsOf(env), args, launchMessage(args), startProofMs)],
+      args: [withProof(await proofsOf(env), args, { message: launchMessage(args), lifetimeMs: startProofMs })],
     }),
   });
 }
