@@ -2,16 +2,22 @@
  * `npm run test:mutation [-- <group> …]`: what the guards of each group of `groups.json` are worth. Stryker runs once a group,
  * since each mutant costs the loading of all tests that it is given. Prints a table; a score below the bar of
  * `stryker.config.mjs` fails, as does a group that Stryker does not come to the end of.
+ *
+ * `--again` takes from the last report of a group what its tests found, and runs what survived with tests that are new.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import stryker from '../../stryker.config.mjs';
 
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 const groups = JSON.parse(readFileSync(join(root, 'scripts/mutation/groups.json'), 'utf8'));
-const requested = process.argv.slice(2);
+const { values, positionals: requested } = parseArgs({
+  allowPositionals: true,
+  options: { again: { type: 'boolean', default: false } },
+});
 const names = requested.length === 0 ? Object.keys(groups) : requested;
 
 const unknown = names.filter((name) => !(name in groups));
@@ -26,8 +32,12 @@ const isEndless = ({ status, statusReason = '' }) => status === 'Timeout' && sta
 /** The figures of a group: a mutant that no test reaches has survived; one that fails to load is none. */
 function measure(name) {
   const report = join(root, '.cache', 'mutation', `${name}.json`);
-  rmSync(report, { force: true });
-  spawnSync(process.execPath, ['node_modules/@stryker-mutator/core/bin/stryker.js', 'run'], {
+  const last = join(root, '.cache', 'mutation', `${name}.last.json`);
+  if (existsSync(report)) {
+    renameSync(report, last);
+  }
+  const incremental = values.again ? ['--incremental', '--incrementalFile', last] : [];
+  spawnSync(process.execPath, ['node_modules/@stryker-mutator/core/bin/stryker.js', 'run', ...incremental], {
     cwd: root,
     env: { ...process.env, MUTATION_GROUP: name },
     stdio: 'inherit',

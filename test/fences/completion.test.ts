@@ -84,8 +84,15 @@ async function aRun(fields: Partial<AttemptRecord> = {}): Promise<void> {
 
 it('ends a run once: what is repeated finds what was done', async () => {
   await aRun({ claim: aClaim('done') });
+  let counted = 0;
+  const { attempts } = deps;
+  const recordUsage: typeof attempts.recordUsage = (...usage) => {
+    counted += 1;
+    return attempts.recordUsage(...usage);
+  };
+  deps.attempts = { ...attempts, recordUsage };
   const first = await finish();
-  expect(first).toMatchObject({ status: 'success' });
+  expect(first).toEqual({ status: 'success', endedAt: at(0) });
   const [shown, record] = [await task(), await deps.attempts.get(id)];
   expect(shown).toMatchObject({ status: 'done', attempt: { id, result: 'success' } });
   expect(record).toMatchObject({ state: 'ended' });
@@ -95,6 +102,7 @@ it('ends a run once: what is repeated finds what was done', async () => {
   expect(await finish({ ending: { by: 'lost', hostReclaimed: true } as FinishInput['ending'] })).toEqual(first);
   expect([await task(), await deps.attempts.get(id)]).toEqual([shown, record]);
   expect(await kinds()).toEqual(['run.completed']);
+  expect(counted).toBe(1);
 });
 
 it('ends with the completion that was first, when another try stores one at that moment', async () => {
@@ -164,6 +172,7 @@ it('does not end without a claim, and not with one that is missing', async () =>
   await expect(finish()).rejects.toThrow('without a recorded claim');
   const ending = { by: 'callback', claimDigest: 'sha256:none' } as FinishInput['ending'];
   await expect(finish({ ending })).rejects.toThrow('missing from the stores');
+  await expect(finish({ attemptId: next })).rejects.toThrow('missing from the stores');
   expect(await deps.attempts.get(id)).not.toHaveProperty('completion');
 });
 
@@ -338,6 +347,13 @@ describe('a start', () => {
     await fixture.control.reservations.release(id, { reason: 'reconciled', evidence: 'gone', now });
     await expect(activities().announceStart({ attemptId: id })).rejects.toThrow('waits for capacity');
     expect(await deps.attempts.get(id)).toMatchObject({ state: 'prepared' });
+  });
+
+  it('waits for no capacity once its agent was dispatched', async () => {
+    await aRun({ ...remote, state: 'running' });
+    await fixture.control.reservations.release(id, { reason: 'reconciled', evidence: 'gone', now });
+    await activities().announceStart({ attemptId: id });
+    expect(await task()).toMatchObject({ status: 'in-progress', attempt: { id } });
   });
 
   it('is tried again as what it is when the stores fail', async () => {
