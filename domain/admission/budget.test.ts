@@ -1,5 +1,5 @@
 import { defaultFeatures } from '../../stores/settings/settings-store';
-import { budgetSignals, budgetUse, exhaustedBudget } from './budget';
+import { budgetSignals, budgetUse, exhaustedBudget, hasBudget } from './budget';
 
 const { admission } = defaultFeatures({ BOARD_MAX_RUNS: 1, BOARD_RUN_TIMEOUT_MS: 60_000 });
 const usage = { inputTokens: 900, outputTokens: 59, cacheTokens: 5_000, cost: 1.5 };
@@ -15,6 +15,20 @@ describe('execution tree budget', () => {
       { budget: 'tokens', used: 959, limit: 1_000 },
       { budget: 'costUsd', used: 1.5, limit: 2 },
     ]);
+  });
+
+  it.each([
+    [null, null, false],
+    [1, null, true],
+    [null, 1, true],
+    [1, 1, true],
+  ])('of %p tokens and %p dollars is there: %p', (tokens, costUsd, expected) => {
+    expect(hasBudget({ tokens, costUsd })).toBe(expected);
+  });
+
+  it('is not exhausted by a breaker signal at a limit of a hundred', () => {
+    const [pressure] = signals(959, 9);
+    expect(exhaustedBudget([{ ...pressure!, signal: 'descendant-limit' }])).toBeUndefined();
   });
 
   it('counts pressure once the tree has eight descendants and the breaker is on', () => {

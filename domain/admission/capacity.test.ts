@@ -25,6 +25,29 @@ describe('capacity check', () => {
     expect(blockedBy(policiesOf(withHostLimit(5), ids, 5), busy, one)).toEqual([]);
   });
 
+  test('of two ceilings of a host for runs only the smaller one is named, whatever its other ceilings are', () => {
+    const limitsOfHost = (host: typeof admission.limits.host, hostRuns: number) =>
+      policiesOf({ ...admission, limits: { ...admission.limits, host } }, ids, hostRuns)
+        .filter(({ scope }) => scope === 'host')
+        .map(({ policy, limit, passing }) => [policy, limit, passing]);
+    const none = { runs: null, processes: null, memoryMb: null };
+    expect(limitsOfHost({ ...none, runs: 3 }, 5)).toEqual([['host.runs', 3, undefined]]);
+    expect(limitsOfHost({ ...none, processes: 1 }, 3)).toEqual([
+      ['host.processes', 1, undefined],
+      ['host.runs', 3, true],
+    ]);
+  });
+
+  test('without admission there is no ceiling', () => {
+    expect(policiesOf({ ...admission, enabled: false }, ids, 0)).toEqual([]);
+  });
+
+  test('an identity has one placeholder, and no two have the same', () => {
+    expect(hostKey('new')).toMatch(/^host_[0-9a-f]{24}$/);
+    expect(hostKey('new')).toBe(hostKey('new'));
+    expect(hostKey('other')).not.toBe(hostKey('new'));
+  });
+
   test('a configured ceiling below the request is never met by waiting', () => {
     expect(deniedBy(policiesOf(withHostLimit(1), ids, 0), { ...one, runs: 2 })).toMatchObject({ policy: 'host.runs' });
   });

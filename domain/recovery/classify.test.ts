@@ -41,6 +41,11 @@ describe('failure classification', () => {
       { status: 'partial', claims: { verification: [{ gateId: 'tests', status: 'failed' }] } },
       'verification-failure',
     ],
+    [
+      'a gate that passed',
+      { status: 'partial', claims: { verification: [{ gateId: 'tests', status: 'passed' }] } },
+      'task-failure',
+    ],
     ['an interruption nobody explains', { status: 'interrupted' }, 'unknown'],
     ['anything else', {}, 'task-failure'],
   ])('%s', (_what, fields, expected) => {
@@ -50,6 +55,8 @@ describe('failure classification', () => {
   test('a failure that could be retried, but has left something behind, is for a person', () => {
     const changedFiles = [{ path: 'a', status: 'modified' as const }];
     expect(classifyFailure(completion({ harness: { ended: 'timeout', changedFiles } }))).toBe('partial-side-effect');
+    const commits = [{ sha: 'a'.repeat(40), subject: 'half' }];
+    expect(classifyFailure(completion({ harness: { ended: 'timeout', commits } }))).toBe('partial-side-effect');
     expect(
       classifyFailure(
         completion({
@@ -58,6 +65,12 @@ describe('failure classification', () => {
         }),
       ),
     ).toBe('partial-side-effect');
+  });
+
+  test('a failure that is not retried keeps its class, whatever it has left behind', () => {
+    const changedFiles = [{ path: 'a', status: 'modified' as const }];
+    const denied = completion({ ...blocked('permission-denied'), harness: { ended: 'exit', changedFiles } });
+    expect(classifyFailure(denied)).toBe('policy-block');
   });
 
   test('what a lost run did is undone by its host, and keeps nothing from a retry', () => {

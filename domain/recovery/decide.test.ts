@@ -42,6 +42,14 @@ describe('recovery decision', () => {
     expect([lost(0), lost(1), lost(2)].map(({ backoffMs }) => backoffMs)).toEqual([0, 2_000, 4_000]);
   });
 
+  test('nothing follows a run that was cancelled', () => {
+    expect(decideRecovery(failure({ failureClass: 'cancellation', fallbackAgent: 'second' }))).toEqual({
+      action: 'cancelled',
+      state: 'cancelled',
+      backoffMs: 0,
+    });
+  });
+
   test('an agent that may still be alive is followed by nobody', () => {
     expect(decideRecovery(failure({ agentMayLive: true, fallbackAgent: 'second' }))).toMatchObject({
       action: 'terminal',

@@ -93,6 +93,10 @@ it('goes on with a launch that never waited, and waits with one that has not bee
   await leased();
   await fixture.control.queue.putBack(id);
   expect(await confirm()).toEqual({ turn: 'wait' });
+  // What has changed is checked once it was handed out.
+  outside.location = 'archive';
+  expect(await confirm()).toEqual({ turn: 'wait' });
+  expect(await fixture.control.queue.get(id)).toMatchObject({ state: 'queued' });
 });
 
 /** Each thing that may have changed while the launch waited, and the code of its refusal. */
