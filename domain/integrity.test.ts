@@ -28,6 +28,14 @@ describe('contract integrity', () => {
     expect(contractMismatch(contract, stated)).toBeUndefined();
   });
 
+  test('what is not there yet is not compared', () => {
+    const queued = { ...answered, status: 'queued' } as unknown as BoundContract['launch'];
+    const stored = { providerRuntimeManifest, runLaunchManifest };
+    expect(
+      [{ providerRuntimeManifest }, stored, { ...stored, launch: queued! }].map((each) => contractMismatch(each)),
+    ).toEqual([undefined, undefined, undefined]);
+  });
+
   const other = `sha256:${'0'.repeat(64)}`;
 
   test.each<[string, BoundContract, object, string]>([
@@ -47,6 +55,15 @@ describe('contract integrity', () => {
       'another manifest than the launch names',
       {
         ...contract,
+        providerRuntimeManifest: runtimeManifest('process', { ok: true, diagnostics: ['x'] }, { probedAt: at }),
+      },
+      {},
+      'provider-runtime-manifest',
+    ],
+    [
+      'another manifest than the launch names, before it was answered,',
+      {
+        runLaunchManifest,
         providerRuntimeManifest: runtimeManifest('process', { ok: true, diagnostics: ['x'] }, { probedAt: at }),
       },
       {},

@@ -1,6 +1,6 @@
 import type { Ceremony } from '../../contracts/governance/ceremony';
 import { type Task, task as taskSchema } from '../../contracts/tasks/task';
-import { unmetCeremonies } from './requirements';
+import { isEnforced, neededKinds, unmetCeremonies } from './requirements';
 
 const at = (hour: number) => `2026-11-22T${String(hour).padStart(2, '0')}:00:00.000Z`;
 const now = new Date(at(12));
@@ -70,6 +70,23 @@ describe('ceremony requirements', () => {
     const other = aTask({ type: 'research' });
     expect(unmet(other, [aCeremony()], modes('block'))).toEqual(['design_review block']);
     expect(unmet(other, [aCeremony({ status: 'cancelled' })], modes('block'))).toEqual([]);
+  });
+
+  it('takes no ceremony of one kind for one of another', () => {
+    const task = aTask({ type: 'research', attempt: { ...attempt, result: 'failed' } });
+    expect(unmet(task, [aCeremony()], modes('off', 'block'))).toEqual(['failure_retrospective block']);
+  });
+
+  it('names the kinds that are enforced and that a task itself needs', () => {
+    const failed = aTask({ type: 'code', attempt: { ...attempt, result: 'failed' } });
+    expect(neededKinds(failed, modes('warn', 'block'))).toEqual(['design_review', 'failure_retrospective']);
+    expect(neededKinds(failed, modes('off', 'block'))).toEqual(['failure_retrospective']);
+    expect(neededKinds(aTask({ type: 'research' }), modes('block', 'block'))).toEqual([]);
+    expect([modes('off', 'off'), modes('warn', 'off'), modes('off', 'block')].map(isEnforced)).toEqual([
+      false,
+      true,
+      true,
+    ]);
   });
 
   it('is content with a design review that was completed', () => {
