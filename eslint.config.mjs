@@ -81,5 +81,11 @@ export default tseslint.config(
       '@typescript-eslint/restrict-template-expressions': 'off',
     },
   },
+  {
+    files: ['{activities,domain,platform,providers,stores,worker,workflows}/**/*.ts'],
+    ignores: ['**/*.test.ts'],
+    // From the fourth parameter on, a function takes an options object.
+    rules: { 'max-params': ['error', { max: 3 }] },
+  },
   ...layerRules,
 );
