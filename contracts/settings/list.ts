@@ -47,9 +47,9 @@ type Particular = keyof typeof particulars;
 
 /** The contracts of a list whose items have these fields besides their label. */
 function listOf<F extends Particular>(name: string, fields: readonly F[]) {
+  // Object.fromEntries forgets which field has which schema, here and below.
   const pick = Object.fromEntries(fields.map((field) => [field, particulars[field]])) as Pick<typeof particulars, F>;
   const own = z.strictObject(pick).partial().shape;
-  // Object.fromEntries forgets which field has which schema.
   const cleared = Object.fromEntries(fields.map((field) => [field, clearable(particulars[field])])) as unknown as {
     [K in F]: ReturnType<typeof clearable<(typeof particulars)[K]>>;
   };

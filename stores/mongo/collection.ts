@@ -15,6 +15,9 @@ const maxUpsertTries = 4;
 /** `Stored` with any other fields: the driver's own generic types do not follow the port's. */
 type Raw = Stored & Document;
 
+/** A filter as the driver types it, on the same documents. */
+const rawFilter = <T>(filter: Filter<T>): Filter<Raw> => filter as Filter<Raw>;
+
 export class MongoStoreCollection<T extends Stored> implements Collection<T> {
   constructor(
     private readonly documents: MongoCollection<Raw>,
@@ -39,7 +42,7 @@ export class MongoStoreCollection<T extends Stored> implements Collection<T> {
     if (limit === 0) {
       return [];
     }
-    const raw = filter as Filter<Raw>;
+    const raw = rawFilter(filter);
     if (!ordered) {
       await this.assertSortable(raw, sort);
     }
@@ -52,7 +55,7 @@ export class MongoStoreCollection<T extends Stored> implements Collection<T> {
 
   async count(filter: Filter<T>): Promise<number> {
     this.assertIndexed(filter);
-    return this.run(() => this.documents.countDocuments(filter as Filter<Raw>));
+    return this.run(() => this.documents.countDocuments(rawFilter(filter)));
   }
 
   async findOneAndUpdate(
@@ -67,13 +70,13 @@ export class MongoStoreCollection<T extends Stored> implements Collection<T> {
       upsertId(this.declaration.name, equalities(clauses), changes);
     }
     if (!ordered) {
-      await this.assertSortable(filter as Filter<Raw>, sort);
+      await this.assertSortable(rawFilter(filter), sort);
     }
     const options = { upsert, sort, returnDocument: 'after' } as const;
     const updated = await this.run(async () => {
       for (let tries = 1; ; tries += 1) {
         try {
-          return await this.documents.findOneAndUpdate(filter as Filter<Raw>, changes as UpdateFilter<Raw>, options);
+          return await this.documents.findOneAndUpdate(rawFilter(filter), changes as UpdateFilter<Raw>, options);
         } catch (error) {
           // Two upserts of one new document race to insert it: the loser now finds the document and updates it.
           if (!upsert || !isDuplicateKey(error) || tries === maxUpsertTries) {
@@ -88,13 +91,13 @@ export class MongoStoreCollection<T extends Stored> implements Collection<T> {
   async updateMany(filter: Filter<T>, update: UpdateFilter<T>): Promise<number> {
     this.assertIndexed(filter);
     const changes = parseUpdate(this.declaration, update) as UpdateFilter<Raw>;
-    const { modifiedCount } = await this.run(() => this.documents.updateMany(filter as Filter<Raw>, changes));
+    const { modifiedCount } = await this.run(() => this.documents.updateMany(rawFilter(filter), changes));
     return modifiedCount;
   }
 
   async deleteMany(filter: Filter<T>): Promise<number> {
     this.assertIndexed(filter);
-    const { deletedCount } = await this.run(() => this.documents.deleteMany(filter as Filter<Raw>));
+    const { deletedCount } = await this.run(() => this.documents.deleteMany(rawFilter(filter)));
     return deletedCount;
   }
 

@@ -10,11 +10,18 @@ export interface OpenApiInfo {
   description: string;
 }
 
+/** An operation, with the fields that every one here has. */
+export interface OperationObject extends JsonSchema {
+  summary: string;
+  tags: [string];
+  'x-permission'?: string;
+}
+
 /** The parts of an OpenAPI 3.1 document that are built here. */
 export interface OpenApiDocument {
   openapi: '3.1.0';
   info: OpenApiInfo;
-  paths: Record<string, Record<string, JsonSchema>>;
+  paths: Record<string, Record<string, OperationObject>>;
   components: { schemas: Record<string, JsonSchema>; securitySchemes: JsonSchema };
 }
 
@@ -119,7 +126,7 @@ function headersOf(contract: RouteContract): JsonSchema {
   return takes(contract, 'page[offset]') ? { headers: { Link: pageHeaders.Link } } : {};
 }
 
-function operation(contract: RouteContract, error: z.ZodType, components: Components): JsonSchema {
+function operation(contract: RouteContract, error: z.ZodType, components: Components): OperationObject {
   const status = contract.status ?? 200;
   const empty = contract.response instanceof z.ZodUndefined;
   const refusal = content(components.reference({ schema: error, direction: 'output' }));
