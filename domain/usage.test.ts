@@ -5,7 +5,7 @@ const usage = async (payloads: Record<string, unknown>[]) =>
 const none = { inputTokens: 0, outputTokens: 0, cacheTokens: 0, cost: 0 };
 
 describe('token usage', () => {
-  test('what is said of a model is added up', async () => {
+  test('messages of the chat stores of a model is added up', async () => {
     const said = { model: 'm', inputTokens: 10, outputTokens: 5, cost: 0.1 };
     expect(await usage([said, { ...said, cacheTokens: 3, cost: 0.2 }, { inputTokens: 1, outputTokens: 1 }])).toEqual({
       m: { inputTokens: 20, outputTokens: 10, cacheTokens: 3, cost: 0.3 },

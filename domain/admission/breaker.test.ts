@@ -34,7 +34,7 @@ describe('execution tree breaker', () => {
     expect(signals({ descendants: 8 }, 94)).toEqual(['capacity-pressure']);
   });
 
-  it('says nothing when it is off', () => {
+  it('reports nothing when it is off', () => {
     expect(signals({ descendants: 999, depth: 99 }, 100, { ...admission.fanOutBreaker, enabled: false })).toEqual([]);
   });
 });

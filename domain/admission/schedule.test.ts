@@ -106,7 +106,7 @@ describe('the schedule of admission', () => {
     expect(planOf([old, young(9_000)], { now: 9_000, rules: slow }).picks[0]?.id).toBe('young');
   });
 
-  it('serves workspaces in turns of a burst, and goes on where the last look ended', () => {
+  it('serves workspaces in turns of a burst, and continues where the last look ended', () => {
     const entries = ['a', 'b', 'c'].flatMap((workspaceId) =>
       [1, 2, 3].map((n) => entry(`${workspaceId}${n}`, { workspaceId, policies: [], enqueuedAt: n })),
     );
@@ -114,7 +114,7 @@ describe('the schedule of admission', () => {
     expect(order(entries, { workspaceId: 'b', served: 1 }).slice(0, 4)).toEqual(['b1', 'c1', 'c2', 'a1']);
   });
 
-  it('does not let an entry without room hold up the next one that fits, and says what is in the way', () => {
+  it('does not let an entry without room hold up the next one that fits, and reports what is in the way', () => {
     const onHost = entry('x', {
       policies: [policy('host', 1, 'host'), policy('global', 4)],
       scopes: scopes('global', 'host'),
@@ -178,7 +178,7 @@ describe('the schedule of admission', () => {
     });
   }
 
-  it('starves nobody: over random arrivals every entry goes within its bound, and no ceiling is ever exceeded', () => {
+  it('starves no entry: over random arrivals every entry goes within its bound, and no ceiling is ever exceeded', () => {
     const tick = 250;
     const longest = 4;
     const ceilings = 4;
@@ -291,7 +291,7 @@ describe('the schedule of admission', () => {
   }
   const own = ['root-task', 'workspace', 'host', 'provider', 'global'];
 
-  it('chooses from the first of each line as if it had looked at every entry', () => {
+  it('chooses from the first of each lane as if it had compared every entry', () => {
     const when = fc.integer({ min: 0, max: 20 });
     fc.assert(
       fc.property(arrivals, when, fc.integer({ min: 1, max: 5 }), fc.nat(3), (list, ticks, page, held) => {
@@ -307,7 +307,7 @@ describe('the schedule of admission', () => {
     );
   });
 
-  it('looks at no more of a queue than it has to, however deep that is', () => {
+  it('reads no more of a queue than it has to, however deep that is', () => {
     const deep = (depth: number, fields: Partial<Candidate> = {}) =>
       Array.from({ length: depth }, (_, n) => entry(`e${n}`, { enqueuedAt: n, ...fields }));
     for (const depth of [10, 1_000]) {
@@ -318,7 +318,7 @@ describe('the schedule of admission', () => {
     }
   });
 
-  it('leaves room on the board to others while somebody waits for a ceiling of its own workspace', () => {
+  it('leaves board capacity to others while an entry waits for a ceiling of its own workspace', () => {
     const full = [policy('global', 4), policy('w-a', 1, 'workspace')];
     const counted = [...scopes('global'), { scope: 'workspace' as const, key: 'w-a' }];
     const waiting = Array.from({ length: 9 }, (_, n) => entry(`a${n}`, { policies: full, scopes: counted }));

@@ -46,7 +46,7 @@ describe('approval requests', () => {
     );
   });
 
-  test('a record holds no secrets, and its hash still tells two secrets apart', () => {
+  test('a record holds no secrets, and its hash still distinguishes two secrets', () => {
     const secret = `ghp_${'a'.repeat(36)}`;
     const record = newApproval(
       request({ action: `login ${secret}`, details: { password: 'swordfish', url: secret } }),

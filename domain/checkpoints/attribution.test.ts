@@ -3,7 +3,7 @@ import { attribute, checkpointIdOf } from './attribution';
 const changed = (path: string, object: string | null) => ({ path, status: 'modified' as const, object });
 
 describe('change attribution', () => {
-  test('a change is the agent’s when it told of it and the file is what it was then', () => {
+  test('a change is the agent’s when the agent reported it and the file is as reported', () => {
     const reported = new Map([
       ['told', 'x'],
       ['told-and-changed', 'x'],

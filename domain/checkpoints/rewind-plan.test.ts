@@ -27,7 +27,7 @@ describe('rewind plan', () => {
     });
   });
 
-  test('what is not only the agent’s needs a word; what nobody listed is nobody’s', () => {
+  test('what is not only the agent’s needs a decision; what is not listed belongs to neither', () => {
     const plan = planRewind(['agent', 'mixed', 'person', 'unlisted'], owners, new Map([['person', 'reject']]));
     expect('unresolved' in plan && plan.unresolved.map(({ path }) => path)).toEqual(['mixed', 'unlisted']);
   });

@@ -102,7 +102,7 @@ describe('verification steps', () => {
     expect(compile({ gates }, reports('passed', 'passed'))).not.toHaveProperty('unverified');
   });
 
-  test('that nothing requires are only told, and criteria of subtasks are none', () => {
+  test('that nothing requires are only reported, and criteria of subtasks are none', () => {
     const criterion = { id: 's1.0', kind: 'acceptance-criterion' as const, description: 'It works' };
     expect(compile({ gates: [gates[1]!, criterion] }, {})).toMatchObject({ status: 'success', downgrades: [] });
     expect(compile({ gates: [criterion] }, {})).not.toHaveProperty('findings');
@@ -136,7 +136,7 @@ describe('an exit without a result', () => {
       { ...unreported, changedFiles },
       'output-missing',
     ],
-  ])('%s is partial, and nobody has claimed more', (_name, policy, harness, code) => {
+  ])('%s is partial, and no claim said more', (_name, policy, harness, code) => {
     const completion = compile(policy, { harness });
     expect(completion).toMatchObject({ status: 'partial', downgrades: [{ code }] });
     expect(completion).not.toHaveProperty('claimedStatus');

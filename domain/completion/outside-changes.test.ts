@@ -15,11 +15,11 @@ const seen = (after: Partial<Around>, others = nobody) =>
 const moved = (name: string) => before.refs?.map((ref) => (ref.name === name ? { ...ref, sha: 'b' } : ref)) ?? [];
 
 describe('outside changes', () => {
-  test('nothing changed is nothing told', () => {
+  test('nothing changed is nothing reported', () => {
     expect(seen({})).toEqual([]);
   });
 
-  test('the primary checkout is told of: its HEAD, its files, and that it is gone', () => {
+  test('the primary checkout is reported: its HEAD, its files, and that it is gone', () => {
     const primary = { path: '/srv/shop', headSha: 'b', branch: 'main', files: 'dirty' };
     expect(seen({ primary })).toEqual(['primary-head /srv/shop', 'primary-files /srv/shop']);
     expect(seen({ primary: { ...primary, headSha: 'a', branch: 'other', files: 'clean' } })).toEqual([
@@ -28,7 +28,7 @@ describe('outside changes', () => {
     expect(seen({ primary: null })).toEqual(['primary-checkout /srv/shop']);
   });
 
-  test('settings and hooks that were changed are told of by their names', () => {
+  test('settings and hooks that were changed are reported by their names', () => {
     const settings = [
       { name: 'config:core.bare', digest: '1' },
       { name: 'config:remote.origin.url', digest: '1' },
@@ -47,7 +47,7 @@ describe('outside changes', () => {
     expect(changedOutside(before, then, nobody)).toEqual([]);
   });
 
-  test('references that were moved, made and removed are told of; those of other tasks are not', () => {
+  test('references that were moved, made and removed are reported; those of other tasks are not', () => {
     expect(seen({ refs: moved('refs/tags/v1') })).toEqual(['ref refs/tags/v1']);
     expect(seen({ refs: [] }).length).toBe(3);
     const others = { ...nobody, branches: new Set(['board/t1']) };
@@ -64,7 +64,7 @@ describe('outside changes', () => {
     expect(seen({ primary, refs: moved('refs/heads/main') }, others)).toEqual([]);
   });
 
-  test('worktrees are told of unless they are of another task', () => {
+  test('worktrees are reported unless they are of another task', () => {
     const worktrees = [
       { path: '/srv/t1', headSha: 'b', branch: 'board/t1' },
       { path: '/tmp/hidden', headSha: 'a', branch: null },

@@ -110,7 +110,7 @@ describe('the end of a run is judged against its phase', () => {
   test.each([
     ['before it was allowed', ['explore', 'implement'], 0],
     ['after it was narrowed', ['implement', 'explore'], 1],
-  ] as const)('with a look at each change, what was done %s is seen', (_when, phases, guilty) => {
+  ] as const)('with each change inspected, what was done %s is seen', (_when, phases, guilty) => {
     const spans = (at: number) =>
       [0, 1].map((index) => ({
         fromSequence: index,
@@ -175,7 +175,7 @@ describe('the end of a run is judged against its sandbox preset', () => {
   });
 });
 
-test('checkpoints tell in which phase something was done', () => {
+test('checkpoints record in which phase something was done', () => {
   const look = (createdAt: string, path: string, headSha = 'a') => ({
     createdAt,
     headSha,

@@ -25,12 +25,12 @@ describe('completion without a claim', () => {
     expect(classOf(claim)).toBe('unknown');
   });
 
-  test('one whose host does not answer says so', () => {
+  test('one whose host does not answer reports it', () => {
     const claim = lostClaim({ state: 'running' }, { ...lost, hostReclaimed: false });
     expect(claim).toMatchObject({ error: expect.stringContaining('was unreachable'), harness: { ended: 'lost' } });
   });
 
-  test('one that was stopped says who did, and whether there was an agent to stop', () => {
+  test('one that was stopped records who did, and whether there was an agent to stop', () => {
     expect(stoppedClaim({ state: 'running' }, 'user:ada')).toMatchObject({
       summary: 'Stopped by user:ada.',
       harness: { ended: 'stopped' },

@@ -61,7 +61,7 @@ describe('the contract', () => {
     expect(compileContract(other).runLaunchManifest.digest).not.toBe(compileContract(input()).runLaunchManifest.digest);
   });
 
-  test('says what is run and where each value comes from, without the words the agent is given', () => {
+  test('reports what is run and where each value comes from, without the words the agent is given', () => {
     const { runLaunchManifest: manifest } = compileContract(
       input({
         objective: objectiveOf(
@@ -203,7 +203,7 @@ describe('what an agent is given', () => {
   });
 });
 
-test('a launch whose configuration holds a credential is refused, and says where', () => {
+test('a launch whose configuration holds a credential is refused, and reports where', () => {
   const with_ = (...args: string[]) => secretProblem({ ...agent, args }, null);
   expect(with_('--verbose', '--model', 'large')).toBeUndefined();
   expect(with_(`--header=Bearer ${'a1'.repeat(12)}`)?.details.fields).toEqual(['agent.args.0']);
@@ -327,7 +327,7 @@ describe('drift', () => {
     expect(driftOf('attempt_aaaaaaaa', parent, parent)).toMatchObject({ drifted: false, fields: [] });
   });
 
-  test('is told field by field', () => {
+  test('is reported field by field', () => {
     const current = compileContract(
       input({ agent: { ...agent, model: 'large' }, commitPolicy: { value: 'required', source: 'run' } }),
     ).runLaunchManifest;

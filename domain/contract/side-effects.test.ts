@@ -58,11 +58,11 @@ describe('allowed side effects', () => {
     );
   });
 
-  test('a task that says nothing allows everything inside', () => {
+  test('a task that reports nothing allows everything inside', () => {
     expect(effects({}).map(({ kind }) => kind)).toHaveLength(7);
   });
 
-  test('a task that says something allows no more than that', () => {
+  test('a task that reports something allows no more than that', () => {
     expect(effects({ allowed: [{ kind: 'filesystem-write', scope: '/' }] })).toEqual([
       { kind: 'filesystem-write', scope: '.' },
     ]);

@@ -76,7 +76,7 @@ describe('a bounded payload', () => {
     );
   });
 
-  it('hides whatever stands under the name of a secret, and keeps numbers', () => {
+  it('hides every value under the name of a secret, and keeps numbers', () => {
     const value = { credentials: { user: 'me' }, cookie: ['a'], token: 12 };
     expect(boundedPayload(value, redact).payload).toEqual({
       credentials: '[REDACTED]',
@@ -85,7 +85,7 @@ describe('a bounded payload', () => {
     });
   });
 
-  it('says whether something is missing for its length', () => {
+  it('reports whether something is missing for its length', () => {
     expect(boundedPayload({ text: 'a-known-secret' }, redact).cut).toBe(false);
     expect(boundedPayload({ text: 'x'.repeat(9_000) }, redact).cut).toBe(true);
     expect(boundedPayload({ text: 'x'.repeat(100) }, redact, { maxBytes: 50 }).cut).toBe(true);
@@ -116,7 +116,7 @@ describe('a whole payload', () => {
   });
 });
 
-test('a number that JSON cannot write is not kept from being told of', () => {
+test('a number that JSON cannot write is reported as text', () => {
   const { payload, redaction } = boundedPayload(JSON.parse('{"cost":1e999,"list":[-1e999,1]}'), (text) => text);
   expect(payload).toEqual({ cost: null, list: [null, 1] });
   expect(redaction.fields).toEqual(['cost', 'list.0']);

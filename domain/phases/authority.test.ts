@@ -39,7 +39,7 @@ describe('phase authority', () => {
     });
   });
 
-  test('a comparison says the same in both directions', () => {
+  test('a comparison reports the same in both directions', () => {
     holds((a, b) => {
       const forth = compare(a, b);
       const back = compare(b, a);

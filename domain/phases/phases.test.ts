@@ -40,7 +40,7 @@ const stateOf = (evidence: PhaseEvidence, fields: Partial<PhaseState> = {}): Pha
 });
 
 describe('launching in a phase', () => {
-  test('without one a run is under no limits, and says so', () => {
+  test('without one a run is under no limits, and reports it', () => {
     const { evidence, blockers } = launch(undefined, { runtime: bare });
     expect(blockers).toEqual([]);
     expect(evidence).toMatchObject({ mode: 'legacy', phase: 'implement' });
@@ -58,7 +58,7 @@ describe('launching in a phase', () => {
     );
   });
 
-  test.each(['explore', 'plan', 'verify', 'publish'] as const)('%s needs somebody who enforces it', (requested) => {
+  test.each(['explore', 'plan', 'verify', 'publish'] as const)('%s needs a runtime that enforces it', (requested) => {
     const { blockers } = launch(requested, { runtime: bare });
     expect(blockers.map(({ code }) => code)).toContain('phase-required-authority-unenforceable');
     expect(launch(requested).blockers).toEqual([]);
@@ -112,7 +112,7 @@ describe('what limits a run beside its parent', () => {
   const profile = (restrictions: object) => aProfile({ restrictions });
   const inPhase = (sources: Sources, runtime = sandboxed) => launch('implement', { sources, runtime });
 
-  test('who says nothing takes nothing away', () => {
+  test('who reports nothing takes nothing away', () => {
     expect(launchSources(none)).toEqual({});
     expect(launchSources({ ...none, profile: profile({ permissions: ['edit'], mcpServers: ['docs'] }) })).toEqual({});
   });
@@ -136,7 +136,7 @@ describe('what limits a run beside its parent', () => {
     expect(inPhase(tools).evidence.dimensions['command.execute']).toMatchObject({ scopes: [] });
   });
 
-  test('what the policy of the task leaves out is closed, and refused where nobody keeps the agent from it', () => {
+  test('what the policy of the task leaves out is closed, and refused where the runtime does not enforce it', () => {
     const sources = launchSources({
       ...none,
       allowedSideEffects: [
@@ -252,7 +252,7 @@ describe('authority never widens', () => {
 describe('a transition', () => {
   const verify = stateOf(launch('verify').evidence);
 
-  test('to less is narrower, back is wider, and says by what', () => {
+  test('to less is narrower, back is wider, and reports by what', () => {
     expect(planTransition(verify, { phase: 'explore' }, sandboxed)).toMatchObject({
       comparison: 'narrower',
       blockers: [],

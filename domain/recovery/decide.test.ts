@@ -50,7 +50,7 @@ describe('recovery decision', () => {
     });
   });
 
-  test('an agent that may still be alive is followed by nobody', () => {
+  test('an agent that may still be alive is followed by no other', () => {
     expect(decideRecovery(failure({ agentMayLive: true, fallbackAgent: 'second' }))).toMatchObject({
       action: 'terminal',
       state: 'exhausted',

@@ -124,7 +124,7 @@ describe('the agent of some work', () => {
     expect(decideRoute(off, ask()).selected?.agent.type).toBe('a');
   });
 
-  it('is nobody when the rule allows no fallback', () => {
+  it('is none when the rule allows no fallback', () => {
     const configuration = { ...rules({ agent: 'b', fallback: 'c' }), fallbackOnFailure: false };
     const agents = [agent('a'), agent('b', { enabled: false }), agent('c')];
     const decision = decideRoute(inputs({ configuration, agents }), ask());
@@ -136,7 +136,7 @@ describe('the agent of some work', () => {
     });
   });
 
-  it('is nobody when no agent is configured', () => {
+  it('is none when no agent is configured', () => {
     const decision = decideRoute(
       inputs({ agents: [], defaultAgent: null, configuration: defaultRouting([], null) }),
       ask(),
@@ -172,12 +172,12 @@ describe('the team roster', () => {
     expect(decision.evaluated.map(({ id }) => id)).toEqual(['team-roster:member-0', 'rule-0']);
   });
 
-  it('is not looked at while it is off', () => {
+  it('is not evaluated while it is off', () => {
     const off = { ...roster({ agent: 'b' }), enabled: false };
     expect(decideRoute(inputs({ roster: off }), ask()).rule).toBeNull();
   });
 
-  it('has members take over for each other, and nobody else', () => {
+  it('has members take over for each other, and no other agent', () => {
     const team = {
       ...roster({ agent: 'b', fallback: 'member-1' }, { agent: 'nobody' }, { agent: 'c' }),
       fallback: 'member-2',
@@ -330,7 +330,7 @@ describe('whatever is configured', () => {
     .record({ work, required: fc.subarray(['run.fork', 'usage.tokens']), toLaunch: fc.boolean() })
     .map((fields) => ask(fields));
 
-  it('exactly one manifest is selected, of the agent that is answered, unless nobody takes the work', () => {
+  it('exactly one manifest is selected, of the agent that is answered, unless no agent takes the work', () => {
     fc.assert(
       fc.property(world, question, (given, asked) => {
         const { selected, outcome, candidates } = decideRoute(given, asked);

@@ -48,7 +48,7 @@ describe('a use of a tool', () => {
     }
   });
 
-  test('that does not say what it is about is denied where anything is', () => {
+  test('that does not report what it is about is denied where anything is', () => {
     const preset = rules({ deniedPaths: ['secrets'] });
     for (const kind of ['read', 'edit', 'execute', null, 'dance']) {
       expect(verdict(preset, { kind })).not.toBe('allow');

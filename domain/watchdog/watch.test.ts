@@ -33,7 +33,7 @@ const times = (count: number, said: (index: number) => Said | Said[]): Said[] =>
 const told = (said: readonly Said[]) => watchAll(said).map(({ detector, confidence }) => `${detector} ${confidence}`);
 
 describe('detectors', () => {
-  test('the same action three times is seen, more surely the longer it goes on, and told once each', () => {
+  test('the same action three times is seen, more surely the longer it continues, and reported once each', () => {
     expect(told(times(2, () => tool('ls')))).toEqual([]);
     expect(told(times(12, () => tool('ls')))).toEqual([
       'identical-repetition low',
@@ -106,7 +106,7 @@ describe('progress', () => {
     event('approval.resolved', { status: 'approved' }),
     event('progress', { message: 'fine' }, { dedupeKey: 'watchdog-override/x' }),
   ];
-  test.each(signals)('$kind begins anew', (signal) => {
+  test.each(signals)('$kind begins again', (signal) => {
     expect(told([...times(2, () => tool('ls')), signal, ...times(2, () => tool('ls'))])).toEqual([]);
   });
 
@@ -124,7 +124,7 @@ describe('progress', () => {
 });
 
 describe('actions', () => {
-  test('at most two in a turn and six in a run; a person who says something begins a turn', () => {
+  test('at most two in a turn and six in a run; a person who reports something begins a turn', () => {
     const circling = (name: string) => times(6, () => tool(name));
     expect(watchAll(circling('a')).map(({ suppressed }) => suppressed)).toEqual([undefined, undefined, undefined]);
     const two = [...circling('a'), ...circling('b')];
@@ -188,7 +188,7 @@ const anEvent: fc.Arbitrary<Said> = fc.record({
   afterMs: fc.integer({ min: 0, max: 60_000 }),
 });
 
-describe('whatever a run says', () => {
+describe('whatever a run reports', () => {
   const runs = fc.array(anEvent, { maxLength: 150 });
 
   test('the same events give the same records, each under an id of its own', () => {
@@ -224,7 +224,7 @@ describe('whatever a run says', () => {
     );
   });
 
-  test('evidence lies in the window, and no finding is told twice as surely', () => {
+  test('evidence lies in the window, and no finding is reported twice with the same confidence', () => {
     fc.assert(
       fc.property(runs, (said) => {
         for (const seen of watchAll(said)) {

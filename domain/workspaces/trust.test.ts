@@ -11,7 +11,7 @@ const nothing = inventoryOf([], []);
 const some = inventoryOf([entry('AGENTS.md'), entry('.mcp.json')], []);
 const decided = (decision: TrustDecision['decision']) => ({ id: `trust_${'0'.repeat(32)}`, decision });
 
-describe('files that agents take up by themselves', () => {
+describe('files that agents read by themselves', () => {
   test.each([
     ['AGENTS.md', 'instructions'],
     ['packages/shop/CLAUDE.md', 'instructions'],
@@ -61,7 +61,7 @@ test.each([
   ['warn', 'trusted', 'trusted'],
   ['block', 'trusted', 'trusted'],
   ['off', 'revoked', 'not-evaluated'],
-] as const)('with %s and the decision %s a launch goes on as %s', (mode, decision, state) => {
+] as const)('with %s and the decision %s a launch continues as %s', (mode, decision, state) => {
   expect(launch(mode, decision)).toMatchObject({ section: { state } });
 });
 
@@ -93,7 +93,7 @@ test.each(['warn', 'block'] as const)('an agent that can leave them alone is lau
   expect(startedAgent({ args: ['bee.mjs'], untrustedArgs: ['--bare'] }, {}).args).toEqual(['bee.mjs']);
 });
 
-test('a workspace that brings nothing needs no trust, and is told of nothing', () => {
+test('a workspace that brings nothing needs no trust, and gets no notice', () => {
   expect(
     trustAtLaunch({ mode: 'block', inventory: nothing, decision: undefined, agent: { type: 'bee', args: [] } }),
   ).toEqual({ section: { state: 'not-required', inventoryDigest: nothing.digest }, warnings: [] });

@@ -32,7 +32,7 @@ describe('secret values', () => {
     expect(before(text)).not.toContain('another value');
   });
 
-  test('keys of our own shape are hidden where nobody knows them', () => {
+  test('keys of our own shape are hidden where they are not configured', () => {
     const key = `rbk_${'aB3-'.repeat(10)}`;
     expect(createRedactor()(`key=${key};`)).toBe('key=[REDACTED];');
     expect(createRedactor()('rbk_short and verb_like_names stay')).toBe('rbk_short and verb_like_names stay');

@@ -1,7 +1,7 @@
 import { closeWithPassphrase, openWithPassphrase } from './passphrase-box';
 
 describe('a box with a passphrase', () => {
-  it('opens with its passphrase for its context, and for nobody else', async () => {
+  it('opens with its passphrase for its context, and with no other', async () => {
     const box = await closeWithPassphrase('the key of a launch', 'a secret', 'attempt_1');
     expect(await openWithPassphrase('the key of a launch', box, 'attempt_1')).toBe('a secret');
     expect(JSON.stringify(box)).not.toContain('a secret');

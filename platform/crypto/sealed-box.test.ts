@@ -1,7 +1,7 @@
 import { createSealedBoxKey, seal } from './sealed-box';
 
 describe('sealed box', () => {
-  test('a text reaches the holder of the key and nobody else', () => {
+  test('a text is readable with its key and with no other', () => {
     const key = createSealedBoxKey();
     const box = seal(key.publicKey, 'the password is swordfish', 'approval 1');
     expect(JSON.stringify(box)).not.toContain('swordfish');

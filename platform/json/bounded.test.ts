@@ -5,8 +5,8 @@ const limits = { depth: 8, values: 100, nameLength: 20 };
 const parse = (text: string) => parseBoundedJson(text, limits);
 const nested = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`;
 
-describe('JSON of somebody else', () => {
-  it('is what JSON.parse says within the limits, whatever is in its texts', () => {
+describe('JSON from outside', () => {
+  it('equals JSON.parse within the limits, whatever is in its texts', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 5 }), (value) => {
         const text = JSON.stringify(value);

@@ -116,7 +116,7 @@ describe('redacting lines', () => {
     expect(clean.endsWith(' after\nTUlJRQ')).toBe(true);
   });
 
-  it('goes on after a key that never ends', () => {
+  it('continues after a key that never ends', () => {
     expect(lines('-----BEGIN PRIVATE KEY-----\nQUJD\nwhat is this?\nQUJD')).toBe(
       '[REDACTED]\n[REDACTED]\nwhat is this?\nQUJD',
     );

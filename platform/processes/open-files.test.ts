@@ -7,7 +7,7 @@ describe('a process that may not be inspected', () => {
   const own = 1000;
   const other = 1001;
 
-  test('could hold a directory when it is our own, whoever else may enter', () => {
+  test('could hold a directory when it is our own, whatever other accounts may enter', () => {
     expect([true, false].map((closed) => couldHold(own, closed, own))).toEqual([true, true]);
   });
 
@@ -28,7 +28,7 @@ describe('a directory', () => {
   });
   afterEach(() => dir.remove());
 
-  test('is closed when it, or one above it, lets nobody else pass', async () => {
+  test('is closed when it, or one above it, lets no other account pass', async () => {
     const inner = join(dir.path, 'outer', 'inner');
     await mkdir(inner, { recursive: true });
     await chmod(join(dir.path, 'outer'), 0o700);

@@ -36,7 +36,7 @@ async function announce(creation: PlantCreation, to: { receiver: string; deliver
     startToCloseTimeout: '30 seconds',
     scheduleToCloseTimeout: giveUpAfterMs,
     retry: { initialInterval: firstPauseMs, maximumInterval: longestPauseMs },
-    summary: `tell receiver ${to.receiver}`,
+    summary: `notify receiver ${to.receiver}`,
   });
   try {
     await deliver({ creation, ...to });

@@ -44,7 +44,7 @@ describe('planQuery', () => {
     [true, { host: 'h', pid: 1 }, { startedAt: -1 }],
     [false, { task: 't' }, { name: 1 }],
     [false, { $or: [{ state: 'x' }, { task: 't' }] }, { createdAt: 1 }],
-  ])('says %j of order for %j by %j', (ordered, filter, sort) => {
+  ])('reports %j of order for %j by %j', (ordered, filter, sort) => {
     expect(plan(filter, { sort }).ordered).toBe(ordered);
   });
 

@@ -56,7 +56,7 @@ describe('attachment cleanup', () => {
     return { id, sha256 };
   }
 
-  it('asks the task about uploads that were interrupted, once nobody works on them any more', async () => {
+  it('asks the task about uploads that were interrupted, once no request works on them any more', async () => {
     const taskId = await aTask();
     const there = await interrupted(taskId, { onTask: true });
     const lost = await interrupted(taskId, { onTask: false });
@@ -67,7 +67,7 @@ describe('attachment cleanup', () => {
     expect(await cleanUp()).toEqual({ removed: 0, confirmed: 0 });
   });
 
-  it('leaves alone what nobody can say anything about: the task is deleted, or its file broken', async () => {
+  it('leaves alone what cannot be decided: the task is deleted, or its file broken', async () => {
     const taskId = await aTask();
     const { sha256 } = await interrupted(taskId, { onTask: true });
     await board.remove(taskId, { actor: 'test' });

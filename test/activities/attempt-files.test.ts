@@ -55,7 +55,7 @@ describe('attempt files', () => {
     });
   });
 
-  test('files of attempts that have ended, or that nobody knows of for an hour, are removed, and no others', async () => {
+  test('files of attempts that have ended, or unknown for an hour, are removed, and no others', async () => {
     const { directories, left } = await filesOf(...Object.keys(states), 'attempt_unknown000', 'attempt_justmade00');
     await writeFile(join(directories.transportDir, 'README'), 'somebody else put this here');
     for (const path of [

@@ -85,7 +85,7 @@ describe('worktree checkpoints', () => {
     return { hear, kept, run, close };
   }
 
-  test('a change is the agent’s also when it was seen before the agent told of it', async () => {
+  test('a change is the agent’s also when it was observed before the agent reported it', async () => {
     const { hear, kept, close } = await aRun(60_000, 'early.txt', 'late.txt');
     await hear(wrote('early.txt'));
     await hear(wrote('late.txt'));

@@ -17,7 +17,7 @@ const launch = (request: object, parentAttemptId?: string) =>
   phaseAtLaunch({ phases }, aContractInput({ request }), { parentAttemptId, runtime });
 
 describe('the phase of a launch', () => {
-  test('a retry goes on with what its predecessor was allowed last, not with what it was launched with', async () => {
+  test('a retry continues with what its predecessor was allowed last, not with what it was launched with', async () => {
     const retried = await launch({ phase: 'verify' }, 'attempt_parent00');
     expect(retried).toMatchObject({ evidence: { phase: 'explore', mode: 'profile' } });
   });

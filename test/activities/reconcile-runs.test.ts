@@ -45,7 +45,7 @@ describe('run reconciliation', () => {
       createdAt: attemptId,
     }) as unknown as Parameters<Awaited<ReturnType<typeof createRecoveryStore>>['schedule']>[0];
 
-  test('every run and every recovery is looked at, however many there are', async () => {
+  test('every run and every recovery is inspected, however many there are', async () => {
     const attempts = await createAttemptStore(database);
     const recoveries = await createRecoveryStore(database);
     const states: AttemptState[] = ['queued', 'admitted', 'prepared', 'dispatched', 'running', 'ended', 'refused'];

@@ -71,7 +71,7 @@ describe('a supervisor that was asleep', () => {
     ),
   );
 
-  it('goes on with what is still its own', () =>
+  it('continues with what is still its own', () =>
     asActivity(() =>
       supervised(deps, { attemptId, outlives: false }, async (stop, awake) => {
         standStill(150);

@@ -101,7 +101,7 @@ describe('end of a run', () => {
     expect((await board.get(taskId))?.task).toMatchObject({ status: 'done', attempt: { result: 'partial' } });
   });
 
-  it('has no note where both agree, and sets what nobody has touched', async () => {
+  it('has no note where both agree, and sets what no one else has changed', async () => {
     const { board, deps, taskId, attempt } = await aTask();
     await applyStart(deps, attempt);
     await board.update(taskId, () => ({ status: 'done' }), { actor });
@@ -169,14 +169,14 @@ describe('end of a run', () => {
       expect(traced.size).toBe(0);
     });
 
-    it('is done where somebody has checked them meanwhile', async () => {
+    it('is done where they were checked meanwhile', async () => {
       const { board, deps, taskId, attempt } = await withStep(true);
       await applyCompletion(deps, attempt, { completion: partial(['verification-unreported']), actualCost: 0 });
       expect((await board.get(taskId))?.task.status).toBe('done');
       expect(traced.size).toBe(0);
     });
 
-    it('goes on where there are other shortfalls, and leaves what a person has set', async () => {
+    it('continues where there are other shortfalls, and leaves what a person has set', async () => {
       const { board, deps, taskId, attempt } = await withStep(false);
       await applyCompletion(deps, attempt, {
         completion: partial(['verification-unreported', 'output-missing']),

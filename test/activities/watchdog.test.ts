@@ -70,7 +70,7 @@ describe('progress watchdog', () => {
     return { busy, found };
   }
 
-  test('the time without progress goes on while nothing runs, and what was found before is not found again', async () => {
+  test('the time without progress continues while nothing runs, and what was found before is not found again', async () => {
     await asOneProcess(async ({ busy, found }) => {
       await busy(0, 10, 20, 30);
       expect(await found()).toEqual([]);

@@ -95,7 +95,7 @@ const aCreation = (operationId: string): Beginning => ({
 });
 
 describe('activities of a worktree', () => {
-  test('a creation that failed says so again when its answer was lost, and can be asked for once more', async () => {
+  test('a creation that failed reports it again when its answer was lost, and can be asked for once more', async () => {
     const { create } = onHost();
     const path = join(at.directory.path, 'made', taskId);
     await put(path, { 'in-the-way.txt': 'x\n' });
@@ -109,7 +109,7 @@ describe('activities of a worktree', () => {
     expect(await create('op_2')).toMatchObject({ state: 'ready' });
   });
 
-  test('a new worktree is looked at also when its creation has ended by then', async () => {
+  test('a new worktree is inspected also when its creation has ended by then', async () => {
     const afterTheEnd =
       (git: Git): Git['inspectNew'] =>
       async (...given) => {
@@ -133,7 +133,7 @@ describe('activities of a worktree', () => {
     expect(await onHost({}, allowed).merge('op_4')).toMatchObject({ state: 'merging' });
   });
 
-  test('a rebase that met a conflict says so again when its answer was lost', async () => {
+  test('a rebase that met a conflict reports it again when its answer was lost', async () => {
     const { create, rebase } = onHost();
     await create('op_1');
     const { path } = (await worktrees.get(taskId))!;

@@ -157,7 +157,7 @@ describe('docker-compose.yml', () => {
     expect(writable).toEqual(['temporal-ui']);
   });
 
-  test('lets services reach those they talk to, and nobody else', () => {
+  test('lets services reach their peers only', () => {
     const on = (network: string) =>
       Object.keys(compose.services).filter((name) => compose.services[name]?.networks.includes(network));
     expect(on('edge')).toEqual(['api', 'temporal-ui-proxy']);

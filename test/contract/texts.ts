@@ -8,6 +8,8 @@ const root = join(__dirname, '..', '..');
 const sources = (folders: readonly string[]): string[] =>
   files.filter((file) => folders.some((folder) => file.startsWith(`${folder}/`)) && /(?<!\.test)\.ts$/.test(file));
 
+const tests = files.filter((file) => /^test\/.*\.ts$|\.test\.ts$/.test(file));
+
 /** A text of the sources, with where it stands. */
 export interface SourceText {
   where: string;
@@ -40,8 +42,8 @@ function summaryOf(node: ts.Node): ts.Expression[] {
   return ts.isPropertyAssignment(node) && node.name.getText() === 'summary' ? [node.initializer] : [];
 }
 
-function collect(folders: readonly string[], select: (node: ts.Node) => ts.Expression[]): SourceText[] {
-  return sources(folders).flatMap((file) => {
+function collect(paths: readonly string[], select: (node: ts.Node) => ts.Expression[]): SourceText[] {
+  return paths.flatMap((file) => {
     const source = ts.createSourceFile(file, readFileSync(join(root, file), 'utf8'), ts.ScriptTarget.Latest, true);
     const found: SourceText[] = [];
     const visit = (node: ts.Node): void => {
@@ -59,9 +61,19 @@ function collect(folders: readonly string[], select: (node: ts.Node) => ts.Expre
   });
 }
 
+/** The title of a `describe`, `it` or `test`, also of one with a table. */
+function titleOf(node: ts.Node): ts.Expression[] {
+  const callee = ts.isCallExpression(node) ? /^(?:describe|it|test)\b/.exec(node.expression.getText()) : null;
+  const title = ts.isCallExpression(node) ? node.arguments[0] : undefined;
+  return callee && title ? [title] : [];
+}
+
+/** Every title of a test. */
+export const testTitles = (): SourceText[] => collect(tests, titleOf);
+
 /** Every log message that the sources of the folders state as a literal. */
-export const logMessages = (folders: readonly string[]): SourceText[] => collect(folders, messagesOf);
+export const logMessages = (folders: readonly string[]): SourceText[] => collect(sources(folders), messagesOf);
 
 /** Every summary that the route files of the folders state as a literal. */
 export const routeSummaries = (folders: readonly string[]): SourceText[] =>
-  collect(folders, summaryOf).filter(({ where }) => /\/routes[.\w]*\.ts:/.test(where));
+  collect(sources(folders), summaryOf).filter(({ where }) => /\/routes[.\w]*\.ts:/.test(where));

@@ -1,10 +1,14 @@
 import type { OpenApiDocument } from '../../platform/http/routing/openapi';
 import { readOpenApi } from '../../scripts/list-endpoints';
-import { logMessages, routeSummaries, type SourceText } from './texts';
+import { logMessages, routeSummaries, type SourceText, testTitles } from './texts';
 
 /** Plain words for what the field has terms for: publish, notify, report, inspect, resume, store, again, the caller … */
 const banned =
   /\b(tell|tells|told|hears?|heard|says?|said|leaves?|anybody|nobody|somebody|whoever|anew|bury|buried|kept|looks? (at|for)|looked|see to|seen to|takes? up|taken up|go(es)? on|gone on|put (back|away)|in the place of|what came of)\b/i;
+
+/** Of these words, what no title of a test has. */
+const bannedInTitles =
+  /\b(tells?|told|hears?|heard|anybody|nobody|somebody|whoever|anew|bury|buried|look(s|ed)? at|takes? up|taken up|goes on|gone on|put back)\b/i;
 
 /** What a summary begins with; a verb that is missing here is added when a route needs it. */
 const verbs = new Set(
@@ -64,6 +68,14 @@ describe('log messages', () => {
 
   it('are phrases without a full stop, short enough for a line', () => {
     expect(messages.filter(({ text }) => text.endsWith('.') || text.length > 130)).toEqual([]);
+  });
+});
+
+describe('titles of tests', () => {
+  it('name the actor and use the terms of the field', () => {
+    const titles = testTitles();
+    expect(titles.length).toBeGreaterThan(2_000);
+    expect(titles.filter(({ text }) => bannedInTitles.test(text))).toEqual([]);
   });
 });
 

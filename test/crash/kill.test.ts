@@ -32,7 +32,7 @@ describe.each(['worker', 'api', 'temporal'])('kill -9 of the %s during ten concu
     await files.remove();
   });
 
-  test('every run ends exactly once, and no event is missing or told twice', async () => {
+  test('every run ends exactly once, and no event is missing or published twice', async () => {
     const launched: Launched[] = [];
     const launching = launchAll(service, runs, launched);
     // In the middle: some runs work while others are still being launched.

@@ -42,7 +42,7 @@ describe('runs after a loss of Temporal', () => {
     return { taskId: id, attemptId };
   }
 
-  test('with an empty Temporal nothing is lost: runs end or go on, each once, and what waited is launched', async () => {
+  test('with an empty Temporal nothing is lost: runs end or continue, each once, and what waited is launched', async () => {
     const failed = await launch('limited');
     await service.call.ended(failed.taskId);
     const remote = await launch('elsewhere');

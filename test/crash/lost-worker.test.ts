@@ -44,7 +44,7 @@ describe('runs after a loss of their worker', () => {
   const recoveries = (launched: Launched[]) =>
     Promise.all(launched.map(({ taskId }) => service.call.ok('GET', `/api/agents/${taskId}/recovery`)));
 
-  test('a worker that is started again takes up the runs of its predecessor without waiting for a heartbeat', async () => {
+  test('a worker that is started again adopts the runs of its predecessor without waiting for a heartbeat', async () => {
     const launched: Launched[] = [];
     await launchAll(service, 3, launched, {}, 'again');
     await allAtWork(launched);
@@ -56,7 +56,7 @@ describe('runs after a loss of their worker', () => {
     }
   });
 
-  test('a worker takes up the runs of one beside it that died, and leaves those of one that is only paused', async () => {
+  test('a worker adopts the runs of one beside it that died, and leaves those of one that is only paused', async () => {
     const logFile = join(files.path, 'second.log');
     const { worker: first } = service.pids();
     const second = await startWorkerProcess({

@@ -72,7 +72,7 @@ const recoveredIn = async ({ taskId, attemptId }: Launched): Promise<number> =>
   (await service.call.events(taskId, attemptId)).filter(({ kind }) => kind === 'run.recovered').length;
 
 describe('a reattached agent', () => {
-  test('kill -9 of the worker, then of everything: agents are gone on with, in the same attempt', async () => {
+  test('kill -9 of the worker, then of everything: agents are resumed, in the same attempt', async () => {
     const launched: Launched[] = [];
     await launchAll(service, 4, launched, { agent: 'killed' });
     await allWorking(launched);
@@ -142,7 +142,7 @@ describe('a reattached agent', () => {
       expect(processes).toEqual([]);
     });
 
-  test('with an empty Temporal agents are gone on with once more, and one that has died is tried again', async () => {
+  test('with an empty Temporal agents are resumed once more, and one that has died is tried again', async () => {
     const outlives: Launched[] = [];
     const dies: Launched[] = [];
     await launchAll(service, 2, outlives, { agent: 'lost' }, 'outlives');

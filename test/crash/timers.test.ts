@@ -236,7 +236,7 @@ describe('timers after crashes', () => {
     expect(await service.call.post(`/api/run-approvals/${id}/decision`, decision)).toMatchObject({ status: 409 });
   });
 
-  test('an emergency has ended, and what was before stands again', async () => {
+  test('an emergency has ended, and the earlier authority is restored', async () => {
     // The worker ends it without any request.
     await expect(temporal.workflow.getHandle(temporaryAuthorityId(jailed.attemptId, 'wide')).result()).resolves.toEqual(
       {
@@ -267,7 +267,7 @@ describe('timers after crashes', () => {
     });
   });
 
-  test('what goes on holds what it held: its lease is renewed before anybody ends it', async () => {
+  test('a continuing run holds its capacity: its lease is renewed before anything ends it', async () => {
     for (const run of [waiting, jailed]) {
       const reservation = await admitted(run);
       expect(reservation).toMatchObject({ state: 'active', revision: 2 });

@@ -4,7 +4,7 @@ import { settingGroups } from '../../platform/config/settings/groups';
 import { configurationPage, describeConfiguration } from '../../scripts/list-configuration';
 
 describe('the page on configuration', () => {
-  it('is what the schema of the environment says; if not, run npm run docs:configuration', () => {
+  it('is what the schema of the environment reports; if not, run npm run docs:configuration', () => {
     expect(readFileSync(configurationPage, 'utf8')).toBe(describeConfiguration());
   });
 

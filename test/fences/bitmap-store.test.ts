@@ -106,7 +106,7 @@ describe('a snapshot that cannot be written', () => {
   });
 });
 
-it('a log that could not write once writes nothing any more, and says so once', async () => {
+it('a log that could not write once writes nothing any more, and reports it once', async () => {
   const log = await Log.open(dir.path, 1, (error) => void failures.push(error));
   await log.append(Buffer.from('one'));
   const { file } = log as unknown as { file: FileHandle };

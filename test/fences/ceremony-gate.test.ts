@@ -75,7 +75,7 @@ describe('ceremony gate fence', () => {
     expect(await opened(id)).toEqual([]);
   });
 
-  it('is no gate while nothing is enforced, and only says so when it warns', async () => {
+  it('is no gate while nothing is enforced, and only reports it when it warns', async () => {
     await enforce('off');
     const one = await aTask();
     expect(await update(one.id, { status: 'done' })).toMatchObject({ status: 'done' });

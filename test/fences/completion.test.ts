@@ -157,7 +157,7 @@ it.each([
   expect(await deps.attempts.get(id)).toMatchObject({ state: 'ended' });
 });
 
-it('says how it has ended only once everything about that is done', async () => {
+it('reports how it has ended only once everything about that is done', async () => {
   await aRun({ claim: aClaim('done') });
   expect(await activities().endOf({ attemptId: id })).toBeNull();
   fixture.db.after('active-runs', 'deleteMany', crash);
@@ -176,7 +176,7 @@ it('does not end without a claim, and not with one that is missing', async () =>
   expect(await deps.attempts.get(id)).not.toHaveProperty('completion');
 });
 
-it('says of a launch that was refused when that was, whatever is kept of it', async () => {
+it('reports of a launch that was refused when that was, whatever is kept of it', async () => {
   await aRun({ state: 'refused', endedAt: at(7) });
   expect(await activities().endOf({ attemptId: id })).toEqual({ attemptId: id, status: 'refused', endedAt: at(7) });
   await deps.attempts.create(anAttempt('attempt_fence000003', { taskId, state: 'ended' }));
@@ -204,7 +204,7 @@ describe('the end of a run', () => {
     }
   });
 
-  it('keeps the limit of the host also when the run says that the agent has ended', async () => {
+  it('keeps the limit of the host also when the run reports that the agent has ended', async () => {
     await aRun({ claim: { ...aClaim('done'), harness: { ended: 'timeout' } } });
     expect(await finish()).toMatchObject({ status: 'failed' });
     expect((await completed()).summary).toContain('longer than it may and');
@@ -220,7 +220,7 @@ describe('the end of a run', () => {
     expect((await completed()).summary).toContain('longer than 2 min and');
   });
 
-  it('is what its agent claimed, whoever asked for its end meanwhile', async () => {
+  it('is what its agent claimed, whichever stop was requested meanwhile', async () => {
     await aRun({ claim: aClaim('done') });
     await finish({ ending: { by: 'stop', actor: 'user:ada' } });
     expect(await completed()).toMatchObject({ status: 'success', harness: exited });
@@ -248,7 +248,7 @@ describe('the end of a run', () => {
     expect((await completed()).summary).toBe('Stopped by operator:temporal.');
   });
 
-  it('waits for proofs that cannot be looked at', async () => {
+  it('waits for proofs that cannot be read', async () => {
     await aRun();
     deps.messageProofs.verify = () => {
       throw new Error('no key');
@@ -272,7 +272,7 @@ describe('the end of a run', () => {
     },
   );
 
-  it('ends its place in the queue with the reason of who asked for that, and wakes whoever waits behind', async () => {
+  it('ends its place in the queue with the reason of who asked for that, and wakes the entry behind it', async () => {
     await aRun({ claim: aClaim('done') });
     const { queue } = fixture.control;
     const waiting = (attemptId: string) =>
@@ -391,7 +391,7 @@ describe('a launch that is refused after its admission', () => {
     expect(await kinds()).toEqual([]);
   });
 
-  it('ends as failed when its caller was told that it waits', async () => {
+  it('ends as failed when its caller received that it waits', async () => {
     await aRun({ state: 'queued', launch: { status: 'queued' } as unknown as LaunchOutcome });
     await activities().abandon({ attemptId: id, launch });
     const ended = await deps.attempts.get(id);

@@ -76,7 +76,7 @@ async function leased(fields: Partial<AdmissionRequest> = {}): Promise<void> {
   await control.reservations.reserve(request, policiesOf(admission, request), { now, leaseMs: 60_000 });
 }
 
-it('goes on with a launch of which nothing has changed, once and whenever it is asked again', async () => {
+it('continues with a launch of which nothing has changed, once and whenever it is asked again', async () => {
   await leased();
   now = new Date(at(5_000));
   expect(await confirm()).toEqual({ turn: 'go' });
@@ -88,7 +88,7 @@ it('goes on with a launch of which nothing has changed, once and whenever it is 
   expect(await confirm()).toEqual({ turn: 'go' });
 });
 
-it('goes on with a launch that never waited, and waits with one that has not been handed out', async () => {
+it('continues with a launch that never waited, and waits with one that has not been handed out', async () => {
   expect(await confirm()).toEqual({ turn: 'go' });
   await leased();
   await fixture.control.queue.putBack(id);
@@ -199,7 +199,7 @@ describe('under a budget of its tree', () => {
   };
   const treeState = async () => (await fixture.control.trees.get(id))?.state;
 
-  it('goes on while some is left', async () => {
+  it('continues while some is left', async () => {
     await leased(child);
     expect(await confirmAt(9)).toEqual({ turn: 'go' });
     expect(await treeState()).toBe('open');
@@ -211,7 +211,7 @@ describe('under a budget of its tree', () => {
     expect(await treeState()).toBe('paused');
   });
 
-  it('goes on when it is the root, whatever was used', async () => {
+  it('continues when it is the root, whatever was used', async () => {
     await leased();
     expect(await confirmAt(10)).toEqual({ turn: 'go' });
   });
@@ -246,7 +246,7 @@ it('needs no host for a run that none of ours executes', async () => {
 describe('at the moment of its dispatch', () => {
   const table = 'admission-entries';
 
-  it('goes on when another try of it was first', async () => {
+  it('continues when another try of it was first', async () => {
     await leased();
     fixture.db.before(table, 'findOneAndUpdate', () => fixture.control.queue.dispatched(id, at(1)));
     expect(await confirm()).toEqual({ turn: 'go' });

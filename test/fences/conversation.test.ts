@@ -41,7 +41,7 @@ describe('the fence of a conversation', () => {
   it.each([
     ['of another provider now', [{ type: 'bee', provider: 'acp' }], 'acp'],
     ['configured no more', [{ type: 'wasp', provider: 'process' }], null],
-  ])('a session is not gone on with when its agent is %s', async (_, agents, now) => {
+  ])('a session is not resumed when its agent is %s', async (_, agents, now) => {
     await expect(resume(ended, agents)).rejects.toMatchObject({
       code: 'PROVIDER_CHANGED',
       status: 409,
@@ -66,7 +66,7 @@ describe('the fence of a conversation', () => {
     await expect(resume(record as unknown as Partial<AttemptRecord>, bee)).rejects.toMatchObject({ code });
   });
 
-  it('a session of the same provider is gone on with', async () => {
+  it('a session of the same provider is resumed', async () => {
     const refused = await resume(ended, bee).catch((error: unknown) => error);
     expect(refused).not.toMatchObject({ status: 409 });
   });

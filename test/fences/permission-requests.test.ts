@@ -38,7 +38,7 @@ it('answers a question that could not be asked with no', async () => {
   expect(told[0]).toMatchObject({ type: 'approval', id: 'one', decision: 'rejected' });
 });
 
-it('says what was decided, and not by whom', async () => {
+it('reports what was decided, and not by whom', async () => {
   const { requester, told, answered } = asking(async () => approved);
   requester.receive(line('one'));
   await eventually(() => expect(answered).toEqual(new Set(['one'])));
@@ -110,7 +110,7 @@ it('asks again what was answered and not read, and nothing that was', async () =
   expect(told).toHaveLength(1);
 });
 
-it('goes on when an answer cannot be kept, as on a full disk', async () => {
+it('continues when an answer cannot be kept, as on a full disk', async () => {
   const deliver = async () => ({ delivered: true as const });
   const tried: string[] = [];
   const add = (id: string) => {
@@ -134,7 +134,7 @@ it('goes on when an answer cannot be kept, as on a full disk', async () => {
   expect(uncaught).not.toHaveBeenCalled();
 });
 
-it('shows nobody what the agent was given as a secret', async () => {
+it('does not reveal what the agent was given as a secret', async () => {
   const questions: AgentQuestion[] = [];
   const { requester } = asking(async (question) => {
     questions.push(question);
@@ -153,7 +153,7 @@ it.each([
   expect(asking(async () => approved).requester.receive(text)).toBe(false);
 });
 
-it('leaves questions alone where nobody decides', () => {
+it('leaves questions alone where no policy decides', () => {
   expect(asking(undefined).requester.receive(line('one'))).toBe(false);
 });
 

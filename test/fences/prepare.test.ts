@@ -163,7 +163,7 @@ describe('the lease of a worktree', () => {
     },
   );
 
-  it('is kept for an attempt that goes on, or that is yet to be launched', async () => {
+  it('is kept for an attempt that continues, or that is yet to be launched', async () => {
     await leaseTo(id);
     expect(await takeLease(deps, taskId, next)).toMatchObject({ code: 'WORKTREE_IN_USE' });
     await leaseTo('attempt_fence000004');

@@ -64,7 +64,7 @@ describe('locks of removed worktrees', () => {
     expect(await remove()).toBe(0);
   });
 
-  it('go on above the last sequence when the worktree is made again', async () => {
+  it('continue above the last sequence when the worktree is made again', async () => {
     const fence = (await fences.take(taskId, { operationId: 'op' }))!;
     await change(removed);
     await remove();
@@ -78,7 +78,7 @@ describe('locks of removed worktrees', () => {
   });
 
   it.each(['before', 'after'] as const)(
-    'leave a holder that comes %s the look at the manifest what it has taken',
+    'leave a holder that comes %s the read of the manifest what it has taken',
     async (when) => {
       await fences.take(taskId, { operationId: 'op' });
       await change(removed);

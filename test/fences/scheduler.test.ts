@@ -101,7 +101,7 @@ it.each([
   ['has ended', { completion: aCompletion('over') }, 'released'],
   ['was refused', { state: 'refused' as const }, 'released'],
   ['still waits', {}, 'expired'],
-])('what a run was handed that does not hear of it and %s is given back', async (_, fields, state) => {
+])('capacity of a run that cannot be signalled and %s is released', async (_, fields, state) => {
   await queued();
   isThere = false;
   record = fields && anAttempt(id, fields);
@@ -112,7 +112,7 @@ it.each([
   expect(await holders()).toEqual([]);
 });
 
-it('an entry whose capacity was taken at that moment is put back in its place', async () => {
+it('an entry whose capacity was taken at that moment is requeued in its place', async () => {
   await queued();
   fixture.db.after(table, 'findOneAndUpdate', async () => {
     const other = sampleRequest('attempt_fence000009');
@@ -140,14 +140,14 @@ describe('while every run slot is taken', () => {
     await fixture.control.reservations.reserve(sampleRequest(other), [], { now, leaseMs: 60_000 });
   });
 
-  it('nobody is looked at, and whose turn it was stays so', async () => {
+  it('no entry is read, and the turn of the workspace remains', async () => {
     const before = await entry();
     const turn = { workspaceId: 'w', rootTaskId: 'r' } as unknown as WorkspaceTurn;
     expect(await look(turn)).toEqual({ waiting: 1, turn });
     expect([told, await entry()]).toEqual([[], before]);
   });
 
-  it('what waits goes on when one is free, or when nothing is limited', async () => {
+  it('what waits continues when one is free, or when nothing is limited', async () => {
     await fixture.control.settings.patch({ admission: { enabled: false } });
     expect(await look()).toMatchObject({ waiting: 1 });
     expect(told).toEqual([id]);

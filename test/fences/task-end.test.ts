@@ -145,7 +145,7 @@ it('a task that is gone keeps no run from ending, and a fault of ours is no such
   ).rejects.toThrow('fault');
 });
 
-it('a result that a ceremony holds back blocks the task, and says which', async () => {
+it('a result that a ceremony holds back blocks the task, and reports which', async () => {
   const required = new AppError('VALIDATION_ERROR', {
     status: 400,
     message: 'A design review first.',
@@ -173,7 +173,7 @@ it('a result that a ceremony holds back blocks the task, and says which', async 
   });
 });
 
-describe('a task that somebody has set since the run was admitted', () => {
+describe('a task that was changed since the run was admitted', () => {
   const admitted = (id = first) => anAttempt(id, { taskId, startedAt: at(1), taskStatus: 'todo' });
   const set = (fields: Partial<Task>) => board.update(taskId, () => fields, { actor });
   const blocked = { status: 'blocked', blockedReason: { category: 'other' } } as const;
@@ -184,7 +184,7 @@ describe('a task that somebody has set since the run was admitted', () => {
     expect(await task()).toMatchObject({ ...fields, attempt: { id: first, status: 'running' } });
   });
 
-  it('goes on when it was set to something that holds nothing back, or was so before', async () => {
+  it('continues when it was set to something that holds nothing back, or was so before', async () => {
     await set({ status: 'in-progress' });
     await applyStart(deps(), admitted());
     expect(await task()).toMatchObject({ status: 'in-progress' });
@@ -226,7 +226,7 @@ describe('a task that somebody has set since the run was admitted', () => {
     expect(ended).toMatchObject({ status: 'blocked', attempt: { result: 'success' } });
   });
 
-  it('goes on with a run of which is not known what the task was at its admission', async () => {
+  it('continues with a run of which is not known what the task was at its admission', async () => {
     await set({ status: 'done' });
     await applyStart(deps(), record(first));
     expect(await task()).toMatchObject({ status: 'in-progress', attempt: { id: first } });

@@ -104,7 +104,7 @@ describe('secrets of processes', () => {
     await call.ok('GET', '/api/tasks');
   });
 
-  test('an agent is given its own key, and finds nobody else at it', async () => {
+  test('an agent is given its own key, and no other key at it', async () => {
     const agent = join(directory.path, 'reader.mjs');
     await writeFile(
       agent,
@@ -175,7 +175,7 @@ console.log(JSON.stringify({ type: 'result', status: 'success', summary: 'looked
     expect(mode & 0o444).toBe(0o444);
   });
 
-  test('a worker says which secrets it has no use for', async () => {
+  test('a worker reports which secrets it has no use for', async () => {
     const worker = spawn(process.execPath, ['dist/worker/main.js'], {
       cwd: root,
       stdio: ['ignore', 'ignore', 'pipe'],

@@ -11,7 +11,7 @@ describe('a watch for sleep', () => {
   });
   afterEach(() => watch.close());
 
-  it('tells once of a process that did not run, and of nothing shorter', () => {
+  it('reports a suspended process once, and nothing shorter', () => {
     for (const now of [250, 500, 1_400, 2_400]) {
       Object.assign(clocks, { monotonic: now, wall: now });
       watch.look();
@@ -23,7 +23,7 @@ describe('a watch for sleep', () => {
     expect(slept).toEqual([40_000]);
   });
 
-  it('tells of a host that was asleep, where only the wall clock went on; one that is set back is no sleep', () => {
+  it('reports a host that was asleep, where only the wall clock advanced; one that is set back is no sleep', () => {
     Object.assign(clocks, { monotonic: 10, wall: 60_000 });
     watch.look();
     Object.assign(clocks, { monotonic: 20, wall: 5 });

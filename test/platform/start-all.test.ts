@@ -34,7 +34,7 @@ describe('the whole service', () => {
     await directory.remove();
   });
 
-  test('answers where it says', async () => {
+  test('listens where it logs', async () => {
     await isLive();
     expect(service.temporalUiUrl).toBeUndefined();
     expect(Object.keys(service.pids())).toEqual(['temporal', 'worker', 'api']);
@@ -89,7 +89,7 @@ describe('a start that cannot succeed', () => {
     await directory.remove();
   });
 
-  test('stops half-way when it is told to', async () => {
+  test('stops half-way when it is cancelled', async () => {
     const directory = await makeTempDir('start-all');
     const dataDir = join(directory.path, 'data');
     const stopping = new AbortController();

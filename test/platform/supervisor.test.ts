@@ -134,7 +134,7 @@ describe('the supervisor', () => {
     expect(await identify(pid!)).toBeUndefined();
   });
 
-  test('lets a part that cannot close end itself, and say so', async () => {
+  test('lets a part that cannot close end itself, and report it', async () => {
     const slow = part('slow', { PART_CLOSING: 'too slow' });
     supervision = await supervise([slow], { log, backoff, graceMs: 30_000 });
     await allReady([slow]);

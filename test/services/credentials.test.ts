@@ -75,7 +75,7 @@ describe('the workflow-run service', () => {
 });
 
 describe('the plant store', () => {
-  it('answers every operation to its users, and to nobody else', async () => {
+  it('answers every operation to its users only', async () => {
     const directory = await makeTempDir('plants');
     const database = await openDatabase({ dataDir: directory.path, log });
     const store = await createPlantStore(database);

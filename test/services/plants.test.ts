@@ -202,7 +202,7 @@ describe('what a client gets wrong', () => {
     expect(await call('DELETE', `/plants/${id}`)).toMatchObject({ status: 400 });
   });
 
-  test('a number that is taken is a 400 that says so, also for ten at once', async () => {
+  test('a number that is taken is a 400 that reports it, also for ten at once', async () => {
     const answers = await Promise.all(Array.from({ length: 10 }, (_, index) => create('7', `Fern ${index}`)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     const refused = answers.find(({ status }) => status === 400);
@@ -233,7 +233,7 @@ test('the document describes the three operations and the webhook', async () => 
 });
 
 describe('the webhook', () => {
-  test('tells every receiver of a new plant, signed, until it is accepted, and keeps a log', async () => {
+  test('reports every receiver of a new plant, signed, until it is accepted, and keeps a log', async () => {
     const steady = await aReceiver();
     const moody = await aReceiver((nth) => (nth < 3 ? 503 : 200));
     await start({

@@ -59,7 +59,7 @@ describe('audit store', () => {
     await other.close();
   });
 
-  it('writes what has a name once, whoever writes it and however often', async () => {
+  it('writes what has a name once, however many writers repeat it', async () => {
     const other = await open();
     const stores = [await createAuditStore(database), await createAuditStore(other)];
     const named = { ...something(1), once: 'run.start/1' };
@@ -77,7 +77,7 @@ describe('audit store', () => {
     await other.close();
   });
 
-  it('goes on where it ended after a restart, also in another month', async () => {
+  it('continues where it ended after a restart, also in another month', async () => {
     await written(2);
     const later = await createAuditStore(database, () => new Date('2026-12-01T00:00:00.000Z'));
     await later.record(something(3));
@@ -90,7 +90,7 @@ describe('audit store', () => {
     ['changed', { sequence: 2, reason: 'changed' }],
     ['taken out', { sequence: 2, reason: 'missing' }],
     ['cut off at the end', { sequence: 3, reason: 'cut-off' }],
-  ])('tells of an entry that was %s', async (how, expected) => {
+  ])('reports an entry that was %s', async (how, expected) => {
     const { audit, raw } = await written(3);
     if (how === 'changed') {
       await raw.findOneAndUpdate({ sequence: 2 }, { $set: { actor: 'user:eve' } });
@@ -102,7 +102,7 @@ describe('audit store', () => {
     expect(broken).toContainEqual(expect.objectContaining(expected));
   });
 
-  it('tells of an entry that was written anew with a hash that fits it', async () => {
+  it('reports an entry that was rewritten with a matching hash', async () => {
     const { audit } = await written(1);
     const forger = await createAuditStore(database, november);
     await forger.record(something(2));
@@ -114,7 +114,7 @@ describe('audit store', () => {
     expect(await audit.verify()).toMatchObject({ valid: false, firstBroken: 2 });
   });
 
-  it('tells of the last entry that was written anew with a hash that fits it', async () => {
+  it('reports the last entry that was rewritten with a matching hash', async () => {
     const { audit } = await written(3);
     const raw = await database.collection<Stored & AuditEntry & { month: string }>({ name: 'audit', indexes: [] });
     const [last] = (await audit.list(query)).items;

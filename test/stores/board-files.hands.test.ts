@@ -25,7 +25,7 @@ async function edit(path: string, from: string | RegExp, to: string): Promise<vo
 }
 
 describe('an edit by hand', () => {
-  test('becomes a revision of its own, told once', async () => {
+  test('becomes a revision of its own, published once', async () => {
     const { id, path } = await aTask();
     const { lines } = recordChanges(board);
     await edit(path, 'title: a', '# mine\ntitle: Edited\npoints: 0x10');

@@ -106,7 +106,7 @@ describe('a name that is taken', () => {
     expect(await board.get(id)).toMatchObject({ location: 'active', task: { status: 'todo', revision: 1 } });
   });
 
-  test('between the look at it and the move is not overwritten, nor is the move called done', async () => {
+  test('between the read of it and the move is not overwritten, nor is the move called done', async () => {
     const { id } = await board.create({ title: 'a' }, { actor });
     const taken = join(harness.dir, `archive/${id}-a.md`);
     const reallyRename = files.rename.bind(files);
@@ -157,7 +157,7 @@ describe('restoring', () => {
     expect(lines).toEqual([`created ${id} active 3`]);
   });
 
-  test('is refused when another task stands for the same issue by now', async () => {
+  test('is refused when another task has the same issue by now', async () => {
     const github = { repo: 'owner/site', issueNumber: 7 };
     const { id } = await board.create({ title: 'a', github }, { actor });
     await board.remove(id, { actor });

@@ -68,7 +68,7 @@ describe('board files with several processes', () => {
     ]);
   });
 
-  test('a new task that the watcher finds while a write looks for it is written', async () => {
+  test('a new task that the watcher finds while a write searches for it is written', async () => {
     const other = await harness.open();
     const { id } = await board.create({ title: 'a' }, { actor });
     const reallyRead = files.readdir.bind(files) as (path: string) => Promise<string[]>;

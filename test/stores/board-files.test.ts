@@ -131,7 +131,7 @@ describe('update', () => {
     expect(await harness.files()).toHaveLength(1);
   });
 
-  test('the index hands out tasks that nobody can change by accident', async () => {
+  test('the index returns tasks that are frozen', async () => {
     const task = await board.create({ title: 'a', subtasks: [{ id: 's', title: 'b', completed: false }] }, { actor });
     expect(() => (task.title = 'b')).toThrow(TypeError);
     expect(() => (task.subtasks[0]!.completed = true)).toThrow(TypeError);
@@ -179,7 +179,7 @@ test('lists newest first and counts every column', async () => {
   expect(clocked.counts()).toEqual({ backlog: 1, todo: 1, 'in-progress': 0, blocked: 1, done: 0, archived: 1 });
 });
 
-test('the version grows and listeners hear once of each change', async () => {
+test('the version grows and listeners are notified once of each change', async () => {
   const { lines } = recordChanges(board);
   const before = board.version;
   const { id } = await board.create({ title: 'a' }, { actor });

@@ -28,12 +28,12 @@ describe('mongo', () => {
     open: (options) => openMongo({ url: url.href, log, ...options }),
   });
 
-  it('says that the store is unavailable when no server answers', async () => {
+  it('reports that the store is unavailable when no server answers', async () => {
     const opening = openMongo({ url: 'mongodb://127.0.0.1:9/x', log, selectionTimeoutMs: 200 });
     await expect(opening).rejects.toThrow(StoreUnavailableError);
   });
 
-  it('says so while the connection is lost, and goes on by itself once it is back', async () => {
+  it('reports it while the connection is lost, and continues by itself once it is back', async () => {
     const { hostname, port } = url;
     const proxy = await startCuttableProxy({ host: hostname, port: Number(port || 27017) });
     const through = new URL(url);

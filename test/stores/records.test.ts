@@ -52,7 +52,7 @@ describe('a document that is inserted again', () => {
 
 describe('unfinished operations of worktrees', () => {
   const at = (minute: number) => `2026-11-21T00:0${minute}:00.000Z`;
-  it('are found behind any number of others, of which some stand still with an error', async () => {
+  it('are found behind any number of others, of which some fail with an error', async () => {
     const worktrees = await createWorktreeStore(database);
     const recoverable = { code: 'CONFLICT', message: 'It conflicts.', path: '/', at: at(0) };
     for (const taskId of ['TASK-1', 'TASK-2']) {

@@ -104,7 +104,7 @@ describe('sqlite in several processes', () => {
     expect((await documents.get('counter'))!.count).toBe(4 * 5 * 60);
   });
 
-  it('hears of what another process appends, gapless, while that process is killed and replaced', async () => {
+  it('receives what another process appends, gapless, while that process is killed and replaced', async () => {
     const log = await database.log<LogEntry & { by: string }>({ name: 'lines' });
     const heard: number[] = [];
     const ended = new AbortController();

@@ -76,7 +76,7 @@ describe('group commit', () => {
     expect(stored()).toEqual(['a', 'b']);
   });
 
-  it('says that the store is unavailable when the lock is held for too long, and works again after', async () => {
+  it('reports that the store is unavailable when the lock is held for too long, and works again after', async () => {
     rival.execute('BEGIN IMMEDIATE');
     await expect(things.insert({ _id: 'a' })).rejects.toThrow(StoreUnavailableError);
     await expect(database.ping()).rejects.toThrow(StoreUnavailableError);
@@ -88,7 +88,7 @@ describe('group commit', () => {
   it.each([
     ['the file is no database', 'other.txt'],
     ['the folder cannot be made', 'other.txt/inside/store.sqlite'],
-  ])('says so when %s', async (_, name) => {
+  ])('reports it when %s', async (_, name) => {
     await writeFile(join(directory.path, 'other.txt'), 'not a database, but long enough to look like one'.repeat(100));
     await expect(openSqlite({ file: join(directory.path, name), log })).rejects.toThrow(StoreUnavailableError);
   });

@@ -52,7 +52,7 @@ describe('approval reconciliation', () => {
     expect(await seenTo(true)).toEqual(overdue);
   });
 
-  test('one that cannot be seen to keeps no other from it, and is told of', async () => {
+  test('one that cannot be reconciled prevents no other, and is reported', async () => {
     const overdue = await opened(5, new Date('2026-01-01T00:00:00.000Z'), 'overdue');
     const ids: string[] = [];
     const service = {

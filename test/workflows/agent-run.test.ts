@@ -237,7 +237,7 @@ describe('a queued launch', () => {
     );
   });
 
-  test('goes on waiting when its capacity is no longer there', async () => {
+  test('continues waiting when its capacity is no longer there', async () => {
     let looks = 0;
     const confirmDispatch = async () => {
       looks += 1;
@@ -289,7 +289,7 @@ test('stopping a run ends the agent first and answers with the recorded end', as
 test.each([
   ['on a host', undefined, { dispatch: untilCancelled }],
   ['elsewhere', null, {}],
-])('a run %s whose time is up is ended, and says why', async (_where, hostId, activities) => {
+])('a run %s whose time is up is ended, and reports why', async (_where, hostId, activities) => {
   await withRun(
     { ...activities, finish: async () => ({ status: 'failed', endedAt: '' }) },
     async ({ input, launch, finished, calls }) => {
@@ -302,7 +302,7 @@ test.each([
   );
 });
 
-test('a run whose worker is lost when its time is up says whether its host could be cleaned up', async () => {
+test('a run whose worker is lost when its time is up reports whether its host could be cleaned up', async () => {
   const silent = () => new Promise<void>((resolve) => setTimeout(resolve, 5_000).unref());
   await withRun(
     { dispatch: silent, finish: async () => ({ status: 'failed', endedAt: '' }) },
@@ -325,7 +325,7 @@ test("an operator's cancel in the Temporal UI is a stop with a recorded end", as
   });
 });
 
-test("whoever waits for the end of a run hears it also after an operator's cancel", async () => {
+test("a caller that waits for the end of a run receives it also after an operator's cancel", async () => {
   await withRun({ dispatch: untilCancelled }, async ({ input, launch, calls }) => {
     await launch();
     await eventually(() => expect(calls).toContain('dispatch'));
@@ -390,7 +390,7 @@ describe('a run whose agent may outlive its worker', () => {
     throw new Error('lost');
   };
 
-  test('is gone on with by the next worker, also when that one is lost', async () => {
+  test('is resumed by the next worker, also when that one is lost', async () => {
     let tries = 0;
     const reattach = async () => {
       tries += 1;
@@ -411,7 +411,7 @@ describe('a run whose agent may outlive its worker', () => {
     );
   });
 
-  test('is reclaimed when the agent is gone, and says why', async () => {
+  test('is reclaimed when the agent is gone, and reports why', async () => {
     await withRun(
       { dispatch: lost },
       async ({ input, launch, finished, calls }) => {
@@ -428,7 +428,7 @@ describe('a run whose agent may outlive its worker', () => {
     );
   });
 
-  test('is stopped like any other while somebody goes on with it', async () => {
+  test('is stopped like any other while it is resumed', async () => {
     const reattach = async () => {
       await untilCancelled();
       return { claimed: true as const };

@@ -30,7 +30,7 @@ describe('worktree client', () => {
     expect(asked()).toBe(2);
   });
 
-  it('says that the operation is pending when that happens again and again', async () => {
+  it('reports that the operation is pending when that happens again and again', async () => {
     const tooLate = failed('AcceptedUpdateCompletedWorkflow');
     const { client } = clientThat(tooLate, tooLate, tooLate, done);
     await expect(operate(client)).rejects.toMatchObject({ status: 503, code: 'WORKTREE_PENDING' });

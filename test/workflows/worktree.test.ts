@@ -136,14 +136,14 @@ function gate<T>(result: T): { wait: () => Promise<T>; open: () => void } {
 }
 
 describe('the worktree workflow', () => {
-  test('an operation is decided and written down, then done, then looked at', async () => {
+  test('an operation is decided and written down, then done, then inspected', async () => {
     await withWorktree({}, async ({ ask, calls }) => {
       await expect(ask({ kind: 'rebase' })).resolves.toEqual({ status: 'done', inspection });
       expect(calls).toEqual(['planWorktree', 'beginWorktree', 'rebaseWorktree', 'inspect']);
     });
   });
 
-  test('a new worktree is made in one go, and looked at only where that has more to say', async () => {
+  test('a new worktree is made in one go, and inspected only where that adds something', async () => {
     await withWorktree({}, async ({ ask, calls }) => {
       await expect(ask({ kind: 'create' })).resolves.toEqual({ status: 'done', inspection });
       expect(calls).toEqual(['planWorktree', 'createWorktree']);
@@ -154,7 +154,7 @@ describe('the worktree workflow', () => {
     });
   });
 
-  test('a creation that fails for good stands still once it is written down, and is refused before', async () => {
+  test('a creation that fails for good stops once it is recorded, and is refused before', async () => {
     const createWorktree = () => Promise.reject(ApplicationFailure.nonRetryable('disk full', 'failed'));
     await withWorktree({ createWorktree }, async ({ ask, calls }) => {
       await expect(ask({ kind: 'create' })).resolves.toMatchObject({ code: 'WORKTREE_GIT_FAILED' });
@@ -182,7 +182,7 @@ describe('the worktree workflow', () => {
     });
   });
 
-  test('the same operation asked for twice is one; another one is told which runs', async () => {
+  test('the same operation asked for twice is one; another one is refused with the one that runs', async () => {
     const making = gate({ state: 'ready' as const });
     await withWorktree({ createWorktree: making.wait }, async ({ ask, calls }) => {
       const first = ask({ kind: 'create' }, 'jo');
@@ -222,7 +222,7 @@ describe('the worktree workflow', () => {
     });
   });
 
-  test('an operation that is asked for while another is taken up again follows it', async () => {
+  test('an operation that is asked for while another is resumed follows it', async () => {
     const unfinished = { operationId: 'op_1', kind: 'rebase' as const, state: 'rebasing' as const };
     const rebasing = gate({ state: 'ready' as const });
     await withWorktree(

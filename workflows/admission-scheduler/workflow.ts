@@ -7,7 +7,7 @@ import { look } from './messages';
 const { dispatchQueued } = proxyActivities<SchedulerActivities>({
   startToCloseTimeout: '1 minute',
   retry: { initialInterval: '200 milliseconds', maximumInterval: '15 seconds' },
-  summary: 'hand out free capacity',
+  summary: 'assign free capacity',
 });
 
 /**

@@ -45,7 +45,7 @@ export async function ensureWorktree(
         return undefined;
       }
     }
-    await sleep(pauseMs, { summary: 'another worktree operation runs' });
+    await sleep(pauseMs, { summary: 'wait for another worktree operation' });
   }
   return undefined;
 }

@@ -16,10 +16,10 @@ const store = {
 } as const;
 
 /** Store work: short, idempotent, retried until the stores respond. */
-export const admission = proxyActivities<AdmissionActivities>({ ...store, summary: 'admit' });
+export const admission = proxyActivities<AdmissionActivities>({ ...store, summary: 'admit the launch' });
 export const completion = proxyActivities<CompletionActivities>({
   ...store,
-  summary: 'record the end',
+  summary: 'record the completion',
 });
 /** Runs inside the workflow's worker: it saves a round trip and is repeated if that worker dies. */
 export const announce = proxyLocalActivities<Pick<CompletionActivities, 'announceStart'>>({
@@ -40,7 +40,7 @@ export const prepareOn = (hostId: string | null, timings: RunTimings) =>
     scheduleToCloseTimeout: '10 minutes',
     heartbeatTimeout: timings.heartbeatTimeoutMs,
     retry: { initialInterval: '500 milliseconds', maximumInterval: '10 seconds' },
-    summary: 'compile the contract',
+    summary: 'compile the run contract',
   });
 
 /**
@@ -70,7 +70,7 @@ export const reattachOn = (hostId: string, timings: RunTimings) =>
     heartbeatTimeout: timings.heartbeatTimeoutMs,
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
     retry: { initialInterval: '200 milliseconds', maximumInterval: '10 seconds' },
-    summary: 'go on with the agent',
+    summary: 'reattach the agent',
   });
 
 /** Inspects git when an agent elsewhere has reported: idempotent. An unavailable host delays no run's end for good. */
@@ -81,7 +81,7 @@ export const observeOn = (hostId: string, timings: RunTimings) =>
     scheduleToCloseTimeout: '5 minutes',
     heartbeatTimeout: timings.heartbeatTimeoutMs,
     retry: { initialInterval: '500 milliseconds', maximumInterval: '10 seconds' },
-    summary: 'look at the worktree',
+    summary: 'inspect the worktree',
   });
 
 /** After a lost worker: idempotent, waits for the host for up to an hour, and for a worker that still has the agent. */
@@ -92,7 +92,7 @@ export const reclaimOn = (hostId: string | null, timings: RunTimings) =>
     scheduleToCloseTimeout: timings.runTimeoutMs + 3_600_000,
     heartbeatTimeout: timings.heartbeatTimeoutMs,
     retry: { initialInterval: '500 milliseconds', maximumInterval: '10 seconds' },
-    summary: 'reclaim the host',
+    summary: 'reclaim the agent',
   });
 
 /** Checks a command and records its outcome, while its sender waits. */
@@ -117,7 +117,7 @@ export const deliveryOn = (taskQueue: string, timings: RunTimings) =>
     startToCloseTimeout: '20 seconds',
     heartbeatTimeout: timings.heartbeatTimeoutMs,
     retry: { maximumAttempts: 1 },
-    summary: 'hand over a command',
+    summary: 'deliver the command',
   });
 
 /** Likewise, for what ends the agent. */
@@ -127,5 +127,5 @@ export const endingOn = (taskQueue: string) =>
     scheduleToStartTimeout: '5 seconds',
     startToCloseTimeout: '5 seconds',
     retry: { maximumAttempts: 1 },
-    summary: 'end the agent',
+    summary: 'terminate the agent',
   });

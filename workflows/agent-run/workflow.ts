@@ -133,7 +133,7 @@ function startTimer(run: RunMessages, afterMs: number | undefined): Cancellation
     return scope;
   }
   scope
-    .run(() => sleep(afterMs, { summary: 'the time of the run' }))
+    .run(() => sleep(afterMs, { summary: 'time limit of the run' }))
     .then(
       () => {
         run.timedOutAfterMs = afterMs;

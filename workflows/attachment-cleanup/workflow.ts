@@ -5,7 +5,7 @@ const { cleanUpAttachments } = proxyActivities<AttachmentActivities>({
   startToCloseTimeout: '30 minutes',
   heartbeatTimeout: '30 seconds',
   retry: { initialInterval: '1 second', maximumInterval: '1 minute', maximumAttempts: 10 },
-  summary: 'remove what belongs to no task',
+  summary: 'remove orphaned attachments',
 });
 
 /** Removes contents of attachments that are on no task. Started by a schedule; what it misses is due again. */

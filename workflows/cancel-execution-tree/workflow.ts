@@ -33,7 +33,7 @@ export async function cancelExecutionTree(
     if (drained.remaining === 0) {
       break;
     }
-    await sleep('1 second', { summary: 'what runs in the tree is ending' });
+    await sleep('1 second', { summary: 'wait for running attempts to end' });
     if (workflowInfo().continueAsNewSuggested) {
       await continueAsNew<typeof cancelExecutionTree>(input, ended);
     }

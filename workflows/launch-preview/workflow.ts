@@ -12,7 +12,7 @@ export async function launchPreview(input: PreviewInput & Signed): Promise<Launc
     startToCloseTimeout: '20 seconds',
     scheduleToCloseTimeout: '25 seconds',
     retry: { maximumAttempts: 2 },
-    summary: 'compile the contract',
+    summary: 'compile the run contract',
   });
   return preview(input);
 }

@@ -5,7 +5,7 @@ const { cleanUpOutput } = proxyActivities<OutputArtifactActivities>({
   startToCloseTimeout: '30 minutes',
   heartbeatTimeout: '30 seconds',
   retry: { initialInterval: '1 second', maximumInterval: '1 minute', maximumAttempts: 10 },
-  summary: 'remove what has expired',
+  summary: 'remove expired output',
 });
 
 /** Removes the content of output artifacts whose time is over. Started by a schedule; what it misses is due again. */

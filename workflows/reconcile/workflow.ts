@@ -5,14 +5,14 @@ const { reconcileRuns } = proxyActivities<ReconcileActivities>({
   startToCloseTimeout: '10 minutes',
   heartbeatTimeout: '30 seconds',
   retry: { initialInterval: '1 second', maximumInterval: '30 seconds', maximumAttempts: 10 },
-  summary: 'look for lost runs',
+  summary: 'reconcile runs',
 });
 
 /** Resumes runs and recoveries whose workflow was lost or terminated. Started by a schedule, and by hand in its page. */
 export async function reconcile(): Promise<Reconciled> {
   const reconciled = await reconcileRuns();
   setCurrentDetails(
-    `${reconciled.looked} looked at, ${reconciled.runs} runs and ${reconciled.recoveries} recoveries taken up.`,
+    `${reconciled.looked} inspected, ${reconciled.runs} runs and ${reconciled.recoveries} recoveries resumed.`,
   );
   return reconciled;
 }

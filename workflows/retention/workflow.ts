@@ -14,7 +14,7 @@ const options = {
 
 const board = proxyActivities<TaskRetentionActivities & RecordRetentionActivities>({
   ...options,
-  summary: 'purge what was kept long enough',
+  summary: 'purge expired records',
 });
 
 /** A host whose worker accepts no task for a minute is left out. */

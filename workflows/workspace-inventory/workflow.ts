@@ -20,7 +20,7 @@ export async function workspaceInventory({
     startToCloseTimeout: '20 seconds',
     scheduleToCloseTimeout: '25 seconds',
     retry: { maximumAttempts: 2 },
-    summary: 'look at what the workspace brings',
+    summary: 'inventory the workspace',
   });
   return takeInventory(place);
 }

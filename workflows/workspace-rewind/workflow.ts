@@ -18,7 +18,7 @@ const { tellAgent } = proxyActivities<RewindMessageActivities>({
   startToCloseTimeout: '1 minute',
   scheduleToCloseTimeout: '5 minutes',
   retry: { initialInterval: '500 milliseconds', maximumInterval: '10 seconds' },
-  summary: 'tell the agent',
+  summary: 'notify the agent',
 });
 
 /** Inspects the worktree on its host and records what a rewind would do. */

@@ -32,7 +32,7 @@ export const beginOn = (hostId: string, heartbeatTimeoutMs: number) =>
   proxyActivities<BeginWorktreeActivities>({
     ...git(hostId, heartbeatTimeoutMs),
     scheduleToCloseTimeout: '10 minutes',
-    summary: 'decide and write down',
+    summary: 'plan the operation',
   });
 
 /** Both for a new worktree, whose checkout may take long once a host has begun. */
@@ -41,7 +41,7 @@ export const createOn = (hostId: string, heartbeatTimeoutMs: number) =>
     ...git(hostId, heartbeatTimeoutMs),
     scheduleToStartTimeout: '10 minutes',
     scheduleToCloseTimeout: '1 hour',
-    summary: 'write down and make the worktree',
+    summary: 'create the worktree',
   });
 
 /** Doing what was recorded. A host that is unavailable for an hour leaves the operation to be resumed. */
@@ -49,7 +49,7 @@ export const stepsOn = (hostId: string, heartbeatTimeoutMs: number) =>
   proxyActivities<WorktreeStepActivities>({
     ...git(hostId, heartbeatTimeoutMs),
     scheduleToCloseTimeout: '1 hour',
-    summary: 'do what was written down',
+    summary: 'run the planned operation',
   });
 
 /** An inspection changes nothing, and a caller waits for it. */
@@ -59,7 +59,7 @@ export const viewOn = (hostId: string) =>
     startToCloseTimeout: '15 seconds',
     scheduleToStartTimeout: '5 seconds',
     retry: { maximumAttempts: 2 },
-    summary: 'look at the worktree',
+    summary: 'inspect the worktree',
   });
 
 /** Opening a program is not repeated. */

@@ -41,7 +41,7 @@ describe('activity of a task change', () => {
         ['status_changed', { from: 'blocked', to: 'todo' }],
       ],
     ],
-  ])('tells of %s', (_case, told, expected) => {
+  ])('reports %s', (_case, told, expected) => {
     expect(told).toEqual(expected);
   });
 

@@ -8,7 +8,7 @@ const samples = (...values: number[]) => values.map((value) => ({ value, at }));
 const times = (count: number, value: number): number[] => Array.from({ length: count }, () => value);
 
 describe('comparing', () => {
-  it('says nothing of a few samples', () => {
+  it('reports nothing of a few samples', () => {
     expect(compare(samples(...times(14, 1)))).not.toHaveProperty('deviation');
     expect(compare([])).toMatchObject({ baseline: { mean: 0, sampleSize: 0 }, current: { sampleSize: 0 } });
   });

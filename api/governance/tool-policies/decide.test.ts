@@ -13,7 +13,7 @@ describe('tool policy decision', () => {
     expect(decideTool({ allowed, denied }, 'read').allowed).toBe(expected);
   });
 
-  it('tells what it looked at: nothing that allows counts once it is denied', () => {
+  it('reports what it evaluated: no allowing rule counts once it is denied', () => {
     const { rules } = decideTool({ allowed: ['*'], denied: ['write', 'read'] }, 'read');
     expect(rules.map(({ id, status, outcome }) => [id, status, outcome])).toEqual([
       ['denied.0', 'not-matched', undefined],

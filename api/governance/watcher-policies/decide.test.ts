@@ -39,7 +39,7 @@ describe('watcher policy decision', () => {
     },
   );
 
-  it('tells nothing of the prompt', () => {
+  it('reports nothing of the prompt', () => {
     const answer = decide({ prompt: 'rm -rf /home/ada; password hunter2' });
     expect(answer.riskClasses).toEqual(['destructive_command', 'credential_reference']);
     expect(JSON.stringify(answer)).not.toMatch(/ada|hunter2/);

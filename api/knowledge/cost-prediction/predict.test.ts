@@ -57,7 +57,7 @@ describe('cost prediction', () => {
     expect(predict(task, several(3, { subtaskCount: 500 })).estimatedCost).toBe(1);
   });
 
-  it('leaves out what nobody reported', () => {
+  it('omits usage that was not reported', () => {
     expect(predict(task, several(3, { cost: undefined }))).toMatchObject({
       estimatedCost: null,
       estimatedTokens: 1_000,

@@ -9,7 +9,7 @@ describe('error fingerprint', () => {
     ['folders', "Cannot find '/home/ada/shop/main.ts'", "Cannot find '/srv/build/7/main.ts'"],
     ['folders of Windows', 'No C:\\Users\\ada\\main.ts', 'No D:\\main.ts'],
     ['case and spacing', 'Out  of Memory\n', 'out of memory'],
-  ])('does not tell %s apart', (_what, one, other) => {
+  ])('treats %s as the same', (_what, one, other) => {
     expect(fingerprintOf('runtime', one)).toBe(fingerprintOf('runtime', other));
   });
 
@@ -17,11 +17,11 @@ describe('error fingerprint', () => {
     ['Cannot find module a', 'Cannot find module b'],
     ["No '/x/main.ts'", "No '/x/other.ts'"],
     ['connection refused', 'connection reset'],
-  ])('tells %s from %s', (one, other) => {
+  ])('reports %s from %s', (one, other) => {
     expect(fingerprintOf('runtime', one)).not.toBe(fingerprintOf('runtime', other));
   });
 
-  it('tells the same message of two types apart', () => {
+  it('distinguishes the same message of two types', () => {
     expect(fingerprintOf('api', 'failed')).not.toBe(fingerprintOf('git', 'failed'));
   });
 

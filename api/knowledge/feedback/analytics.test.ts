@@ -12,7 +12,7 @@ const one = (fields: Partial<Feedback>): Feedback => ({
 });
 
 describe('feedback analytics', () => {
-  it('says nothing of nothing', () => {
+  it('is empty without feedback', () => {
     expect(analyse([])).toEqual({
       total: 0,
       sentimentBreakdown: { positive: 0, neutral: 0, negative: 0 },

@@ -42,7 +42,7 @@ describe('lessons of tasks', () => {
     expect(found(query)).toEqual(ids);
   });
 
-  it('come in parts that say whether there are more', () => {
+  it('come in parts that state whether there are more', () => {
     const part = selectLessons(lessons, { limit: 1, offset: 0 });
     expect(part.body.pagination).toEqual({ total: 2, limit: 1, offset: 0, hasMore: true });
     expect(selectLessons(lessons, { limit: 1, offset: 1 }).body.pagination.hasMore).toBe(false);

@@ -22,7 +22,7 @@ describe('approval policy', () => {
     expect(attempt({ authenticatedAt: before(600) }, { riskClass: 'high' })).not.toThrow();
   });
 
-  test('what is not safe to decide on a telephone is not, however the telephone says what it is', () => {
+  test('what is not safe to decide on a telephone is not, however the telephone identifies itself', () => {
     const unsafe = { mobileSafe: false };
     const refused = expect.objectContaining({ code: 'MOBILE_NOT_ALLOWED', status: 403 });
     expect(attempt({ clientMode: 'mobile' }, unsafe)).toThrow(refused);

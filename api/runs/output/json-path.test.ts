@@ -40,7 +40,7 @@ describe('a JSONPath', () => {
     },
   );
 
-  it('is ended when it looks at too much', () => {
+  it('is ended when it visits too many nodes', () => {
     const wide = Array.from({ length: 2_000 }, () => ({ a: 1 }));
     expect(() => find('$[?$[*].b]', wide)).toThrow(/too many values/);
     const deep: unknown = JSON.parse('['.repeat(60) + ']'.repeat(60));

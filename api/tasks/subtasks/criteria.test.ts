@@ -1,7 +1,7 @@
 import { withCriteria, withCriterionToggled } from './criteria';
 
 describe('acceptance criteria', () => {
-  it('keeps the states of criteria that stay, wherever they stand now', () => {
+  it('keeps the states of criteria that stay, wherever they are in the list now', () => {
     const before = { acceptanceCriteria: ['a', 'b', 'b', 'c'], criteriaChecked: [true, false, true, true] };
     expect(withCriteria(before, ['c', 'b', 'b', 'new', 'b'])).toEqual({
       acceptanceCriteria: ['c', 'b', 'b', 'new', 'b'],

@@ -29,7 +29,7 @@ describe('time tracking', () => {
     });
   });
 
-  it('counts no time below nothing when the clock was put back', () => {
+  it('counts no time below nothing when the clock was set back', () => {
     expect(stopped(started(undefined, 'a', at(5000)), at(0))).toMatchObject({ totalSeconds: 0, isRunning: false });
   });
 

@@ -49,7 +49,7 @@ describe('bitmap overlaps', () => {
     expect(counted()).toEqual([2, 1]);
   });
 
-  it('goes on counting when there are more rows than it keeps complements of', () => {
+  it('continues counting when there are more rows than it keeps complements of', () => {
     const overlaps = new Overlaps();
     const list = (start: number): number[] => Array.from({ length: 40_000 }, (_, at) => start + at * 50);
     const rows = Array.from({ length: 90 }, (_, row) => ColumnSet.of(list(row)));

@@ -88,7 +88,7 @@ describe('bitmap row copies', () => {
     );
   });
 
-  it('only the segments that have changed are copied again, and nobody sees it who has the copies from before', () => {
+  it('only the segments that have changed are copied again, and readers of the earlier copies do not see it', () => {
     const copies = new Copies(frozen, Infinity);
     const set = ColumnSet.of([1, segmentWidth + 1, 2 * segmentWidth + 1]);
     const idsNow = (): number[] => {
@@ -107,7 +107,7 @@ describe('bitmap row copies', () => {
     expect(before?.isOutdated).toBe(true);
   });
 
-  it('goes on where it had to stop', () => {
+  it('continues where it had to stop', () => {
     const copies = new Copies(frozen, Infinity);
     const set = ColumnSet.of(Array.from({ length: 50 }, (_, segment) => segment * segmentWidth));
     expect(copies.refresh(new Set([set]), 0)).toBe(false);

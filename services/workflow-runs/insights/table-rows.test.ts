@@ -36,7 +36,7 @@ it('gives every row a value for every column', () => {
   expect(tableNames.map((name) => rows[name].map((row: Row) => row.length))).toEqual(columns.map((count) => [count]));
 });
 
-it('has no retro of a run that goes on', () => {
+it('has no retro of a run that continues', () => {
   const rows = noRows();
   addRun(rows, run({ status: 'running' }));
   expect(rows.retros).toEqual([]);
@@ -61,7 +61,7 @@ describe('a snapshot', () => {
     expect(rows.runs.at(-1)?.[0]).toBe('r249');
   });
 
-  it.each([{ runs: 120 }, { stages: 120 }])('is the newest within %j, and says so', async (limit) => {
+  it.each([{ runs: 120 }, { stages: 120 }])('is the newest within %j, and reports it', async (limit) => {
     const sources = { runs: page(runs), signoffs: page([signoff]) };
     const limits = { ...most, ...limit };
     const { rows, leftOut } = await takeSnapshot('SELECT 1 FROM runs JOIN stages', sources, limits);

@@ -20,7 +20,7 @@ const problems = (file: unknown): string => {
 };
 
 describe('model catalog', () => {
-  it('marks one model as the default: the one that says so, or the first', () => {
+  it('marks one model as the default: the one that declares it, or the first', () => {
     const defaults = (...models: object[]) =>
       parse({ providers: [provider], models }).map(({ model: { default: chosen } }) => chosen);
     expect(defaults(model('a'), model('b'))).toEqual([true, false]);

@@ -65,12 +65,12 @@ describe('workflow-run retro', () => {
     expect(failureKind({ kind: stageKind, failure_reason })).toBe(kind);
   });
 
-  it('tells nothing while a run has not ended', () => {
+  it('reports nothing while a run has not ended', () => {
     expect(retroOf(run({ status: 'running' }))).toBeUndefined();
     expect(retroOf(run({ status: 'paused' }))).toBeUndefined();
   });
 
-  it('tells what the record holds, and leaves out what it does not', () => {
+  it('reports what the record holds, and omits what it does not', () => {
     expect(retroOf(run())).toEqual({
       run_id: '01HZ0000000000000000000000',
       workflow_name: 'Ship',
@@ -93,7 +93,7 @@ describe('workflow-run retro', () => {
     });
   });
 
-  it('adds up costs, and tells the goal and the last answer', () => {
+  it('adds up costs, and reports the goal and the last answer', () => {
     const usage = { input_tokens: 1, output_tokens: 1, cost: 0.1 };
     const retro = retroOf(
       run({
@@ -130,7 +130,7 @@ describe('workflow-run retro', () => {
     ]);
   });
 
-  it('says what a record gets when its run ends, and shows it in lists', () => {
+  it('reports what a record gets when its run ends, and shows it in lists', () => {
     const ended_at = '2026-03-01T12:00:11.500Z';
     const end = endOfRun({ status: 'completed', stages: stages(2, [{ retries: 1 }]), ended_at });
     expect(end).toEqual({ retro_at: ended_at, smoothness: 'smooth', usage_counted: false });

@@ -7,7 +7,7 @@ const of = (result: Evaluation['result'], more: Partial<Evaluation> = {}): Evalu
 });
 
 describe('control performance', () => {
-  it('says nothing of a control that was never put to a run', () => {
+  it('reports nothing of a control that was never checked in a run', () => {
     expect(measure([])).toEqual({});
   });
 

@@ -47,7 +47,7 @@ const flipped = (text: string): string => {
 };
 
 describe('agent approvals', () => {
-  test('an agent is told the data of its answer', async () => {
+  test('an agent receives the data of its answer', async () => {
     expect(await answered((intact) => intact)).toMatchObject({
       decision: 'approved',
       decidedBy: 'ada',
@@ -65,7 +65,7 @@ describe('agent approvals', () => {
     ['are no box', () => ({}) as SealedBox],
     ['are no JSON', (_, request) => sealedAs('{"colour":', request)],
     ['were handed out before', () => undefined],
-  ])('an agent whose data %s is told that its question was cancelled', async (_case, handedOut) => {
+  ])('an agent whose data %s is notified that its question was cancelled', async (_case, handedOut) => {
     expect(await answered(handedOut)).toEqual({
       approvalId: expect.any(String),
       decision: 'cancelled',

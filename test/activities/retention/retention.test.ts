@@ -81,7 +81,7 @@ describe('tasks', () => {
     await again.close();
   });
 
-  it('that were only archived stay, unless a setting says for how long', async () => {
+  it('that were only archived stay, unless a setting states for how long', async () => {
     const { purge } = await taskPurge();
     const id = await aTask();
     await board.move(id, () => ({}), { to: 'archive', actor: 'test', operation: 'archive' });
@@ -159,7 +159,7 @@ describe('records', () => {
   });
 });
 
-it('spools go once their attempts are over and nobody has written to them for a while', async () => {
+it('spools go once their attempts are over and nothing was written to them for a while', async () => {
   const attempts = await createAttemptStore(database);
   const agentsDir = join(directory.path, 'agents');
   const { purgeSpools } = createSpoolRetentionActivities({ attempts, agentsDir, settings, now });

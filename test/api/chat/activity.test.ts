@@ -17,7 +17,7 @@ describe('activity API', () => {
   /** What was done to a task, the first first. */
   const typesOf = async (id: string) => (await list(`taskId=${id}`)).map(({ type }) => type).reverse();
 
-  it('tells who did what to which task', async () => {
+  it('records who did what to which task', async () => {
     const id = await aTask({ title: 'Ship it' });
     expect(await list(`taskId=${id}`)).toEqual([
       {
@@ -78,7 +78,7 @@ describe('activity API', () => {
     expect(told.filter((type) => type === 'status_changed')).toHaveLength(1);
   });
 
-  it('tells of each of many tasks that are changed at once', async () => {
+  it('reports each of many tasks that are changed at once', async () => {
     const ids = await Promise.all([aTask(), aTask(), aTask()]);
     await call('POST', '/tasks/bulk-update', { ids, status: 'blocked' });
     for (const id of ids) {
@@ -90,7 +90,7 @@ describe('activity API', () => {
     }
   });
 
-  it('tells of the task that its last subtask has completed', async () => {
+  it('reports the task that its last subtask has completed', async () => {
     const id = await aTask({ autoCompleteOnSubtasks: true });
     const { subtasks } = (await call('POST', `/tasks/${id}/subtasks`, { title: 'Step' })).body;
     await call('PATCH', `/tasks/${id}/subtasks/${subtasks[0].id}`, { completed: true });
@@ -98,7 +98,7 @@ describe('activity API', () => {
     expect(done).toEqual([expect.objectContaining({ details: { from: 'todo', to: 'done' } })]);
   });
 
-  it('tells of a template that was applied', async () => {
+  it('reports a template that was applied', async () => {
     const id = await aTask();
     const template = (await board.call('POST', '/api/templates', { body: { name: 'Bug', taskDefaults: {} } })).body;
     const body = { templateId: template.id, fieldsChanged: ['type'] };
@@ -110,7 +110,7 @@ describe('activity API', () => {
     });
   });
 
-  it('says nothing of what was refused', async () => {
+  it('reports nothing of what was refused', async () => {
     const id = await aTask();
     expect((await call('PATCH', `/tasks/${id}`, { title: 'B', expectedRevision: 9 })).status).toBe(409);
     expect((await call('DELETE', `/tasks/${id}/comments/none`)).status).toBe(404);

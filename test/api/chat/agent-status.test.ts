@@ -12,7 +12,7 @@ describe('agent status API', () => {
   const status = async () => (await board.call('GET', '/api/agent/status', { key: readKey })).body;
   const history = async (path = '') => (await board.call('GET', `/api/status-history${path}`, { key: readKey })).body;
 
-  it('is idle before anybody reports, and then what was reported last', async () => {
+  it('is idle before the first report, and then what was reported last', async () => {
     expect(await status()).toEqual({ status: 'idle', subAgentCount: 0, activeAgents: [] });
     const reported = await report({
       status: 'sub-agent',
@@ -26,7 +26,7 @@ describe('agent status API', () => {
     expect(await status()).toMatchObject({ status: 'error', activeAgents: [], errorMessage: 'No tokens left' });
   });
 
-  it('is told to those who watch', async () => {
+  it('is published to watchers', async () => {
     const watcher = await TestWatcher.open(board.url, {}, `?api_key=${readKey}`);
     watcher.say({ type: 'subscribe', channel: 'agent:status' });
     await watcher.hears(({ type }) => type === 'agent:status:subscribed');

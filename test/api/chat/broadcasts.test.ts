@@ -13,7 +13,7 @@ describe('broadcasts API', () => {
   const read = (id: string, agent: string, key = agentKey) =>
     board.call('PATCH', `/api/broadcasts/${id}/read`, { body: { agent }, key });
 
-  it('keeps a word to all and tells those who watch', async () => {
+  it('stores a broadcast and notifies watchers', async () => {
     const watcher = await TestWatcher.open(board.url, {}, `?api_key=${readKey}`);
     watcher.say({ type: 'subscribe', channel: 'broadcasts' });
     await watcher.hears(({ type }) => type === 'broadcasts:subscribed');

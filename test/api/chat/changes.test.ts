@@ -13,7 +13,7 @@ describe('changes API', () => {
   const changes = (query: string, headers = {}) =>
     board.call('GET', `/api/changes?${query}`, { key: agentKey, headers });
 
-  it('tells what was made and changed since', async () => {
+  it('reports what was made and changed since', async () => {
     const { id } = (await call('POST', '/tasks', { title: 'A task', description: 'long' })).body;
     await call('POST', `/tasks/${id}/comments`, { text: 'hm' });
     const { body: word } = await call('POST', '/broadcasts', { message: 'Stop' });
@@ -34,7 +34,7 @@ describe('changes API', () => {
     expect(full.body.changes).toMatchObject({ comments: [], activity: [], broadcasts: [] });
   });
 
-  it('tells of a task that was there before as changed', async () => {
+  it('reports an existing task as changed', async () => {
     const { id, createdAt } = (await call('POST', '/tasks', { title: 'A task' })).body;
     await call('PATCH', `/tasks/${id}`, { title: 'B' });
     const { body } = await changes(`since=${createdAt}&types=tasks`);
@@ -66,7 +66,7 @@ describe('changes API', () => {
     expect((await changes(`since=${longAgo}`, { 'If-None-Match': tag })).status).toBe(200);
   });
 
-  it('says when there is more than it tells', async () => {
+  it('reports when there is more than it returns', async () => {
     const words = Array.from({ length: 501 }, (_, n) => n);
     for (let from = 0; from < words.length; from += 50) {
       await Promise.all(words.slice(from, from + 50).map((n) => call('POST', '/broadcasts', { message: `${n}` })));
@@ -114,7 +114,7 @@ describe('changes API', () => {
     expect(until).toEqual([...until].sort());
   });
 
-  it('says until when it was complete, of which the last page knows what the first one did', async () => {
+  it('states until when it was complete, of which the last page knows what the first one did', async () => {
     await someOfEachKind();
     const before = Date.now();
     const first = await changes(`since=${longAgo}&limit=1`);

@@ -16,7 +16,7 @@ describe('notifications API', () => {
   const aTask = async (fields: object = {}): Promise<string> =>
     (await call('POST', '/tasks', { title: 'A task', ...fields })).body.id;
 
-  it('is sent on by whoever asks for what is pending', async () => {
+  it('is delivered to the caller that lists the pending ones', async () => {
     const first = (await notify({ message: 'Disk <b>full</b>', type: 'alert', title: 'Disk' })).body;
     expect(first).toMatchObject({ content: 'Disk full', fromAgent: 'admin', delivered: false });
     await notify({ message: 'For ada', targetAgent: 'ada' });
@@ -31,7 +31,7 @@ describe('notifications API', () => {
     expect((await call('GET', '/notifications/pending')).body.count).toBe(0);
   });
 
-  it('is made once for a dedupeKey, however many say so at once', async () => {
+  it('is made once for a dedupeKey, however many requests come at once', async () => {
     const replies = await Promise.all(Array.from({ length: 10 }, () => notify({ message: 'Full', dedupeKey: 'disk' })));
     expect(new Set(replies.map(({ body }) => body.id)).size).toBe(1);
     expect((await call('GET', '/notifications')).body).toHaveLength(1);

@@ -11,7 +11,7 @@ describe('chat sessions API', () => {
   const send = (body: unknown, key?: string) => board.call('POST', '/api/chat/send', { body, ...(key && { key }) });
   const get = (path: string) => board.call('GET', `/api/chat/sessions${path}`, { key: readKey });
 
-  it('begins a session with the first message, and goes on with it', async () => {
+  it('begins a session with the first message, and continues with it', async () => {
     const first = await send({ message: 'How does <b>it</b>\nwork?', agent: 'ada', model: 'large', mode: 'build' });
     expect(first).toMatchObject({ status: 201, body: { message: { role: 'user', sequence: 1 } } });
     const { sessionId } = first.body;
@@ -45,7 +45,7 @@ describe('chat sessions API', () => {
     expect(sequences(before)).toEqual(Array.from({ length: 16 }, (_, n) => n + 1));
   });
 
-  it('is gone with all that was said once it is deleted', async () => {
+  it('is removed with its messages once it is deleted', async () => {
     const { sessionId } = (await send({ message: 'secret' })).body;
     const remove = (key?: string) => board.call('DELETE', `/api/chat/sessions/${sessionId}`, { ...(key && { key }) });
     expect((await remove(readKey)).status).toBe(403);
@@ -56,7 +56,7 @@ describe('chat sessions API', () => {
     expect((await send({ sessionId, message: 'more' })).status).toBe(404);
   });
 
-  it('tells those who follow it, and nobody else', async () => {
+  it('notifies its followers only', async () => {
     const { sessionId } = (await send({ message: 'one' })).body;
     const other = (await send({ message: 'elsewhere' })).body.sessionId;
     const [follower, passer] = await Promise.all(

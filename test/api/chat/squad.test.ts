@@ -16,7 +16,7 @@ describe('squad API', () => {
   const react = (id: string, body: unknown) =>
     board.call('POST', `/api/chat/squad/${id}/react`, { body, key: agentKey });
 
-  it('keeps what is said, with what it is about', async () => {
+  it('keeps messages of the chat stores, with what it is about', async () => {
     const task = { taskId: 'task_20260101_abcdef', taskTitle: 'Ship', tags: ['release'], links: [{ href: '/board' }] };
     const { status, body } = await say({
       message: 'Done <b>it</b>, @ada',
@@ -111,7 +111,7 @@ describe('squad API', () => {
     expect((await board.call('POST', '/api/chat/squad/msg_none/pin', { body: { pinned: true } })).status).toBe(404);
   });
 
-  it('knows what somebody has not read of what others said', async () => {
+  it('counts the unread messages of others', async () => {
     const one = await said({ agent: 'ada', message: 'one' });
     const two = await said({ agent: 'ada', message: 'two, @bob' });
     await said({ agent: 'bob', message: 'mine' });
@@ -151,7 +151,7 @@ describe('squad API', () => {
     expect((await board.call('GET', '/api/notifications?agent=carol', { key: readKey })).body).toHaveLength(1);
   });
 
-  it('tells watchers what happens, in order', async () => {
+  it('notifies watchers of changes, in order', async () => {
     const watcher = await TestWatcher.open(board.url, {}, `?api_key=${readKey}`);
     const elsewhere = await TestWatcher.open(board.url, {}, `?api_key=${readKey}`);
     elsewhere.say({ type: 'subscribe:tasks' });

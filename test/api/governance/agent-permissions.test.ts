@@ -17,7 +17,7 @@ describe('agent permissions API', () => {
   const review = (id: string, decision: string, options: CallOptions = {}) =>
     call('POST', `/approvals/${id}`, { body: { decision }, ...options });
 
-  it('are those of a specialist unless somebody sets them', async () => {
+  it('are those of a specialist unless they are set', async () => {
     expect((await call('GET', '/nobody-set', { key: readKey })).body).toEqual({
       agentId: 'nobody-set',
       level: 'specialist',

@@ -144,7 +144,7 @@ describe('a task that is to be done', () => {
     expect(await finish('task_20260101_nobody')).toMatchObject({ status: 404 });
   });
 
-  it('waits for a ceremony that somebody wants to be held', async () => {
+  it('waits for a requested ceremony', async () => {
     await enforce('block');
     const { id } = await aTask({ type: 'research' });
     const wanted = await call('POST', '', { body: { kind: 'design_review', target: { taskId: id } } });

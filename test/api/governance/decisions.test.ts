@@ -66,7 +66,7 @@ describe('decisions API', () => {
     expect(await of('endTime=2000-01-01T00:00:00Z')).toEqual([]);
   });
 
-  it('have assumptions that turn out to hold or not, in both ways to say it', async () => {
+  it('have assumptions that turn out to hold or not, in both notations', async () => {
     const { id } = await add({ assumptions: ['a', { text: 'b' }, { text: 'c', held: true }] });
     const patch = (index: number | string, body: object) => call('PATCH', `/${id}/assumptions/${index}`, { body });
     expect((await patch(0, { held: true })).body.assumptions).toEqual([

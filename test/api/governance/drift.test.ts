@@ -60,7 +60,7 @@ describe('drift API', () => {
     expect((await call('GET', '/baselines?agent=nobody')).body).toEqual([]);
   });
 
-  it('begins anew after a reset', async () => {
+  it('begins again after a reset', async () => {
     await ran('changed', [...usual, ...slow]);
     await analyze('changed');
     const reset = await call('POST', '/baselines/reset', { body: { agentId: 'changed', metric: 'duration' } });

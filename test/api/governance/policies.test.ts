@@ -156,7 +156,7 @@ describe('a rate limit', () => {
     expect((await ask('bee')).decision).toBe('allow');
   });
 
-  it('counts nothing for a preview, which says what would be decided', async () => {
+  it('counts nothing for a preview, which reports what would be decided', async () => {
     const project = aProject();
     await limited(project, 'project', 1);
     const ask = async (preview: boolean) => (await evaluate({ project, actionType: 'x', preview })).decision;

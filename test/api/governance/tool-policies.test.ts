@@ -99,7 +99,7 @@ describe('tool policies API', () => {
     expect(await call('DELETE', '/intern', { key: readKey })).toMatchObject({ status: 403 });
   });
 
-  it('are not made again once somebody has deleted them', async () => {
+  it('are not made again once they were deleted', async () => {
     await call('DELETE', '/tester');
     const again = await Promise.all([1, 2].map(() => createToolPolicyStore(board.api.context.database)));
     expect(await again[0]!.get('tester')).toBeUndefined();

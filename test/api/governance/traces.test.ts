@@ -19,7 +19,7 @@ describe('traces API', () => {
   const list = (query: string) => board.call('GET', `/api/governance/traces${query}`, { key: readKey });
   const ids = async (query: string) => (await list(query)).body.map(({ id }: { id: string }) => id);
 
-  it('tells what matched; the list is without what was looked at, one trace is with it', async () => {
+  it('reports what matched; the list omits what was evaluated, one trace has it', async () => {
     const rules = [
       { id: 'a', label: 'A', type: 'rate-limit', status: 'not-matched' as const, message: 'no' },
       {
@@ -62,7 +62,7 @@ describe('traces API', () => {
     expect(all).toEqual([...all].sort().reverse());
   });
 
-  it('holds no secret, and says that something was taken out', async () => {
+  it('holds no secret, and reports that something was taken out', async () => {
     const secret = `ghp_${'a1'.repeat(18)}`;
     const id = await record({
       title: secret,

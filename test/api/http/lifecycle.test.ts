@@ -100,7 +100,7 @@ describe('a connection', () => {
     await server.close();
   });
 
-  it('whose handler throws, or fails later, gets 500 and the server goes on', async () => {
+  it('whose handler throws, or fails later, gets 500 and the server continues', async () => {
     const server = await listen(({ url }) => {
       if (url === '/later') {
         return Promise.reject(new Error('secret'));
@@ -141,7 +141,7 @@ describe('a request that takes too long', () => {
   });
   afterAll(() => server.close(0));
 
-  it('of ours is 503, and its later failure hurts nobody', async () => {
+  it('of ours is 503, and its later failure affects no other request', async () => {
     const response = await fetch(`${server.url}/slow`);
     expect(response.status).toBe(503);
     expect(await response.json()).toMatchObject({ code: 'REQUEST_TIMEOUT', details: { timeoutMs: 100 } });

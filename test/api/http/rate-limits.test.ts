@@ -13,7 +13,7 @@ describe('rate limits', () => {
     return seen;
   };
 
-  it('refuses what is above the limit of reads, says when to come back, and counts writes apart', async () => {
+  it('refuses what is above the limit of reads, reports when to come back, and counts writes apart', async () => {
     board = await startTestApi({ RATE_LIMIT_READ: '3', RATE_LIMIT_WRITE: '2' });
     const first = await board.call('GET', '/api/tasks');
     expect(first.headers.get('X-RateLimit-Limit')).toBe('3');

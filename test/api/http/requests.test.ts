@@ -163,19 +163,19 @@ describe('paths and methods', () => {
     expect((await send({ path })).body).toEqual((await send({ path: '/api/tasks' })).body);
   });
 
-  it('a method a path does not take is 405 and says which it takes', async () => {
+  it('a method a path does not take is 405 with an Allow header', async () => {
     const refused = await send({ method: 'PUT', path: '/api/tasks' });
     expect(refused.status).toBe(405);
     expect(refused.headers.allow).toBe('GET, HEAD, POST, OPTIONS');
     expect(refused.body.code).toBe('METHOD_NOT_ALLOWED');
   });
 
-  it('methods nobody takes are 405, or 404 where there is nothing', async () => {
+  it('methods that no route takes are 405, or 404 where there is nothing', async () => {
     expect((await send({ method: 'PROPFIND', path: '/api/tasks' })).status).toBe(405);
     expect((await send({ method: 'PROPFIND', path: '/api/nowhere' })).status).toBe(404);
   });
 
-  it('OPTIONS says what a path takes', async () => {
+  it('OPTIONS lists what a path takes', async () => {
     const options = await send({ method: 'OPTIONS', path: '/api/tasks/task_1' });
     expect(options.status).toBe(204);
     expect(options.headers.allow).toBe('DELETE, GET, HEAD, PATCH, OPTIONS');

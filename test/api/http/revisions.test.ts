@@ -179,7 +179,7 @@ describe.each(Object.entries(resources))('%s', (_name, resource) => {
   });
 });
 
-it('shows a task to whoever runs into it in another way', async () => {
+it('shows the current task to a caller with another stale revision', async () => {
   const { id } = (await board.call('POST', '/api/tasks', { body: { title: 'a' } })).body;
   await board.call('POST', `/api/tasks/${id}/archive`);
   const { body: current } = await board.call('GET', `/api/tasks/${id}`);

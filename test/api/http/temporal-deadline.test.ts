@@ -24,7 +24,7 @@ describe('deadline of Temporal calls', () => {
     expect(calls).toBe(3);
   });
 
-  it('says that it is pending when it does not get ready in time', async () => {
+  it('reports that it is pending when it does not get ready in time', async () => {
     const call = () => Promise.reject(notReady());
     await expect(withinDeadline(client, { pending, withinMs: 250 }, call)).rejects.toMatchObject({
       code: 'PENDING',
@@ -35,7 +35,7 @@ describe('deadline of Temporal calls', () => {
   it.each([
     ['nobody answers', 14, 'TEMPORAL_UNAVAILABLE'],
     ['the time is over', 4, 'PENDING'],
-  ])('says so when %s, at once', async (_case, code, expected) => {
+  ])('reports it when %s, at once', async (_case, code, expected) => {
     let calls = 0;
     const call = () => {
       calls += 1;
@@ -50,7 +50,7 @@ describe('deadline of Temporal calls', () => {
     await expect(withinDeadline(client, { pending }, call)).rejects.toThrow('wrong');
   });
 
-  it('says when workers do not take what this API signs', async () => {
+  it('reports when workers do not take what this API signs', async () => {
     const refused = ApplicationFailure.nonRetryable('Its proof is forged.', 'MESSAGE_UNPROVEN');
     const call = () => Promise.reject(new WorkflowUpdateFailedError('Workflow Update failed', refused));
     const told = { code: 'MESSAGE_UNPROVEN', status: 503, message: 'Its proof is forged.' };

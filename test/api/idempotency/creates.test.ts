@@ -26,7 +26,7 @@ async function loseTheAnswers(): Promise<void> {
 
 const tasksThere = (): number => Object.values(board.api.context.board.counts()).reduce((sum, count) => sum + count, 0);
 
-it('every create of the OpenAPI document takes Idempotency-Key, or says by which rule it is done once', async () => {
+it('every create of the OpenAPI document takes Idempotency-Key, or reports by which rule it is done once', async () => {
   const { paths } = (await board.call('GET', '/api/openapi.json')).body as OpenApiDocument;
   const made = Object.values(paths).flatMap(({ post }) => (post && '201' in (post.responses as object) ? [post] : []));
   const names = made.map(({ operationId }) => String(operationId));

@@ -50,7 +50,7 @@ onSqlite('while another process has the store locked', () => {
     expect((await create('Never again', { 'Idempotency-Key': 'never' })).status).toBe(201);
   });
 
-  it('a create whose records could not be written says that it may have happened, and its repetition finds it', async () => {
+  it('a create whose records could not be written reports that it may have happened, and its repetition finds it', async () => {
     lockOnceOnBoard();
     const failed = await create('Half', { 'Idempotency-Key': 'half' });
     expect(failed).toMatchObject({ status: 503, body: { details: { mayHaveHappened: true } } });

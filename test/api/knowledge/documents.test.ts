@@ -41,7 +41,7 @@ describe('documents API', () => {
     }
   });
 
-  it('is reviewed by the caller, now, unless the review says otherwise', async () => {
+  it('is reviewed by the caller, now, unless the review states otherwise', async () => {
     const old = await reviewed(11);
     expect(old).toMatchObject({ stale: true, ageDays: 11, reviewer: 'ada' });
     const fresh = await call('POST', `/${old.id}/review`);
@@ -62,7 +62,7 @@ describe('documents API', () => {
     expect(idsOf(await call('GET', '?project=shop'))).toEqual([old.id, fresh.id]);
   });
 
-  it('alerts about what is stale until somebody has looked at it', async () => {
+  it('alerts about what is stale until it is acknowledged', async () => {
     await track();
     const old = await reviewed(12);
     const critical = await reviewed(30);

@@ -81,7 +81,7 @@ describe('feedback API', () => {
     });
   });
 
-  it('is unresolved until somebody says otherwise', async () => {
+  it('is unresolved until it is resolved', async () => {
     const { id } = await give({ agent: 'resolver' });
     expect(idsOf(await call('GET', '/unresolved'))).toContain(id);
     expect((await call('PATCH', `/${id}`, { body: { resolved: true } })).body).toMatchObject({ id, resolved: true });

@@ -103,7 +103,7 @@ describe('a lesson of a task', () => {
     expect(entries).toMatchObject([{ action: 'reflection.accept', actor: 'service:admin' }]);
   });
 
-  it('is added once, however often and however many say so', async () => {
+  it('is added once, however often and by however many callers it is accepted', async () => {
     const taskId = await aTask();
     const { id } = await ofTask(taskId);
     const replies = await Promise.all(Array.from({ length: 5 }, () => accept(id)));

@@ -98,7 +98,7 @@ describe('every operation that answers a list', () => {
     expect(placed.filter((id, index) => placed.indexOf(id) !== index)).toEqual([]);
   });
 
-  it('names its parameters and says how to go on', async () => {
+  it('names its parameters and states how to continue', async () => {
     for (const { operationId, query, headers, namesCursor, isArray } of await operations()) {
       if (!paged.has(operationId)) {
         continue;
@@ -109,7 +109,7 @@ describe('every operation that answers a list', () => {
     }
   });
 
-  it('that goes on by a place has its parameter, and whoever sums up a list names one that has all of it', async () => {
+  it('with a cursor has its parameter, and every summary of a list names the whole list', async () => {
     const found = new Map((await operations()).map((each) => [each.operationId, each]));
     for (const [id, parameter] of Object.entries(byPlace)) {
       expect(found.get(id)?.query).toContain(parameter);
@@ -120,7 +120,7 @@ describe('every operation that answers a list', () => {
   });
 });
 
-it('goes on with the events of a run by their sequence, and links to what comes next', async () => {
+it('continues with the events of a run by their sequence, and links to what comes next', async () => {
   const attemptId = 'attempt_events000001';
   const { database, feed } = board.api.context;
   const attempts = await database.collection<{ _id: string; taskId: string }>({ name: 'attempts' });
@@ -195,7 +195,7 @@ describe('a cursor', () => {
     cursor = (await read('/api/broadcasts?limit=1')).headers.get('x-next-cursor')!;
   });
 
-  it('goes on with another limit', async () => {
+  it('continues with another limit', async () => {
     expect((await read(`/api/broadcasts?limit=2&cursor=${cursor}`)).body).toHaveLength(2);
   });
 

@@ -159,7 +159,7 @@ describe.each(boards)('an API $title', ({ settings, credentials }) => {
     expect(answered).toEqual([]);
   });
 
-  it.each(credentials)('lets $name watch if it may read tasks, and nobody else', async (caller) => {
+  it.each(credentials)('lets $name watch only if it may read tasks', async (caller) => {
     const watcher = await TestWatcher.open(board.url, { headers: caller.headers });
     watcher.say({ type: 'subscribe:tasks' });
     const outcome = await eventually(

@@ -53,7 +53,7 @@ describe('an agent', () => {
     expect((await get('/nobody')).status).toBe(404);
   });
 
-  it('says what it does with each sign of life', async () => {
+  it('reports what it does with each heartbeat', async () => {
     await register(announced());
     const task = { currentTaskId: 'task_20260101_aaaaaa', currentTaskTitle: 'Work' };
     expect((await beat(own, { status: 'busy', ...task })).body).toMatchObject({ status: 'busy', ...task, revision: 2 });
@@ -62,7 +62,7 @@ describe('an agent', () => {
     expect((await beat('nobody')).status).toBe(404);
   });
 
-  it('keeps what it does not say again', async () => {
+  it('keeps the fields that a heartbeat omits', async () => {
     await register(announced({ capabilities: [{ name: 'sql' }], provider: 'process', version: '1' }));
     const again = await register(announced({ name: 'Renamed' }));
     expect(again.body).toMatchObject({ name: 'Renamed', capabilities: [{ name: 'sql' }], version: '1', revision: 2 });

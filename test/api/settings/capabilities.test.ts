@@ -18,7 +18,7 @@ describe('capabilities API', () => {
     board.call(method, `${base}${path}`, { body, ...(key === undefined ? {} : { key }) });
   const secret = `ghp_${'a1'.repeat(18)}`;
 
-  it('says that the workspace is there until somebody describes it', async () => {
+  it('reports that the workspace is there until it is described', async () => {
     const { body, headers } = await call('GET', '/manifest', undefined, agentKey);
     expect(body).toMatchObject({
       schemaVersion: 'workspace-capabilities/v1',
@@ -54,7 +54,7 @@ describe('capabilities API', () => {
     ],
     ['an unknown field', { ...manifest, keys: [] }, 'keys'],
     ['a hostile id', { ...manifest, workspaceId: '../x' }, 'workspaceId'],
-  ])('is refused with %s, and validating says the same', async (_case, body, path) => {
+  ])('is refused with %s, and validation reports the same', async (_case, body, path) => {
     for (const refused of [await call('PUT', '/manifest', body), await call('POST', '/trusted', body)]) {
       expect([refused.status, refused.body.details.issues[0].path]).toEqual([400, path]);
       expect(JSON.stringify(refused.body)).not.toContain('ghp_');
@@ -82,7 +82,7 @@ describe('capabilities API', () => {
     );
   });
 
-  it('trusts other workspaces by what they say, and no longer', async () => {
+  it('trusts other workspaces by what they declare, and no longer', async () => {
     const trusted = await call('POST', '/trusted', manifest);
     expect([trusted.status, trusted.body]).toMatchObject([
       201,

@@ -88,7 +88,7 @@ describe('the watcher of task transitions', () => {
     await watcher.stop();
   });
 
-  it('tells what happened while nobody was there', async () => {
+  it('delivers what happened while no worker ran', async () => {
     await (await watching()).stop();
     const made = await create();
     await done(made.id);
@@ -102,7 +102,7 @@ describe('the watcher of task transitions', () => {
     await watcher.stop();
   });
 
-  it('tells what was noted and could not be told, as soon as it can', async () => {
+  it('delivers what could not be delivered before, as soon as it can', async () => {
     const watcher = await watching();
     reachable = false;
     const { id } = await create();

@@ -161,7 +161,7 @@ describe('sandbox presets', () => {
     expect((await api.call('PUT', '/api/sandbox-policies/tight-box', { body: preset })).status).toBe(404);
   });
 
-  test('say nothing but their name where everything is allowed', async () => {
+  test('render nothing but their name where everything is allowed', async () => {
     const created = await api.call('POST', '/api/sandbox-policies', { body: { id: 'open', name: 'Open' } });
     expect(created).toMatchObject({
       status: 201,

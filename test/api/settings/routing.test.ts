@@ -83,7 +83,7 @@ describe('the routing configuration', () => {
 });
 
 describe('routing some work', () => {
-  it('answers the agent, the rule, one selected manifest, and a trace that says why', async () => {
+  it('answers the agent, the rule, one selected manifest, and a trace that reports why', async () => {
     await put(configuration(rule('docs', { match: { type: 'docs' } })));
     const { status, body } = await route({ type: 'docs', priority: 'low' });
     expect([status, body]).toMatchObject([
@@ -106,7 +106,7 @@ describe('routing some work', () => {
     });
   });
 
-  it('of a task looks at the task', async () => {
+  it('of a task reads the task', async () => {
     await put(configuration(rule('big', { match: { type: 'code', project: 'atlas', minSubtasks: 2 } })));
     const subtasks = [1, 2].map((n) => ({ id: `s${n}`, title: `Part ${n}` }));
     const create = async (fields: object) =>
@@ -119,7 +119,7 @@ describe('routing some work', () => {
     expect(trace).toMatchObject({ kind: 'routing', subject: { taskId: big } });
   });
 
-  it('takes the fallback of an agent that is not available, and says so', async () => {
+  it('takes the fallback of an agent that is not available, and reports it', async () => {
     await board.call('PUT', '/api/config/agents', { body: [agent('a'), agent('b', { enabled: false })] });
     await put(configuration(rule('x')));
     const { body } = await route({});
@@ -134,7 +134,7 @@ describe('routing some work', () => {
     });
   });
 
-  it('that nobody can take is refused with every manifest that was rejected', async () => {
+  it('that no agent can take is refused with every manifest that was rejected', async () => {
     const { status, body } = await route({ type: 'code', requiredRuntimeCapabilities: ['run.fork', 'run.start'] });
     expect([status, body.code]).toEqual([409, 'CAPABILITY_UNSUPPORTED']);
     expect(body.details).toMatchObject({
@@ -151,7 +151,7 @@ describe('routing some work', () => {
     expect(trace.body).toMatchObject({ outcome: 'blocked', remediation: expect.any(String) });
   });
 
-  it('with nobody there is refused as a conflict', async () => {
+  it('without available agents is refused as a conflict', async () => {
     await board.call('PUT', '/api/config/agents', { body: [] });
     expect((await route({ type: 'code' })).body).toMatchObject({
       error: 'No healthy agent available for routing',
@@ -183,7 +183,7 @@ describe('hosts', () => {
     expect((await preview({})).body).toMatchObject({ requiredCapabilities: [], hosts: [] });
   });
 
-  it('are told one by one, with what each could run and why not the rest', async () => {
+  it('are reported one by one, with what each could run and why not the rest', async () => {
     const { routing } = board.api.context;
     await routing.hosts.announce('one', 'One');
     await routing.hosts.announce('two', 'Two');

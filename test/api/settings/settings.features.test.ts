@@ -273,7 +273,7 @@ describe('feature settings', () => {
     }
   });
 
-  it('says which setting has turned a route off', async () => {
+  it('reports which setting has turned a route off', async () => {
     const patch = (body: object) => board.call('PATCH', '/api/settings/features', { body });
     await patch({ squadChat: false });
     const refused = await board.call('GET', '/api/chat/squad');

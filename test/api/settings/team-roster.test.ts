@@ -68,7 +68,7 @@ const broken: [string, object, string][] = [
   ['an unknown field', { ...roster, members: [{ ...roster.members[0], skills: [] }] }, 'members.0.skills'],
 ];
 
-it.each(broken)('is refused with %s, and validating says the same', async (_case, body, at) => {
+it.each(broken)('is refused with %s, and validation reports the same', async (_case, body, at) => {
   const refused = await put(body);
   expect([refused.status, refused.body.details.issues[0].path]).toEqual([400, at]);
   const { body: validation } = await post('validate', body);
@@ -131,7 +131,7 @@ it('cannot be exported while there is none', async () => {
 describe('preview-route', () => {
   const preview = async (work: object) => (await post('preview-route', work)).body;
 
-  it('tells who takes the work, who takes over and who reviews', async () => {
+  it('reports who takes the work, who takes over and who reviews', async () => {
     await put(roster);
     const work = { type: 'code', priority: 'high', capabilities: ['sql'], subtaskCount: 1 };
     expect(await preview(work)).toMatchObject({
@@ -149,7 +149,7 @@ describe('preview-route', () => {
     expect(await preview({ type: 'docs', path: 'src/a.md' })).toMatchObject({ matched: null, selected: null });
   });
 
-  it('says that there is none, or that it is off', async () => {
+  it('reports that there is none, or that it is off', async () => {
     expect(await preview({})).toMatchObject({ matched: null, reason: 'There is no team roster.' });
     await put({ ...roster, enabled: false });
     expect(await preview({ type: 'docs' })).toMatchObject({ matched: null, reason: 'The team roster is off.' });

@@ -9,7 +9,7 @@ describe('audit API', () => {
 
   const entries = async (query: string) => (await board.call('GET', `/api/audit?${query}`)).body.entries;
 
-  it('says who created and deleted a task', async () => {
+  it('records who created and deleted a task', async () => {
     const { id } = (await board.call('POST', '/api/tasks', { key: agentKey, body: { title: 'Short-lived' } })).body;
     await board.call('DELETE', `/api/tasks/${id}`);
     expect(await entries(`resource=${id}`)).toEqual([
@@ -18,7 +18,7 @@ describe('audit API', () => {
     ]);
   });
 
-  it('says who archived, restored, demoted and promoted a task, one by one or many at once', async () => {
+  it('records who archived, restored, demoted and promoted a task, one by one or many at once', async () => {
     const { id } = (await board.call('POST', '/api/tasks', { body: { title: 'Moved', sprint: 's1', status: 'done' } }))
       .body;
     const done = async (path: string, body?: unknown) =>
@@ -38,14 +38,14 @@ describe('audit API', () => {
     expect(found[0].details).toEqual({ taskIds: [id] });
   });
 
-  it('says nothing of what was refused', async () => {
+  it('reports nothing of what was refused', async () => {
     const before = (await entries('limit=1'))[0].sequence;
     await board.call('DELETE', '/api/tasks/task_20260101_nobody');
     await board.call('PATCH', '/api/settings/features', { body: { colour: 'red' } });
     expect((await entries('limit=1'))[0].sequence).toBe(before);
   });
 
-  it('says who changed settings, agents and profiles', async () => {
+  it('records who changed settings, agents and profiles', async () => {
     await board.call('PATCH', '/api/settings/features', { body: { admission: { limits: { global: { runs: 3 } } } } });
     await board.call('PUT', '/api/config/agents', {
       body: { agents: [{ type: 'a', name: 'A', provider: 'process', command: 'true' }] },
@@ -54,7 +54,7 @@ describe('audit API', () => {
     expect(actions).toEqual(['agents.update', 'settings.update']);
   });
 
-  it('is in order, and says so', async () => {
+  it('is intact, and verifies as such', async () => {
     const { status, body } = await board.call('GET', '/api/audit/verify');
     expect(status).toBe(200);
     expect(body).toMatchObject({ valid: true, broken: [], month: new Date().toISOString().slice(0, 7) });

@@ -83,7 +83,7 @@ describe('a role', () => {
     }
   });
 
-  it('without the permission is told which one', async () => {
+  it('without the permission gets its name', async () => {
     await open();
     const refused = await board.call('GET', '/api/config/agents', { key: agentKey });
     expect(refused.status).toBe(403);
@@ -128,7 +128,7 @@ const elsewhere: [string, Record<string, string>][] = [
   ].map((name): [string, Record<string, string>] => [`came with ${name}`, { [name]: '127.0.0.1' }]),
 ];
 
-describe('a service that asks nobody for a key', () => {
+describe('a service without authentication', () => {
   it('answers no request that comes from elsewhere', async () => {
     await open({ BOARD_AUTH_ENABLED: 'false' });
     for (const [name, headers] of elsewhere) {
@@ -223,7 +223,7 @@ describe('callers on this machine', () => {
     }
   });
 
-  it('are nobody special in production', async () => {
+  it('have no privileges in production', async () => {
     await open({ ...bypass, NODE_ENV: 'production' });
     expect((await context()).status).toBe(401);
     expect((await context({ 'X-API-Key': adminKey })).status).toBe(200);
@@ -234,7 +234,7 @@ describe('GET /api/auth/status', () => {
   const status = (headers: Record<string, string> = {}) =>
     board.call('GET', '/api/auth/status', { key: null, headers });
 
-  it('tells strangers that they are', async () => {
+  it('reports anonymous callers as such', async () => {
     await open();
     const { body } = await status();
     expect(body).toEqual({
@@ -246,12 +246,12 @@ describe('GET /api/auth/status', () => {
     });
   });
 
-  it('tells holders of a key their role', async () => {
+  it('reports the role of a key', async () => {
     await open();
     expect((await status({ 'X-API-Key': readKey })).body).toMatchObject({ authenticated: true, role: 'read-only' });
   });
 
-  it('tells that nobody needs a key', async () => {
+  it('reports that no key is required', async () => {
     await open({ BOARD_AUTH_ENABLED: 'false' });
     expect((await status()).body).toMatchObject({ authenticated: true, authEnabled: false, role: 'admin' });
     expect((await context()).body).toMatchObject({ authMethod: 'disabled', role: 'admin' });

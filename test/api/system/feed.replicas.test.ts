@@ -17,7 +17,7 @@ describe('event feed with replicas', () => {
   const post = (replica: ApiUnderTest, path: string, body: unknown) =>
     replica.call('POST', `/api${path}`, { body, key: agentKey });
 
-  it('is heard by watchers of every replica, once and in order', async () => {
+  it('reaches watchers of every replica, once and in order', async () => {
     const { sessionId } = (await post(one, '/chat/send', { message: 'hello' })).body;
     const watcher = await TestWatcher.open(other.url, {}, `?api_key=${readKey}`);
     watcher.say({ type: 'chat:subscribe', sessionId });

@@ -265,7 +265,7 @@ describe('event feed', () => {
     await expect(feed.open()).resolves.toBeDefined();
   });
 
-  test('a subscription replays what is there after a sequence and goes on live, each event once', async () => {
+  test('a subscription replays what is there after a sequence and continues live, each event once', async () => {
     const feed = await aFeed();
     const { taskId, attemptId, append } = await anAttempt(feed, 450);
     const watcher = await feed.open();

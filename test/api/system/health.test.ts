@@ -9,12 +9,12 @@ beforeEach(async () => {
 });
 afterEach(() => board.close());
 
-it.each(['/health', '/health/live'])('%s answers anybody, with whatever a load balancer adds', async (path) => {
+it.each(['/health', '/health/live'])('%s responds without a key, with whatever a load balancer adds', async (path) => {
   const { status, body } = await board.call('GET', `${path}?probe=1`, { key: null });
   expect([status, body]).toEqual([200, { status: 'ok', timestamp: expect.any(String) }]);
 });
 
-it('/api/health tells the service and its version', async () => {
+it('/api/health names the service and its version', async () => {
   const { body } = await board.call('GET', '/api/health', { key: null });
   expect(body).toEqual({
     ok: true,
@@ -25,7 +25,7 @@ it('/api/health tells the service and its version', async () => {
   });
 });
 
-it('/health/ready looks at what the service stands on', async () => {
+it('/health/ready checks the dependencies of the service', async () => {
   const { status, body } = await board.call('GET', '/health/ready', { key: null });
   expect(status).toBe(200);
   expect(body).toMatchObject({ status: 'ok', checks: { storage: 'ok', memory: 'ok', disk: 'ok' } });

@@ -72,7 +72,7 @@ it('gives every operation an id of its own, its path parameters and its refusals
   }
 });
 
-it('tells what a task is made of and what is sent for one apart', () => {
+it('distinguishes a task from the body that creates one', () => {
   const { Task, TaskCreate } = document.components.schemas;
   expect(Task).toMatchObject({ required: expect.arrayContaining(['id', 'title', 'status', 'revision']) });
   expect(TaskCreate).toMatchObject({ required: ['title'], additionalProperties: false });

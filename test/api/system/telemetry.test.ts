@@ -61,7 +61,7 @@ describe('telemetry API', () => {
     expect((await get(`/count?taskId=${taskId}&until=${zoned}`)).body).toEqual({ count: 20 });
   });
 
-  test('the status tells what there is', async () => {
+  test('the status reports what there is', async () => {
     const { body } = await get('/status');
     expect(body).toMatchObject({ enabled: true, retentionDays: 90, byType: { 'run.started': expect.any(Number) } });
     expect(body.total).toBe(Object.values<number>(body.byType).reduce((sum, count) => sum + count, 0));
@@ -84,7 +84,7 @@ describe('telemetry API', () => {
     expect(row).toContain(",'+m,");
   });
 
-  test('an export as CSV says in its headers how to go on, and is read to its end by them', async () => {
+  test('an export as CSV reports in its headers how to continue, and is read to its end by them', async () => {
     const taskId = aTaskId('pages1');
     for (let n = 1; n <= 5; n += 1) {
       await post({ type: 'run.started', taskId, agent: `bee-${n}` });

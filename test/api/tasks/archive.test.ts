@@ -95,7 +95,7 @@ describe('POST /api/tasks/:id/restore', () => {
     expect(await ids('/api/tasks?status=done')).toContain(id);
   });
 
-  it('brings a deleted task back and says how it was deleted', async () => {
+  it('brings a deleted task back and reports how it was deleted', async () => {
     const { id } = await create();
     await board.call('DELETE', `/api/tasks/${id}`, { key: agentKey });
     const { body } = await restore(id);
@@ -211,7 +211,7 @@ describe('POST /api/tasks/bulk-archive-by-ids', () => {
   });
 });
 
-it('refuses to move one of two files with the same identity, and says where it would have gone', async () => {
+it('refuses to move one of two files with the same identity, and reports where it would have gone', async () => {
   const github = { repo: 'acme/atlas', issueNumber: 7 };
   const { id } = await create({ github });
   const other = await create();

@@ -156,7 +156,7 @@ describe('promoting and demoting', () => {
     expect(await post(`/api/tasks/${nobody}/demote`)).toMatchObject({ status: 404 });
   });
 
-  it('ends in one place, whoever moves it where', async () => {
+  it('ends in one location, whichever move comes last', async () => {
     const { id } = await create();
     const moves = Array.from({ length: 8 }, (_, n) =>
       post(n % 2 ? `/api/tasks/${id}/demote` : `/api/tasks/${id}/archive`),

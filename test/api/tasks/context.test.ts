@@ -49,7 +49,7 @@ describe('context API', () => {
     });
   });
 
-  it('knows who waits for a task though only they say so', async () => {
+  it('knows who waits for a task though only they record it', async () => {
     const [first, second] = [
       (await board.call('POST', '/api/tasks', { body: { title: 'first' } })).body,
       (await board.call('POST', '/api/tasks', { body: { title: 'second' } })).body,
@@ -74,7 +74,7 @@ describe('context API', () => {
     });
   });
 
-  it('counts the attachments and says where images are', async () => {
+  it('counts the attachments and reports where images are', async () => {
     await write(
       'TASK-5',
       `attachments:

@@ -40,7 +40,7 @@ describe('deliverables API', () => {
     expect((await list(id, { key: readKey })).body).toEqual(body.deliverables);
   });
 
-  it('is pending and of no kind until somebody says more', async () => {
+  it('is pending and of no kind until it is described', async () => {
     const { id } = await aTask();
     const [added] = (await add(id, { title: 'later', agent: 'ada' })).body.deliverables;
     expect(added).toMatchObject({ type: 'other', status: 'pending', agent: 'ada', version: 1 });

@@ -188,7 +188,7 @@ it('answers the graph of the active tasks in both directions', async () => {
   expect(idsOf((await read(c.id)).depends_on)).toEqual([d.id]);
 });
 
-it('tells what blocks a task and what does no longer', async () => {
+it('reports what blocks a task and what does no longer', async () => {
   const [a, b, c] = [await create(), await create({ title: 'open' }), await create({ title: 'over', status: 'done' })];
   await add(a.id, { depends_on: b.id });
   await board.call('PATCH', `/api/tasks/${a.id}`, { body: { blockedBy: [c.id] } });

@@ -92,7 +92,7 @@ describe('the search', () => {
     expect((await search('?q=zebra&offset=3')).body).toEqual({ results: [], total: 3 });
   });
 
-  it('looks at active tasks only', async () => {
+  it('searches active tasks only', async () => {
     const { id } = await aTask();
     await add(id, { content: 'quagga', type: 'context' });
     await board.call('DELETE', `/api/tasks/${id}`);

@@ -107,7 +107,7 @@ it('is gone with its task', async () => {
   await expect(readFile(fileOf(id))).rejects.toMatchObject({ code: 'ENOENT' });
 });
 
-it('says so when its file cannot be read', async () => {
+it('reports it when its file cannot be read', async () => {
   const { id } = await aTask();
   await writeFile(fileOf(id), 'a\u0000b');
   const refused = await call('GET', id);

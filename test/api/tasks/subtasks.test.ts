@@ -98,7 +98,7 @@ describe('acceptance criteria', () => {
     expect((await toggle('', { criteriaIndex: 1 })).body.subtasks[0].criteriaChecked).toEqual([true, false]);
   });
 
-  it('stay checked when the list is written anew', async () => {
+  it('stay checked when the list is written again', async () => {
     const { id, subtaskId, toggle } = await subtaskOf(['a', 'b']);
     await toggle('/1');
     const { body } = await patch(id, subtaskId, { acceptanceCriteria: ['new', 'b', 'a'] });
@@ -153,7 +153,7 @@ describe('a task with autoCompleteOnSubtasks', () => {
     expect(body).not.toHaveProperty('blockedReason');
   });
 
-  it('is done by a patch of the task that completes them all, unless that says another status', async () => {
+  it('is done by a patch of the task that completes them all, unless that states another status', async () => {
     const { id, subtasks } = await withSubtasks();
     const all = subtasks.map((subtask) => ({ ...subtask, completed: true }));
     const other = await board.call('PATCH', `/api/tasks/${id}`, { body: { subtasks: all, status: 'in-progress' } });

@@ -99,7 +99,7 @@ describe('GET /api/tasks/:id', () => {
     expect(changed.status).toBe(200);
   });
 
-  it('says which task is missing', async () => {
+  it('reports which task is missing', async () => {
     const missing = await board.call('GET', '/api/tasks/task_20260101_nobody');
     expect(missing.status).toBe(404);
     expect(missing.body).toMatchObject({

@@ -80,7 +80,7 @@ describe('merging', () => {
 });
 
 describe('a branch that work is merged into', () => {
-  test('is no branch of a task, whoever asks', async () => {
+  test('is no branch of a task, for any caller', async () => {
     const { admin, agent } = at;
     await admin.ok('PATCH', '/api/config/repos/shop', { mergeBranches: ['next', 'stable'] });
     for (const caller of [admin, agent]) {

@@ -82,7 +82,7 @@ describe('agents that misbehave', () => {
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
   });
 
-  test('a flood of 100 MiB is drained, counted and cut off with one event that says so', async () => {
+  test('a flood of 100 MiB is drained, counted and cut off with one event that reports it', async () => {
     const { completion, events } = await run('flood');
     expect(completion).toMatchObject({ status: 'partial', harness: { outputBytes: 100 * 1_048_576 } });
     const bytes = events.reduce((sum, event) => sum + event.redaction.persistedBytes, 0);
@@ -106,7 +106,7 @@ describe('agents that misbehave', () => {
     expect(task).toMatchObject({ status: 'in-progress' });
   });
 
-  test('what is changed outside the worktree is told and kept as evidence, and is not put back', async () => {
+  test('what is changed outside the worktree is reported and stored as evidence, and is not reverted', async () => {
     const { completion, events } = await run('strays');
     const path = await realpath(repository);
     const changes = [
@@ -127,7 +127,7 @@ describe('agents that misbehave', () => {
     expect(existsSync(join(path, 'stray.txt'))).toBe(true);
   });
 
-  test('runs that work beside each other in one repository are not told of each other', async () => {
+  test('runs that work beside each other in one repository do not report each other', async () => {
     const ends = await Promise.all([run('commits'), run('commits'), run('silent')]);
     for (const { completion, events } of ends) {
       expect(completion.harness.outside).toBeUndefined();

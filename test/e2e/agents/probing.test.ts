@@ -30,7 +30,7 @@ const support = async (agent: string) => {
 };
 
 describe('the probe of an agent', () => {
-  test('what hosts know of the agents is told, and a changed agent is probed anew', async () => {
+  test('the manifests of hosts are listed, and a changed agent is probed again', async () => {
     const source = await readFile(join(example, 'agent.mjs'), 'utf8');
     const script = source
       .replaceAll(`from './`, `from '${example}/`)

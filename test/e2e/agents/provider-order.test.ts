@@ -87,7 +87,7 @@ describe('order of provider operations', () => {
     expect(contractOf(await attempts.get(attemptId))).toEqual(contractOf(seen[0]?.stored));
   });
 
-  test('a remote agent is not told of a launch before all of it is stored, and no provider here is called', async () => {
+  test('a remote agent is not notified of a launch before all of it is stored, and no provider here is called', async () => {
     const task = await stack.call.createTask({ title: 'x', git: { repo: 'sample' } });
     const started = await stack.call.start(task.id, { agent: 'elsewhere' });
     const stored = await attempts.get(started.attemptId);

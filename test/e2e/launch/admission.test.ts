@@ -54,7 +54,7 @@ afterEach(async () => {
   });
 });
 
-test('a run holds a reservation from its admission to its end, and says what it was and why it was given back', async () => {
+test('a run holds a reservation from its admission to its end, and reports what it was and why it was given back', async () => {
   const run = await held(start());
   const path = `${url}/${run.attemptId}`;
   const reservation = await eventually(async () => {
@@ -179,7 +179,7 @@ test('a raised ceiling lets a queued launch go while everything runs', async () 
   expect(entry).toMatchObject({ state: 'dispatched', selection: { effectivePriority: 1, position: 1 } });
 });
 
-test('a launch whose agent was configured anew while it waited is over before any provider is called', async () => {
+test('a launch whose agent was configured again while it waited is over before any provider is called', async () => {
   const first = await held(start());
   await held(start());
   const waiting = await start();

@@ -57,7 +57,7 @@ describe('a run of an agent elsewhere', () => {
     expect(entries).toEqual([]);
   });
 
-  it('is completed by an administrator without it, which the audit log says', async () => {
+  it('is completed by an administrator without it, which the audit log reports', async () => {
     const { attemptId, complete } = await aRemoteRun();
     expect(await complete({}, secretHeader('wrong'), secured.admin)).toMatchObject({ status: 403 });
     expect(await complete({}, undefined, secured.admin)).toMatchObject({ status: 200 });

@@ -48,7 +48,7 @@ describe('phases of a run', () => {
       expectedActionHash: approval.actionHash,
     });
 
-  test('a run without a phase says that it is under no limits, and is refused what nobody enforces', async () => {
+  test('a run without a phase reports that it is under no limits, and is refused what no runtime enforces', async () => {
     const run = await aRun('free');
     const legacy = await readPhase(admin, run);
     expect(legacy).toMatchObject({ sequence: 0, launchPhase: 'implement', evidence: { mode: 'legacy' }, history: [] });
@@ -173,7 +173,7 @@ describe('phases of a run', () => {
     await stop(run);
   });
 
-  test('an emergency is for administrators, ends by itself, and is inherited by nobody', async () => {
+  test('an emergency is for administrators, ends by itself, and is not inherited', async () => {
     const run = await aRun('confined', { phase: 'verify' });
     const snapshot = await readPhase(admin, run);
     const emergency = (operationId: string, expiresAt: string) =>
@@ -246,7 +246,7 @@ describe('phases of a run', () => {
     await stop(run);
   });
 
-  test('the agent is told of each change once, and operators find the run by its phase', async () => {
+  test('the agent is notified of each change once, and operators find the run by its phase', async () => {
     const run = await aRun('listening', { phase: 'verify' });
     const launched = await readPhase(admin, run);
     const less = transitionOf(launched, 'explore', 'less');

@@ -86,7 +86,7 @@ describe('launch routing', () => {
     expect((await preview(docs.id)).manifest.routing.selectedAgent).toBe('writer');
   });
 
-  test('whoever is named takes the run, whatever the rules say', async () => {
+  test('the named agent takes the run, whatever the rules say', async () => {
     await configure([{ match: {}, agent: 'writer' }]);
     const byTask = await aTask({ agent: 'specialist' });
     expect((await preview(byTask.id)).manifest.routing).toMatchObject({
@@ -131,7 +131,7 @@ describe('launch routing', () => {
     ]);
   });
 
-  test('a launch that nobody can take is refused with its reasons, and nothing runs', async () => {
+  test('a launch that no agent can take is refused with its reasons, and nothing runs', async () => {
     await configure([{ match: {}, agent: 'off' }], { fallbackOnFailure: false });
     const task = await aTask();
     for (const path of ['start', 'launch-preview']) {

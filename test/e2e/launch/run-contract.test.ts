@@ -94,7 +94,7 @@ test('a run without a repository is previewed as it is started, too', async () =
   expect(manifest).toEqual(runLaunchManifest);
 });
 
-test('the envelope tells of every file that was not as in HEAD', async () => {
+test('the envelope reports every file that was not as in HEAD', async () => {
   const task = await aTask({ executionPolicy: { commitPolicy: 'forbidden' } });
   await both(task.id);
   await stack.call.start(task.id);
@@ -298,7 +298,7 @@ describe('profiles and sandbox presets', () => {
   });
 });
 
-test('a policy trace tells of each launch before its agent is dispatched', async () => {
+test('a policy trace reports each launch before its agent is dispatched', async () => {
   const task = await aTask();
   await stack.call.start(task.id);
   const { runLaunchManifest, attemptId } = await stack.call.ended(task.id);
@@ -310,7 +310,7 @@ test('a policy trace tells of each launch before its agent is dispatched', async
   expect(raw).toMatchObject({ attemptId, runLaunchManifestDigest: runLaunchManifest.digest });
 });
 
-test('the legacy setting decides the commit policy where run and task say nothing', async () => {
+test('the legacy setting decides the commit policy where run and task have none', async () => {
   const policy = async (body: object, fields: object = {}) =>
     (await preview((await aTask(fields)).id, body)).manifest.permissions.commitPolicy;
   await stack.call.ok('PATCH', '/api/settings/features', { agents: { autoCommitOnComplete: true } });

@@ -91,7 +91,7 @@ describe('scheduled launches', () => {
     expect((await stack.call.get(`${path}/${id}`)).status).toBe(404);
   });
 
-  test('workers make Schedules what the definitions say, after a loss between the two', async () => {
+  test('workers make Schedules match the definitions, after a loss between the two', async () => {
     const log = createLog({ name: 'test', level: 'silent' });
     const [lost, changed] = [await define(), await define()];
     await scheduleOf(lost.id).delete();

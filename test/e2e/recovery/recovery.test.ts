@@ -115,7 +115,7 @@ describe('recovery of failed attempts', () => {
     expect(await stack.call.ended(taskId)).toMatchObject({ attempt: { completion: { status: 'success' } } });
   });
 
-  test('when no retry is left, the fallback agent of the route goes on', async () => {
+  test('when no retry is left, the fallback agent of the route continues', async () => {
     await start({ BOARD_RUN_RETRIES: '0', BOARD_RETRY_BACKOFF_MS: '50' });
     await stack.call.ok('PUT', '/api/agents/routing', {
       enabled: true,

@@ -67,7 +67,7 @@ describe('refused recovery', () => {
       () => Promise.resolve(),
     ],
     ['that asks for more than may be had by now', () => limits(1), 'ADMISSION_POLICY_DENIED', () => limits(1_000_000)],
-  ])('a retry %s frees the task at once and says why', async (_case, change, code, undo) => {
+  ])('a retry %s frees the task at once and reports why', async (_case, change, code, undo) => {
     const taskId = await aTask();
     const watcher = await TestWatcher.open(stack.url);
     watcher.say({ type: 'subscribe', taskId });

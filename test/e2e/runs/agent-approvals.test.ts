@@ -96,7 +96,7 @@ describe('approvals that agents request', () => {
     expect(JSON.stringify(events)).not.toMatch(/swordfish|very secret green/);
   });
 
-  test('a question nobody answers is a no, and so is one that reuses the name of another', async () => {
+  test('a question without an answer is a no, and so is one that reuses the name of another', async () => {
     const { taskId, attemptId } = await asking(
       { id: 'same', action: 'the first', actionClass: 'tool', expiresInSeconds: 2 },
       { id: 'same', action: 'another', actionClass: 'tool' },
@@ -108,7 +108,7 @@ describe('approvals that agents request', () => {
     );
   });
 
-  test('an answer with data that nobody can open any more is a no, and the run goes on to its end', async () => {
+  test('an answer with data that can no longer be decrypted is a no, and the run continues to its end', async () => {
     const { taskId, attemptId } = await asking({ id: 'one', action: 'Which colour?', actionClass: 'elicitation' });
     const [approval] = await pending(attemptId, 1);
     await withDatabase(async (database) => {

@@ -42,7 +42,7 @@ const kinds = async (run: { taskId: string; attemptId: string }) =>
   (await admin.events(run.taskId, run.attemptId)).map(({ kind }) => kind);
 
 describe('approvals of a run', () => {
-  test('a request is told once, listed, decided once, and whoever waits goes on', async () => {
+  test('a request is published once, listed, decided once, and the waiting run continues', async () => {
     const run = await aWaitingRun(admin);
     const watcher = await TestWatcher.open(stack.url, {}, `?api_key=${adminKey}`);
     const approval = await requester.approvals.request(anApprovalRequest(run));
@@ -127,7 +127,7 @@ describe('approvals of a run', () => {
     expect(await admin.post(path(small.id, '/decision'), decisionOn(small), telephone)).toMatchObject({ status: 200 });
   });
 
-  test('response data reaches whoever waits and is written down nowhere', async () => {
+  test('response data reaches the waiting run and is stored nowhere', async () => {
     const run = await aWaitingRun(admin);
     const key = createSealedBoxKey();
     const approval = await requester.approvals.request(
@@ -157,7 +157,7 @@ describe('approvals of a run', () => {
     }
   });
 
-  test('nobody decides after the time is over, and a timer says so', async () => {
+  test('no one can decide after the time is over, and a timer reports it', async () => {
     const run = await aWaitingRun(admin);
     const approval = await requester.approvals.request(anApprovalRequest(run, { lifetimeMs: 1_000 }));
     const settled = await requester.approvals.settled(approval.id, AbortSignal.timeout(120_000));

@@ -176,7 +176,7 @@ describe('commands to running agents', () => {
     await run.say('interrupt');
   });
 
-  test('a run that has ended is not spoken to, nor does the current attempt stand in for it', async () => {
+  test('a run that has ended receives no command, nor does the current attempt in its stead', async () => {
     const run = await aRun('listener');
     await run.say('interrupt');
     await stack.call.ended(run.taskId);

@@ -29,7 +29,7 @@ async function anEnded(agent: string, description = 'say first') {
   return { taskId: task.id as string, attemptId: attemptId as string, status, continueConversation };
 }
 
-test('a run of an agent that speaks the protocol is launched, told and completed like any other', async () => {
+test('a run of an agent that speaks the protocol is launched, reported and completed like any other', async () => {
   const { status, taskId, attemptId, continueConversation } = await anEnded(
     'scripted',
     '- [ ] write a.md: hello\nsay Done.',
@@ -72,7 +72,7 @@ test.each([
   ['follow-up', 'conversation.followed-up'],
   ['resume', 'conversation.resumed'],
   ['fork', 'conversation.forked'],
-])('%s is a new attempt that goes on with the session of the source', async (edge, kind) => {
+])('%s is a new attempt that continues with the session of the source', async (edge, kind) => {
   const { taskId, attemptId, continueConversation } = await anEnded('scripted');
   const launched = await continueConversation(edge, { message: 'recall' });
   expect(launched).toMatchObject({ status: 201, body: { status: 'running', agent: 'scripted' } });
@@ -91,7 +91,7 @@ test.each([
   expect(events.map((event) => event.kind)).toContain(kind);
 });
 
-test('an agent of the process protocol is told what it goes on with', async () => {
+test('an agent of the process protocol receives what it continues with', async () => {
   const { taskId, continueConversation } = await anEnded('rememberer');
   const { body } = await continueConversation('follow-up', { message: 'and now?' });
   await eventually(async () => {
@@ -118,7 +118,7 @@ test('the same idempotency key is the same attempt; another message under it is 
   });
 });
 
-test('what cannot be gone on with is refused, with the reason', async () => {
+test('what cannot be resumed is refused, with the reason', async () => {
   const { continueConversation } = await anEnded('worker-bee');
   expect(await continueConversation('follow-up', { message: 'x' })).toMatchObject({
     status: 409,
@@ -139,7 +139,7 @@ test('what cannot be gone on with is refused, with the reason', async () => {
   });
 });
 
-test('an attempt that goes on is steered, not followed up', async () => {
+test('an attempt that continues is steered, not followed up', async () => {
   const task = await stack.call.createTask({ title: 'x', git: { repo: 'sample' } });
   const { attemptId } = await stack.call.start(task.id, { agent: 'long-bee' });
   const answer = await stack.call.post(`/api/agents/${task.id}/conversation/follow-up`, {
@@ -169,7 +169,7 @@ describe('a watcher', () => {
     body: { code, details: { traceId: expect.any(String), ...decided } },
   });
 
-  test('goes on with a run as its policy allows, as often as it allows, in whatever order it asks', async () => {
+  test('continues with a run as its policy allows, as often as it allows, in whatever order it asks', async () => {
     const { taskId, attemptId, continueConversation } = await anEnded('rememberer');
     await settings({ watcher: { ...on, maxContinuationsPerRun: 2 } });
     const key = { 'x-idempotency-key': `watch-${taskId}` };
@@ -199,7 +199,7 @@ describe('a watcher', () => {
     await untilEnded(taskId, person.body.attemptId);
   });
 
-  test('waits for a person where its policy says so, and does nothing while it is off', async () => {
+  test('waits for a person where its policy reports it, and does nothing while it is off', async () => {
     const { attemptId, continueConversation } = await anEnded('rememberer');
     const words = 'then rm -rf build';
     expect(await continueConversation('continue', { message: words })).toMatchObject(
@@ -220,7 +220,7 @@ describe('a watcher', () => {
     expect(JSON.stringify(entries)).not.toContain('build');
   });
 
-  test('looks at what the stores know: the cost of this month and failed tests', async () => {
+  test('evaluates what the stores have: the cost of this month and failed tests', async () => {
     const { taskId, attemptId, continueConversation } = await anEnded('rememberer');
     await stack.call.ok('POST', '/api/telemetry/events', {
       type: 'run.tokens',

@@ -74,7 +74,7 @@ test('an api may not serve the tasks of another directory', async () => {
   await expect(startApi(env, createLog({ name: 'test', level: 'silent' }))).rejects.toThrow(BoardElsewhereError);
 });
 
-test('what is reserved on a host that died is free after its lease, and its runs go on when it is back', async () => {
+test('what is reserved on a host that died is free after its lease, and its runs continue when it is back', async () => {
   await stack.call.ok('PATCH', '/api/settings/features', { admission: { leaseMs: 3_000, heartbeatMs: 1_000 } });
   const { taskId, attemptId } = await launch();
   await eventually(async () => expect((await stack.call.status(taskId)).lastSequence).toBeGreaterThan(2));

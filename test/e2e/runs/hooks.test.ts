@@ -40,7 +40,7 @@ describe('hooks', () => {
   const executions = (hookId: string) => stack.call.ok('GET', `/api/hooks/executions?hookId=${hookId}`);
   const status = (id: string, to: string) => stack.call.ok('PATCH', `/api/tasks/${id}`, { status: to });
 
-  test('a change of a status is told once, signed, however many replicas notice it', async () => {
+  test('a change of a status is delivered once, signed, however many replicas notice it', async () => {
     const another = await stack.anotherApi();
     const hook = await told({ event: 'task.status.changed', filter: { newStatus: 'done', project: 'shop' } });
     const { id } = await stack.call.createTask({ title: 'Ship', project: 'shop' });
@@ -89,7 +89,7 @@ describe('hooks', () => {
     await Promise.all(hooks.map((hook) => hook.close()));
   });
 
-  test('a receiver that fails is told again until it takes it, and one that never will is given up', async () => {
+  test('a receiver that fails is retried until it accepts, and one that never does is abandoned', async () => {
     const flaky = await told({ event: 'task.done' }, (nth) => (nth < 3 ? 503 : 200));
     const gone = await told({ event: 'task.done' }, () => 410);
     const { id } = await stack.call.createTask({ title: 'Told again' });

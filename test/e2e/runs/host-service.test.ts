@@ -48,7 +48,7 @@ describe('host questions', () => {
     expect(await slow.ok('GET', '/api/tasks/worktrees/cleanup-preview')).toEqual(expired);
   });
 
-  test('a host answers nobody but the API: not a page on the web, and nobody else who reaches the HTTP API of Temporal', async () => {
+  test('a host responds to the API only: not to a page on the web, nor to another client of the HTTP API of Temporal', async () => {
     const before = [await started('launchPreview'), await started('worktreeInspection')];
     const { id } = await stack.call.createTask({ title: 'Spied on', git: { repo: 'sample' } });
     await stack.call.ok('POST', `/api/tasks/${id}/worktree`, {});

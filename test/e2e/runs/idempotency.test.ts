@@ -138,7 +138,7 @@ describe('a launch whose api died before it answered', () => {
     return { workflowId: agentRunId(attemptId), taskQueue: boardQueue, args: [signed] as [AgentRunInput] };
   };
 
-  test('goes on as the attempt it was', async () => {
+  test('continues as the attempt it was', async () => {
     const task = await aTask();
     const attemptId = await claimed(task.id, 'died-before-the-start', remote);
     expect(await stack.call.start(task.id, remote, header('died-before-the-start'))).toMatchObject({ attemptId });

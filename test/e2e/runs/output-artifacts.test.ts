@@ -133,7 +133,7 @@ describe('output artifacts', () => {
     expect(range.headers.get('content-length')).toBe('3');
   });
 
-  test('a file outside the worktree is not captured, and the event says why', async () => {
+  test('a file outside the worktree is not captured, and the event reports why', async () => {
     const { events } = await run('prolific');
     const [, second] = events.filter(({ kind }) => kind === 'artifact.created');
     expect(second.payload).toEqual({ path: 'out/passwd', problem: 'It is a symbolic link.' });
@@ -170,7 +170,7 @@ describe('output artifacts', () => {
     expect(notJson).toMatchObject({ status: 409, body: { code: 'ARTIFACT_NOT_JSON' } });
   });
 
-  test('content is withheld for good when it is not what was stored, and what it was is still told', async () => {
+  test('content is withheld for good when it is not what was stored, and what it was is still reported', async () => {
     const { events, url } = await run('prolific');
     const preview = previewOf(events, 'artifact.created');
     const path = bodyFile(preview.sha256);
@@ -213,7 +213,7 @@ describe('output artifacts', () => {
     expect((await stack.call.ok('GET', of(active))).artifact).toMatchObject({ state: 'expired' });
   });
 
-  test('reads of content are limited, what an artifact is can always be told', async () => {
+  test('reads of content are limited, the record of an artifact is not', async () => {
     const { events, url } = await run('prolific');
     const { artifactId } = previewOf(events, 'stream.stdout');
     const read = () => stack.call.get(url(artifactId, { operation: 'byte-range', length: 1 }));

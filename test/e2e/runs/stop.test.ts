@@ -20,7 +20,7 @@ describe('stop of a run', () => {
   });
   afterAll(() => stack.close());
 
-  test.each(['worker-bee', 'kept-bee'])('%s is ended at once when somebody stops it', async (agent) => {
+  test.each(['worker-bee', 'kept-bee'])('%s is ended at once when a caller stops it', async (agent) => {
     const task = await stack.call.createTask({ title: agent, git: { repo: 'sample' } });
     const { attemptId } = await stack.call.start(task.id, { agent });
     await eventually(async () => expect((await stack.call.status(task.id)).lastSequence).toBeGreaterThan(2));

@@ -54,7 +54,7 @@ describe('watchdog of a run', () => {
       { everyMs: 50 },
     );
 
-  test('a run that goes in circles is warned of, told to look, and paused at last', async () => {
+  test('a run that goes in circles is warned of, steered, and paused at last', async () => {
     const run = await launch('circling');
     const { findings, actions, overrides } = await settled(run, 3);
     expect(
@@ -110,7 +110,7 @@ describe('watchdog of a run', () => {
     expect(await override(run, findings[2].id, 'acknowledge')).toMatchObject({ status: 200 });
   });
 
-  test('after a person let it go on, the watchdog counts anew', async () => {
+  test('after a person let it continue, the watchdog counts again', async () => {
     const run = await launch('circling');
     const { findings } = await settled(run, 3);
     // It was paused: to continue it is to send it a message, and it does twice more what it does at every message.
@@ -124,7 +124,7 @@ describe('watchdog of a run', () => {
     await stop(run);
   });
 
-  test('to cancel stops the run, and says so again', async () => {
+  test('to cancel stops the run, and reports it again', async () => {
     const run = await launch('circling');
     const { findings } = await settled(run, 3);
     expect(await override(run, findings[0].id, 'cancel')).toMatchObject({ status: 200, body: { state: 'completed' } });

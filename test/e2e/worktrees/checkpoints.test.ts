@@ -98,7 +98,7 @@ describe('checkpoints of a run', () => {
     await stop(run);
   });
 
-  test('a file that a person changed after the agent did is nobody’s alone', async () => {
+  test('a file that a person changed after the agent did is attributed to neither', async () => {
     const run = await launch();
     await tell(run, 'write b.txt two');
     await eventually(async () => {

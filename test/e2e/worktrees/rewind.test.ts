@@ -35,7 +35,7 @@ describe('rewind of a worktree', () => {
   const decide = (approval: { id: string; revision: number; actionHash: string }, decision: string) =>
     decideApproval(stack.call, approval, decision);
 
-  test('what the agent did goes back after an approval, and the agent is told', async () => {
+  test('what the agent did goes back after an approval, and the agent is notified', async () => {
     const run = await launch();
     const target = await turn(run, 'write a.txt one', { 'a.txt': 'one' });
     const latest = await turn(run, 'write a.txt two\nwrite b.txt new', { 'a.txt': 'two', 'b.txt': 'new' });
@@ -84,7 +84,7 @@ describe('rewind of a worktree', () => {
     await stop(run);
   });
 
-  test('a file that a person and the agent changed is a conflict until somebody decides about it', async () => {
+  test('a file that a person and the agent changed is a conflict until it is decided', async () => {
     const run = await launch();
     const target = await turn(run, 'write shared.txt one\nwrite mine.txt one', {
       'shared.txt': 'one',
@@ -152,7 +152,7 @@ describe('rewind of a worktree', () => {
     await stop(run);
   });
 
-  test('only a conversation that goes on, and an earlier turn of it, can be gone back to', async () => {
+  test('only a conversation that continues, and an earlier turn of it, can be gone back to', async () => {
     const run = await launch();
     const first = await turn(run, 'write a.txt one', { 'a.txt': 'one' });
     const latest = await turn(run, 'write a.txt two', { 'a.txt': 'two' });

@@ -60,7 +60,7 @@ describe('creating', () => {
     expect(second.manifestId).toBe(first.manifestId);
   });
 
-  test('without its remote is refused, until somebody says why a stale base will do', async () => {
+  test('without its remote is refused, unless the request gives a reason for a stale base', async () => {
     const taskId = await aTask();
     await rename(shop.remote, `${shop.remote}.away`);
     try {
@@ -92,7 +92,7 @@ describe('creating', () => {
     expect(await stack.call.post(url(await aTask()), body)).toMatchObject({ status: 400 });
   });
 
-  test('says what is in the way, and goes on when it is not', async () => {
+  test('reports what is in the way, and continues when it is not', async () => {
     const taskId = await aTask();
     await writeFile(join(stack.env.BOARD_DATA_DIR, 'worktrees', taskId), 'in the way');
     expect(await stack.call.post(url(taskId))).toMatchObject({ status: 409, body: { code: 'WORKTREE_NOT_CREATED' } });
@@ -186,7 +186,7 @@ describe('rebasing', () => {
   });
 
   test.each(['/rebase', '/merge'])(
-    '%s refuses another head than was looked at, and changes that are not committed',
+    '%s refuses another head than was inspected, and changes that are not committed',
     async (what) => {
       const taskId = await aTask();
       const { path } = await create(taskId);
@@ -254,7 +254,7 @@ describe('adopting', () => {
     expect(await stack.call.post(url(second, '/adopt'))).toMatchObject({ body: { code: 'WORKTREE_PATH_TAKEN' } });
   });
 
-  test('refuses a worktree on another branch, and says what does not hold', async () => {
+  test('refuses a worktree on another branch, and reports what does not hold', async () => {
     const path = join(stack.dir, 'legacy-2');
     await git(shop.path, 'worktree', 'add', '--quiet', '-b', 'legacy-2', path, 'origin/main');
     const refused = await stack.call.post(url(await aLegacyTask('other', path), '/adopt'));

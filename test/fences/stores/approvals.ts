@@ -38,7 +38,7 @@ export function approvalFences(open: OpenStore): void {
       );
     };
 
-    it('is opened once: the same request finds what stands', async () => {
+    it('is opened once: the same request finds the stored one', async () => {
       await decide('ada');
       expect(await store.open(pending)).toMatchObject({ status: 'approved', revision: pending.revision + 1 });
     });
@@ -70,7 +70,7 @@ export function approvalFences(open: OpenStore): void {
       expect(await store.get(pending.id)).toEqual(pending);
     });
 
-    it('is closed without a decision only while nobody has decided', async () => {
+    it('is closed without a decision only while there is no decision', async () => {
       await decide('ada');
       const closed = await store.close(pending.id, outcome('cancelled', 'system'), later(pending, 1));
       expect(closed).toMatchObject({ status: 'approved', resolution: { actor: 'ada' } });
@@ -79,7 +79,7 @@ export function approvalFences(open: OpenStore): void {
       expect(open).toMatchObject({ status: 'cancelled' });
     });
 
-    it('expires when its time is over and nobody has decided, once', async () => {
+    it('expires when its time is over without a decision, once', async () => {
       expect(await store.expireDue(later(pending, -1))).toBe(0);
       await decide('ada');
       expect(await store.expireDue(later(other, 0))).toBe(1);

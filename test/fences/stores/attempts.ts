@@ -125,7 +125,7 @@ export function attemptFences(open: OpenStore): void {
       expect(due).toHaveLength(1);
     });
 
-    it('is made once: the first record stands', async () => {
+    it('is made once: the first record is final', async () => {
       await make({ agent: 'bee' });
       expect(await make({ agent: 'wasp' })).toMatchObject({ agent: 'bee' });
       expect(await store.get(id)).toMatchObject({ agent: 'bee' });
@@ -169,7 +169,7 @@ export function attemptFences(open: OpenStore): void {
       expect(await store.get(id)).toMatchObject({ hostId: 'here', state: 'prepared' });
     });
 
-    it('ends with the first completion, whoever completes it later', async () => {
+    it('ends with the first completion, whatever completes it later', async () => {
       await make({ state: 'running' });
       const answers = await Promise.all(['a', 'b', 'c'].map((summary) => store.complete(id, aCompletion(summary))));
       const [first] = answers.filter((record) => record !== undefined);

@@ -60,7 +60,7 @@ export function decisionFences(open: OpenStore): void {
       expect(await ask('c', 'second')).toMatchObject({ message: 'first' });
     });
 
-    it('are delivered by one, and their outcome stands', async () => {
+    it('are delivered by one, and their outcome is final', async () => {
       await ask('c');
       const taken = await Promise.all([1, 2, 3].map(() => store.deliver(attemptId, 'c')));
       expect(taken.filter((command) => command !== undefined)).toHaveLength(1);
@@ -169,7 +169,7 @@ export function decisionFences(open: OpenStore): void {
         expect(await store.endEmergency('attempt_fence000009', { now: at(1) })).toBeUndefined();
       });
 
-      it('are ended from what stands then, when they were changed at that moment', async () => {
+      it('are ended from the state at that moment, when they were changed at that moment', async () => {
         const read = await widened();
         db.before('run-phases', 'findOneAndUpdate', async () => {
           expect(await store.change(read, { ...change(read, 'f'), emergency })).toBeDefined();
@@ -279,7 +279,7 @@ export function decisionFences(open: OpenStore): void {
       expect((await store.get(id))?.drained?.queued).toBe(1);
     });
 
-    it('hear of a change of their state after it stands, and of none that did not come about', async () => {
+    it('are notified of a change of their state after it is stored, and of none that did not come about', async () => {
       const heard: string[] = [];
       const told = await createTreeStore(db, async (tree) => heard.push(tree.state));
       await told.resume(id, note('resume'));

@@ -80,7 +80,7 @@ export function queueFences(open: OpenStore): void {
       expect(await queue.get('attempt_fence000003')).toBeUndefined();
     });
 
-    it('is somebody who waits until it is over', async () => {
+    it('counts as waiting until it is over', async () => {
       await raw.findOneAndUpdate({ _id: 'attempt_fence000002' }, { $set: { state: 'terminal' } });
       expect(await queue.isEmpty()).toBe(false);
       await queue.end(id, outcome('X'));
@@ -111,7 +111,7 @@ export function queueFences(open: OpenStore): void {
       expect(await queue.toEnd(10)).toEqual([]);
     });
 
-    it('is dispatched once, and nothing ends, cancels or puts back what was', async () => {
+    it('is dispatched once, and nothing ends, cancels or requeues what was', async () => {
       await lease();
       const answers = await Promise.all([queue.dispatched(id, at(10)), queue.dispatched(id, at(11))]);
       expect(answers.filter((entry) => entry !== undefined)).toHaveLength(1);
@@ -127,7 +127,7 @@ export function queueFences(open: OpenStore): void {
       expect((await queue.get(id))?.outcome?.code).toBe('FIRST');
     });
 
-    it('is put back with a pause once for each time it was handed out', async () => {
+    it('is requeued with a pause once for each time it was handed out', async () => {
       await lease();
       expect(await queue.requeue(id, at(40), 0)).toMatchObject({ state: 'requeued', retries: 1 });
       await lease();

@@ -47,7 +47,7 @@ export function reservationFences(open: OpenStore): void {
     const stateOf = async (id: string) => (await store.get(id))?.state;
     const release = (id: string, ms = 10) => store.release(id, { reason: 'completed', evidence: 'done', now: at(ms) });
 
-    it('counts one attempt once, whoever reserves it again', async () => {
+    it('counts one attempt once, however often it is reserved', async () => {
       const request = aRequest();
       const first = await reserve(request);
       expect(await reserve(request, 5)).toEqual(first);
@@ -102,7 +102,7 @@ export function reservationFences(open: OpenStore): void {
       expect(await used()).toEqual(one);
     });
 
-    it('makes an expired reservation anew only while it is expired', async () => {
+    it('makes an expired reservation again only while it is expired', async () => {
       const request = aRequest();
       await reserve(request);
       await store.expire(at(2_000));
@@ -121,7 +121,7 @@ export function reservationFences(open: OpenStore): void {
       expect(await used()).toEqual(one);
     });
 
-    it('forgets scopes that nobody uses any more, and none that somebody does', async () => {
+    it('forgets scopes without reservations, and no others', async () => {
       const ledger = await createCapacityLedger(db);
       const kept = aRequest();
       await ledger.hold(kept, [], { generation: 1, at: at(0).toISOString() });
@@ -165,7 +165,7 @@ export function reservationFences(open: OpenStore): void {
     });
 
     describe('released', () => {
-      it('gives back once, the first reason stands, and nothing is reserved any more', async () => {
+      it('releases once, the first reason is final, and nothing is reserved any more', async () => {
         const [request, other] = [aRequest(), aRequest()];
         await reserve(request);
         await reserve(other);
@@ -280,7 +280,7 @@ export function reservationFences(open: OpenStore): void {
       });
     });
 
-    it('renews what is held on the host that says so, and nothing else', async () => {
+    it('renews what is held on the host that reports it, and nothing else', async () => {
       const [here, nowhere] = [aRequest('here'), aRequest()];
       await reserve(here);
       await reserve(nowhere);

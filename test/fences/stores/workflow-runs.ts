@@ -47,7 +47,7 @@ export function workflowRunFences(open: OpenStore): void {
       await db.close();
     });
 
-    it('end once: the first end stands', async () => {
+    it('end once: the first end is final', async () => {
       await runs.insert(aRun('r'));
       const ends = await Promise.all(
         (['completed', 'failed', 'cancelled'] as RunRecord['status'][]).map((status) =>
@@ -70,7 +70,7 @@ export function workflowRunFences(open: OpenStore): void {
       await expect(runs.project('none', 1, next)).rejects.toThrow('No run');
     });
 
-    it('take a version once that is told twice at the same moment', async () => {
+    it('take a version once that is reported twice at the same moment', async () => {
       await runs.insert(aRun('r'));
       const counted = (run: RunRecord) => ({ guidance: [...run.guidance, 'told'] as RunRecord['guidance'] });
       db.before(table, 'findOneAndUpdate', () => runs.project('r', 2, counted));
@@ -78,7 +78,7 @@ export function workflowRunFences(open: OpenStore): void {
       expect((await runs.get('r'))?.guidance).toEqual(['told']);
     });
 
-    it('keep what was told of them later when an earlier version comes late', async () => {
+    it('keep what was reported later when an earlier version comes late', async () => {
       await runs.insert(aRun('r'));
       db.before(table, 'findOneAndUpdate', async () => {
         await runs.project('r', 2, () => ({ status: 'running' }));

@@ -208,7 +208,7 @@ export function workspaceFences(open: OpenStore): void {
     });
     afterEach(async () => expect(await store.get('attempt_fence000009')).toMatchObject({ state: 'scheduled' }));
 
-    it('are decided once: what is scheduled first stands', async () => {
+    it('are decided once: what is scheduled first is final', async () => {
       const first = await store.schedule(recovery());
       const second = await store.schedule(recovery({ nextAttemptId: 'attempt_fence000003', state: 'exhausted' }));
       expect(second).toEqual(first);

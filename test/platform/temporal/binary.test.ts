@@ -44,7 +44,7 @@ describe('finding the Temporal CLI', () => {
     await expect(findTemporalBinary({ environment, sources: [] })).resolves.toBe(onPath);
   });
 
-  test('fetches one into the cache from the first source that gives a working one, and says so', async () => {
+  test('fetches one into the cache from the first source that gives a working one, and reports it', async () => {
     const lines: string[] = [];
     const sources: CliSource[] = [
       { name: 'blocked', fetch: () => Promise.reject(new Error('no route')) },
@@ -64,7 +64,7 @@ describe('finding the Temporal CLI', () => {
     expect(await readdir(dirname(cached()))).toHaveLength(1);
   });
 
-  test('says why each way failed and what to do', async () => {
+  test('reports why each way failed and what to do', async () => {
     const sources: CliSource[] = [{ name: 'the moon', fetch: () => Promise.reject(new Error('no route')) }];
     const failing = findTemporalBinary({ environment, sources });
     await expect(failing).rejects.toThrow(TemporalUnavailableError);

@@ -28,7 +28,7 @@ function recordingLog() {
 }
 
 describe('connecting', () => {
-  test('waits for a server that starts later, and says so', async () => {
+  test('waits for a server that starts later, and reports it', async () => {
     const directory = await makeTempDir('connect');
     const port = await claimPort(0, 'test');
     const { lines, log } = recordingLog();
@@ -50,7 +50,7 @@ describe('connecting', () => {
     await directory.remove();
   });
 
-  test('gives up when its time is over or it is told to', async () => {
+  test('gives up when its time is over or it is cancelled', async () => {
     const address = `127.0.0.1:${await claimPort(0, 'test')}`;
     await expect(connectClient({ address, namespace, log: silent, withinMs: 300 })).rejects.toThrow(
       TemporalUnavailableError,

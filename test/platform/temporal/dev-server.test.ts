@@ -98,7 +98,7 @@ describe('the development server', () => {
     await server.stop();
   });
 
-  test('tells nobody what it was not given: its environment has no settings, its command line no secret', async () => {
+  test('passes on no more than it was given: its environment has no settings, its command line no secret', async () => {
     process.env.BOARD_ADMIN_KEY = 'a-secret-of-the-operator';
     process.env.OTHER_SECRET = 'another-secret-of-the-operator';
     const server = await start();
@@ -110,7 +110,7 @@ describe('the development server', () => {
     await server.stop();
   });
 
-  test('is started with other ports when somebody takes one of them just before', async () => {
+  test('is started with other ports when another process takes one of them just before', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
     other.unref();
@@ -136,14 +136,14 @@ exec '${binary}' "$@" --http-port ${taken}
     }
   });
 
-  test('says what the server printed when it does not start', async () => {
+  test('reports what the server printed when it does not start', async () => {
     const logFile = `${directory.path}/failing.log`;
     const failing = startDevServer({ binary, dbFile: directory.path, logFile, namespace, log });
     await expect(failing).rejects.toThrow(/did not start[^]*\| .*unable to open database/);
     expect(await readFile(logFile, 'utf8')).not.toBe('');
   });
 
-  test('says which program could not be started', async () => {
+  test('reports which program could not be started', async () => {
     const missing = startDevServer({
       binary: '/nonexistent/temporal',
       dbFile: `${directory.path}/x.db`,

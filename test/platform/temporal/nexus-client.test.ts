@@ -50,11 +50,11 @@ const ask = (question: Partial<NexusRequest>, httpAddress = temporal.httpAddress
   );
 
 describe('the Nexus client', () => {
-  test('whoever polls the queue answers', async () => {
+  test('any worker that polls the queue responds', async () => {
     await expect(ask({})).resolves.toBe('ho ho');
   });
 
-  test('a question nobody knows has to be answered in another way, and so has every question where nothing listens', async () => {
+  test('an unknown operation falls back to a workflow, and so does every one where nothing listens', async () => {
     await expect(ask({ operation: 'sing' })).rejects.toThrow(NexusNotServedError);
     await expect(ask({ service: 'choir' })).rejects.toThrow(NexusNotServedError);
     const closed = createServer().listen(0, '127.0.0.1');
@@ -64,7 +64,7 @@ describe('the Nexus client', () => {
     await expect(ask({}, `127.0.0.1:${port}`)).rejects.toThrow(NexusNotServedError);
   });
 
-  test('a question that nobody takes up in time is unanswered', async () => {
+  test('an operation that no worker accepts in time is unanswered', async () => {
     const lonely = ask({ taskQueue: temporal.unique('nobody'), withinMs: 500 });
     await expect(lonely).rejects.toMatchObject({ name: 'NexusFailedError', unanswered: true });
   });
@@ -82,7 +82,7 @@ describe('the Nexus client', () => {
     }
   });
 
-  test('one who fails says so', async () => {
+  test('a failing handler reports its error', async () => {
     const failing = ask({ operation: 'fail' });
     await expect(failing).rejects.toThrow(NexusFailedError);
     await expect(failing).rejects.toMatchObject({ status: 500, unanswered: false });

@@ -98,7 +98,7 @@ describe('the proxy of the Temporal UI', () => {
     await eventually(() => expect(events).toEqual(['caller left']));
   });
 
-  test('says so while the UI does not run', async () => {
+  test('reports it while the UI does not run', async () => {
     const down = address;
     address = undefined;
     expect((await send()).status).toBe(502);

@@ -67,7 +67,7 @@ const dispatchOf = (agent: AgentConfig, description: string, changes: Partial<Ag
   aDispatch(directory, '', { agent, transport: transport(description), ...changes });
 
 describe('an agent that speaks the Agent Client Protocol', () => {
-  it('works in its worktree, says what it does, and its last message is the result', async () => {
+  it('works in its worktree, reports what it does, and its last message is the result', async () => {
     const dispatch = await dispatchOf(example(), '- [ ] write notes/a.md: hello\nsay All of it is done.');
     const sink = new LiveSink();
     const outcome = await provider.run(dispatch, sink, never);
@@ -96,7 +96,7 @@ describe('an agent that speaks the Agent Client Protocol', () => {
     expect(await findByEnvironment('BOARD_ATTEMPT_ID', dispatch.attemptId)).toEqual([]);
   });
 
-  it('goes on with the session of an earlier run', async () => {
+  it('continues with the session of an earlier run', async () => {
     const first = await provider.run(await dispatchOf(example(), 'say first'), new LiveSink(), never);
     const sink = new LiveSink();
     const dispatch = await aDispatch(directory, '', {
@@ -109,7 +109,7 @@ describe('an agent that speaks the Agent Client Protocol', () => {
     expect(sink.kinds()).toEqual(['conversation.followed-up', 'message.assistant']);
   });
 
-  it('says that a session it no longer has cannot be gone on with', async () => {
+  it('reports that a session it no longer has cannot be resumed', async () => {
     const dispatch = await aDispatch(directory, '', {
       agent: example(),
       transport: transport('', [{ id: 'conversation-message', title: 'Message', source: 'jo', text: 'recall' }]),
@@ -139,7 +139,7 @@ describe('an agent that speaks the Agent Client Protocol', () => {
     expect(sink.texts()).toEqual([`The answer was ${optionId}.`]);
   });
 
-  it('gives a question up that nobody decided when its turn is cancelled', async () => {
+  it('withdraws a permission request without a decision when its turn is cancelled', async () => {
     const patient = createAcpProvider({ deciderOf: () => ({ decide: () => new Promise(() => undefined) }) });
     const sink = new LiveSink();
     const run = patient.run(await dispatchOf(example(), 'ask may I'), sink, never);
@@ -169,7 +169,7 @@ describe('an agent that speaks the Agent Client Protocol', () => {
     });
   });
 
-  it('is interrupted, and can be gone on with', async () => {
+  it('is interrupted, and can be resumed', async () => {
     const sink = new LiveSink();
     const run = provider.run(await dispatchOf(example(), 'say one\nwait 60000'), sink, never);
     await eventually(() => expect(sink.kinds()).toContain('conversation.started'));
@@ -211,7 +211,7 @@ describe('an agent that speaks the Agent Client Protocol', () => {
     return { sink, outcome: await provider.run(dispatch, sink, never) };
   };
 
-  it('forks a session at its end: the new one knows what was said, the old one is as it was', async () => {
+  it('forks a session at its end: the new one has the conversation, the old one is as it was', async () => {
     const first = await provider.run(await dispatchOf(example(), 'say first'), new LiveSink(), never);
     const { reference } = first.result!.continuation!;
     const { sink, outcome } = await after('fork', reference);
@@ -224,7 +224,7 @@ describe('an agent that speaks the Agent Client Protocol', () => {
     );
   });
 
-  it('archives its session, from where it is taken when somebody goes on with it', async () => {
+  it('archives its session, from where it is restored when it is resumed', async () => {
     const sink = new LiveSink();
     const run = provider.run(await dispatchOf(example(), 'wait 60000'), sink, never);
     await eventually(() => expect(sink.kinds()).toContain('conversation.started'));
@@ -265,14 +265,14 @@ describe('an agent that misuses the protocol', () => {
     return { outcome, sink };
   };
 
-  it('may say anything else: it is kept as output, and its requests are refused', async () => {
+  it('may send anything else: it is stored as output, and its requests are refused', async () => {
     const { outcome, sink } = await run('garbage');
     expect(outcome.result).toMatchObject({ status: 'success' });
     expect(sink.kinds()).toEqual(expect.arrayContaining(['stream.stdout', 'provider.unknown']));
     expect(({} as { polluted?: number }).polluted).toBeUndefined();
   });
 
-  it('may send messages that are too deep or too much: each is refused and told, and the session goes on', async () => {
+  it('may send messages that are too deep or too much: each is refused and reported, and the session continues', async () => {
     const { outcome, sink } = await run('deep');
     expect(outcome.result).toMatchObject({ status: 'success', summary: 'deep -32600 options cancelled' });
     expect(outcome.output.refusedLines).toBe(4);
@@ -315,7 +315,7 @@ describe('an agent that misuses the protocol', () => {
     expect(sink.kinds()).toContain('provider.unknown');
   });
 
-  it('floods nobody: what is over the limit is counted and dropped', async () => {
+  it('does not flood watchers: what is over the limit is counted and dropped', async () => {
     const { outcome, sink } = await run('flood', { outputLimitBytes: 100_000 });
     expect(outcome).toMatchObject({ result: { status: 'success' }, output: { truncated: true } });
     expect(outcome.output.bytes).toBeGreaterThan(10_000_000);
@@ -328,7 +328,7 @@ describe('an agent that misuses the protocol', () => {
     expect(outcome.output.bytes).toBeLessThan(10_000_000);
   });
 
-  it('is ended when its time is over, also when it hears nothing', async () => {
+  it('is ended when its time is over, also when it receives nothing', async () => {
     expect((await run('deaf', { timeoutMs: 1_500 })).outcome).toMatchObject({ ended: 'timeout' });
   });
 

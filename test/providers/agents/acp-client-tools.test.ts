@@ -244,7 +244,7 @@ describe('what an agent asks permission for', () => {
     ['ask read src/a.txt look', 'explore', 'yes'],
     ['ask edit src/a.txt change', 'implement', 'yes'],
     ['ask edit /etc/passwd change', 'verify', 'yes'],
-  ] as const)('%s in %s is decided by the phase before anybody is asked', async (line, phase, answer) => {
+  ] as const)('%s in %s is decided by the phase before a person is asked', async (line, phase, answer) => {
     const sink = new AskedSink('approved');
     const { texts } = await said([line], () => inPhase(phase), {}, sink);
     expect(texts).toEqual([`The answer was ${answer}.`]);
@@ -259,7 +259,7 @@ describe('what an agent asks permission for', () => {
     });
   });
 
-  test('people are asked what the phase wants an approval of, whatever the configuration says', async () => {
+  test('people are asked what the phase wants an approval of, whatever the configuration reports', async () => {
     const rules = () => {
       const current = inPhase('implement');
       const authority = {
@@ -290,7 +290,7 @@ describe('the probe', () => {
     return ['tool.calls', 'run.approvals', 'filesystem.deny-paths', 'run.fork', 'run.archive'].map(of);
   };
 
-  test('says what is enforced of an agent by what it shows', async () => {
+  test('reports what is enforced of an agent by what it shows', async () => {
     expect(await states(agent())).toEqual(['supported', 'supported', 'supported', 'supported', 'supported']);
     const args = agent().args.filter((arg) => arg !== '--client-tools');
     expect(await states(agent({ args }))).toEqual(['advisory', 'advisory', 'unsupported', 'supported', 'supported']);

@@ -122,7 +122,7 @@ describe('the output of an agent', () => {
     expect(await provider.run(dispatch, sink, never)).toMatchObject({ result: { status: 'failed' } });
   });
 
-  it('ends when a process that escaped keeps it open, which is told', async () => {
+  it('ends when a process that escaped keeps it open, which is reported', async () => {
     const dispatch = await aDispatch(
       directory,
       'setsid env -i PATH="$PATH" sh -c "echo \\$\\$ > escaped; exec sleep 1000" & until [ -s escaped ]; do :; done; echo done',
@@ -147,7 +147,7 @@ describe('the output of an agent', () => {
     expect([sink.text(), sink.text('stream.stderr')]).toEqual([['no such model'], ['set MODEL first']]);
   });
 
-  it('has its last words told as the reason of a failure, without secrets', async () => {
+  it('has its last output reported as the reason of a failure, without secrets', async () => {
     const token = `ghp_${'Ab1'.repeat(12)}`;
     const dispatch = await aDispatch(
       directory,

@@ -32,7 +32,7 @@ describe('capturing a file', () => {
     expect(await capture({ path: join(worktree, 'out/report.md'), kind: 'poem' })).toMatchObject({ kind: 'other' });
   });
 
-  it('tells text from JSON and from bytes, in which secrets are hidden too', async () => {
+  it('reports text from JSON and from bytes, in which secrets are hidden too', async () => {
     await write('a.json', '{"a": 1}');
     await write('a.bin', Buffer.concat([Buffer.from([0, 255, 128]), Buffer.from('hidden-välue'), Buffer.from([7])]));
     await write('latin1.txt', Buffer.from([0xe9, 0x20, 0x41]));
@@ -72,7 +72,7 @@ describe('capturing a file', () => {
     expect(await capture({ path: 'inner/report.md' })).toMatchObject({ name: 'out/report.md' });
   });
 
-  it('waits for nobody and takes no more than it may', async () => {
+  it('does not wait for a writer and takes no more than it may', async () => {
     execFileSync('mkfifo', [join(worktree, 'pipe')]);
     expect(await capture({ path: 'pipe' })).toEqual({ problem: expect.stringMatching(/regular file/) });
     await write('large', '');

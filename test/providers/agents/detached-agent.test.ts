@@ -74,7 +74,7 @@ const nothingLeft = (dispatch: AgentDispatch) =>
   eventually(async () => expect(await findByEnvironment('BOARD_ATTEMPT_ID', dispatch.attemptId)).toEqual([]));
 
 describe('an agent that may outlive its worker', () => {
-  it('is given its task and judged like any other, with its streams readable by nobody else', async () => {
+  it('is given its task and judged like any other, with its streams readable by its own account alone', async () => {
     const dispatch = await aHeld(
       `read -r line; echo "$line"; cat "$BOARD_TASK_ENVELOPE"; echo; stat -c %a "${directory.path}"/agents/*/out; echo hint >&2
        echo '{"type":"result","status":"partial","summary":"some"}'; printf 'no line end'; exit 3`,
@@ -89,13 +89,13 @@ describe('an agent that may outlive its worker', () => {
     await nothingLeft(dispatch);
   });
 
-  it('has its signal told, and its children ended', async () => {
+  it('has its signal reported, and its children ended', async () => {
     const dispatch = await aHeld('setsid sleep 1000 & kill -USR1 $$');
     expect(await provider.run(dispatch, new Listener(), never)).toMatchObject({ exitCode: null, signal: 'SIGUSR1' });
     await nothingLeft(dispatch);
   });
 
-  it('is stopped with its whole group, and kept from nobody else by that', async () => {
+  it('is stopped with its whole group, and no other process with it', async () => {
     const dispatch = await aHeld('sleep 1000 & echo ready; wait');
     const stop = new AbortController();
     const sink = new Listener();
@@ -113,7 +113,7 @@ describe('an agent that may outlive its worker', () => {
   /** Ten times the limit of the output, in whole blocks. */
   const stored = 199_680;
 
-  it('may flood: what is beyond its spool is dropped and told, and its result is read', async () => {
+  it('may flood: what is beyond its spool is dropped and reported, and its result is read', async () => {
     const dispatch = await aHeld(flood, limited);
     const sink = new Listener();
     const outcome = await provider.run(dispatch, sink, never);
@@ -128,7 +128,7 @@ describe('an agent that may outlive its worker', () => {
     await nothingLeft(dispatch);
   });
 
-  it('may flood while no worker is there: its spool is bounded, it goes on to its end, and that is found', async () => {
+  it('may flood while no worker is there: its spool is bounded, it continues to its end, and that is found', async () => {
     const dispatch = await aHeld(`echo ready; until [ -e go ]; do sleep 0.02; done; ${flood}`, limited);
     const first = await leftAfter(dispatch, 'ready');
     await writeFile(join(dispatch.worktreePath, 'go'), '');
@@ -199,7 +199,7 @@ describe('handed over to another worker', () => {
     await nothingLeft(dispatch);
   });
 
-  it('it may have ended while nobody watched, and has the end that it has said', async () => {
+  it('it may have ended while no worker watched, and has the end that it reported', async () => {
     const dispatch = await aHeld(
       `echo ready; until [ -e go ]; do sleep 0.02; done; head -c 3000000 /dev/zero | tr '\\0' x; echo
        echo last; echo '{"type":"result","status":"success","summary":"all"}'`,
@@ -327,7 +327,7 @@ describe('taken over while its worker was asleep', () => {
   });
 });
 
-describe('is not gone on with', () => {
+describe('is not resumed', () => {
   it('when it is another process, or gone without a word', async () => {
     const dispatch = await aHeld('echo ready; sleep 1000');
     const first = await leftAfter(dispatch, 'ready');

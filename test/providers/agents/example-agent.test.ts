@@ -53,7 +53,7 @@ describe('the example agent', () => {
     await promisify(execFile)(process.execPath, ['--test', 'src/helpers.test.mjs'], { cwd: worktree });
   });
 
-  it('does not commit when it must not, and says what it cannot do', async () => {
+  it('does not commit when it must not, and reports what it cannot do', async () => {
     const sink = new RecordingSink();
     const task = await aTask(
       '- [ ] add clamp(value, low, high)\n- [ ] write a novel\n- [ ] add f(a): a a',
@@ -73,7 +73,7 @@ describe('the example agent', () => {
     expect(result).toMatchObject({ status: 'blocked', blockers: [{ code: 'unknown-item' }] });
   });
 
-  it('stops when it is told to', async () => {
+  it('stops when it is asked to', async () => {
     const stop = new AbortController();
     const sink = new RecordingSink();
     const task = await aTask('- [ ] add sum(numbers)', 'allowed', ['--step-delay-ms', '60000']);

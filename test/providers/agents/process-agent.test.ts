@@ -29,7 +29,7 @@ describe('a process agent', () => {
     expect(await readdir(dispatch.transportDir)).toEqual([]);
   });
 
-  it('says events, text and its result', async () => {
+  it('reports events, text and its result', async () => {
     const dispatch = await aDispatch(
       directory,
       `echo '{"type":"progress","message":"reading","percent":10}'
@@ -117,7 +117,7 @@ describe('a process agent', () => {
     },
   );
 
-  it('is told about before it is given anything', async () => {
+  it('is reported before it is sent anything', async () => {
     const dispatch = await aDispatch(directory, 'echo early; read -r line; echo late');
     const sink = new RecordingSink();
     const started = sink.started.bind(sink);
@@ -149,7 +149,7 @@ describe('an agent that cannot be started', () => {
     ['an unknown path', '/no/such/agent', /does not exist/],
     ['a relative path', './agent.sh', /absolute path/],
     ['a directory', '/tmp', /not a file/],
-  ])('says why: %s', async (_, command, message) => {
+  ])('reports why: %s', async (_, command, message) => {
     const dispatch = await aDispatch(directory, '');
     dispatch.agent = agentConfig(command, []);
     const outcome = await provider.run(dispatch, new RecordingSink(), never);
@@ -160,7 +160,7 @@ describe('an agent that cannot be started', () => {
     });
   });
 
-  it('says why: not executable, and an interpreter that is missing', async () => {
+  it('reports why: not executable, and an interpreter that is missing', async () => {
     const path = `${directory.path}/agent`;
     await writeFile(path, '#!/no/such/interpreter\n');
     const dispatch = await aDispatch(directory, '');
@@ -177,7 +177,7 @@ describe('an agent that cannot be started', () => {
     expect(await readdir(dispatch.transportDir)).toEqual([]);
   });
 
-  it('says why: no worktree', async () => {
+  it('reports why: no worktree', async () => {
     const dispatch = await aDispatch(directory, '', { worktreePath: `${directory.path}/nowhere` });
     const outcome = await provider.run(dispatch, new RecordingSink(), never);
     expect(outcome).toMatchObject({ ended: 'spawn-failed', error: expect.stringMatching(/worktree/) });
@@ -226,7 +226,7 @@ describe('the version of an agent', () => {
     }
   });
 
-  it('is a note when the agent does not say it, and what it left behind ends', async () => {
+  it('is a note when the agent does not report it, and what it left behind ends', async () => {
     const left = `${directory.path}/left`;
     const probe = await versionOf(`sleep 1000 & echo $! > ${left}`);
     expect(probe).toMatchObject({

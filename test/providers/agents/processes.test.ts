@@ -83,7 +83,7 @@ describe('identity', () => {
     expect(parsePsLine('')).toBeUndefined();
   });
 
-  it('tells what a process was started with, unless it shows nothing, as one does that is about to be gone', async () => {
+  it('reports what a process was started with, unless it shows nothing, as one does that is about to be gone', async () => {
     const child = start(idle, { env: { TOLD: 'yes' } });
     await firstLine(child);
     expect(await startedWith(child.pid!, 'TOLD', 'yes')).toBe(true);

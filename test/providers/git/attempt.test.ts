@@ -219,7 +219,7 @@ describe('preserving', () => {
     expect(await preserve()).toMatchObject({ commit: head });
   });
 
-  it('keeps the branch the attempt left, and what a rebase put away', async () => {
+  it('keeps the branch the attempt left, and what a rebase had stashed', async () => {
     const { worktree, repository } = at;
     await capture();
     await put(worktree, { 'src/a.txt': 'ours\n' });
@@ -235,7 +235,7 @@ describe('preserving', () => {
     expect(await show(`${parents[2]}:src/b.txt`)).toBe('put away\n');
   });
 
-  it('sees changes that git was told not to look at', async () => {
+  it('sees changes in files that git is configured to skip', async () => {
     const { worktree } = at;
     const baseline = await capture();
     await sh(worktree, 'update-index', '--assume-unchanged', 'src/a.txt');

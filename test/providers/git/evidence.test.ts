@@ -14,7 +14,7 @@ beforeEach(async () => {
 afterEach(() => at.directory.remove());
 
 describe('inspecting a worktree', () => {
-  it('finds nothing to say about a fresh one, and changes nothing', async () => {
+  it('finds nothing in a fresh one, and changes nothing', async () => {
     const { git, repository, worktree, baseSha, inspection } = at;
     const primary = await primaryOf(repository);
     expect(await git.inspectWorktree(inspection)).toEqual({
@@ -42,7 +42,7 @@ describe('inspecting a worktree', () => {
     expect(await primaryOf(repository)).toEqual(primary);
   });
 
-  it('says the same of one that was just made, without looking at its files', async () => {
+  it('reports the same of one that was just made, without reading its files', async () => {
     const { git, inspection } = at;
     const made = { ...(await git.ensureWorktree(at.request)), created: true };
     expect(await git.inspectNew(inspection, made)).toEqual(await git.inspectWorktree(inspection));
@@ -50,7 +50,7 @@ describe('inspecting a worktree', () => {
     expect(await git.inspectNew(withoutRemote, made)).toEqual(await git.inspectWorktree(withoutRemote));
   });
 
-  it('looks where there is more to say of one that was just made', async () => {
+  it('inspects what else there is of one that was just made', async () => {
     const { git, worktree, inspection, repository } = at;
     const made = { ...(await git.ensureWorktree(at.request)), created: true };
     expect(await git.inspectNew(inspection, { ...made, created: false })).toBeUndefined();
@@ -116,7 +116,7 @@ describe('inspecting a worktree', () => {
     await sh(worktree, 'rebase', '--abort');
   });
 
-  it('says what cannot be found out', async () => {
+  it('reports what cannot be determined', async () => {
     const { git, worktree, inspection, repository } = at;
     await writeFile(join(repository, '.git/worktrees/task/index'), 'damaged');
     expect(await git.inspectWorktree(inspection)).toMatchObject({ complete: false, headSha: at.baseSha });
@@ -136,7 +136,7 @@ describe('inspecting a worktree', () => {
     });
   });
 
-  it('is not fooled by a directory or link of somebody else in its place', async () => {
+  it('is not fooled by a directory or foreign link at its path', async () => {
     const { git, worktree, inspection, colleague, directory } = at;
     await rename(worktree, join(directory.path, 'moved'));
     await symlink(colleague, worktree);

@@ -141,7 +141,7 @@ describe('a push', () => {
     await expect(push(mergedSha, later)).rejects.toMatchObject({ code: 'push-rejected' });
   });
 
-  it('says why the remote refused', async () => {
+  it('reports why the remote refused', async () => {
     const { remote, repository } = at;
     const { mergedSha } = await integrate(await work(), at.baseSha);
     const hook = '#!/bin/sh\necho "main is frozen" >&2\nexit 1\n';
@@ -157,7 +157,7 @@ describe('a push', () => {
 });
 
 describe('without a remote', () => {
-  it('the local base is moved when nobody has it checked out', async () => {
+  it('the local base is moved when no worktree has it checked out', async () => {
     const { repository, baseSha } = at;
     const headSha = await work();
     const { mergedSha } = await integrate(headSha, baseSha);

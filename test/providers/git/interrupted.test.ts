@@ -30,7 +30,7 @@ describe('interrupted git operations', () => {
     expect(kills).toBeGreaterThan(5);
   });
 
-  it('a worktree is put back wherever that was killed, and what the attempt left is not replaced by half of it', async () => {
+  it('a worktree is restored wherever that was killed, and what the attempt left is not replaced by half of it', async () => {
     const { git, worktree } = at;
     await put(worktree, { 'src/a.txt': 'mine\n', untracked: 'mine\n' });
     const wanted = await stateOf(worktree);

@@ -46,7 +46,7 @@ describe('fetching a base', () => {
     expect(fetched.map((each) => each.sha)).toEqual(Array(8).fill(sha));
   });
 
-  it('says why it failed, without credentials', async () => {
+  it('reports why it failed, without credentials', async () => {
     const { git, repository, onBase } = at;
     await expect(git.fetchBase({ ...onBase, branch: 'nowhere' })).rejects.toMatchObject({ code: 'fetch-failed' });
     await sh(repository, 'remote', 'set-url', 'origin', join(at.directory.path, 'gone.git'));
@@ -62,7 +62,7 @@ describe('fetching a base', () => {
     });
   });
 
-  it('ends a remote that says nothing', async () => {
+  it('ends a remote that reports nothing', async () => {
     const sockets: { destroy(): void }[] = [];
     const server: Server = createServer((socket) => sockets.push(socket.on('error', () => undefined)));
     await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));

@@ -57,7 +57,7 @@ describe('worktree rewind', () => {
     expect(await sh(worktreePath, 'show', ':c.txt')).toBe('two\n');
   });
 
-  test('it goes on wherever it stopped, and what somebody writes meanwhile is left alone', async () => {
+  test('it resumes wherever it stopped, and concurrent writes are left alone', async () => {
     const { target, state } = await fixture.workedOn();
     const { request } = await back(target);
     // As if it had stopped halfway: one file is as it was before, and another one was changed since.

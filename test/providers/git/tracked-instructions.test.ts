@@ -58,7 +58,7 @@ describe('tracked instructions', () => {
     expect(await tracked()).toEqual(['AGENTS.md', 'src/CLAUDE.md']);
   });
 
-  test('an index that somebody writes into is another one, whatever its time says', async () => {
+  test('an index that is written into is another one, whatever its modification time', async () => {
     const index = join(path, '.git/index');
     const first = await readFile(index);
     await sh(path, 'mv', 'AGENTS.md', 'CLAUDE.md');

@@ -104,13 +104,13 @@ describe('workspace trust inventory', () => {
     expect(inventory.unpinned).toEqual(['.cursor/own/']);
   });
 
-  test('a directory of agents with more files than anybody reads is pinned to nothing', async () => {
+  test('a directory of agents with more files than the limit is pinned to nothing', async () => {
     const many = Array.from({ length: 1_200 }, (_, index) => [`.claude/${index}.md`, `${index}\n`]);
     await put(path, Object.fromEntries(many) as Record<string, string>);
     expect((await look()).unpinned).toEqual(['more than 1000 files']);
   });
 
-  test('what was seen of a worktree gives the inventory that a look of its own does', async () => {
+  test('what was seen of a worktree gives the inventory that an inspection of its own does', async () => {
     await sh(path, 'init', '-q', '-b', 'main', '--object-format=sha256', 'other');
     path = join(path, 'other');
     await put(path, { 'AGENTS.md': 'one\n', 'packages/a/CLAUDE.md': 'two\n' });

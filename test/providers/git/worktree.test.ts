@@ -68,7 +68,7 @@ describe('ensuring a worktree', () => {
     expect(await sh(worktree, 'worktree', 'list', '--porcelain')).not.toContain('locked');
   });
 
-  it('goes on with a branch that exists', async () => {
+  it('continues with a branch that exists', async () => {
     const { git, repository, request, directory } = at;
     const sha = await commit(repository, 'Ahead');
     await sh(repository, 'branch', 'earlier', sha);
@@ -120,7 +120,7 @@ describe('ensuring a worktree', () => {
     expect(await git.ensureWorktree(request)).toMatchObject({ created: false });
   });
 
-  it('never takes what belongs to somebody else', async () => {
+  it('never takes what belongs to another task', async () => {
     const { git, request, directory, worktree, repository } = at;
     const refused = async (changes: Partial<typeof request>) =>
       expect(git.ensureWorktree({ ...request, ...changes })).rejects.toMatchObject({ code: 'conflict' });
@@ -140,7 +140,7 @@ describe('ensuring a worktree', () => {
     await refused({});
   });
 
-  it('says what is unknown', async () => {
+  it('reports what is unknown', async () => {
     const { git, request, directory } = at;
     const worktreePath = join(directory.path, 'other');
     const unknown = { ...request, worktreePath, branch: 'third', baseSha: '1'.repeat(40) };

@@ -63,7 +63,7 @@ describe('frames', () => {
     expect((await outcome('DELETE', '/index/i/frame/g/field/y'))[0]).toBe(404);
   });
 
-  it('stand beside fields in the schema, and share no names with them', async () => {
+  it('are listed beside fields in the schema, and share no names with them', async () => {
     await server.call('POST', '/index/i/field/f');
     const [index] = JSON.parse((await server.call('GET', '/schema')).text).indexes;
     expect(index.fields.map(({ name }: { name: string }) => name)).toEqual(['f']);
@@ -149,7 +149,7 @@ describe('queries', () => {
     );
   });
 
-  it('say what is wrong', async () => {
+  it('report what is wrong', async () => {
     expect(await fail('Bitmap(row=1)')).toContain('frame required');
     expect(await fail('Bitmap(frame=f, col=1)')).toContain('row');
     expect(await fail('Bitmap(frame=none, row=1)')).toContain('frame not found');

@@ -18,7 +18,7 @@ const success = '{"success":true}';
 const failure = (message: string) => JSON.stringify({ success: false, error: { message } });
 
 describe('indexes', () => {
-  it('are created, told of and removed', async () => {
+  it('are created, listed and removed', async () => {
     expect(await outcome(get('/index'))).toEqual([200, '{"indexes":[]}']);
     expect(await outcome(post('/index/one'))).toEqual([200, success]);
     expect(await outcome(post('/index/one'))).toEqual([409, failure('creating index: index already exists')]);
@@ -174,7 +174,7 @@ describe('queries', () => {
 });
 
 describe('the server', () => {
-  it('tells about itself', async () => {
+  it('describes itself', async () => {
     expect(await outcome(get('/version'))).toEqual([200, '{"version":"1.4.1"}']);
     const { state, nodes, localID } = JSON.parse((await get('/status')).text);
     const { hostname, port } = new URL(server.url);
@@ -247,7 +247,7 @@ describe('the server', () => {
     expect(end.endsWith('601,34993\n601,999999\n')).toBe(true);
   });
 
-  it('takes a schema as it tells one', async () => {
+  it('accepts a schema as it returns one', async () => {
     const schema = (await get('/schema')).text;
     const other = await serverUnderTest();
     try {

@@ -10,7 +10,7 @@ beforeEach(() => {
 });
 
 describe('Set and Clear', () => {
-  it('tell whether the bit changed', () => {
+  it('report whether the bit changed', () => {
     expect(i.run('Set(3, a=1) Set(3, a=1)\nSet(1048577,a=1)\tRow(a=1)')).toEqual([
       true,
       false,
@@ -125,7 +125,7 @@ describe('rows', () => {
     expect(i.run('Options(Row(a=1), shards=[1])')).toEqual([{ attrs: {}, columns: [] }]);
   });
 
-  it('say what is wrong, and where', () => {
+  it('report what is wrong, and where', () => {
     expect(i.error('Row(nothing=1)')).toBe('executing: field not found: nothing (line 1, column 5)');
     expect(i.error('Row(a=1)\nBow(a=1)')).toBe('executing: unknown call: Bow (line 2, column 1)');
     expect(i.error('Row(a="x")')).toContain('named by numbers');
@@ -348,7 +348,7 @@ describe('TopN', () => {
     expect((i.run('TopN(a, attrName=category)')[0] as unknown[]).length).toBe(3);
   });
 
-  it('counts anew when asked, or after ten seconds', () => {
+  it('counts again when asked, or after ten seconds', () => {
     i.run('Set(20,a=3)Set(21,a=3)Set(22,a=3)');
     expect(i.run('TopN(a, n=1)')).toEqual([[{ id: 1, count: 3 }]]);
     i.recalculate();

@@ -68,7 +68,7 @@ describe('bitmap quick queries', () => {
     expect(text).toMatch(/_count\{method="POST",route="\/index\/:index\/query",status="400"\} \d/);
   });
 
-  it('callers that go away in the middle harm nobody', async () => {
+  it('callers that go away in the middle affect no other caller', async () => {
     await server.call('POST', '/index/q/field/gone');
     const port = Number(new URL(server.url).port);
     const send = async (text: string): Promise<void> => {

@@ -31,7 +31,7 @@ const forever = async function* () {
   await new Promise((resolve) => setTimeout(resolve, 5_000).unref());
 };
 
-it('tells the text as it comes, and what it cost at the prices of the catalog', async () => {
+it('streams the text as it comes, and reports its cost at the prices of the catalog', async () => {
   provider.answers(() => ['Hel', 'lo']);
   const told: string[] = [];
   // 600 tokens at 10, 400 from the cache at 1, 50 of output at 20 USD per million.
@@ -82,7 +82,7 @@ describe.each(['small', 'org/claude'])('whether trying again may help %s', (mode
   });
 });
 
-it('tells apart what cannot be reached, has no key, and is not there', async () => {
+it('distinguishes what cannot be reached, has no key, and is not there', async () => {
   expect(await failure('nowhere')).toMatchObject({ kind: 'unavailable', retryable: true });
   expect(await failure('keyless')).toMatchObject({ kind: 'refused', retryable: false });
   expect(await failure('none')).toMatchObject({ kind: 'unknown', retryable: false });

@@ -95,7 +95,7 @@ describe('as one JSON document', () => {
     expect(JSON.stringify(under.provider.last().body.messages)).toContain('"signature":"signed-1"');
   });
 
-  it('says how hard to think, and what one provider alone understands', async () => {
+  it('reports how hard to think, and what one provider alone understands', async () => {
     const provider_options = { local: { user: 'u-1' } };
     await ask({ messages: [user('Hi')], reasoning_effort: 'low', provider_options });
     expect(under.provider.last().body).toMatchObject({ reasoning_effort: 'low', user: 'u-1' });
@@ -124,7 +124,7 @@ describe('with a schema', () => {
     expect(under.provider.last().body.response_format).toMatchObject({ type: 'json_schema', json_schema: { schema } });
   });
 
-  it('is a 502 when the model says something else', async () => {
+  it('is a 502 when the model answers in another shape', async () => {
     under.provider.answers(() => ['certainly!']);
     expect(await ask({ messages: [user('?')], schema })).toMatchObject({
       status: 502,
@@ -183,7 +183,7 @@ describe('as a stream', () => {
     expect(events.at(-2)?.data.delta).toEqual({ stop_reason: 'tool_calls' });
   });
 
-  it('says that it is still there while the model is silent, before its first word as after', async () => {
+  it('sends keep-alives while the model is silent, before its first word as after', async () => {
     const [first, second] = [aGate(), aGate()];
     under.provider.answers(async function* () {
       await first.opened;
@@ -204,7 +204,7 @@ describe('as a stream', () => {
     expect(read.join()).toMatch(/^message_start,(ping,)+content_block_start,ping,one,(ping,)+two,/);
   });
 
-  it('tells of a failure in the middle with an event', async () => {
+  it('reports a failure in the middle with an event', async () => {
     under.provider.answers(() => ['Half', { error: { type: 'overloaded_error', message: `Busy, ${key}` } }]);
     const events = await readEvents(await stream({ model: 'org/claude', messages: [user('Hi')] }));
     expect(events.at(-1)?.data).toEqual({
@@ -213,7 +213,7 @@ describe('as a stream', () => {
     });
   });
 
-  it('tells of an answer that breaks off', async () => {
+  it('reports an answer that breaks off', async () => {
     const gate = aGate();
     under.provider.answers(async function* () {
       yield 'Half';
@@ -327,7 +327,7 @@ describe('what does not fit', () => {
     expect(JSON.stringify(answer.body.errors)).toContain(detail);
   });
 
-  it('is nobody’s to ask without a token', async () => {
+  it('is refused without a token', async () => {
     expect((await under.service.call('POST', '/completions', { messages: [user('Hi')] }, null)).status).toBe(401);
   });
 });
@@ -336,7 +336,7 @@ it('takes the first model of a provider when only that is named', async () => {
   expect((await ask({ provider: 'anthropic', messages: [user('Hi')] })).body.model).toBe('org/claude');
 });
 
-it('says nothing in a dry run', async () => {
+it('sends nothing in a dry run', async () => {
   const dry = await startServiceUnderTest();
   try {
     const body = { messages: [user('Hi')] };

@@ -15,7 +15,7 @@ describe('workflow-run discovery API', () => {
   }).privateKey;
   const unsigned = `${Buffer.from('{"alg":"none","typ":"JWT"}').toString('base64url')}.${tokenOf('ann').split('.')[1]}.`;
 
-  it('tells anybody where things are', async () => {
+  it('lists the services without a token', async () => {
     expect((await service.call('GET', '/', undefined, null)).body).toEqual({
       urls: { openapi_url: '/openapi.json', current_user_url: '/user', health_url: '/health' },
     });
@@ -65,7 +65,7 @@ describe('workflow-run discovery API', () => {
     expect(await deep.text()).toContain('nested more than');
   });
 
-  it('says in its own way that there is nothing at a path', async () => {
+  it('has its own error for an unknown path', async () => {
     expect(await service.call('GET', '/nowhere')).toMatchObject({
       status: 404,
       body: { errors: [{ status: '404', title: 'Not Found' }] },

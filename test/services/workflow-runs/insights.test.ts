@@ -226,7 +226,7 @@ it('keeps what was executed, the latest first', async () => {
   expect((await service.call('GET', '/insights/history', undefined, null)).status).toBe(401);
 });
 
-it('is about the newest runs when there are many, and says so', async () => {
+it('is about the newest runs when there are many, and reports it', async () => {
   await Promise.all(Array.from({ length: 1_000 }, () => stored.add()));
   expect((await execute('SELECT count(*) FROM runs')).body).toMatchObject({ rows: [[1_000]], left_out: ['runs'] });
 });

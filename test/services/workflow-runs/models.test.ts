@@ -82,7 +82,7 @@ describe('the test of a model', () => {
     [401, { error: { message: `Incorrect API key provided: ${key}`, type: 'invalid_request_error' } }, 'answered 401'],
     [429, { error: { message: 'Slow down', type: 'rate_limit' } }, 'local: answered 429: Slow down'],
     [500, 'nonsense', 'local: answered 500'],
-  ])('tells that the provider answered %i, without the key', async (status, body, message) => {
+  ])('reports that the provider answered %i, without the key', async (status, body, message) => {
     const before = under.provider.asked.length;
     under.provider.answers(() => ({ status, body }));
     const { body: tested } = await call('POST', '/models/small/test');
@@ -92,7 +92,7 @@ describe('the test of a model', () => {
     expect(under.provider.asked).toHaveLength(before + 1);
   });
 
-  it('tells that it took too long, and gives the call up', async () => {
+  it('reports a timeout, and aborts the call', async () => {
     under.provider.answers(async function* () {
       yield 'O';
       await new Promise((resolve) => setTimeout(resolve, 60_000).unref());
@@ -122,7 +122,7 @@ describe('the test of a model', () => {
     expect(under.provider.asked).toHaveLength(before);
   });
 
-  it('tells that nobody listens there', async () => {
+  it('reports that nothing listens there', async () => {
     expect((await call('POST', '/models/nowhere/test')).body).toMatchObject({
       status: 'error',
       error_message: expect.stringMatching(/^nowhere: .*ECONNREFUSED/),
@@ -137,7 +137,7 @@ describe('the test of a model', () => {
   });
 });
 
-it('pretends without a catalog, and calls nobody in a dry run', async () => {
+it('pretends without a catalog, and calls no provider in a dry run', async () => {
   const bare = await startServiceUnderTest();
   const dry = await startWithModels({ WORKFLOW_RUNS_DRY_RUN: 'true' });
   try {

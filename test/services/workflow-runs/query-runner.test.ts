@@ -20,7 +20,7 @@ describe('query runner', () => {
     expect(performance.now() - began).toBeLessThan(10_000);
   });
 
-  it('ends the process of a query when nobody is left to do it', async () => {
+  it('ends the process of a query when the service has died', async () => {
     const script = join(__dirname, '../../../dist/services/workflow-runs/insights/query-process.js');
     const child = fork(script, { serialization: 'advanced', stdio: ['ignore', 'ignore', 'ignore', 'ipc'] });
     const ended = once(child, 'exit');
@@ -32,7 +32,7 @@ describe('query runner', () => {
     expect(await ended).toEqual([null, 'SIGKILL']);
   });
 
-  it('ends a query that needs too much memory, and goes on', async () => {
+  it('ends a query that needs too much memory, and continues', async () => {
     const runner = runnerWith();
     const doubled = 'WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT 30)';
     const wide = `${doubled} SELECT length(group_concat(printf('%900000000d', x))) FROM n`;

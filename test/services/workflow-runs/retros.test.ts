@@ -13,7 +13,7 @@ afterAll(async () => {
 });
 
 describe('the retro of a run', () => {
-  it('is told once the run has ended', async () => {
+  it('is available once the run has ended', async () => {
     const { _id } = await stored.add({ goal: 'Ship', stages: [aStage({ retries: 1 })] });
     expect(await service.call('GET', `/runs/${_id}/retro`)).toMatchObject({
       status: 200,

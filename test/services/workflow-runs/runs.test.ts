@@ -114,7 +114,7 @@ describe('a run', () => {
     expect(body).not.toMatch(/javascript|passwd|<b>/);
   });
 
-  it('is told as events, from the first or from the last one seen, up to its end', async () => {
+  it('is published as events, from the first or from the last one seen, up to its end', async () => {
     const id = await start(asking);
     const whole = eventsOf(id);
     const { id: qid } = await question(id);
@@ -133,7 +133,7 @@ describe('a run', () => {
     });
   });
 
-  it('goes on behind the last event a watcher has seen', async () => {
+  it('continues behind the last event a watcher has seen', async () => {
     const id = await start(asking);
     const { id: qid } = await question(id);
     const rest = eventsOf(id, '3');
@@ -156,7 +156,7 @@ describe('a prompt', () => {
     expect(await get(`/runs/${id}/usage`)).toMatchObject({ totals: { output_tokens: 50 } });
   });
 
-  it('is asked again when its provider fails, and watchers are told', async () => {
+  it('is asked again when its provider fails, and watchers are notified', async () => {
     let calls = 0;
     models.provider.answers(() => ((calls += 1) === 1 ? { status: 503, body: {} } : ['well']));
     const id = await start(prompting('max_retries=3'));
@@ -229,14 +229,14 @@ describe('people in a run', () => {
     ['an option that is none', { selected_option_key: 'maybe' }, 'Invalid option key.'],
     ['two options of one', { selected_option_keys: ['yes', 'no'] }, 'This question takes one option.'],
     ['a text where there are options', { value: 'well' }, 'This question takes one of its options.'],
-  ])('are told when they answer with %s', async (_case, body, detail) => {
+  ])('get an error when they answer with %s', async (_case, body, detail) => {
     const id = await start(asking);
     await question(id);
     expect(await answer(id, 'ok', body)).toMatchObject({ status: 400, body: { errors: [{ detail }] } });
     await service.call('POST', `/runs/${id}/cancel`);
   });
 
-  it('choose several, or say it in their own words', async () => {
+  it('choose several, or write it in their own words', async () => {
     const id = await start(`digraph { start -> which -> why -> exit
       which [shape=hexagon, question_type=multi_select, options="a, b, c"]
       why [shape=hexagon, label="Why \${which_answer}?"] }`);
@@ -297,7 +297,7 @@ describe('a graph', () => {
     expect(data.map((stage: { id: string }) => stage.id)).toEqual(['start', 'a', 'd', 'exit']);
   });
 
-  it('does its branches at the same time, and goes on when all have come', async () => {
+  it('does its branches at the same time, and continues when all have ended', async () => {
     const id = await start(`digraph { p [shape=component]; j [shape=tripleoctagon]
       start -> p; p -> left -> j; p -> right -> j; j -> exit; left [shape=hexagon]; right [shape=hexagon] }`);
     await eventually(async () => expect((await get(`/runs/${id}/questions`)).data).toHaveLength(2));
@@ -329,7 +329,7 @@ describe('a graph', () => {
 });
 
 describe('control', () => {
-  it('pauses before the next stage, and goes on', async () => {
+  it('pauses before the next stage, and continues', async () => {
     const id = await start('digraph { start -> ok -> a -> exit; ok [shape=hexagon]; a [prompt="hello"] }');
     await question(id);
     expect(await service.call('POST', `/runs/${id}/unpause`)).toMatchObject({ status: 409 });
@@ -398,7 +398,7 @@ describe('reading', () => {
     '/runs/01ARZ3NDEKTSV4RRFFQ69G5FAV/stages',
     '/runs/01ARZ3NDEKTSV4RRFFQ69G5FAV/events',
     '/workflows/none',
-  ])('says that there is nothing at %s', async (path) => {
+  ])('reports that there is nothing at %s', async (path) => {
     expect(await service.call('GET', path)).toMatchObject({ status: 404 });
   });
 
@@ -409,7 +409,7 @@ describe('reading', () => {
   });
 });
 
-test('what only Temporal was told of a run is not done', async () => {
+test('a forged message about a run is not done', async () => {
   const id = await start(asking);
   const { id: qid } = await question(id);
   const { workflow } = service.temporal.client;

@@ -79,7 +79,7 @@ describe('a model session', () => {
     expect(JSON.stringify(under.provider.last().body.messages)).toMatch(/Be brief\..*Hi/);
   });
 
-  it('goes on with the conversation', async () => {
+  it('continues with the conversation', async () => {
     const id = await create({ content: 'First' });
     await readEvents(await watch(id), isDone(1));
     under.provider.answers(() => ['Indeed']);
@@ -153,7 +153,7 @@ describe('a model session', () => {
     expect(turns.at(-1)).toEqual(['assistant', 'Hello there']);
   });
 
-  it('goes on for a watcher behind the last event it has seen', async () => {
+  it('continues for a watcher behind the last event it has seen', async () => {
     const id = await create();
     const all = await readEvents(await watch(id), isDone(1));
     const { id: first } = all[0]!;
@@ -171,7 +171,7 @@ describe('a model session', () => {
     expect(events.find(({ event }) => event === 'content_delta')?.data).toMatchObject({ attempt: 2, offset: 0 });
   });
 
-  it('tells why there is no answer, and takes the next message', async () => {
+  it('reports why there is no answer, and takes the next message', async () => {
     under.provider.answers(() => ({ status: 400, body: { error: { message: 'Too rude', type: 'x' } } }));
     const id = await create({ content: 'Rude' });
     const events = await readEvents(await watch(id), ({ event }) => event === 'error');
@@ -252,7 +252,7 @@ describe('a model session', () => {
     expect(answer.body.errors[0].detail).toContain(detail);
   });
 
-  it('is nobody’s to use without a token', async () => {
+  it('is refused without a token', async () => {
     expect((await call('GET', '/sessions', undefined, null)).status).toBe(401);
     expect((await call('POST', '/sessions', { content: 'Hi' }, null)).status).toBe(401);
   });

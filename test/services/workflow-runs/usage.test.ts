@@ -26,7 +26,7 @@ describe('workflow-run usage API', () => {
     by_model: [],
   };
 
-  it('tells what a run has used, by stage and by model', async () => {
+  it('reports what a run has used, by stage and by model', async () => {
     const { _id } = await stored.add({ status: 'running', stages });
     expect((await service.call('GET', `/runs/${_id}/usage`)).body).toEqual({
       stages: [
@@ -77,7 +77,7 @@ describe('workflow-run usage API', () => {
     }
   });
 
-  it('counts no run twice when whoever counted it died before it was marked', async () => {
+  it('counts no run twice when the worker that counted it died before it was marked', async () => {
     const { _id } = await stored.add({ stages });
     const before = (await service.call('GET', '/usage')).body;
     // As it stands between the first write and the second one.

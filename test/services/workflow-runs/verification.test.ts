@@ -88,7 +88,7 @@ describe('controls', () => {
     });
   });
 
-  it('are told in detail', async () => {
+  it('are reported in detail', async () => {
     await put('dead-code', { rationale: 'It rots.', checks: ['callers'], pass_example: 'a()', fail_example: 'b()' });
     expect((await service.call('GET', '/verification/controls/dead-code')).body).toEqual({
       control: {

@@ -109,7 +109,7 @@ it('a lease that ran out is taken again if there is room, and not otherwise', as
   await release(request);
 });
 
-it('capacity that is held is given without a look at what its host has left', async () => {
+it('capacity that is held is given without reading what its host has left', async () => {
   const request = await aRequest('direct');
   await reserve(request);
   const away = { capacityOf: () => Promise.reject(new Error('asked')) };

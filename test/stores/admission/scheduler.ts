@@ -125,7 +125,7 @@ export function schedulerCases(open: () => Promise<Database>): void {
     }
   });
 
-  test('a look reads as much of a short queue as of a long one', async () => {
+  test('a scheduling round reads as much of a short queue as of a long one', async () => {
     const looks: number[] = [];
     for (const more of [20, 150]) {
       for (const workspaceId of ['a', 'b']) {

@@ -71,7 +71,7 @@ export function attachmentsContract(harness: StoreHarness): void {
       expect((await store.released('', 1_000)).map(({ _id }) => _id)).toContain(id);
     });
 
-    it('that nobody has decided on are found, the oldest first', async () => {
+    it('without a decision are found, the oldest first', async () => {
       const store = await open();
       const { id } = await add(store, uniqueName());
       const early = new Date(now().getTime() - 60_000).toISOString();

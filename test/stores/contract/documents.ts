@@ -33,7 +33,7 @@ export function documentsContract(harness: StoreHarness): void {
       expect(await people.get('a')).toEqual(person);
     });
 
-    it('stores what JSON says: undefined is left out and dates become text', async () => {
+    it('stores what JSON reports: undefined is left out and dates become text', async () => {
       await people.insert({ _id: 'a', email: undefined, notes: { at: new Date(0), none: undefined } });
       expect(await people.get('a')).toStrictEqual({ _id: 'a', notes: { at: '1970-01-01T00:00:00.000Z' } });
     });
@@ -64,7 +64,7 @@ export function documentsContract(harness: StoreHarness): void {
       expect(await people.get('a')).toMatchObject({ number: winner });
     });
 
-    it('refuses a value of a unique index twice, and says which key', async () => {
+    it('refuses a value of a unique index twice, and reports which key', async () => {
       await people.insert({ _id: 'a', email: 'a@x' });
       const again = people.insert({ _id: 'b', email: 'a@x' });
       await expect(again).rejects.toThrow(DuplicateKeyError);
@@ -75,7 +75,7 @@ export function documentsContract(harness: StoreHarness): void {
       expect(await people.get('c')).toEqual({ _id: 'c', email: 'c@x' });
     });
 
-    it('tells the types of unique values apart', async () => {
+    it('distinguishes the types of unique values', async () => {
       for (const [at, email] of [1, '1', true, 'true', null, 'null', 0, false].entries()) {
         await people.insert({ _id: `p${at}`, email });
       }

@@ -35,7 +35,7 @@ export function logContract(harness: StoreHarness): void {
       return heard;
     }
 
-    it('is trimmed to its last entry, whose sequence and key stand', async () => {
+    it('is trimmed to its last entry, whose sequence and key remain', async () => {
       expect(await log.trim('t')).toBe(0);
       await log.append('t', [{ text: 'a' }, { text: 'b' }, { text: 'c', dedupeKey: 'end' }]);
       await log.append('other', [{ text: 'a' }, { text: 'b' }]);
@@ -46,7 +46,7 @@ export function logContract(harness: StoreHarness): void {
       expect(await log.read('other', 0, 10)).toHaveLength(2);
     });
 
-    it('tells another log of what was appended, once both are there', async () => {
+    it('notifies another log of an append, once both are there', async () => {
       const name = uniqueName();
       const [feed, heardFeed] = await Promise.all([db.one.log<Line>({ name }), db.other.log<Line>({ name })]);
       const notices = watch(heardFeed, 'all');
@@ -59,7 +59,7 @@ export function logContract(harness: StoreHarness): void {
       expect((await elsewhere.read('s', 0, 10)).map(({ text }) => text)).toEqual(['a', 'b', 'c']);
     });
 
-    it('never shows a notice before what it tells of', async () => {
+    it('never shows a notice before its entries', async () => {
       const name = uniqueName();
       const [feed, heardFeed] = await Promise.all([db.one.log<Line>({ name }), db.other.log<Line>({ name })]);
       const missed: number[] = [];
@@ -204,7 +204,7 @@ export function logContract(harness: StoreHarness): void {
       expect(entries.filter(({ text }) => text === 'shared')).toHaveLength(4);
     });
 
-    it('tells watchers of every connection what is there and what comes', async () => {
+    it('notifies watchers of every connection of present and new entries', async () => {
       await log.append('s', [{ text: 'a' }, { text: 'b' }]);
       const here = watch(log, 's');
       const there = watch(elsewhere, 's');

@@ -78,7 +78,7 @@ export function outputArtifactsContract(harness: StoreHarness): void {
       expect(await due()).toEqual([]);
     });
 
-    it('removes the content of what is withheld too, and goes on saying why', async () => {
+    it('removes the content of what is withheld too, and continues saying why', async () => {
       const { store, source, attemptId, clock, text, due } = await aStore();
       const output = captured(attemptId, 'k', attemptId);
       await store.keep(source, output);

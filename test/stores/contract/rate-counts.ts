@@ -21,7 +21,7 @@ export function rateCountsContract(harness: StoreHarness): void {
       expect(numbers.sort((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_each, index) => index + 1));
     });
 
-    it('begin anew with every window, and are apart for every key', async () => {
+    it('begin again with every window, and are apart for every key', async () => {
       let now = new Date('2026-11-22T00:00:59.999Z');
       const counts = await createRateCountStore(stores.one, () => now);
       const key = [uniqueName()];

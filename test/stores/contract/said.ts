@@ -8,7 +8,7 @@ import { type StoreHarness, uniqueName, useTwoConnections } from './harness';
 
 /** Messages on the board, by several processes at once, on every adapter. */
 export function saidContract(harness: StoreHarness): void {
-  describe('what is said', () => {
+  describe('messages of the chat stores', () => {
     const stores = useTwoConnections(harness);
     const both = <T>(open: (database: Database) => Promise<T>): Promise<[T, T]> =>
       Promise.all([open(stores.one), open(stores.other)]);
@@ -28,7 +28,7 @@ export function saidContract(harness: StoreHarness): void {
       ...fields,
     });
 
-    it('is in one order without gaps, whoever says it', async () => {
+    it('is in one order without gaps, whichever writer appends it', async () => {
       const name = uniqueName();
       const indexes = [{ keys: { sequence: 1 as const }, unique: true }];
       const [one, other] = await both((database) => database.collection<Sequenced>({ name, indexes }));

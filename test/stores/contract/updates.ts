@@ -165,7 +165,7 @@ export function updatesContract(harness: StoreHarness): void {
       await expect(nameless).rejects.toThrow(InvalidOperationError);
     });
 
-    it('changes and deletes many, and says how many', async () => {
+    it('changes and deletes many, and reports how many', async () => {
       await Promise.all(
         Array.from({ length: 1200 }, (_, at) =>
           records.insert({ _id: `r${at}`, revision: at, state: at % 2 === 0 ? 'even' : 'odd' }),

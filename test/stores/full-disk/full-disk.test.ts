@@ -42,7 +42,7 @@ describe('full disk', () => {
     });
   });
 
-  it('a worker that starts on a full disk waits for space, and one whose disk fills goes on', async () => {
+  it('a worker that starts on a full disk waits for space, and one whose disk fills continues', async () => {
     const directory = await makeTempDir('full-disk-temporal');
     const binary = await findTemporalBinary({ report: () => undefined });
     const log = createLog({ name: 'test', level: 'silent' });
@@ -66,7 +66,7 @@ describe('full disk', () => {
     }
   });
 
-  it('runs go on across a disk that is full for everything, and end as their agents did', async () => {
+  it('runs continue across a disk that is full for everything, and end as their agents did', async () => {
     const elsewhere = await makeTempDir('full-disk-agents');
     const ended = (status: string, exitCode: number, task: string, last: string, summary: string) => ({
       completion: [status, summary, exitCode],
@@ -92,7 +92,7 @@ describe('full disk', () => {
     }
   });
 
-  it('the service that is started on a full disk waits for space and says so, and its api starts without where it can', async () => {
+  it('the service that is started on a full disk waits for space and reports it, and its api starts without where it can', async () => {
     const said = ['disk full, waiting for space', 'disk space available again'];
     expect(await onSmallDisk('start-on-small-disk', '64m')).toEqual({
       waited: true,

@@ -35,7 +35,7 @@ describe('a fair queue', () => {
     expect(order).toEqual(['a', 'a', 'b', 'c', 'a', 'b']);
   });
 
-  it('goes on after work that fails, and refuses what is too much', async () => {
+  it('continues after work that fails, and refuses what is too much', async () => {
     const queue = createFairQueue(1);
     await expect(queue.run('a', () => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
     const { work, end } = held();

@@ -167,7 +167,7 @@ it('deletes one attachment and keeps the content of another with the same', asyn
   expect(await (await download(id, second.id)).text()).toBe('same');
 });
 
-it('says when the content of an attachment is gone', async () => {
+it('reports when the content of an attachment is gone', async () => {
   const { id } = await aTask();
   const record = {
     id: 'att_byhand',

@@ -37,7 +37,7 @@ describe('attachment inspection', () => {
     expect(await examine(file, 'jo')).toEqual({ mimeType: 'text/plain', text: undefined, problem });
   });
 
-  it('looks at so many files of different callers at a time, and at one of each', async () => {
+  it('examines so many files of different callers at a time, and at one of each', async () => {
     let now = 0;
     let most = 0;
     const examine = createExamine({

@@ -56,7 +56,7 @@ describe('a file is refused', () => {
 });
 
 describe('a file that is two things', () => {
-  it('is what its name and its first bytes say', async () => {
+  it('has the type of its name and its first bytes', async () => {
     const { id } = await aTask();
     const script = '<script>alert(1)</script>';
     const { body } = await send(board, id, [

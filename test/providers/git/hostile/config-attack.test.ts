@@ -300,7 +300,7 @@ describe('the settings of a repository', () => {
     expect((await git.fetchBase(onBase)).sha).toBe(at.baseSha);
   });
 
-  it('say which remote a branch is of', async () => {
+  it('state which remote a branch is of', async () => {
     const { git, repository } = at;
     const of = (branch: string) => git.defaultRemote({ repositoryPath: repository, branch });
     expect(await of('main')).toBe('origin');

@@ -138,7 +138,7 @@ describe('a worker that reclaims and falls asleep', () => {
     expect(await fences.take(taskId, { attemptId, stage: 'reclaim' })).toBeUndefined();
   });
 
-  it('goes on above what is on the disk when the stores have lost what they handed out', async () => {
+  it('continues above what is on the disk when the stores have lost what they handed out', async () => {
     const attemptId = await nextAttempt();
     const before = await take(attemptId);
     await database.close();

@@ -20,7 +20,7 @@ describe('replaced worktree locations', () => {
 
   const found = () => readLinkedWorktree(at.worktree);
 
-  it('finds what git would say, by whatever way one comes to the worktree', async () => {
+  it('finds what git would find, by whatever way one comes to the worktree', async () => {
     const told = await sh(
       at.worktree,
       'rev-parse',

@@ -39,7 +39,7 @@ describe('recorded histories of workflow runs', () => {
     expect([...new Set(recorded)].sort()).toEqual(Object.keys(workflows).sort());
   });
 
-  test('what was under way before this change goes on after it', async () => {
+  test('workflows of earlier versions replay', async () => {
     expect(await failures(bundled)).toEqual([]);
   });
 
