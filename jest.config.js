@@ -9,7 +9,7 @@ preferMemory();
  */
 module.exports = {
   rootDir: __dirname,
-  testEnvironment: 'node',
+  testEnvironment: '<rootDir>/test/environment/environment.cjs',
   roots: ['<rootDir>'],
   testMatch: ['**/*.test.ts'],
   testPathIgnorePatterns: ['/node_modules/', '/dist/', '/.board', '<rootDir>/.cache/'],

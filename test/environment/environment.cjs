@@ -1,0 +1,70 @@
+const { LegacyFakeTimers, ModernFakeTimers } = require('@jest/fake-timers');
+const { ModuleMocker } = require('jest-mock');
+const { sharePackages } = require('./shared-packages.cjs');
+
+sharePackages();
+
+/** What the runner keeps of a test file on the global object, where the next one would find it. */
+const kept = /^Symbol\((?:EVENT_HANDLERS|JEST_STATE_SYMBOL|RETRY_TIMES_SETTER)\)$/;
+
+const timerConfig = {
+  idToRef: (id) => ({
+    id,
+    ref() {
+      return this;
+    },
+    unref() {
+      return this;
+    },
+  }),
+  refToId: (timer) => timer?.id,
+};
+
+/**
+ * Runs test files in the realm of Node's own modules and of the packages, as the service is: `instanceof` holds between all
+ * of them, and packages are loaded once (`shared-packages.cjs`). What a file does to the process ends with it.
+ */
+module.exports = class OneRealmEnvironment {
+  constructor({ projectConfig: config }) {
+    this.global = globalThis;
+    this.moduleMocker = new ModuleMocker(globalThis);
+    this.fakeTimers = new LegacyFakeTimers({
+      config,
+      global: globalThis,
+      moduleMocker: this.moduleMocker,
+      timerConfig,
+    });
+    // Given the global object itself they would replace the functions of `node:timers` too, with which tests wait meanwhile.
+    this.fakeTimersModern = new ModernFakeTimers({ config, global: new Proxy(globalThis, {}) });
+    const { console } = globalThis;
+    const { env, exit } = process;
+    this.before = { console, exit, environment: { ...env }, directory: process.cwd(), umask: process.umask() };
+  }
+
+  async setup() {}
+
+  async teardown() {
+    this.fakeTimers.dispose();
+    this.fakeTimersModern.dispose();
+    const { console, exit, environment, directory, umask } = this.before;
+    globalThis.console = console;
+    process.exit = exit;
+    for (const name of Object.keys(process.env).filter((name) => !(name in environment))) {
+      delete process.env[name];
+    }
+    Object.assign(process.env, environment);
+    process.chdir(directory);
+    process.umask(umask);
+    for (const key of Object.getOwnPropertySymbols(globalThis).filter((key) => kept.test(String(key)))) {
+      delete globalThis[key];
+    }
+  }
+
+  exportConditions() {
+    return ['node', 'node-addons'];
+  }
+
+  getVmContext() {
+    return globalThis;
+  }
+};
