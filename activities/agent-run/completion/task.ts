@@ -165,15 +165,12 @@ const prerequisite = (message: string): NonNullable<Task['blockedReason']> => ({
 });
 
 /**
- * Changes the task under its lock. A task that is gone, moved or unreadable prevents no end: the result is in the attempt, and
+ * Changes the task of an attempt under its lock, while it is the attempt's. A worker that was asleep meanwhile changes nothing of
+ * a later attempt: its own no longer has the task, or the task no longer shows what it did when it had. Clocks are not compared,
+ * because hosts have different ones. A task that is gone, moved or unreadable prevents no end: the result is in the attempt, and
  * the reason is logged.
  *
  * @throws AppError 400 when the task would be done without its ceremonies
- */
-/**
- * Changes the task of an attempt while it is the attempt's. A worker that was asleep meanwhile changes nothing of a later
- * attempt: its own no longer has the task, or the task no longer shows what it did when it had. Clocks are not compared,
- * because hosts have different ones.
  */
 async function apply(
   { board, activeRuns, log }: TaskDependencies,

@@ -238,7 +238,7 @@ export function createPrepareActivities(deps: PrepareDependencies) {
     },
   };
 
-  /** Records the traces that a preparation yields. */
+  /** A repeated preparation yields the same traces, of which the store has each once. */
   async function recordTraces(traces: readonly TraceInput[]): Promise<void> {
     for (const traced of traces) {
       await deps.traces.record(traced);
