@@ -50,13 +50,13 @@ module.exports = class OneRealmEnvironment {
     globalThis.console = console;
     process.exit = exit;
     for (const name of Object.keys(process.env).filter((name) => !(name in environment))) {
-      delete process.env[name];
+      Reflect.deleteProperty(process.env, name);
     }
     Object.assign(process.env, environment);
     process.chdir(directory);
     process.umask(umask);
     for (const key of Object.getOwnPropertySymbols(globalThis).filter((key) => kept.test(String(key)))) {
-      delete globalThis[key];
+      Reflect.deleteProperty(globalThis, key);
     }
   }
 
