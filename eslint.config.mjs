@@ -30,6 +30,14 @@ const avoidedNames = [
   'upkeep',
   'askAgain',
   'sinceTaken',
+  'tellOrRefuse',
+  'tellPhase',
+  'keepRunning',
+  'keepSchedule',
+  'lookAtRoster',
+  'lookAtRules',
+  'takeUpLocal',
+  'sayEveryMs',
 ];
 
 export default tseslint.config(

@@ -25,7 +25,7 @@ const summariesOf = ({ paths }: OpenApiDocument): SourceText[] =>
   Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, { summary }]) => ({
       where: `${method.toUpperCase()} ${path}`,
-      text: String(summary),
+      text: summary,
     })),
   );
 
