@@ -55,13 +55,17 @@ export async function workflowMutants(work) {
     workflowsPath: join(work, 'workflows', 'index.ts'),
     logger: new DefaultLogger('WARN'),
   });
-  const places = mutants.map(({ id, fileName, location: { start }, replacement, mutatorName }) => ({
-    id,
-    file: fileName,
-    line: start.line + 1,
-    column: start.column + 1,
-    mutatorName,
-    replacement,
-  }));
+  // Clients are beside their workflow and not in the bundle: nothing that replays could find their mutants.
+  const bundled = new Set([...code.matchAll(/stryMutAct_9fa48\(\\?["'](\d+)/g)].map(([, id]) => id));
+  const places = mutants
+    .filter(({ id }) => bundled.has(id))
+    .map(({ id, fileName, location: { start }, replacement, mutatorName }) => ({
+      id,
+      file: fileName,
+      line: start.line + 1,
+      column: start.column + 1,
+      mutatorName,
+      replacement,
+    }));
   return { mutants: places, only: (id) => code.replaceAll(none, id ?? none) };
 }
