@@ -92,7 +92,7 @@ it('ends a run once: what is repeated finds what was done', async () => {
   };
   deps.attempts = { ...attempts, recordUsage };
   const first = await finish();
-  expect(first).toEqual({ status: 'success', endedAt: at(0) });
+  expect(first).toStrictEqual({ status: 'success', endedAt: at(0) });
   const [shown, record] = [await task(), await deps.attempts.get(id)];
   expect(shown).toMatchObject({ status: 'done', attempt: { id, result: 'success' } });
   expect(record).toMatchObject({ state: 'ended' });
