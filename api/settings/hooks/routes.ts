@@ -119,7 +119,7 @@ export function hookRoutes(routes: Routes, context: HookRouteContext): void {
       summary: 'Fire the hooks of an event for a task in its current state',
       body: hookFire,
       response: hookFired,
-      errors: [404],
+      errors: [404, 503],
     },
     async ({ body: { event, taskId, newStatus, ...stated } }) => {
       const task = await board.get(taskId);
