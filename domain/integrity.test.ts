@@ -1,4 +1,5 @@
-import { aContractInput, contractTime as at } from '../test/support/runs/contract-input';
+import { aContractInput } from '../test/support/factories/contract';
+import { factoryTime as at } from '../test/support/factories/task';
 import { runtimeManifest } from './capabilities';
 import { compileContract } from './contract';
 import { type BoundContract, contractMismatch } from './integrity';

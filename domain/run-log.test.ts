@@ -1,11 +1,12 @@
 import fc from 'fast-check';
 import type { RunEvent } from '../contracts/runs/event';
-import { aContractInput, contractTime } from '../test/support/runs/contract-input';
+import { aContractInput } from '../test/support/factories/contract';
+import { factoryTime } from '../test/support/factories/task';
 import { compileContract } from './contract';
 import { runLogChunk, runLogHeader } from './run-log';
 
 const event = (kind: RunEvent['kind'], payload: Record<string, unknown>) =>
-  ({ sequence: 7, receivedAt: contractTime, kind, payload }) as RunEvent;
+  ({ sequence: 7, receivedAt: factoryTime, kind, payload }) as RunEvent;
 
 describe('run log', () => {
   test('the head names what was launched', () => {
@@ -15,7 +16,7 @@ describe('run log', () => {
       taskId: 'task_20260101_aaaaaa',
       agent: 'bee',
       provider: 'process',
-      createdAt: contractTime,
+      createdAt: factoryTime,
       createdBy: 'user:ann',
       commitPolicy: 'allowed',
       runLaunchManifest,

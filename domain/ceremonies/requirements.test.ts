@@ -1,19 +1,18 @@
 import type { Ceremony } from '../../contracts/governance/ceremony';
-import { type Task, task as taskSchema } from '../../contracts/tasks/task';
+import type { Task, TaskAttempt } from '../../contracts/tasks/task';
+import { aTask } from '../../test/support/factories/task';
 import { isEnforced, neededKinds, unmetCeremonies } from './requirements';
 
 const at = (hour: number) => `2026-11-22T${String(hour).padStart(2, '0')}:00:00.000Z`;
 const now = new Date(at(12));
-const attempt = { id: 'attempt_ab12cd34', agent: 'ant', status: 'failed', ended: at(5) };
+const attempt: TaskAttempt = { id: 'attempt_ab12cd34', agent: 'ant', status: 'failed', ended: at(5) };
 
-const aTask = (fields: object = {}): Task =>
-  taskSchema.parse({ id: 'task_1', title: 'T', createdAt: at(0), updatedAt: at(0), revision: 1, ...fields });
 const aCeremony = (fields: Partial<Ceremony> = {}): Ceremony => ({
   id: 'ceremony_000000000000',
   kind: 'design_review',
   enforcementMode: 'warn',
   reason: '',
-  target: { taskId: 'task_1' },
+  target: { taskId: aTask().id },
   trigger: 'manual',
   participants: [],
   requiredArtifacts: [],
@@ -33,7 +32,7 @@ const unmet = (task: Task, held: Ceremony[], enforcement = modes('block', 'block
   unmetCeremonies(task, { held, enforcement, now }).map(({ mode, ceremony: { kind } }) => `${kind} ${mode}`);
 
 describe('ceremony requirements', () => {
-  it.each([
+  it.each<[string, Task['priority'], boolean]>([
     ['code', 'critical', true],
     ['feature', 'high', true],
     ['code', 'medium', true],
@@ -44,7 +43,7 @@ describe('ceremony requirements', () => {
     expect(unmet(aTask({ type, priority }), [])).toEqual(needed ? ['design_review block'] : []);
   });
 
-  it.each([
+  it.each<[TaskAttempt['result'], boolean]>([
     ['failed', true],
     ['partial', true],
     ['interrupted', false],
@@ -101,8 +100,8 @@ describe('ceremony requirements', () => {
       aCeremony({ kind: 'failure_retrospective', status: 'completed', completedAt: at(6), ...fields });
     expect(unmet(task, [held({})])).toEqual([]);
     expect(unmet(task, [held({ completedAt: at(4) })])).toEqual(['failure_retrospective block']);
-    expect(unmet(task, [held({ target: { taskId: 'task_1', runId: attempt.id }, completedAt: at(4) })])).toEqual([]);
-    expect(unmet(task, [held({ target: { taskId: 'task_1', runId: 'attempt_another1' } })])).toEqual([
+    expect(unmet(task, [held({ target: { taskId: aTask().id, runId: attempt.id }, completedAt: at(4) })])).toEqual([]);
+    expect(unmet(task, [held({ target: { taskId: aTask().id, runId: 'attempt_another1' } })])).toEqual([
       'failure_retrospective block',
     ]);
   });

@@ -1,4 +1,4 @@
-import { aPreset, aProfile } from '../../test/support/runs/contract-input';
+import { aPreset, aProfile } from '../../test/support/factories/contract';
 import { childAuthority, type NamedAuthority, type ParentAuthority } from './authority';
 
 const tight = aPreset({ filesystem: { deniedPaths: ['secrets'], writePaths: ['src', 'docs'] } });

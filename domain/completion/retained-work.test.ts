@@ -1,6 +1,6 @@
 import type { Phase } from '../../contracts/common';
 import type { HarnessEvidence } from '../../contracts/runs/completion';
-import { aContractInput, aPreset } from '../../test/support/runs/contract-input';
+import { aContractInput, aPreset } from '../../test/support/factories/contract';
 import { runtimeManifest } from '../capabilities';
 import { compileContract } from '../contract';
 import type { ContractInput } from '../contract/input';

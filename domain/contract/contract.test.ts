@@ -1,14 +1,9 @@
 import type { Phase } from '../../contracts/common';
 import { recordedLaunchManifest, runLaunchManifest } from '../../contracts/runs/launch/manifest';
 import { digestOf } from '../../platform/json/digest';
-import {
-  aContractInput as input,
-  aContractTask as aTask,
-  anAgent as agent,
-  aPreset,
-  aProfile,
-  contractTime as at,
-} from '../../test/support/runs/contract-input';
+import { anAgent } from '../../test/support/factories/agent';
+import { aContractInput as input, aPreset, aProfile } from '../../test/support/factories/contract';
+import { aTask, factoryTime as at } from '../../test/support/factories/task';
 import { runtimeManifest } from '../capabilities';
 import { compilePhase } from '../phases/evidence';
 import {
@@ -22,6 +17,8 @@ import {
 } from '.';
 import type { ContractInput } from './input';
 import { secretProblem } from './secrets';
+
+const agent = anAgent();
 
 describe('the contract', () => {
   test('has the digests it always had: what they cover is what other releases will check', () => {

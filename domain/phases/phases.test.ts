@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { type Phase, phase } from '../../contracts/common';
 import { phaseDimension, type PhaseEvidence, phaseEvidence } from '../../contracts/runs/phase';
 import { sideEffectKind } from '../../contracts/tasks/task';
-import { aPreset, aProfile } from '../../test/support/runs/contract-input';
+import { aPreset, aProfile } from '../../test/support/factories/contract';
 import { runtimeManifest } from '../capabilities';
 import { type Authority, mapAuthority, within } from './authority';
 import { authorityOf, compilePhase, type Sources } from './evidence';

@@ -3,6 +3,7 @@ import type { ProviderRuntimeManifest } from '../../contracts/runs/launch/contra
 import type { AgentConfig } from '../../contracts/settings/agent-config';
 import { type RouteWork, type RoutingConfiguration, routingConfiguration } from '../../contracts/settings/routing';
 import { type TeamRoster, teamRoster } from '../../contracts/settings/team-roster';
+import { anAgent } from '../../test/support/factories/agent';
 import { runtimeManifest } from '../capabilities';
 import { decideRoute, type RouteQuestion, type RoutingInputs } from './decide';
 import { defaultRouting } from './defaults';
@@ -10,16 +11,7 @@ import type { RuntimeEvidence } from './evidence';
 import { routeRefusal } from './launch';
 import { routeTrace } from './trace';
 
-const agent = (type: string, fields: Partial<AgentConfig> = {}): AgentConfig => ({
-  type,
-  name: type,
-  provider: 'process',
-  command: 'true',
-  args: [],
-  environmentKeys: [],
-  enabled: true,
-  ...fields,
-});
+const agent = (type: string, fields: Partial<AgentConfig> = {}) => anAgent({ type, name: type, ...fields });
 
 const probe = (ok: boolean, model?: string) =>
   runtimeManifest(

@@ -19,6 +19,7 @@ import { openSqlite } from '../../stores/sqlite/database';
 import { createAuditStore } from '../../stores/system/audit-store';
 import { createFeedStore } from '../../stores/system/feed-store';
 import { createTelemetryStore } from '../../stores/system/telemetry-store';
+import { anAttempt as storedAttempt } from '../support/factories/records';
 import { aWorktree } from '../support/git/worktrees';
 
 const log = createLog({ name: 'test', level: 'silent' });
@@ -44,22 +45,7 @@ const claim: TerminalClaim = {
 };
 
 const anAttempt = (id: string, state: AttemptState, fields: Partial<AttemptRecord> = {}) =>
-  ({
-    _id: id,
-    taskId,
-    rootAttemptId: 'first',
-    retryNumber: 0,
-    maxRetries: 1,
-    agent: 'bee',
-    provider: 'process',
-    agentConfig: {},
-    selection: { fallbackAllowed: false },
-    objective: { context: { project: null } },
-    state,
-    revision: 1,
-    createdAt: now().toISOString(),
-    ...fields,
-  }) as AttemptRecord;
+  storedAttempt(id, { taskId, rootAttemptId: 'first', state, createdAt: now().toISOString(), ...fields });
 
 /** What ends runs, on real stores; nothing waits in the queue. */
 async function completion(recoveriesAs: (store: RecoveryStore) => RecoveryStore = (store) => store) {

@@ -2,7 +2,7 @@ import { phaseAtLaunch } from '../../activities/agent-run/prepare/launch-phase';
 import { runtimeManifest } from '../../domain/capabilities';
 import { compilePhase } from '../../domain/phases/evidence';
 import type { PhaseRecord } from '../../stores/runs/phase-store';
-import { aContractInput } from '../support/runs/contract-input';
+import { aContractInput } from '../support/factories/contract';
 import { confinedAgent } from '../support/runs/phases';
 
 const runtime = runtimeManifest(

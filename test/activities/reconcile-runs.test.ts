@@ -9,6 +9,7 @@ import { type AttemptRecord, createAttemptStore } from '../../stores/runs/attemp
 import { createRecoveryStore } from '../../stores/runs/recovery-store';
 import { openSqlite } from '../../stores/sqlite/database';
 import type { AgentRunInput } from '../../workflows/agent-run/messages';
+import { anAttempt as storedAttempt } from '../support/factories/records';
 
 const log = createLog({ name: 'test', level: 'silent' });
 let directory: TempDir;
@@ -24,17 +25,8 @@ describe('run reconciliation', () => {
   });
 
   /** The fields of an attempt that the scan reads. */
-  const anAttempt = (id: string, state: AttemptState, provider = 'process') =>
-    ({
-      _id: id,
-      taskId: `task_${id}`,
-      state,
-      provider,
-      createdAt: id,
-      request: {},
-      agentConfig: {},
-      revision: 1,
-    }) as unknown as AttemptRecord;
+  const anAttempt = (id: string, state: AttemptState, provider: AttemptRecord['provider'] = 'process') =>
+    storedAttempt(id, { taskId: `task_${id}`, state, provider, createdAt: id });
 
   const aRecovery = (attemptId: string, state: 'scheduled' | 'launched') =>
     ({

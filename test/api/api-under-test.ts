@@ -1,8 +1,11 @@
 import { Client, Connection } from '@temporalio/client';
 import { type RunningApi, startApi } from '../../api/start';
+import { createBoardClient, unwrap } from '../../client';
+import type { Task } from '../../contracts/tasks/task';
 import { readEnvironment } from '../../platform/config/env';
 import { createLog } from '../../platform/log/log';
 import { makeTempDir } from '../../platform/testing/temp-dir';
+import { aNewTask, type NewTask } from '../support/factories/task';
 import { mongoSettings } from '../support/mongo-settings';
 
 export const adminKey = 'admin-key-of-this-test-0123456789abcdef';
@@ -28,6 +31,8 @@ export interface ApiUnderTest {
   url: string;
   dataDir: string;
   call(method: string, path: string, options?: CallOptions): Promise<Reply>;
+  /** Creates a task with the typed client, as an administrator. */
+  createTask(fields?: Partial<NewTask>): Promise<Task>;
   close(): Promise<void>;
 }
 
@@ -84,6 +89,7 @@ async function start(settings: Record<string, string>, client?: Client): Promise
     await directory.remove();
     throw error;
   });
+  const typed = createBoardClient({ url: api.url, key: adminKey });
   return {
     api,
     url: api.url,
@@ -100,6 +106,7 @@ async function start(settings: Record<string, string>, client?: Client): Promise
       });
       return { status: response.status, headers: response.headers, body: parse(await response.text()) };
     },
+    createTask: (fields) => unwrap(typed.POST('/api/tasks', { body: aNewTask(fields) })),
     async close() {
       await api.close();
       await directory.remove();

@@ -1,9 +1,10 @@
 import { Client, Connection } from '@temporalio/client';
 import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
 import type { Answer } from '../support/caller';
+import { anApprovalRequest } from '../support/factories/approval';
 import { aRepository } from '../support/git/repository';
 import { persistently } from '../support/processes/persistently';
-import { anApprovalRequest, aRequester, aWaitingRun, type Requester } from '../support/runs/approvals';
+import { aRequester, aWaitingRun, type Requester } from '../support/runs/approvals';
 import { type Service, startService } from '../support/stack/service';
 
 let service: Service;

@@ -17,9 +17,9 @@ import { createWorktreeStore } from '../../stores/runs/workspaces/worktree-store
 import { createFeedStore } from '../../stores/system/feed-store';
 import { createTelemetryStore } from '../../stores/system/telemetry-store';
 import { actor, type BoardHarness, boardHarness } from '../stores/board-files/harness';
+import { aClaim, anAttempt, at, aWorktree } from '../support/factories/records';
 import { type AdmissionFixture, admissionFixture } from './admission-fixture';
 import { Crash, crash } from './interleaving';
-import { aClaim, anAttempt, at, aWorktree } from './records';
 
 const [id, next] = ['attempt_fence000001', 'attempt_fence000002'];
 let fixture: AdmissionFixture;

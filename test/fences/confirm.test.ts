@@ -6,8 +6,9 @@ import { sampleRequest } from '../../domain/admission/sample-request';
 import { launchedAgent } from '../../domain/launch-options';
 import { type ActiveRunStore, createActiveRunStore } from '../../stores/runs/admission/active-run-store';
 import { type AttemptRecord, type AttemptStore, createAttemptStore } from '../../stores/runs/attempt-store';
+import { anAgent } from '../support/factories/agent';
+import { anAttempt, at, taskId } from '../support/factories/records';
 import { type AdmissionFixture, admissionFixture } from './admission-fixture';
-import { anAttempt, at, taskId } from './records';
 
 const id = 'attempt_fence000001';
 const repository = { name: 'demo', path: '/demo', defaultBranch: 'main' };
@@ -27,15 +28,7 @@ let outside: {
 let request: AdmissionRequest;
 let record: AttemptRecord;
 
-const agent: AgentConfig = {
-  type: 'bee',
-  name: 'Bee',
-  provider: 'process',
-  command: 'bee',
-  args: [],
-  environmentKeys: [],
-  enabled: true,
-};
+const agent = anAgent();
 
 beforeEach(async () => {
   now = new Date(at(0));

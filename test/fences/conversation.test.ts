@@ -4,7 +4,7 @@ import { runtimeManifest } from '../../domain/capabilities';
 import { providerDigest } from '../../domain/integrity';
 import type { Routes } from '../../platform/http/routing/routes';
 import type { AttemptRecord } from '../../stores/runs/attempt-store';
-import { aCompletion, anAttempt, at, taskId } from './records';
+import { aCompletion, anAttempt, at, taskId } from '../support/factories/records';
 
 const id = 'attempt_fence000001';
 const probed = runtimeManifest('process', { ok: true, diagnostics: [] }, { probedAt: at(0) });

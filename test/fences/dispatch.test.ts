@@ -9,8 +9,8 @@ import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
 import { createAttemptHandleStore } from '../../stores/runs/attempt-handle-store';
 import { type AttemptRecord, createAttemptStore } from '../../stores/runs/attempt-store';
 import { createWorktreeStore, type WorktreeStore } from '../../stores/runs/workspaces/worktree-store';
+import { aClaim, aCompletion, anAttempt, at, aWorktree, taskId } from '../support/factories/records';
 import { type AdmissionFixture, admissionFixture, log } from './admission-fixture';
-import { aClaim, aCompletion, anAttempt, at, aWorktree, taskId } from './records';
 
 const id = 'attempt_fence000001';
 let now = new Date(at(0));

@@ -3,9 +3,9 @@ import { identifySelf } from '../../platform/processes/identity';
 import { eventually } from '../../platform/testing/eventually';
 import { createHostStore } from '../../stores/runs/hosts/host-store';
 import { startHeartbeat, type WorkerHeartbeat } from '../../worker/heartbeat';
+import { anAttempt } from '../support/factories/records';
 import { type AdmissionFixture, admissionFixture, log } from './admission-fixture';
 import { Crash, crash } from './interleaving';
-import { anAttempt } from './records';
 
 let fixture: AdmissionFixture;
 let heartbeat: WorkerHeartbeat | undefined;

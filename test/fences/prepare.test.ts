@@ -14,8 +14,8 @@ import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
 import { createActiveRunStore } from '../../stores/runs/admission/active-run-store';
 import { createAttemptStore } from '../../stores/runs/attempt-store';
 import { createWorktreeStore } from '../../stores/runs/workspaces/worktree-store';
+import { anAttempt, at, aWorktree, taskId } from '../support/factories/records';
 import { type AdmissionFixture, admissionFixture } from './admission-fixture';
-import { anAttempt, at, aWorktree, taskId } from './records';
 
 const [id, next] = ['attempt_fence000001', 'attempt_fence000002'] as const;
 const launch = { status: 'refused', code: 'HOST_UNAVAILABLE', message: 'no' } as unknown as Refusal;

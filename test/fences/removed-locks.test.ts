@@ -12,8 +12,8 @@ import {
   type WorktreeStore,
 } from '../../stores/runs/workspaces/worktree-store';
 import { openSqlite } from '../../stores/sqlite/database';
+import { at, aWorktree, taskId } from '../support/factories/records';
 import { type Interleaving, interleaving } from './interleaving';
-import { at, aWorktree, taskId } from './records';
 
 let dir: TempDir;
 let db: Interleaving;

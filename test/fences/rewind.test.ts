@@ -17,8 +17,8 @@ import { createWorktreeStore, type WorktreeStore } from '../../stores/runs/works
 import { openSqlite } from '../../stores/sqlite/database';
 import { createFeedStore } from '../../stores/system/feed-store';
 import { aWorktree, commit, contents, type GitFixture, put, sh } from '../providers/git/git-fixture';
+import { aCompletion, anAttempt, at, aWorktree as aManifest, taskId } from '../support/factories/records';
 import { type Interleaving, interleaving } from './interleaving';
-import { aCompletion, anAttempt, at, aWorktree as aManifest, taskId } from './records';
 
 const log = createLog({ name: 'test', level: 'silent' });
 let fixture: GitFixture;

@@ -7,8 +7,8 @@ import { sampleRequest } from '../../domain/admission/sample-request';
 import type { WorkspaceTurn } from '../../domain/admission/schedule';
 import type { AttemptRecord } from '../../stores/runs/attempt-store';
 import { reconcileReservations } from '../../worker/heartbeat';
+import { aCompletion, anAttempt, at } from '../support/factories/records';
 import { type AdmissionFixture, admissionFixture, log } from './admission-fixture';
-import { aCompletion, anAttempt, at } from './records';
 
 const id = 'attempt_fence000001';
 const table = 'admission-entries';

@@ -3,8 +3,8 @@ import type { Task } from '../../contracts/tasks/task';
 import { AppError } from '../../platform/errors/app-error';
 import type { Board } from '../../stores/board-files/board';
 import { actor, type BoardHarness, boardHarness } from '../stores/board-files/harness';
+import { aCompletion, anAttempt as attemptOf, at } from '../support/factories/records';
 import { log } from './admission-fixture';
-import { aCompletion, anAttempt as attemptOf, at } from './records';
 
 const [first, second] = ['attempt_fence000001', 'attempt_fence000002'];
 /** The second one was made when the first one had been shown. */

@@ -5,7 +5,7 @@ import { createLog } from '../../platform/log/log';
 import { makeTempDir } from '../../platform/testing/temp-dir';
 import { createApprovalStore } from '../../stores/runs/approval-store';
 import { openSqlite } from '../../stores/sqlite/database';
-import { anApprovalRequest } from '../support/runs/approvals';
+import { anApprovalRequest } from '../support/factories/approval';
 
 describe('approval store', () => {
   test('data of an answer are handed to exactly one of those who take them at once', async () => {

@@ -4,7 +4,7 @@ import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
 import type { Database } from '../../stores/port/collection';
 import { openSqlite } from '../../stores/sqlite/database';
 import { createTaskCheckpointStore } from '../../stores/tasks/checkpoint-store';
-import { aContractTask as aTask } from '../support/runs/contract-input';
+import { aTask } from '../support/factories/task';
 
 let directory: TempDir;
 let database: Database;

@@ -6,7 +6,7 @@ import type { Database } from '../../stores/port/collection';
 import { type ApprovalStore, createApprovalStore } from '../../stores/runs/approval-store';
 import { openSqlite } from '../../stores/sqlite/database';
 import { reconcileApprovals } from '../../worker/reconcile-approvals';
-import { anApprovalRequest } from '../support/runs/approvals';
+import { anApprovalRequest } from '../support/factories/approval';
 
 let dir: TempDir;
 let database: Database;

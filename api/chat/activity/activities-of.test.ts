@@ -1,8 +1,9 @@
-import { type Task, task } from '../../../contracts/tasks/task';
+import type { Task } from '../../../contracts/tasks/task';
+import { aTask } from '../../../test/support/factories/task';
 import { activitiesOf } from './activities-of';
 
 const at = '2026-11-22T00:00:00.000Z';
-const before: Task = task.parse({ id: 'task_1', title: 'A', createdAt: at, updatedAt: at, revision: 1 });
+const before: Task = aTask({ id: 'task_1', title: 'A' });
 const of = (change: Partial<Task>, operation = 'update', from: Partial<Task> = {}) => {
   const old = { ...before, ...from };
   const after: Task = { ...old, ...change, revision: 2, updatedAt: '2026-11-22T00:00:01.000Z', updatedBy: 'agent:a' };

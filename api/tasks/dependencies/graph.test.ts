@@ -1,11 +1,10 @@
 import fc from 'fast-check';
 import type { DependencyNode } from '../../../contracts/tasks/dependency';
-import { type Task, task as taskContract } from '../../../contracts/tasks/task';
+import type { Task } from '../../../contracts/tasks/task';
+import { aTask as stored } from '../../../test/support/factories/task';
 import { blockersOf, dependencyTree, taskGraph } from './graph';
 
-const at = '2026-01-01T00:00:00.000Z';
-const aTask = (id: string, fields: Partial<Task> = {}): Task =>
-  taskContract.parse({ id, title: id, createdAt: at, updatedAt: at, revision: 1, ...fields });
+const aTask = (id: string, fields: Partial<Task> = {}) => stored({ id, title: id, ...fields });
 const waiting = (id: string, ...ids: string[]): Task => aTask(id, { dependencies: { depends_on: ids } });
 const activeTasks = (...tasks: Task[]) => taskGraph(tasks.map((task) => ({ task, location: 'active' })));
 const shape = (nodes: DependencyNode[]): unknown[] =>

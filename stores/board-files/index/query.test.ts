@@ -1,12 +1,13 @@
-import { task, type TaskQuery } from '../../../contracts/tasks/task';
+import type { Task, TaskQuery } from '../../../contracts/tasks/task';
+import { aTask } from '../../../test/support/factories/task';
 import { selectTasks } from './query';
 
-const time = '2026-01-01T00:00:00.000Z';
-const tasks = [
+const fieldsOfTasks: Partial<Task>[] = [
   { id: 'TASK-1', title: 'Login', priority: 'high', project: 'site', description: 'the Form' },
   { id: 'TASK-2', title: 'Logout', status: 'done', type: 'bug', assignee: 'anna', sprint: 's1' },
   { id: 'TASK-3', title: 'Search', status: 'blocked', agent: 'tester', project: 'Site' },
-].map((fields) => task.parse({ ...fields, createdAt: time, updatedAt: time, revision: 1 }));
+];
+const tasks = fieldsOfTasks.map(aTask);
 
 const idsFor = (query: TaskQuery) => selectTasks(tasks, query).tasks.map(({ id }) => id);
 

@@ -1,4 +1,5 @@
 import type { Notification } from '../../../contracts/chat/notification';
+import type { NewTask } from '../../support/factories/task';
 import { agentKey, type ApiUnderTest, readKey, startTestApi } from '../api-under-test';
 
 let board: ApiUnderTest;
@@ -13,8 +14,7 @@ describe('notifications API', () => {
   const notify = (body: unknown, key?: string) => call('POST', '/notifications', body, key);
   const of = async (agent: string, query = ''): Promise<Notification[]> =>
     (await call('GET', `/notifications?agent=${agent}${query}`, undefined, readKey)).body;
-  const aTask = async (fields: object = {}): Promise<string> =>
-    (await call('POST', '/tasks', { title: 'A task', ...fields })).body.id;
+  const aTask = async (fields: Partial<NewTask> = {}): Promise<string> => (await board.createTask(fields)).id;
 
   it('is delivered to the caller that lists the pending ones', async () => {
     const first = (await notify({ message: 'Disk <b>full</b>', type: 'alert', title: 'Disk' })).body;

@@ -1,3 +1,4 @@
+import type { NewTask } from '../../support/factories/task';
 import { agentKey, type ApiUnderTest, type CallOptions, readKey, startTestApi } from '../api-under-test';
 
 let board: ApiUnderTest;
@@ -12,8 +13,7 @@ const enforce = (ceremonyDesignReview: string, ceremonyFailureRetrospective = 'o
   board.call('PATCH', '/api/settings/features', {
     body: { enforcement: { ceremonyDesignReview, ceremonyFailureRetrospective } },
   });
-const aTask = async (fields: object = {}) =>
-  (await board.call('POST', '/api/tasks', { body: { title: 'Risky', priority: 'high', ...fields } })).body;
+const aTask = (fields: Partial<NewTask> = {}) => board.createTask({ priority: 'high', ...fields });
 const finish = (id: string, more: object = {}, headers: Record<string, string> = {}) =>
   board.call('PATCH', `/api/tasks/${id}`, { body: { status: 'done', ...more }, headers });
 const ofTask = async (id: string) => (await call('GET', `?taskId=${id}`)).body;
@@ -261,7 +261,7 @@ describe('a blocking ceremony', () => {
   };
 
   it.each(Object.keys(ways))('holds on the way of %s', async (way) => {
-    for (const priority of ['low', 'medium', 'high', 'critical']) {
+    for (const priority of ['low', 'medium', 'high', 'critical'] as const) {
       const { id } = await aTask({ priority });
       const { status, body } = await ways[way]!(id);
       expect([priority, status, body.failed?.length ?? 1]).toEqual([priority, body.failed ? 200 : 400, 1]);

@@ -1,3 +1,4 @@
+import type { NewTask } from '../../support/factories/task';
 import { agentKey, type ApiUnderTest, type CallOptions, readKey, startTestApi } from '../api-under-test';
 
 let board: ApiUnderTest;
@@ -10,8 +11,8 @@ describe('cost prediction API', () => {
   const call = (method: string, rest: string, options: CallOptions = {}) =>
     board.call(method, `/api/cost-prediction${rest}`, options);
   const predict = (body: object, key = agentKey) => call('POST', '/predict', { body, key });
-  const aTask = async (fields: object = {}): Promise<string> =>
-    (await board.call('POST', '/api/tasks', { body: { title: 'A task', project: 'shop', ...fields } })).body.id;
+  const aTask = async (fields: Partial<NewTask> = {}): Promise<string> =>
+    (await board.createTask({ project: 'shop', ...fields })).id;
   /** The task is done, and its runs have cost this much. */
   const finish = (id: string, actualCost: number) =>
     board.api.context.board.update(id, () => ({ status: 'done', actualCost }), { actor: 'test' });

@@ -22,8 +22,7 @@ const learnt = {
   evidence: [{ kind: 'log', title: 'The log', content: 'all of it' }],
   tags: ['logs'],
 };
-const aTask = async (): Promise<string> =>
-  (await board.call('POST', '/api/tasks', { body: { title: 'A task' } })).body.id;
+const aTask = async (): Promise<string> => (await board.createTask()).id;
 const taskOf = async (id: string) => (await board.call('GET', `/api/tasks/${id}`)).body;
 const propose = async (fields: object = {}) => {
   await nextMillisecond();

@@ -11,7 +11,7 @@ import { createHostStore } from '../../../stores/runs/hosts/host-store';
 import { createScheduledLaunchStore } from '../../../stores/runs/launch/scheduled-launch-store';
 import { createCheckpointStore } from '../../../stores/runs/workspaces/checkpoint-store';
 import { createHookExecutionStore } from '../../../stores/settings/hook-store';
-import { anApprovalRequest } from '../../support/runs/approvals';
+import { anApprovalRequest } from '../../support/factories/approval';
 import type { ApiUnderTest } from '../api-under-test';
 import { done, type ListCase, posting } from './list-case';
 

@@ -125,17 +125,16 @@ it('needs the permission for settings', async () => {
 describe('a template that was applied', () => {
   const apply = (taskId: string, body: object, key?: string) =>
     board.call('POST', `/api/tasks/${taskId}/apply-template`, { body, ...(key && { key }) });
-  const aTask = async () => (await board.call('POST', '/api/tasks', { body: { title: 'A task' } })).body;
 
   it('is noted, and changes nothing of the task', async () => {
-    const [before, { id: templateId }] = [await aTask(), await create()];
+    const [before, { id: templateId }] = [await board.createTask(), await create()];
     const said = { templateId, templateName: 'Bug', fieldsChanged: ['type', 'priority'] };
     expect(await apply(before.id, said, agentKey)).toMatchObject({ status: 200, body: { success: true } });
     expect((await board.call('GET', `/api/tasks/${before.id}`)).body).toEqual(before);
   });
 
   it('exists, and so does the task', async () => {
-    const [{ id }, { id: templateId }] = [await aTask(), await create()];
+    const [{ id }, { id: templateId }] = [await board.createTask(), await create()];
     expect(await apply(id, { templateId: 'template_000000000000' })).toMatchObject({
       status: 404,
       body: { details: { resource: 'template' } },

@@ -1,6 +1,5 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Task } from '../../../contracts/tasks/task';
 import { loadLaunchInputs } from '../../../stores/runs/launch/launch-inputs';
 import { agentKey, type ApiUnderTest, readKey, startTestApi } from '../api-under-test';
 import { rawRequest } from '../http/raw-request';
@@ -11,7 +10,6 @@ beforeAll(async () => {
 });
 afterAll(() => board.close());
 
-const aTask = async (): Promise<Task> => (await board.call('POST', '/api/tasks', { body: { title: 'A task' } })).body;
 const call = (method: string, id: string, body?: unknown, options = {}) =>
   board.call(method, `/api/tasks/${id}/checkpoint`, { body, ...options });
 const save = (id: string, body: unknown, options = {}) => call('POST', id, body, options);
@@ -26,7 +24,7 @@ async function editFile(id: string, edit: (text: string) => string): Promise<voi
 
 describe('the checkpoint of a task', () => {
   it('is saved, read and cleared', async () => {
-    const { id } = await aTask();
+    const { id } = await board.createTask();
     expect(await call('GET', id)).toMatchObject({ status: 200, body: { checkpoint: null } });
     const state = { at: 'tests', files: ['a.ts', { 'b.$ts': null }] };
     const { status, body } = await save(id, { step: 3, state }, { key: agentKey });
@@ -42,7 +40,7 @@ describe('the checkpoint of a task', () => {
   });
 
   it('keeps no secrets', async () => {
-    const { id } = await aTask();
+    const { id } = await board.createTask();
     const { body } = await save(id, {
       state: { apiKey: 'x', log: `Bearer ${'a'.repeat(20)}`, nested: [{ token: 'y' }] },
     });
@@ -51,7 +49,7 @@ describe('the checkpoint of a task', () => {
   });
 
   it('keeps its state out of the task and its lists', async () => {
-    const { id } = await aTask();
+    const { id } = await board.createTask();
     await save(id, { state: { large: 'x'.repeat(1_000_000) } });
     const { body } = await board.call('GET', `/api/tasks/${id}`);
     expect(body.checkpoint).toEqual({
@@ -64,7 +62,7 @@ describe('the checkpoint of a task', () => {
   });
 
   it('counts how often the task goes to in-progress, and is cleared when it is done', async () => {
-    const { id } = await aTask();
+    const { id } = await board.createTask();
     await save(id, { state: { a: 1 } });
     for (const status of ['in-progress', 'in-progress', 'blocked', 'in-progress']) {
       await move(id, status);
@@ -86,7 +84,7 @@ describe('the checkpoint of a task', () => {
   });
 
   it('expires after a day', async () => {
-    const { id } = await aTask();
+    const { id } = await board.createTask();
     await save(id, { state: { a: 1 } });
     await move(id, 'in-progress');
     const old = new Date(Date.now() - 25 * 3_600_000).toISOString();
@@ -96,7 +94,7 @@ describe('the checkpoint of a task', () => {
   });
 
   it('may be written into the file by hand', async () => {
-    const { id } = await aTask();
+    const { id } = await board.createTask();
     await editFile(id, (text) =>
       text.replace('status: todo', 'status: todo\ncheckpoint: {step: 4, state: {at: here}}'),
     );
@@ -104,14 +102,14 @@ describe('the checkpoint of a task', () => {
   });
 
   it('is handed to the next run, with its state', async () => {
-    const { id } = await aTask();
+    const { id } = await board.createTask();
     await save(id, { step: 1, state: { at: 'here' } });
     const subject = await loadLaunchInputs(board.api.context, id, {});
     expect(subject?.task.checkpoint).toMatchObject({ step: 1, state: { at: 'here' } });
   });
 
   it('is always whole when it is saved by many at once', async () => {
-    const { id } = await aTask();
+    const { id } = await board.createTask();
     await save(id, { step: 0, state: { number: 0 } });
     const reads = Array.from({ length: 15 }, () => call('GET', id));
     const saves = Array.from({ length: 15 }, (_, number) => save(id, { step: number, state: { number } }));
@@ -126,7 +124,7 @@ describe('the checkpoint of a task', () => {
     ['a step below nothing', { state: {}, step: -1 }, 'step'],
     ['a field that is none', { state: {}, resumeCount: 9 }, 'resumeCount'],
   ])('refuses %s by the path of the field', async (_case, body, path) => {
-    const { id } = await aTask();
+    const { id } = await board.createTask();
     const refused = await save(id, body);
     expect(refused.status).toBe(400);
     expect(refused.body.details.issues).toContainEqual(expect.objectContaining({ path }));
@@ -139,7 +137,7 @@ describe('the checkpoint of a task', () => {
     ['larger than a body may be', `{"state":{"a":"${'x'.repeat(1_048_576)}"}}`, 413],
     ['of the names every object has', '{"state":{"constructor":{"prototype":{"b":1}},"toString":1}}', 200],
   ])('answers a state that is %s', async (_case, body, status) => {
-    const { id } = await aTask();
+    const { id } = await board.createTask();
     const headers = { 'X-API-Key': agentKey, 'Content-Type': 'application/json' };
     const reply = await rawRequest(board.url, { method: 'POST', path: `/api/tasks/${id}/checkpoint`, headers, body });
     expect(reply.status).toBe(status);
@@ -147,7 +145,7 @@ describe('the checkpoint of a task', () => {
   });
 
   it('needs a task, the permission to write, and the revision the caller states', async () => {
-    const { id } = await aTask();
+    const { id } = await board.createTask();
     for (const method of ['GET', 'POST', 'DELETE']) {
       const body = method === 'POST' ? { state: {} } : undefined;
       expect(await call(method, 'task_20260101_nobody', body)).toMatchObject({ status: 404 });

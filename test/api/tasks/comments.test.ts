@@ -1,4 +1,3 @@
-import type { Task } from '../../../contracts/tasks/task';
 import { agentKey, type ApiUnderTest, readKey, startTestApi } from '../api-under-test';
 
 let board: ApiUnderTest;
@@ -8,12 +7,11 @@ describe('comments API', () => {
   });
   afterAll(() => board.close());
 
-  const aTask = async (): Promise<Task> => (await board.call('POST', '/api/tasks', { body: { title: 'A task' } })).body;
   const comment = (id: string, body: unknown, options = {}) =>
     board.call('POST', `/api/tasks/${id}/comments`, { body, ...options });
 
   it('adds a comment and answers the task with it', async () => {
-    const { id } = await aTask();
+    const { id } = await board.createTask();
     const { status, body, headers } = await comment(id, { author: 'ada', text: 'Looks <b>good</b>' });
     expect(status).toBe(201);
     expect(body.comments).toEqual([
@@ -24,13 +22,13 @@ describe('comments API', () => {
   });
 
   it('takes the caller for the author who is not named', async () => {
-    const { id } = await aTask();
+    const { id } = await board.createTask();
     const { body } = await comment(id, { text: 'Done' }, { key: agentKey });
     expect(body.comments[0]).toMatchObject({ author: 'worker', createdBy: 'agent:worker' });
   });
 
   it('changes and deletes a comment, and keeps the others', async () => {
-    const { id } = await aTask();
+    const { id } = await board.createTask();
     await comment(id, { author: 'ada', text: 'first' });
     const [, second] = (await comment(id, { author: 'bob', text: 'second' })).body.comments;
     const changed = await board.call('PATCH', `/api/tasks/${id}/comments/${second.id}`, { body: { text: 'better' } });
@@ -45,7 +43,7 @@ describe('comments API', () => {
   });
 
   it('loses none of fifty comments that are written at once', async () => {
-    const { id } = await aTask();
+    const { id } = await board.createTask();
     const texts = Array.from({ length: 50 }, (_, number) => `comment ${number}`);
     const replies = await Promise.all(texts.map((text) => comment(id, { author: 'ada', text })));
     expect(replies.map(({ status }) => status)).toEqual(texts.map(() => 201));
@@ -54,7 +52,7 @@ describe('comments API', () => {
   });
 
   it('lets exactly one of several writers with the same revision win', async () => {
-    const { id } = await aTask();
+    const { id } = await board.createTask();
     const headers = { 'If-Match': `"task:${id}:1"` };
     const replies = await Promise.all(Array.from({ length: 6 }, () => comment(id, { text: 'mine' }, { headers })));
     expect(replies.filter(({ status }) => status === 201)).toHaveLength(1);
@@ -70,14 +68,14 @@ describe('comments API', () => {
     ['an author too long', { author: 'x'.repeat(101), text: 'a' }, 'author'],
     ['a field that is none', { text: 'a', mood: 'good' }, 'mood'],
   ])('refuses %s by the path of the field', async (_case, body, path) => {
-    const { id } = await aTask();
+    const { id } = await board.createTask();
     const refused = await comment(id, body);
     expect(refused.status).toBe(400);
     expect(refused.body.details.issues).toContainEqual(expect.objectContaining({ path }));
   });
 
   it('needs a task and the permission to comment', async () => {
-    const { id } = await aTask();
+    const { id } = await board.createTask();
     expect(await comment('task_20260101_nobody', { text: 'hello' })).toMatchObject({ status: 404 });
     expect(await comment(id, { text: 'hello' }, { key: readKey })).toMatchObject({ status: 403 });
     expect(await board.call('GET', `/api/tasks/${id}/comments`, { key: readKey })).toMatchObject({
@@ -87,7 +85,7 @@ describe('comments API', () => {
   });
 
   it('keeps the comments of a task in its file', async () => {
-    const { id } = await aTask();
+    const { id } = await board.createTask();
     await comment(id, { author: 'ada', text: 'with: colons\n- and lists' });
     const other = await board.call('GET', `/api/tasks/${id}`);
     expect(other.body.comments).toEqual([expect.objectContaining({ text: 'with: colons\n- and lists' })]);

@@ -1,4 +1,3 @@
-import type { Task } from '../../../contracts/tasks/task';
 import { agentKey, type ApiUnderTest, readKey, startTestApi } from '../api-under-test';
 
 let board: ApiUnderTest;
@@ -8,7 +7,6 @@ describe('deliverables API', () => {
   });
   afterAll(() => board.close());
 
-  const aTask = async (): Promise<Task> => (await board.call('POST', '/api/tasks', { body: { title: 'A task' } })).body;
   const add = (id: string, body: unknown, options = {}) =>
     board.call('POST', `/api/tasks/${id}/deliverables`, { body, ...options });
   const patch = (id: string, deliverableId: string, body: unknown) =>
@@ -16,7 +14,7 @@ describe('deliverables API', () => {
   const list = (id: string, options = {}) => board.call('GET', `/api/tasks/${id}/deliverables`, options);
 
   it('adds a deliverable, answers the task with it and lists it', async () => {
-    const { id } = await aTask();
+    const { id } = await board.createTask();
     const { status, body } = await add(
       id,
       { title: 'The <b>report</b>', type: 'report', path: 'docs/report.md', description: 'What was found' },
@@ -41,13 +39,13 @@ describe('deliverables API', () => {
   });
 
   it('is pending and of no kind until it is described', async () => {
-    const { id } = await aTask();
+    const { id } = await board.createTask();
     const [added] = (await add(id, { title: 'later', agent: 'ada' })).body.deliverables;
     expect(added).toMatchObject({ type: 'other', status: 'pending', agent: 'ada', version: 1 });
   });
 
   it('is the next version when its path or description changes, and only then', async () => {
-    const { id } = await aTask();
+    const { id } = await board.createTask();
     const [added] = (await add(id, { title: 'report', path: 'a.md' })).body.deliverables;
     const version = async (body: unknown) => (await patch(id, added.id, body)).body.deliverables[0].version;
     expect(await version({ status: 'reviewed', title: 'the report', type: 'document' })).toBe(1);
@@ -60,14 +58,14 @@ describe('deliverables API', () => {
   });
 
   it('counts every one of ten changes that come at once', async () => {
-    const { id } = await aTask();
+    const { id } = await board.createTask();
     const [added] = (await add(id, { title: 'report' })).body.deliverables;
     await Promise.all(Array.from({ length: 10 }, (_, number) => patch(id, added.id, { path: `${number}.md` })));
     expect((await list(id)).body[0].version).toBe(11);
   });
 
   it('deletes one deliverable, and keeps the others', async () => {
-    const { id } = await aTask();
+    const { id } = await board.createTask();
     const [first] = (await add(id, { title: 'one' })).body.deliverables;
     await add(id, { title: 'two' });
     const remove = () => board.call('DELETE', `/api/tasks/${id}/deliverables/${first.id}`);
@@ -84,14 +82,14 @@ describe('deliverables API', () => {
     ['a description too long', { title: 'a', description: 'x'.repeat(1001) }, 'description'],
     ['a version of its own', { title: 'a', version: 7 }, 'version'],
   ])('refuses %s by the path of the field', async (_case, body, path) => {
-    const { id } = await aTask();
+    const { id } = await board.createTask();
     const refused = await add(id, body);
     expect(refused.status).toBe(400);
     expect(refused.body.details.issues).toContainEqual(expect.objectContaining({ path }));
   });
 
   it('needs a task, the permission to write, and the revision the caller states', async () => {
-    const { id } = await aTask();
+    const { id } = await board.createTask();
     expect(await add('task_20260101_nobody', { title: 'a' })).toMatchObject({ status: 404 });
     expect(await list('task_20260101_nobody')).toMatchObject({ status: 404 });
     expect(await add(id, { title: 'a' }, { key: readKey })).toMatchObject({ status: 403 });

@@ -1,6 +1,5 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Task } from '../../../contracts/tasks/task';
 import { eventually } from '../../../platform/testing/eventually';
 import { agentKey, type ApiUnderTest, readKey, startTestApi } from '../api-under-test';
 
@@ -10,8 +9,6 @@ beforeAll(async () => {
 });
 afterAll(() => board.close());
 
-const aTask = async (title = 'A task'): Promise<Task> =>
-  (await board.call('POST', '/api/tasks', { body: { title } })).body;
 const add = (id: string, body: unknown, options = {}) =>
   board.call('POST', `/api/tasks/${id}/observations`, { body, ...options });
 const search = (query: string, options = {}) => board.call('GET', `/api/observations${query}`, options);
@@ -19,7 +16,7 @@ const contents = (results: { observation: { content: string } }[]) =>
   results.map(({ observation }) => observation.content);
 
 it('notes an observation, answers the task with it and lists it', async () => {
-  const { id } = await aTask();
+  const { id } = await board.createTask();
   const { status, body } = await add(id, { content: 'The cache is cold', type: 'insight' }, { key: agentKey });
   expect(status).toBe(201);
   expect(body.observations).toEqual([
@@ -36,7 +33,7 @@ it('notes an observation, answers the task with it and lists it', async () => {
 });
 
 it('deletes one observation, and keeps the others', async () => {
-  const { id } = await aTask();
+  const { id } = await board.createTask();
   const [first] = (await add(id, { content: 'one', type: 'context', score: 10, agent: 'ada' })).body.observations;
   await add(id, { content: 'two', type: 'context' });
   const remove = () => board.call('DELETE', `/api/tasks/${id}/observations/${first.id}`);
@@ -46,7 +43,7 @@ it('deletes one observation, and keeps the others', async () => {
 });
 
 it('loses none of thirty observations that are noted at once', async () => {
-  const { id } = await aTask();
+  const { id } = await board.createTask();
   const all = Array.from({ length: 30 }, (_, number) => `observation ${number}`);
   await Promise.all(all.map((content) => add(id, { content, type: 'context' })));
   const { body } = await board.call('GET', `/api/tasks/${id}/observations`);
@@ -61,7 +58,7 @@ describe('the search', () => {
       ['Logout', 'zebra: nothing ends', 'insight', 'ada'],
       ['Login', 'Zebra: use cookies', 'decision', 'bob'],
     ] as const) {
-      const { id } = await aTask(title);
+      const { id } = await board.createTask({ title: title });
       ids.push(id);
       await add(id, { content, type, agent });
     }
@@ -93,7 +90,7 @@ describe('the search', () => {
   });
 
   it('searches active tasks only', async () => {
-    const { id } = await aTask();
+    const { id } = await board.createTask();
     await add(id, { content: 'quagga', type: 'context' });
     await board.call('DELETE', `/api/tasks/${id}`);
     expect((await search('?q=quagga')).body.total).toBe(0);
@@ -131,14 +128,14 @@ it.each([
   ['a score too high', { content: 'a', type: 'context', score: 11 }, 'score'],
   ['a field that is none', { content: 'a', type: 'context', mood: 'good' }, 'mood'],
 ])('refuses %s by the path of the field', async (_case, body, path) => {
-  const { id } = await aTask();
+  const { id } = await board.createTask();
   const refused = await add(id, body);
   expect(refused.status).toBe(400);
   expect(refused.body.details.issues).toContainEqual(expect.objectContaining({ path }));
 });
 
 it('needs a task, the permission to write, and the revision the caller states', async () => {
-  const { id } = await aTask();
+  const { id } = await board.createTask();
   const body = { content: 'a', type: 'context' };
   expect(await add('task_20260101_nobody', body)).toMatchObject({ status: 404 });
   expect(await add(id, body, { key: readKey })).toMatchObject({ status: 403 });

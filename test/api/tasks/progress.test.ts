@@ -1,6 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Task } from '../../../contracts/tasks/task';
 import type { Stored } from '../../../stores/port/collection';
 import { agentKey, type ApiUnderTest, readKey, startTestApi } from '../api-under-test';
 
@@ -10,14 +9,13 @@ beforeAll(async () => {
 });
 afterAll(() => board.close());
 
-const aTask = async (): Promise<Task> => (await board.call('POST', '/api/tasks', { body: { title: 'A task' } })).body;
 const call = (method: string, id: string, body?: unknown, options = {}) =>
   board.call(method, `/api/tasks/${id}/progress${method === 'POST' ? '/append' : ''}`, { body, ...options });
 const contentOf = async (id: string): Promise<string> => (await call('GET', id)).body.content;
 const fileOf = (id: string) => join(board.dataDir, 'tasks/progress', `${id}.md`);
 
 it('is empty, is written whole, and leaves the task at its revision', async () => {
-  const { id } = await aTask();
+  const { id } = await board.createTask();
   expect((await call('GET', id)).body).toEqual({ content: '' });
   const content = '# So far\n\nNothing — yet.';
   expect(await call('PUT', id, { content }, { key: agentKey })).toMatchObject({ status: 200, body: { success: true } });
@@ -27,7 +25,7 @@ it('is empty, is written whole, and leaves the task at its revision', async () =
 });
 
 it('is appended to under a heading that is made when it is missing', async () => {
-  const { id } = await aTask();
+  const { id } = await board.createTask();
   await call('POST', id, { section: 'Done', content: 'first' });
   await call('POST', id, { section: 'Next', content: '- later' });
   const { status, body } = await call('POST', id, { section: ' Done ', content: 'second' });
@@ -47,7 +45,7 @@ describe('under a key, by a process that dies after it has written the file', ()
   };
 
   it('is appended to once, also when others have written meanwhile', async () => {
-    const { id } = await aTask();
+    const { id } = await board.createTask();
     const entry = { section: 'Done', content: 'once' };
     await under(id, 'first', entry);
     await die();
@@ -58,7 +56,7 @@ describe('under a key, by a process that dies after it has written the file', ()
   });
 
   it('has the same entry twice under two keys', async () => {
-    const { id } = await aTask();
+    const { id } = await board.createTask();
     const entry = { section: 'Done', content: 'same' };
     for (const key of ['one', 'two', 'one']) {
       await under(id, key, entry);
@@ -68,7 +66,7 @@ describe('under a key, by a process that dies after it has written the file', ()
 });
 
 it('keeps what a person writes into the file', async () => {
-  const { id } = await aTask();
+  const { id } = await board.createTask();
   await call('POST', id, { section: 'Done', content: 'first' });
   await writeFile(fileOf(id), '## Done\n\nby hand\n');
   await call('POST', id, { section: 'Done', content: 'second' });
@@ -76,7 +74,7 @@ it('keeps what a person writes into the file', async () => {
 });
 
 it('loses none of thirty entries that are appended at once', async () => {
-  const { id } = await aTask();
+  const { id } = await board.createTask();
   const entries = Array.from({ length: 30 }, (_, number) => `entry ${number}.`);
   await Promise.all(entries.map((content, number) => call('POST', id, { section: `Part ${number % 3}`, content })));
   const content = await contentOf(id);
@@ -85,7 +83,7 @@ it('loses none of thirty entries that are appended at once', async () => {
 });
 
 it('has a limit, which appending does not get past', async () => {
-  const { id } = await aTask();
+  const { id } = await board.createTask();
   const content = 'x'.repeat(200_000);
   expect(await call('PUT', id, { content: `${content}x` })).toMatchObject({
     status: 400,
@@ -100,7 +98,7 @@ it('has a limit, which appending does not get past', async () => {
 });
 
 it('is gone with its task', async () => {
-  const { id } = await aTask();
+  const { id } = await board.createTask();
   await call('PUT', id, { content: 'x' });
   await board.call('DELETE', `/api/tasks/${id}`);
   expect(await call('GET', id)).toMatchObject({ status: 404 });
@@ -108,7 +106,7 @@ it('is gone with its task', async () => {
 });
 
 it('reports it when its file cannot be read', async () => {
-  const { id } = await aTask();
+  const { id } = await board.createTask();
   await writeFile(fileOf(id), 'a\u0000b');
   const refused = await call('GET', id);
   expect(refused).toMatchObject({ status: 409, body: { error: expect.stringContaining('NUL') } });
@@ -126,7 +124,7 @@ it.each([
   ['POST', { section: 'x'.repeat(201), content: 'a' }, 'section'],
   ['POST', { section: 'a', content: ' \n ' }, 'content'],
 ])('refuses a %s of %j by the path of the field', async (method, body, path) => {
-  const { id } = await aTask();
+  const { id } = await board.createTask();
   const refused = await call(method, id, body);
   expect(refused.status).toBe(400);
   expect(refused.body.details.issues).toContainEqual(expect.objectContaining({ path }));
@@ -134,7 +132,7 @@ it.each([
 });
 
 it('needs a task and the permission to write', async () => {
-  const { id } = await aTask();
+  const { id } = await board.createTask();
   for (const method of ['GET', 'PUT', 'POST']) {
     const body = { PUT: { content: 'a' }, POST: { section: 'a', content: 'a' } }[method];
     expect(await call(method, 'task_20260101_nobody', body)).toMatchObject({ status: 404 });

@@ -7,15 +7,13 @@ beforeAll(async () => {
 });
 afterAll(() => board.close());
 
-const aTask = async (fields = {}): Promise<Task> =>
-  (await board.call('POST', '/api/tasks', { body: { title: 'A task', ...fields } })).body;
 const add = (id: string, body: unknown, options = {}) =>
   board.call('POST', `/api/tasks/${id}/subtasks`, { body, ...options });
 const patch = (id: string, subtaskId: string, body?: unknown, options = {}) =>
   board.call('PATCH', `/api/tasks/${id}/subtasks/${subtaskId}`, { body, ...options });
 
 it('adds a subtask with its criteria and answers the task with it', async () => {
-  const { id } = await aTask();
+  const { id } = await board.createTask();
   const { status, body, headers } = await add(id, { title: 'Write <b>it</b>', acceptanceCriteria: ['a', 'b'] });
   expect(status).toBe(201);
   expect(body.subtasks).toEqual([
@@ -35,7 +33,9 @@ describe('subtasks that come with their task', () => {
   const id = expect.stringMatching(/^subtask_[0-9a-f]{12}$/);
 
   it('may leave their ids to the service', async () => {
-    const created = await aTask({ subtasks: [{ title: 'one' }, { id: 'mine', title: 'two', completed: true }] });
+    const created = await board.createTask({
+      subtasks: [{ title: 'one' }, { id: 'mine', title: 'two', completed: true }],
+    });
     expect(created.subtasks).toEqual([
       { id, title: 'one', completed: false, created: expect.any(String) },
       { id: 'mine', title: 'two', completed: true },
@@ -69,7 +69,7 @@ describe('subtasks that come with their task', () => {
 });
 
 it('changes and deletes one subtask, and keeps the others', async () => {
-  const { id } = await aTask();
+  const { id } = await board.createTask();
   const [first] = (await add(id, { title: 'one' }, { key: agentKey })).body.subtasks;
   const [, second] = (await add(id, { title: 'two' })).body.subtasks;
   const changed = await patch(id, first.id, { title: 'uno', completed: true });
@@ -84,7 +84,7 @@ it('changes and deletes one subtask, and keeps the others', async () => {
 
 describe('acceptance criteria', () => {
   const subtaskOf = async (criteria: string[]) => {
-    const { id } = await aTask();
+    const { id } = await board.createTask();
     const [{ id: subtaskId }] = (await add(id, { title: 'one', acceptanceCriteria: criteria })).body.subtasks;
     const toggle = (suffix: string, body?: unknown) =>
       board.call('PATCH', `/api/tasks/${id}/subtasks/${subtaskId}/criteria${suffix}`, { body });
@@ -138,7 +138,7 @@ describe('acceptance criteria', () => {
 
 describe('a task with autoCompleteOnSubtasks', () => {
   const withSubtasks = async (fields = {}) => {
-    const task = await aTask({ autoCompleteOnSubtasks: true, ...fields });
+    const task = await board.createTask({ autoCompleteOnSubtasks: true, ...fields });
     await add(task.id, { title: 'one' });
     const { body } = await add(task.id, { title: 'two' });
     return { id: task.id, subtasks: body.subtasks as Task['subtasks'] };
@@ -185,7 +185,7 @@ it.each([
   ['a criterion of tags only', { title: 'a', acceptanceCriteria: ['<p>'] }, 'acceptanceCriteria.0'],
   ['a field that is none', { title: 'a', done: true }, 'done'],
 ])('refuses %s by the path of the field', async (_case, body, path) => {
-  const { id } = await aTask();
+  const { id } = await board.createTask();
   const refused = await add(id, body);
   expect(refused.status).toBe(400);
   expect(refused.body.details.issues).toContainEqual(expect.objectContaining({ path }));
@@ -193,13 +193,13 @@ it.each([
 
 it('takes at most 500 subtasks', async () => {
   const subtasks = Array.from({ length: 500 }, (_, number) => ({ id: `s${number}`, title: 'one' }));
-  const { id } = await aTask({ subtasks });
+  const { id } = await board.createTask({ subtasks });
   const refused = await add(id, { title: 'one more' });
   expect([refused.status, refused.body.details.issues[0].path]).toEqual([400, 'subtasks']);
 });
 
 it('needs a task, the permission to write, and the revision the caller states', async () => {
-  const { id } = await aTask();
+  const { id } = await board.createTask();
   expect(await add('task_20260101_nobody', { title: 'a' })).toMatchObject({ status: 404 });
   expect(await add(id, { title: 'a' }, { key: readKey })).toMatchObject({ status: 403 });
   expect(await add(id, { title: 'a', expectedRevision: 9 })).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });

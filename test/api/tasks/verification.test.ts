@@ -1,4 +1,3 @@
-import type { Task } from '../../../contracts/tasks/task';
 import { type ApiUnderTest, readKey, startTestApi } from '../api-under-test';
 
 let board: ApiUnderTest;
@@ -8,14 +7,13 @@ describe('verification API', () => {
   });
   afterAll(() => board.close());
 
-  const aTask = async (): Promise<Task> => (await board.call('POST', '/api/tasks', { body: { title: 'A task' } })).body;
   const add = (id: string, body: unknown, options = {}) =>
     board.call('POST', `/api/tasks/${id}/verification`, { body, ...options });
   const patch = (id: string, stepId: string, body: unknown) =>
     board.call('PATCH', `/api/tasks/${id}/verification/${stepId}`, { body });
 
   it('adds a step and answers the task with it', async () => {
-    const { id } = await aTask();
+    const { id } = await board.createTask();
     const { status, body } = await add(id, { description: 'Tests <i>pass</i>' });
     expect(status).toBe(201);
     expect(body.verificationSteps).toEqual([
@@ -24,7 +22,7 @@ describe('verification API', () => {
   });
 
   it('sets the time when a step is checked, keeps it while it is, and clears it', async () => {
-    const { id } = await aTask();
+    const { id } = await board.createTask();
     const [step] = (await add(id, { description: 'Tests pass' })).body.verificationSteps;
     const [checked] = (await patch(id, step.id, { checked: true })).body.verificationSteps;
     expect(checked).toEqual({ ...step, checked: true, checkedAt: expect.any(String) });
@@ -39,7 +37,7 @@ describe('verification API', () => {
   });
 
   it('requires a step, and does so no more', async () => {
-    const { id } = await aTask();
+    const { id } = await board.createTask();
     const [step] = (await add(id, { description: 'Tests pass', required: true })).body.verificationSteps;
     expect(step).toMatchObject({ required: true, checked: false });
     expect((await patch(id, step.id, { required: false })).body.verificationSteps).toEqual([
@@ -48,7 +46,7 @@ describe('verification API', () => {
   });
 
   it('deletes one step, and keeps the others', async () => {
-    const { id } = await aTask();
+    const { id } = await board.createTask();
     const [first] = (await add(id, { description: 'one' })).body.verificationSteps;
     await add(id, { description: 'two' });
     const remove = () => board.call('DELETE', `/api/tasks/${id}/verification/${first.id}`);
@@ -58,7 +56,7 @@ describe('verification API', () => {
   });
 
   it('loses none of twenty checks that come at once', async () => {
-    const { id } = await aTask();
+    const { id } = await board.createTask();
     await Promise.all(Array.from({ length: 20 }, (_, number) => add(id, { description: `step ${number}` })));
     const steps: { id: string }[] = (await board.call('GET', `/api/tasks/${id}`)).body.verificationSteps;
     await Promise.all(steps.map((step) => patch(id, step.id, { checked: true })));
@@ -74,7 +72,7 @@ describe('verification API', () => {
     ['PATCH', { checked: 'yes' }, 'checked'],
     ['PATCH', { checkedAt: '2026-01-01T00:00:00Z' }, 'checkedAt'],
   ])('refuses a %s of %j by the path of the field', async (method, body, path) => {
-    const { id } = await aTask();
+    const { id } = await board.createTask();
     const [step] = (await add(id, { description: 'one' })).body.verificationSteps;
     const refused = method === 'POST' ? await add(id, body) : await patch(id, step.id, body);
     expect(refused.status).toBe(400);
@@ -82,7 +80,7 @@ describe('verification API', () => {
   });
 
   it('needs a task, the permission to write, and the revision the caller states', async () => {
-    const { id } = await aTask();
+    const { id } = await board.createTask();
     expect(await add('task_20260101_nobody', { description: 'a' })).toMatchObject({ status: 404 });
     expect(await add(id, { description: 'a' }, { key: readKey })).toMatchObject({ status: 403 });
     expect(await add(id, { description: 'a', expectedRevision: 9 })).toMatchObject({ status: 409 });

@@ -24,8 +24,9 @@ import { temporaryAuthorityId } from '../../../workflows/temporary-authority/mes
 import { rewindPlanId, workspaceRewindId } from '../../../workflows/workspace-rewind/messages';
 import { type AskedFor, worktreeId } from '../../../workflows/worktree/messages';
 import { scriptAgent } from '../../support/caller';
+import { anApprovalRequest } from '../../support/factories/approval';
 import { aRepository } from '../../support/git/repository';
-import { anApprovalRequest, aRequester, aWaitingRun, type Requester } from '../../support/runs/approvals';
+import { aRequester, aWaitingRun, type Requester } from '../../support/runs/approvals';
 import { proofsOf, someProofs } from '../../support/stack/proofs';
 import { type Stack, startStack } from '../../support/stack/stack';
 

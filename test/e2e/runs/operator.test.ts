@@ -5,8 +5,9 @@ import { agentRunId } from '../../../workflows/agent-run/messages';
 import { runApprovalId } from '../../../workflows/run-approval/messages';
 import { temporaryAuthorityId } from '../../../workflows/temporary-authority/messages';
 import { scriptAgent } from '../../support/caller';
+import { anApprovalRequest } from '../../support/factories/approval';
 import { aRepository } from '../../support/git/repository';
-import { anApprovalRequest, aRequester } from '../../support/runs/approvals';
+import { aRequester } from '../../support/runs/approvals';
 import { confinedAgent, inMs, readPhase, transitionOf } from '../../support/runs/phases';
 import { type Stack, startStack } from '../../support/stack/stack';
 

@@ -3,9 +3,9 @@ import { newApproval } from '../../../domain/approvals/record';
 import { createSealedBoxKey, seal } from '../../../platform/crypto/sealed-box';
 import { compact } from '../../../platform/json/compact';
 import { type ApprovalOutcome, type ApprovalStore, createApprovalStore } from '../../../stores/runs/approval-store';
-import { anApprovalRequest } from '../../support/runs/approvals';
+import { anApprovalRequest } from '../../support/factories/approval';
+import { taskId } from '../../support/factories/records';
 import { type Interleaving, interleaving } from '../interleaving';
-import { taskId } from '../records';
 import type { OpenStore } from './open-store';
 
 const run = { taskId, attemptId: 'attempt_fence000001' };

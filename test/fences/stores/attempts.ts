@@ -3,7 +3,7 @@ import type { Database } from '../../../stores/port/collection';
 import { createActiveRunStore } from '../../../stores/runs/admission/active-run-store';
 import { type AttemptRecord, type AttemptStore, createAttemptStore } from '../../../stores/runs/attempt-store';
 import { createLaunchStore } from '../../../stores/runs/launch/launch-store';
-import { aClaim, aCompletion, anAttempt, at, taskId } from '../records';
+import { aClaim, aCompletion, anAttempt, at, taskId } from '../../support/factories/records';
 import type { OpenStore } from './open-store';
 
 const id = 'attempt_fence000001';

@@ -15,8 +15,8 @@ import {
   presentPhase,
 } from '../../../stores/runs/phase-store';
 import { createWatchdogStore } from '../../../stores/runs/watchdog-store';
+import { aClaim, at, taskId } from '../../support/factories/records';
 import { type Interleaving, interleaving } from '../interleaving';
-import { aClaim, at, taskId } from '../records';
 import type { OpenStore } from './open-store';
 
 const attemptId = 'attempt_fence000001';

@@ -2,8 +2,8 @@ import type { SelectionEvidence } from '../../../contracts/runs/admission';
 import { sampleRequest } from '../../../domain/admission/sample-request';
 import type { Collection, Database } from '../../../stores/port/collection';
 import { createQueueStore, type QueueRecord, type QueueStore } from '../../../stores/runs/admission/queue-store';
+import { at } from '../../support/factories/records';
 import { Crash, crash, interleaving } from '../interleaving';
-import { at } from '../records';
 import type { OpenStore } from './open-store';
 
 const id = 'attempt_fence000001';

@@ -2,8 +2,8 @@ import type { RunRecord } from '../../../services/workflow-runs/runs/run';
 import { createRunStore, type RunStore } from '../../../services/workflow-runs/runs/store';
 import { createUsageTotals } from '../../../services/workflow-runs/usage/totals';
 import type { Collection } from '../../../stores/port/collection';
+import { at } from '../../support/factories/records';
 import { Crash, crash, type Interleaving, interleaving } from '../interleaving';
-import { at } from '../records';
 import type { OpenStore } from './open-store';
 
 const table = 'workflow-runs';

@@ -10,8 +10,8 @@ import {
   type WorktreeRecord,
   type WorktreeStore,
 } from '../../../stores/runs/workspaces/worktree-store';
+import { at, aWorktree, taskId } from '../../support/factories/records';
 import { type Interleaving, interleaving } from '../interleaving';
-import { at, aWorktree, taskId } from '../records';
 import type { OpenStore } from './open-store';
 
 /** What happens to a worktree happens to it as it was read: its manifest, its lease, its checkpoints and rewinds. */

@@ -6,6 +6,7 @@ import { eventually } from '../../../platform/testing/eventually';
 import { makeTempDir, type TempDir } from '../../../platform/testing/temp-dir';
 import { createAcpProvider } from '../../../providers/agents/acp/acp-provider';
 import type { AgentDispatch, LiveAgent } from '../../../providers/agents/provider';
+import { anAgent } from '../../support/factories/agent';
 import { aDispatch, RecordingSink } from './agent-fixture';
 
 const provider = createAcpProvider();
@@ -34,16 +35,8 @@ class LiveSink extends RecordingSink {
   }
 }
 
-const agentAt = (file: string, args: string[], fields: Partial<AgentConfig> = {}): AgentConfig => ({
-  type: 'acp',
-  name: 'ACP',
-  provider: 'acp',
-  command: process.execPath,
-  args: [file, ...args],
-  environmentKeys: [],
-  enabled: true,
-  ...fields,
-});
+const agentAt = (file: string, args: string[], fields: Partial<AgentConfig> = {}) =>
+  anAgent({ type: 'acp', name: 'ACP', provider: 'acp', command: process.execPath, args: [file, ...args], ...fields });
 const example = (fields: Partial<AgentConfig> = {}) =>
   agentAt(
     resolve(__dirname, '../../../examples/acp-agent/agent.mjs'),

@@ -13,6 +13,7 @@ import { makeTempDir, type TempDir } from '../../../platform/testing/temp-dir';
 import { createAcpProvider } from '../../../providers/agents/acp/acp-provider';
 import type { AgentDispatch } from '../../../providers/agents/provider';
 import type { AgentResponse } from '../../../providers/agents/question';
+import { anAgent } from '../../support/factories/agent';
 import { aDispatch, RecordingSink } from './agent-fixture';
 
 const provider = createAcpProvider({ environment: { ...process.env, TOKEN_OF_MODEL: 'hunter22-hunter22' } });
@@ -34,19 +35,16 @@ beforeEach(async () => {
 });
 afterEach(() => directory.remove());
 
-const agent = (fields: Partial<AgentConfig> = {}): AgentConfig => ({
-  type: 'acp',
-  name: 'ACP',
-  provider: 'acp',
-  command: process.execPath,
-  args: [
-    resolve(__dirname, '../../../examples/acp-agent/agent.mjs'),
-    ...['--state', `${directory.path}/sessions`, '--client-tools'],
-  ],
-  environmentKeys: [],
-  enabled: true,
-  ...fields,
-});
+const example = resolve(__dirname, '../../../examples/acp-agent/agent.mjs');
+const agent = (fields: Partial<AgentConfig> = {}) =>
+  anAgent({
+    type: 'acp',
+    name: 'ACP',
+    provider: 'acp',
+    command: process.execPath,
+    args: [example, '--state', `${directory.path}/sessions`, '--client-tools'],
+    ...fields,
+  });
 
 const runtime = runtimeManifest('acp', { ok: true, diagnostics: [] }, { probedAt: '2026-01-01T00:00:00.000Z' });
 

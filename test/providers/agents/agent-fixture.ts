@@ -6,6 +6,7 @@ import { openRules } from '../../../domain/tools/rules';
 import type { ProcessIdentity } from '../../../platform/processes/identity';
 import type { TempDir } from '../../../platform/testing/temp-dir';
 import type { AgentDispatch, AgentSink } from '../../../providers/agents/provider';
+import { anAgent } from '../../support/factories/agent';
 
 /** A sink that records its events. */
 export class RecordingSink implements AgentSink {
@@ -34,15 +35,8 @@ export class RecordingSink implements AgentSink {
 
 let attempts = 0;
 
-export const agentConfig = (command: string, args: string[], environmentKeys: string[] = []): AgentConfig => ({
-  type: 'fixture',
-  name: 'Fixture',
-  provider: 'process',
-  command,
-  args,
-  environmentKeys,
-  enabled: true,
-});
+export const agentConfig = (command: string, args: string[], environmentKeys: string[] = []): AgentConfig =>
+  anAgent({ type: 'fixture', name: 'Fixture', command, args, environmentKeys });
 
 /** A dispatch of a shell script with an attempt id of its own. */
 export async function aDispatch(

@@ -1,7 +1,8 @@
 import type { ApprovalRequest } from '../../../contracts/runs/approval';
 import { agentRunId } from '../../../workflows/agent-run/messages';
 import { runApprovalId } from '../../../workflows/run-approval/messages';
-import { anApprovalRequest, aRequester, aWaitingRun } from '../../support/runs/approvals';
+import { anApprovalRequest } from '../../support/factories/approval';
+import { aRequester, aWaitingRun } from '../../support/runs/approvals';
 import type { Recording, Stage } from './stage';
 
 /** Every way a request for approval can end, and the run that waited meanwhile. */

@@ -1,5 +1,4 @@
 import type { Client } from '@temporalio/client';
-import type { ApprovalRequest } from '../../../contracts/runs/approval';
 import { createLog } from '../../../platform/log/log';
 import { openDatabase } from '../../../stores/port/open';
 import { type ApprovalStore, createApprovalStore } from '../../../stores/runs/approval-store';
@@ -37,19 +36,3 @@ export async function aWaitingRun(call: Caller, agent = 'elsewhere'): Promise<{ 
   const { attemptId } = await call.start(task.id, { agent });
   return { taskId: task.id, attemptId };
 }
-
-export const anApprovalRequest = (
-  run: { taskId: string; attemptId: string },
-  fields: Partial<ApprovalRequest> = {},
-): ApprovalRequest => ({
-  workspaceId: 'local',
-  ...run,
-  provider: 'remote-callback',
-  agentId: 'elsewhere',
-  actionClass: 'shell',
-  action: 'rm -rf build',
-  providerRequestId: 'request-1',
-  riskClass: 'high',
-  policyReason: 'The agent requires permission for this action.',
-  ...fields,
-});

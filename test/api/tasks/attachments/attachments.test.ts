@@ -1,4 +1,3 @@
-import type { Task } from '../../../../contracts/tasks/task';
 import { adminKey, agentKey, type ApiUnderTest, readKey, startTestApi } from '../../api-under-test';
 import { docx, gif, pdf, png, send, type Sent, zipped } from './forms';
 
@@ -8,19 +7,18 @@ beforeAll(async () => {
 });
 afterAll(() => board.close());
 
-const aTask = async (): Promise<Task> => (await board.call('POST', '/api/tasks', { body: { title: 'A task' } })).body;
 const url = (taskId: string, rest = '') => `/api/tasks/${taskId}/attachments${rest}`;
 const download = (taskId: string, id: string, headers: Record<string, string> = {}) =>
   fetch(`${board.url}${url(taskId, `/${id}/download`)}`, { headers: { 'X-API-Key': adminKey, ...headers } });
 const attach = async (file: Sent) => {
-  const { id: taskId } = await aTask();
+  const { id: taskId } = await board.createTask();
   const { body, status } = await send(board, taskId, [file]);
   expect(status).toBe(201);
   return { taskId, attachment: body.attachments[0] };
 };
 
 it('keeps files and answers what they are, with the task', async () => {
-  const { id } = await aTask();
+  const { id } = await board.createTask();
   const files = [
     { name: 'notes.md', content: '# Notes', type: 'application/x-msdownload' },
     { name: 'dot.gif', content: gif, type: 'text/html' },
@@ -50,7 +48,7 @@ it('keeps files and answers what they are, with the task', async () => {
 });
 
 it('names the files that failed and keeps the others', async () => {
-  const { id } = await aTask();
+  const { id } = await board.createTask();
   const { status, body } = await send(board, id, [
     { name: 'run.exe', content: 'MZ' },
     { name: 'good.txt', content: 'fine' },
@@ -65,7 +63,7 @@ it('names the files that failed and keeps the others', async () => {
 });
 
 it('refuses an upload of which nothing can be kept', async () => {
-  const { id } = await aTask();
+  const { id } = await board.createTask();
   const { status, body } = await send(board, id, [{ name: 'app.js', content: 'alert(1)' }]);
   expect(status).toBe(400);
   expect(body).toMatchObject({ code: 'VALIDATION_ERROR', details: { rejected: [{ filename: 'app.js' }] } });
@@ -153,7 +151,7 @@ describe('a download', () => {
 });
 
 it('deletes one attachment and keeps the content of another with the same', async () => {
-  const { id } = await aTask();
+  const { id } = await board.createTask();
   const { body } = await send(board, id, [
     { name: 'a.txt', content: 'same' },
     { name: 'b.txt', content: 'same' },
@@ -168,7 +166,7 @@ it('deletes one attachment and keeps the content of another with the same', asyn
 });
 
 it('reports when the content of an attachment is gone', async () => {
-  const { id } = await aTask();
+  const { id } = await board.createTask();
   const record = {
     id: 'att_byhand',
     filename: 'att_byhand.txt',
@@ -184,7 +182,7 @@ it('reports when the content of an attachment is gone', async () => {
 });
 
 it('changes the task the caller has seen, or none', async () => {
-  const { id } = await aTask();
+  const { id } = await board.createTask();
   const file = { name: 'a.txt', content: 'a' };
   const headers = { 'If-Match': `"task:${id}:1"` };
   const replies = await Promise.all([send(board, id, [file], { headers }), send(board, id, [file], { headers })]);
@@ -195,7 +193,7 @@ it('changes the task the caller has seen, or none', async () => {
 });
 
 it('needs a task and the permission to write', async () => {
-  const { id } = await aTask();
+  const { id } = await board.createTask();
   const file = { name: 'a.txt', content: 'a' };
   expect(await send(board, 'task_20260101_nobody', [file])).toMatchObject({ status: 404 });
   expect(await send(board, id, [file], { key: readKey })).toMatchObject({ status: 403 });

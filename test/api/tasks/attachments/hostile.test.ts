@@ -1,7 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import type { Task } from '../../../../contracts/tasks/task';
 import { eventually } from '../../../../platform/testing/eventually';
 import { adminKey, type ApiUnderTest, startTestApi } from '../../api-under-test';
 import { rawRequest } from '../../http/raw-request';
@@ -14,7 +13,6 @@ beforeAll(async () => {
 });
 afterAll(() => board.close());
 
-const aTask = async (): Promise<Task> => (await board.call('POST', '/api/tasks', { body: { title: 'A task' } })).body;
 const listed = async (id: string) => (await board.call('GET', `/api/tasks/${id}/attachments`)).body;
 const uploads = () => readdir(join(board.dataDir, 'uploads'));
 const mebibyte = 1_048_576;
@@ -45,7 +43,7 @@ describe('a file is refused', () => {
     ['that is larger than any may be', { name: 'a.csv', content: 'x'.repeat(10 * mebibyte + 1) }, /at most 10485760/],
     ['that unpacks to very much', { name: 'a.docx', content: bomb }, /not what|inspected|exceeds/],
   ])('%s', async (_case, file, error) => {
-    const { id } = await aTask();
+    const { id } = await board.createTask();
     const { status, body } = await send(board, id, [file]);
     expect([status, body.details?.rejected]).toEqual([
       400,
@@ -57,7 +55,7 @@ describe('a file is refused', () => {
 
 describe('a file that is two things', () => {
   it('has the type of its name and its first bytes', async () => {
-    const { id } = await aTask();
+    const { id } = await board.createTask();
     const script = '<script>alert(1)</script>';
     const { body } = await send(board, id, [
       { name: 'a.gif', content: Buffer.concat([gif, Buffer.from(script)]), type: 'text/html' },
@@ -76,7 +74,7 @@ describe('a file that is two things', () => {
     ['has broken XML', { 'word/document.xml': '<w:document>' }],
     ['has XML with entities of its own', { 'word/document.xml': '<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>' }],
   ])('has no text when it %s', async (_case, parts) => {
-    const { id } = await aTask();
+    const { id } = await board.createTask();
     const whole = docx('text');
     const types = { '[Content_Types].xml': await contentTypes(whole) };
     const { status, body } = await send(board, id, [{ name: 'a.docx', content: zipped({ ...types, ...parts }) }]);
@@ -88,7 +86,7 @@ describe('a file that is two things', () => {
   });
 
   it('has no text when it is a kilobyte that unpacks to half a gigabyte, and costs the service no memory', async () => {
-    const { id } = await aTask();
+    const { id } = await board.createTask();
     const before = process.memoryUsage().rss;
     let grown = 0;
     const watch = setInterval(() => (grown = Math.max(grown, process.memoryUsage().rss - before)), 10);
@@ -119,7 +117,7 @@ it.each([
   ['that is hidden', '.txt', 'txt'],
   ['of 5,000 characters', `${'x'.repeat(5_000)}.txt`, `${'x'.repeat(196)}.txt`],
 ])('takes a name %s for nothing but a name', async (_case, name, cleaned) => {
-  const { id } = await aTask();
+  const { id } = await board.createTask();
   const { body } = await send(board, id, [{ name, content: 'text' }]);
   const names = [...(body.attachments ?? []), ...(body.details?.rejected ?? [])].map(
     (file: { originalName?: string; filename: string }) => file.originalName ?? file.filename,
@@ -131,7 +129,7 @@ describe('a form is refused', () => {
   const files = (count: number): Sent[] =>
     Array.from({ length: count }, (_, number) => ({ name: `${number}.txt`, content: 'a' }));
   const post = async (type: string, body: string) => {
-    const { id } = await aTask();
+    const { id } = await board.createTask();
     const headers = { 'X-API-Key': adminKey, 'Content-Type': type };
     const reply = await rawRequest(board.url, { method: 'POST', path: `/api/tasks/${id}/attachments`, headers, body });
     return { status: reply.status, body: JSON.parse(reply.text) };
@@ -139,13 +137,13 @@ describe('a form is refused', () => {
   const form = (part: string) => `--x\r\nContent-Disposition: form-data; ${part}\r\n--x--\r\n`;
 
   it('with 21 files', async () => {
-    const { id } = await aTask();
+    const { id } = await board.createTask();
     const { status, body } = await send(board, id, files(21));
     expect([status, body.details.issues]).toEqual([400, [expect.objectContaining({ path: 'files' })]]);
   });
 
   it('with files under another name', async () => {
-    const { id } = await aTask();
+    const { id } = await board.createTask();
     const { status, body } = await send(board, id, [{ name: 'a.txt', content: 'a', field: 'file' }]);
     expect(status).toBe(400);
     expect(body.details.issues).toContainEqual(expect.objectContaining({ path: 'file' }));
@@ -178,7 +176,7 @@ describe('a form is refused', () => {
   });
 
   it('of which the whole is too large, announced or not', async () => {
-    const { id } = await aTask();
+    const { id } = await board.createTask();
     const path = `/api/tasks/${id}/attachments`;
     const headers = { 'X-API-Key': adminKey, 'Content-Type': 'multipart/form-data; boundary=x' };
     const announced = { ...headers, 'Content-Length': String(52 * mebibyte) };
@@ -194,7 +192,7 @@ describe('a form is refused', () => {
 });
 
 it('leaves nothing behind when the caller goes away in the middle', async () => {
-  const { id } = await aTask();
+  const { id } = await board.createTask();
   const { port, hostname } = new URL(board.url);
   const socket = connect(Number(port), hostname);
   socket.write(
@@ -209,7 +207,7 @@ it('leaves nothing behind when the caller goes away in the middle', async () => 
 });
 
 it('lets uploads that come at once have no more than one task may have', async () => {
-  const { id } = await aTask();
+  const { id } = await board.createTask();
   const files = (prefix: string): Sent[] =>
     Array.from({ length: 12 }, (_, number) => ({ name: `${prefix}${number}.txt`, content: `${prefix}${number}` }));
   const replies = await Promise.all([send(board, id, files('a')), send(board, id, files('b'))]);

@@ -1,12 +1,13 @@
-import type { CompletionResult } from '../../contracts/runs/completion';
-import type { TerminalClaim } from '../../domain/completion';
-import { textDigest } from '../../platform/json/digest';
-import type { AttemptRecord } from '../../stores/runs/attempt-store';
-import type { WorktreeRecord } from '../../stores/runs/workspaces/worktree-store';
+import type { CompletionResult } from '../../../contracts/runs/completion';
+import type { TerminalClaim } from '../../../domain/completion';
+import { textDigest } from '../../../platform/json/digest';
+import type { AttemptRecord } from '../../../stores/runs/attempt-store';
+import type { WorktreeRecord } from '../../../stores/runs/workspaces/worktree-store';
 
 /** Moments of a test, in milliseconds after its beginning. */
 export const at = (ms: number): string => new Date(Date.parse('2026-01-01T00:00:00.000Z') + ms).toISOString();
 
+/** The task of what factories make. */
 export const taskId = 'task_20260101_fence0';
 export const sha = (letter: string): string => letter.repeat(40);
 

@@ -1,18 +1,11 @@
-import { agentConfig } from '../../../contracts/settings/agent-config';
 import { type Profile, profileWrite } from '../../../contracts/settings/profile';
 import { type SandboxPreset, sandboxPresetUpdate } from '../../../contracts/settings/sandbox';
-import { type Task, task } from '../../../contracts/tasks/task';
 import { runtimeManifest } from '../../../domain/capabilities';
 import { type ContractInput, objectiveOf } from '../../../domain/contract';
+import { anAgent } from './agent';
+import { aTask, factoryTime } from './task';
 
-/** When everything in a contract of the tests happened. */
-export const contractTime = '2026-01-01T00:00:00.000Z';
-const recorded = { revision: 1, createdAt: contractTime, updatedAt: contractTime };
-
-export const anAgent = agentConfig.parse({ type: 'bee', name: 'Bee', provider: 'process', command: 'bee' });
-
-export const aContractTask = (fields: object = {}): Task =>
-  task.parse({ id: 'task_20260101_aaaaaa', title: 'Do it', ...recorded, ...fields });
+const recorded = { revision: 1, createdAt: factoryTime, updatedAt: factoryTime };
 
 export const aProfile = (fields: object = {}): Profile => ({
   id: 'careful',
@@ -30,10 +23,10 @@ export const aPreset = (fields: object = {}): SandboxPreset => ({
 export const aContractInput = (fields: Partial<ContractInput> = {}): ContractInput => ({
   taskId: 'task_20260101_aaaaaa',
   request: {},
-  objective: objectiveOf(aContractTask({ description: 'now' })),
+  objective: objectiveOf(aTask({ description: 'now' })),
   phase: 'implement',
   commitPolicy: { value: 'allowed', source: 'default' },
-  agent: anAgent,
+  agent: anAgent(),
   selection: { requestedAgent: null, reason: 'default agent' },
   profile: null,
   sandbox: null,
@@ -45,7 +38,7 @@ export const aContractInput = (fields: Partial<ContractInput> = {}): ContractInp
     branch: 'board/task_20260101_aaaaaa',
     baseline: { headSha: 'a'.repeat(40), dirty: false, files: [] },
   },
-  runtime: runtimeManifest('process', { ok: true, diagnostics: [] }, { probedAt: contractTime }),
+  runtime: runtimeManifest('process', { ok: true, diagnostics: [] }, { probedAt: factoryTime }),
   limits: { runTimeoutMs: 1000, outputLimitBytes: 2000, stopGraceMs: 500 },
   ...fields,
 });
