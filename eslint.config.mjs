@@ -90,7 +90,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['{activities,domain,platform,providers,stores,worker,workflows}/**/*.ts'],
+    files: ['{activities,api,domain,platform,providers,stores,worker,workflows}/**/*.ts'],
     ignores: ['**/*.test.ts'],
     // From the fourth parameter on, a function takes an options object.
     rules: { 'max-params': ['error', { max: 3 }] },

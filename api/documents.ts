@@ -65,7 +65,11 @@ export function validateDocument<S extends z.ZodType>(
 }
 
 /** Responds with the text of a document, as a file to save. */
-export function sendDocument(ctx: HttpContext, name: string, value: object, format: DocumentFormat): void {
+export function sendDocument(
+  ctx: HttpContext,
+  name: string,
+  { value, format }: { value: object; format: DocumentFormat },
+): void {
   ctx.set('Content-Type', format === 'json' ? 'application/json; charset=utf-8' : 'application/yaml; charset=utf-8');
   ctx.set('Content-Disposition', `attachment; filename="${name}.${format}"`);
   ctx.body = writeDocument(value, format);

@@ -46,7 +46,10 @@ export function createRecordEditor<F extends object, View>(kind: RecordKind<F, V
     statedRevision({ type, id, current: () => records.get(id) }, stated);
 
   function assertExpected(id: string, current: (F & Recorded) | undefined, expected: number | undefined): void {
-    assertRevision(resourceType, current ?? { id, revision: 0 }, expected, current ? present(current) : null);
+    assertRevision(resourceType, current ?? { id, revision: 0 }, {
+      expectedRevision: expected,
+      shown: current ? present(current) : null,
+    });
   }
 
   async function taken(id: string): Promise<Error> {

@@ -40,15 +40,18 @@ export const statedRevision = (
 ): Promise<number | undefined> =>
   expectedRevision(statedRevisions(type, id, stated), async () => (await current())?.revision);
 
-/**
- * @param shown the record as callers see it
- * @throws AppError 409 with the present record when it is not at the revision a writer states
- */
+/** @throws AppError 409 with the present record when it is not at the revision a writer states */
 export function assertRevision(
   resourceType: string,
   current: Versioned,
-  expectedRevision: number | undefined,
-  shown: unknown = current,
+  {
+    expectedRevision,
+    shown = current,
+  }: {
+    expectedRevision: number | undefined;
+    /** The record as callers see it. */
+    shown?: unknown;
+  },
 ): void {
   if (expectedRevision === undefined || expectedRevision === current.revision) {
     return;

@@ -34,24 +34,18 @@ function differences(before: Task, after: Task, operation: string): Said[] {
     ...(before.status === after.status
       ? []
       : [{ type: 'status_changed' as const, details: { from: before.status, to: after.status } }]),
-    ...items(
-      before.comments,
-      after.comments,
-      { added: 'comment_added', removed: 'comment_deleted', changed: 'task_updated' },
-      'commentId',
-    ),
-    ...items(
-      before.observations,
-      after.observations,
-      { added: 'observation_added', removed: 'observation_deleted', changed: 'task_updated' },
-      'observationId',
-    ),
-    ...items(
-      before.deliverables,
-      after.deliverables,
-      { added: 'deliverable_added', removed: 'deliverable_deleted', changed: 'deliverable_updated' },
-      'deliverableId',
-    ),
+    ...items(before.comments, after.comments, {
+      types: { added: 'comment_added', removed: 'comment_deleted', changed: 'task_updated' },
+      idName: 'commentId',
+    }),
+    ...items(before.observations, after.observations, {
+      types: { added: 'observation_added', removed: 'observation_deleted', changed: 'task_updated' },
+      idName: 'observationId',
+    }),
+    ...items(before.deliverables, after.deliverables, {
+      types: { added: 'deliverable_added', removed: 'deliverable_deleted', changed: 'deliverable_updated' },
+      idName: 'deliverableId',
+    }),
     ...dependencies(before, after),
     ...(fields.length > 0 && operation === 'update' ? [{ type: 'task_updated' as const, details: { fields } }] : []),
   ];
@@ -72,8 +66,7 @@ interface Item {
 function items(
   before: readonly Item[] = [],
   after: readonly Item[] = [],
-  types: { added: ActivityType; removed: ActivityType; changed: ActivityType },
-  idName: string,
+  { types, idName }: { types: { added: ActivityType; removed: ActivityType; changed: ActivityType }; idName: string },
 ): Said[] {
   if (before === after) {
     return [];

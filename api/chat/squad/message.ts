@@ -43,8 +43,7 @@ async function threadOf(
 export async function newMessage(
   squad: Pick<SquadStore, 'get'>,
   body: SquadMessageCreate,
-  auth: Pick<AuthContext, 'actor' | 'tokenName'>,
-  now: Date,
+  { auth, now }: { auth: Pick<AuthContext, 'actor' | 'tokenName'>; now: Date },
 ): Promise<NewSquadMessage> {
   const { displayName, taskTitle } = body;
   const message = plainField(body.message, 'message');

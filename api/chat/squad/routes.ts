@@ -74,7 +74,7 @@ export function squadRoutes(
       errors: [404],
     },
     async ({ body, auth }) => {
-      const message = await squad.add(await newMessage(squad, body, auth, operationTime()));
+      const message = await squad.add(await newMessage(squad, body, { auth, now: operationTime() }));
       await tell(message);
       return message;
     },

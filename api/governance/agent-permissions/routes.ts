@@ -53,7 +53,7 @@ export function agentPermissionRoutes(
   ): Promise<AgentPermission> {
     const expected = await statedRevision({ type: tag, id, current: () => agentPermissions.get(id) }, { header });
     return agentPermissions.change(id, (current) => {
-      assertRevision(resource, { id, revision: current.revision }, expected, current);
+      assertRevision(resource, { id, revision: current.revision }, { expectedRevision: expected, shown: current });
       return fields;
     });
   }

@@ -11,7 +11,11 @@ export interface ToolDecision {
 /** Whether a role may use a tool: a denied tool is refused whatever is allowed, and so is one that nothing allows. */
 export function decideTool({ allowed, denied }: Pick<ToolPolicy, 'allowed' | 'denied'>, tool: string): ToolDecision {
   const isDenied = denied.some((pattern) => matchesName(pattern, tool));
-  const rule = (list: 'allowed' | 'denied', pattern: string, index: number, evaluated: boolean): EvaluatedRule => {
+  const rule = (
+    list: 'allowed' | 'denied',
+    pattern: string,
+    { index, evaluated }: { index: number; evaluated: boolean },
+  ): EvaluatedRule => {
     const matched = matchesName(pattern, tool);
     return {
       id: `${list}.${index}`,
@@ -25,8 +29,8 @@ export function decideTool({ allowed, denied }: Pick<ToolPolicy, 'allowed' | 'de
   return {
     allowed: !isDenied && allowed.some((pattern) => matchesName(pattern, tool)),
     rules: [
-      ...denied.map((pattern, index) => rule('denied', pattern, index, true)),
-      ...allowed.map((pattern, index) => rule('allowed', pattern, index, !isDenied)),
+      ...denied.map((pattern, index) => rule('denied', pattern, { index, evaluated: true })),
+      ...allowed.map((pattern, index) => rule('allowed', pattern, { index, evaluated: !isDenied })),
     ],
   };
 }

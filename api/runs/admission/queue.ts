@@ -84,8 +84,7 @@ export async function inspectEntry(context: AdmissionContext, id: string): Promi
 export async function cancelEntry(
   context: AdmissionContext,
   id: string,
-  { idempotencyKey, reason }: ControlRequest,
-  actor: string,
+  { idempotencyKey, reason, actor }: ControlRequest & { actor: string },
 ): Promise<z.output<typeof queueInspection>> {
   const keyHash = textDigest(idempotencyKey);
   const at = context.now().toISOString();

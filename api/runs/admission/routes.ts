@@ -125,7 +125,7 @@ export function admissionRoutes(routes: Routes, context: AdmissionContext): void
         details: { reason: body.reason },
       }),
     },
-    ({ params, body, auth }) => cancelEntry(context, params.id, body, auth.actor),
+    ({ params, body, auth }) => cancelEntry(context, params.id, { ...body, actor: auth.actor }),
   );
 
   routes.add(
@@ -171,7 +171,8 @@ export function admissionRoutes(routes: Routes, context: AdmissionContext): void
           details: { reason: body.reason },
         }),
       },
-      ({ params, body, auth }) => act(context, params.rootObjectiveId, body, auth.actor, defaultContributors),
+      ({ params, body, auth }) =>
+        act(context, params.rootObjectiveId, { ...body, actor: auth.actor, limit: defaultContributors }),
     );
   }
 

@@ -10,6 +10,12 @@ import { idempotencyKeyReused } from '../idempotency-key';
 import type { AdmissionContext } from './context';
 import { policiesOfTree, summarise } from './tree-summary';
 
+/** A command to a tree, by whom, and how many contributors the summary that answers it lists. */
+export interface TreeControl extends ControlRequest {
+  actor: string;
+  limit: number;
+}
+
 /**
  * Lets a paused tree grow again, if no reason for the pause still applies.
  *
@@ -18,9 +24,7 @@ import { policiesOfTree, summarise } from './tree-summary';
 export async function resumeTree(
   context: AdmissionContext,
   id: string,
-  { idempotencyKey, reason }: ControlRequest,
-  actor: string,
-  limit: number,
+  { idempotencyKey, reason, actor, limit }: TreeControl,
 ): Promise<TreeSummary> {
   const { tree, keyHash } = await addressed(context, id, idempotencyKey);
   if (wasSaid(tree, keyHash, 'resume')) {
@@ -50,9 +54,7 @@ export async function resumeTree(
 export async function cancelTree(
   context: AdmissionContext,
   id: string,
-  { idempotencyKey, reason }: ControlRequest,
-  actor: string,
-  limit: number,
+  { idempotencyKey, reason, actor, limit }: TreeControl,
 ): Promise<TreeSummary> {
   const { tree, keyHash } = await addressed(context, id, idempotencyKey);
   const done = wasSaid(tree, keyHash, 'cancel') || tree.state === 'cancelled';

@@ -28,8 +28,7 @@ export async function readApproval({ approvals, now }: ApprovalsContext, approva
 export async function decideApproval(
   context: ApprovalsContext,
   approvalId: string,
-  body: ApprovalDecision,
-  { auth, claimedMode }: Decider,
+  { body, auth, claimedMode }: Decider & { body: ApprovalDecision },
 ): Promise<RunApproval> {
   const approval = await readApproval(context, approvalId);
   assertMayDecide(auth, approval, { claimedMode, now: context.now() });

@@ -60,6 +60,6 @@ export function approvalRoutes(routes: Routes, context: ApprovalsContext): void 
       }),
     },
     ({ params, body, auth, header }) =>
-      decideApproval(context, params.approvalId, body, { auth, claimedMode: header(clientModeHeader) }),
+      decideApproval(context, params.approvalId, { body, auth, claimedMode: header(clientModeHeader) }),
   );
 }

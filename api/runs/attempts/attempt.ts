@@ -28,14 +28,20 @@ export async function attemptOfTask(
  * The named attempt with its provider and launch digests re-checked: what every command to a run begins with
  * (specification 2, Launch rule 6).
  *
- * @param stated digests the caller gave, compared as well
  * @throws AppError 404 as `attemptOfTask`; 409 `MANIFEST_MISMATCH` when the contract is not the one it was launched with
  */
 export async function verifiedAttempt(
   context: { attempts: Pick<AttemptStore, 'get'> },
-  taskId: string,
-  attemptId: string,
-  stated: StatedDigests = {},
+  {
+    taskId,
+    attemptId,
+    stated = {},
+  }: {
+    taskId: string;
+    attemptId: string;
+    /** Digests the caller gave, compared as well. */
+    stated?: StatedDigests;
+  },
 ): Promise<AttemptRecord> {
   const record = await attemptOfTask(context, taskId, attemptId);
   const mismatch = contractMismatch(record, stated);

@@ -38,12 +38,10 @@ export function runChildRoutes(routes: Routes, context: WorkflowContext): void {
       errors: [404, 409, 503],
     },
     ({ body: { taskId, ...launch }, auth, header }) =>
-      launchRun(
-        context,
-        taskId,
-        { ...launch, parentAttemptId: ancestorOf(auth) },
-        { actor: auth.actor, workspaceId: auth.workspaceId, headerKey: presentedIdempotencyKey(header) },
-      ),
+      launchRun(context, taskId, {
+        body: { ...launch, parentAttemptId: ancestorOf(auth) },
+        caller: { actor: auth.actor, workspaceId: auth.workspaceId, headerKey: presentedIdempotencyKey(header) },
+      }),
   );
 
   routes.add(
@@ -71,7 +69,7 @@ export function runChildRoutes(routes: Routes, context: WorkflowContext): void {
       response: runEventPage,
     },
     async ({ params: { attemptId: id }, query, auth }, ctx) =>
-      eventPage(context, (await descendantOf(context, auth, id)).record, query, ctx),
+      eventPage(context, (await descendantOf(context, auth, id)).record, { query, ctx }),
   );
 
   routes.add(

@@ -30,11 +30,13 @@ interface CommandCaller {
 export async function sendCommand(
   context: WorkflowContext,
   taskId: string,
-  type: AgentCommandType,
-  { message, actor, ...target }: CommandRequest,
-  { auth, headerKey }: CommandCaller,
+  {
+    type,
+    request: { message, actor, ...target },
+    caller: { auth, headerKey },
+  }: { type: AgentCommandType; request: CommandRequest; caller: CommandCaller },
 ): Promise<CommandResponse> {
-  const record = await verifiedAttempt(context, taskId, target.attemptId, target);
+  const record = await verifiedAttempt(context, { taskId, attemptId: target.attemptId, stated: target });
   const commandId = commandIdOf(headerKey);
   const command = await context.commands.get(record._id, commandId);
   if (command && (command.type !== type || command.message !== message)) {

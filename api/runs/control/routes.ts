@@ -36,7 +36,11 @@ export function controlRoutes(routes: Routes, context: WorkflowContext): void {
       errors: [404, 409, 503],
     },
     async ({ params, body, auth }) =>
-      stopRun(context, await verifiedAttempt(context, params.taskId, body.attemptId), auth.actor),
+      stopRun(
+        context,
+        await verifiedAttempt(context, { taskId: params.taskId, attemptId: body.attemptId }),
+        auth.actor,
+      ),
   );
 
   routes.add(
@@ -48,7 +52,11 @@ export function controlRoutes(routes: Routes, context: WorkflowContext): void {
       body: messageRequest,
     },
     ({ params, body, auth, header }) =>
-      sendCommand(context, params.taskId, 'message', body, { auth, headerKey: presentedIdempotencyKey(header) }),
+      sendCommand(context, params.taskId, {
+        type: 'message',
+        request: body,
+        caller: { auth, headerKey: presentedIdempotencyKey(header) },
+      }),
   );
   routes.add(
     {
@@ -59,7 +67,11 @@ export function controlRoutes(routes: Routes, context: WorkflowContext): void {
       body: steerRequest,
     },
     ({ params, body, auth, header }) =>
-      sendCommand(context, params.taskId, 'steer', body, { auth, headerKey: presentedIdempotencyKey(header) }),
+      sendCommand(context, params.taskId, {
+        type: 'steer',
+        request: body,
+        caller: { auth, headerKey: presentedIdempotencyKey(header) },
+      }),
   );
   const messagelessCommands = [
     ['interrupt', 'interruptRun', 'Interrupt the current turn of the agent'],
@@ -71,7 +83,11 @@ export function controlRoutes(routes: Routes, context: WorkflowContext): void {
     routes.add(
       { ...common, path: conversation(type), operationId, summary, body: commandTarget },
       ({ params, body, auth, header }) =>
-        sendCommand(context, params.taskId, type, body, { auth, headerKey: presentedIdempotencyKey(header) }),
+        sendCommand(context, params.taskId, {
+          type,
+          request: body,
+          caller: { auth, headerKey: presentedIdempotencyKey(header) },
+        }),
     );
   }
 }

@@ -44,10 +44,14 @@ export function conversationRoutes(routes: Routes, context: WorkflowContext): vo
     routes.add(
       { ...common, path: `/agents/:taskId/conversation/${edge}`, operationId, summary, body },
       ({ params, body: asked, auth, header }) =>
-        continueConversation(context, params.taskId, edge, asked, {
-          actor: auth.actor,
-          workspaceId: auth.workspaceId,
-          headerKey: presentedIdempotencyKey(header),
+        continueConversation(context, params.taskId, {
+          edge,
+          request: asked,
+          caller: {
+            actor: auth.actor,
+            workspaceId: auth.workspaceId,
+            headerKey: presentedIdempotencyKey(header),
+          },
         }),
     );
   }
@@ -61,27 +65,34 @@ export function conversationRoutes(routes: Routes, context: WorkflowContext): vo
       body: conversationRequest,
     },
     ({ params, body: asked, auth, header }) =>
-      continueConversation(
-        context,
-        params.taskId,
-        'follow-up',
-        asked,
-        { actor: auth.actor, workspaceId: auth.workspaceId, headerKey: presentedIdempotencyKey(header) },
-        { byWatcher: true },
-      ),
+      continueConversation(context, params.taskId, {
+        edge: 'follow-up',
+        request: asked,
+        caller: { actor: auth.actor, workspaceId: auth.workspaceId, headerKey: presentedIdempotencyKey(header) },
+        byWatcher: true,
+      }),
   );
+}
+
+interface Continuing {
+  edge: ConversationEdge;
+  request: ForkRequest;
+  caller: LaunchCaller;
+  byWatcher?: boolean;
 }
 
 /** Launches through the same gate and admission as a start, with exactly this terminal attempt as its source. */
 async function continueConversation(
   context: WorkflowContext,
   taskId: string,
-  edge: ConversationEdge,
-  { sourceAttemptId, message, forkTurnId, phase, commitPolicy, idempotencyKey }: ForkRequest,
-  caller: LaunchCaller,
-  { byWatcher = false }: { byWatcher?: boolean } = {},
+  {
+    edge,
+    request: { sourceAttemptId, message, forkTurnId, phase, commitPolicy, idempotencyKey },
+    caller,
+    byWatcher = false,
+  }: Continuing,
 ): Promise<LaunchResponse> {
-  const source = await verifiedAttempt(context, taskId, sourceAttemptId);
+  const source = await verifiedAttempt(context, { taskId, attemptId: sourceAttemptId });
   // The protocol of these agents forks a session at its end, and at no turn before.
   if (forkTurnId !== undefined && source.provider === 'acp') {
     throw validationError([{ path: 'forkTurnId', message: 'the agent can fork a session only at its end' }]);
@@ -92,21 +103,25 @@ async function continueConversation(
     parentAttemptId: sourceAttemptId,
     ...compact({ profileId, sandboxPresetId, phase, commitPolicy, idempotencyKey }),
   };
-  return launchRun(context, taskId, request, caller, {
-    origin: byWatcher
-      ? { source: 'watcher', edge, parentAttemptId: sourceAttemptId }
-      : { source: 'conversation', edge, parentAttemptId: sourceAttemptId },
-    conversation: {
-      edge,
-      sourceAttemptId,
-      ...compact({ forkTurnId }),
-      message,
-      continuation: async () => {
-        const continuation = await continuationOf(context, source, edge);
-        if (byWatcher) {
-          await requireContinuation(context, source, { message, actor: caller.actor });
-        }
-        return continuation;
+  return launchRun(context, taskId, {
+    body: request,
+    caller,
+    from: {
+      origin: byWatcher
+        ? { source: 'watcher', edge, parentAttemptId: sourceAttemptId }
+        : { source: 'conversation', edge, parentAttemptId: sourceAttemptId },
+      conversation: {
+        edge,
+        sourceAttemptId,
+        ...compact({ forkTurnId }),
+        message,
+        continuation: async () => {
+          const continuation = await continuationOf(context, source, edge);
+          if (byWatcher) {
+            await requireContinuation(context, source, { message, actor: caller.actor });
+          }
+          return continuation;
+        },
       },
     },
   });

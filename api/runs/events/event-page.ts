@@ -9,8 +9,7 @@ import type { WorkflowContext } from '../../context';
 export async function eventPage(
   { events: log }: Pick<WorkflowContext, 'events'>,
   { _id: attemptId, taskId }: Pick<AttemptRecord, '_id' | 'taskId'>,
-  { afterSequence, limit }: z.output<typeof runEventQuery>,
-  ctx: HttpContext,
+  { query: { afterSequence, limit }, ctx }: { query: z.output<typeof runEventQuery>; ctx: HttpContext },
 ): Promise<z.infer<typeof runEventPage>> {
   const read = await log.read(attemptId, afterSequence, limit + 1);
   const events = read.slice(0, limit);

@@ -34,7 +34,7 @@ export function eventRoutes(routes: Routes, context: WorkflowContext): void {
       errors: [404],
     },
     async ({ params, query }, ctx) =>
-      eventPage(context, await attemptOfTask(context, params.taskId, params.attemptId), query, ctx),
+      eventPage(context, await attemptOfTask(context, params.taskId, params.attemptId), { query, ctx }),
   );
 
   routes.add(
@@ -51,7 +51,7 @@ export function eventRoutes(routes: Routes, context: WorkflowContext): void {
       errors: [404, 409],
     },
     async ({ params, query: { afterSequence, limit } }) => {
-      const record = await verifiedAttempt(context, params.taskId, params.attemptId);
+      const record = await verifiedAttempt(context, { taskId: params.taskId, attemptId: params.attemptId });
       const read = await context.events.read(record._id, afterSequence, limit + 1);
       const events = read.slice(0, limit);
       const header = afterSequence === 0 ? runLogHeader({ ...record, attemptId: record._id }) : '';

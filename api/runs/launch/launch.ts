@@ -48,22 +48,26 @@ export interface LaunchFrom {
 export async function launchRun(
   context: WorkflowContext,
   taskId: string,
-  body: LaunchRequest,
-  caller: LaunchCaller,
-  from?: LaunchFrom,
+  { body, caller, from }: { body: LaunchRequest; caller: LaunchCaller; from?: LaunchFrom },
 ): Promise<LaunchResponse> {
   const { idempotencyKey: bodyKey, ...request } = body;
   const key = caller.headerKey === undefined ? bodyKey : parseIdempotencyKey(caller.headerKey);
-  const answer = await launchOnce(context, taskId, request, { ...caller, key }, from);
+  const answer = await launchOnce(context, taskId, { request, caller: { ...caller, key }, from });
   return withCallback(context, answer, { actor: caller.actor, launchKey: key });
 }
 
 async function launchOnce(
   context: WorkflowContext,
   taskId: string,
-  request: Omit<LaunchRequest, 'idempotencyKey'>,
-  { key, ...caller }: LaunchCaller & { key: string | undefined },
-  from: LaunchFrom | undefined,
+  {
+    request,
+    caller: { key, ...caller },
+    from,
+  }: {
+    request: Omit<LaunchRequest, 'idempotencyKey'>;
+    caller: LaunchCaller & { key: string | undefined };
+    from: LaunchFrom | undefined;
+  },
 ): Promise<LaunchResponse> {
   const conversation = from?.conversation;
   const requestDigest = requestIdentity(taskId, request, from);
@@ -77,13 +81,14 @@ async function launchOnce(
   // A claimed key without an outcome is a launch whose response was lost: it is resumed.
   const continuation = earlier ? undefined : await conversation?.continuation();
   if (!earlier) {
-    await checkReadiness(context, taskId, request, caller.workspaceId, { launches: true });
+    await checkReadiness(context, taskId, { request, workspaceId: caller.workspaceId, launches: true });
   }
 
   const fresh = { taskId, attemptId: newAttemptId(), requestDigest, createdAt: new Date().toISOString() };
   const claim = earlier ?? (key === undefined ? fresh : await context.launches.claim(key, fresh));
   assertSameRequest(claim, requestDigest);
-  const goesOn = conversation && (await saveConversation(context, claim, conversation, continuation, caller));
+  const goesOn =
+    conversation && (await saveConversation(context, claim, { conversation, earlier: continuation, caller }));
   const { maxRetries } = (await context.routing.configuration()).value;
   const input = {
     attemptId: claim.attemptId,
@@ -131,9 +136,11 @@ function requestIdentity(taskId: string, request: object, { origin, conversation
 async function saveConversation(
   { conversations }: WorkflowContext,
   { attemptId, createdAt }: { attemptId: string; createdAt: string },
-  { continuation: ask, ...conversation }: LaunchConversation,
-  earlier: Continuation | undefined,
-  { actor }: LaunchCaller,
+  {
+    conversation: { continuation: ask, ...conversation },
+    earlier,
+    caller: { actor },
+  }: { conversation: LaunchConversation; earlier: Continuation | undefined; caller: LaunchCaller },
 ): Promise<NonNullable<AgentRunInput['conversation']>> {
   const { edge, sourceAttemptId } = conversation;
   if (!(await conversations.get(attemptId))) {
@@ -147,11 +154,12 @@ async function saveConversation(
 export async function previewRun(
   context: WorkflowContext,
   taskId: string,
-  body: LaunchRequest,
-  workspaceId: string,
+  { body, workspaceId }: { body: LaunchRequest; workspaceId: string },
 ): Promise<LaunchPreview> {
   const { idempotencyKey: _key, ...request } = body;
-  const { snapshot, repository, git } = await checkReadiness(context, taskId, request, workspaceId, {
+  const { snapshot, repository, git } = await checkReadiness(context, taskId, {
+    request,
+    workspaceId,
     launches: false,
   });
   const hostId = repository ? (repository.hostId ?? (await hostFor(context, taskId))) : null;
@@ -178,9 +186,7 @@ async function driftFromParent(
 async function checkReadiness(
   context: WorkflowContext,
   taskId: string,
-  request: LaunchRequest,
-  workspaceId: string,
-  { launches }: { launches: boolean },
+  { request, workspaceId, launches }: { request: LaunchRequest; workspaceId: string; launches: boolean },
 ): Promise<LaunchPlan> {
   const inputs = await loadLaunchInputs(context, taskId, request);
   assertFound(inputs, 'task', taskId);

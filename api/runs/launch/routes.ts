@@ -24,7 +24,7 @@ export function launchRoutes(routes: Routes, context: WorkflowContext): void {
       response: launchPreview,
       errors: [404, 409, 503],
     },
-    ({ params, body, auth }) => previewRun(context, params.taskId, body, auth.workspaceId),
+    ({ params, body, auth }) => previewRun(context, params.taskId, { body, workspaceId: auth.workspaceId }),
   );
 
   routes.add(
@@ -43,10 +43,13 @@ export function launchRoutes(routes: Routes, context: WorkflowContext): void {
       errors: [404, 409, 503],
     },
     ({ params, body, auth, header }) =>
-      launchRun(context, params.taskId, body, {
-        actor: auth.actor,
-        workspaceId: auth.workspaceId,
-        headerKey: presentedIdempotencyKey(header),
+      launchRun(context, params.taskId, {
+        body,
+        caller: {
+          actor: auth.actor,
+          workspaceId: auth.workspaceId,
+          headerKey: presentedIdempotencyKey(header),
+        },
       }),
   );
 
@@ -66,10 +69,13 @@ export function launchRoutes(routes: Routes, context: WorkflowContext): void {
       errors: [404, 409, 503],
     },
     ({ params, body, auth, header }) =>
-      startStep(context, params, body, {
-        actor: auth.actor,
-        workspaceId: auth.workspaceId,
-        headerKey: presentedIdempotencyKey(header),
+      startStep(context, params, {
+        launch: body,
+        caller: {
+          actor: auth.actor,
+          workspaceId: auth.workspaceId,
+          headerKey: presentedIdempotencyKey(header),
+        },
       }),
   );
 }

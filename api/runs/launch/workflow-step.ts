@@ -8,14 +8,17 @@ import { type LaunchCaller, launchRun } from './launch';
 export async function startStep(
   context: WorkflowContext,
   step: { runId: string; stepId: string },
-  { taskId, rootReservationId, ...request }: WorkflowStepLaunch,
-  caller: LaunchCaller,
+  { launch: { taskId, rootReservationId, ...request }, caller }: { launch: WorkflowStepLaunch; caller: LaunchCaller },
 ): Promise<LaunchResponse> {
   if (rootReservationId === undefined) {
-    return launchRun(context, taskId, request, caller, { origin: originOf(step) });
+    return launchRun(context, taskId, { body: request, caller, from: { origin: originOf(step) } });
   }
-  await requireOfRun(context, step.runId, rootReservationId, caller.workspaceId);
-  return launchRun(context, taskId, request, caller, { origin: originOf({ ...step, rootReservationId }) });
+  await requireOfRun(context, { runId: step.runId, rootReservationId, workspaceId: caller.workspaceId });
+  return launchRun(context, taskId, {
+    body: request,
+    caller,
+    from: { origin: originOf({ ...step, rootReservationId }) },
+  });
 }
 
 /** The first launch of a run is the root of a tree; what names its reservation descends from it. */
@@ -30,9 +33,7 @@ function originOf(workflow: { runId: string; stepId: string; rootReservationId?:
 /** @throws AppError 404 for a launch that is not in the workspace, 409 `WORKFLOW_RUN_MISMATCH` for one of another run */
 async function requireOfRun(
   { admissionRequests, attempts }: WorkflowContext,
-  runId: string,
-  rootReservationId: string,
-  workspaceId: string,
+  { runId, rootReservationId, workspaceId }: { runId: string; rootReservationId: string; workspaceId: string },
 ): Promise<void> {
   const [request, attempt] = await Promise.all([
     admissionRequests.get(rootReservationId),

@@ -71,7 +71,7 @@ export function phaseRoutes(routes: Routes, context: PhasesContext): void {
       if (body.emergencyOverride) {
         authorize(auth, 'admin:manage', { method: ctx.method });
       }
-      const answer = await transitionPhase(context, params.taskId, body, auth.actor);
+      const answer = await transitionPhase(context, params.taskId, { body, actor: auth.actor });
       if (answer.status === 'approval-required') {
         ctx.status = 202;
       }

@@ -40,10 +40,9 @@ const shown = 50;
 export async function transitionPhase(
   context: PhasesContext,
   taskId: string,
-  body: PhaseTransitionRequest,
-  actor: string,
+  { body, actor }: { body: PhaseTransitionRequest; actor: string },
 ): Promise<PhaseTransitionResponse> {
-  const attempt = await verifiedAttempt(context, taskId, body.attemptId);
+  const attempt = await verifiedAttempt(context, { taskId, attemptId: body.attemptId });
   const state = await currentPhase(context, body.attemptId);
   const { targetEvidence, emergencyOverride = null, expectedSequence } = body;
   const requestDigest = digestOf({ targetEvidence, emergencyOverride, expectedSequence });

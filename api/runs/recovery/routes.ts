@@ -28,8 +28,7 @@ const notCancellable = (recovery: RunRecovery) =>
 async function cancelLatest(
   context: WorkflowContext,
   latest: RunRecovery,
-  attemptId: string,
-  actor: string,
+  { attemptId, actor }: { attemptId: string; actor: string },
 ): Promise<RunRecovery> {
   if (latest.attemptId !== attemptId) {
     throw conflict(
@@ -85,7 +84,7 @@ export function recoveryRoutes(routes: Routes, context: WorkflowContext): void {
     async ({ params: { taskId }, body: { attemptId }, auth }) => {
       const latest = await recoveries.latest(taskId);
       assertFound(latest, 'recovery of task', taskId);
-      return cancelLatest(context, latest, attemptId, auth.actor);
+      return cancelLatest(context, latest, { attemptId, actor: auth.actor });
     },
   );
 
@@ -108,7 +107,7 @@ export function recoveryRoutes(routes: Routes, context: WorkflowContext): void {
         const message = 'This step of the workflow run has no recovery.';
         throw new AppError('NOT_FOUND', { status: 404, message, details: { resource: 'recovery', runId, stepId } });
       }
-      return cancelLatest(context, latest, parentRunId, auth.actor);
+      return cancelLatest(context, latest, { attemptId: parentRunId, actor: auth.actor });
     },
   );
 }

@@ -82,11 +82,9 @@ export function secretOf(body: string | undefined, header: string | undefined): 
 /** Issues another secret for an attempt whose launch had no response, or whose secret is lost or leaked. */
 export async function renewCallbackSecret(
   context: WorkflowContext,
-  taskId: string,
-  attemptId: string,
-  actor: string,
+  { taskId, attemptId, actor }: { taskId: string; attemptId: string; actor: string },
 ): Promise<z.infer<typeof renewedCallback>> {
-  const { provider, completion, state } = await verifiedAttempt(context, taskId, attemptId);
+  const { provider, completion, state } = await verifiedAttempt(context, { taskId, attemptId });
   if (provider !== 'remote-callback') {
     throw conflict('Only a remote agent has a callback secret.', { attemptId, provider }, 'NOT_REMOTE_CALLBACK');
   }

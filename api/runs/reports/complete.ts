@@ -15,11 +15,14 @@ import { assertReporter, type Reporter } from './callback-secret';
 export async function completeRun(
   context: WorkflowContext,
   taskId: string,
-  body: CompletionCallback,
-  reporter: Reporter,
+  { body, reporter }: { body: CompletionCallback; reporter: Reporter },
 ): Promise<{ received: true }> {
   const { providerRuntimeManifestDigest } = body;
-  const record = await verifiedAttempt(context, taskId, body.attemptId, { providerRuntimeManifestDigest });
+  const record = await verifiedAttempt(context, {
+    taskId,
+    attemptId: body.attemptId,
+    stated: { providerRuntimeManifestDigest },
+  });
   if (record.provider !== 'remote-callback') {
     throw conflict(
       'Only an agent of the remote-callback provider reports its own completion.',

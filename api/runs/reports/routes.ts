@@ -33,9 +33,12 @@ export function reportRoutes(routes: Routes, context: WorkflowContext): void {
           : undefined,
     },
     ({ params, body, auth, header }) =>
-      completeRun(context, params.taskId, body, {
-        auth,
-        secret: secretOf(body.callbackSecret, header(callbackSecretHeader)),
+      completeRun(context, params.taskId, {
+        body,
+        reporter: {
+          auth,
+          secret: secretOf(body.callbackSecret, header(callbackSecretHeader)),
+        },
       }),
   );
 
@@ -55,9 +58,13 @@ export function reportRoutes(routes: Routes, context: WorkflowContext): void {
       errors: [404, 409],
     },
     ({ params, body, auth, header }) =>
-      reportTokens(context, params.taskId, body, presentedIdempotencyKey(header), {
-        auth,
-        secret: secretOf(body.callbackSecret, header(callbackSecretHeader)),
+      reportTokens(context, params.taskId, {
+        body,
+        headerKey: presentedIdempotencyKey(header),
+        reporter: {
+          auth,
+          secret: secretOf(body.callbackSecret, header(callbackSecretHeader)),
+        },
       }),
   );
 
@@ -77,6 +84,7 @@ export function reportRoutes(routes: Routes, context: WorkflowContext): void {
       errors: [404, 409],
       audit: ({ params }) => ({ action: 'run.renew-callback-secret', resource: params.attemptId }),
     },
-    ({ params, auth }) => renewCallbackSecret(context, params.taskId, params.attemptId, auth.actor),
+    ({ params, auth }) =>
+      renewCallbackSecret(context, { taskId: params.taskId, attemptId: params.attemptId, actor: auth.actor }),
   );
 }

@@ -16,11 +16,13 @@ import { assertReporter, type Reporter } from './callback-secret';
 export async function reportTokens(
   context: WorkflowContext,
   taskId: string,
-  { attemptId, totalTokens, callbackSecret: _secret, ...report }: TokenReport,
-  headerKey: string | undefined,
-  reporter: Reporter,
+  {
+    body: { attemptId, totalTokens, callbackSecret: _secret, ...report },
+    headerKey,
+    reporter,
+  }: { body: TokenReport; headerKey: string | undefined; reporter: Reporter },
 ): Promise<{ recorded: true; eventId: string; totalTokens: number }> {
-  const record = await verifiedAttempt(context, taskId, attemptId);
+  const record = await verifiedAttempt(context, { taskId, attemptId });
   if (record.provider === 'remote-callback') {
     await assertReporter(context, record, reporter);
   }

@@ -35,10 +35,9 @@ interface Caller {
 export async function rewindRun(
   context: RewindContext,
   taskId: string,
-  request: RewindRequest,
-  caller: Caller,
+  { request, caller }: { request: RewindRequest; caller: Caller },
 ): Promise<Answer> {
-  const record = await verifiedAttempt(context, taskId, request.attemptId);
+  const record = await verifiedAttempt(context, { taskId, attemptId: request.attemptId });
   const requestId = requestIdOf(request, caller);
   const id = rewindIdOf(record._id, requestId);
   const { requestId: _id, resolutions, ...what } = request;

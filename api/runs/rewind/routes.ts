@@ -24,7 +24,7 @@ export function rewindRoutes(routes: Routes, context: RewindContext): void {
     },
     async ({ params, body, auth, header }, ctx) => {
       const caller = { actor: auth.actor, headerKey: presentedIdempotencyKey(header) };
-      const answer = await rewindRun(context, params.taskId, body, caller);
+      const answer = await rewindRun(context, params.taskId, { request: body, caller });
       if (answer.status === 'approval-required') {
         ctx.status = 202;
       }

@@ -128,7 +128,7 @@ export function scheduledLaunchRoutes(routes: Routes, context: ScheduledLaunchCo
       }
       const changed = await scheduledLaunches.change(id, (current) => {
         assertFound(current, 'scheduled launch', id);
-        assertRevision(tag, current, expected);
+        assertRevision(tag, current, { expectedRevision: expected });
         return { ...ownFields(current), ...compact(patch), createdBy: auth.actor };
       });
       await launchSchedules.follow(changed);

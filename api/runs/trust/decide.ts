@@ -52,7 +52,7 @@ export async function decideTrust(
     taskId,
     decidedAt: context.now().toISOString(),
   });
-  return traced(context, added ?? (await meanwhile(context, repository.name, inventoryDigest, decision)));
+  return traced(context, added ?? (await meanwhile(context, repository.name, { inventoryDigest, decision })));
 }
 
 /**
@@ -85,15 +85,14 @@ export async function revokeTrust(
     taskId,
     decidedAt: context.now().toISOString(),
   });
-  return traced(context, added ?? (await meanwhile(context, repository.name, inventoryDigest, undefined)));
+  return traced(context, added ?? (await meanwhile(context, repository.name, { inventoryDigest })));
 }
 
 /** Of two at the same time one was first: the same decision stands for both, another one is a conflict. */
 async function meanwhile(
   { trust }: TrustContext,
   repository: string,
-  inventoryDigest: string,
-  decision: TrustDecision['decision'] | undefined,
+  { inventoryDigest, decision }: { inventoryDigest: string; decision?: TrustDecision['decision'] | undefined },
 ): Promise<TrustDecision> {
   const current = await trust.latest(repository, inventoryDigest);
   if (current && current.decision === decision) {

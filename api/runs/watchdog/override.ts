@@ -28,13 +28,13 @@ export async function overrideFinding(
   auth: AuthContext,
 ): Promise<WatchdogOverride> {
   assertLocalControl(auth);
-  const record = await verifiedAttempt(context, request.taskId, request.attemptId);
+  const record = await verifiedAttempt(context, { taskId: request.taskId, attemptId: request.attemptId });
   const stored = await context.watchdog.finding(request.findingId);
   const finding = stored?.attemptId === record._id ? stored : undefined;
   assertFound(finding, 'finding', request.findingId);
 
   const first = await context.watchdog.overrideOf(request.findingId);
-  const decided = first ?? (await decide(context, request, record, auth));
+  const decided = first ?? (await decide(context, request, { record, auth }));
   if (decided.resolution !== request.resolution) {
     throw conflict(
       `The finding is already resolved: ${decided.resolution}.`,
@@ -46,7 +46,7 @@ export async function overrideFinding(
     return decided;
   }
   await announce(context, record, decided);
-  if (!(await carryOut(context, record, finding, decided))) {
+  if (!(await carryOut(context, record, { finding, decided }))) {
     return decided;
   }
   return (await context.watchdog.completeOverride(decided.findingId, context.now().toISOString())) ?? decided;
@@ -67,8 +67,7 @@ function assertLocalControl(auth: AuthContext): void {
 async function decide(
   { watchdog, now }: WatchdogContext,
   { findingId, taskId, attemptId, resolution, reason }: OverrideRequest,
-  record: AttemptRecord,
-  { actor }: AuthContext,
+  { record, auth: { actor } }: { record: AttemptRecord; auth: AuthContext },
 ): Promise<WatchdogOverride> {
   if (resolution !== 'acknowledge' && record.completion) {
     throw conflict(
@@ -114,8 +113,7 @@ async function announce({ events }: WatchdogContext, record: AttemptRecord, deci
 async function carryOut(
   context: WatchdogContext,
   record: AttemptRecord,
-  finding: WatchdogFinding,
-  { resolution, reason, actor }: WatchdogOverride,
+  { finding, decided: { resolution, reason, actor } }: { finding: WatchdogFinding; decided: WatchdogOverride },
 ): Promise<boolean> {
   switch (resolution) {
     case 'acknowledge':
@@ -123,7 +121,7 @@ async function carryOut(
     case 'cancel':
       return record.completion !== undefined || stopped(context, record, actor);
     case 'continue':
-      return !(await isPaused(context, finding)) || resumed(context, record, finding, { reason, actor });
+      return !(await isPaused(context, finding)) || resumed(context, record, { finding, reason, actor });
   }
 }
 
@@ -136,8 +134,7 @@ async function isPaused({ watchdog }: WatchdogContext, finding: WatchdogFinding)
 async function resumed(
   { runLauncher }: WatchdogContext,
   { _id: attemptId }: AttemptRecord,
-  { id }: WatchdogFinding,
-  { reason, actor }: { reason: string; actor: string },
+  { finding: { id }, reason, actor }: { finding: WatchdogFinding; reason: string; actor: string },
 ): Promise<boolean> {
   const command = { type: 'message' as const, message: reason, actor, sentBy: actor };
   const answer = await unlessPending(() => runLauncher.command({ attemptId, commandId: `${id}-continue`, ...command }));

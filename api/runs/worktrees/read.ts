@@ -36,8 +36,7 @@ export async function readWorktree(context: WorktreesContext, taskId: string): P
 export async function operate(
   context: WorktreesContext,
   taskId: string,
-  request: WorktreeRequest,
-  actor: string,
+  { request, actor }: { request: WorktreeRequest; actor: string },
 ): Promise<WorktreeStatus> {
   const outcome = await context.worktreeLauncher.operate(taskId, request, actor);
   if (outcome.status === 'refused') {

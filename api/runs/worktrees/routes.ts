@@ -43,7 +43,8 @@ export function worktreeRoutes(routes: Routes, context: WorktreesContext): void 
       status: 201,
       errors: [404, 409, 503],
     },
-    ({ params, body, auth }) => operate(context, params.taskId, { kind: 'create', ...body }, auth.actor),
+    ({ params, body, auth }) =>
+      operate(context, params.taskId, { request: { kind: 'create', ...body }, actor: auth.actor }),
   );
 
   routes.add(
@@ -60,7 +61,8 @@ export function worktreeRoutes(routes: Routes, context: WorktreesContext): void 
       errors: [404, 409, 503],
       audit: ({ params }) => ({ action: 'worktree.adopt', resource: params.taskId }),
     },
-    ({ params, body, auth }) => operate(context, params.taskId, { kind: 'adopt', ...body }, auth.actor),
+    ({ params, body, auth }) =>
+      operate(context, params.taskId, { request: { kind: 'adopt', ...body }, actor: auth.actor }),
   );
 
   routes.add(
@@ -76,7 +78,8 @@ export function worktreeRoutes(routes: Routes, context: WorktreesContext): void 
       response: worktreeStatus,
       errors: [404, 409, 503],
     },
-    ({ params, body, auth }) => operate(context, params.taskId, { kind: 'rebase', ...body }, auth.actor),
+    ({ params, body, auth }) =>
+      operate(context, params.taskId, { request: { kind: 'rebase', ...body }, actor: auth.actor }),
   );
 
   routes.add(
@@ -94,7 +97,7 @@ export function worktreeRoutes(routes: Routes, context: WorktreesContext): void 
     },
     async ({ params, body, auth }) => {
       const anyBranch = await assertMayMerge(context, params.taskId, auth);
-      return operate(context, params.taskId, { kind: 'merge', ...body, ...anyBranch }, auth.actor);
+      return operate(context, params.taskId, { request: { kind: 'merge', ...body, ...anyBranch }, actor: auth.actor });
     },
   );
 
@@ -120,7 +123,7 @@ export function worktreeRoutes(routes: Routes, context: WorktreesContext): void 
         authorize(auth, 'admin:manage', { method: ctx.method });
       }
       await manifestOf(context, params.taskId);
-      return operate(context, params.taskId, { kind: 'cleanup', ...query }, auth.actor);
+      return operate(context, params.taskId, { request: { kind: 'cleanup', ...query }, actor: auth.actor });
     },
   );
 }

@@ -130,7 +130,7 @@ export function manifestRoutes(
       response: z.string(),
     },
     async ({ query }, ctx) => {
-      sendDocument(ctx, 'workspace-capabilities', (await local()).value, query.format);
+      sendDocument(ctx, 'workspace-capabilities', { value: (await local()).value, format: query.format });
       return undefined;
     },
   );

@@ -67,15 +67,20 @@ export function withAdded(
   return [...items, { ...fields, id, order: items.length, revision: 1, created: at, updated: at }];
 }
 
+interface Changing {
+  patch: ManagedItemPatch;
+  at: string;
+  expectedRevision: number | undefined;
+}
+
 /** The list with one item changed. @throws AppError 404, 409 for a label that is taken or a revision that is not current */
 export function withChanged(
   items: readonly ManagedItem[],
   id: string,
-  patch: ManagedItemPatch,
-  { at, expectedRevision, resource }: Named & { at: string; expectedRevision: number | undefined },
+  { patch, at, expectedRevision, resource }: Named & Changing,
 ): ManagedItem[] {
   const current = findItem(items, id, { resource });
-  assertRevision(resource, current, expectedRevision);
+  assertRevision(resource, current, { expectedRevision });
   const others = items.filter((item) => item !== current);
   if (patch.label !== undefined) {
     assertUnused(others, patch.label, { resource });
@@ -94,7 +99,7 @@ export function withRemoved(
   { expectedRevision, resource }: Named & { expectedRevision: number | undefined },
 ): ManagedItem[] {
   const current = findItem(items, id, { resource });
-  assertRevision(resource, current, expectedRevision);
+  assertRevision(resource, current, { expectedRevision });
   return items.filter((item) => item !== current);
 }
 

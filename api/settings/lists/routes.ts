@@ -138,7 +138,7 @@ function listRoutes(routes: Routes, { board, managedLists: lists }: ListContext,
     async ({ params: { id }, body, header }, ctx) => {
       const patch: ManagedItemPatch = plainLabel(body);
       const changing = { ...resourceName, at: now(), expectedRevision: await stated(id, header) };
-      const items = await lists.change(name, (current) => withChanged(current, id, patch, changing));
+      const items = await lists.change(name, (current) => withChanged(current, id, { patch, ...changing }));
       return withRevision(ctx, name, findItem(items, id, resourceName));
     },
   );

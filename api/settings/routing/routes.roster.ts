@@ -119,7 +119,7 @@ export function rosterRoutes(routes: Routes, { routing }: Pick<RoutingContext, '
       if (!value) {
         throw notFound('team roster', 'team-roster');
       }
-      sendDocument(ctx, 'team-roster', value, query.format);
+      sendDocument(ctx, 'team-roster', { value, format: query.format });
       return undefined;
     },
   );

@@ -46,7 +46,10 @@ export async function handleMessage(hub: FeedHub, watcher: FeedWatcher, raw: str
     }
     return;
   }
-  return hub.follow(watcher, message.taskId, message.attemptId, message.afterSequence ?? 0);
+  return hub.follow(watcher, message.taskId, {
+    attemptId: message.attemptId,
+    afterSequence: message.afterSequence ?? 0,
+  });
 }
 
 function parse(raw: string): WatcherMessage | Extract<FeedNotice, { type: 'error' }> {

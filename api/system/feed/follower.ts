@@ -11,6 +11,14 @@ interface Track {
   upTo: number;
 }
 
+interface FollowerOptions {
+  events: Pick<RunEventStore, 'read'>;
+  taskId: string;
+  /** The last sequence the watcher has, and of which attempt. */
+  after: { attemptId: string | undefined; sequence: number };
+  onError: (error: unknown) => void;
+}
+
 /**
  * One watcher following one task: reads events from the stores after its own cursor, in order, so that replay and live watching
  * are one thing and nothing is missed or sent twice. A retry is sent after the attempt it follows.
@@ -19,17 +27,20 @@ export class Follower {
   private readonly tracks: Track[] = [];
   private pumping = false;
   private stopped = false;
+  private readonly events: Pick<RunEventStore, 'read'>;
+  readonly taskId: string;
+  private readonly after: FollowerOptions['after'];
+  private readonly onError: (error: unknown) => void;
 
-  /**
-   * @param after the last sequence the watcher has, and of which attempt
-   */
   constructor(
     private readonly watcher: FeedWatcher,
-    private readonly events: Pick<RunEventStore, 'read'>,
-    readonly taskId: string,
-    private readonly after: { attemptId: string | undefined; sequence: number },
-    private readonly onError: (error: unknown) => void,
-  ) {}
+    { events, taskId, after, onError }: FollowerOptions,
+  ) {
+    this.events = events;
+    this.taskId = taskId;
+    this.after = after;
+    this.onError = onError;
+  }
 
   /** There are events of the attempt up to a sequence. */
   heard(attemptId: string, upTo: number): void {

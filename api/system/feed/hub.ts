@@ -71,7 +71,11 @@ export class FeedHub {
    * Follows a task from one of its attempts (the latest, unless one is chosen): stored events after `afterSequence`, then new
    * ones, retries included. Replaces what was followed before.
    */
-  async follow(watcher: FeedWatcher, taskId: string, chosen: string | undefined, afterSequence: number): Promise<void> {
+  async follow(
+    watcher: FeedWatcher,
+    taskId: string,
+    { attemptId: chosen, afterSequence }: { attemptId: string | undefined; afterSequence: number },
+  ): Promise<void> {
     this.unfollow(watcher);
     const refuse = (message: string) =>
       watcher.send({ type: 'error', requestType: 'subscribe', code: 'NOT_FOUND', message });
@@ -85,13 +89,12 @@ export class FeedHub {
       refuse(`No task has the id ${taskId}.`);
       return;
     }
-    const follower = new Follower(
-      watcher,
-      this.context.events,
+    const follower = new Follower(watcher, {
+      events: this.context.events,
       taskId,
-      { attemptId: record?._id, sequence: afterSequence },
-      (error) => this.context.log.error({ err: error, taskId }, 'watcher notification failed'),
-    );
+      after: { attemptId: record?._id, sequence: afterSequence },
+      onError: (error) => this.context.log.error({ err: error, taskId }, 'watcher notification failed'),
+    });
     // Registered before the end is read: events appended in between are received, and read once.
     this.followers.set(watcher, follower);
     const last = record ? await this.context.events.last(record._id) : 0;

@@ -28,8 +28,7 @@ const isPurged = ({ restoredFromDelete, purgeAfter }: RestoreMetadata, now: Date
 export async function restoreTask(
   board: Pick<Board, 'move'>,
   id: string,
-  writer: Writer,
-  now: Date,
+  { writer, now }: { writer: Writer; now: Date },
 ): Promise<{ task: Task; metadata: RestoreMetadata }> {
   let metadata: RestoreMetadata = { restoredFromDelete: false };
   const change = (current: Task): Partial<Task> => {
@@ -41,6 +40,6 @@ export async function restoreTask(
     return { ...taskChange({ status: 'done' }, current), ...undeleted };
   };
   const restoring = { operation: 'restore', from: 'archive', to: 'active', change, evenDeleted: true } as const;
-  const task = await moveTask(board, id, restoring, writer);
+  const task = await moveTask(board, id, { move: restoring, writer });
   return { task, metadata };
 }

@@ -81,7 +81,7 @@ export function archiveRoutes(routes: Routes, { board }: Pick<ApiContext, 'board
     },
     async (request, ctx) => {
       const { taskId: id } = request.params;
-      setTaskHeaders(ctx, await moveTask(board, id, archiving, await writerOf(board, request)));
+      setTaskHeaders(ctx, await moveTask(board, id, { move: archiving, writer: await writerOf(board, request) }));
       return { archived: true as const, id };
     },
   );
@@ -98,7 +98,7 @@ export function archiveRoutes(routes: Routes, { board }: Pick<ApiContext, 'board
     },
     async (request, ctx) => {
       const writer = await writerOf(board, request);
-      const { task, metadata } = await restoreTask(board, request.params.taskId, writer, new Date());
+      const { task, metadata } = await restoreTask(board, request.params.taskId, { writer, now: new Date() });
       setTaskHeaders(ctx, task);
       return { ...task, restoreMetadata: metadata };
     },
@@ -154,7 +154,9 @@ export function archiveRoutes(routes: Routes, { board }: Pick<ApiContext, 'board
     },
     async ({ body, auth }) => {
       const ids = body.taskIds ?? body.ids ?? [];
-      const { done, failed } = await applyToMany(ids, (id) => moveTask(board, id, archiving, { actor: auth.actor }));
+      const { done, failed } = await applyToMany(ids, (id) =>
+        moveTask(board, id, { move: archiving, writer: { actor: auth.actor } }),
+      );
       return { archived: done, count: done.length, failed };
     },
   );

@@ -59,6 +59,6 @@ export async function archiveSprint(
   const move = archivingOf(sprint);
   return applyToMany(
     tasks.map(({ id }) => id),
-    (id) => moveTask(board, id, move, { actor }),
+    (id) => moveTask(board, id, { move, writer: { actor } }),
   );
 }

@@ -57,7 +57,7 @@ export async function addAttachments(deps: AddDependencies, sender: Sender, chan
       }
       return { attachments: [...attachments, ...fitting] };
     });
-    return await settle(deps.attachments, task, stored, rejected);
+    return await settle(deps.attachments, task, { stored, rejected });
   } catch (error) {
     // A refusal comes before anything is written. After another failure the outcome is open: the cleanup reads the task.
     if (error instanceof AppError) {
@@ -142,8 +142,7 @@ function sizeProblem({ bytes, truncated }: UploadedFile, extension: string): str
 async function settle(
   store: AttachmentStore,
   task: Task,
-  stored: readonly Attachment[],
-  rejected: readonly RejectedFile[],
+  { stored, rejected }: { stored: readonly Attachment[]; rejected: readonly RejectedFile[] },
 ): Promise<Added> {
   const ours = new Set(stored.map(({ id }) => id));
   const others = (task.attachments ?? []).filter(({ id }) => !ours.has(id));

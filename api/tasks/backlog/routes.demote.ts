@@ -25,7 +25,10 @@ export function demoteRoutes(routes: Routes, { board }: Pick<ApiContext, 'board'
       audit: ({ params }) => ({ action: 'task.demoted', resource: params.taskId }),
     },
     async (request, ctx) => {
-      const demoted = await moveTask(board, request.params.taskId, demoting, await writerOf(board, request));
+      const demoted = await moveTask(board, request.params.taskId, {
+        move: demoting,
+        writer: await writerOf(board, request),
+      });
       setTaskHeaders(ctx, demoted);
       return demoted;
     },
@@ -43,7 +46,9 @@ export function demoteRoutes(routes: Routes, { board }: Pick<ApiContext, 'board'
     },
     async ({ body, auth }) => {
       const ids = body.taskIds ?? body.ids ?? [];
-      const { done, failed } = await applyToMany(ids, (id) => moveTask(board, id, demoting, { actor: auth.actor }));
+      const { done, failed } = await applyToMany(ids, (id) =>
+        moveTask(board, id, { move: demoting, writer: { actor: auth.actor } }),
+      );
       return { demoted: done, count: done.length, failed };
     },
   );

@@ -158,7 +158,10 @@ export function backlogRoutes(routes: Routes, context: Pick<ApiContext, 'board' 
       audit: ({ params }) => ({ action: 'task.promoted', resource: params.taskId }),
     },
     async (request, ctx) => {
-      const promoted = await moveTask(board, request.params.taskId, promoting, await writerOf(board, request));
+      const promoted = await moveTask(board, request.params.taskId, {
+        move: promoting,
+        writer: await writerOf(board, request),
+      });
       setTaskHeaders(ctx, promoted);
       return promoted;
     },
@@ -178,7 +181,9 @@ export function backlogRoutes(routes: Routes, context: Pick<ApiContext, 'board' 
     },
     async ({ body, auth }) => {
       const ids = body.taskIds ?? body.ids ?? [];
-      const { done, failed } = await applyToMany(ids, (id) => moveTask(board, id, promoting, { actor: auth.actor }));
+      const { done, failed } = await applyToMany(ids, (id) =>
+        moveTask(board, id, { move: promoting, writer: { actor: auth.actor } }),
+      );
       return { promoted: done, count: done.length, failed };
     },
   );

@@ -78,7 +78,7 @@ export function commentRoutes(routes: Routes, { board }: Pick<ApiContext, 'board
       const stamps = { updated: new Date().toISOString(), updatedBy: request.auth.actor };
       const text = plainField(request.body.text, 'text');
       return changeTask(request, ctx, ({ comments }) => ({
-        comments: withItemChanged(comments, request.params.commentId, 'comment', (before) =>
+        comments: withItemChanged(comments, { id: request.params.commentId, resource: 'comment' }, (before) =>
           before.text === text ? before : { ...before, ...stamps, text, revision: before.revision + 1 },
         ),
       }));

@@ -97,8 +97,10 @@ export function taskDeliverableRoutes(routes: Routes, { board }: Pick<ApiContext
       const fields = plainTexts(patch);
       const now = new Date().toISOString();
       return changeTask(request, ctx, ({ deliverables }) => ({
-        deliverables: withItemChanged(deliverables, request.params.deliverableId, 'deliverable', (before) =>
-          withDeliverableFields(before, fields, now),
+        deliverables: withItemChanged(
+          deliverables,
+          { id: request.params.deliverableId, resource: 'deliverable' },
+          (before) => withDeliverableFields(before, fields, now),
         ),
       }));
     },

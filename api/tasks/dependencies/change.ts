@@ -28,9 +28,7 @@ const lockName = 'dependencies';
 export async function addDependency(
   board: DependencyBoard,
   task: string,
-  dependency: Dependency,
-  field: string,
-  writer: Writer,
+  { dependency, field, writer }: { dependency: Dependency; field: string; writer: Writer },
 ): Promise<Task> {
   const { waiting, awaited } = dependency;
   return board.exclusive(lockName, async (held) => {
@@ -73,8 +71,7 @@ export async function addDependency(
 export async function removeDependencies(
   board: DependencyBoard,
   task: string,
-  other: string,
-  writer: Writer,
+  { other, writer }: { other: string; writer: Writer },
 ): Promise<Task> {
   const boardTask = await board.get(task);
   assertFound(boardTask, 'task', task);

@@ -116,7 +116,7 @@ export function dependencyRoutes(routes: Routes, { board }: Pick<ApiContext, 'bo
     async (request, ctx) => {
       const { taskId: id } = request.params;
       const { dependency, field } = dependencyOf(id, request.body);
-      const changed = await addDependency(board, id, dependency, field, await writerOf(board, request));
+      const changed = await addDependency(board, id, { dependency, field, writer: await writerOf(board, request) });
       setTaskHeaders(ctx, changed);
       return changed;
     },
@@ -138,7 +138,7 @@ export function dependencyRoutes(routes: Routes, { board }: Pick<ApiContext, 'bo
     },
     async (request, ctx) => {
       const { taskId: id, targetId } = request.params;
-      const changed = await removeDependencies(board, id, targetId, await writerOf(board, request));
+      const changed = await removeDependencies(board, id, { other: targetId, writer: await writerOf(board, request) });
       setTaskHeaders(ctx, changed);
       return changed;
     },

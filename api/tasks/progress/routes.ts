@@ -79,7 +79,7 @@ export function progressRoutes(routes: Routes, { board: { progress } }: Pick<Api
         if (mark !== undefined && before.includes(mark)) {
           return before;
         }
-        return withinLimit(appendToSection(before, section, content, mark));
+        return withinLimit(appendToSection(before, { section, addition: content, mark }));
       });
       return done;
     },

@@ -10,36 +10,38 @@ const sectionsOf = (markdown: string): string[] =>
 
 describe('progress sections', () => {
   it('makes the heading when there is none', () => {
-    expect(appendToSection('', 'Done', 'first')).toBe('## Done\n\nfirst\n');
-    expect(appendToSection('# Title\n\nintro\n\n\n', 'Done', 'first\n')).toBe('# Title\n\nintro\n\n## Done\n\nfirst\n');
+    expect(appendToSection('', { section: 'Done', addition: 'first' })).toBe('## Done\n\nfirst\n');
+    expect(appendToSection('# Title\n\nintro\n\n\n', { section: 'Done', addition: 'first\n' })).toBe(
+      '# Title\n\nintro\n\n## Done\n\nfirst\n',
+    );
   });
 
   it('adds to the end of the section, before the next one', () => {
     const before = '## Done\n\none\n\n### Detail\n\ntwo\n\n## Next\n\nthree\n';
-    expect(appendToSection(before, 'Done', '- four')).toBe(
+    expect(appendToSection(before, { section: 'Done', addition: '- four' })).toBe(
       '## Done\n\none\n\n### Detail\n\ntwo\n\n- four\n\n## Next\n\nthree\n',
     );
-    expect(appendToSection(before, 'Next', 'four')).toBe(`${before}\nfour\n`);
-    expect(appendToSection('## A\n\n# B\n', 'A', 'a')).toBe('## A\n\na\n\n# B\n');
+    expect(appendToSection(before, { section: 'Next', addition: 'four' })).toBe(`${before}\nfour\n`);
+    expect(appendToSection('## A\n\n# B\n', { section: 'A', addition: 'a' })).toBe('## A\n\na\n\n# B\n');
   });
 
   it('takes no line of code for a heading', () => {
     const before = '## Done\n\n```sh\n## Next\necho\n```\n';
-    expect(appendToSection(before, 'Next', 'x')).toBe(`${before}\n## Next\n\nx\n`);
-    expect(appendToSection(before, 'Done', 'x')).toBe(`${before}\nx\n`);
+    expect(appendToSection(before, { section: 'Next', addition: 'x' })).toBe(`${before}\n## Next\n\nx\n`);
+    expect(appendToSection(before, { section: 'Done', addition: 'x' })).toBe(`${before}\nx\n`);
   });
 
   it.each([
     ['in what is added', '## A\n\na\n\n## B\n\nb\n', '~~~~\n## B'],
     ['in what is there', '## A\n\n```js\n## B', 'text'],
   ])('closes a block of code that is left open %s', (_case, before, addition) => {
-    const after = appendToSection(before, 'A', addition);
+    const after = appendToSection(before, { section: 'A', addition });
     expect(readLines(after).open).toBeUndefined();
-    expect(sectionsOf(appendToSection(after, 'B', 'more'))).toEqual(['A', 'B']);
+    expect(sectionsOf(appendToSection(after, { section: 'B', addition: 'more' }))).toEqual(['A', 'B']);
   });
 
   it('keeps the indentation of what is added', () => {
-    expect(appendToSection('', 'A', '\n  \n    code\n')).toBe('## A\n\n    code\n');
+    expect(appendToSection('', { section: 'A', addition: '\n  \n    code\n' })).toBe('## A\n\n    code\n');
   });
 
   it('keeps every section and everything that was added, whatever is written', () => {
@@ -53,7 +55,7 @@ describe('progress sections', () => {
         let markdown = '';
         for (const [name, text] of entries) {
           const before = sectionsOf(markdown);
-          markdown = appendToSection(markdown, name, text);
+          markdown = appendToSection(markdown, { section: name, addition: text });
           expect(markdown).toContain(text.replace(/^(?:[^\S\n]*\n)+/, '').trimEnd());
           expect(sectionsOf(markdown)).toEqual(expect.arrayContaining([...before, name.trim()]));
           expect(readLines(markdown).open).toBeUndefined();

@@ -8,11 +8,21 @@ const joined = (lines: Line[]): string => lines.map(({ text }) => text).join('\n
 /**
  * The markdown with `addition` as the last paragraph under the heading `## <section>`; the heading is made at the end when
  * there is none. What is in blocks of code is no heading, and no block stays open behind what is added.
- *
- * @param section one line of text
- * @param mark stands behind the addition, on a line of its own
  */
-export function appendToSection(markdown: string, section: string, addition: string, mark?: string): string {
+export function appendToSection(
+  markdown: string,
+  {
+    section,
+    addition,
+    mark,
+  }: {
+    /** One line of text. */
+    section: string;
+    addition: string;
+    /** Stands behind the addition, on a line of its own. */
+    mark?: string;
+  },
+): string {
   const heading = `## ${section.trim()}`;
   const closed = withFencesClosed(addition.replace(/^(?:[^\S\n]*\n)+/, '').trimEnd());
   const added = mark === undefined ? closed : `${closed}\n\n${mark}`;

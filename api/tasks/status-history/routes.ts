@@ -27,7 +27,7 @@ export function statusHistoryRoutes(routes: Routes, { agentStatus }: Pick<ApiCon
       agentStatus.between(start, end, { limit: maxChanges }),
       agentStatus.lastBefore(start),
     ]);
-    return summariseDay(date, changes.items, before, new Date());
+    return summariseDay(date, { changes: changes.items, before, now: new Date() });
   }
 
   routes.add(

@@ -14,7 +14,7 @@ const change = (timestamp: string, newStatus: StatusChange['newStatus']): Status
 describe('status summary', () => {
   it('counts the time from the first known change to the end of the day', () => {
     const changes = [change('2026-11-22T06:00:00.000Z', 'working'), change('2026-11-22T08:00:00.000Z', 'error')];
-    expect(summariseDay('2026-11-22', changes, undefined, late)).toMatchObject({
+    expect(summariseDay('2026-11-22', { changes, before: undefined, now: late })).toMatchObject({
       activeMs: 2 * 3_600_000,
       errorMs: 16 * 3_600_000,
       idleMs: 0,
@@ -24,7 +24,11 @@ describe('status summary', () => {
 
   it('begins with what held before the day, and ends now', () => {
     const before = change('2026-11-20T00:00:00.000Z', 'thinking');
-    const { activeMs, periods } = summariseDay('2026-11-22', [], before, new Date('2026-11-22T01:00:00.000Z'));
+    const { activeMs, periods } = summariseDay('2026-11-22', {
+      changes: [],
+      before,
+      now: new Date('2026-11-22T01:00:00.000Z'),
+    });
     expect(activeMs).toBe(3_600_000);
     expect(periods).toEqual([
       expect.objectContaining({ startTime: '2026-11-22T00:00:00.000Z', endTime: '2026-11-22T01:00:00.000Z' }),
@@ -33,7 +37,11 @@ describe('status summary', () => {
 
   it('counts nothing of a day to come', () => {
     const before = change('2026-11-20T00:00:00.000Z', 'working');
-    expect(summariseDay('2027-01-01', [], before, late)).toMatchObject({ activeMs: 0, idleMs: 0, errorMs: 0 });
+    expect(summariseDay('2027-01-01', { changes: [], before, now: late })).toMatchObject({
+      activeMs: 0,
+      idleMs: 0,
+      errorMs: 0,
+    });
   });
 
   it('accounts for every millisecond once something is known', () => {
@@ -48,7 +56,7 @@ describe('status summary', () => {
           const changes = sorted.map((ms, index) =>
             change(new Date(start + ms).toISOString(), states[index] ?? 'idle'),
           );
-          const { activeMs, idleMs, errorMs } = summariseDay('2026-11-22', changes, undefined, late);
+          const { activeMs, idleMs, errorMs } = summariseDay('2026-11-22', { changes, before: undefined, now: late });
           expect(activeMs + idleMs + errorMs).toBe(86_400_000 - (sorted[0] ?? 0));
         },
       ),

@@ -21,18 +21,21 @@ const kindOf: Record<AgentState, 'activeMs' | 'idleMs' | 'errorMs'> = {
   error: 'errorMs',
 };
 
-/**
- * The time of a day by status. The time before the first recorded change counts for nothing, nor does the time to come.
- *
- * @param changes the changes within the day, the oldest first
- * @param before the last change before the day
- * @param now the end of the recorded time
- */
+/** The time of a day by status. The time before the first recorded change counts for nothing, nor does the time to come. */
 export function summariseDay(
   date: string,
-  changes: readonly StatusChange[],
-  before: StatusChange | undefined,
-  now: Date,
+  {
+    changes,
+    before,
+    now,
+  }: {
+    /** Those within the day, the oldest first. */
+    changes: readonly StatusChange[];
+    /** The last change before the day. */
+    before: StatusChange | undefined;
+    /** The end of the recorded time. */
+    now: Date;
+  },
 ): StatusDay {
   const { start, end } = boundsOf(date);
   const until = Math.min(Date.parse(end), Math.max(now.getTime(), Date.parse(start)));

@@ -30,7 +30,7 @@ export function subtaskRoutes(routes: Routes, { board }: Pick<ApiContext, 'board
   const changeTask = createTaskChanger(board);
   /** Through `taskChange`, which knows what the last completed subtask does to its task. */
   const changed = (current: Task, id: string, change: (before: Subtask) => Subtask): Partial<Task> =>
-    taskChange({ subtasks: withItemChanged(current.subtasks, id, 'subtask', change) }, current);
+    taskChange({ subtasks: withItemChanged(current.subtasks, { id, resource: 'subtask' }, change) }, current);
 
   routes.add(
     {

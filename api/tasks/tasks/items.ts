@@ -19,8 +19,7 @@ export function findItem<T extends Item>(items: readonly T[] | undefined, id: st
 /** The list with one item replaced by what `change` makes of it. @throws AppError 404 */
 export function withItemChanged<T extends Item>(
   items: readonly T[] | undefined,
-  id: string,
-  resource: string,
+  { id, resource }: { id: string; resource: string },
   change: (item: T) => T,
 ): T[] {
   const current = findItem(items, id, resource);

@@ -53,8 +53,7 @@ type RequestedQuery = Omit<TaskQuery, 'q'> & { q?: string | undefined; search?: 
 function render(
   board: Pick<Board, 'list' | 'diagnostics'>,
   { location, path, operationId }: ListLocation,
-  query: TaskQuery,
-  requested: RequestedQuery,
+  { query, requested }: { query: TaskQuery; requested: RequestedQuery },
 ): Listing {
   const { tasks, total, next } = board.list(query, location);
   const diagnostics = board.diagnostics();
@@ -100,7 +99,7 @@ export function createListing(
     if (cached) {
       return cached;
     }
-    const listing = render(board, location, query, requested);
+    const listing = render(board, location, { query, requested });
     if (listing.bytes.length <= largestCachedBytes) {
       lists.set(key, listing);
     }

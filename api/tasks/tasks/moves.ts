@@ -33,7 +33,11 @@ export const promoting: Move = {
  *
  * @throws AppError 404 for an unknown task, 409 for one that is elsewhere, runs, or has another revision
  */
-export function moveTask(board: Pick<Board, 'move'>, id: string, move: Move, writer: Writer): Promise<Task> {
+export function moveTask(
+  board: Pick<Board, 'move'>,
+  id: string,
+  { move, writer }: { move: Move; writer: Writer },
+): Promise<Task> {
   const { operation, from, to, change, evenDeleted } = move;
   return board.move(
     id,

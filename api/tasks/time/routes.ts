@@ -92,7 +92,9 @@ export function timeRoutes(routes: Routes, { board }: Pick<ApiContext, 'board'>)
         durationMs: durationMs ?? duration * 1000,
         ...(description ? { description: plainField(description, 'description') } : {}),
       };
-      return changeTask(request, ctx, ({ timeTracking }) => ({ timeTracking: noted(timeTracking, id, spent, now) }));
+      return changeTask(request, ctx, ({ timeTracking }) => ({
+        timeTracking: noted(timeTracking, spent, { id, now }),
+      }));
     },
   );
 

@@ -51,7 +51,11 @@ describe('time tracking', () => {
     fc.record({ do: fc.constant('remove' as const), which: fc.nat(20) }),
   );
 
-  function apply(before: TimeTracking | undefined, taken: Step, id: string, now: Date): TimeTracking | undefined {
+  function apply(
+    before: TimeTracking | undefined,
+    taken: Step,
+    { id, now }: { id: string; now: Date },
+  ): TimeTracking | undefined {
     try {
       if (taken.do === 'start') {
         return started(before, id, now);
@@ -60,7 +64,7 @@ describe('time tracking', () => {
         return stopped(before, now);
       }
       if (taken.do === 'note') {
-        return noted(before, id, taken, now);
+        return noted(before, taken, { id, now });
       }
       return withoutEntry(before, before?.entries[taken.which]?.id ?? 'none');
     } catch (error) {
@@ -78,7 +82,7 @@ describe('time tracking', () => {
         let tracking: TimeTracking | undefined;
         for (const [index, [taken, passed]] of steps.entries()) {
           now += passed;
-          tracking = apply(tracking, taken, `time_${index}`, at(now));
+          tracking = apply(tracking, taken, { id: `time_${index}`, now: at(now) });
           const entries = tracking?.entries ?? [];
           const running = entries.filter(({ endTime }) => endTime === undefined);
           expect(tracking?.totalSeconds ?? 0).toBe(entries.reduce((sum, { duration = 0 }) => sum + duration, 0));

@@ -55,9 +55,8 @@ export function stopped(before: Tracked, now: Date): TimeTracking {
 /** Adds time that was not measured; it ends now. */
 export function noted(
   before: Tracked,
-  id: string,
   { durationMs, description }: { durationMs: number; description?: string },
-  now: Date,
+  { id, now }: { id: string; now: Date },
 ): TimeTracking {
   const entry = {
     id,

@@ -64,11 +64,15 @@ export function verificationRoutes(routes: Routes, { board }: Pick<ApiContext, '
       const described = description === undefined ? {} : { description: plainField(description, 'description') };
       const now = new Date().toISOString();
       return changeTask(request, ctx, ({ verificationSteps }) => ({
-        verificationSteps: withItemChanged(verificationSteps, request.params.stepId, 'verification step', (before) => ({
-          ...withChecked(before, checked ?? before.checked, now),
-          ...described,
-          ...compact({ required }),
-        })),
+        verificationSteps: withItemChanged(
+          verificationSteps,
+          { id: request.params.stepId, resource: 'verification step' },
+          (before) => ({
+            ...withChecked(before, checked ?? before.checked, now),
+            ...described,
+            ...compact({ required }),
+          }),
+        ),
       }));
     },
   );
