@@ -90,7 +90,9 @@ export default tseslint.config(
     },
   },
   {
-    files: ['{activities,api,domain,platform,providers,stores,worker,workflows}/**/*.ts'],
+    files: [
+      '{activities,api,bench,domain,examples,platform,providers,scripts,services,stores,worker,workflows}/**/*.{ts,mjs}',
+    ],
     ignores: ['**/*.test.ts'],
     // From the fourth parameter on, a function takes an options object.
     rules: { 'max-params': ['error', { max: 3 }] },

@@ -43,8 +43,19 @@ const log = createLog({ name: 'bench', level: 'error' });
 const round = (value: number): number => Math.round(value * 10) / 10;
 type Row = Record<string, string | number>;
 
-/** @param spent the time it all took, and, where this process did all the work, its processor's */
-const row = (what: string, depth: number | string, samples: number[], spent: Partial<Spent> = {}): Row => ({
+const row = (
+  what: string,
+  {
+    depth,
+    samples,
+    spent = {},
+  }: {
+    depth: number | string;
+    samples: number[];
+    /** The time it all took, and, where this process did all the work, its processor's. */
+    spent?: Partial<Spent>;
+  },
+): Row => ({
   what,
   'queued or workers': depth,
   'p50 ms': round(percentile(samples, 0.5)),
@@ -161,7 +172,7 @@ async function measureDecisions(database: Database): Promise<Row[]> {
       }),
     );
     if (measured) {
-      rows.push(row('admit and release', depth, held, holding));
+      rows.push(row('admit and release', { depth, samples: held, spent: holding }));
     }
 
     let holder = (await decide(roomy)).id;
@@ -173,7 +184,7 @@ async function measureDecisions(database: Database): Promise<Row[]> {
       }),
     );
     if (measured) {
-      rows.push(row('enqueue', depth, queued, queueing));
+      rows.push(row('enqueue', { depth, samples: queued, spent: queueing }));
     }
     for (const id of ids) {
       await full.queue.end(id, { code: 'BENCH', reason: 'bench', at: new Date().toISOString() });
@@ -201,7 +212,7 @@ async function measureDecisions(database: Database): Promise<Row[]> {
     }
     await release(holder);
     if (measured) {
-      rows.push(row('release and dispatch', depth, seen, { cpuMs }));
+      rows.push(row('release and dispatch', { depth, samples: seen, spent: { cpuMs } }));
     }
   }
   return rows;
@@ -257,7 +268,7 @@ async function measureLaunches(count: number): Promise<Row> {
         samples.push(await timed(() => startRun(board, tasks[n] ?? '')));
       }),
     );
-    return row('launches over HTTP', `${count} workers`, samples, { elapsedMs });
+    return row('launches over HTTP', { depth: `${count} workers`, samples, spent: { elapsedMs } });
   } finally {
     await close();
     await rm(dir, { recursive: true, force: true });
@@ -290,7 +301,7 @@ async function measureHandover(depth: number): Promise<Row> {
         ]);
         samples.push(Date.parse(after?.createdAt ?? '') - Date.parse(before?.release?.releasedAt ?? ''));
       }
-      return row('release to reservation', depth, samples);
+      return row('release to reservation', { depth, samples });
     } finally {
       await database.close();
     }

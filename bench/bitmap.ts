@@ -155,8 +155,7 @@ function progress(text: string): void {
 /** Sends bodies that are made beforehand, eight at a time; returns how many seconds the server took. */
 async function importAll(
   url: string,
-  path: string,
-  count: number,
+  { path, count }: { path: string; count: number },
   bodyAt: (at: number) => Uint8Array,
 ): Promise<number> {
   let tookMs = 0;
@@ -294,10 +293,16 @@ async function benchmark({ bits, columns }: { bits: number; columns: number }, d
     await post(server.url, `/index/i/field/${field}`);
   }
   await post(server.url, '/index/i/field/v', '{"options":{"type":"int","min":0,"max":1000000}}');
-  const bitSeconds = await importAll(server.url, '/index/i/field/a/import', requests, () => bitBody(columns));
+  const bitSeconds = await importAll(server.url, { path: '/index/i/field/a/import', count: requests }, () =>
+    bitBody(columns),
+  );
   add('import, bits/s', Math.round((requests * batch) / bitSeconds));
   const valueRequests = Math.ceil(values.count / batch);
-  const valueSeconds = await importAll(server.url, '/index/i/field/v/import', valueRequests, values.body);
+  const valueSeconds = await importAll(
+    server.url,
+    { path: '/index/i/field/v/import', count: valueRequests },
+    values.body,
+  );
   add('import, values/s', Math.round(values.count / valueSeconds));
   const importedMb = await residentMb(server);
   const quietMs = await timed(() => quiet(server));

@@ -34,7 +34,10 @@ type Row = Record<string, string | number>;
 
 const round = (value: number): number => Math.round(value * 10) / 10;
 
-function row(name: string, callers: number, samples: Sample[], elapsedMs: number): Row {
+function row(
+  name: string,
+  { callers, samples, elapsedMs }: { callers: number; samples: Sample[]; elapsedMs: number },
+): Row {
   const running = samples.map(({ runningMs }) => runningMs);
   const done = samples.map(({ doneMs }) => doneMs);
   return {
@@ -49,13 +52,17 @@ function row(name: string, callers: number, samples: Sample[], elapsedMs: number
 }
 
 /** Times `times` calls of `one`, `callers` at a time. */
-async function load(name: string, callers: number, times: number, one: (n: number) => Promise<Sample>): Promise<Row> {
+async function load(
+  name: string,
+  { callers, times }: { callers: number; times: number },
+  one: (n: number) => Promise<Sample>,
+): Promise<Row> {
   const samples: Sample[] = [];
   const startedAt = performance.now();
   await inParallel(times, callers, async (n) => {
     samples.push(await one(n));
   });
-  return row(name, callers, samples, performance.now() - startedAt);
+  return row(name, { callers, samples, elapsedMs: performance.now() - startedAt });
 }
 
 /** Detects ends by the task that shows them. */
@@ -120,7 +127,7 @@ async function measureRuns(service: RunningService, directory: string): Promise<
   for (const { callers, runs } of loads) {
     const free = tasks.slice(0, callers);
     rows.push(
-      await load('run', callers, runs, async () => {
+      await load('run', { callers, times: runs }, async () => {
         const task = free.pop();
         if (!task) {
           throw new Error('more callers than tasks');
@@ -172,7 +179,7 @@ async function measureFloor(temporalAddress: string): Promise<Row[]> {
   });
   const rows: Row[] = [];
   for (const { callers, runs } of loads) {
-    rows.push(await load('bare workflow', callers, runs, (n) => one(`floor/${callers}/${n}`)));
+    rows.push(await load('bare workflow', { callers, times: runs }, (n) => one(`floor/${callers}/${n}`)));
   }
   await connection.close();
   worker.disconnect();

@@ -83,7 +83,10 @@ const median = ([, ...values]: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 
 /** One round of git alone. */
-async function roundOfGit(dir: string, repository: string, name: string, timings: Timings): Promise<void> {
+async function roundOfGit(
+  dir: string,
+  { repository, name, timings }: { repository: string; name: string; timings: Timings },
+): Promise<void> {
   const path = join(dir, name);
   timings.create.push(await timed(() => bareCreate(repository, path, name)));
   await work(path, name);
@@ -120,7 +123,7 @@ async function main(): Promise<void> {
     const durable: Timings = { create: [], merge: [] };
     // In turns, so that both meet the same disk; the first round of each warms up.
     for (let round = 0; round <= rounds; round += 1) {
-      await roundOfGit(dir.path, repository, `bare-${round}`, bare);
+      await roundOfGit(dir.path, { repository, name: `bare-${round}`, timings: bare });
       await roundOfService(board, `round-${round}`, durable);
     }
     const row = (kind: keyof Timings) => ({

@@ -42,7 +42,7 @@ export async function takeTurn(steps, { client, sessionId, session, clientTools 
     say,
     recall: () => say(`I was told ${session.prompts.length} times: ${session.prompts.join(' / ')}`),
     wait: (milliseconds) => delay(Number(milliseconds), undefined, { signal }).catch(() => undefined),
-    write: (rest) => write(rest, session.cwd, update, clientTools ? throughClient : writeHere),
+    write: (rest) => write(rest, { cwd: session.cwd, update, put: clientTools ? throughClient : writeHere }),
     ask: (rest) => ask(rest, { client, sessionId, say, cwd: session.cwd }),
     read: (path) => attempt(() => readThrough(path)),
     run: (line) => attempt(() => run(line)),
@@ -66,7 +66,7 @@ async function writeHere(path, content, cwd) {
 }
 
 /** `write <path>: <text>`: a file of the working directory, and nowhere else. */
-async function write(rest, cwd, update, put) {
+async function write(rest, { cwd, update, put }) {
   const [, name = '', text = ''] = /^([^:]+):\s*(.*)$/.exec(rest) ?? [];
   const path = resolve(cwd, name.trim());
   const toolCallId = randomUUID();

@@ -86,7 +86,7 @@ async function work({ envelope }) {
   for (const path of [moduleFile, testFile]) {
     say('file', { path, status: 'modified' });
   }
-  const tests = await runCommand(say, 'node --test', process.execPath, ['--test', testFile]);
+  const tests = await runCommand(say, 'node --test', { command: process.execPath, args: ['--test', testFile] });
   const verification = [{ gateId: 'tests', status: tests.ok ? 'passed' : 'failed', evidenceIds: ['test-run'] }];
   const evidence = [{ id: 'test-run', kind: 'verification', summary: `node --test ${testFile}` }];
   if (!tests.ok) {
@@ -117,12 +117,13 @@ async function commit(names) {
   ) {
     paths.push(listFile);
   }
-  const added = await runCommand(say, 'git add', 'git', ['add', '--', ...paths]);
+  const git = (verb, args) => runCommand(say, `git ${verb}`, { command: 'git', args });
+  const added = await git('add', ['add', '--', ...paths]);
   const message = `Add ${names.join(', ')}`;
-  if (!added.ok || !(await runCommand(say, 'git commit', 'git', [...identity, 'commit', '-q', '-m', message])).ok) {
+  if (!added.ok || !(await git('commit', [...identity, 'commit', '-q', '-m', message])).ok) {
     return;
   }
-  const head = await runCommand(say, 'git rev-parse', 'git', ['rev-parse', 'HEAD']);
+  const head = await git('rev-parse', ['rev-parse', 'HEAD']);
   return head.output.trim();
 }
 

@@ -5,10 +5,10 @@ import { spawn } from 'node:child_process';
  *
  * @returns `ok`, and what it printed
  */
-export function runCommand(say, name, command, args, options = {}) {
+export function runCommand(say, name, { command, args }) {
   say('tool', { name, status: 'started', detail: [command, ...args].join(' ') });
   return new Promise((resolve) => {
-    const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], ...options });
+    const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] });
     let output = '';
     for (const stream of [child.stdout, child.stderr]) {
       stream.on('data', (chunk) => (output += chunk));

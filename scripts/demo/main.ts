@@ -76,7 +76,7 @@ async function show(service: RunningService, directory: string): Promise<void> {
   });
   const status = await watch.finished;
   watch.close();
-  await summarise(service, directory, repository, task.id, status);
+  await summarise(service, { directory, repository, taskId: task.id, status });
 }
 
 /** Kills the worker with SIGKILL once the first attempt has reported a few steps. */
@@ -138,10 +138,7 @@ function bar(percent: unknown): string {
 
 async function summarise(
   service: RunningService,
-  directory: string,
-  repository: string,
-  taskId: string,
-  status: string,
+  { directory, repository, taskId, status }: { directory: string; repository: string; taskId: string; status: string },
 ): Promise<void> {
   const client = createBoardClient({ url: service.apiUrl });
   const { attempt, taskEnvelope } = await unwrap(

@@ -35,7 +35,7 @@ export function createPlantActivities({ store, receivers, log, proofs, now }: Pl
       await verify(creation);
       const { user, id, name, tag } = creation;
       const plant = { name, ...(tag === undefined ? {} : { tag }) };
-      const created = await store.add(user, BigInt(id), plant, { by, at: now().toISOString() });
+      const created = await store.add(user, { id: BigInt(id), plant, creation: { by, at: now().toISOString() } });
       return { created, receivers: receivers.ids() };
     },
 

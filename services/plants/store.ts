@@ -70,7 +70,10 @@ export async function createPlantStore(db: Database) {
     },
 
     /** Whether the plant is there now and of this creation: `false` when the number was taken before. */
-    async add(user: string, id: bigint, plant: Plant, creation: { by: string; at: string }): Promise<boolean> {
+    async add(
+      user: string,
+      { id, plant, creation }: { id: bigint; plant: Plant; creation: { by: string; at: string } },
+    ): Promise<boolean> {
       const _id = keyOf(user, id);
       const record = { _id, user, order: orderOf(id), ...plant, createdAt: creation.at, creation: creation.by };
       return (await insertOrGet(plants, record)).creation === creation.by;

@@ -30,7 +30,7 @@ async function open(): Promise<Store> {
   return store;
 }
 const run = (store: Store, text: string): string =>
-  [...answerJson(execute(store.catalog, store.catalog.indexes.get('i')!, text))].join('').trimEnd();
+  [...answerJson(execute({ catalog: store.catalog, index: store.catalog.indexes.get('i')! }, text))].join('').trimEnd();
 const names = async (wanted: (name: string) => boolean) => (await readdir(dir.path)).filter(wanted).sort();
 const isSegment = (name: string) => name.startsWith('log-');
 

@@ -22,7 +22,7 @@ export const columnAt = (page: number, offset: number): Int =>
 const noSegments: ReadonlySet<number> = new Set();
 
 /** Adds the segments of the offsets `from` to `to`, both inclusive. */
-function addSegments(segments: Set<number>, page: number, from: number, to: number): void {
+function addSegments(segments: Set<number>, page: number, { from, to }: { from: number; to: number }): void {
   const last = Math.floor(to / segmentWidth);
   for (let segment = Math.floor(from / segmentWidth); segment <= last; segment += 1) {
     segments.add(page * segmentsOfPage + segment);
@@ -127,7 +127,7 @@ export class ColumnSet {
 
   private noteChange(page: number, from: number, to = from): void {
     if (this.changedSegments) {
-      addSegments(this.changedSegments, page, from, to);
+      addSegments(this.changedSegments, page, { from, to });
     }
   }
 
@@ -366,7 +366,7 @@ export class ColumnSet {
     const all = new Set<number>();
     for (const [page, bitmap] of this.pages) {
       if (!bitmap.isEmpty) {
-        addSegments(all, page, bitmap.minimum(), bitmap.maximum());
+        addSegments(all, page, { from: bitmap.minimum(), to: bitmap.maximum() });
       }
     }
     return all;

@@ -40,7 +40,9 @@ export class Field {
       this.values = new BitSlices();
     }
     if (options.cacheType) {
-      this.ranks = new RowRanks(options.cacheType, options.cacheSize ?? 0, () => this.views.get(standardView));
+      this.ranks = new RowRanks(options.cacheType, options.cacheSize ?? 0, {
+        view: () => this.views.get(standardView),
+      });
     }
   }
 
@@ -63,7 +65,7 @@ export class Field {
 
   /** The columns of a row that were set from `from` (inclusive) to `to` (exclusive); none when the field has no times. */
   rowBetween(row: Int, from: Minutes, to: Minutes): ColumnSet {
-    const names = viewsBetween(this.views.keys(), this.options.timeQuantum ?? '', from, to);
+    const names = viewsBetween(this.views.keys(), this.options.timeQuantum ?? '', { from, to });
     return ColumnSet.union(names.flatMap((name) => this.views.get(name)?.rows.get(row) ?? []));
   }
 
@@ -91,7 +93,7 @@ export class Field {
   }
 
   /** Loads a row of a snapshot. */
-  loadRow(view: string, row: Int, page: number, bytes: Uint8Array): void {
+  loadRow(view: string, bytes: Uint8Array, { row, page }: { row: Int; page: number }): void {
     this.grownView(view).load(row, page, bytes);
     this.touched(view, row, true);
   }

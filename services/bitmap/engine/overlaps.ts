@@ -35,8 +35,8 @@ export type CountShared = (row: Int, own: ColumnSet) => number;
 /** Cached counts of the rows that share columns with a stored one. */
 export interface Recollection {
   of(row: Int, own: ColumnSet): number | undefined;
-  /** @param version the one of `own` that was counted */
-  add(row: Int, own: ColumnSet, version: number, count: number): void;
+  /** Stores a count and the version of `own` that was counted. */
+  add(row: Int, own: ColumnSet, counted: { version: number; count: number }): void;
 }
 
 /**
@@ -73,7 +73,7 @@ export class Overlaps {
       }
       counting ??= this.counting(columns, rows);
       const count = counting(row, own);
-      recollection.add(row, own, own.version, count);
+      recollection.add(row, own, { version: own.version, count });
       return count;
     };
   }
@@ -90,7 +90,7 @@ export class Overlaps {
         const cached = byRow.get(row);
         return cached?.of === own && cached.version === own.version ? cached.count : undefined;
       },
-      add: (row, own, version, count) => {
+      add: (row, own, { version, count }) => {
         if (!byRow.has(row)) {
           this.rememberedCounts += 1;
         }

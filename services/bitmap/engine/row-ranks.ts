@@ -21,12 +21,17 @@ export class RowRanks {
   private calculatedAt: number | undefined;
   private isStale = true;
 
+  private readonly view: () => View | undefined;
+  private readonly now: () => number;
+
   constructor(
     private readonly type: CacheType,
     private readonly size: number,
-    private readonly view: () => View | undefined,
-    private readonly now: () => number = () => performance.now(),
-  ) {}
+    { view, now = () => performance.now() }: { view: () => View | undefined; now?: () => number },
+  ) {
+    this.view = view;
+    this.now = now;
+  }
 
   /** A row was written to. */
   touch(row: Int): void {

@@ -63,13 +63,11 @@ function* merged(values: Float64Array): Generator<void, Float64Array> {
   let to = values.length > perPiece ? new Float64Array(values.length) : values;
   for (let width = perPiece; width < values.length; width *= 2) {
     for (let start = 0; start < values.length; start += 2 * width) {
-      yield* mergeTwo(
-        from,
-        to,
+      yield* mergeTwo(from, to, {
         start,
-        Math.min(start + width, values.length),
-        Math.min(start + 2 * width, values.length),
-      );
+        middle: Math.min(start + width, values.length),
+        end: Math.min(start + 2 * width, values.length),
+      });
     }
     [from, to] = [to, from];
   }
@@ -80,9 +78,7 @@ function* merged(values: Float64Array): Generator<void, Float64Array> {
 function* mergeTwo(
   from: Float64Array,
   to: Float64Array,
-  start: number,
-  middle: number,
-  end: number,
+  { start, middle, end }: { start: number; middle: number; end: number },
 ): Generator<void, void> {
   let left = start;
   let right = middle;

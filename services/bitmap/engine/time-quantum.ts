@@ -59,7 +59,11 @@ export function isTimeView(view: string): boolean {
  * Of the views a field has, the fewest that together hold what was set from `from` (inclusive) to `to` (exclusive), to the
  * precision of the quantum's finest unit.
  */
-export function viewsBetween(views: Iterable<string>, quantum: TimeQuantum, from: Minutes, to: Minutes): string[] {
+export function viewsBetween(
+  views: Iterable<string>,
+  quantum: TimeQuantum,
+  { from, to }: { from: Minutes; to: Minutes },
+): string[] {
   const finest = quantum.at(-1) as Unit | undefined;
   if (!finest) {
     return [];

@@ -72,7 +72,12 @@ function middleware({ log, gate, ...context }: AppOptions): Koa {
     const started = performance.now();
     await next();
     const route = (ctx as { routerPath?: string; _matchedRoute?: string | RegExp })._matchedRoute ?? 'unknown';
-    context.metrics.observe(ctx.method, String(route), ctx.status, (performance.now() - started) / 1000);
+    context.metrics.observe({
+      method: ctx.method,
+      route: String(route),
+      status: ctx.status,
+      seconds: (performance.now() - started) / 1000,
+    });
   });
   app.use(errors(log));
   app.use(admission(gate));

@@ -40,6 +40,6 @@ export function queryText(body: Buffer, form: Refusal['form']): string {
   try {
     return utf8Text(body);
   } catch {
-    throw new Refusal(400, 'the query is not valid UTF-8', form);
+    throw new Refusal(400, 'the query is not valid UTF-8', { form });
   }
 }

@@ -25,33 +25,35 @@ export const catalogOf = ({ store }: ServerContext): Catalog => store.catalog;
 export const param = (ctx: Context, name: string): string =>
   (ctx.params as Record<string, string | undefined>)[name] ?? '';
 
-type Form = ConstructorParameters<typeof Refusal>[2];
+type Form = Refusal['form'];
 
 /** @throws Refusal in the form of the call's errors */
 export function findIndex(
   catalog: Catalog,
   name: string,
-  form: Form,
-  status = 404,
-  message = 'index not found',
+  { form, status = 404, message = 'index not found' }: { form: Form; status?: number; message?: string },
 ): Index {
   const index = catalog.indexes.get(name);
   if (!index) {
-    throw new Refusal(status, message, form);
+    throw new Refusal(status, message, { form });
   }
   if (index.damage) {
-    throw new Refusal(503, `index ${name} is out of service: ${index.damage.reason}`, form);
+    throw new Refusal(503, `index ${name} is out of service: ${index.damage.reason}`, { form });
   }
   return index;
 }
 
-export function findField(index: Index, name: string, form: Form, message = 'field not found'): Field {
+export function findField(
+  index: Index,
+  name: string,
+  { form, message = 'field not found' }: { form: Form; message?: string },
+): Field {
   const field = index.fields.get(name);
   if (!field) {
-    throw new Refusal(404, message, form);
+    throw new Refusal(404, message, { form });
   }
   if (field.damage) {
-    throw new Refusal(503, `field ${name} is out of service: ${field.damage.reason}`, form);
+    throw new Refusal(503, `field ${name} is out of service: ${field.damage.reason}`, { form });
   }
   return field;
 }

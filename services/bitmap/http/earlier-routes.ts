@@ -15,11 +15,12 @@ import { checkArguments, json, Refusal } from './reply';
 export const earlierRoutes: Routes = (router, context) => {
   const { store, bodyLimit } = context;
   const catalog = catalogOf(context);
-  const frameOf = (index: Index, name: string) => findField(index, frameField(name), 'text', 'frame not found');
+  const frameOf = (index: Index, name: string) =>
+    findField(index, frameField(name), { form: 'text', message: 'frame not found' });
 
   router.post('/index/:index/frame/:frame', async (ctx) => {
     const body = await readDescription(ctx, bodyLimit);
-    const index = findIndex(catalog, param(ctx, 'index'), 'text');
+    const index = findIndex(catalog, param(ctx, 'index'), { form: 'text' });
     const name = plainName(param(ctx, 'frame'));
     const { bits, fields } = readFrameOptions(body);
     if (index.fields.has(frameField(name))) {
@@ -51,7 +52,7 @@ export const earlierRoutes: Routes = (router, context) => {
 
   router.post('/index/:index/frame/:frame/field/:field', async (ctx) => {
     const body = await readDescription(ctx, bodyLimit);
-    const index = findIndex(catalog, param(ctx, 'index'), 'text');
+    const index = findIndex(catalog, param(ctx, 'index'), { form: 'text' });
     frameOf(index, param(ctx, 'frame'));
     const name = frameIntField(param(ctx, 'frame'), frameFieldName(param(ctx, 'field')));
     const options = readFrameFieldOptions(body);
@@ -64,7 +65,7 @@ export const earlierRoutes: Routes = (router, context) => {
   });
 
   router.delete('/index/:index/frame/:frame/field/:field', async (ctx) => {
-    const index = findIndex(catalog, param(ctx, 'index'), 'text');
+    const index = findIndex(catalog, param(ctx, 'index'), { form: 'text' });
     frameOf(index, param(ctx, 'frame'));
     const field = index.fields.get(frameIntField(param(ctx, 'frame'), param(ctx, 'field')));
     if (!field) {
@@ -76,14 +77,14 @@ export const earlierRoutes: Routes = (router, context) => {
   });
 
   router.get('/index/:index/frame/:frame/fields', (ctx) => {
-    const index = findIndex(catalog, param(ctx, 'index'), 'text');
+    const index = findIndex(catalog, param(ctx, 'index'), { form: 'text' });
     const name = param(ctx, 'frame');
     frameOf(index, name);
     json(ctx, exactJson({ fields: frameFieldsOf(index, name).map(frameFieldObject) }));
   });
 
   router.get('/index/:index/frame/:frame/views', (ctx) => {
-    const index = findIndex(catalog, param(ctx, 'index'), 'text');
+    const index = findIndex(catalog, param(ctx, 'index'), { form: 'text' });
     const { views } = frameOf(index, param(ctx, 'frame'));
     const names = [...views.keys()].map((view) => (view === standardView ? 'standard' : `standard_${view}`)).sort();
     json(ctx, names.length === 0 ? '{}' : exactJson({ views: names }));
@@ -95,8 +96,8 @@ export const earlierRoutes: Routes = (router, context) => {
     const body = await readBody(ctx, bodyLimit);
     await importing(ctx, store, () => {
       const { index: name, field: frame, ...bits } = readImportRequest(body);
-      const index = findIndex(catalog, name, 'text');
-      importBits(catalog.write, index, frameOf(index, frame), { ...bits, clear: false });
+      const index = findIndex(catalog, name, { form: 'text' });
+      importBits(catalog.write, { index, field: frameOf(index, frame) }, { ...bits, clear: false });
     });
   });
 
@@ -106,10 +107,10 @@ export const earlierRoutes: Routes = (router, context) => {
     const body = await readBody(ctx, bodyLimit);
     await importing(ctx, store, () => {
       const { index: name, field: frame, frameField: field, ...values } = readImportValueRequest(body);
-      const index = findIndex(catalog, name, 'text');
+      const index = findIndex(catalog, name, { form: 'text' });
       frameOf(index, frame);
-      const target = findField(index, frameIntField(frame, field), 'text');
-      importValues(catalog.write, index, target, { ...values, clear: false });
+      const target = findField(index, frameIntField(frame, field), { form: 'text' });
+      importValues(catalog.write, { index, field: target }, { ...values, clear: false });
     });
   });
 };

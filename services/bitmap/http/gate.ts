@@ -16,7 +16,7 @@ const bodyTypes = /^(?:application\/json|application\/(?:x-)?protobuf|text\/plai
 /** Pages send no query of this service: no response of it has a header that would let them read it. */
 const ownOrigins = { allowedOrigins: [], allowLocalOrigins: false };
 
-const refused = (status: number, message: string): Refusal => new Refusal(status, message, 'error');
+const refused = (status: number, message: string): Refusal => new Refusal(status, message, { form: 'error' });
 
 /** Without a token: direct requests of this machine to it, from programs, with what programs send. */
 function openGate({ headers, socket }: IncomingMessage): Refusal | undefined {
@@ -49,9 +49,12 @@ export function createGate(token: string | undefined, failures: AuthFailures): G
     const presented = headers.authorization !== undefined;
     const standing = failures.record(socket.remoteAddress, { via: 'http', presented });
     if (standing.allowed) {
-      return new Refusal(401, 'a bearer token is required', 'error', { 'WWW-Authenticate': 'Bearer' });
+      return new Refusal(401, 'a bearer token is required', {
+        form: 'error',
+        headers: { 'WWW-Authenticate': 'Bearer' },
+      });
     }
     const message = 'too many failed authentications; try again later';
-    return new Refusal(429, message, 'error', standingHeaders(standing, Date.now()));
+    return new Refusal(429, message, { form: 'error', headers: standingHeaders(standing, Date.now()) });
   };
 }

@@ -39,7 +39,7 @@ export async function importing(ctx: Context, store: Store, run: () => void): Pr
     if (!isExpected) {
       throw error;
     }
-    throw new Refusal(400, error.message, 'protobuf');
+    throw new Refusal(400, error.message, { form: 'protobuf' });
   } finally {
     await store.commit();
   }
@@ -47,13 +47,17 @@ export async function importing(ctx: Context, store: Store, run: () => void): Pr
 }
 
 /** Imports what a body holds: bits, or values where the field is one of integers. */
-function importInto(catalog: Catalog, index: Index, field: Field, body: Buffer, clear: boolean): void {
+function importInto(
+  catalog: Catalog,
+  { index, field, clear }: { index: Index; field: Field; clear: boolean },
+  body: Buffer,
+): void {
   if (field.values) {
     const { columns, columnKeys, values } = readImportValueRequest(body);
-    importValues(catalog.write, index, field, { columns, columnKeys, values, clear });
+    importValues(catalog.write, { index, field }, { columns, columnKeys, values, clear });
   } else {
     const { rows, rowKeys, columns, columnKeys, timestamps } = readImportRequest(body);
-    importBits(catalog.write, index, field, { rows, rowKeys, columns, columnKeys, timestamps, clear });
+    importBits(catalog.write, { index, field }, { rows, rowKeys, columns, columnKeys, timestamps, clear });
   }
 }
 
@@ -63,8 +67,8 @@ export const importRoutes: Routes = (router, context) => {
   const catalog = catalogOf(context);
 
   const target = (ctx: Context): { index: Index; field: Field } => {
-    const index = findIndex(catalog, param(ctx, 'index'), 'text');
-    return { index, field: findField(index, param(ctx, 'field'), 'text') };
+    const index = findIndex(catalog, param(ctx, 'index'), { form: 'text' });
+    return { index, field: findField(index, param(ctx, 'field'), { form: 'text' }) };
   };
 
   router.post('/index/:index/field/:field/import', async (ctx) => {
@@ -72,7 +76,7 @@ export const importRoutes: Routes = (router, context) => {
     mustBeProtobuf(ctx);
     const body = await readBody(ctx, bodyLimit);
     const { index, field } = target(ctx);
-    await importing(ctx, store, () => importInto(catalog, index, field, body, flag(ctx, 'clear')));
+    await importing(ctx, store, () => importInto(catalog, { index, field, clear: flag(ctx, 'clear') }, body));
   });
 
   router.post('/index/:index/field/:field/import-roaring/:shard', async (ctx) => {
@@ -95,7 +99,7 @@ export const importRoutes: Routes = (router, context) => {
           return [name, readPositions(data, shard)];
         }),
       );
-      importPositions(catalog.write, index, field, rows, clear);
+      importPositions(catalog.write, { index, field, clear }, rows);
     });
   });
 
@@ -106,8 +110,8 @@ export const importRoutes: Routes = (router, context) => {
     let ids: ReturnType<typeof translate> = [];
     await importing(ctx, store, () => {
       const request = readTranslateKeysRequest(body);
-      const index = findIndex(catalog, request.index, 'protobuf');
-      const owner = request.field === '' ? index : findField(index, request.field, 'protobuf');
+      const index = findIndex(catalog, request.index, { form: 'protobuf' });
+      const owner = request.field === '' ? index : findField(index, request.field, { form: 'protobuf' });
       if (!owner.options.keys) {
         throw new ImportError(`${owner.name} has no keys`);
       }

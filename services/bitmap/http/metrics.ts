@@ -7,11 +7,18 @@ interface Series {
   buckets: number[];
 }
 
+interface ObservedRequest {
+  method: string;
+  route: string;
+  status: number;
+  seconds: number;
+}
+
 /** Counts requests and how long they took, for `/metrics`, in the text format that Prometheus reads. */
 export class Metrics {
   private readonly series = new Map<string, Series>();
 
-  observe(method: string, route: string, status: number, seconds: number): void {
+  observe({ method, route, status, seconds }: ObservedRequest): void {
     const labels = `method="${method}",route="${route}",status="${status}"`;
     let one = this.series.get(labels);
     if (!one) {

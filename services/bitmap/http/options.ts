@@ -14,7 +14,7 @@ export function checkName(what: string, value: string): string {
     throw new Refusal(
       400,
       `invalid ${what} name: lower-case letters, digits, _ and -, beginning with a letter, at most 64`,
-      'envelope',
+      { form: 'envelope' },
     );
   }
   return value;
@@ -67,7 +67,7 @@ function parseBody<T>(schema: z.ZodType<T>, body: Buffer, form: 'envelope' | 'te
   try {
     value = body.length === 0 ? {} : parseExactJson(utf8Text(body));
   } catch (error) {
-    throw new Refusal(400, error instanceof InvalidUtf8Error ? error.message : 'the body is not JSON', form);
+    throw new Refusal(400, error instanceof InvalidUtf8Error ? error.message : 'the body is not JSON', { form });
   }
   const parsed = schema.safeParse(value);
   if (parsed.success) {
@@ -78,9 +78,9 @@ function parseBody<T>(schema: z.ZodType<T>, body: Buffer, form: 'envelope' | 'te
     const [key = ''] = issue.keys;
     const holder = issue.path.reduce<unknown>((at, part) => (at as Record<PropertyKey, unknown>)[part], value);
     const property = (holder as Record<string, unknown>)[key];
-    throw new Refusal(400, `Unknown key: ${[...issue.path, key].join('.')}:${describe(property)}`, form);
+    throw new Refusal(400, `Unknown key: ${[...issue.path, key].join('.')}:${describe(property)}`, { form });
   }
-  throw new Refusal(400, `${issue?.path.join('.') || 'body'}: ${issue?.message ?? 'invalid'}`, form);
+  throw new Refusal(400, `${issue?.path.join('.') || 'body'}: ${issue?.message ?? 'invalid'}`, { form });
 }
 
 function describe(value: unknown): string {
@@ -117,7 +117,7 @@ function checkFieldOptions(options: GivenOptions): FieldOptions {
   const { type, keys = false } = options;
   for (const option of Object.keys(options)) {
     if (option !== 'type' && !optionsByType[type].includes(option)) {
-      throw new Refusal(400, `${option} does not apply to field type ${type}`, 'envelope');
+      throw new Refusal(400, `${option} does not apply to field type ${type}`, { form: 'envelope' });
     }
   }
   switch (type) {
@@ -136,7 +136,7 @@ function checkFieldOptions(options: GivenOptions): FieldOptions {
     case 'time': {
       const { timeQuantum, noStandardView = false } = options;
       if (timeQuantum === undefined) {
-        throw new Refusal(400, 'timeQuantum is required for field type time', 'envelope');
+        throw new Refusal(400, 'timeQuantum is required for field type time', { form: 'envelope' });
       }
       if (!isQuantum(timeQuantum)) {
         throw new Refusal(400, 'invalid time quantum');
@@ -231,7 +231,9 @@ export function readSchema(body: Buffer): GivenSchema {
         const own = Object.entries(options).filter(([option]) => option === 'type' || allowed.includes(option));
         const parsed = fieldBody.shape.options.safeParse(Object.fromEntries(own));
         if (!parsed.success) {
-          throw new Refusal(400, `field ${field}: ${parsed.error.issues[0]?.message ?? 'invalid'}`, 'envelope');
+          throw new Refusal(400, `field ${field}: ${parsed.error.issues[0]?.message ?? 'invalid'}`, {
+            form: 'envelope',
+          });
         }
         return { name: checkName('field', field), options: checkFieldOptions(parsed.data) };
       }),

@@ -3,11 +3,9 @@ import type { Context } from 'koa';
 import { answerJson, isLarge } from '../answers/json';
 import { answerProtobuf, readQueryRequest } from '../answers/messages';
 import { ProtobufError } from '../answers/wire';
-import type { Catalog, Index } from '../engine/catalog';
 import { QueryError } from '../query/errors';
-import { executeWith, type QueryOptions } from '../query/execute';
+import { executeWith, type QueryOptions, type ThreadedExecution } from '../query/execute';
 import type { Answer } from '../query/result';
-import type { Threads } from '../threads/threads';
 import { queryText, readBody } from './body';
 import { catalogOf, findIndex, param, type Routes } from './context';
 import {
@@ -43,10 +41,10 @@ export const queryRoutes: Routes = (router, context) => {
     const form = binary ? 'protobuf' : 'error';
     checkArguments(ctx, ...queryArguments);
     const { text, options } = readRequest(ctx, await readBody(ctx, bodyLimit), form);
-    const index = findIndex(catalog, param(ctx, 'index'), form, 400);
+    const index = findIndex(catalog, param(ctx, 'index'), { form, status: 400 });
     let answer: Answer;
     try {
-      answer = await executeOrRefuse(threads, catalog, index, text, options, form);
+      answer = await executeOrRefuse({ threads, catalog, index, options, form }, text);
     } finally {
       // Also what was written before a call failed.
       await store.commit();
@@ -55,26 +53,23 @@ export const queryRoutes: Routes = (router, context) => {
   });
 };
 
+interface RefusableExecution extends ThreadedExecution {
+  form: 'protobuf' | 'error';
+}
+
 /**
  * The answer, or a promise of it where threads count.
  *
  * @throws Refusal 400 with what is wrong with the query
  */
-export function executeOrRefuse(
-  threads: Threads | undefined,
-  catalog: Catalog,
-  index: Index,
-  text: string,
-  options: QueryOptions,
-  form: 'protobuf' | 'error',
-): Answer | Promise<Answer> {
+export function executeOrRefuse({ form, ...execution }: RefusableExecution, text: string): Answer | Promise<Answer> {
   try {
-    return executeWith(threads, catalog, index, text, options);
+    return executeWith(execution, text);
   } catch (error) {
     if (!(error instanceof QueryError)) {
       throw error;
     }
-    throw new Refusal(400, error.message, form);
+    throw new Refusal(400, error.message, { form });
   }
 }
 
@@ -108,7 +103,7 @@ function readRequest(ctx: Context, body: Buffer, form: 'protobuf' | 'error'): { 
     if (!(error instanceof ProtobufError)) {
       throw error;
     }
-    throw new Refusal(400, `the body is not a query request: ${error.message}`, form);
+    throw new Refusal(400, `the body is not a query request: ${error.message}`, { form });
   }
 }
 

@@ -61,7 +61,7 @@ export function quickQueries(
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       const body = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
-      void answer(options, index, body, response, started);
+      void answer(options, { name: index, body, response, started });
     });
     return true;
   };
@@ -69,18 +69,18 @@ export function quickQueries(
 
 async function answer(
   { store, metrics, log, threads }: QuickQueryOptions,
-  name: string,
-  body: Buffer,
-  response: ServerResponse,
-  started: number,
+  { name, body, response, started }: { name: string; body: Buffer; response: ServerResponse; started: number },
 ): Promise<void> {
   let status = 200;
   try {
     const { catalog } = store;
-    const index = findIndex(catalog, name, 'error', 400);
+    const index = findIndex(catalog, name, { form: 'error', status: 400 });
     let result: Answer;
     try {
-      const answered = executeOrRefuse(threads, catalog, index, queryText(body, 'error'), plainOptions, 'error');
+      const answered = executeOrRefuse(
+        { threads, catalog, index, options: plainOptions, form: 'error' },
+        queryText(body, 'error'),
+      );
       result = answered instanceof Promise ? await answered : answered;
     } finally {
       // Also what was written before a call failed.
@@ -97,7 +97,7 @@ async function answer(
     ({ status } = reply);
     send(response, reply);
   }
-  metrics.observe('POST', route, status, (performance.now() - started) / 1000);
+  metrics.observe({ method: 'POST', route, status, seconds: (performance.now() - started) / 1000 });
 }
 
 /** The caller may have gone away while its write was made durable. */

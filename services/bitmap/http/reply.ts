@@ -7,22 +7,26 @@ import { errorResponse } from '../answers/messages';
 export class Refusal extends Error {
   override readonly name = 'Refusal';
 
+  /**
+   * `text`: the message alone; `error`: `{"error": message}`; `envelope`: `{"success": false, "error": {message}}`, of
+   * management calls; `protobuf`: an import or query response with only its error.
+   */
+  readonly form: 'text' | 'error' | 'envelope' | 'protobuf';
+  readonly headers: Record<string, string>;
+
   constructor(
     readonly status: number,
     message: string,
-    /**
-     * `text`: the message alone; `error`: `{"error": message}`; `envelope`: `{"success": false, "error": {message}}`, of
-     * management calls; `protobuf`: an import or query response with only its error.
-     */
-    readonly form: 'text' | 'error' | 'envelope' | 'protobuf' = 'text',
-    readonly headers: Record<string, string> = {},
+    { form = 'text', headers = {} }: Partial<Pick<Refusal, 'form' | 'headers'>> = {},
   ) {
     super(message);
+    this.form = form;
+    this.headers = headers;
   }
 }
 
 /** The response when this service is at fault; the log has the rest. */
-export const internalError = (): Refusal => new Refusal(500, 'internal error', 'error');
+export const internalError = (): Refusal => new Refusal(500, 'internal error', { form: 'error' });
 
 export const jsonType = 'application/json; charset=utf-8';
 
@@ -70,7 +74,7 @@ export const succeeded = (ctx: Context): void => json(ctx, '{"success":true}');
 export function checkArguments(ctx: Context, ...allowed: string[]): void {
   for (const name of Object.keys(ctx.query)) {
     if (!allowed.includes(name)) {
-      throw new Refusal(400, `${name} is not a valid argument`, 'error');
+      throw new Refusal(400, `${name} is not a valid argument`, { form: 'error' });
     }
   }
 }
@@ -88,7 +92,7 @@ export const flag = (ctx: Context, ...names: string[]): boolean => names.some((n
 export function shardArgument(ctx: Context, name: string): number {
   const text = argument(ctx, name);
   if (text === undefined || text === '') {
-    throw new Refusal(400, `${name} is required`, 'error');
+    throw new Refusal(400, `${name} is required`, { form: 'error' });
   }
   return shardNumber(text);
 }
@@ -96,7 +100,7 @@ export function shardArgument(ctx: Context, name: string): number {
 export function shardNumber(text: string): number {
   const shard = /^\d{1,13}$/.test(text) ? Number(text) : Infinity;
   if (shard >= 2 ** 43) {
-    throw new Refusal(400, 'invalid shard argument', 'error');
+    throw new Refusal(400, 'invalid shard argument', { form: 'error' });
   }
   return shard;
 }

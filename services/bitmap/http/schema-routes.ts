@@ -48,7 +48,7 @@ export const schemaRoutes: Routes = (router, context) => {
     const options = readIndexOptions(await readDescription(ctx, bodyLimit));
     const name = checkName('index', param(ctx, 'index'));
     if (catalog.indexes.has(name)) {
-      throw new Refusal(409, 'creating index: index already exists', 'envelope');
+      throw new Refusal(409, 'creating index: index already exists', { form: 'envelope' });
     }
     catalog.createIndex(name, options);
     await store.commit();
@@ -60,7 +60,7 @@ export const schemaRoutes: Routes = (router, context) => {
     mustAcceptJson(ctx);
     const index = catalog.indexes.get(param(ctx, 'index'));
     if (!index) {
-      throw new Refusal(404, 'deleting index: index not found', 'envelope');
+      throw new Refusal(404, 'deleting index: index not found', { form: 'envelope' });
     }
     catalog.remove(index);
     await store.commit();
@@ -71,11 +71,11 @@ export const schemaRoutes: Routes = (router, context) => {
     checkArguments(ctx);
     mustAcceptJson(ctx);
     const body = await readDescription(ctx, bodyLimit);
-    const index = findIndex(catalog, param(ctx, 'index'), 'envelope');
+    const index = findIndex(catalog, param(ctx, 'index'), { form: 'envelope' });
     const name = checkName('field', param(ctx, 'field'));
     const options = readFieldOptions(body);
     if (index.fields.has(name)) {
-      throw new Refusal(409, 'creating field: field already exists', 'envelope');
+      throw new Refusal(409, 'creating field: field already exists', { form: 'envelope' });
     }
     catalog.createField(index, name, options);
     await store.commit();
@@ -85,10 +85,14 @@ export const schemaRoutes: Routes = (router, context) => {
   router.delete('/index/:index/field/:field', async (ctx) => {
     checkArguments(ctx);
     mustAcceptJson(ctx);
-    const index = findIndex(catalog, param(ctx, 'index'), 'envelope', 404, 'deleting field: index not found');
+    const index = findIndex(catalog, param(ctx, 'index'), {
+      form: 'envelope',
+      status: 404,
+      message: 'deleting field: index not found',
+    });
     const field = index.fields.get(checkFieldName(param(ctx, 'field')));
     // Also a damaged one: that is how it is given up.
-    catalog.remove(field ?? findField(index, '', 'envelope', 'deleting field: field not found'));
+    catalog.remove(field ?? findField(index, '', { form: 'envelope', message: 'deleting field: field not found' }));
     await store.commit();
     succeeded(ctx);
   });

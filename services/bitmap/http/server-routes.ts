@@ -99,7 +99,7 @@ export const serverRoutes: Routes = (router, context) => {
     mustAcceptJson(ctx);
     shardArgument(ctx, argumentName);
     if (!argument(ctx, 'index')) {
-      throw new Refusal(400, 'index is required', 'error');
+      throw new Refusal(400, 'index is required', { form: 'error' });
     }
     json(ctx, exactJson([node(ctx)]));
   };
@@ -120,13 +120,13 @@ export const serverRoutes: Routes = (router, context) => {
     const requiredArgument = (name: string): string => {
       const value = argument(ctx, name);
       if (!value) {
-        throw new Refusal(400, `${name} is required`, 'error');
+        throw new Refusal(400, `${name} is required`, { form: 'error' });
       }
       return value;
     };
-    const index = findIndex(catalog, requiredArgument('index'), 'error');
+    const index = findIndex(catalog, requiredArgument('index'), { form: 'error' });
     const name = isEarlier ? frameField(requiredArgument('frame')) : requiredArgument('field').replace(/\//g, '');
-    const field = findField(index, name, 'error');
+    const field = findField(index, name, { form: 'error' });
     const shard = shardArgument(ctx, isEarlier ? 'slice' : 'shard');
     ctx.type = 'text/csv';
     // As it is read: the lines of a shard may be more than fit into memory.

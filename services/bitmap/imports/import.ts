@@ -37,8 +37,7 @@ const checkIds = (ids: readonly Int[], what: string): void => {
 function idsOf(
   write: Write,
   owner: { number: number; keys: KeyTable; options: { keys: boolean } },
-  given: { ids: readonly Int[]; keys: readonly string[] },
-  what: string,
+  { what, ...given }: { what: string; ids: readonly Int[]; keys: readonly string[] },
 ): readonly Int[] {
   if (owner.options.keys && given.keys.length > 0) {
     return translate(write, owner, given.keys);
@@ -84,10 +83,6 @@ function columnsOf(rows: RowBits, row: Int): Int[] {
   return columns;
 }
 
-const addBit = (bits: Bits, view: string, row: Int, column: Int): void => {
-  columnsOf(rowsOf(bits, view), row).push(column);
-};
-
 /** The columns of each row. Clients send them in the order of their rows: looking the row up again is rarely needed. */
 function groupByRow(rows: readonly Int[], columns: readonly Int[]): RowBits {
   const groups: RowBits = new Map();
@@ -114,7 +109,7 @@ function setExisting(write: Write, index: Index, columns: ColumnList): void {
  *
  * @throws ImportError
  */
-export function importBits(write: Write, index: Index, field: Field, imported: BitImport): void {
+export function importBits(write: Write, { index, field }: { index: Index; field: Field }, imported: BitImport): void {
   const { options } = field;
   if (field.values) {
     throw new ImportError('an integer field takes values, not bits');
@@ -131,11 +126,11 @@ export function importBits(write: Write, index: Index, field: Field, imported: B
   if (options.type === 'bool' && imported.rows.some((row) => row > 1)) {
     throw new ImportError('a bool field has the rows 0 and 1 only');
   }
-  const rows = idsOf(write, field, { ids: imported.rows, keys: imported.rowKeys }, 'row');
-  const columns = idsOf(write, index, { ids: imported.columns, keys: imported.columnKeys }, 'column');
+  const rows = idsOf(write, field, { ids: imported.rows, keys: imported.rowKeys, what: 'row' });
+  const columns = idsOf(write, index, { ids: imported.columns, keys: imported.columnKeys, what: 'column' });
 
   if (options.type === 'mutex' || options.type === 'bool') {
-    importExclusive(write, field, rows, columns, imported.clear);
+    importExclusive(write, field, { rows, columns, clear: imported.clear });
   } else {
     const bits: Bits = new Map();
     if (!options.noStandardView) {
@@ -149,17 +144,17 @@ export function importBits(write: Write, index: Index, field: Field, imported: B
       }
       const minutes = Number(BigInt(time) / minuteNanoseconds);
       for (const view of viewsAt(minutes, options.timeQuantum ?? '')) {
-        addBit(bits, view, row, column);
+        columnsOf(rowsOf(bits, view), row).push(column);
       }
     }
-    writeBits(write, field, bits, imported.clear);
+    writeBits(write, field, { bits, clear: imported.clear });
   }
   if (!imported.clear) {
     setExisting(write, index, columnList(columns));
   }
 }
 
-function writeBits(write: Write, field: Field, bits: Bits, clear: boolean): void {
+function writeBits(write: Write, field: Field, { bits, clear }: { bits: Bits; clear: boolean }): void {
   const target = field.number;
   for (const [view, rows] of bits) {
     for (const [row, list] of rows) {
@@ -176,14 +171,12 @@ function writeBits(write: Write, field: Field, bits: Bits, clear: boolean): void
 function importExclusive(
   write: Write,
   field: Field,
-  rows: readonly Int[],
-  columns: readonly Int[],
-  clear: boolean,
+  { rows, columns, clear }: { rows: readonly Int[]; columns: readonly Int[]; clear: boolean },
 ): void {
-  const bits: Bits = new Map();
+  const byRow: RowBits = new Map();
   const chosen = new Map(columns.map((column, at) => [column, rows[at] ?? 0]));
   for (const [column, row] of clear ? columns.map((one, at) => [one, rows[at] ?? 0] as const) : chosen) {
-    addBit(bits, standardView, row, column);
+    columnsOf(byRow, row).push(column);
   }
   if (!clear) {
     const all = ColumnSet.of([...chosen.keys()]);
@@ -192,7 +185,7 @@ function importExclusive(
       write({ kind: 'columns', target: field.number, view, row, columns: all, mode: 'remove' });
     }
   }
-  writeBits(write, field, bits, clear);
+  writeBits(write, field, { bits: new Map([[standardView, byRow]]), clear });
 }
 
 export interface ValueImport {
@@ -207,7 +200,11 @@ export interface ValueImport {
  *
  * @throws ImportError
  */
-export function importValues(write: Write, index: Index, field: Field, values: ValueImport): void {
+export function importValues(
+  write: Write,
+  { index, field }: { index: Index; field: Field },
+  values: ValueImport,
+): void {
   const { min, max } = field.options;
   if (!field.values) {
     throw new ImportError(`${field.name} is not an integer field`);
@@ -224,7 +221,7 @@ export function importValues(write: Write, index: Index, field: Field, values: V
       throw new ImportError(`value ${value} is too high: the most is ${max}`);
     }
   }
-  const columns = idsOf(write, index, { ids: values.columns, keys: values.columnKeys }, 'column');
+  const columns = idsOf(write, index, { ids: values.columns, keys: values.columnKeys, what: 'column' });
   if (columns.length === 0) {
     return;
   }
@@ -244,10 +241,8 @@ export function importValues(write: Write, index: Index, field: Field, values: V
  */
 export function importPositions(
   write: Write,
-  index: Index,
-  field: Field,
+  { index, field, clear }: { index: Index; field: Field; clear: boolean },
   views: ReadonlyMap<string, ReadonlyMap<Int, readonly Int[]>>,
-  clear: boolean,
 ): void {
   const { type } = field.options;
   if (type !== 'set' && type !== 'time') {

@@ -47,19 +47,25 @@ const readCalls: Record<string, ReadCall> = {
   MaxRow: (scope, call) => extremeRow(scope, call, 'end'),
 };
 
+interface Execution {
+  catalog: Catalog;
+  index: Index;
+  options?: QueryOptions;
+  now?: () => Minutes;
+}
+
+export interface ThreadedExecution extends Execution {
+  /** Count what takes long; absent: the main thread does everything. */
+  threads: Threads | undefined;
+}
+
 /**
  * Executes a query text: its calls one after the other, until one fails; what earlier ones wrote stays.
  *
  * @throws QueryError
  */
-export function execute(
-  catalog: Catalog,
-  index: Index,
-  text: string,
-  options?: QueryOptions,
-  now?: () => Minutes,
-): Answer {
-  const answer = executeWith(undefined, catalog, index, text, options, now);
+export function execute({ catalog, index, options, now }: Execution, text: string): Answer {
+  const answer = executeWith({ threads: undefined, catalog, index, options, now }, text);
   if (answer instanceof Promise) {
     throw new Error('only threads answer later');
   }
@@ -73,12 +79,8 @@ export function execute(
  * @throws QueryError
  */
 export function executeWith(
-  threads: Threads | undefined,
-  catalog: Catalog,
-  index: Index,
+  { threads, catalog, index, options = {}, now = () => Math.floor(Date.now() / 60_000) }: ThreadedExecution,
   text: string,
-  options: QueryOptions = {},
-  now: () => Minutes = () => Math.floor(Date.now() / 60_000),
 ): Answer | Promise<Answer> {
   const parsed = parse(text);
   if (countWrites(parsed) > maxWrites) {

@@ -70,7 +70,10 @@ function listedViews({ now }: Scope, field: Field, call: Call) {
   const names =
     from === undefined && to === undefined
       ? [standardView]
-      : viewsBetween(field.views.keys(), field.options.timeQuantum ?? '', from ?? -Infinity, to ?? now() + 1440);
+      : viewsBetween(field.views.keys(), field.options.timeQuantum ?? '', {
+          from: from ?? -Infinity,
+          to: to ?? now() + 1440,
+        });
   return names.flatMap((name) => field.views.get(name) ?? []);
 }
 
@@ -100,7 +103,7 @@ export function groupBy(scope: Scope, call: Call): Result | Promise<Result> {
     const field = listedField(scope, child);
     return { field, rows: [...rowsOf(scope, field, child)] };
   });
-  const elsewhere = groupElsewhere(scope, levels, within, page);
+  const elsewhere = groupElsewhere(scope, levels, { within, page });
   const groups = elsewhere ?? groupHere(levels, within?.columns(), page);
   return groups instanceof Promise
     ? groups.then((counted) => ({ kind: 'groups', groups: counted }))
@@ -163,8 +166,7 @@ const fewCombinations = 16;
 function groupElsewhere(
   { threads }: Scope,
   levels: readonly Level[],
-  within: Filter | undefined,
-  page: GroupPage,
+  { within, page }: { within: Filter | undefined; page: GroupPage },
 ): Promise<readonly Group[]> | undefined {
   const all = combinations(levels.map(({ rows: listed }) => listed));
   const inspected = Math.min(all, page.limit + page.offset);

@@ -201,7 +201,7 @@ function comparisonOf(call: Call): { name: string; argument: Argument } | undefi
 function rowLookup(scope: Scope, call: Call, within?: ColumnSet): ColumnSet {
   const condition = comparisonOf(call);
   if (condition) {
-    return visible(scope, comparison(scope, condition.name, condition.argument, within));
+    return visible(scope, comparison(scope, condition.name, { argument: condition.argument, within }));
   }
   const { name, argument } = fieldArgument(call);
   const field = fieldOf(scope, name, argument.at);
@@ -254,7 +254,11 @@ function valuesOf(scope: Scope, name: string, at: number): BitSlices {
   return values;
 }
 
-function comparison(scope: Scope, name: string, argument: Argument, within?: ColumnSet): ColumnSet {
+function comparison(
+  scope: Scope,
+  name: string,
+  { argument, within }: { argument: Argument; within?: ColumnSet },
+): ColumnSet {
   const values = valuesOf(scope, name, argument.at);
   const condition = conditionOf(argument);
   if (condition === 'not-null') {

@@ -79,7 +79,11 @@ export function rowNamed(field: Field, value: Value | undefined, at: number): In
 }
 
 /** Like `rowNamed`, and gives a new key its id. */
-export function rowForWrite({ write }: Pick<Scope, 'write'>, field: Field, value: Value | undefined, at: number): Int {
+export function rowForWrite(
+  { write }: Pick<Scope, 'write'>,
+  field: Field,
+  { value, at }: { value: Value | undefined; at: number },
+): Int {
   const row = rowNamed(field, value, at);
   if (row !== undefined) {
     return row;

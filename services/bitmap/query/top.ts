@@ -76,7 +76,7 @@ function searchHere(search: Search, columns: ColumnSet): RankedRow[] {
   const { size } = columns;
   const countShared = field.overlaps.with(columns, candidates.length);
   if (similarity !== undefined) {
-    return similarRows(search, similarity, size, ({ row }) => {
+    return similarRows(search, { percent: similarity, size }, ({ row }) => {
       const own = field.row(row);
       return { own: own.size, shared: countShared(row, own) };
     });
@@ -133,13 +133,13 @@ function searchElsewhere(
       ({ size } = counts);
       for (const [at, one] of some.entries()) {
         one.shared = counts.counts[at] ?? 0;
-        recollection?.add(one.row, one.own, one.version, one.shared);
+        recollection?.add(one.row, one.own, { version: one.version, count: one.shared });
       }
       counted += some.length;
     };
     if (similarity !== undefined) {
       await countMore(Infinity);
-      return similarRows(search, similarity, size, (_candidate, at) => {
+      return similarRows(search, { percent: similarity, size }, (_candidate, at) => {
         const { size: own = 0, shared = 0 } = rows[at] ?? {};
         return { own, shared };
       });
@@ -211,8 +211,7 @@ class Best {
  */
 function similarRows(
   { candidates, most }: Search,
-  percent: number,
-  size: number,
+  { percent, size }: { percent: number; size: number },
   counted: (candidate: RankedRow, at: number) => { own: number; shared: number },
 ): RankedRow[] {
   const similar = candidates.flatMap((candidate, at) => {

@@ -56,7 +56,11 @@ function set(scope: Scope, call: Call): boolean {
   if (value !== undefined) {
     return scope.write({ kind: 'value', target: field.number, column, value });
   }
-  return setBit(scope, field, rowForWrite(scope, field, argument.value, argument.at), column, time);
+  return setBit(scope, field, {
+    row: rowForWrite(scope, field, { value: argument.value, at: argument.at }),
+    column,
+    time,
+  });
 }
 
 function rowOrValueIsNameable(field: Field, { value, at }: Argument): void {
@@ -66,10 +70,14 @@ function rowOrValueIsNameable(field: Field, { value, at }: Argument): void {
 }
 
 /** Sets one bit in every view it belongs to; whether any was new. */
-function setBit(scope: Scope, field: Field, row: Int, column: Int, time: Minutes | undefined): boolean {
+function setBit(
+  scope: Scope,
+  field: Field,
+  { row, column, time }: { row: Int; column: Int; time: Minutes | undefined },
+): boolean {
   const { options, number: target } = field;
   if (options.type === 'mutex' || options.type === 'bool') {
-    clearOtherRows(scope, field, row, column);
+    clearOtherRows(scope, field, { retainedRow: row, column });
   }
   const standard = options.noStandardView ? [] : [standardView];
   const timed = time === undefined ? [] : viewsAt(time, options.timeQuantum ?? '');
@@ -81,7 +89,11 @@ function setBit(scope: Scope, field: Field, row: Int, column: Int, time: Minutes
 }
 
 /** A column of a mutex or bool field is in one row at most. */
-function clearOtherRows({ write }: Scope, { number: target, views }: Field, retainedRow: Int, column: Int): void {
+function clearOtherRows(
+  { write }: Scope,
+  { number: target, views }: Field,
+  { retainedRow, column }: { retainedRow: Int; column: Int },
+): void {
   for (const [row, columns] of [...(views.get(standardView)?.rows ?? [])]) {
     if (row !== retainedRow && columns.has(column)) {
       write({ kind: 'bit', target, view: standardView, row, column, present: false });
@@ -152,7 +164,7 @@ function store(scope: Scope, call: Call): boolean {
   }
   rowNamed(field, argument.value, argument.at);
   const columns = evaluateRow(scope, onlyChild(call)).clone();
-  const row = rowForWrite(scope, field, argument.value, argument.at);
+  const row = rowForWrite(scope, field, { value: argument.value, at: argument.at });
   scope.write({ kind: 'columns', target: field.number, view: standardView, row, columns, mode: 'replace' });
   return true;
 }
@@ -186,7 +198,7 @@ function setRowAttributes(scope: Scope, call: Call): Result {
   }
   const field = fieldOf(scope, fieldName, call.at);
   const patch = patchOf(call);
-  const id = rowForWrite(scope, field, row.value, row.at);
+  const id = rowForWrite(scope, field, { value: row.value, at: row.at });
   scope.write({ kind: 'attributes', target: field.number, id, patch });
   return { kind: 'nothing' };
 }

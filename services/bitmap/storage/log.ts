@@ -98,18 +98,24 @@ export class Log {
   /** Writes to the disk so far, each with what all who waited had added. */
   writes = 0;
 
+  private segment: number;
+  private file: FileHandle;
+  private readonly onFailure: (error: Error) => void;
+
   private constructor(
     private readonly directory: string,
-    private segment: number,
-    private file: FileHandle,
-    private readonly onFailure: (error: Error) => void,
-  ) {}
+    { segment, file, onFailure }: { segment: number; file: FileHandle; onFailure: (error: Error) => void },
+  ) {
+    this.segment = segment;
+    this.file = file;
+    this.onFailure = onFailure;
+  }
 
   /** Begins a new segment. */
   static async open(directory: string, segment: number, onFailure: (error: Error) => void): Promise<Log> {
     const file = await openSegment(directory, segment);
     await syncDirectory(directory);
-    return new Log(directory, segment, file, onFailure);
+    return new Log(directory, { segment, file, onFailure });
   }
 
   /** Adds a frame; it is on disk when the promise resolves, and with it everything added before. */

@@ -57,7 +57,7 @@ function* framesOf(thing: Index | Field): Generator<Buffer> {
   writer.text(exactJson(head));
   yield writer.take();
 
-  yield* isField ? fieldFrames(writer, thing) : rowFrames(writer, '', 0, thing.existing);
+  yield* isField ? fieldFrames(writer, thing) : rowFrames(writer, thing.existing, { view: '', row: 0 });
 
   const ids = thing.attributes.ids();
   for (let from = 0; from < ids.length; from += attributesPerFrame) {
@@ -79,7 +79,11 @@ function* framesOf(thing: Index | Field): Generator<Buffer> {
   }
 }
 
-function* rowFrames(writer: ByteWriter, view: string, row: number | bigint, columns: ColumnSet): Generator<Buffer> {
+function* rowFrames(
+  writer: ByteWriter,
+  columns: ColumnSet,
+  { view, row }: { view: string; row: number | bigint },
+): Generator<Buffer> {
   columns.compact();
   for (const [page, bytes] of columns.serialized()) {
     writer.u8(codes.row);
@@ -94,7 +98,7 @@ function* rowFrames(writer: ByteWriter, view: string, row: number | bigint, colu
 function* fieldFrames(writer: ByteWriter, field: Field): Generator<Buffer> {
   for (const [name, view] of [...field.views]) {
     for (const row of view.sortedRows()) {
-      yield* rowFrames(writer, name, row, view.row(row));
+      yield* rowFrames(writer, view.row(row), { view: name, row });
     }
   }
   for (const [slice, columns] of slicesOf(field).entries()) {
@@ -248,7 +252,7 @@ function readData(code: number, from: ByteReader, thing: Index | Field): void {
   if (code === codes.row) {
     const [view, row, page] = [from.text(), from.i64(), from.u32()];
     if (thing instanceof Field) {
-      thing.loadRow(view, row, page, from.bytes());
+      thing.loadRow(view, from.bytes(), { row, page });
     } else {
       thing.existing.load(page, from.bytes());
     }

@@ -181,7 +181,7 @@ export class Threads {
       Array.from({ length: pieces }, (_, piece) => {
         const part = segments.filter((_segment, at) => at % pieces === piece);
         const copies = new Map<number, Copy>();
-        const work = part.map((segment) => workOf(segment, copies, from, to));
+        const work = part.map((segment) => workOf(segment, copies, { from, to }));
         return this.pool.run(work, copies);
       }),
     );
@@ -200,8 +200,7 @@ export class Threads {
 function workOf(
   { filter, levels }: SegmentCopies,
   copies: Map<number, Copy>,
-  from: number | undefined,
-  to: number | undefined,
+  { from, to }: { from: number | undefined; to: number | undefined },
 ): SegmentWork {
   const id = (copy: Copy | undefined): number => {
     if (copy) {

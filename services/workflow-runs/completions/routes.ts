@@ -46,7 +46,7 @@ export const openCompletions: OpenArea =
                 signal,
                 pingMs: env.WORKFLOW_RUNS_PING_MS,
               })
-            : await complete(models, request, id, signal);
+            : await complete(models, request, { id, signal });
         } catch (error) {
           throw refusalOf(error);
         }
@@ -54,7 +54,11 @@ export const openCompletions: OpenArea =
     );
   };
 
-async function complete(models: Models, request: ModelRequest, id: string, signal: AbortSignal): Promise<Completion> {
+async function complete(
+  models: Models,
+  request: ModelRequest,
+  { id, signal }: { id: string; signal: AbortSignal },
+): Promise<Completion> {
   const answer = await models.complete(request, { signal });
   const answered = completionOf(id, answer);
   return request.schema === undefined ? answered : { ...answered, output: parsed(answer.text) };

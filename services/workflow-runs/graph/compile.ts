@@ -26,7 +26,10 @@ export function compileGraph(source: string): Graph {
   const problems: string[] = [];
   const edges = dot.edges.map((edge) => readEdge(edge, problems));
   const nodes = Object.fromEntries(
-    [...dot.nodes].map(([id, attributes]) => [id, readNode(id, attributes, edgesFrom(id, edges), problems)]),
+    [...dot.nodes].map(([id, attributes]) => [
+      id,
+      readNode(id, { attributes, outgoing: edgesFrom(id, edges), problems }),
+    ]),
   );
   const graph: Graph = {
     name: nameOf(dot),

@@ -42,7 +42,7 @@ export function readDot(source: string): DotGraph {
   }
   const attributes = new Map<string, string>();
   const graph: DotGraph = { name: root.id?.value ?? 'workflow', attributes, nodes: new Map(), edges: [] };
-  readStatements(root.children, { node: new Map(), edge: new Map() }, graph, attributes, 0);
+  readStatements(root.children, { scope: { node: new Map(), edge: new Map() }, graph, own: attributes, depth: 0 });
   return graph;
 }
 
@@ -58,10 +58,7 @@ function parsed(source: string) {
 
 function readStatements(
   statements: readonly ASTNode[],
-  scope: Scope,
-  graph: DotGraph,
-  own: Map<string, string>,
-  depth: number,
+  { scope, graph, own, depth }: { scope: Scope; graph: DotGraph; own: Map<string, string>; depth: number },
 ): Set<string> {
   if (depth > deepest) {
     throw new GraphError(['Subgraphs are nested too deep.']);
@@ -103,7 +100,12 @@ function readStatements(
       }
       case 'Subgraph': {
         const inner = { node: new Map(scope.node), edge: new Map(scope.edge) };
-        for (const id of readStatements(statement.children, inner, graph, new Map(), depth + 1)) {
+        for (const id of readStatements(statement.children, {
+          scope: inner,
+          graph,
+          own: new Map(),
+          depth: depth + 1,
+        })) {
           mentioned.add(id);
         }
         break;

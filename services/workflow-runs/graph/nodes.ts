@@ -24,9 +24,7 @@ const longestText = 20_000;
 /** Reads one node; what is wrong with it is added to `problems`. */
 export function readNode(
   id: string,
-  attributes: Attributes,
-  outgoing: readonly GraphEdge[],
-  problems: string[],
+  { attributes, outgoing, problems }: { attributes: Attributes; outgoing: readonly GraphEdge[]; problems: string[] },
 ): GraphNode {
   const problem = (message: string): void => void problems.push(`Node ${JSON.stringify(id.slice(0, 64))}: ${message}.`);
   if (!soundId(id)) {
@@ -44,12 +42,12 @@ export function readNode(
   };
   const model = text('model');
   const system = text('system');
-  const maxTokens = integer('max_tokens', attributes, [1, 1_000_000], problem);
+  const maxTokens = integer('max_tokens', attributes, { range: [1, 1_000_000], problem });
   return {
     id,
     kind,
     label: label.slice(0, 200),
-    maxRetries: integer('max_retries', attributes, [0, 10], problem) ?? usualRetries,
+    maxRetries: integer('max_retries', attributes, { range: [0, 10], problem }) ?? usualRetries,
     ...(timeoutMs !== undefined && { timeoutMs }),
     ...(kind === 'prompt' && {
       prompt: text('prompt') ?? label,
@@ -57,7 +55,7 @@ export function readNode(
       ...(model !== undefined && { model }),
       ...(maxTokens !== undefined && { maxTokens }),
     }),
-    ...(kind === 'human' && { question: questionOf(attributes, label, outgoing, problem) }),
+    ...(kind === 'human' && { question: questionOf(attributes, { label, outgoing, problem }) }),
   };
 }
 
@@ -78,7 +76,7 @@ export function readEdge(
     to,
     ...(label ? { label: label.slice(0, 200), option: optionKey(label) } : {}),
     ...(condition && { condition }),
-    weight: integer('weight', attributes, [0, 1_000_000], problem) ?? 0,
+    weight: integer('weight', attributes, { range: [0, 1_000_000], problem }) ?? 0,
   };
 }
 
@@ -117,8 +115,7 @@ function timeoutOf(kind: NodeKind, attributes: Attributes, problem: (message: st
 function integer(
   name: string,
   attributes: Attributes,
-  [least, most]: [number, number],
-  problem: (message: string) => void,
+  { range: [least, most], problem }: { range: [number, number]; problem: (message: string) => void },
 ): number | undefined {
   const written = attributes.get(name);
   if (written === undefined) {
@@ -147,9 +144,7 @@ export function optionKey(label: string): string {
 
 function questionOf(
   attributes: Attributes,
-  label: string,
-  outgoing: readonly GraphEdge[],
-  problem: (message: string) => void,
+  { label, outgoing, problem }: { label: string; outgoing: readonly GraphEdge[]; problem: (message: string) => void },
 ): NonNullable<GraphNode['question']> {
   const written = attributes.get('question_type');
   const labelled = optionsOf(attributes, outgoing);

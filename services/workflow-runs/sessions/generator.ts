@@ -38,7 +38,9 @@ export function createGenerator({
     const over = new AbortController();
     const breakOff = (error: unknown): void => broken.abort(error);
     const writer = new DeltaWriter({ events, exchange, attempt, now, onFailure: breakOff });
-    const watching = untilSuperseded(exchange, from, over.signal, () => superseded.abort()).catch(breakOff);
+    const watching = untilSuperseded(exchange, { from, signal: over.signal, found: () => superseded.abort() }).catch(
+      breakOff,
+    );
     try {
       const { text } = await models.complete(await requestOf(session, exchange), {
         signal: AbortSignal.any([cancelled, ending, superseded.signal, broken.signal]),
@@ -81,9 +83,7 @@ export function createGenerator({
 
   async function untilSuperseded(
     { session, number }: Exchange,
-    from: number,
-    signal: AbortSignal,
-    found: () => void,
+    { from, signal, found }: { from: number; signal: AbortSignal; found: () => void },
   ): Promise<void> {
     for await (const batch of events.watch(session, from, signal)) {
       if (batch.some(({ event, data }) => event === 'superseded' && data.turn === number)) {

@@ -30,8 +30,7 @@ export async function createResultStore(db: Database) {
     async record(
       { _id: run, title, workflow }: RunRecord,
       control: string,
-      { status, expected }: ResultInput,
-      { by, at }: { by: string; at: string },
+      { result: { status, expected }, by, at }: { result: ResultInput; by: string; at: string },
     ): Promise<void> {
       const found = { run, title, workflow: workflow.slug, control, result: status, timestamp: at, recorded_by: by };
       await results.findOneAndUpdate(

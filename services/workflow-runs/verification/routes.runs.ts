@@ -60,7 +60,7 @@ export function runVerificationRoutes(routes: Routes, { catalog, results, runs, 
       if (mode === 'disabled') {
         throw refuse(409, 'Control is disabled.');
       }
-      await results.record(run, slug, body, { by: auth.userId, at: now().toISOString() });
+      await results.record(run, slug, { result: body, by: auth.userId, at: now().toISOString() });
       return { name, slug, type, description, status: body.status };
     },
   );

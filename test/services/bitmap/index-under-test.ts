@@ -25,7 +25,7 @@ export function indexUnderTest(options: { keys?: boolean; trackExistence?: boole
   const catalog = new Catalog((change) => changes.push(change));
   const index = catalog.createIndex('i', { keys: false, trackExistence: true, ...options });
   const text = (query: string, given?: QueryOptions): string =>
-    [...answerJson(execute(catalog, index, query, given))].join('').trimEnd();
+    [...answerJson(execute({ catalog, index, options: given }, query))].join('').trimEnd();
   return {
     catalog,
     index,
@@ -39,7 +39,7 @@ export function indexUnderTest(options: { keys?: boolean; trackExistence?: boole
     run: (query, given) => (JSON.parse(text(query, given)) as { results: unknown[] }).results,
     error: (query, given) => {
       try {
-        execute(catalog, index, query, given);
+        execute({ catalog, index, options: given }, query);
       } catch (error) {
         return (error as Error).message;
       }

@@ -38,7 +38,9 @@ const open = async (): Promise<Store> => {
 };
 
 const run = (store: Store, text: string, index = 'i'): string =>
-  [...answerJson(execute(store.catalog, store.catalog.indexes.get(index)!, text))].join('').trimEnd();
+  [...answerJson(execute({ catalog: store.catalog, index: store.catalog.indexes.get(index)! }, text))]
+    .join('')
+    .trimEnd();
 
 async function filled(): Promise<Store> {
   const store = await open();

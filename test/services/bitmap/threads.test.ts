@@ -31,7 +31,9 @@ function threadsUnderTest(options: Partial<ThreadOptions> = {}): Threads {
 /** The result as a text, or the message of a query that fails. */
 async function answer(i: IndexUnderTest, threads: Threads, query: string, options?: QueryOptions): Promise<string> {
   try {
-    return [...answerJson(await executeWith(threads, i.catalog, i.index, query, options))].join('').trimEnd();
+    return [...answerJson(await executeWith({ threads, catalog: i.catalog, index: i.index, options }, query))]
+      .join('')
+      .trimEnd();
   } catch (error) {
     return (error as Error).message;
   }

@@ -12,14 +12,18 @@ export interface Outcome {
 /**
  * The edge a run follows. Edges whose option was chosen come first, then those whose condition holds, then those
  * without either; of several the heaviest, then the first by name. After a failure only a condition leads on.
- *
- * @param values of the run; conditions also see `outcome`
  */
 export function chooseEdge(
   graph: Graph,
   nodeId: string,
-  { outcome, options }: Outcome,
-  values: Readonly<Record<string, unknown>>,
+  {
+    outcome: { outcome, options },
+    values,
+  }: {
+    outcome: Outcome;
+    /** Of the run; conditions also see `outcome`. */
+    values: Readonly<Record<string, unknown>>;
+  },
 ): GraphEdge | undefined {
   const edges = graph.edges.filter(({ from }) => from === nodeId);
   const seen = { ...values, outcome };

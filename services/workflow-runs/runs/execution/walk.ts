@@ -49,7 +49,7 @@ export async function walk(from: string, run: Walk, untilJoin?: string): Promise
       throw new RunFailedError(`It came to ${node.label}.`);
     }
     const left = node.kind === 'parallel' ? await branchOut(id, run) : { at: id, outcome };
-    const edge = chooseEdge(graph, left.at, left.outcome, progress.context);
+    const edge = chooseEdge(graph, left.at, { outcome: left.outcome, values: progress.context });
     if (!edge) {
       throw new RunFailedError(left.outcome.reason ?? `No edge leads on from ${left.at}.`);
     }

@@ -38,7 +38,7 @@ export function runRoutes(routes: Routes, context: RunsContext): void {
     async ({ body, auth }, ctx) => {
       const graph = compiled(body.dot_source);
       assertModels(graph, models);
-      const run = newRun(body.dot_source, graph, auth.userId, now());
+      const run = newRun(body.dot_source, graph, { user: auth.userId, at: now() });
       await workflows.note(run);
       await runs.insert(run);
       // It is queued, whatever happens now: what is missed here is dispatched within a minute.
@@ -158,7 +158,7 @@ const slugOf = (name: string): string =>
     .replace(/^-|-$/g, '')
     .slice(0, 64) || 'workflow';
 
-function newRun(dotSource: string, { name, goal }: Graph, user: string, at: Date): RunRecord {
+function newRun(dotSource: string, { name, goal }: Graph, { user, at }: { user: string; at: Date }): RunRecord {
   return {
     _id: operationUlid(at, ulid),
     status: 'queued',
