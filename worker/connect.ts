@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { WorkerEnvironment } from '../platform/config/part-settings';
 import { secretValues } from '../platform/config/secret-values';
+import { compact } from '../platform/json/compact';
 import type { Log } from '../platform/log/log';
 import { hideOwnSecrets } from '../platform/log/own-secrets';
 import type { Closer } from '../platform/processes/closers';
@@ -32,7 +33,7 @@ export async function connect({ env, log, signal }: ConnectSources, closers: Clo
   await openDataDirectory(dataDir, log);
   const { address } = await discoverTemporal({ configured: env.TEMPORAL_ADDRESS, dataDir, signal });
   const security = temporalSecurity(env);
-  const target = { address, namespace: env.TEMPORAL_NAMESPACE, security, log, ...(signal ? { signal } : {}) };
+  const target = { address, namespace: env.TEMPORAL_NAMESPACE, security, log, ...compact({ signal }) };
   const connection = await connectWorker(target);
   closers.push(() => connection.close());
   const client = await connectClient(target);

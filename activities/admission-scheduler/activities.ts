@@ -1,5 +1,6 @@
 import type { CapacityPolicy } from '../../domain/admission/capacity';
 import type { WorkspaceTurn } from '../../domain/admission/schedule';
+import { compact } from '../../platform/json/compact';
 import type { Log } from '../../platform/log/log';
 import type { AttemptStore } from '../../stores/runs/attempt-store';
 import { chooseNext } from '../agent-run/admission/choose';
@@ -37,7 +38,7 @@ export function createSchedulerActivities(deps: SchedulerDependencies) {
       await bringAboutEnds();
       await adoptStranded();
       const next = await handOut(turn);
-      return { waiting: (await queue.isEmpty()) ? 0 : 1, ...(next === undefined ? {} : { turn: next }) };
+      return { waiting: (await queue.isEmpty()) ? 0 : 1, ...compact({ turn: next }) };
     },
   };
 

@@ -2,6 +2,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { Hook } from '../../contracts/settings/hook';
 import { hookFits } from '../../domain/hook-events';
 import type { WebhookSender } from '../../platform/http/webhook';
+import { compact } from '../../platform/json/compact';
 import type { ProofVerifier } from '../../platform/temporal/proof-verifier';
 import type { HookExecutionStore, HookStore } from '../../stores/settings/hook-store';
 import type { DeliverHooksInput } from '../../workflows/deliver-hooks/messages';
@@ -65,8 +66,7 @@ export function createHookActivities({ hooks, executions, webhooks, proofs, now 
         state: success ? 'delivered' : 'pending',
         success,
         attempts: 1,
-        ...(outcome.status !== undefined && { status: outcome.status }),
-        ...(error !== undefined && { error }),
+        ...compact({ status: outcome.status, error }),
         durationMs: now().getTime() - at.getTime(),
         executedAt: at.toISOString(),
       });

@@ -1,4 +1,5 @@
 import type { RunRecovery } from '../../contracts/runs/recovery';
+import { compact } from '../../platform/json/compact';
 import type { Log } from '../../platform/log/log';
 import { withHeartbeat } from '../../platform/temporal/heartbeat';
 import type { AttemptRecord, AttemptStore } from '../../stores/runs/attempt-store';
@@ -157,6 +158,6 @@ export function describeOrphan(record: AttemptRecord, workflowStatus: 'closed' |
     agent: record.agent,
     provider: record.provider,
     phase: record.phase,
-    ...(record.launch ? { launch: record.launch } : {}),
+    ...compact({ launch: record.launch }),
   };
 }

@@ -3,6 +3,7 @@ import type { RunRecovery } from '../../contracts/runs/recovery';
 import { workflowOf } from '../../domain/admission/request';
 import { classifyFailure, remainingSideEffects } from '../../domain/recovery/classify';
 import { decideRecovery, type RecoveryDecision } from '../../domain/recovery/decide';
+import { compact } from '../../platform/json/compact';
 import { textDigest } from '../../platform/json/digest';
 import type { ProofVerifier } from '../../platform/temporal/proof-verifier';
 import type { AdmissionRequestStore } from '../../stores/runs/admission/admission-request-store';
@@ -80,7 +81,7 @@ export async function scheduleRecovery(
     taskId: record.taskId,
     attemptId: record._id,
     rootAttemptId: record.rootAttemptId,
-    ...(workflow ? { workflow } : {}),
+    ...compact({ workflow }),
     sequence: record.retryNumber + 1,
     failureClass,
     ...decision,

@@ -1,4 +1,5 @@
 import type { RunRecovery } from '../../contracts/runs/recovery';
+import { compact } from '../../platform/json/compact';
 import type { AdmissionRequestStore } from '../../stores/runs/admission/admission-request-store';
 import type { AttemptRecord, AttemptStore } from '../../stores/runs/attempt-store';
 import type { RecoveryStore } from '../../stores/runs/recovery-store';
@@ -26,8 +27,7 @@ export async function launchOf(
     request: record.request,
     actor: record.createdBy,
     maxRetries: record.maxRetries,
-    ...(request ? { workspaceId: request.workspaceId } : {}),
-    ...(origin ? { origin } : {}),
+    ...compact({ workspaceId: request?.workspaceId, origin }),
     ...(conversation
       ? {
           conversation: {

@@ -1,6 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common';
 import type { ApprovalStatus, RunApproval } from '../../contracts/runs/approval';
 import type { RunEventInput } from '../../contracts/runs/event';
+import { compact } from '../../platform/json/compact';
 import type { ProofVerifier } from '../../platform/temporal/proof-verifier';
 import type { ApprovalOutcome, ApprovalStore } from '../../stores/runs/approval-store';
 import type { AttemptStore } from '../../stores/runs/attempt-store';
@@ -184,7 +185,7 @@ const resolved = (approval: RunApproval): RunEventInput => ({
     requestId: approval.providerRequestId,
     status: approval.status,
     actor: approval.resolution?.actor,
-    ...(approval.resolution?.note === undefined ? {} : { note: approval.resolution.note }),
+    ...compact({ note: approval.resolution?.note }),
   },
   receivedAt: approval.updatedAt,
   dedupeKey: `approval-resolved/${approval.id}`,

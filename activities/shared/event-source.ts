@@ -1,4 +1,5 @@
 import type { RunEventSource } from '../../domain/events/seal';
+import { compact } from '../../platform/json/compact';
 import type { AttemptRecord } from '../../stores/runs/attempt-store';
 
 /** What the events of an attempt have in common. */
@@ -7,5 +8,5 @@ export const sourceOf = (record: AttemptRecord): RunEventSource => ({
   attemptId: record._id,
   provider: record.provider,
   agent: record.agent,
-  ...(record.agentConfig.model === undefined ? {} : { model: record.agentConfig.model }),
+  ...compact({ model: record.agentConfig.model }),
 });

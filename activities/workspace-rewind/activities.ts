@@ -6,6 +6,7 @@ import type { WorkspaceRewind } from '../../contracts/runs/rewind';
 import { checkpointIdOf } from '../../domain/checkpoints/attribution';
 import { ownersOf, planRewind } from '../../domain/checkpoints/rewind-plan';
 import { refusal } from '../../domain/refusal';
+import { compact } from '../../platform/json/compact';
 import { withHeartbeat } from '../../platform/temporal/heartbeat';
 import type { ProofVerifier } from '../../platform/temporal/proof-verifier';
 import type { Git } from '../../providers/git/git';
@@ -332,7 +333,7 @@ export function createRewindMessageActivities(deps: RewindMessageDependencies) {
         actor: rewind.createdBy,
         sentBy: rewind.createdBy,
       });
-      const thread = { told: delivered, ...(reason === undefined ? {} : { reason }) };
+      const thread = { told: delivered, ...compact({ reason }) };
       await deps.rewinds.tell(rewindId, thread, deps.now().toISOString());
     },
   };
@@ -367,7 +368,7 @@ const placeOf = ({ _id, taskEnvelope, baseline }: AttemptRecord): RecordedWorktr
   if (worktreePath === undefined || !baseline) {
     throw new Error(`${_id} has no worktree.`);
   }
-  return { worktreePath, gitDir: baseline.gitDir, ...(baseline.identity ? { identity: baseline.identity } : {}) };
+  return { worktreePath, gitDir: baseline.gitDir, ...compact({ identity: baseline.identity }) };
 };
 
 const stateOf = ({ tree, indexTree, headSha, branch }: WorkspaceCheckpoint) => ({ tree, indexTree, headSha, branch });

@@ -2,6 +2,7 @@ import type { Refusal } from '../../contracts/refusal';
 import type { WorktreeCreate } from '../../contracts/runs/worktrees/request';
 import type { WorktreeManifest } from '../../contracts/runs/worktrees/worktree';
 import type { Repository } from '../../contracts/settings/repository';
+import { compact } from '../../platform/json/compact';
 import type { WorktreeGit } from '../../providers/git/worktrees/worktree-git';
 import { isRefusal } from './git-failure';
 import { fetchFailed } from './refusals';
@@ -65,7 +66,7 @@ export async function baseFor(
     return fresh;
   }
   const { repositoryPath, branch, remote } = where;
-  const { sha } = await git.localBase({ repositoryPath, branch, ...(remote === undefined ? {} : { remote }) });
+  const { sha } = await git.localBase({ repositoryPath, branch, ...compact({ remote }) });
   return {
     base: {
       branch,

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { compact } from '../../platform/json/compact';
 import type { WorktreeRecord } from '../../stores/runs/workspaces/worktree-store';
 import type { WorktreeHostDependencies } from './dependencies';
 import { isRefusal } from './git-failure';
@@ -81,11 +82,7 @@ export function mergeSteps(deps: WorktreeHostDependencies) {
       step(deps, { ...input, expected: 'integrated' }, async (record, operation, git) => {
         const { id, headSha, ontoSha, mergedSha } = operation;
         await git.removeIntegration({ ...integrationOf(record, id), landed: true });
-        const entry = {
-          ...(headSha === undefined ? {} : { headSha }),
-          ...(ontoSha === undefined ? {} : { baseSha: ontoSha }),
-          ...(mergedSha === undefined ? {} : { mergedSha }),
-        };
+        const entry = compact({ headSha, baseSha: ontoSha, mergedSha });
         await settle(deps, record, { operation, state: 'ready', entry });
         return { state: 'ready' };
       }),

@@ -13,6 +13,7 @@ import { baseBranchRefusal } from '../../domain/workspaces/base-branch';
 import { newOperationId } from '../../domain/worktree-operation-id';
 import { type MessageProofs, startProofMs } from '../../platform/crypto/message-proof';
 import { type MessageProof, messageUnproven } from '../../platform/crypto/message-proof-shape';
+import { compact } from '../../platform/json/compact';
 import type { ProofVerifier } from '../../platform/temporal/proof-verifier';
 import type { Board } from '../../stores/board-files/board';
 import type { Stores } from '../../stores/open-stores';
@@ -199,7 +200,7 @@ export function createWorktreePlanActivities(deps: WorktreePlanDependencies) {
     const target: WorktreeTarget = {
       repository,
       ...gitTargetOf(task, repository),
-      ...(git.worktreePath === undefined ? {} : { legacyPath: git.worktreePath }),
+      ...compact({ legacyPath: git.worktreePath }),
     };
     return baseBranchRefusal(id, repository, target) ?? { hostId, unfinished: null, target };
   }

@@ -1,6 +1,7 @@
 import { dirname } from 'node:path';
 import { ApplicationFailure } from '@temporalio/common';
 import type { WorktreeHistoryEntry, WorktreeOperation, WorktreeState } from '../../contracts/runs/worktrees/worktree';
+import { compact } from '../../platform/json/compact';
 import type { WorktreeChange, WorktreeRecord, WorktreeStore } from '../../stores/runs/workspaces/worktree-store';
 
 interface RecordDependencies {
@@ -54,7 +55,7 @@ export function settle(
     kind: operation.kind,
     actor: operation.actor,
     result: 'done',
-    ...(operation.reason === undefined ? {} : { reason: operation.reason }),
+    ...compact({ reason: operation.reason }),
     ...entry,
   };
   return change(deps, read, {

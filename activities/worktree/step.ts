@@ -1,6 +1,7 @@
 import type { Refusal } from '../../contracts/refusal';
 import type { WorktreeInspection, WorktreeOperation, WorktreeState } from '../../contracts/runs/worktrees/worktree';
 import { refusal } from '../../domain/refusal';
+import { compact } from '../../platform/json/compact';
 import { runExclusive } from '../../platform/operations/keyed-mutex';
 import { withHeartbeat } from '../../platform/temporal/heartbeat';
 import type { Git } from '../../providers/git/git';
@@ -65,7 +66,7 @@ export function answeredBefore(record: WorktreeRecord, operationId: string): Ste
   const { code, message } = ended.refusal ?? { code: 'WORKTREE_OPERATION_FAILED', message: 'The operation failed.' };
   return refusal(code, message, {
     taskId: record._id,
-    ...(ended.code === undefined ? {} : { reason: ended.code }),
+    ...compact({ reason: ended.code }),
   });
 }
 
@@ -80,7 +81,7 @@ export async function refuse(
     operation,
     state,
     entry: { ...entry, result: 'failed', refusal: { code, message } },
-    ...(fields ? { fields } : {}),
+    ...compact({ fields }),
   });
   return refused;
 }

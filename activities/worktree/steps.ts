@@ -1,5 +1,6 @@
 import type { WorktreeOperation } from '../../contracts/runs/worktrees/worktree';
 import { refusal } from '../../domain/refusal';
+import { compact } from '../../platform/json/compact';
 import type { GitError } from '../../providers/git/git-error';
 import type { WorktreeRecord } from '../../stores/runs/workspaces/worktree-store';
 import { temporalOperator } from '../../workflows/operator';
@@ -98,7 +99,7 @@ export function createWorktreeStepActivities(deps: WorktreeHostDependencies) {
             headSha,
             force,
           });
-          const entry = { headSha, ...(preserved ? { keptRef: preserved.ref } : {}) };
+          const entry = { headSha, ...compact({ keptRef: preserved?.ref }) };
           const allocation = `removed:${record._id}`;
           await settle(deps, record, { operation, state: 'removed', entry, fields: { allocation } });
           deps.log.info(

@@ -1,3 +1,4 @@
+import { compact } from '../../platform/json/compact';
 import type { GitRunner } from './run-git';
 import { gitFields } from './run-git';
 
@@ -71,7 +72,7 @@ export async function readStatus(
   // In repositories inside the worktree git would run itself, with their own configuration and its programs.
   const inside = '--ignore-submodules=dirty';
   const options = ['--porcelain=v2', '--branch', '-z', '--no-renames', '--untracked-files=all', inside];
-  return parseStatus(await gitFields(git, ['status', ...options], { cwd: worktreePath, ...(env ? { env } : {}) }));
+  return parseStatus(await gitFields(git, ['status', ...options], { cwd: worktreePath, ...compact({ env }) }));
 }
 
 /** The paths that git neither tracks nor ignores. */

@@ -1,5 +1,6 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
+import { compact } from '../../platform/json/compact';
 import type { Log } from '../../platform/log/log';
 import type { ProofVerifier } from '../../platform/temporal/proof-verifier';
 import { creationMessage, type PlantCreation } from './messages';
@@ -34,7 +35,7 @@ export function createPlantActivities({ store, receivers, log, proofs, now }: Pl
     }: PlantCreation & { by: string }): Promise<{ created: boolean; receivers: string[] }> {
       await verify(creation);
       const { user, id, name, tag } = creation;
-      const plant = { name, ...(tag === undefined ? {} : { tag }) };
+      const plant = { name, ...compact({ tag }) };
       const created = await store.add(user, { id: BigInt(id), plant, creation: { by, at: now().toISOString() } });
       return { created, receivers: receivers.ids() };
     },
@@ -47,7 +48,7 @@ export function createPlantActivities({ store, receivers, log, proofs, now }: Pl
     async deliver({ creation, receiver, deliveryId }: Announcement): Promise<void> {
       const { user, id, name, tag } = creation;
       // What was stored is announced, also by an earlier version, which signed nothing.
-      const plant = { id: BigInt(id), name, ...(tag === undefined ? {} : { tag }) };
+      const plant = { id: BigInt(id), name, ...compact({ tag }) };
       if (!(await store.isOf(user, plant, workflowId()))) {
         await verify(creation);
       }

@@ -6,6 +6,7 @@ import type { z } from 'zod';
 import type { AuthFailures } from '../../platform/http/auth/auth-failures';
 import { standingHeaders } from '../../platform/http/limits/rate-limit';
 import type { RefusalBody } from '../../platform/http/server/raw-refusal';
+import { compact } from '../../platform/json/compact';
 import { exactJson, parseExactJson } from '../../platform/json/exact';
 import { InvalidUtf8Error, utf8Text } from '../../platform/json/utf8';
 import type { Log } from '../../platform/log/log';
@@ -161,7 +162,7 @@ export function createPlantApp({ store, users, create, log, authFailures }: Plan
     if (nextCursor !== undefined) {
       linkNext(ctx, limit, nextCursor);
     }
-    ctx.body = { deliveries: items, ...(nextCursor === undefined ? {} : { nextCursor }) };
+    ctx.body = { deliveries: items, ...compact({ nextCursor }) };
   });
 
   app.use(open.routes());

@@ -1,3 +1,4 @@
+import { compact } from '../../platform/json/compact';
 import type { Page, PageRequest } from '../../platform/lists/page';
 import type { Database } from '../../stores/port/collection';
 import { findPage } from '../../stores/port/find-page';
@@ -66,7 +67,7 @@ export async function createPlantStore(db: Database) {
       const filter = { user, ...(after === undefined ? {} : { order: { $gt: orderOf(after) } }) };
       const order = { key: 'order', direction: 1, unique: true } as const;
       const page = await findPage(plants, { filter, order }, { limit: Math.min(limit, maxListed) });
-      return page.map(({ order: at, name, tag }) => ({ id: idOf(at), name, ...(tag === undefined ? {} : { tag }) }));
+      return page.map(({ order: at, name, tag }) => ({ id: idOf(at), name, ...compact({ tag }) }));
     },
 
     /** Whether the plant is there now and of this creation: `false` when the number was taken before. */

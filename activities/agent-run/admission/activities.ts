@@ -6,6 +6,7 @@ import type { Task } from '../../../contracts/tasks/task';
 import { type LaunchPlan, planLaunch } from '../../../domain/launch-plan';
 import { refusal } from '../../../domain/refusal';
 import { messageUnproven } from '../../../platform/crypto/message-proof-shape';
+import { compact } from '../../../platform/json/compact';
 import type { ProofVerifier } from '../../../platform/temporal/proof-verifier';
 import type { TraceStore } from '../../../stores/governance/trace-store';
 import type { Stores } from '../../../stores/open-stores';
@@ -255,7 +256,7 @@ async function conversationFields(
   const { edge, sourceAttemptId, forkTurnId, message: text, actor, continuation } = conversation;
   return {
     message: { text, actor },
-    conversation: { edge, sourceAttemptId, ...(forkTurnId === undefined ? {} : { forkTurnId }) },
+    conversation: { edge, sourceAttemptId, ...compact({ forkTurnId }) },
     continuation,
   };
 }
@@ -272,7 +273,7 @@ function newRecord(
     schemaVersion: 'attempt/v1',
     taskId: input.taskId,
     rootAttemptId: input.retry?.rootAttemptId ?? input.attemptId,
-    ...(parentAttemptId === undefined ? {} : { parentAttemptId }),
+    ...compact({ parentAttemptId }),
     ...(input.origin && !input.retry ? { origin: input.origin } : {}),
     retryNumber: input.retry?.retryNumber ?? 0,
     state: 'admitted',

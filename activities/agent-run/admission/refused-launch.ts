@@ -1,5 +1,6 @@
 import type { Refusal } from '../../../contracts/refusal';
 import type { AgentConfig } from '../../../contracts/settings/agent-config';
+import { compact } from '../../../platform/json/compact';
 import type { AttemptRecord, AttemptStore } from '../../../stores/runs/attempt-store';
 import { releaseTask, type TaskHolds } from '../../../stores/runs/cancel-recovery';
 import type { RunEventStore } from '../../../stores/runs/event-store';
@@ -101,7 +102,7 @@ const plannedOf = (parent: AttemptRecord) => ({
   maxRetries: parent.maxRetries,
   repository: parent.repository,
   git: parent.git,
-  ...(parent.conversation ? { conversation: parent.conversation } : {}),
+  ...compact({ conversation: parent.conversation }),
 });
 
 const refused = ({ code, message }: Refusal, receivedAt: string) => ({

@@ -4,6 +4,7 @@ import type { LaunchOrigin } from '../../../contracts/runs/admission';
 import type { AdmissionRequest } from '../../../domain/admission/request';
 import { queuePriority, workflowOf } from '../../../domain/admission/request';
 import { refusal } from '../../../domain/refusal';
+import { compact } from '../../../platform/json/compact';
 import type { Board } from '../../../stores/board-files/board';
 import type { AttemptRecord, AttemptStore } from '../../../stores/runs/attempt-store';
 import type { StoredLaunch } from '../../recovery/stored-launch';
@@ -53,11 +54,11 @@ export async function requestOf(
       admission.queue.scheduler.defaultPriority,
     ),
     requested: admission.request,
-    ...(origin.workflow === undefined ? {} : { workflowRunId: origin.workflow.runId }),
-    ...(origin.workflow?.stepId === undefined ? {} : { workflowStepId: origin.workflow.stepId }),
-    ...(origin.workflow?.rootReservationId === undefined
-      ? {}
-      : { rootReservationId: origin.workflow.rootReservationId }),
+    ...compact({
+      workflowRunId: origin.workflow?.runId,
+      workflowStepId: origin.workflow?.stepId,
+      rootReservationId: origin.workflow?.rootReservationId,
+    }),
     requestedAt,
   });
 }
@@ -80,7 +81,7 @@ async function originOf(
         ? ({ source: 'fallback', edge: 'fallback' } as const)
         : ({ source: 'recovery', edge: 'retry' } as const)),
       parentAttemptId: retry.parentAttemptId,
-      ...(workflow ? { workflow } : {}),
+      ...compact({ workflow }),
     };
   }
   if (origin) {

@@ -4,6 +4,7 @@ import type { AgentCommandType, CommandResponse } from '../../../contracts/runs/
 import { agentCommand, capabilityEvidence, commandCapability, commandEvent } from '../../../domain/commands';
 import { contractMismatch } from '../../../domain/integrity';
 import { type PhaseNotice, phaseNotice } from '../../../domain/phases/notice';
+import { compact } from '../../../platform/json/compact';
 import { withHeartbeat } from '../../../platform/temporal/heartbeat';
 import type { Stores } from '../../../stores/open-stores';
 import type { AttemptRecord, AttemptStore } from '../../../stores/runs/attempt-store';
@@ -266,7 +267,7 @@ async function settle(
   { command, reason }: { command: RunCommand; reason: string | undefined },
 ): Promise<CommandResponse> {
   const settledAt = deps.now().toISOString();
-  const outcome = { settledAt, ...(reason === undefined ? {} : { reason }) };
+  const outcome = { settledAt, ...compact({ reason }) };
   const { attemptId, commandId } = command;
   const settled =
     (await deps.commands.settle(attemptId, commandId, outcome)) ?? (await deps.commands.get(attemptId, commandId));
@@ -280,7 +281,7 @@ async function tell(deps: CommandDependencies, record: AttemptRecord, command: R
     commandId: command.commandId,
     action: command.type,
     delivered: command.state === 'delivered',
-    ...(command.reason === undefined ? {} : { reason: command.reason }),
+    ...compact({ reason: command.reason }),
   };
   const event = commandEvent(answer, command);
   if (event && (answer.delivered || !record.completion)) {

@@ -17,6 +17,7 @@ import {
 } from '../../../domain/completion';
 import { terminalKey } from '../../../domain/events/seal';
 import { MessageProofError, type MessageProofs } from '../../../platform/crypto/message-proof';
+import { compact } from '../../../platform/json/compact';
 import type { Log } from '../../../platform/log/log';
 import type { Board } from '../../../stores/board-files/board';
 import type { TraceStore } from '../../../stores/governance/trace-store';
@@ -385,10 +386,9 @@ const terminalEvent = (completion: CompletionResult): RunEventInput => ({
   payload: {
     status: completion.status,
     summary: completion.summary.slice(0, 2000),
-    ...(completion.error === undefined ? {} : { error: completion.error.slice(0, 2000) }),
+    ...compact({ error: completion.error?.slice(0, 2000) }),
     completionDigest: completion.digest,
-    ...(completion.harness.headSha === undefined ? {} : { headSha: completion.harness.headSha }),
-    ...(completion.harness.preservedRef === undefined ? {} : { preservedRef: completion.harness.preservedRef }),
+    ...compact({ headSha: completion.harness.headSha, preservedRef: completion.harness.preservedRef }),
   },
   dedupeKey: terminalKey,
 });

@@ -1,6 +1,7 @@
 import type { CompletionResult } from '../../../contracts/runs/completion';
 import { maxDurationMs, type RunUsage } from '../../../contracts/system/telemetry';
 import { addUsage, usageByModel } from '../../../domain/usage';
+import { compact } from '../../../platform/json/compact';
 import type { AttemptRecord, AttemptStore } from '../../../stores/runs/attempt-store';
 import type { RunEventStore } from '../../../stores/runs/event-store';
 import type { TelemetryStore } from '../../../stores/system/telemetry-store';
@@ -66,7 +67,7 @@ async function reportCompleted(
       durationMs: Math.min(Math.max(elapsed, 0), maxDurationMs),
       success: status === 'success',
       status,
-      ...(error === undefined ? {} : { error: error.slice(0, 2000) }),
+      ...compact({ error: error?.slice(0, 2000) }),
       timestamp: completedAt,
     },
     record._id,

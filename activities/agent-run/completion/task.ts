@@ -3,6 +3,7 @@ import type { Task } from '../../../contracts/tasks/task';
 import { awaitedSteps, taskStatusAfter } from '../../../domain/completion';
 import { statusEffects } from '../../../domain/status-effects';
 import { AppError } from '../../../platform/errors/app-error';
+import { compact } from '../../../platform/json/compact';
 import type { Log } from '../../../platform/log/log';
 import type { Board } from '../../../stores/board-files/board';
 import { isCeremonyRequired } from '../../../stores/board-files/wrappers/completion-gate';
@@ -102,7 +103,7 @@ export async function applyCompletion(
         id: record._id,
         agent: record.agent,
         status: completion.status === 'success' ? 'complete' : 'failed',
-        ...(record.startedAt === undefined ? {} : { started: record.startedAt }),
+        ...compact({ started: record.startedAt }),
         ended: completion.completedAt,
         result: completion.status,
         summary: completion.summary.slice(0, 2000),

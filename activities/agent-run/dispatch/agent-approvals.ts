@@ -5,6 +5,7 @@ import { responseContext } from '../../../domain/approvals/decision-options';
 import { riskOf } from '../../../domain/approvals/risk';
 import { createSealedBoxKey, type SealedBox, type SealedBoxKey } from '../../../platform/crypto/sealed-box';
 import { AppError } from '../../../platform/errors/app-error';
+import { compact } from '../../../platform/json/compact';
 import type { AgentQuestion, AgentResponse } from '../../../providers/agents/question';
 import type { AttemptRecord } from '../../../stores/runs/attempt-store';
 import type { Approvals } from '../../../workflows/run-approval/client';
@@ -65,8 +66,7 @@ async function answerOf(approvals: Approvals, approval: RunApproval, key: Sealed
     approvalId: id,
     decision: status === 'pending' ? 'cancelled' : status,
     decidedBy: resolution?.actor ?? 'system',
-    ...(resolution?.note === undefined ? {} : { note: resolution.note }),
-    ...(response ? { response } : {}),
+    ...compact({ note: resolution?.note, response }),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { CompletionStatus, HarnessEvidence } from '../../../contracts/runs/completion';
 import { redactClaim, type TerminalClaim } from '../../../domain/completion';
+import { compact } from '../../../platform/json/compact';
 import type { AgentOutcome } from '../../../providers/agents/provider';
 
 /** The terminal claim of an agent process: what it reported, or what its exit shows without a report. */
@@ -12,7 +13,7 @@ export function claimOf(outcome: AgentOutcome, harness: HarnessEvidence): Termin
     terminalSource: sourceOf(outcome),
     status,
     summary,
-    ...(error === undefined ? {} : { error }),
+    ...compact({ error }),
     claims,
     harness: unreported ? { ...harness, unreported } : harness,
   });

@@ -2,6 +2,7 @@ import type { RunEventInput } from '../../../contracts/runs/event';
 import type { ToolRules } from '../../../domain/tools/rules';
 import { rulesOfRun } from '../../../domain/tools/rules-of-run';
 import { startedAgent } from '../../../domain/workspaces/trust';
+import { compact } from '../../../platform/json/compact';
 import type { ProcessIdentity } from '../../../platform/processes/identity';
 import {
   AgentDetachedError,
@@ -66,7 +67,7 @@ export function createObservedAgents(deps: DispatchDependencies) {
       ...goesOnWith(record),
       transportDir: deps.transportDir,
       ...limitsOf(record),
-      ...(spoolDir === undefined ? {} : { spoolDir }),
+      ...compact({ spoolDir }),
       isCurrent,
     };
     const sink: AgentSink = {

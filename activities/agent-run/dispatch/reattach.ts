@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { RunEventInput } from '../../../contracts/runs/event';
+import { compact } from '../../../platform/json/compact';
 import { nothingRecorded, type RecordedOutput, withEvents } from '../../../providers/agents/local/recorded-output';
 import type { ReattachRefusal } from '../../../providers/agents/provider';
 import type { AttemptRecord } from '../../../stores/runs/attempt-store';
@@ -56,7 +57,7 @@ export function recoveredEvent({ supervisor, process }: AttemptRecord): RunEvent
       message: 'Another worker supervises the agent.',
       reattached: true,
       ...(process ? { hostId: process.hostId, pid: process.pid } : {}),
-      ...(supervisor ? { supervisorPid: supervisor.pid } : {}),
+      ...compact({ supervisorPid: supervisor?.pid }),
     },
     dedupeKey: `reattached/${supervisor?.bootId ?? ''}/${supervisor?.pid ?? 0}/${supervisor?.startTime ?? ''}`,
   };

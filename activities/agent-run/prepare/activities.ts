@@ -18,6 +18,7 @@ import {
 } from '../../../domain/contract';
 import { refusal } from '../../../domain/refusal';
 import { baseBranchRefusal } from '../../../domain/workspaces/base-branch';
+import { compact } from '../../../platform/json/compact';
 import { withHeartbeat } from '../../../platform/temporal/heartbeat';
 import type { ProofVerifier } from '../../../platform/temporal/proof-verifier';
 import type { Git } from '../../../providers/git/git';
@@ -161,8 +162,7 @@ export function createPrepareActivities(deps: PrepareDependencies) {
         transport: { digest, adapter, sections },
         hostId: record.hostId,
         launch,
-        ...(workspace.baseline ? { baseline: workspace.baseline } : {}),
-        ...(workspace.surroundings ? { surroundings: workspace.surroundings } : {}),
+        ...compact({ baseline: workspace.baseline, surroundings: workspace.surroundings }),
       });
       await recordTraces(traced);
       const stands = stored?.launch ?? (await deps.attempts.get(attemptId))?.launch;

@@ -1,6 +1,7 @@
 import type { TransportConversation } from '../../../contracts/runs/launch/contract';
 import type { LaunchSnapshot } from '../../../domain/contract';
 import type { LaunchPlan } from '../../../domain/launch-plan';
+import { compact } from '../../../platform/json/compact';
 import type { AttemptRecord } from '../../../stores/runs/attempt-store';
 
 type SnapshotFields = Pick<
@@ -36,9 +37,9 @@ export const plannedFields = ({ snapshot, repository, git }: LaunchPlan): Snapsh
   selection: snapshot.selection,
   profile: snapshot.profile,
   sandbox: snapshot.sandbox,
-  ...(snapshot.inherited ? { inherited: snapshot.inherited } : {}),
+  ...compact({ inherited: snapshot.inherited }),
   maxRetries: snapshot.maxRetries,
-  ...(snapshot.timeoutMs === undefined ? {} : { timeoutMs: snapshot.timeoutMs }),
+  ...compact({ timeoutMs: snapshot.timeoutMs }),
   repository,
   git,
 });
@@ -58,8 +59,7 @@ export const snapshotOf = (record: AttemptRecord): LaunchSnapshot => ({
   selection: record.selection,
   profile: record.profile,
   sandbox: record.sandbox,
-  ...(record.inherited ? { inherited: record.inherited } : {}),
-  ...(record.message ? { message: record.message } : {}),
+  ...compact({ inherited: record.inherited, message: record.message }),
   maxRetries: record.maxRetries,
-  ...(record.timeoutMs === undefined ? {} : { timeoutMs: record.timeoutMs }),
+  ...compact({ timeoutMs: record.timeoutMs }),
 });

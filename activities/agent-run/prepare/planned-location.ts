@@ -4,6 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import type { TaskEnvelope } from '../../../contracts/runs/launch/contract';
 import type { WorkspaceInventory } from '../../../contracts/runs/trust';
 import type { Repository } from '../../../contracts/settings/repository';
+import { compact } from '../../../platform/json/compact';
 import type { Git } from '../../../providers/git/git';
 import { GitError } from '../../../providers/git/git-error';
 import type { AttemptRecord } from '../../../stores/runs/attempt-store';
@@ -85,7 +86,7 @@ export function createPlannedLocations(deps: PlannedLocationDependencies) {
       return at;
     }
     const remote = ready ? undefined : await remoteFor(deps.git, repository, target.baseBranch);
-    const base = { branch: target.baseBranch, ...(remote === undefined ? {} : { remote }) };
+    const base = { branch: target.baseBranch, ...compact({ remote }) };
     const from = ready ? { branch: ready.branch } : base;
     const repositoryPath = repository.path;
     // A start fetches what was never fetched; until then the local branch is the best estimate.
@@ -101,7 +102,7 @@ export function createPlannedLocations(deps: PlannedLocationDependencies) {
 
   function inventoryOf({ repository, path, identity, commit }: Beginning, seen?: Seen): Promise<WorkspaceInventory> {
     return commit === undefined
-      ? deps.git.worktreeInventory({ worktreePath: path, identity: identity ?? undefined, ...(seen ? { seen } : {}) })
+      ? deps.git.worktreeInventory({ worktreePath: path, identity: identity ?? undefined, ...compact({ seen }) })
       : deps.git.commitInventory({ repositoryPath: repository.path, commit });
   }
 

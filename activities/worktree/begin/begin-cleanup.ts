@@ -1,4 +1,5 @@
 import { refusal } from '../../../domain/refusal';
+import { compact } from '../../../platform/json/compact';
 import type { WorktreeRecord } from '../../../stores/runs/workspaces/worktree-store';
 import type { WorktreeHostDependencies } from '../dependencies';
 import { inspect } from '../inspection';
@@ -37,7 +38,7 @@ export async function beginCleanup(
       kind: 'cleanup',
       from: record.state,
       force: request.force,
-      ...(request.reason === undefined ? {} : { reason: request.reason }),
+      ...compact({ reason: request.reason }),
       ...(evidence.headSha === null ? {} : { headSha: evidence.headSha }),
     },
   });

@@ -1,4 +1,5 @@
 import { errorMessage } from '../../../platform/errors/app-error';
+import { compact } from '../../../platform/json/compact';
 import type { AgentHost } from '../local/agent-environment';
 import { pump } from '../local/pump';
 import type { Channel, Conversation } from '../local/run-local';
@@ -32,7 +33,7 @@ export function converse(
   const ids = () => (session.sessionId === undefined ? {} : idOf(session.sessionId));
   const record = async (events: UpdateEvent[]): Promise<void> => {
     for (const { kind, payload, itemId } of events) {
-      await recorder.event(kind, payload, { bytes: 0, ids: { ...ids(), ...(itemId === undefined ? {} : { itemId }) } });
+      await recorder.event(kind, payload, { bytes: 0, ids: { ...ids(), ...compact({ itemId }) } });
     }
   };
 

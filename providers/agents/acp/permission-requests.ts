@@ -1,4 +1,5 @@
 import type { ApprovalActionClass } from '../../../contracts/runs/approval';
+import { compact } from '../../../platform/json/compact';
 import type { AgentSink } from '../provider';
 import type { AgentResponse } from '../question';
 import type { PermissionDecider, PermissionQuestion } from './permission';
@@ -33,7 +34,7 @@ export function createPermissionDecider(
           actionClass: classes[toolKind ?? ''] ?? 'tool',
           action: redact(title),
           details: { toolKind, options: options.map(({ id, name, kind }) => ({ id, name: redact(name), kind })) },
-          ...(sessionId === undefined ? {} : { threadId: sessionId }),
+          ...compact({ threadId: sessionId }),
           itemId: toolCallId,
         },
         signal,

@@ -1,6 +1,7 @@
 import type { EventIds, RunEventInput, RunEventKind } from '../../../contracts/runs/event';
 import { type EventPayload, eventPayload, textPayload, withPreview } from '../../../domain/events/event-payload';
 import { captureOutput } from '../../../domain/events/output-artifact';
+import { compact } from '../../../platform/json/compact';
 import { createLineRedactor, type Redactor } from '../../../platform/log/redact';
 import { readAgentResult, type ReadResult } from '../agent-result';
 import type { CaptureFile } from '../capture-file';
@@ -279,7 +280,7 @@ export class OutputRecorder {
       redaction: made.redaction,
       receivedAt: new Date().toISOString(),
       dedupeKey: key,
-      ...(made.captured ? { captured: made.captured } : {}),
+      ...compact({ captured: made.captured }),
     });
   }
 }

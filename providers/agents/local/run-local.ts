@@ -1,3 +1,4 @@
+import { compact } from '../../../platform/json/compact';
 import { createRedactor } from '../../../platform/log/redact';
 import { createCaptureFile } from '../capture-file';
 import {
@@ -44,7 +45,7 @@ const withoutProcess = (ended: 'spawn-failed' | 'stopped', error?: string): Agen
   judgedBy: 'exit',
   exitCode: null,
   signal: null,
-  ...(error === undefined ? {} : { error }),
+  ...compact({ error }),
   output: noOutput,
   lastWords: '',
   durationMs: 0,
@@ -175,7 +176,7 @@ async function record(
     limitBytes: outputLimitBytes,
     redact: createRedactor(secrets),
     captureFile: createCaptureFile({ worktreePath, identity }, secrets),
-    ...(recorded ? { recorded } : {}),
+    ...compact({ recorded }),
     emit: (event) => batcher.add(event),
   });
   const conversation = converse({ launched, recorder, terminator, sink });

@@ -1,3 +1,4 @@
+import { compact } from '../../../platform/json/compact';
 import { createRedactor } from '../../../platform/log/redact';
 import { LineSplitter } from '../local/line-splitter';
 import { pump } from '../local/pump';
@@ -64,8 +65,7 @@ export function converse({ launched, recorder, sink }: Channel): Conversation {
       const { result, problem } = recorder.result ?? {};
       return {
         judgedBy: 'exit',
-        ...(result === undefined ? {} : { result }),
-        ...(problem === undefined ? {} : { error: problem }),
+        ...compact({ result, error: problem }),
       };
     },
   };

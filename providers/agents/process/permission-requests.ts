@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { approvalActionClass, approvalRisk } from '../../../contracts/runs/approval';
+import { compact } from '../../../platform/json/compact';
 import type { Redactor } from '../../../platform/log/redact';
 import type { AnsweredQuestions } from '../detached/detached-agent';
 import type { SpawnedAgent } from '../local/spawn-agent';
@@ -42,8 +43,7 @@ export function questionIn(text: string, count: number): AgentQuestion | undefin
     actionClass: actionClass ?? 'tool',
     action,
     details: actionClass === undefined ? { ...details, actionClass: requestedClass } : details,
-    ...(resourceScope === undefined ? {} : { resourceScope }),
-    ...(riskClass === undefined ? {} : { riskClass }),
+    ...compact({ resourceScope, riskClass }),
     ...(seconds === undefined ? {} : { lifetimeMs: seconds * 1_000 }),
   };
 }

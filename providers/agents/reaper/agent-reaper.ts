@@ -1,6 +1,7 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
+import { compact } from '../../../platform/json/compact';
 import { compiledScript } from '../../../platform/processes/compiled-script';
 import { baseEnvironment } from '../../../platform/processes/environment/base-environment';
 import type { ProcessIdentity, ProcessMarker } from '../../../platform/processes/identity';
@@ -102,7 +103,7 @@ export class AgentReaper {
     child.unref();
     this.child = child;
     for (const { marker, identity } of this.guarded.values()) {
-      await written(child, { guard: marker, ...(identity ? { identity } : {}) });
+      await written(child, { guard: marker, ...compact({ identity }) });
     }
     return child;
   }

@@ -1,5 +1,6 @@
 /** The process behind `AgentReaper`: waits for the end of its input, and then ends what is still guarded. */
 import { createInterface } from 'node:readline';
+import { compact } from '../../../platform/json/compact';
 import type { ProcessIdentity, ProcessMarker } from '../../../platform/processes/identity';
 import { reap } from './reap';
 
@@ -32,7 +33,7 @@ createInterface({ input: process.stdin })
       guarded.delete(keyOf(message.release));
     } else {
       const { guard: marker, identity } = message;
-      guarded.set(keyOf(marker), { marker, ...(identity ? { identity } : {}) });
+      guarded.set(keyOf(marker), { marker, ...compact({ identity }) });
     }
   })
   .on('close', () => void reap([...guarded.values()]).finally(() => process.exit(0)));

@@ -4,6 +4,7 @@ import { lstat, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { isDeepStrictEqual } from 'node:util';
+import { compact } from '../../../platform/json/compact';
 import { commitTree, readCommit, writeIndexTree, writeWorktreeTree } from '../files/trees';
 import { GitError } from '../git-error';
 import { unfinishedOperation } from '../operation-state';
@@ -80,8 +81,7 @@ async function describeFiles(worktreePath: string, entries: readonly StatusEntry
     files.push({
       path,
       status,
-      ...(indexBlobHash === undefined ? {} : { indexBlobHash }),
-      ...(worktreeSha256 === undefined ? {} : { worktreeSha256 }),
+      ...compact({ indexBlobHash, worktreeSha256 }),
     });
   }
   return files;

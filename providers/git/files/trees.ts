@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { copyFile, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
+import { compact } from '../../../platform/json/compact';
 import { isDamagedIndex } from '../git-error';
 import { gitFields, type GitRunner, gitText } from '../run-git';
 import type { WorktreeLocation } from '../worktrees/worktree-location';
@@ -52,7 +53,7 @@ interface Blind {
 
 async function blindSpots(git: GitRunner, cwd: string, env?: IndexVariables): Promise<Blind> {
   // `<tag> <mode> <object> <stage>\t<path>`
-  const lines = await gitFields(git, ['ls-files', '-v', '-s', '-z'], { cwd, ...(env ? { env } : {}) });
+  const lines = await gitFields(git, ['ls-files', '-v', '-s', '-z'], { cwd, ...compact({ env }) });
   const pathOf = (line: string): string => line.slice(line.indexOf('\t') + 1);
   const marked = (mark: RegExp): string[] => lines.filter((line) => mark.test(line)).map(pathOf);
   const repositories = lines
@@ -79,7 +80,7 @@ export async function revealHiddenFiles(
   cwd: string,
   env?: IndexVariables,
 ): Promise<TrackedRepository[]> {
-  const inIndex = { cwd, ...(env ? { env } : {}) };
+  const inIndex = { cwd, ...compact({ env }) };
   const { assumed, skipped, repositories } = await blindSpots(git, cwd, env);
   const update = async (flag: string, paths: string[]): Promise<void> => {
     if (paths.length === 0) {

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { compact } from '../../../platform/json/compact';
 import { GitError } from '../git-error';
 import { type GitRunner, gitText } from '../run-git';
 import type { FetchedBase, LocalBase, RemoteBranch } from '../worktrees/worktree-git';
@@ -72,7 +73,7 @@ export async function localBase(
   git: GitRunner,
   { repositoryPath, branch, remote }: { repositoryPath: string; branch: string; remote?: string },
 ): Promise<LocalBase> {
-  const { sha } = await resolveBase(git, { repositoryPath, branch, ...(remote === undefined ? {} : { remote }) });
+  const { sha } = await resolveBase(git, { repositoryPath, branch, ...compact({ remote }) });
   return { sha, source: remote === undefined ? 'local' : 'remote-tracking' };
 }
 

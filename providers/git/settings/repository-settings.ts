@@ -1,6 +1,7 @@
 import { closeSync, constants, existsSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { compact } from '../../../platform/json/compact';
 import type { RunProgram } from '../../../platform/processes/programs/program-runner';
 import { GitError } from '../git-error';
 import { allowedOfOperator, allowedOfRepository, filterSettings } from './allowed';
@@ -213,7 +214,7 @@ export function createRepositorySettings(
       args,
       cwd: '/',
       env: { PATH: process.env.PATH, LC_ALL: 'C', ...env },
-      ...(input === undefined ? {} : { input }),
+      ...compact({ input }),
       timeoutMs,
       maxOutputBytes: readLimitBytes * 2,
     });

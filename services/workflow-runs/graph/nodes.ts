@@ -1,3 +1,4 @@
+import { compact } from '../../../platform/json/compact';
 import { parseCondition } from './condition';
 import type { Attributes } from './dot';
 import { parseDuration } from './duration';
@@ -48,12 +49,10 @@ export function readNode(
     kind,
     label: label.slice(0, 200),
     maxRetries: integer('max_retries', attributes, { range: [0, 10], problem }) ?? usualRetries,
-    ...(timeoutMs !== undefined && { timeoutMs }),
+    ...compact({ timeoutMs }),
     ...(kind === 'prompt' && {
       prompt: text('prompt') ?? label,
-      ...(system !== undefined && { system }),
-      ...(model !== undefined && { model }),
-      ...(maxTokens !== undefined && { maxTokens }),
+      ...compact({ system, model, maxTokens }),
     }),
     ...(kind === 'human' && { question: questionOf(attributes, { label, outgoing, problem }) }),
   };
@@ -75,7 +74,7 @@ export function readEdge(
     from,
     to,
     ...(label ? { label: label.slice(0, 200), option: optionKey(label) } : {}),
-    ...(condition && { condition }),
+    ...compact({ condition }),
     weight: integer('weight', attributes, { range: [0, 1_000_000], problem }) ?? 0,
   };
 }

@@ -1,5 +1,6 @@
 import { jsonSchema, type LanguageModel, Output, type streamText, tool, type ToolChoice, type ToolSet } from 'ai';
 import type { z } from 'zod';
+import { compact } from '../../../platform/json/compact';
 import type { Model } from './model';
 import { promptOf } from './prompt';
 import type { modelRequest } from './request';
@@ -30,14 +31,11 @@ export function optionsOf({
     messages: promptOf(messages),
     // Callers write the whole conversation, instructions included.
     allowSystemInMessages: true,
-    ...(system === undefined ? {} : { system }),
+    ...compact({ system }),
     ...(tools && tools.length > 0 ? { tools: toolSet(tools) } : {}),
     ...(choice && { toolChoice: toolChoiceOf(choice) }),
     ...(schema && { output: Output.object({ schema: jsonSchema(schema) }) }),
-    ...(temperature === undefined ? {} : { temperature }),
-    ...(top_p === undefined ? {} : { topP: top_p }),
-    ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
-    ...(stop_sequences && { stopSequences: stop_sequences }),
+    ...compact({ temperature, topP: top_p, maxOutputTokens, stopSequences: stop_sequences }),
     providerOptions: providerOptions as NonNullable<Parameters<typeof streamText>[0]['providerOptions']>,
     // The caller decides whether a retry is worth it.
     maxRetries: 0,
@@ -52,7 +50,7 @@ const toolSet = (tools: NonNullable<Call['request']['tools']>): ToolSet =>
   Object.fromEntries(
     tools.map(({ name, description, parameters }) => [
       name,
-      tool({ ...(description === undefined ? {} : { description }), inputSchema: jsonSchema(parameters) }),
+      tool({ ...compact({ description }), inputSchema: jsonSchema(parameters) }),
     ]),
   );
 

@@ -1,4 +1,5 @@
 import type { AssistantModelMessage, JSONValue, ModelMessage, ToolModelMessage, UserModelMessage } from 'ai';
+import { compact } from '../../../platform/json/compact';
 import { callsIn, type Message, type Part, type PartOf } from './message';
 
 type UserPart = Exclude<UserModelMessage['content'], string>[number];
@@ -46,7 +47,7 @@ const documentPart = ({ data: { data, media_type, file_name } }: PartOf<'documen
   type: 'file',
   data,
   mediaType: media_type,
-  ...(file_name === undefined ? {} : { filename: file_name }),
+  ...compact({ filename: file_name }),
 });
 
 function assistantPart(part: Part): AssistantPart[] {

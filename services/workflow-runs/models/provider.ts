@@ -1,6 +1,7 @@
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import type { LanguageModel } from 'ai';
+import { compact } from '../../../platform/json/compact';
 import type { ReachedProvider } from './catalog';
 import type { ModelRequest } from './request';
 
@@ -22,7 +23,7 @@ export function languageModelOf(
   return createOpenAICompatible({
     ...common,
     name,
-    ...(key === undefined ? {} : { apiKey: key }),
+    ...compact({ apiKey: key }),
     includeUsage: true,
     supportsStructuredOutputs: true,
   })(upstreamId);

@@ -1,3 +1,4 @@
+import { compact } from '../../../platform/json/compact';
 import { hasEnded, type RunRecord, type Smoothness, type Stage } from '../runs/run';
 import { rounded } from '../usage/usage';
 import { frictionPointsOf, openItemsOf } from './friction';
@@ -57,9 +58,7 @@ const stageRetroOf = ({ id, name, status, duration_secs, retries, usage, notes, 
   status,
   duration_ms: toMs(duration_secs),
   retries,
-  ...(usage && { cost: usage.cost }),
-  ...(notes !== undefined && { notes }),
-  ...(failure_reason !== undefined && { failure_reason }),
+  ...compact({ cost: usage?.cost, notes, failure_reason }),
   files_touched: [],
 });
 
@@ -90,8 +89,7 @@ export function retroOf(run: RunRecord): RetroDetail | undefined {
     ...(smoothness && { smoothness }),
     stages: run.stages.map(stageRetroOf),
     stats: statsOf(run),
-    ...(goal !== undefined && { intent: goal }),
-    ...(outcome !== undefined && { outcome }),
+    ...compact({ intent: goal, outcome }),
     friction_points: frictionPointsOf(run.stages),
     open_items: openItemsOf(run),
   };

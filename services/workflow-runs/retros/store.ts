@@ -1,3 +1,4 @@
+import { compact } from '../../../platform/json/compact';
 import type { Database } from '../../../stores/port/collection';
 import type { RunRecord, Smoothness } from '../runs/run';
 
@@ -22,8 +23,7 @@ export async function createRetroStore(db: Database) {
     /** The newest first. */
     list({ workflow, smoothness }: RetroFilter, page: { skip: number; limit: number }): Promise<RunRecord[]> {
       const filter = {
-        ...(workflow === undefined ? {} : { 'workflow.slug': workflow }),
-        ...(smoothness === undefined ? {} : { smoothness }),
+        ...compact({ 'workflow.slug': workflow, smoothness }),
         retro_at: { $gt: '' },
       };
       return runs.find(filter, { sort: newest, ...page });

@@ -1,4 +1,5 @@
 import { ApplicationFailure } from '@temporalio/activity';
+import { compact } from '../../../platform/json/compact';
 import type { WorkflowRunsContext } from '../context';
 import { ModelError } from '../models/errors';
 import type { ModelRequest } from '../models/request';
@@ -77,7 +78,7 @@ export function createGenerator({
     return {
       model: model.id,
       messages: conversationOf(exchanges, model.limits.context_window),
-      ...(system === undefined ? {} : { system }),
+      ...compact({ system }),
     };
   }
 

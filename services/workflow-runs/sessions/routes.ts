@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { compact } from '../../../platform/json/compact';
 import { operationUuid } from '../../../platform/operations/new-ids';
 import type { OpenArea } from '../context';
 import { usePermission } from '../http/auth';
@@ -73,7 +74,7 @@ export const openSessions: OpenArea = async (context) => {
         const opens = {
           title: titleOf(content),
           model: chosen(model).id,
-          ...(system === undefined ? {} : { system }),
+          ...compact({ system }),
           created_by: auth.userId,
         };
         const id = operationUuid();

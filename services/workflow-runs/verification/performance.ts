@@ -1,3 +1,4 @@
+import { compact } from '../../../platform/json/compact';
 import type { Measured, Result } from './shapes';
 
 /** What a control found in one run. */
@@ -37,8 +38,7 @@ export function measure(evaluations: readonly Evaluation[]): Measured {
   const score = f1(evaluations);
   const share = passAt1(evaluations);
   return {
-    ...(score !== undefined && { f1: score }),
-    ...(share !== undefined && { pass_at_1: share }),
+    ...compact({ f1: score, pass_at_1: share }),
     ...(evaluations.length > 0 && { evaluations: evaluations.map(({ result }) => result) }),
   };
 }

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { compact } from '../../../platform/json/compact';
 import type { Control, Criterion } from './catalog';
 import { type Evaluation, measure, together } from './performance';
 import type { ResultRecord } from './result-store';
@@ -38,8 +39,7 @@ export function presentControl(
   const { f1, pass_at_1 } = measure(results);
   return {
     ...summaryOf(control),
-    ...(f1 !== undefined && { f1 }),
-    ...(pass_at_1 !== undefined && { pass_at_1 }),
+    ...compact({ f1, pass_at_1 }),
     criterion: nameOf(control, criteria),
   };
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Routes } from '../../../platform/http/routing/routes';
+import { compact } from '../../../platform/json/compact';
 import type { Database } from '../../../stores/port/collection';
 import { usePermission } from '../http/auth';
 import { refuse } from '../http/errors';
@@ -46,11 +47,7 @@ export async function openSignoffs(database: Database, catalog: VerificationCata
       },
       async ({ query }) => {
         const { control, repository, commit_sha, ...page } = query;
-        const filter = {
-          ...(control === undefined ? {} : { control }),
-          ...(repository === undefined ? {} : { repository }),
-          ...(commit_sha === undefined ? {} : { commit_sha }),
-        };
+        const filter = compact({ control, repository, commit_sha });
         return readPage(page, (part) => signoffs.list(filter, part));
       },
     );

@@ -4,6 +4,7 @@ import { resolve, sep } from 'node:path';
 import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { TerminalOutputResponse, WaitForTerminalExitResponse } from '@agentclientprotocol/sdk/unstable';
+import { compact } from '../../../../platform/json/compact';
 import { endProcess } from '../../../../platform/processes/kill-process-group';
 import { findCommand } from '../../local/find-command';
 import { spawnAgent, type SpawnedAgent } from '../../local/spawn-agent';
@@ -90,7 +91,7 @@ export class Terminals {
 
   output(id: string): TerminalOutputResponse {
     const { output, exit } = this.find(id);
-    return { output: output.text(), truncated: output.truncated, ...(exit ? { exitStatus: exit } : {}) };
+    return { output: output.text(), truncated: output.truncated, ...compact({ exitStatus: exit }) };
   }
 
   async waitForExit(id: string, signal: AbortSignal): Promise<WaitForTerminalExitResponse> {

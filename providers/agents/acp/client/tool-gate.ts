@@ -1,6 +1,7 @@
 import type { RequestPermissionRequest } from '@agentclientprotocol/sdk/unstable';
 import { z } from 'zod';
 import { decideTool, type ToolRules, type ToolUse, type ToolVerdict } from '../../../../domain/tools/rules';
+import { compact } from '../../../../platform/json/compact';
 import { pathInWorktree } from './contained-files';
 
 const input = z.looseObject({
@@ -21,8 +22,7 @@ export function toolUseOf({ toolCall }: RequestPermissionRequest, worktreePath: 
     kind: kind === 'other' ? null : kind,
     names: typeof name === 'string' ? [name] : [],
     ...(paths.length > 0 ? { paths: paths.map((path) => placeOf(worktreePath, path)) } : {}),
-    ...(command ? { command } : {}),
-    ...(host === undefined ? {} : { host }),
+    ...compact({ command, host }),
   };
 }
 

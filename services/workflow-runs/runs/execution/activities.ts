@@ -1,5 +1,6 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
+import { compact } from '../../../../platform/json/compact';
 import { withHeartbeat } from '../../../../platform/temporal/heartbeat';
 import type { ProofVerifier } from '../../../../platform/temporal/proof-verifier';
 import type { EntryLog } from '../../../../stores/port/collection';
@@ -90,9 +91,7 @@ export function createRunActivities({ runs, turns, events, dispatcher, models, p
       const { attempt } = Context.current().info;
       const request = {
         messages: [{ role: 'user' as const, content: [{ kind: 'text' as const, data: prompt }] }],
-        ...(system !== undefined && { system }),
-        ...(model !== undefined && { model }),
-        ...(maxTokens !== undefined && { max_tokens: maxTokens }),
+        ...compact({ system, model, max_tokens: maxTokens }),
       };
       try {
         const answer = await withHeartbeat((signal) => models.complete(request, { signal }));

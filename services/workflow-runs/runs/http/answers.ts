@@ -1,3 +1,4 @@
+import { compact } from '../../../../platform/json/compact';
 import { refuse } from '../../http/errors';
 import type { Answer, Question } from '../execution/messages';
 import type { AnswerInput } from './contracts';
@@ -30,5 +31,5 @@ export function checkedAnswer(question: Question, input: AnswerInput): Answer {
   if (input.value !== undefined && !question.allow_freeform) {
     throw refuse(400, 'This question takes one of its options.');
   }
-  return { questionId: question.id, keys: distinct, ...(input.value !== undefined && { value: input.value }) };
+  return { questionId: question.id, keys: distinct, ...compact({ value: input.value }) };
 }

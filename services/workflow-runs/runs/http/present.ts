@@ -1,3 +1,4 @@
+import { compact } from '../../../../platform/json/compact';
 import type { RunRecord } from '../run';
 import type { RunAnswer } from './contracts';
 
@@ -9,10 +10,8 @@ export function presentRun(run: RunRecord, queuePosition?: number): RunAnswer {
     status,
     title,
     workflow,
-    ...(error && { error }),
-    ...(queuePosition !== undefined && { queue_position: queuePosition }),
+    ...compact({ error, queue_position: queuePosition }),
     created_at,
-    ...(started_at !== undefined && { started_at }),
-    ...(ended_at !== undefined && { ended_at }),
+    ...compact({ started_at, ended_at }),
   };
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { BytesResponse } from '../../../../platform/http/response';
 import type { Routes } from '../../../../platform/http/routing/routes';
+import { compact } from '../../../../platform/json/compact';
 import { usePermission } from '../../http/auth';
 import { callerLeft } from '../../http/caller-left';
 import { refuse } from '../../http/errors';
@@ -125,7 +126,7 @@ export function runReadingRoutes(routes: Routes, { runs, events, turns, ending }
     },
     async ({ params }) => {
       const { goal, dot_source } = requireFound(await runs.get(params.id), 'Run');
-      return { version: 1 as const, ...(goal !== undefined && { goal }), graph: dot_source };
+      return { version: 1 as const, ...compact({ goal }), graph: dot_source };
     },
   );
 }

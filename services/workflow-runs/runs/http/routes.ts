@@ -1,6 +1,7 @@
 import { ulid } from 'ulid';
 import { z } from 'zod';
 import type { Routes } from '../../../../platform/http/routing/routes';
+import { compact } from '../../../../platform/json/compact';
 import { operationUlid } from '../../../../platform/operations/new-ids';
 import { compileGraph, GraphError } from '../../graph/compile';
 import type { Graph } from '../../graph/graph';
@@ -164,7 +165,7 @@ function newRun(dotSource: string, { name, goal }: Graph, { user, at }: { user: 
     status: 'queued',
     workflow: { name, slug: slugOf(name) },
     title: (goal ?? name).slice(0, 200),
-    ...(goal !== undefined && { goal }),
+    ...compact({ goal }),
     dot_source: dotSource,
     created_by: user,
     created_at: at.toISOString(),
