@@ -85,7 +85,11 @@ describe('with force', () => {
     const { 'ignored/x': _, ...files } = await contents(worktree);
     const primary = await primaryOf(repository);
     const removed = await git.removeWorktree(request({ headSha, force: true }));
-    expect(removed).toMatchObject({ removed: true, branchDeleted: true, kept: { ref: 'refs/board/removed/wt_01' } });
+    expect(removed).toMatchObject({
+      removed: true,
+      branchDeleted: true,
+      preserved: { ref: 'refs/board/removed/wt_01' },
+    });
     const { commit: kept } = removed.preserved!;
     expect(await filesOf(kept)).toEqual(files);
     expect(await shaOf(repository, `${kept}^1`)).toBe(headSha);
@@ -146,7 +150,7 @@ describe('with force', () => {
     const headSha = await commit(at.worktree, 'Work');
     await rm(at.worktree, { recursive: true });
     const removed = await at.git.removeWorktree(request({ headSha, force: true }));
-    expect(removed).toMatchObject({ removed: true, branchDeleted: true, kept: { commit: headSha } });
+    expect(removed).toMatchObject({ removed: true, branchDeleted: true, preserved: { commit: headSha } });
   });
 });
 
@@ -164,7 +168,7 @@ it('a branch whose worktree git has forgotten goes by force only, and is kept', 
   const forgotten = { removed: false, branchDeleted: false };
   expect(await at.git.removeWorktree(request({ headSha }))).toEqual(forgotten);
   const kept = { ref: 'refs/board/removed/wt_01', commit: headSha };
-  const answer = { removed: false, branchDeleted: true, kept };
+  const answer = { removed: false, branchDeleted: true, preserved: kept };
   expect(await at.git.removeWorktree(request({ headSha, force: true }))).toEqual(answer);
 });
 
