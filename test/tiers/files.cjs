@@ -3,11 +3,11 @@
  * together are everything; `unit` is a part of `change`.
  */
 module.exports = {
-  /** Regular expressions of what takes long by its nature: kills at every step, many processes, long load. */
+  /** Regular expressions of what takes long by its nature: kills at every step, full disks, many processes, long load. */
   crash: [
     '/test/crash/.*\\.test\\.ts$',
     '[/.-]killed\\.test\\.ts$',
-    '/test/stores/soak\\.test\\.ts$',
+    '/test/stores/(soak|full-disk/full-disk)\\.test\\.ts$',
     '/test/stores/board-files\\.processes\\.test\\.ts$',
     '/test/providers/git/(interrupted|hostile/late-holder)\\.test\\.ts$',
     '/test/providers/agents/detached-agent\\.test\\.ts$',

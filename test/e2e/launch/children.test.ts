@@ -1,5 +1,3 @@
-import { eventually } from '../../../platform/testing/eventually';
-import { settingsCacheMs } from '../../../stores/settings/settings-store';
 import { type Stack, startStack } from '../../support/stack/stack';
 
 let stack: Stack;
@@ -22,11 +20,6 @@ const childOf = ({ attemptId }: Run, body: object = {}) => start({ parentAttempt
 const refusedChild = async (parentAttemptId: string, body: object = {}) =>
   stack.call.post(`/api/agents/${(await aTask()).id}/start`, { parentAttemptId, ...body });
 const stop = ({ taskId, attemptId }: Run) => stack.call.ok('POST', `/api/agents/${taskId}/stop`, { attemptId });
-const settings = async (admission: object) => {
-  await stack.call.ok('PATCH', '/api/settings/features', { admission });
-  const changedAt = performance.now();
-  await eventually(() => expect(performance.now() - changedAt).toBeGreaterThan(settingsCacheMs));
-};
 
 describe('a start that names a parent attempt on another task', () => {
   it('is a child in the tree of that attempt, one level down', async () => {
@@ -95,41 +88,4 @@ describe('a start that names a parent attempt on another task', () => {
     expect(refused.status).toBe(409);
     expect(['EXECUTION_TREE_CANCELLED', 'PARENT_NOT_RUNNING']).toContain(refused.body.code);
   });
-});
-
-it('a tree of 256 descendants, 16 deep, trips the breaker', async () => {
-  await settings({ fanOutBreaker: { maxActiveReservations: 1_000 } });
-  const root = await start();
-  const chain = [root];
-  for (let depth = 1; depth <= 16; depth += 1) {
-    chain.push(await childOf(chain.at(-1)!));
-  }
-  const deepest = chain.at(-1)!;
-  let missing = 256 - 16;
-  const grow = async () => {
-    while (missing > 0) {
-      missing -= 1;
-      await childOf(root);
-    }
-  };
-  await Promise.all(Array.from({ length: 8 }, grow));
-  const tree = `/api/admission/tree/${root.attemptId}`;
-  expect(await stack.call.ok('GET', tree)).toMatchObject({ state: 'open', descendants: 256 });
-
-  const signals = [
-    { signal: 'descendant-limit', current: 257, limit: 256 },
-    { signal: 'depth-limit', current: 17, limit: 16 },
-  ];
-  expect(await refusedChild(deepest.attemptId)).toMatchObject({
-    status: 409,
-    body: { code: 'EXECUTION_TREE_EXPANSION_PAUSED', details: { signals, retryable: true } },
-  });
-  expect(await stack.call.ok('GET', tree)).toMatchObject({
-    state: 'paused',
-    descendants: 256,
-    control: { actor: 'system:breaker', signals },
-  });
-  expect((await refusedChild(root.attemptId)).body).toMatchObject({ code: 'EXECUTION_TREE_EXPANSION_PAUSED' });
-  const resumed = await stack.call.post(`${tree}/resume`, { idempotencyKey: 'resume-0001', reason: 'more' });
-  expect(resumed).toMatchObject({ status: 409, body: { code: 'EXECUTION_TREE_RESUME_BLOCKED' } });
 });
