@@ -6,6 +6,7 @@ import { startWithSpace } from '../platform/processes/disk/await-space';
 import { makeFilesPrivate } from '../platform/processes/operator-umask';
 import { announceReady, endInOrder } from '../platform/processes/parts/lifecycle';
 import { configurationErrorExitCode } from '../platform/processes/parts/part';
+import { retryUntilClosed } from '../platform/temporal/closed-connection';
 import { discoverTemporal } from '../platform/temporal/embedded/discover';
 import { temporalSecurity } from '../platform/temporal/security';
 import { isOutOfSpace } from '../stores/port/errors';
@@ -34,7 +35,7 @@ async function main(): Promise<void> {
     const { BOARD_DATA_DIR: dataDir, TEMPORAL_ADDRESS: configured, TEMPORAL_HTTP_ADDRESS: configuredHttp } = env;
     const temporal = await discoverTemporal({ configured, configuredHttp, dataDir, signal: starting.signal });
     // Connects with the first call and again after every loss: the board is served while Temporal is away.
-    const connection = Connection.lazy({ address: temporal.address, ...security });
+    const connection = Connection.lazy({ address: temporal.address, interceptors: retryUntilClosed, ...security });
     const settings = { ...env, TEMPORAL_HTTP_ADDRESS: temporal.httpAddress };
     const client = new Client({ connection, namespace: env.TEMPORAL_NAMESPACE });
     api = await startWithSpace(dataDir, () => startApi(settings, log, client), {

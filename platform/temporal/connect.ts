@@ -5,6 +5,7 @@ import type { Log } from '../log/log';
 import { backoffMs } from '../processes/backoff';
 import { awaitNamespace } from './await-namespace';
 import { boundTaskTimeout } from './bound-task-timeout';
+import { retryUntilClosed } from './closed-connection';
 import type { TemporalSecurity } from './security';
 import { TemporalUnavailableError } from './unavailable-error';
 
@@ -31,7 +32,7 @@ const backoff = { firstMs: 250, maxMs: 10_000 };
 export function connectClient(options: ConnectOptions): Promise<Client> {
   const { address, namespace, security } = options;
   return untilConnected(options, async () => {
-    const connection = await Connection.connect({ address, ...security });
+    const connection = await Connection.connect({ address, interceptors: retryUntilClosed, ...security });
     return new Client({ connection, namespace, interceptors: { workflow: [boundTaskTimeout] } });
   });
 }

@@ -3,6 +3,7 @@ import { Client, Connection } from '@temporalio/client';
 import { type RunningApi, startApi } from '../../../api/start';
 import { type Environment, readEnvironment } from '../../../platform/config/env';
 import { createLog } from '../../../platform/log/log';
+import { retryUntilClosed } from '../../../platform/temporal/closed-connection';
 import { findTemporalBinary } from '../../../platform/temporal/embedded/binary';
 import { type DevServer, startDevServer } from '../../../platform/temporal/embedded/dev-server';
 import { makeTempDir } from '../../../platform/testing/temp-dir';
@@ -60,7 +61,9 @@ export async function startStack(
       ...settings,
     };
     const env = readEnvironment(given);
-    const temporal = new Client({ connection: Connection.lazy({ address: server.address }) });
+    const temporal = new Client({
+      connection: Connection.lazy({ address: server.address, interceptors: retryUntilClosed }),
+    });
     closers.push(() => temporal.connection.close());
     const anotherApi = async () => {
       const api = await startApi(env, log, temporal);

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
+import { retryUntilClosed } from '../../../platform/temporal/closed-connection';
 
 export interface TestTemporal {
   address: string;
@@ -23,7 +24,7 @@ export async function testTemporal(): Promise<TestTemporal> {
   }
   const httpAddress = process.env.TEST_TEMPORAL_HTTP_ADDRESS ?? '';
   const namespace = 'default';
-  const connection = await Connection.connect({ address });
+  const connection = await Connection.connect({ address, interceptors: retryUntilClosed });
   const nativeConnection = await NativeConnection.connect({ address });
   return {
     address,
