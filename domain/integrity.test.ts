@@ -30,6 +30,7 @@ describe('contract integrity', () => {
   });
 
   test('what is not there yet is not compared', () => {
+    // A queued launch has none of the fields that are compared.
     const queued = { status: 'queued' } as unknown as BoundContract['launch'];
     const stored = { providerRuntimeManifest, runLaunchManifest };
     expect(

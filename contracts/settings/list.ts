@@ -47,9 +47,10 @@ type Particular = keyof typeof particulars;
 
 /** The contracts of a list whose items have these fields besides their label. */
 function listOf<F extends Particular>(name: string, fields: readonly F[]) {
-  // Object.fromEntries forgets which field has which schema, here and below.
+  // Object.fromEntries forgets which field has which schema.
   const pick = Object.fromEntries(fields.map((field) => [field, particulars[field]])) as Pick<typeof particulars, F>;
   const own = z.strictObject(pick).partial().shape;
+  // The same of the schemas that also accept null.
   const cleared = Object.fromEntries(fields.map((field) => [field, clearable(particulars[field])])) as unknown as {
     [K in F]: ReturnType<typeof clearable<(typeof particulars)[K]>>;
   };

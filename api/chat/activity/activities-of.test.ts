@@ -42,8 +42,8 @@ describe('activity of a task change', () => {
         ['status_changed', { from: 'blocked', to: 'todo' }],
       ],
     ],
-  ])('reports %s', (_case, told, expected) => {
-    expect(told).toEqual(expected);
+  ])('reports %s', (_case, reported, expected) => {
+    expect(reported).toEqual(expected);
   });
 
   it('names the task and who changed it', () => {
