@@ -69,6 +69,8 @@ import { commentRoutes } from './tasks/comments/routes';
 import { taskContextRoutes } from './tasks/context/routes';
 import { taskDeliverableRoutes } from './tasks/deliverables/routes';
 import { dependencyRoutes } from './tasks/dependencies/routes';
+import { lineCommentRoutes } from './tasks/line-comments/routes';
+import { lineCommentSendRoutes } from './tasks/line-comments/routes.send';
 import { observationRoutes } from './tasks/observations/routes';
 import { progressRoutes } from './tasks/progress/routes';
 import { statusHistoryRoutes } from './tasks/status-history/routes';
@@ -99,6 +101,7 @@ const workflowAreas: readonly Area<WorkflowContext>[] = [
   { routes: worktreeRoutes },
   { routes: hookRoutes, start: watchTransitions },
   { routes: retentionRoutes },
+  { routes: lineCommentSendRoutes },
 ];
 
 /** The areas that need nothing but the stores and the board. */
@@ -150,6 +153,7 @@ const storeAreas: readonly Area<ApiContext>[] = [
   { routes: taskContextRoutes },
   { routes: taskDeliverableRoutes },
   { routes: dependencyRoutes },
+  { routes: lineCommentRoutes },
   { routes: observationRoutes },
   { routes: progressRoutes },
   { routes: statusHistoryRoutes },

@@ -1880,6 +1880,60 @@ export interface paths {
         patch: operations["changeAssumption"];
         trace?: never;
     };
+    "/api/diff/{taskId}/comments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List comments on lines of a change, oldest first */
+        get: operations["listLineComments"];
+        put?: never;
+        /** Add a comment on a line of a file that a task changes */
+        post: operations["addLineComment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/diff/{taskId}/comments/{commentId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a comment on a line */
+        get: operations["getLineComment"];
+        put?: never;
+        post?: never;
+        /** Delete a comment on a line */
+        delete: operations["deleteLineComment"];
+        options?: never;
+        head?: never;
+        /** Change a comment on a line: resolve, reopen or edit it */
+        patch: operations["changeLineComment"];
+        trace?: never;
+    };
+    "/api/diff/{taskId}/comments/send": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Send open comments on lines to the agent of an ended attempt, as a follow-up */
+        post: operations["sendLineComments"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/doc-freshness": {
         parameters: {
             query?: never;
@@ -7001,6 +7055,76 @@ export interface components {
                 tag: string;
             }[];
             nextCursor?: string;
+        };
+        LineComment: {
+            attemptId?: components["schemas"]["AttemptId"];
+            author: string;
+            body: string;
+            commit?: string;
+            /** Format: date-time */
+            createdAt: string;
+            createdBy: string;
+            excerpt?: string;
+            id: components["schemas"]["LineCommentId"];
+            line?: number;
+            path: string;
+            revision: number;
+            sent?: {
+                /** Format: date-time */
+                at: string;
+                attemptId: components["schemas"]["AttemptId"];
+                by: string;
+            };
+            /** @enum {string} */
+            side: "old" | "new";
+            source?: {
+                id: string;
+                name: string;
+                url?: string;
+            };
+            startLine?: number;
+            /** @enum {string} */
+            state: "open" | "sent" | "resolved";
+            taskId: components["schemas"]["TaskId"];
+            /** Format: date-time */
+            updatedAt: string;
+            updatedBy: string;
+        };
+        LineCommentCreate: {
+            attemptId?: components["schemas"]["AttemptId"];
+            author?: string;
+            body: string;
+            commit?: string;
+            excerpt?: string;
+            line?: number;
+            path: string;
+            /**
+             * @default new
+             * @enum {string}
+             */
+            side?: "old" | "new";
+            startLine?: number;
+        };
+        LineCommentId: string;
+        LineCommentPatch: {
+            body?: string;
+            expectedRevision?: number;
+            /** @enum {string} */
+            state?: "open" | "resolved";
+        };
+        LineCommentSend: {
+            commentIds?: components["schemas"]["LineCommentId"][];
+            /** @enum {string} */
+            commitPolicy?: "forbidden" | "allowed" | "required";
+            idempotencyKey?: string;
+            message?: string;
+            /** @enum {string} */
+            phase?: "explore" | "plan" | "implement" | "verify" | "publish";
+            sourceAttemptId: components["schemas"]["AttemptId"];
+        };
+        LineCommentsSent: {
+            comments: components["schemas"]["LineComment"][];
+            launch: components["schemas"]["LaunchAnswer"];
         };
         Liveness: {
             /** @constant */
@@ -15837,6 +15961,221 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Decision"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listLineComments: {
+        parameters: {
+            query?: {
+                cursor?: string;
+                limit?: number;
+                path?: string;
+                sentTo?: components["schemas"]["AttemptId"];
+                state?: "open" | "sent" | "resolved";
+            };
+            header?: never;
+            path: {
+                taskId: components["schemas"]["TaskId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Next page of the list, rel="next" (RFC 8288); absent on the last page. */
+                    Link?: string;
+                    /** @description Value of `cursor` for the next page; absent on the last page. */
+                    "X-Next-Cursor"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LineComment"][];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    addLineComment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                taskId: components["schemas"]["TaskId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LineCommentCreate"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LineComment"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getLineComment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                commentId: components["schemas"]["LineCommentId"];
+                taskId: components["schemas"]["TaskId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LineComment"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deleteLineComment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                commentId: components["schemas"]["LineCommentId"];
+                taskId: components["schemas"]["TaskId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    changeLineComment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                commentId: components["schemas"]["LineCommentId"];
+                taskId: components["schemas"]["TaskId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LineCommentPatch"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LineComment"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    sendLineComments: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                taskId: components["schemas"]["TaskId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LineCommentSend"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LineCommentsSent"];
                 };
             };
             /** @description Refused */

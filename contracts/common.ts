@@ -37,6 +37,19 @@ export const text = (max: number, min = 0) =>
     .max(max)
     .regex(/^[^\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]*$/, 'must not contain control characters');
 
+/**
+ * Path of a file in a repository: relative, and of no part that leaves the worktree or leads into git's own directory. Names may
+ * have any other characters, line ends too.
+ */
+export const filePath = z
+  .string()
+  .min(1)
+  .max(4_096)
+  .refine((path) => !/[\0\ud800-\udfff]/u.test(path), 'must be UTF-8 text without NUL')
+  .refine((path) => !path.split('/').some((part) => part === '' || /^(?:\.{1,2}|\.git)$/i.test(part)), {
+    message: 'must be a relative path without empty parts, `.`, `..` and `.git`',
+  });
+
 /** What `refine` takes to let exactly one of several fields through: other names or forms of the same value. */
 export const exactlyOneOf = <N extends string>(...names: N[]) =>
   [

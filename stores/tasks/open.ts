@@ -2,12 +2,14 @@ import type { Database } from '../port/collection';
 import { openTogether } from '../port/open-together';
 import { createAttachmentStore } from './attachment-store';
 import { createTaskCheckpointStore } from './checkpoint-store';
+import { createLineCommentStore } from './line-comment-store';
 import { createTaskTransitionOutbox } from './task-transition-outbox';
 
 /** Opens the stores of tasks, besides their files. */
 export const openTaskStores = (database: Database) =>
   openTogether({
     attachments: createAttachmentStore(database),
+    lineComments: createLineCommentStore(database),
     taskCheckpoints: createTaskCheckpointStore(database),
     transitionOutbox: createTaskTransitionOutbox(database),
   });

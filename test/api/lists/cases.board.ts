@@ -75,4 +75,11 @@ export const boardCases: ListCase[] = [
       await done(board, 'PATCH', `/api/tasks/${id}`, { lessonsLearned: 'count tags', lessonTags: [`tag-${n}`] });
     },
   },
+  {
+    operation: 'listLineComments',
+    path: (taskId) => `/api/diff/${taskId}/comments?state=open`,
+    prepare: (board) => task({}, board),
+    add: (board, n, taskId) =>
+      done(board, 'POST', `/api/diff/${taskId}/comments`, { path: 'a.ts', line: n, body: 'x' }),
+  },
 ];

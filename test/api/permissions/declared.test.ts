@@ -68,6 +68,7 @@ const byPath: [RegExp, Permission][] = [
   // Starting, stopping and overriding agents.
   [/^\/api\/agents\/\{taskId\}\/(start|stop|launch-preview|watchdog\/.*|.*\/callback-secret)$/, 'agent:write'],
   [/^\/api\/agents\/\{taskId\}\/conversation\/(resume|follow-up|fork|continue)$/, 'agent:write'],
+  [/^\/api\/diff\/\{taskId\}\/comments\/send$/, 'agent:write'],
   [/^\/api\/workflows\/runs\/\{runId\}\/steps\/\{stepId\}\/start$/, 'agent:write'],
   [/^\/api\/scheduled-launches(\/|$)/, 'agent:write'],
   [/^\/api\/(ceremonies|reflections)(\/|$)/, 'workflow:write'],

@@ -150,6 +150,61 @@ test('an attempt that continues is steered, not followed up', async () => {
   await stack.call.ok('POST', `/api/agents/${task.id}/stop`, { attemptId });
 });
 
+describe('comments on lines', () => {
+  async function aReviewed(agent: string) {
+    const ended = await anEnded(agent);
+    const path = `/api/diff/${ended.taskId}/comments`;
+    return {
+      ...ended,
+      comment: (body: string) => stack.call.ok('POST', path, { path: 'a.ts', line: 7, excerpt: 'let a', body }),
+      send: (body: object = {}, headers?: Record<string, string>) =>
+        stack.call.post(`${path}/send`, { sourceAttemptId: ended.attemptId, ...body }, headers),
+      list: (state: string) => stack.call.ok('GET', `${path}?state=${state}`),
+    };
+  }
+
+  test('are sent to the agent as one follow-up, however often it is requested', async () => {
+    const { taskId, attemptId, comment, send, list } = await aReviewed('rememberer');
+    expect(await send()).toMatchObject({ status: 409, body: { code: 'NO_OPEN_LINE_COMMENTS' } });
+    const [first, second, third] = [await comment('Why?'), await comment('And this?'), await comment('Later')];
+    const key = { 'x-idempotency-key': `review-${taskId}` };
+    const review = { commentIds: [first.id, second.id], message: 'Please.' };
+    const answers = await Promise.all([send(review, key), send(review, key)]);
+    const launched = answers[0];
+    expect(launched).toMatchObject({ status: 201, body: { launch: { status: 'running' } } });
+    const sent = { attemptId: launched.body.launch.attemptId, by: expect.any(String) };
+    expect(launched.body.comments).toMatchObject([
+      { id: first.id, state: 'sent', sent },
+      { id: second.id, state: 'sent', sent },
+    ]);
+    expect(answers[1].body).toEqual(launched.body);
+    expect(await list('open')).toMatchObject([{ id: third.id }]);
+    await eventually(async () => {
+      const status = await stack.call.status(taskId);
+      expect(status).toMatchObject({ attemptId: sent.attemptId, state: 'ended' });
+      expect(status.attempt).toMatchObject({ conversation: { sourceAttemptId: attemptId } });
+      expect(status.attempt.completion.summary).toMatch(
+        /^follow-up of thread-7: Please\.[^]*1\. a\.ts:7\n {3}> let a\n {3}Why\?/,
+      );
+    });
+    expect((await send(review, key)).body).toEqual(launched.body);
+    expect(await send({ commentIds: [first.id] }, key)).toMatchObject({ body: { code: 'IDEMPOTENCY_KEY_REUSED' } });
+    expect(await send({ commentIds: [first.id] })).toMatchObject({ body: { code: 'LINE_COMMENT_NOT_OPEN' } });
+  });
+
+  test('stay open when the follow-up is refused', async () => {
+    const { comment, send, list } = await aReviewed('worker-bee');
+    const { id } = await comment('Why?');
+    expect(await send()).toMatchObject({ status: 409, body: { code: 'NO_PROVIDER_IDENTITY' } });
+    for (let n = 0; n < 4; n += 1) {
+      await comment('long '.repeat(999));
+    }
+    expect(await send()).toMatchObject({ status: 409, body: { code: 'LINE_COMMENTS_TOO_LONG' } });
+    expect(await list('open')).toHaveLength(5);
+    expect(await list('open')).toMatchObject([{ id, revision: 1 }, {}, {}, {}, {}]);
+  });
+});
+
 describe('a watcher', () => {
   const off = { enabled: false, globalKillSwitch: true, defaultMode: 'ask_always' };
   const on = { enabled: true, globalKillSwitch: false, defaultMode: 'auto', maxContinuationsPerRun: 3, spendCapUsd: 5 };
