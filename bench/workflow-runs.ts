@@ -38,10 +38,10 @@ async function main(): Promise<void> {
     },
     dataDir: join(dir, 'data'),
     ports: { api: 0 },
-    services: ['workflowRuns'],
+    services: ['workflow-runs'],
     quiet: true,
   });
-  const url = service.serviceUrls.workflowRuns ?? '';
+  const url = service.serviceUrls['workflow-runs'] ?? '';
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
 
   /** Starts a run and follows it to its end; milliseconds until it was accepted, and until it was done. */

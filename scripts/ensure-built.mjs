@@ -4,7 +4,8 @@
  *
  * Plain JavaScript, because it is what turns TypeScript into something that runs.
  */
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -66,11 +67,20 @@ export function removeOrphans(sourceRoot, outputRoot) {
 /** What the build makes of several sources. */
 const bundle = /(?:^|-)workflow-bundle$/;
 
-function run(...args) {
-  const { status } = spawnSync(process.execPath, args, { cwd: root, stdio: ['ignore', 2, 2] });
-  if (status !== 0) {
+const everyMs = 5_000;
+
+/** Runs one step of the build; on standard error it says which, every few seconds that it continues, and how long it took. */
+async function step(name, ...args) {
+  const startedAt = performance.now();
+  const seconds = () => `${Math.round((performance.now() - startedAt) / 1_000)} s`;
+  console.error(`build: ${name} …`);
+  const ticking = setInterval(() => console.error(`build: ${name} … ${seconds()}`), everyMs);
+  const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 2, 2] });
+  const [code] = await once(child, 'exit').finally(() => clearInterval(ticking));
+  if (code !== 0) {
     throw new Error(`The build failed: node ${args.join(' ')}`);
   }
+  console.error(`build: ${name}: ${seconds()}`);
 }
 
 /** @throws Error when the build fails; its output is on standard error */
@@ -79,12 +89,14 @@ export async function ensureBuilt() {
     return;
   }
   mkdirSync(dist, { recursive: true });
-  // The holder refreshes the lock while it builds, except that a synchronous step blocks that: hence the long limit.
   const lock = {
     lockfilePath: join(dist, '.build-lock'),
-    stale: 300_000,
+    stale: 60_000,
     retries: { retries: 600, factor: 1, minTimeout: 500 },
   };
+  if (await lockfile.check(root, lock)) {
+    console.error('build: waiting for another build …');
+  }
   const unlock = await lockfile.lock(root, lock);
   try {
     if (isFresh()) {
@@ -93,8 +105,8 @@ export async function ensureBuilt() {
     // A source that is saved while the compiler runs is newer than this, and is built next time.
     const startedAt = new Date();
     removeOrphans(root, dist);
-    run('node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json');
-    run('dist/scripts/bundle-workflows.js');
+    await step('compiling (1 of 2)', 'node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json');
+    await step('bundling workflows (2 of 2)', 'dist/scripts/bundle-workflows.js');
     writeFileSync(stamp, '');
     utimesSync(stamp, startedAt, startedAt);
   } finally {

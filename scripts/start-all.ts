@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type Environment, readEnvironment } from '../platform/config/env';
 import { environmentOfPart } from '../platform/config/part-settings';
 import { withSecretFiles } from '../platform/config/secret-files';
+import { type SmallService, smallServices } from '../platform/config/settings/start';
 import { isDiskFull, namingFullDisk } from '../platform/errors/disk-full';
 import { fileDestination, openLogFile } from '../platform/log/file-destination';
 import { createLog, type Log } from '../platform/log/log';
@@ -16,7 +17,11 @@ import { tail } from '../platform/processes/parts/tail';
 import { endStoppedLockHolders } from '../platform/processes/stopped-lock-holders';
 import { findTemporalBinary } from '../platform/temporal/embedded/binary';
 import { embeddedServer } from '../platform/temporal/embedded/embedded-server';
+import type { Report } from '../platform/temporal/embedded/progress';
+import { temporalSecurity } from '../platform/temporal/security';
+import { unreachableReason } from '../platform/temporal/unreachable-reason';
 import { databaseName } from '../stores/port/open';
+import { shellWord } from './banner';
 
 export interface StartOptions {
   /** Instead of the process environment. */
@@ -25,8 +30,10 @@ export interface StartOptions {
   dataDir?: string;
   /** Instead of `BOARD_PORT` and `TEMPORAL_UI_PORT`; 0 is a free one. Temporal has no UI unless one of the two names a port. */
   ports?: { api?: number; temporalUi?: number };
-  /** The small services that run beside the board; none unless named. */
+  /** Instead of `SERVICES`: the small services that run beside the board. */
   services?: readonly SmallService[];
+  /** Receives lines for a person: what takes long, and what is missing. Into the log when absent. */
+  report?: Report;
   /** Nothing on our own output: each part, and the supervisor, write to `<dataDir>/logs`. */
   quiet?: boolean;
   /** Ends the starting; the call rejects with its reason. */
@@ -37,14 +44,19 @@ export interface StartOptions {
   readyWithinMs?: number;
 }
 
-/** What runs beside the board: the setting with its port, and its part, which is its folder. */
-const smallServices = {
-  bitmap: { port: 'BITMAP_PORT', part: 'bitmap' },
-  plants: { port: 'PLANTS_PORT', part: 'plants' },
-  workflowRuns: { port: 'WORKFLOW_RUNS_PORT', part: 'workflow-runs' },
-} as const;
-export type SmallService = keyof typeof smallServices;
-export const everySmallService = Object.keys(smallServices) as SmallService[];
+/** The setting with the port of each small service; its part and its folder have its name. */
+const servicePort = {
+  bitmap: 'BITMAP_PORT',
+  plants: 'PLANTS_PORT',
+  'workflow-runs': 'WORKFLOW_RUNS_PORT',
+} as const satisfies Record<SmallService, string>;
+
+/** Settings without which a small service is of no use: that one is set says that the service is wanted. */
+const serviceSettings = {
+  bitmap: 'BITMAP_TOKEN',
+  plants: 'PLANTS_TOKENS',
+  'workflow-runs': 'WORKFLOW_RUNS_JWT_PUBLIC_KEY',
+} as const satisfies Record<SmallService, string>;
 
 /** The whole service while it runs. */
 export interface RunningService {
@@ -52,6 +64,10 @@ export interface RunningService {
   /** Only for an embedded server that was asked for its UI: another one's is its operator's to know. */
   temporalUiUrl?: string;
   temporalAddress: string;
+  /** A command that lists the workflows of this service. */
+  temporalCommand: string;
+  /** What is set for small services that are not started. */
+  unusedSettings: { setting: string; service: SmallService }[];
   /** Where each small service listens. */
   serviceUrls: Partial<Record<SmallService, string>>;
   dataDir: string;
@@ -82,8 +98,9 @@ export async function startAll(options: StartOptions = {}): Promise<RunningServi
   const dataDir = resolve(options.dataDir ?? settings.BOARD_DATA_DIR);
   const apiPort = await claimPort(options.ports?.api ?? settings.BOARD_PORT, 'BOARD_PORT', settings.BOARD_HOST);
   const servicePorts = new Map<SmallService, number>();
-  for (const name of options.services ?? []) {
-    const { port } = smallServices[name];
+  const requested = options.services ?? settings.SERVICES;
+  for (const name of requested) {
+    const port = servicePort[name];
     servicePorts.set(name, await claimPort(settings[port], port, settings.BOARD_HOST));
   }
   const logFile = options.quiet ? (name: string) => join(dataDir, 'logs', `${name}.log`) : undefined;
@@ -92,16 +109,21 @@ export async function startAll(options: StartOptions = {}): Promise<RunningServi
   const release = await namingFullDisk(`the data directory ${dataDir}`, () => claimDataDirectory(dataDir));
   const log = logOfStart();
 
+  const report: Report = options.report ?? ((line) => log.info(line));
+
   try {
-    const temporal = settings.TEMPORAL_ADDRESS
-      ? undefined
-      : embeddedServer({
-          binary: await findTemporalBinary({ environment: variables, report: (line) => log.info(line) }),
-          dataDir,
-          namespace: settings.TEMPORAL_NAMESPACE,
-          uiPort: options.ports?.temporalUi ?? settings.TEMPORAL_UI_PORT,
-          log,
-        });
+    const binary = settings.TEMPORAL_ADDRESS ? undefined : await findTemporalBinary({ environment: variables, report });
+    const unreachable = watchConfigured(settings, { report, signal: options.signal });
+    const temporal =
+      binary === undefined
+        ? undefined
+        : embeddedServer({
+            binary,
+            dataDir,
+            namespace: settings.TEMPORAL_NAMESPACE,
+            uiPort: options.ports?.temporalUi ?? settings.TEMPORAL_UI_PORT,
+            log,
+          });
     const temporalAddress = () => settings.TEMPORAL_ADDRESS ?? temporal?.address() ?? '';
     // Files of secrets are read here, once: a part is handed what it needs of them.
     const { environment: filled } = withSecretFiles(variables);
@@ -110,21 +132,18 @@ export async function startAll(options: StartOptions = {}): Promise<RunningServi
       BOARD_DRAIN_MS: String(drainMs(variables, settings)),
       BOARD_DATA_DIR: dataDir,
       BOARD_PORT: String(apiPort),
-      ...Object.fromEntries([...servicePorts].map(([name, port]) => [smallServices[name].port, String(port)])),
+      ...Object.fromEntries([...servicePorts].map(([name, port]) => [servicePort[name], String(port)])),
       TEMPORAL_ADDRESS: temporalAddress(),
       TEMPORAL_HTTP_ADDRESS: settings.TEMPORAL_HTTP_ADDRESS ?? temporal?.httpAddress(),
     });
-    const services = [...servicePorts.keys()].map((name) => {
-      const { part } = smallServices[name];
-      return { name, part, folder: `services/${part}` } as const;
-    });
-    const board = (['worker', 'api'] as const).map((name) => ({ name, part: name, folder: name }) as const);
-    const programs = [...board, ...services].map(({ name, part, folder }) => {
+    const services = [...servicePorts.keys()].map((name) => ({ name, folder: `services/${name}` }));
+    const board = (['worker', 'api'] as const).map((name) => ({ name, folder: name }));
+    const programs = [...board, ...services].map(({ name, folder }) => {
       const file = logFile?.(name);
       return nodePart({
         name,
         script: entryPoint(folder),
-        environment: () => environmentOfPart(part, environment()),
+        environment: () => environmentOfPart(name, environment()),
         output: file ? { file } : 'inherit',
       });
     });
@@ -140,13 +159,18 @@ export async function startAll(options: StartOptions = {}): Promise<RunningServi
       pids: () => Object.values(supervision.pids()),
       log,
     });
-    await untilReady(programs, supervision, { ...options, logFile });
+    await untilReady(programs, supervision, { ...options, logFile, unreachable });
     const urlOf = (port: number): string => `http://${urlHost(settings.BOARD_HOST)}:${port}`;
     return {
       apiUrl: urlOf(apiPort),
       serviceUrls: Object.fromEntries([...servicePorts].map(([name, port]) => [name, urlOf(port)])),
       temporalUiUrl: temporal?.uiUrl(),
       temporalAddress: temporalAddress(),
+      temporalCommand: [binary ?? 'temporal', ...listWorkflows(temporalAddress(), settings)].map(shellWord).join(' '),
+      unusedSettings: smallServices
+        .filter((service) => !requested.includes(service))
+        .map((service) => ({ service, setting: serviceSettings[service] }))
+        .filter(({ setting }) => settings[setting]?.length),
       dataDir,
       pids: () => supervision.pids(),
       stop: () => supervision.stop(),
@@ -159,6 +183,36 @@ export async function startAll(options: StartOptions = {}): Promise<RunningServi
     await release();
     throw error;
   }
+}
+
+const listWorkflows = (address: string, { TEMPORAL_NAMESPACE: namespace }: Environment): string[] => [
+  ...['workflow', 'list', '--address', address, '--namespace', namespace],
+];
+
+/**
+ * Reports within ten seconds that a configured Temporal server does not respond; the parts go on trying.
+ *
+ * @returns why it did not respond, once that is known
+ */
+function watchConfigured(
+  settings: Environment,
+  { report, signal }: { report: Report; signal: AbortSignal | undefined },
+): () => string | undefined {
+  const { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace } = settings;
+  let reason: string | undefined;
+  if (address !== undefined) {
+    void unreachableReason({ address, namespace, security: temporalSecurity(settings), signal }).then(
+      (found) => {
+        reason = found;
+        if (found !== undefined) {
+          report(found);
+        }
+      },
+      // The start was cancelled.
+      () => undefined,
+    );
+  }
+  return () => reason;
 }
 
 /** How long the worker waits for its agents: not at all, unless it was asked to, so that Ctrl-C is quick. */
@@ -209,11 +263,12 @@ interface ReadyOptions {
   readyWithinMs?: number;
   signal?: AbortSignal;
   logFile?: (part: string) => string;
+  unreachable: () => string | undefined;
 }
 
 /** Waits until every part reports that it is ready; ends all of them when one does not. */
 async function untilReady(parts: NodePart[], supervision: Supervision, options: ReadyOptions): Promise<void> {
-  const { readyWithinMs = 90_000, signal, logFile } = options;
+  const { readyWithinMs = 90_000, signal, logFile, unreachable } = options;
   const state = { ended: false };
   void supervision.ended.then(() => (state.ended = true));
   const deadline = performance.now() + readyWithinMs;
@@ -223,11 +278,13 @@ async function untilReady(parts: NodePart[], supervision: Supervision, options: 
       return;
     }
     if (state.ended || signal?.aborted || performance.now() >= deadline) {
+      const what = state.ended ? 'ended instead of becoming ready' : `was not ready within ${readyWithinMs} ms`;
       await supervision.stop();
       signal?.throwIfAborted();
       const printed = logFile ? await tail(logFile(waitingFor.name)) : '';
-      const what = state.ended ? 'ended instead of becoming ready' : `was not ready within ${readyWithinMs} ms`;
-      throw new PartNotReadyError(`The ${waitingFor.name} ${what}.\n${printed}`.trimEnd());
+      throw new PartNotReadyError(
+        [`The ${waitingFor.name} ${what}.`, unreachable(), printed].filter(Boolean).join('\n').trimEnd(),
+      );
     }
     await delay(25);
   }

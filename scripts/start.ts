@@ -6,7 +6,8 @@ import { makeFilesPrivate } from '../platform/processes/operator-umask';
 import { PortInUseError } from '../platform/processes/parts/claim-port';
 import { configurationErrorExitCode } from '../platform/processes/parts/part';
 import { TemporalUnavailableError } from '../platform/temporal/unavailable-error';
-import { everySmallService, PartNotReadyError, type RunningService, startAll } from './start-all';
+import { banner } from './banner';
+import { PartNotReadyError, type RunningService, startAll } from './start-all';
 
 /** Errors that the user can correct: reported in a sentence, without a stack. */
 const expected = [
@@ -18,18 +19,6 @@ const expected = [
 ];
 
 class Interrupted extends Error {}
-
-function describe({ apiUrl, temporalUiUrl, temporalAddress, serviceUrls, dataDir }: RunningService): string {
-  const rows = [
-    ['API', `${apiUrl}/api`],
-    ['OpenAPI', `${apiUrl}/api/openapi.json`],
-    temporalUiUrl ? ['Temporal UI', temporalUiUrl] : ['Temporal', temporalAddress],
-    ...Object.entries(serviceUrls),
-    ['Data', dataDir],
-  ];
-  const lines = rows.map(([name = '', value = '']) => `    ${name.padEnd(12)} ${value}`);
-  return ['', '  Runboard is running (Ctrl-C stops it)', '', ...lines, ''].join('\n');
-}
 
 /** Runs the whole service until it is asked to stop. */
 async function main(): Promise<number> {
@@ -44,7 +33,7 @@ async function main(): Promise<number> {
     });
   }
   try {
-    service = await startAll({ signal: stopping.signal, services: everySmallService });
+    service = await startAll({ signal: stopping.signal, report: (line) => console.error(`start: ${line}`) });
   } catch (error) {
     if (error instanceof Interrupted) {
       return 0;
@@ -59,7 +48,7 @@ async function main(): Promise<number> {
     console.error((error as Error).message);
     return configurationErrorExitCode;
   }
-  console.log(describe(service));
+  console.log(banner(service));
   return service.ended;
 }
 

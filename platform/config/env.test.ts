@@ -33,6 +33,20 @@ test('every problem is listed at once, and no secret is in the message', () => {
   }
 });
 
+test.each<[string | undefined, string[]]>([
+  [undefined, []],
+  ['all', ['bitmap', 'plants', 'workflow-runs']],
+  ['workflow-runs, plants', ['plants', 'workflow-runs']],
+])('SERVICES=%s names small services', (list, expected) => {
+  expect(readEnvironment({ ...sound, SERVICES: list }).SERVICES).toEqual(expected);
+});
+
+test('a small service that there is none of is a problem', () => {
+  expect(() => readEnvironment({ ...sound, SERVICES: 'plants,roses' })).toThrow(
+    'SERVICES: has no service roses: all, bitmap, plants, workflow-runs',
+  );
+});
+
 test('keys are read with their roles, empty values count as absent', () => {
   const env = readEnvironment({
     ...sound,
@@ -178,6 +192,6 @@ describe('the environment of a part', () => {
 
   it('is every setting of ours together, but for what the supervisor reads', () => {
     const read = new Set<string>(Object.values(partSettings).flat());
-    expect(Object.keys(environment.shape).filter((name) => !read.has(name))).toEqual(['TEMPORAL_UI_PORT']);
+    expect(Object.keys(environment.shape).filter((name) => !read.has(name))).toEqual(['SERVICES', 'TEMPORAL_UI_PORT']);
   });
 });

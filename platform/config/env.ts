@@ -7,6 +7,7 @@ export { type ApiKey, type Role, roles } from './api-keys';
 
 /** Every environment variable that is read; `docs/operate/configuration.md` is generated from it. */
 export const environment = z.object({
+  ...settingGroups.Start,
   ...settingGroups.API,
   ...settingGroups['Rate limits'],
   ...settingGroups.Stores,

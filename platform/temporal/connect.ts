@@ -8,6 +8,7 @@ import { boundTaskTimeout } from './bound-task-timeout';
 import { retryUntilClosed } from './closed-connection';
 import type { TemporalSecurity } from './security';
 import { TemporalUnavailableError } from './unavailable-error';
+import { rootMessage } from './unreachable-reason';
 
 export interface ConnectOptions {
   /** `host:port` of the frontend. */
@@ -64,7 +65,7 @@ async function untilConnected<T>(options: ConnectOptions, connect: () => Promise
         throw new TemporalUnavailableError(`Temporal at ${address} did not answer within ${withinMs} ms.`, { cause });
       }
       const inMs = Math.min(backoffMs(failures, backoff), Math.max(0, deadline - performance.now()));
-      log.warn({ address, namespace, failures, inMs, err: cause }, 'temporal unreachable, retrying');
+      log.warn({ address, namespace, failures, inMs, reason: rootMessage(cause) }, 'temporal unreachable, retrying');
       await delay(inMs, undefined, { signal }).catch(() => undefined);
     }
   }

@@ -39,6 +39,8 @@ async function main(): Promise<void> {
       environment: { ...inherited, ...settings },
       dataDir: join(directory, 'data'),
       // A demo that runs by itself has no visitors.
+      services: [],
+      report: (line) => terminal.step('…', line),
       ports: { api: 0, ...(options.keep ? { temporalUi: 0 } : {}) },
       quiet: true,
       signal: interrupted.signal,

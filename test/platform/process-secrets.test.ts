@@ -1,7 +1,8 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, lstat, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { eventually } from '../../platform/testing/eventually';
 import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
 import { Caller, scriptAgent } from '../support/caller';
@@ -71,6 +72,7 @@ describe('secrets of processes', () => {
         WORKFLOW_RUNS_PORT: '0',
         TEMPORAL_UI_PORT: '0',
         LOG_LEVEL: 'warn',
+        SERVICES: 'all',
       },
     });
     service.stdout!.setEncoding('utf8').on('data', (text: string) => (printed += text));
@@ -89,6 +91,16 @@ describe('secrets of processes', () => {
     service.kill('SIGTERM');
     await ended;
     await directory.remove();
+  });
+
+  test('the banner names what is up, and a command that reaches its Temporal', async () => {
+    for (const row of ['OpenAPI', 'Worker', 'bitmap', 'plants', 'workflow-runs', 'Temporal', 'Temporal UI', 'Data']) {
+      expect(printed).toMatch(new RegExp(`^    ${row} +\\S`, 'm'));
+    }
+    expect(printed).not.toMatch(/^ {4}Off /m);
+    const [, command = ''] = /^ {4}Workflows +(.+)$/m.exec(printed) ?? [];
+    expect(command).toMatch(/temporal\S* workflow list --address 127\.0\.0\.1:\d+ --namespace default$/);
+    await expect(promisify(execFile)('/bin/sh', ['-c', command])).resolves.toMatchObject({ stderr: '' });
   });
 
   test('no part shows a secret to other processes of its user, and each works with those that it was handed', async () => {

@@ -34,7 +34,7 @@ describe('the whole service', () => {
     await directory.remove();
   });
 
-  test('listens where it logs', async () => {
+  test('listens where it logs, without the small services unless they are named', async () => {
     await isLive();
     expect(service.temporalUiUrl).toBeUndefined();
     expect(Object.keys(service.pids())).toEqual(['temporal', 'worker', 'api']);
@@ -86,6 +86,30 @@ describe('a start that cannot succeed', () => {
     await expect(start({ api: port })).rejects.toThrow(/BOARD_PORT/);
     await expect(start({ api: 0, temporalUi: port })).rejects.toThrow(PortInUseError);
     other.close();
+    await directory.remove();
+  });
+
+  test('says which Temporal does not respond, in seconds, and again when it gives up', async () => {
+    const directory = await makeTempDir('start-all');
+    const address = `127.0.0.1:${await claimPort(0, 'test')}`;
+    const reported: string[] = [];
+    const starting = startAll({
+      environment: { ...environment, TEMPORAL_ADDRESS: address, PLANTS_TOKENS: 'ann:the-token-of-ann-0000000' },
+      dataDir: join(directory.path, 'data'),
+      ports: freePorts,
+      quiet: true,
+      report: (line) => reported.push(line),
+      readyWithinMs: 6_000,
+    });
+    const rejected = expect(starting).rejects.toThrow(
+      new RegExp(
+        `The worker was not ready[^]*Temporal at ${address} \\(TEMPORAL_ADDRESS\\) does not respond: connect ECONNREFUSED`,
+      ),
+    );
+    const startedAt = performance.now();
+    await eventually(() => expect(reported).toEqual([expect.stringContaining(`Temporal at ${address} `)]));
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
+    await rejected;
     await directory.remove();
   });
 

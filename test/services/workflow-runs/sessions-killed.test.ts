@@ -17,10 +17,10 @@ describe('sessions after kills', () => {
       });
       service = await startService(
         { WORKFLOW_RUNS_PORT: '0', ...callerSettings, ...settings },
-        { services: ['workflowRuns'] },
+        { services: ['workflow-runs'] },
       );
       const call = (path: string, body?: unknown) =>
-        fetch(`${service?.serviceUrls.workflowRuns}${path}`, {
+        fetch(`${service?.serviceUrls['workflow-runs']}${path}`, {
           method: body === undefined ? 'GET' : 'POST',
           headers: { authorization: `Bearer ${tokenOf('ann')}`, 'content-type': 'application/json' },
           ...(body === undefined ? {} : { body: JSON.stringify(body) }),

@@ -20,11 +20,11 @@ const root = join(__dirname, '..', '..', '..', '..');
 async function main(): Promise<void> {
   const models = await aProviderWithCatalog();
   const settings = { WORKFLOW_RUNS_PORT: '0', WORKFLOW_RUNS_CONCURRENCY: '1', ...callerSettings, ...models.settings };
-  const service = await startService(settings, { services: ['workflowRuns'] });
+  const service = await startService(settings, { services: ['workflow-runs'] });
   const connection = await Connection.connect({ address: service.temporalAddress });
   const { workflow } = new Client({ connection });
   const call = (path: string, body?: unknown) =>
-    fetch(`${service.serviceUrls.workflowRuns}${path}`, {
+    fetch(`${service.serviceUrls['workflow-runs']}${path}`, {
       method: body === undefined ? 'GET' : 'POST',
       headers: { authorization: `Bearer ${tokenOf('ann')}`, 'content-type': 'application/json' },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
