@@ -29,7 +29,7 @@ export interface TemporalWorkers {
 
 /** Creates the workers of this process, which the closers end unless they were served. */
 export async function buildWorkers(
-  { parts: { env, hostId, workerId }, connection, dependencies, workflows }: BuildSources,
+  { parts: { env, hostId, workerId, sleepGuard }, connection, dependencies, workflows }: BuildSources,
   closers: Closer[],
 ): Promise<TemporalWorkers> {
   const { boardActivities, hostActivities, workerActivities, hostService, queue } = dependencies;
@@ -42,7 +42,7 @@ export async function buildWorkers(
     // How long a dead worker's cached workflows wait before another one takes them over.
     stickyQueueScheduleToStartTimeout: 2_000,
     ...shutdownTimes(env),
-    interceptors: { activity: [createActivityFence(activityCallers)] },
+    interceptors: { activity: [createActivityFence(activityCallers), sleepGuard.interceptor] },
   };
   const nexusServices = [hostService];
   const host: WorkerOptions = {

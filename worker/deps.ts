@@ -12,14 +12,24 @@ import { createHostService } from './host-service';
 
 /** Builds every store, provider and activity of a worker process: the only place where they meet. */
 export async function createWorkerDependencies(parts: WorkerParts) {
-  const { env, log, hostId, workerId, self, board, client, leaving, stopping } = parts;
+  const { env, log, hostId, workerId, self, sleep, board, client, leaving, stopping } = parts;
   const shared = await openShared(parts);
   const { stores, common, probing, approvals } = shared;
   const completionGate = createCompletionGate(stores);
   const live = new LiveAgents();
   const stops = new AgentStops();
   const queue = workerQueue(hostId, workerId);
-  const hostActivities = createHostActivities(shared, { env, client, self, leaving, stopping, live, stops, queue });
+  const hostActivities = createHostActivities(shared, {
+    env,
+    client,
+    self,
+    sleep,
+    leaving,
+    stopping,
+    live,
+    stops,
+    queue,
+  });
   return {
     hosts: stores.hosts,
     worktrees: stores.worktrees,

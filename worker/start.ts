@@ -3,6 +3,11 @@ import type { WorkerEnvironment } from '../platform/config/part-settings';
 import type { Log } from '../platform/log/log';
 import { closeAll, type Closer } from '../platform/processes/closers';
 import { identifySelf } from '../platform/processes/identity';
+import { SleepWatch } from '../platform/processes/sleep-watch';
+import { createSleepGuard } from '../platform/temporal/sleep-guard';
+import { checkedBoard } from '../stores/board-files/wrappers/checked-board';
+import { checkedWrites } from '../stores/port/checked-writes';
+import { asksAfterSleep } from './activities/activity-callers';
 import type { WorkerParts } from './activities/shared';
 import { buildWorkers, type WorkflowCode } from './build';
 import { connect } from './connect';
@@ -49,9 +54,16 @@ export async function startWorker(
     stopping: new AbortController(),
   };
   try {
-    const { connection, ...connected } = await connect({ env, log, signal }, closers);
+    const { connection, database, board, ...connected } = await connect({ env, log, signal }, closers);
+    const sleep = new SleepWatch(env.BOARD_HEARTBEAT_TIMEOUT_MS / 3);
+    closers.push(async () => sleep.close());
+    const sleepGuard = createSleepGuard({ watch: sleep, isExempt: asksAfterSleep, log });
     const parts: WorkerParts = {
       ...connected,
+      database: checkedWrites(database, sleepGuard.assertAwake),
+      board: board && checkedBoard(board, sleepGuard.assertAwake),
+      sleep,
+      sleepGuard,
       env,
       log,
       workerId: randomUUID(),
@@ -65,7 +77,7 @@ export async function startWorker(
     closers.push(() => lostWorkers.close());
     const workers = await buildWorkers({ parts, connection, dependencies, workflows }, closers);
     const serving = await serve({ parts, workers, dependencies, lostWorkers }, closers);
-    const { hostId, board } = parts;
+    const { hostId } = parts;
     log.info({ hostId, queues: workers.queues }, 'worker started');
 
     let closing: Promise<void> | undefined;

@@ -18,16 +18,26 @@ const looksWithinLimit = 4;
 export class SleepWatch {
   private last: { monotonic: number; wall: number };
   private readonly timer: NodeJS.Timeout;
+  private readonly listeners = new Set<(sleptMs: number) => void>();
 
-  /** @param onSlept called once for each time that the process slept for longer than `limitMs` */
   constructor(
     private readonly limitMs: number,
-    private readonly onSlept: (sleptMs: number) => void,
     private readonly clocks: SleepClocks = system,
   ) {
     this.last = this.now();
     this.timer = setInterval(() => this.look(), limitMs / looksWithinLimit);
     this.timer.unref();
+  }
+
+  /**
+   * @param listener called once for each time that the process slept for longer than the limit
+   * @returns what removes it
+   */
+  onSlept(listener: (sleptMs: number) => void): () => void {
+    // One of its own for each call: a listener may be added twice.
+    const added = (sleptMs: number): void => listener(sleptMs);
+    this.listeners.add(added);
+    return () => this.listeners.delete(added);
   }
 
   /** Looks now: what runs first after a sleep may not be the timer. */
@@ -36,7 +46,9 @@ export class SleepWatch {
     this.last = this.now();
     const sleptMs = Math.max(this.last.monotonic - last.monotonic, this.last.wall - last.wall);
     if (sleptMs > this.limitMs) {
-      this.onSlept(sleptMs);
+      for (const listener of [...this.listeners]) {
+        listener(sleptMs);
+      }
     }
   }
 

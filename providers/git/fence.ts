@@ -40,6 +40,7 @@ export function fencedBy(git: GitRunner, fence: Fence): GitRunner {
   const [lock] = fence.locks;
   const mark: Record<string, string> = lock ? { [fenceVariable]: `${lock.sequence} ${lock.dir}` } : {};
   const run: (...call: Parameters<GitRunner>) => ReturnType<GitRunner> = async (args, command) => {
+    git.assertHeld();
     await verifyFence(fence);
     return git(args, { ...command, env: { ...command.env, ...mark }, locks: fence.locks });
   };
@@ -48,8 +49,14 @@ export function fencedBy(git: GitRunner, fence: Fence): GitRunner {
     lockWaitMs,
     log,
     repositories,
-    assertHeld: () => assertLocks(fence),
-    verify: () => verifyFence(fence),
+    assertHeld: () => {
+      git.assertHeld();
+      assertLocks(fence);
+    },
+    verify: async () => {
+      await git.verify();
+      await verifyFence(fence);
+    },
   });
 }
 

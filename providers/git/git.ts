@@ -86,6 +86,7 @@ export interface GitOptions {
   transferTimeoutMs?: number;
   transferStallMs?: number;
   othersWork?: boolean;
+  assertAllowed?: () => void;
 }
 
 /**
@@ -96,6 +97,7 @@ export interface GitOptions {
  * @param options.transferTimeoutMs the longest one exchange with a remote may take
  * @param options.transferStallMs the longest a remote may be silent meanwhile
  * @param options.othersWork whether worktrees may belong to another user, who agents run as
+ * @param options.assertAllowed called right before every command and every change of a worktree; throws where none may be made
  */
 export function createGit({
   settingsDir,
@@ -105,8 +107,9 @@ export function createGit({
   transferTimeoutMs = 300_000,
   transferStallMs = 30_000,
   othersWork = false,
+  assertAllowed,
 }: GitOptions): Git {
-  const runner = createGitRunner({ settingsDir, timeoutMs, lockWaitMs, log, othersWork });
+  const runner = createGitRunner({ settingsDir, timeoutMs, lockWaitMs, log, othersWork, assertAllowed });
   const transfer = createTransfer(runner, { timeoutMs: transferTimeoutMs, stallMs: transferStallMs });
   return gitOf(runner, transfer, trackedInstructions(runner));
 }

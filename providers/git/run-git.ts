@@ -112,6 +112,8 @@ export interface GitRunnerOptions {
   log?: Log | undefined;
   /** Whether worktrees may belong to another user, who agents run as: git refuses to touch those otherwise. */
   othersWork?: boolean;
+  /** Called right before every command and every change of a worktree; throws where none may be made. */
+  assertAllowed?: (() => void) | undefined;
 }
 
 /**
@@ -119,6 +121,7 @@ export interface GitRunnerOptions {
  * repository's configuration and by the caller's environment. A lock of another git process is waited for.
  */
 export function createGitRunner(options: GitRunnerOptions): GitRunner {
+  const { assertAllowed = () => undefined } = options;
   const runProgram = programRunner();
   const repositories = createRepositorySettings(runProgram, options);
   /** Exactly the directory that we have chosen to work in, and no other. */
@@ -131,6 +134,7 @@ export function createGitRunner(options: GitRunnerOptions): GitRunner {
     }
     const deadline = performance.now() + options.lockWaitMs;
     for (let pauseMs = 10; ; pauseMs = Math.min(pauseMs * 2, 250)) {
+      assertAllowed();
       const outcome = await execute(runProgram, args, {
         command: trusting(command),
         timeoutMs: command.timeoutMs ?? options.timeoutMs,
@@ -152,8 +156,8 @@ export function createGitRunner(options: GitRunnerOptions): GitRunner {
     log: options.log,
     repositories,
     // A caller without a token is the only one that works there.
-    assertHeld: () => undefined,
-    verify: () => Promise.resolve(),
+    assertHeld: assertAllowed,
+    verify: async () => assertAllowed(),
   });
 }
 

@@ -9,6 +9,7 @@ import {
 } from '../../activities/agent-run/dispatch/supervision';
 import { createLog } from '../../platform/log/log';
 import { identifySelf } from '../../platform/processes/identity';
+import { SleepWatch } from '../../platform/processes/sleep-watch';
 import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
 import { AttemptMovedOnError, detachReason } from '../../providers/agents/provider';
 import type { Database } from '../../stores/port/collection';
@@ -27,10 +28,12 @@ let files: TempDir;
 let database: Database;
 let attempts: AttemptStore;
 let deps: SupervisionDependencies;
+let sleep: SleepWatch;
 beforeEach(async () => {
   files = await makeTempDir('supervision');
   database = await openSqlite({ file: join(files.path, 'store.sqlite'), log });
   attempts = await createAttemptStore(database);
+  sleep = new SleepWatch(100);
   deps = {
     attempts,
     hostId: 'host',
@@ -39,6 +42,7 @@ beforeEach(async () => {
     stops: new AgentStops(),
     leaving: new AbortController().signal,
     stopping: new AbortController().signal,
+    sleep,
     isRunOpen: () => Promise.resolve(true),
     log,
     now: () => new Date(),
@@ -47,6 +51,7 @@ beforeEach(async () => {
   await asActivity(() => attempts.dispatch(attemptId, supervisorOf(deps)));
 });
 afterEach(async () => {
+  sleep.close();
   await database.close();
   await files.remove();
 });

@@ -163,6 +163,16 @@ async function wake(taskId: string, point: string, ...pids: number[]): Promise<v
   settled.push({ taskId, state });
 }
 
+/** The warnings of a worker about activities that it has stopped because it slept. */
+function stoppedActivities(pid: number): string[] {
+  const index = beside.findIndex((each) => each.pid === pid);
+  const logFile = index === -1 ? join(service.dataDir, 'logs', 'worker.log') : join(files.path, `worker-${index}.log`);
+  return readFileSync(logFile, 'utf8')
+    .split('\n')
+    .filter((line) => line.includes('activities are stopped') && line.includes(`"pid":${pid}`))
+    .flatMap((line) => (JSON.parse(line) as { activities: string[] }).activities);
+}
+
 /** A run may continue without a retry, or need one; it is done either way, and by the other worker. */
 async function pausedAt(name: string): Promise<void> {
   await points.arm(name, runPoints[name]!);
@@ -186,6 +196,19 @@ describe('with two workers', () => {
     signal(supervisor, 'SIGCONT');
     expect((await ended(taskId)).attempt.completion.status).toBe('success');
     await wake(taskId, 'branch', late);
+    expect(stoppedActivities(late)).toContain('reclaim');
+  });
+
+  it('one that slept for less than it would be missed stops the step it is in, and repeats it', async () => {
+    await points.arm('prepared', runPoints.prepared!);
+    const taskId = await launch('work');
+    const slept = await points.reached('prepared');
+    const since = performance.now();
+    await eventually(() => expect(performance.now() - since).toBeGreaterThan(1_200));
+    signal(slept, 'SIGCONT');
+    await eventually(() => expect(stoppedActivities(slept)).toContain('prepare'));
+    expect((await ended(taskId)).attempt.completion.status).toBe('success');
+    settled.push({ taskId, state: await expectOneStory(taskId) });
   });
 
   for (const name of more) {

@@ -44,6 +44,7 @@ beforeEach(async () => {
     stops: { add: () => () => undefined },
     leaving: new AbortController().signal,
     stopping: new AbortController().signal,
+    sleep: { look: () => undefined, onSlept: () => () => undefined },
     isRunOpen: async () => true,
     agentsDir: '/nonexistent/agents',
     transportDir: '/nonexistent/transports',

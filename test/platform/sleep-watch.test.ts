@@ -7,7 +7,8 @@ describe('a watch for sleep', () => {
   beforeEach(() => {
     slept.length = 0;
     Object.assign(clocks, { monotonic: 0, wall: 0 });
-    watch = new SleepWatch(1_000, (ms) => slept.push(ms), clocks);
+    watch = new SleepWatch(1_000, clocks);
+    watch.onSlept((ms) => slept.push(ms));
   });
   afterEach(() => watch.close());
 

@@ -1,3 +1,4 @@
+import type { Info } from '@temporalio/activity';
 import type { DeliveryActivities } from '../../activities/agent-run/commands/activities';
 import type { ActivityCaller } from '../../platform/temporal/activity-fence';
 import { agentRunId } from '../../workflows/agent-run/messages';
@@ -107,3 +108,10 @@ export const activityCallers: Readonly<Record<ActivityName, ActivityCaller>> = {
   purgeSpools: purge,
   launchScheduled: { workflows: ['scheduledLaunch'] },
 };
+
+/**
+ * Activities that are not stopped after their worker slept: those that supervise an agent ask the stores by themselves, and
+ * leave or end it then; those that are never repeated would be lost.
+ */
+export const asksAfterSleep = ({ activityType, retryPolicy }: Info): boolean =>
+  activityType === ('reattach' satisfies ActivityName) || retryPolicy?.maximumAttempts === 1;

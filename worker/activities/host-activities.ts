@@ -15,6 +15,7 @@ import { createWorktreeStepActivities } from '../../activities/worktree/steps';
 import { createWorktreeViewActivities } from '../../activities/worktree/view';
 import type { WorkerEnvironment } from '../../platform/config/part-settings';
 import type { VisibleProcess } from '../../platform/processes/identity';
+import type { SleepWatch } from '../../platform/processes/sleep-watch';
 import { isRunOpen } from '../../workflows/agent-run/reconcile-client';
 import type { SharedDependencies } from './shared';
 
@@ -23,6 +24,8 @@ export interface HostParts {
   client: Client;
   /** This process. */
   self: VisibleProcess;
+  /** Notices that this process slept. */
+  sleep: SleepWatch;
   leaving: AbortSignal;
   stopping: AbortSignal;
   live: LiveAgents;
@@ -45,7 +48,7 @@ export function createHostActivities(
     command,
     taskStatus,
   }: SharedDependencies,
-  { env, client, self, leaving, stopping, live, stops, queue }: HostParts,
+  { env, client, self, sleep, leaving, stopping, live, stops, queue }: HostParts,
 ) {
   const { claims, checkpoints, attemptHandles, rewinds, outputArtifacts, watchdog } = stores;
   const { agentsDir } = attemptDirectories(env.BOARD_DATA_DIR);
@@ -72,6 +75,7 @@ export function createHostActivities(
       outputArtifacts,
       phases: stores.phases,
       self,
+      sleep,
       queue,
       leaving,
       stopping,

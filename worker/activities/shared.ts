@@ -8,7 +8,9 @@ import { createWorktreeFences } from '../../activities/worktree/fences';
 import type { WorkerEnvironment } from '../../platform/config/part-settings';
 import type { Log } from '../../platform/log/log';
 import type { VisibleProcess } from '../../platform/processes/identity';
+import type { SleepWatch } from '../../platform/processes/sleep-watch';
 import { createProofVerifier, type ProofVerifier } from '../../platform/temporal/proof-verifier';
+import type { SleepGuard } from '../../platform/temporal/sleep-guard';
 import { createAcpProvider } from '../../providers/agents/acp/acp-provider';
 import { createProcessProvider } from '../../providers/agents/process/process-provider';
 import type { AgentProvider } from '../../providers/agents/provider';
@@ -33,6 +35,10 @@ export interface WorkerParts {
   workerId: string;
   /** This process. */
   self: VisibleProcess;
+  /** Notices that this process slept. */
+  sleep: SleepWatch;
+  /** Stops its activities then: every write of the stores, of task files and of git is checked. */
+  sleepGuard: SleepGuard;
   database: Database;
   /** The task files, on a worker that has them in its data directory. */
   board: Board | undefined;
@@ -60,6 +66,7 @@ export async function openShared({
   database,
   board,
   client,
+  sleepGuard,
   providers: families,
 }: WorkerParts) {
   const stores = await openStores(database, env);
@@ -96,7 +103,12 @@ export async function openShared({
 
   const dataDir = resolve(env.BOARD_DATA_DIR);
   const agentUser = env.BOARD_AGENT_USER === undefined ? undefined : findAgentUser(env.BOARD_AGENT_USER);
-  const git = createGit({ log, settingsDir: join(dataDir, 'git'), othersWork: agentUser !== undefined });
+  const git = createGit({
+    log,
+    settingsDir: join(dataDir, 'git'),
+    othersWork: agentUser !== undefined,
+    assertAllowed: sleepGuard.assertAwake,
+  });
   const fences = createWorktreeFences({ worktrees, dir: join(dataDir, 'fences'), self });
   const worktreeDir = join(dataDir, 'worktrees');
   const limits = {

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
 import type { Log } from '../../../platform/log/log';
 import { isGone, isOfThisBoot, isSameProcess, type VisibleProcess } from '../../../platform/processes/identity';
-import { SleepWatch } from '../../../platform/processes/sleep-watch';
+import type { SleepWatch } from '../../../platform/processes/sleep-watch';
 import { AttemptMovedOnError, detachReason } from '../../../providers/agents/provider';
 import type { AttemptRecord, AttemptStore } from '../../../stores/runs/attempt-store';
 import type { AgentStops } from './agent-stops';
@@ -26,6 +26,8 @@ export interface SupervisionDependencies {
   /** Aborted when this worker shuts down: all others are stopped. */
   stopping: AbortSignal;
   log: Log;
+  /** Notices that this process slept. */
+  sleep: Pick<SleepWatch, 'look' | 'onSlept'>;
   /** Whether the workflow of the attempt is open; a failure of the workflow engine ends no run. */
   isRunOpen(attemptId: string): Promise<boolean>;
   now(): Date;
@@ -54,8 +56,7 @@ const longOver = new Date(0).toISOString();
 /**
  * Runs `work` with a signal to stop the agent, and records all the while that it is supervised.
  *
- * A worker that was asleep for a third of the time that supervision lasts reads the stores before anything else is recorded:
- * `awake` resolves once they have responded, and rejects when the attempt moved on meanwhile.
+ * A worker that was asleep reads the stores before anything else is recorded: `awake` resolves once they have responded, and rejects when the attempt moved on meanwhile.
  *
  * @param outlives whether the agent is detached for the next worker, instead of being stopped with this one
  */
@@ -111,13 +112,13 @@ export async function supervised<T>(
     }
   };
   let asking: Promise<void> = Promise.resolve();
-  const sleep = new SleepWatch(lasts / 3, (sleptMs) => {
+  const removeSleepListener = deps.sleep.onSlept((sleptMs) => {
     deps.log.warn({ attemptId, sleptMs: Math.round(sleptMs) }, 'worker resumed from sleep; ownership check required');
     asking = ask();
     asking.catch(() => undefined);
   });
   const awake = (): Promise<void> => {
-    sleep.look();
+    deps.sleep.look();
     return asking;
   };
   // One that fails is made good by the next one, or the agent is reclaimed: both are right.
@@ -126,7 +127,7 @@ export async function supervised<T>(
     return await work(stop.signal, awake);
   } finally {
     clearInterval(renewal);
-    sleep.close();
+    removeSleepListener();
     forget();
     cancellationSignal.removeEventListener('abort', onCancelled);
     ending.removeEventListener('abort', onStopping);
