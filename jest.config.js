@@ -27,7 +27,9 @@ module.exports = {
   // What was transformed once is not again, whichever directory for temporary files the next run has.
   cacheDirectory: '<rootDir>/node_modules/.cache/jest',
   // Packages that are ES modules only, which this runner cannot require as Node can.
-  transformIgnorePatterns: ['/node_modules/(?!(@agentclientprotocol|@ts-graphviz|request-filtering-agent)/)'],
+  transformIgnorePatterns: [
+    '/node_modules/(?!(@agentclientprotocol|@gitbeaker|@octokit|@ts-graphviz|before-after-hook|json-with-bigint|request-filtering-agent|universal-user-agent)/)',
+  ],
   globalSetup: '<rootDir>/test/support/global-setup.ts',
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',
   reporters: ['default', '<rootDir>/test/tiers/slowest-reporter.cjs'],
