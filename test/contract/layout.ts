@@ -57,6 +57,8 @@ const parts: Record<string, string> = {
 
 /** What HTTP itself stores for all areas. */
 export const withoutArea = new Set([
+  // Of the clients of forges, which come before their area.
+  'contracts/integrations/forge.ts',
   'stores/system/idempotency-key-store.ts',
   'stores/system/message-key-store.ts',
   'stores/system/rate-count-store.ts',

@@ -47,7 +47,7 @@ describe.each(['github', 'gitlab'] as const)('the forge %s', (kind) => {
     server = kind === 'github' ? github : gitlab;
   });
 
-  it('tells whose token it is and whether it may push', async () => {
+  it('reports whose token it is and whether it may push', async () => {
     expect(await forge.check()).toEqual({ login: 'runboard-bot', mayPush: true });
   });
 
