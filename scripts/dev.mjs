@@ -24,8 +24,8 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
 
 const say = (text) => console.error(`dev: ${text}`);
 
-function start(script) {
-  const child = spawn(process.execPath, [join(root, script)], { cwd: root, stdio: 'inherit' });
+function start(script, ...args) {
+  const child = spawn(process.execPath, [join(root, script), ...args], { cwd: root, stdio: 'inherit' });
   return { child, exited: once(child, 'exit').then(([code]) => code) };
 }
 
@@ -37,7 +37,7 @@ async function end({ child, exited }) {
 
 /** @returns whether what has changed could be built */
 async function build() {
-  const building = start('scripts/ensure-built.mjs');
+  const building = start('scripts/ensure-built.mjs', '--check-types');
   const stop = () => building.child.kill('SIGTERM');
   stopping.signal.addEventListener('abort', stop);
   const code = await building.exited;

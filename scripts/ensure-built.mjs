@@ -6,17 +6,19 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import lockfile from 'proper-lockfile';
+import { compile } from './compile.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const dist = join(root, 'dist');
 const stamp = join(dist, '.built');
 
 const notSources = new Set(['node_modules', 'dist', 'test', 'coverage', 'target']);
-const isSource = (name) => /^(?!.*\.test\.ts$).*\.ts$/.test(name) || /^(tsconfig.*|package-lock)\.json$/.test(name);
+const isSource = (name) => /^(?!.*\.test\.ts$).*\.ts$/.test(name);
+const isManifest = (name) => /^(tsconfig.*|package|package-lock)\.json$/.test(name);
 
 /** Every file the build depends on. */
 function* sources(directory) {
@@ -27,7 +29,7 @@ function* sources(directory) {
     const path = join(directory, entry.name);
     if (entry.isDirectory()) {
       yield* sources(path);
-    } else if (isSource(entry.name)) {
+    } else if (isSource(entry.name) || isManifest(entry.name)) {
       yield path;
     }
   }
@@ -70,21 +72,36 @@ const bundle = /(?:^|-)workflow-bundle$/;
 const everyMs = 5_000;
 
 /** Runs one step of the build; on standard error it says which, every few seconds that it continues, and how long it took. */
-async function step(name, ...args) {
+async function step(name, work) {
   const startedAt = performance.now();
   const seconds = () => `${Math.round((performance.now() - startedAt) / 1_000)} s`;
   console.error(`build: ${name} …`);
   const ticking = setInterval(() => console.error(`build: ${name} … ${seconds()}`), everyMs);
-  const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 2, 2] });
-  const [code] = await once(child, 'exit').finally(() => clearInterval(ticking));
-  if (code !== 0) {
-    throw new Error(`The build failed: node ${args.join(' ')}`);
-  }
+  await work().finally(() => clearInterval(ticking));
   console.error(`build: ${name}: ${seconds()}`);
 }
 
-/** @throws Error when the build fails; its output is on standard error */
-export async function ensureBuilt() {
+async function run(...args) {
+  // Standard output belongs to the command that follows the build.
+  const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 2, 2] });
+  const [code] = await once(child, 'exit');
+  if (code !== 0) {
+    throw new Error(`The build failed: node ${args.join(' ')}`);
+  }
+}
+
+async function compileSources() {
+  const paths = [...sources(root)].map((path) => relative(root, path)).filter(isSource);
+  await compile(root, dist, paths);
+  // Its version is read by the code.
+  copyFileSync(join(root, 'package.json'), join(dist, 'package.json'));
+}
+
+/**
+ * @param checkTypes refuses to build what has a type error, which takes half a minute the first time
+ * @throws Error when the build fails; its output is on standard error
+ */
+export async function ensureBuilt({ checkTypes = false } = {}) {
   if (isFresh()) {
     return;
   }
@@ -105,8 +122,13 @@ export async function ensureBuilt() {
     // A source that is saved while the compiler runs is newer than this, and is built next time.
     const startedAt = new Date();
     removeOrphans(root, dist);
-    await step('compiling (1 of 2)', 'node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json');
-    await step('bundling workflows (2 of 2)', 'dist/scripts/bundle-workflows.js');
+    if (checkTypes) {
+      await step('checking types', () =>
+        run('node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json', '--noEmit'),
+      );
+    }
+    await step('compiling (1 of 2)', compileSources);
+    await step('bundling workflows (2 of 2)', () => run('dist/scripts/bundle-workflows.js'));
     writeFileSync(stamp, '');
     utimesSync(stamp, startedAt, startedAt);
   } finally {
@@ -115,7 +137,7 @@ export async function ensureBuilt() {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  await ensureBuilt().catch((error) => {
+  await ensureBuilt({ checkTypes: process.argv.includes('--check-types') }).catch((error) => {
     console.error(error.message);
     process.exitCode = 1;
   });

@@ -25,13 +25,14 @@ const noted = () => readFile(join(project.path, 'noted'), 'utf8').catch(() => ''
 beforeAll(async () => {
   project = await makeTempDir('dev');
   await mkdir(join(project.path, 'scripts'));
-  for (const name of ['dev.mjs', 'ensure-built.mjs']) {
+  for (const name of ['dev.mjs', 'ensure-built.mjs', 'compile.mjs']) {
     await cp(join(root, 'scripts', name), join(project.path, 'scripts', name));
   }
   await symlink(join(root, 'node_modules'), join(project.path, 'node_modules'));
   const output = { module: 'node20', target: 'ES2023', rootDir: '.', outDir: 'dist' };
   const compilerOptions = { ...output, types: ['node'], skipLibCheck: true };
   await write('tsconfig.build.json', JSON.stringify({ compilerOptions, include: ['scripts/*.ts'] }));
+  await write('package.json', '{}');
   await write('scripts/bundle-workflows.ts', 'export {};');
   await write('scripts/start.ts', program('first'));
 });

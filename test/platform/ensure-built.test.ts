@@ -1,9 +1,11 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { copyFile, mkdir, symlink, writeFile } from 'node:fs/promises';
+import { appendFile, copyFile, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
+
+const root = join(__dirname, '..', '..');
 
 let dir: TempDir;
 describe('build check at start', () => {
@@ -13,18 +15,13 @@ describe('build check at start', () => {
   afterEach(() => dir.remove());
 
   test('says which step is under way and how long it took, and nothing when there is nothing to do', async () => {
-    const root = join(__dirname, '..', '..');
-    const write = async (path: string, text: string) => {
-      await mkdir(dirname(join(dir.path, path)), { recursive: true });
-      await writeFile(join(dir.path, path), text);
-    };
-    await write('main.ts', '');
-    await write('scripts/ensure-built.mjs', '');
-    await copyFile(join(root, 'scripts', 'ensure-built.mjs'), join(dir.path, 'scripts', 'ensure-built.mjs'));
-    const bundle = `require('node:fs').mkdirSync('dist/scripts', { recursive: true });
-      require('node:fs').writeFileSync('dist/scripts/bundle-workflows.js', '');`;
-    await write('node_modules/typescript/bin/tsc', bundle);
-    await symlink(join(root, 'node_modules', 'proper-lockfile'), join(dir.path, 'node_modules', 'proper-lockfile'));
+    await mkdir(join(dir.path, 'scripts'));
+    for (const name of ['ensure-built.mjs', 'compile.mjs']) {
+      await copyFile(join(root, 'scripts', name), join(dir.path, 'scripts', name));
+    }
+    await writeFile(join(dir.path, 'package.json'), '{}');
+    await writeFile(join(dir.path, 'scripts', 'bundle-workflows.ts'), '');
+    await symlink(join(root, 'node_modules'), join(dir.path, 'node_modules'));
     const build = () =>
       spawnSync(process.execPath, [join(dir.path, 'scripts', 'ensure-built.mjs')], { cwd: dir.path, encoding: 'utf8' });
 
@@ -46,11 +43,44 @@ describe('build check at start', () => {
       await mkdir(dirname(join(dir.path, file)), { recursive: true });
       await writeFile(join(dir.path, file), '');
     }
-    const script = pathToFileURL(join(__dirname, '..', '..', 'scripts', 'ensure-built.mjs')).href;
+    const script = pathToFileURL(join(root, 'scripts', 'ensure-built.mjs')).href;
     const call = `import { removeOrphans } from '${script}'; removeOrphans('src', 'out');`;
     execFileSync(process.execPath, ['--input-type=module', '-e', call], { cwd: dir.path });
     const left = (paths: string[]) => paths.filter((path) => existsSync(join(dir.path, path)));
     expect(left([...kept, 'out/plants-workflow-bundle.js'])).toHaveLength(kept.length + 1);
     expect(left(gone)).toEqual([]);
+  });
+
+  describe('compiler', () => {
+    const script = pathToFileURL(join(root, 'scripts', 'compile.mjs')).href;
+    const compile = (...paths: string[]) => {
+      const call = `import { compile } from '${script}'; await compile('.', 'out', ${JSON.stringify(paths)});`;
+      return spawnSync(process.execPath, ['--input-type=module', '-e', call], { cwd: dir.path, encoding: 'utf8' });
+    };
+    const load = (module: string) =>
+      execFileSync(process.execPath, ['-p', module], { cwd: dir.path, encoding: 'utf8' });
+
+    it('compiles a changed source and leaves the output of the others', async () => {
+      await writeFile(join(dir.path, 'first.ts'), 'export const first: number = 1;');
+      await writeFile(join(dir.path, 'second.ts'), "export const load = () => import('node:os');");
+      compile('first.ts', 'second.ts');
+      expect(load("require('./out/first.js').first")).toBe('1\n');
+      // Whether it is compiled again is seen by its text, however coarse the clock.
+      await appendFile(join(dir.path, 'out/second.js'), '// stays');
+      await writeFile(join(dir.path, 'first.ts'), 'export const first: number = 2;');
+      compile('first.ts', 'second.ts');
+      expect(load("require('./out/first.js').first")).toBe('2\n');
+      const second = await readFile(join(dir.path, 'out/second.js'), 'utf8');
+      expect(second).toContain('// stays');
+      expect(second).toContain("import('node:os')");
+    });
+
+    it('names the file of a syntax error and writes no output for it', async () => {
+      await writeFile(join(dir.path, 'wrong.ts'), 'const = 1;');
+      const { status, stderr } = compile('wrong.ts');
+      expect(status).not.toBe(0);
+      expect(stderr).toContain('wrong.ts');
+      expect(existsSync(join(dir.path, 'out/wrong.js'))).toBe(false);
+    });
   });
 });
