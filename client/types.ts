@@ -5031,13 +5031,17 @@ export interface components {
         AgentConfig: {
             /** @default [] */
             args: string[];
+            authMethod?: string;
             command?: string;
             /** @default true */
             enabled: boolean;
             /** @default [] */
             environmentKeys: string[];
+            handshakeSeconds?: number;
             hostEnforced?: ("filesystem.deny-paths" | "filesystem.descendants" | "network.disable" | "network.allowlist" | "credential.broker" | "tool.calls" | "tool.mcp")[];
             launchesChildren?: boolean;
+            mcpServers?: components["schemas"]["ToolServer"][];
+            mode?: string;
             model?: string;
             name: string;
             /** @enum {string} */
@@ -5057,13 +5061,17 @@ export interface components {
         AgentConfigInput: {
             /** @default [] */
             args?: string[];
+            authMethod?: string;
             command?: string;
             /** @default true */
             enabled?: boolean;
             /** @default [] */
             environmentKeys?: string[];
+            handshakeSeconds?: number;
             hostEnforced?: ("filesystem.deny-paths" | "filesystem.descendants" | "network.disable" | "network.allowlist" | "credential.broker" | "tool.calls" | "tool.mcp")[];
             launchesChildren?: boolean;
+            mcpServers?: components["schemas"]["ToolServerInput"][];
+            mode?: string;
             model?: string;
             name: string;
             /** @enum {string} */
@@ -5205,6 +5213,7 @@ export interface components {
             failureClass: "none" | "disabled" | "not-installed" | "probe-failed" | "launch-failed";
             hostId: string | null;
             manifestDigest?: string;
+            offer?: components["schemas"]["SessionOffer"];
             providerBuild?: string;
             providerVersion?: string;
             reason: string;
@@ -5697,6 +5706,8 @@ export interface components {
             /** @enum {string} */
             commitPolicy?: "forbidden" | "allowed" | "required";
             idempotencyKey?: string;
+            mode?: string;
+            model?: string;
             /** @enum {string} */
             phase?: "explore" | "plan" | "implement" | "verify" | "publish";
             profileId?: string;
@@ -7017,6 +7028,8 @@ export interface components {
             /** @enum {string} */
             commitPolicy?: "forbidden" | "allowed" | "required";
             idempotencyKey?: string;
+            mode?: string;
+            model?: string;
             parentAttemptId?: components["schemas"]["AttemptId"];
             /** @enum {string} */
             phase?: "explore" | "plan" | "implement" | "verify" | "publish";
@@ -8088,6 +8101,7 @@ export interface components {
             id: string;
             /** @default  */
             instructions: string;
+            mode?: string;
             model?: string;
             name: string;
             /** @default [] */
@@ -8129,6 +8143,7 @@ export interface components {
             enabled?: boolean;
             /** @default  */
             instructions?: string;
+            mode?: string;
             model?: string;
             name: string;
             /** @default [] */
@@ -8313,9 +8328,12 @@ export interface components {
             };
             runtime: {
                 args?: string[];
+                authMethod?: string;
                 command?: string | null;
                 credentialReferences?: string[];
                 environmentKeys?: string[];
+                mcpServers?: string[];
+                mode?: string;
                 model?: string | null;
                 workingDirectory?: string | null;
                 worktree?: boolean;
@@ -9100,9 +9118,12 @@ export interface components {
             };
             runtime: {
                 args: string[];
+                authMethod?: string;
                 command: string | null;
                 credentialReferences: string[];
                 environmentKeys: string[];
+                mcpServers?: string[];
+                mode?: string;
                 model: string | null;
                 workingDirectory: string | null;
                 worktree: boolean;
@@ -9582,6 +9603,8 @@ export interface components {
                 agent?: string;
                 /** @enum {string} */
                 commitPolicy?: "forbidden" | "allowed" | "required";
+                mode?: string;
+                model?: string;
                 /** @enum {string} */
                 phase?: "explore" | "plan" | "implement" | "verify" | "publish";
                 profileId?: string;
@@ -9601,6 +9624,8 @@ export interface components {
                 agent?: string;
                 /** @enum {string} */
                 commitPolicy?: "forbidden" | "allowed" | "required";
+                mode?: string;
+                model?: string;
                 /** @enum {string} */
                 phase?: "explore" | "plan" | "implement" | "verify" | "publish";
                 profileId?: string;
@@ -9618,6 +9643,8 @@ export interface components {
                 agent?: string;
                 /** @enum {string} */
                 commitPolicy?: "forbidden" | "allowed" | "required";
+                mode?: string;
+                model?: string;
                 /** @enum {string} */
                 phase?: "explore" | "plan" | "implement" | "verify" | "publish";
                 profileId?: string;
@@ -9766,6 +9793,20 @@ export interface components {
             timestamp: string;
             uptimeMs: number;
             version: string;
+        };
+        SessionOffer: {
+            mode: string | null;
+            model: string | null;
+            models: {
+                id: string;
+                name: string;
+            }[];
+            modes: {
+                id: string;
+                name: string;
+            }[];
+            /** Format: date-time */
+            observedAt: string;
         };
         SharedResource: {
             content: string;
@@ -10719,6 +10760,70 @@ export interface components {
         ToolQuestion: {
             tool: string;
         };
+        ToolServer: {
+            /** @default [] */
+            args: string[];
+            command: string;
+            /** @default [] */
+            environmentKeys: string[];
+            name: string;
+            /** @constant */
+            type: "stdio";
+        } | {
+            /** @default [] */
+            headers: {
+                environmentKey: string;
+                name: string;
+                prefix?: string;
+            }[];
+            name: string;
+            /** @constant */
+            type: "http";
+            url: string;
+        } | {
+            /** @default [] */
+            headers: {
+                environmentKey: string;
+                name: string;
+                prefix?: string;
+            }[];
+            name: string;
+            /** @constant */
+            type: "sse";
+            url: string;
+        };
+        ToolServerInput: {
+            /** @default [] */
+            args?: string[];
+            command: string;
+            /** @default [] */
+            environmentKeys?: string[];
+            name: string;
+            /** @constant */
+            type: "stdio";
+        } | {
+            /** @default [] */
+            headers?: {
+                environmentKey: string;
+                name: string;
+                prefix?: string;
+            }[];
+            name: string;
+            /** @constant */
+            type: "http";
+            url: string;
+        } | {
+            /** @default [] */
+            headers?: {
+                environmentKey: string;
+                name: string;
+                prefix?: string;
+            }[];
+            name: string;
+            /** @constant */
+            type: "sse";
+            url: string;
+        };
         TrackedDocument: {
             ageDays: number;
             /** Format: date-time */
@@ -10927,6 +11032,8 @@ export interface components {
             /** @enum {string} */
             commitPolicy?: "forbidden" | "allowed" | "required";
             idempotencyKey?: string;
+            mode?: string;
+            model?: string;
             /** @enum {string} */
             phase?: "explore" | "plan" | "implement" | "verify" | "publish";
             profileId?: string;

@@ -1,6 +1,7 @@
 import type { ProviderRuntimeManifest } from '../contracts/runs/launch/contract';
 import type { ProviderFamily } from '../contracts/settings/agent-config';
-import { withDigest } from '../platform/json/digest';
+import { digestOf, withDigest } from '../platform/json/digest';
+import { isSameJson } from '../platform/json/same';
 
 type Capability = ProviderRuntimeManifest['capabilities'][number];
 
@@ -185,6 +186,17 @@ export function runtimeManifest(
   };
   const { digest } = withDigest({ ...body, probe: evidence });
   return { ...body, probe: { ...evidence, probedAt: options.probedAt }, digest };
+}
+
+/** The manifest of an agent that is launched with another model: a probe finds nothing out about models. */
+export function withModel(manifest: ProviderRuntimeManifest, model: string | undefined): ProviderRuntimeManifest {
+  const models = model === undefined ? [] : [model];
+  if (isSameJson(models, manifest.models)) {
+    return manifest;
+  }
+  const { digest: _digest, probe, ...body } = { ...manifest, models };
+  const { probedAt: _probedAt, ...evidence } = probe;
+  return { ...body, probe, digest: digestOf({ ...body, probe: evidence }) };
 }
 
 const notShown = 'The agent did not say in its handshake that this holds for it.';

@@ -3,6 +3,7 @@ import type { LaunchRequest } from '../contracts/runs/launch/launch';
 import type { AgentConfig } from '../contracts/settings/agent-config';
 import type { Profile } from '../contracts/settings/profile';
 import type { SandboxPreset } from '../contracts/settings/sandbox';
+import { toolServerKeys } from '../contracts/settings/tool-server';
 import { compact } from '../platform/json/compact';
 import { environmentKeysOf } from './contract/enforcement';
 import type { Selection } from './contract/input';
@@ -49,20 +50,52 @@ export const withProfile = (request: LaunchRequest, profile: Profile | undefined
 
 /** What a launch changes about the agent it runs. */
 export interface LaunchedWith {
+  request: Pick<LaunchRequest, 'model' | 'mode'>;
   selection: Pick<Selection, 'model'>;
   profile: Profile | null;
   sandbox: SandboxPreset | null;
 }
 
 /**
- * The configured agent as a launch runs it: with the model that its route or its profile selects, and the environment that its
- * sandbox passes. A queued launch is compared with this once more when it is dispatched.
+ * The configured agent as a launch runs it: with the model and mode that the request, its route or its profile selects, the tool
+ * servers that its profile allows, and the environment that its sandbox passes. A queued launch is compared with this once more when it is dispatched.
  */
-export function launchedAgent(agent: AgentConfig, { selection, profile, sandbox }: LaunchedWith): AgentConfig {
-  const model = selection.model ?? profile?.model ?? agent.model;
+export function launchedAgent(agent: AgentConfig, { request, selection, profile, sandbox }: LaunchedWith): AgentConfig {
+  const model = request.model ?? selection.model ?? profile?.model ?? agent.model;
+  const mode = request.mode ?? profile?.mode ?? agent.mode;
   return {
     ...agent,
-    ...compact({ model }),
+    ...compact({ model, mode, mcpServers: allowedServers(agent, { profile, sandbox }) }),
     environmentKeys: environmentKeysOf({ agent, sandbox }),
   };
+}
+
+/** The tool servers whose names the profile allows and whose variables the sandbox passes. */
+function allowedServers(
+  { mcpServers }: AgentConfig,
+  { profile, sandbox }: Pick<LaunchedWith, 'profile' | 'sandbox'>,
+): AgentConfig['mcpServers'] {
+  const names = profile?.restrictions.mcpServers;
+  const passed = sandbox?.environment.passthrough;
+  return mcpServers?.filter(
+    (server) =>
+      (names === undefined || names.includes(server.name)) &&
+      toolServerKeys(server).every((key) => passed === undefined || passed.includes(key)),
+  );
+}
+
+/** Why a launch cannot choose a model or a mode of its agent; what the agent offers is checked on its host. */
+export function sessionOptionsProblem(
+  agent: AgentConfig,
+  { request, profile }: Pick<LaunchOptions, 'request'> & { profile: Profile | null },
+): Refusal | undefined {
+  const chosen = { model: request.model, mode: request.mode ?? profile?.mode };
+  for (const field of ['model', 'mode'] as const) {
+    const value = chosen[field];
+    if (value !== undefined && agent.provider !== 'acp') {
+      const message = `Only agents of the provider acp are launched with a ${field}; ${agent.type} is of ${agent.provider}.`;
+      return unusable(field, value, message);
+    }
+  }
+  return undefined;
 }

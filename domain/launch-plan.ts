@@ -8,7 +8,7 @@ import type { LaunchSnapshot } from './contract/input';
 import type { RefusedByGate } from './contract/launch-trace';
 import { gitTargetOf, objectiveOf } from './contract/objective';
 import { secretProblem } from './contract/secrets';
-import { launchedAgent } from './launch-options';
+import { launchedAgent, sessionOptionsProblem } from './launch-options';
 import { launchPhase, phaseRefusal } from './phases/launch';
 import { launchSources } from './phases/sources';
 import { type LaunchInputs, selectLaunch } from './readiness';
@@ -47,7 +47,11 @@ export function planLaunch(inputs: LaunchInputs, { maxRetries }: { maxRetries: n
   if (unusable) {
     return { refused: unusable };
   }
-  const agent = launchedAgent(selection.agent, { selection, profile, sandbox });
+  const notChosen = sessionOptionsProblem(selection.agent, { request, profile });
+  if (notChosen) {
+    return { refused: notChosen };
+  }
+  const agent = launchedAgent(selection.agent, { request, selection, profile, sandbox });
   const objective = objectiveOf(task);
   const runtime = runtimeManifest(
     agent.provider,

@@ -52,10 +52,12 @@ export async function launchAfter(
 ): Promise<StoredLaunch> {
   const { origin: _first, ...launch } = await launchOf(sources, parent);
   const agent = recovery.action === 'fallback' ? recovery.route?.agent : undefined;
+  // Named for the agent that failed: another one offers others.
+  const { model: _model, mode: _mode, ...request } = launch.request;
   return {
     ...launch,
     attemptId,
-    ...(agent === undefined ? {} : { request: { ...launch.request, agent } }),
+    ...(agent === undefined ? {} : { request: { ...request, agent } }),
     retry: {
       parentAttemptId: parent._id,
       rootAttemptId: parent.rootAttemptId,

@@ -1,25 +1,16 @@
 import { z } from 'zod';
 import { slug, text } from '../common';
-import { withheldBecause } from './withheld-variables';
+import { environmentKey, toolServer } from './tool-server';
 
 /** Provider families this release can execute. */
 export const agentProvider = z.enum(['process', 'acp', 'remote-callback']);
 export type ProviderFamily = z.infer<typeof agentProvider>;
 
-/** Names of environment variables passed to an agent besides its own `BOARD_*` ones; values are never stored. */
-const environmentKey = z
-  .string()
-  .max(128)
-  .regex(/^[A-Za-z_][A-Za-z0-9_]*$/)
-  .superRefine((name, context) => {
-    const reason = withheldBecause(name);
-    if (reason !== undefined) {
-      context.addIssue({ code: 'custom', message: `${name} ${reason}; agents are not given it` });
-    }
-  });
-
 /** The families whose agents are started here, without a shell: they need a `command`. */
 const started: readonly ProviderFamily[] = ['process', 'acp'];
+
+/** What only the Agent Client Protocol has. */
+const acpOnly = ['permissions', 'mode', 'authMethod', 'handshakeSeconds', 'mcpServers'] as const;
 
 /** What an operator can vouch for: confinement, and nothing an agent does by itself. */
 export const vouchedCapability = z.enum([
@@ -32,6 +23,9 @@ export const vouchedCapability = z.enum([
   'tool.mcp',
 ]);
 
+/** The longest that an agent may take to respond to its handshake, in seconds: the steps of a launch wait that long. */
+export const longestHandshakeSeconds = 540;
+
 /** One configured agent. */
 export const agentConfig = z
   .strictObject({
@@ -42,7 +36,16 @@ export const agentConfig = z
     args: z.array(text(8192)).max(64).default([]),
     environmentKeys: z.array(environmentKey).max(64).default([]),
     enabled: z.boolean().default(true),
+    /** The model of an `acp` agent's sessions, where it offers models; otherwise a label for reports. */
     model: text(200, 1).optional(),
+    /** The mode of an `acp` agent's sessions: one that it offers. */
+    mode: text(200, 1).optional(),
+    /** The method with which an `acp` agent is authenticated before its session: one that its handshake names. */
+    authMethod: text(200, 1).optional(),
+    /** How long an `acp` agent may take to respond to its handshake: 15 seconds when absent. */
+    handshakeSeconds: z.number().int().min(1).max(longestHandshakeSeconds).optional(),
+    /** Tool servers that an `acp` agent is given with each session, as far as the profile of the launch allows them. */
+    mcpServers: z.array(toolServer).max(32).optional(),
     /** How an `acp` agent's permission requests are decided; by people (`ask`) when absent. */
     permissions: z.enum(['reject', 'allow', 'ask']).optional(),
     /** Capabilities the operator vouches for: the command runs the agent inside something that enforces them. */
@@ -76,9 +79,14 @@ export const agentConfig = z
     path: ['reattach'],
     message: 'is allowed only for process agents',
   })
-  .refine((agent) => agent.permissions === undefined || agent.provider === 'acp', {
-    path: ['permissions'],
-    message: 'is allowed only for acp agents',
+  .superRefine((agent, context) => {
+    for (const field of acpOnly.filter((name) => agent.provider !== 'acp' && agent[name] !== undefined)) {
+      context.addIssue({ code: 'custom', path: [field], message: 'is allowed only for acp agents' });
+    }
+    const names = agent.mcpServers?.map(({ name }) => name) ?? [];
+    if (new Set(names).size < names.length) {
+      context.addIssue({ code: 'custom', path: ['mcpServers'], message: 'two tool servers have the same name' });
+    }
   })
   .meta({ id: 'AgentConfig' });
 export type AgentConfig = z.infer<typeof agentConfig>;

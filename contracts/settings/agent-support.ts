@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { digest, slug, timestamp } from '../common';
 import { nextCursor } from '../query';
+import { observedOffer } from './session-offer';
 
 /** A host's report on one configured agent (`GET /api/config/agent-support`); nothing of its environment. */
 export const agentSupportRow = z
@@ -25,6 +26,8 @@ export const agentSupportRow = z
       failures: z.number().int(),
       retryAt: timestamp.optional(),
     }),
+    /** Models and modes as a session on the host has listed them within the last hour; absent before there was one. */
+    offer: observedOffer.optional(),
     diagnostics: z.array(z.string()),
     remediation: z.array(z.string()),
   })

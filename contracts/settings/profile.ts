@@ -36,6 +36,8 @@ const fields = {
   agent: slug,
   /** Instead of the agent's own. */
   model: text(200, 1).optional(),
+  /** The mode of the sessions of an `acp` agent, instead of the agent's own. */
+  mode: text(200, 1).optional(),
   instructions: text(sectionLimit).default(''),
   requiredChecks: z.array(healthCheck).max(32).default([]),
   restrictions: restrictions.default({}),

@@ -2,6 +2,7 @@ import type { ProviderRuntimeManifest } from '../../contracts/runs/launch/contra
 import type { LaunchFinding, RunLaunchManifest } from '../../contracts/runs/launch/manifest';
 import type { HealthCheck, Profile } from '../../contracts/settings/profile';
 import type { SandboxPreset } from '../../contracts/settings/sandbox';
+import { toolServerKeys } from '../../contracts/settings/tool-server';
 import type { ContractInput } from './input';
 
 type CapabilityState = ProviderRuntimeManifest['capabilities'][number]['state'];
@@ -172,7 +173,7 @@ function controlFinding({ control, capabilityId, state, enforced }: Control, ask
 
 /** Variables the agent would get, were they set on its host. */
 const missingFindings = (input: GateInput): Finding[] =>
-  environmentKeysOf(input)
+  [...new Set([...environmentKeysOf(input), ...(input.agent.mcpServers ?? []).flatMap(toolServerKeys)])]
     .filter((name) => input.missingVariables?.includes(name))
     .map((name) => ({
       as: 'warnings',

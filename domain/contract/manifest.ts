@@ -1,5 +1,6 @@
 import type { TaskEnvelope, TransportSection } from '../../contracts/runs/launch/contract';
 import type { RunLaunchManifest } from '../../contracts/runs/launch/manifest';
+import { compact } from '../../platform/json/compact';
 import { digestOf, textDigest, withDigest } from '../../platform/json/digest';
 import { startedAgent } from '../workspaces/trust';
 import { commitContradiction } from './commit-policy';
@@ -48,6 +49,8 @@ export function compileManifest(
     instructions: instructionsOf(envelope, sections),
     runtime: {
       model: agent.model ?? null,
+      ...compact({ mode: agent.mode, authMethod: agent.authMethod }),
+      ...(agent.mcpServers?.length ? { mcpServers: agent.mcpServers.map(({ name }) => name) } : {}),
       command: agent.command ?? null,
       args: startedAgent(agent, input.trust?.section).args,
       workingDirectory: input.workspace?.path ?? null,

@@ -20,9 +20,8 @@ export function originsOf(input: ContractInput, envelope: Pick<TaskEnvelope, 'co
     input.inherited?.fields.includes(field) ? `attempt:${input.inherited.attemptId}` : otherwise;
   return [
     agentOrigin(input),
-    profile?.model === undefined
-      ? origin('model', agent.model === undefined ? 'default' : 'agent', agentType)
-      : origin('model', 'profile', profileSource),
+    choiceOrigin('model', input),
+    ...(agent.mode === undefined ? [] : [choiceOrigin('mode', input)]),
     origin('command', 'agent', agentType),
     origin('environmentKeys', sandbox?.environment.passthrough ? 'sandbox' : 'agent', sandboxOr(input, agentType)),
     envelope.commitPolicy === commitPolicy.value
@@ -46,6 +45,16 @@ export function originsOf(input: ContractInput, envelope: Pick<TaskEnvelope, 'co
       : []),
     ...(sandbox ? [origin('sandbox', 'run', requested('sandbox', 'launch request'))] : []),
   ];
+}
+
+/** The request before the profile before the agent. */
+function choiceOrigin(field: 'model' | 'mode', { request, profile, agent }: ContractInput): FieldOrigin {
+  if (request[field] !== undefined) {
+    return origin(field, 'run', 'launch request');
+  }
+  return profile?.[field] === undefined
+    ? origin(field, agent[field] === undefined ? 'default' : 'agent', `agent:${agent.type}`)
+    : origin(field, 'profile', `profile:${profile.id}`);
 }
 
 const commitPolicySources = {

@@ -74,9 +74,9 @@ function isCredential({ name, value }: Option): boolean {
  * everyone who may read one. Texts of a task are redacted instead (`objectiveOf`), since their authors are many.
  */
 export function secretProblem(agent: AgentConfig, profile: Profile | null): Refusal | undefined {
-  const { command, args, versionArgs, untrustedArgs } = agent;
+  const { command, args, versionArgs, untrustedArgs, mcpServers } = agent;
   const fields = credentialFields({
-    agent: { command, args, versionArgs, untrustedArgs },
+    agent: { command, args, versionArgs, untrustedArgs, mcpServers },
     profile: { description: profile?.description, instructions: profile?.instructions },
   });
   if (fields.length === 0) {

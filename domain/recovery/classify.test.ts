@@ -30,6 +30,8 @@ describe('failure classification', () => {
     ['an overloaded provider', blocked('model-overloaded'), 'provider-unavailable'],
     ['a request nobody can answer', blocked('invalid-request'), 'invalid-request'],
     ['a refusal', blocked('permission-denied'), 'policy-block'],
+    ['a missing login', blocked('authentication-required'), 'invalid-request'],
+    ['a model that the agent does not have', blocked('model-not-offered'), 'invalid-request'],
     ['a lost connection', blocked('ECONNRESET'), 'transient-transport'],
     [
       'a commit that was forbidden',

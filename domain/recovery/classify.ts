@@ -3,6 +3,11 @@ import type { FailureClass } from '../../contracts/runs/recovery';
 
 /** What agents call the reasons of their failures, most specific first. Codes are short; their texts are not believed. */
 const blockerCodes: readonly [RegExp, FailureClass][] = [
+  // Of the protocol of an agent: a person has to log in, or to choose another value.
+  [
+    /^(?:authentication-required|authentication-failed|model-not-offered|mode-not-offered|option-refused)$/,
+    'invalid-request',
+  ],
   [/rate.?limit|too.?many.?requests|quota|\b429\b/i, 'rate-limit'],
   [/unavailable|overloaded|circuit|\b50[23]\b/i, 'provider-unavailable'],
   [/time.?out|deadline/i, 'timeout'],

@@ -4,6 +4,7 @@ import type { ConversationEdge } from '../../contracts/runs/conversation';
 import type { RunEventInput } from '../../contracts/runs/event';
 import type { TaskEnvelopeTransport } from '../../contracts/runs/launch/contract';
 import type { AgentConfig, ProviderFamily } from '../../contracts/settings/agent-config';
+import type { SessionOffer } from '../../contracts/settings/session-offer';
 import type { ToolRules } from '../../domain/tools/rules';
 import type { ProcessIdentity } from '../../platform/processes/identity';
 import type { WorktreeIdentity } from '../git/worktrees/verify-worktree';
@@ -24,6 +25,8 @@ export interface AgentDispatch {
   rules: () => Promise<ToolRules>;
   /** The document the agent is given. */
   transport: TaskEnvelopeTransport;
+  /** The model that the launch itself names: without it an agent that offers no models is not refused for its own. */
+  requestedModel?: string;
   /** The session of an earlier attempt that this one continues; a new one when absent. */
   conversation?: { edge: ConversationEdge; continuation: Continuation; forkTurnId?: string };
   /** Credential of the attempt, for an agent that launches children; written beside the transport document. */
@@ -123,6 +126,8 @@ export interface AgentSink {
   started(process: ProcessIdentity, agent: LiveAgent): Promise<void>;
   /** Called in order, one call at a time; the agent is slowed down to the speed of this. */
   append(events: RunEventInput[]): Promise<void>;
+  /** What a session of the agent offers; a failure to store it is not the agent's. */
+  offered?(offer: SessionOffer): Promise<void>;
   /**
    * Asks people for the permission the agent requests; absent where no one can be asked. May take a day.
    *

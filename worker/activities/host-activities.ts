@@ -71,6 +71,7 @@ export function createHostActivities(
       providers: reportingStarts(providers, probing),
       live,
       handles: attemptHandles,
+      offered: (agent, offer) => probing.offered(agent, offer),
       stops,
       outputArtifacts,
       phases: stores.phases,

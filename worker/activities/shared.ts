@@ -147,7 +147,7 @@ export async function openShared({
       traces,
       git,
       fences,
-      probe: (agent) => probing.probe(agent),
+      probe: (agent, patienceMs) => probing.probe(agent, patienceMs),
       missingVariables: (agent) => providers.find(agent.provider)?.missingVariables(agent) ?? [],
       worktreeDir,
       diskSpace: lowDisk({ directory: dataDir, hostId, minFreeMb: env.BOARD_DISK_MIN_FREE_MB }),

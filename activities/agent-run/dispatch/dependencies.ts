@@ -1,3 +1,5 @@
+import type { AgentConfig } from '../../../contracts/settings/agent-config';
+import type { SessionOffer } from '../../../contracts/settings/session-offer';
 import type { Log } from '../../../platform/log/log';
 import type { ProviderRegistry } from '../../../providers/agents/registry';
 import type { AgentAccess } from '../../../providers/agents/user/agent-access';
@@ -38,6 +40,8 @@ export interface DispatchDependencies
   handles: AttemptHandleStore;
   /** Requests permissions for the agent of an attempt. */
   decider(record: AttemptRecord): AgentDecider;
+  /** Records what the sessions of an agent offer on this host. */
+  offered(agent: AgentConfig, offer: SessionOffer): Promise<void>;
   outputArtifacts: OutputArtifactStore;
   /** What an attempt may do now. */
   phases: Pick<PhaseStore, 'endEmergency'>;

@@ -65,6 +65,7 @@ export function createObservedAgents(deps: DispatchDependencies) {
       transport: transportOf(record),
       rules: () => rulesNow(record, worktreePath),
       ...goesOnWith(record),
+      ...compact({ requestedModel: record.request.model }),
       transportDir: deps.transportDir,
       ...limitsOf(record),
       ...compact({ spoolDir }),
@@ -82,6 +83,10 @@ export function createObservedAgents(deps: DispatchDependencies) {
         await watch.appended(events, sequences);
         checkpoints.appended(sequences);
       },
+      offered: (offer) =>
+        deps
+          .offered(record.agentConfig, offer)
+          .catch((error: unknown) => deps.log.warn({ err: error, attemptId: record._id }, 'session offer not stored')),
       decide: deps.decider(record),
     };
     try {

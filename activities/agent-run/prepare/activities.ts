@@ -37,7 +37,8 @@ import { recordIdentity, recordReplaced, replacedRefusal } from '../../worktree/
 import { phaseAtLaunch } from './launch-phase';
 import { goesOnWith, snapshotOf } from './launch-snapshot';
 import { createPlannedLocations, type PlannedLocation } from './planned-location';
-import type { AgentProbing, Probed } from './probing';
+import { previewPatienceMs, probedAgent } from './probed-agent';
+import type { AgentProbing } from './probing';
 import { type TrustDependencies, trustOfLaunch } from './workspace-trust';
 
 export interface PrepareDependencies extends TrustDependencies, Pick<Stores, 'attempts' | 'worktrees'> {
@@ -82,7 +83,7 @@ export function createPrepareActivities(deps: PrepareDependencies) {
       if (record.launch?.status === 'running') {
         return record.launch;
       }
-      const probe = await probed(record.agentConfig);
+      const probe = await withHeartbeat(() => probedAgent(deps, record.agentConfig, { request: record.request }));
       if ('status' in probe) {
         return probe;
       }
@@ -195,7 +196,10 @@ export function createPrepareActivities(deps: PrepareDependencies) {
         look: look.inventory,
       });
       const [[probe, workspace]] = await Promise.all([
-        Promise.all([probed(snapshot.agent), refusing(location, look.workspace)]),
+        Promise.all([
+          probedAgent(deps, snapshot.agent, { request: snapshot.request, patienceMs: previewPatienceMs }),
+          refusing(location, look.workspace),
+        ]),
         Promise.allSettled([trusting]),
       ]);
       if ('status' in probe) {
@@ -254,27 +258,6 @@ export function createPrepareActivities(deps: PrepareDependencies) {
       }
       return repositoryProblem(repository, error);
     }
-  }
-
-  async function probed(agent: AgentConfig): Promise<Probed | Refusal> {
-    const probe = await deps.probe(agent);
-    const { manifest, circuit } = probe;
-    if (circuit.state === 'open') {
-      return heldBack(agent, circuit, deps.now());
-    }
-    if (manifest.probe.state !== 'failed') {
-      return probe;
-    }
-    const { diagnostics } = manifest.probe;
-    return refusal(
-      'AGENT_UNAVAILABLE',
-      `Agent ${agent.type} cannot be started on this host: ${diagnostics.join('; ')}`,
-      {
-        agent: agent.type,
-        diagnostics,
-        remediation: 'Check the command of the agent with GET /api/config/agents.',
-      },
-    );
   }
 
   async function workspaceOf(record: AttemptRecord) {
@@ -345,16 +328,6 @@ const circuitOf = (agent: AgentConfig, circuit: AgentCircuit) => ({
   provider: agent.provider,
   ...circuit,
 });
-
-/** The last starts of the agent failed: another one has to wait, or the agent has to be changed. */
-const heldBack = (agent: AgentConfig, { failures, retryAt }: AgentCircuit, now: Date): Refusal =>
-  refusal('CIRCUIT_OPEN', `Agent ${agent.type} failed to start ${failures} times in a row; try again later.`, {
-    agent: agent.type,
-    provider: agent.provider,
-    failures,
-    retryAfterMs: Math.max(0, Date.parse(retryAt ?? now.toISOString()) - now.getTime()),
-    remediation: 'Read GET /api/config/agent-support for the cause; a changed configuration is tried immediately.',
-  });
 
 /** Its worker was asleep while the run moved on. */
 const runGone = (attemptId: string) =>

@@ -1,15 +1,22 @@
 import { circuitBreaker, type CircuitBreakerPolicy, CircuitState, ConsecutiveBreaker, handleAll } from 'cockatiel';
 import type { ProviderRuntimeManifest } from '../../../contracts/runs/launch/contract';
 import type { AgentConfig } from '../../../contracts/settings/agent-config';
-import { probeRevisionOf, runtimeManifest } from '../../../domain/capabilities';
-import { digestOf } from '../../../platform/json/digest';
-import type { AgentProvider } from '../../../providers/agents/provider';
+import type { ObservedOffer, SessionOffer } from '../../../contracts/settings/session-offer';
+import { probeRevisionOf, runtimeManifest, withModel } from '../../../domain/capabilities';
+import { compact } from '../../../platform/json/compact';
+import type { AgentProvider, ProviderProbe } from '../../../providers/agents/provider';
 import type { ProviderRegistry } from '../../../providers/agents/registry';
-import type { AgentCircuit, HostManifest, HostManifestStore } from '../../../stores/runs/hosts/host-manifest-store';
+import {
+  type AgentCircuit,
+  currentOffer,
+  type HostManifest,
+  type HostManifestStore,
+  probedConfig,
+} from '../../../stores/runs/hosts/host-manifest-store';
 
 export interface ProbingDependencies {
   providers: ProviderRegistry;
-  manifests: Pick<HostManifestStore, 'get' | 'put'>;
+  manifests: Pick<HostManifestStore, 'get' | 'put' | 'putOffer'>;
   hostId: string;
   now: () => Date;
 }
@@ -26,7 +33,12 @@ interface Guard {
 }
 
 /** What a host knows of an agent when it is about to start it. */
-export type Probed = Pick<HostManifest, 'manifest' | 'circuit'>;
+export type Probed = Pick<HostManifest, 'manifest' | 'circuit'> & { offer?: ObservedOffer };
+
+/** The agent is still starting for its probe: the first start of a package may download it. */
+export class StillProbingError extends Error {
+  override readonly name = 'StillProbingError';
+}
 
 /**
  * Probes the configured agents of this host. A probe counts until the agent's configuration, its files or its version change,
@@ -34,10 +46,17 @@ export type Probed = Pick<HostManifest, 'manifest' | 'circuit'>;
  */
 export function createAgentProbing({ providers, manifests, hostId, now }: ProbingDependencies) {
   const guards = new Map<string, Guard>();
+  /** Probes in progress, by what they depend on: whoever needs the same one waits for it, and starts no other. */
+  const running = new Map<string, Promise<ProviderProbe>>();
 
   return {
-    /** What the agent can do on this host, by a probe that still counts or a new one. */
-    async probe(agent: AgentConfig): Promise<Probed> {
+    /**
+     * What the agent can do on this host, by a probe that still counts or a new one.
+     *
+     * @param patienceMs how long to wait for a new one; it goes on, and is there for a later call
+     * @throws StillProbingError when that was not long enough
+     */
+    async probe(agent: AgentConfig, patienceMs?: number): Promise<Probed> {
       const provider = providers.find(agent.provider);
       if (!provider) {
         return { manifest: manifestOf(agent, { ok: true, diagnostics: [] }), circuit: closed };
@@ -46,13 +65,23 @@ export function createAgentProbing({ providers, manifests, hostId, now }: Probin
       const fingerprint = await provider.fingerprint(agent);
       const recorded = await manifests.get(hostId, agent);
       if (recorded && (isOpen(guard) || stillCounts(recorded, fingerprint))) {
-        return { manifest: recorded.manifest, circuit: circuitOf(guard) };
+        return {
+          manifest: withModel(recorded.manifest, agent.model),
+          circuit: circuitOf(guard),
+          ...compact({ offer: currentOffer(recorded, now()) }),
+        };
       }
-      const manifest = await attempt(provider, agent, { guard, build: fingerprint });
-      const probed = { manifest, circuit: circuitOf(guard) };
-      await manifests.put(hostId, agent, { fingerprint, ...probed });
-      return probed;
+      const probing = attempt(provider, agent, { guard, build: fingerprint }).then(async (manifest) => {
+        const probed = { manifest, circuit: circuitOf(guard) };
+        await manifests.put(hostId, agent, { fingerprint, ...probed });
+        return probed;
+      });
+      return patienceMs === undefined ? probing : patient(probing, patienceMs);
     },
+
+    /** Records what a session of the agent on this host offers. */
+    offered: (agent: AgentConfig, offer: SessionOffer): Promise<void> =>
+      manifests.putOffer(hostId, agent, { ...offer, observedAt: now().toISOString() }),
 
     /** Refreshes the probe of the agent while no launch waits for it: affects none of its launches. */
     async look(agent: AgentConfig): Promise<void> {
@@ -66,7 +95,7 @@ export function createAgentProbing({ providers, manifests, hostId, now }: Probin
       if (recorded && stillCounts(recorded, fingerprint)) {
         return;
       }
-      const manifest = manifestOf(agent, { ...(await provider.probe(agent)), build: fingerprint });
+      const manifest = manifestOf(agent, { ...(await probeOnce(provider, agent)), build: fingerprint });
       await manifests.put(hostId, agent, { fingerprint, manifest, circuit: circuitOf(guardOf(agent)) });
     },
 
@@ -81,9 +110,20 @@ export function createAgentProbing({ providers, manifests, hostId, now }: Probin
     },
   };
 
+  function probeOnce(provider: AgentProvider, agent: AgentConfig): Promise<ProviderProbe> {
+    const key = probedConfig(agent);
+    const current = running.get(key);
+    if (current) {
+      return current;
+    }
+    const probe = provider.probe(agent).finally(() => running.delete(key));
+    running.set(key, probe);
+    return probe;
+  }
+
   /** One breaker for each configuration of an agent: a changed one begins at zero. */
   function guardOf(agent: AgentConfig): Guard {
-    const key = digestOf(agent);
+    const key = probedConfig(agent);
     const recorded = guards.get(key);
     if (recorded) {
       return recorded;
@@ -108,7 +148,7 @@ export function createAgentProbing({ providers, manifests, hostId, now }: Probin
     const failure: { manifest?: ProviderRuntimeManifest } = {};
     try {
       return await breaker.execute(async () => {
-        const manifest = manifestOf(agent, { ...(await provider.probe(agent)), build });
+        const manifest = manifestOf(agent, { ...(await probeOnce(provider, agent)), build });
         if (manifest.probe.state !== 'failed') {
           return manifest;
         }
@@ -141,6 +181,16 @@ export function createAgentProbing({ providers, manifests, hostId, now }: Probin
 }
 
 export type AgentProbing = ReturnType<typeof createAgentProbing>;
+
+async function patient<T>(work: Promise<T>, patienceMs: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new StillProbingError('The probe takes longer.')), patienceMs);
+  });
+  // Nobody may be left to see it fail.
+  work.catch(() => undefined);
+  return Promise.race([work, late]).finally(() => clearTimeout(timer));
+}
 
 const closed: AgentCircuit = { state: 'closed', failures: 0 };
 

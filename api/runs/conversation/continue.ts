@@ -34,11 +34,11 @@ export async function continueConversation(
   if (forkTurnId !== undefined && source.provider === 'acp') {
     throw validationError([{ path: 'forkTurnId', message: 'the agent can fork a session only at its end' }]);
   }
-  const { profileId, sandboxPresetId } = source.request;
+  const { profileId, sandboxPresetId, model, mode } = source.request;
   const request = {
     agent: source.agent,
     parentAttemptId: sourceAttemptId,
-    ...compact({ profileId, sandboxPresetId, phase, commitPolicy, idempotencyKey }),
+    ...compact({ profileId, sandboxPresetId, model, mode, phase, commitPolicy, idempotencyKey }),
   };
   return launchRun(context, taskId, {
     body: request,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { attemptId, commitPolicy, phase, slug, taskId, timestamp } from '../../common';
+import { attemptId, commitPolicy, phase, slug, taskId, text, timestamp } from '../../common';
 import type { Refusal } from '../../refusal';
 import { capabilityId } from '../../settings/profile';
 import { issuedCallback } from '../callback-secret';
@@ -20,6 +20,9 @@ export const launchRequest = z
     phase: phase.optional(),
     requiredRuntimeCapabilities: z.array(capabilityId).max(64).optional(),
     commitPolicy: commitPolicy.optional(),
+    /** Of the sessions of an `acp` agent, instead of its profile's and its own; one that it offers. */
+    model: text(200, 1).optional(),
+    mode: text(200, 1).optional(),
     parentAttemptId: attemptId.optional(),
     idempotencyKey: idempotencyKey.optional(),
   })

@@ -56,6 +56,10 @@ const sections = z.object({
   instructions: z.array(instruction),
   runtime: z.object({
     model: z.string().nullable(),
+    mode: z.string().optional(),
+    authMethod: z.string().optional(),
+    /** Names of the tool servers that the agent is given; absent when there are none. */
+    mcpServers: z.array(z.string()).optional(),
     command: z.string().nullable(),
     args: z.array(z.string()),
     workingDirectory: z.string().nullable(),

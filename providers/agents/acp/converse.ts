@@ -1,12 +1,15 @@
 import { errorMessage } from '../../../platform/errors/app-error';
 import { compact } from '../../../platform/json/compact';
+import { printable } from '../../../platform/text/printable';
 import type { AgentHost } from '../local/agent-environment';
+import type { OutputRecorder } from '../local/output-recorder';
 import { pump } from '../local/pump';
 import type { Channel, Conversation } from '../local/run-local';
 import type { AgentDispatch, ReportedResult } from '../provider';
 import { clientTools, offerTo } from './client/offer';
 import { decide, toolUseOf } from './client/tool-gate';
 import { type AcpConnection, connectAcp, longestFrame } from './connection';
+import { AcpFailure } from './failure';
 import { within } from './handshake';
 import {
   excessOf,
@@ -18,6 +21,7 @@ import {
 } from './permission';
 import { AcpSession } from './session';
 import { continuationOf, resultOf } from './session-result';
+import { toolServersFor } from './tool-servers';
 import { deltas, SessionUpdates, type UpdateEvent } from './updates';
 
 /** How long an agent may stay after its session, before it is ended, in milliseconds. */
@@ -25,7 +29,7 @@ const exitWithinMs = 2_000;
 
 /** The Agent Client Protocol: a session on the agent's standard streams. */
 export function converse(
-  { launched: { agent }, recorder, terminator }: Channel,
+  { launched: { agent }, recorder, terminator, sink }: Channel,
   dispatch: AgentDispatch,
   { host, decider, people }: { host: AgentHost; decider: PermissionDecider; people: PermissionDecider },
 ): Conversation {
@@ -107,8 +111,21 @@ export function converse(
   });
   const session = new AcpSession(connection, dispatch, {
     offered,
-    opened: (sessionId, edge) =>
-      recorder.event(`conversation.${edge}`, { sessionId }, { bytes: 0, ids: idOf(sessionId) }),
+    toolServers: (abilities) => toolServersFor(dispatch.agent, host, abilities?.mcpCapabilities),
+    async opened({ sessionId, edge }, offer) {
+      // What an agent says of its mode is no part of its first answer.
+      await record(updates.finish());
+      const { model, mode } = offer;
+      const servers = dispatch.agent.mcpServers?.map(({ name }) => name) ?? [];
+      const payload = {
+        sessionId,
+        ...(model === null ? {} : { model }),
+        ...(mode === null ? {} : { mode }),
+        ...(servers.length > 0 ? { mcpServers: servers } : {}),
+      };
+      await recorder.event(`conversation.${edge}`, payload, { bytes: 0, ids: idOf(sessionId) });
+      await sink.offered?.(offer);
+    },
     turnEnded: () => record(updates.finish()),
   });
   terminator.gracefulShutdown = () => session.shutDown(Math.min(2_000, dispatch.stopGraceMs));
@@ -120,8 +137,14 @@ export function converse(
     } catch (error) {
       await record(updates.finish());
       const problem = recorder.redacted(errorMessage(error)).slice(0, 2_000);
+      const blockers = error instanceof AcpFailure ? { blockers: [blockerOf(error, recorder)] } : {};
       return {
-        result: { status: 'failed', summary: 'The session with the agent failed.', ...continuationOf(session) },
+        result: {
+          status: 'failed',
+          summary: 'The session with the agent failed.',
+          ...blockers,
+          ...continuationOf(session),
+        },
         error: problem,
       };
     } finally {
@@ -152,6 +175,14 @@ export function converse(
     },
   };
 }
+
+/** The cause for programs and people, and what helps; another try meets it again. */
+const blockerOf = ({ code, reason, remedy }: AcpFailure, recorder: Pick<OutputRecorder, 'redacted'>) => ({
+  code,
+  summary: printable(recorder.redacted(reason)).slice(0, 2_000),
+  detail: printable(recorder.redacted(remedy)).slice(0, 2_000),
+  retryable: code === 'handshake-timeout',
+});
 
 const idOf = (sessionId: string) => (sessionId.length > 0 && sessionId.length <= 256 ? { sessionId } : {});
 

@@ -1,8 +1,14 @@
 import { type ClientCapabilities, type InitializeResponse, PROTOCOL_VERSION } from '@agentclientprotocol/sdk/unstable';
+import type { AgentConfig } from '../../../contracts/settings/agent-config';
 import type { AcpConnection } from './connection';
+import { AcpFailure } from './failure';
 
-/** How long an agent may take to report its capabilities, in milliseconds. */
-export const handshakeMs = 15_000;
+/** How long an agent may take to report its capabilities where its configuration does not say, in seconds. */
+const usualSeconds = 15;
+
+/** How long an agent may take to report its capabilities, in milliseconds; the first start of `npx -y` downloads a package. */
+export const handshakeMsOf = ({ handshakeSeconds = usualSeconds }: Pick<AgentConfig, 'handshakeSeconds'>): number =>
+  handshakeSeconds * 1_000;
 
 /**
  * Introduces us to the agent, with what we offer it.
@@ -14,9 +20,14 @@ export async function handshake(
   clientCapabilities: ClientCapabilities,
   withinMs: number,
 ): Promise<InitializeResponse> {
+  const late = new AcpFailure(
+    'handshake-timeout',
+    `The agent did not respond to the handshake within ${Math.round(withinMs / 1000)} seconds`,
+    'raise handshakeSeconds of the agent where its first start downloads a package, or run its command on the host.',
+  );
   const answer = await within(
     withinMs,
-    `The agent did not respond to the handshake within ${Math.round(withinMs / 1000)} seconds.`,
+    late,
     agent.request('initialize', {
       protocolVersion: PROTOCOL_VERSION,
       clientCapabilities,
@@ -24,23 +35,25 @@ export async function handshake(
     }),
   );
   if (answer.protocolVersion !== PROTOCOL_VERSION) {
-    throw new Error(
-      `The agent supports version ${answer.protocolVersion} of the protocol; version ${PROTOCOL_VERSION} is required.`,
+    throw new AcpFailure(
+      'protocol-version',
+      `The agent supports version ${answer.protocolVersion} of the protocol; version ${PROTOCOL_VERSION} is required`,
+      'install a version of the agent that speaks it.',
     );
   }
   return answer;
 }
 
-/** Rejects with `message` when the promise takes longer. */
-export async function within<T>(ms: number, message: string, promise: Promise<T>): Promise<T> {
+/** Rejects with `late` when the promise takes longer. */
+export async function within<T>(ms: number, late: string | Error, promise: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(message)), ms);
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(typeof late === 'string' ? new Error(late) : late), ms);
   });
   // The promise that loses the race may still reject.
   promise.catch(() => undefined);
   try {
-    return await Promise.race([promise, late]);
+    return await Promise.race([promise, timeout]);
   } finally {
     clearTimeout(timer);
   }

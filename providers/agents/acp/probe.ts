@@ -17,7 +17,7 @@ import type { ProviderProbe } from '../provider';
 import { canContainFiles } from './client/contained-files';
 import { offerTo } from './client/offer';
 import { connectAcp, longestFrame } from './connection';
-import { handshake, handshakeMs } from './handshake';
+import { handshake, handshakeMsOf } from './handshake';
 
 /** A short grace: nothing depends on how the agent ends. */
 const graceMs = 500;
@@ -79,7 +79,7 @@ async function introduced(spawned: SpawnedAgent, agent: AgentConfig): Promise<In
     pumping.catch(ignore);
   }
   void listening.finally(() => connection.end(new Error('The agent ended before its handshake.')));
-  return handshake(connection, offerTo(agent), handshakeMs);
+  return handshake(connection, offerTo(agent), handshakeMsOf(agent));
 }
 
 async function endAll(spawned: SpawnedAgent): Promise<void> {

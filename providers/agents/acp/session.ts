@@ -1,9 +1,20 @@
-import type { AgentCapabilities, ClientCapabilities, PromptResponse } from '@agentclientprotocol/sdk/unstable';
+import type {
+  AgentCapabilities,
+  ClientCapabilities,
+  InitializeResponse,
+  McpServer,
+  PromptResponse,
+} from '@agentclientprotocol/sdk/unstable';
 import type { AgentCommand } from '../../../contracts/runs/command';
+import type { SessionOffer } from '../../../contracts/settings/session-offer';
+import { compact } from '../../../platform/json/compact';
 import type { AgentDispatch, Delivery, LiveAgent, UndeliveredReason } from '../provider';
+import { authenticate } from './authenticate';
 import type { AcpConnection } from './connection';
-import { handshake, handshakeMs, within } from './handshake';
+import { refusedLogin } from './failure';
+import { handshake, handshakeMsOf, within } from './handshake';
 import { continuationPrompt, promptOf } from './prompt';
+import { chooseOptions } from './session-options';
 
 /** How long an agent may take to open a session, in milliseconds: continuing one may replay it. */
 const sessionMs = 120_000;
@@ -14,7 +25,12 @@ const turnEndMs = 10_000;
 export interface SessionEvents {
   /** Files and terminals that are offered to the agent. */
   readonly offered: ClientCapabilities;
-  opened(sessionId: string, edge: 'started' | 'resumed' | 'followed-up' | 'forked'): Promise<void> | undefined;
+  /** The tool servers that the session is given. @throws AcpFailure when the agent does not take them */
+  toolServers(abilities: AgentCapabilities | undefined): McpServer[];
+  opened(
+    session: { sessionId: string; edge: 'started' | 'resumed' | 'followed-up' | 'forked' },
+    offer: SessionOffer,
+  ): Promise<void> | undefined;
   /** Everything the agent wrote in its turn has been recorded. */
   turnEnded(): Promise<void> | undefined;
 }
@@ -29,8 +45,10 @@ export interface SessionEnd {
 interface SessionRequest {
   sessionId: string;
   cwd: string;
-  mcpServers: [];
+  mcpServers: McpServer[];
 }
+
+type SessionDispatch = Pick<AgentDispatch, 'agent' | 'transport' | 'worktreePath' | 'conversation' | 'requestedModel'>;
 
 interface Prompt {
   text: string;
@@ -45,6 +63,7 @@ export class AcpSession implements LiveAgent {
   /** The agent's own name of the session, once it is open. */
   sessionId: string | undefined;
   abilities: AgentCapabilities | undefined;
+  private introduction: InitializeResponse | undefined;
   /** Aborted when the current turn is cancelled: the agent then waits for no responses. */
   turnSignal: AbortSignal = AbortSignal.abort();
   private turn: { cancel: AbortController; over: Promise<unknown> } | undefined;
@@ -57,7 +76,7 @@ export class AcpSession implements LiveAgent {
 
   constructor(
     private readonly connection: AcpConnection,
-    private readonly dispatch: Pick<AgentDispatch, 'transport' | 'worktreePath' | 'conversation'>,
+    private readonly dispatch: SessionDispatch,
     private readonly events: SessionEvents,
   ) {
     this.opening = new Promise((resolve) => (this.opened = resolve));
@@ -70,11 +89,15 @@ export class AcpSession implements LiveAgent {
    */
   async hold(): Promise<SessionEnd> {
     try {
-      const { agentCapabilities } = await handshake(this.connection, this.events.offered, handshakeMs);
-      this.abilities = agentCapabilities;
+      const { agent } = this.dispatch;
+      this.introduction = await handshake(this.connection, this.events.offered, handshakeMsOf(agent));
+      this.abilities = this.introduction.agentCapabilities;
+      await authenticate(this.connection, agent, this.introduction);
       const first = await this.open();
       this.opened();
       return await this.converse(first);
+    } catch (error) {
+      throw refusedLogin(error, this.dispatch.agent, this.introduction);
     } finally {
       this.over = true;
       this.opened();
@@ -115,10 +138,12 @@ export class AcpSession implements LiveAgent {
   private async open(): Promise<string> {
     const { transport, worktreePath: cwd, conversation } = this.dispatch;
     const late = 'The agent did not open a session in time.';
+    const mcpServers = this.events.toolServers(this.abilities);
     if (!conversation) {
-      const answer = this.connection.agent.request('session/new', { cwd, mcpServers: [] });
-      this.sessionId = (await within(sessionMs, late, answer)).sessionId;
-      await this.events.opened(this.sessionId, 'started');
+      const answer = this.connection.agent.request('session/new', { cwd, mcpServers });
+      const response = await within(sessionMs, late, answer);
+      this.sessionId = response.sessionId;
+      await this.begin('started', this.sessionId, response);
       return promptOf(transport);
     }
     const { reference: sessionId } = conversation.continuation;
@@ -126,19 +151,34 @@ export class AcpSession implements LiveAgent {
     if (message === undefined) {
       throw new Error('The continued session has no message.');
     }
-    const request = { sessionId, cwd, mcpServers: [] as [] };
+    const request = { sessionId, cwd, mcpServers };
     if (conversation.edge === 'fork') {
-      this.sessionId = await within(sessionMs, late, this.fork(request, conversation.forkTurnId));
-      await this.events.opened(this.sessionId, 'forked');
+      const forked = await within(sessionMs, late, this.fork(request, conversation.forkTurnId));
+      this.sessionId = forked.sessionId;
+      await this.begin('forked', this.sessionId, forked);
       return message;
     }
-    await within(sessionMs, late, this.continueSession(request));
+    const response = await within(sessionMs, late, this.continueSession(request));
     this.sessionId = sessionId;
-    await this.events.opened(sessionId, conversation.edge === 'resume' ? 'resumed' : 'followed-up');
+    await this.begin(conversation.edge === 'resume' ? 'resumed' : 'followed-up', sessionId, response);
     return message;
   }
 
-  private async fork(request: SessionRequest, turnId: string | undefined): Promise<string> {
+  /** Gives an open session its model and mode. One that continues and lists nothing has what it was given before. */
+  private async begin(
+    edge: 'started' | 'resumed' | 'followed-up' | 'forked',
+    sessionId: string,
+    response: unknown,
+  ): Promise<void> {
+    const { agent, requestedModel } = this.dispatch;
+    const isListed = offersChoice(response);
+    const chosen = edge === 'started' || isListed ? compact({ model: agent.model, mode: agent.mode }) : {};
+    const isModelRequested = requestedModel !== undefined;
+    const offer = await chooseOptions(this.connection, { sessionId, response }, { ...chosen, isModelRequested });
+    await this.events.opened({ sessionId, edge }, offer);
+  }
+
+  private async fork(request: SessionRequest, turnId: string | undefined): Promise<{ sessionId: string }> {
     if (!this.abilities?.sessionCapabilities?.fork) {
       throw new Error('The agent does not fork sessions.');
     }
@@ -146,8 +186,7 @@ export class AcpSession implements LiveAgent {
     if (turnId !== undefined) {
       throw new Error('The agent can fork a session only at its end.');
     }
-    const forked = await this.connection.agent.request<{ sessionId: string }>('session/fork', request);
-    return forked.sessionId;
+    return this.connection.agent.request<{ sessionId: string }>('session/fork', request);
   }
 
   private async continueSession(request: SessionRequest): Promise<unknown> {
@@ -269,5 +308,11 @@ export class AcpSession implements LiveAgent {
     await this.connection.agent.notify('session/cancel', { sessionId: this.sessionId ?? '' }).catch(() => undefined);
   }
 }
+
+/** Whether the response that opened a session lists what it offers. */
+const offersChoice = (response: unknown): boolean =>
+  typeof response === 'object' &&
+  response !== null &&
+  ['configOptions', 'models', 'modes'].some((name) => Boolean((response as Record<string, unknown>)[name]));
 
 const undelivered = (reason: UndeliveredReason): Delivery => ({ delivered: false, reason });

@@ -1,4 +1,5 @@
 import type { AgentConfig } from '../../../contracts/settings/agent-config';
+import { toolServerKeys } from '../../../contracts/settings/tool-server';
 import { withheldBecause } from '../../../contracts/settings/withheld-variables';
 import { type AgentUser, userEnvironment } from '../user/agent-user';
 
@@ -49,7 +50,15 @@ export function agentEnvironment(
 }
 
 /** Names from the agent's configuration that it would not be given, since they are not set where it is started. */
-export function missingVariables({ environmentKeys }: Pick<AgentConfig, 'environmentKeys'>, host: AgentHost): string[] {
-  const { variables } = agentEnvironment(host, environmentKeys);
-  return environmentKeys.filter((key) => variables[key] === undefined);
+export function missingVariables(
+  { environmentKeys, mcpServers = [] }: Pick<AgentConfig, 'environmentKeys' | 'mcpServers'>,
+  host: AgentHost,
+): string[] {
+  const keys = [...new Set([...environmentKeys, ...mcpServers.flatMap(toolServerKeys)])];
+  const { variables } = agentEnvironment(host, keys);
+  return keys.filter((key) => variables[key] === undefined);
 }
+
+/** Values of the worker's variables that the agent's tool servers are given: credentials more often than not. */
+export const toolServerSecrets = ({ mcpServers = [] }: Pick<AgentConfig, 'mcpServers'>, host: AgentHost): string[] =>
+  agentEnvironment(host, mcpServers.flatMap(toolServerKeys)).secrets;

@@ -5,7 +5,7 @@ import type { Detachment } from '../detached/detached-agent';
 import { findDetached } from '../detached/find-detached';
 import { launchDetached } from '../detached/launch-detached';
 import { type AgentDispatch, AttemptMovedOnError, type OrphanedAgent, type ReattachRefusal } from '../provider';
-import { agentEnvironment, type AgentHost } from './agent-environment';
+import { agentEnvironment, type AgentHost, toolServerSecrets } from './agent-environment';
 import { attemptVariable } from './end-attempt';
 import { findCommand } from './find-command';
 import type { RecordedOutput } from './recorded-output';
@@ -79,7 +79,7 @@ export async function launchLocal(
       spoolDir === undefined
         ? await spawnAgent(request)
         : await launchDetached(request, { spoolDir, json, secrets, over, limitBytes: spoolLimit(dispatch) });
-    return { agent: spawned, transport, json, secrets };
+    return { agent: spawned, transport, json, secrets: [...secrets, ...toolServerSecrets(agent, host)] };
   } catch (error) {
     await transport.remove();
     if (error instanceof AttemptMovedOnError) {

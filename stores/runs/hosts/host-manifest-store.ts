@@ -1,5 +1,6 @@
 import type { ProviderRuntimeManifest } from '../../../contracts/runs/launch/contract';
 import type { AgentConfig } from '../../../contracts/settings/agent-config';
+import { type ObservedOffer, observedOffer } from '../../../contracts/settings/session-offer';
 import type { RuntimeEvidence, RuntimeEvidenceSource } from '../../../domain/routing/evidence';
 import { digestOf } from '../../../platform/json/digest';
 import type { Database, Stored } from '../../port/collection';
@@ -16,6 +17,8 @@ export interface HostManifest extends Stored {
   /** Of the files the agent is started from. */
   fingerprint: string;
   circuit: AgentCircuit;
+  /** What a session of the agent has last offered here, with the configuration and the files it had then. */
+  offer?: ObservedOffer & { configDigest: string; fingerprint: string };
 }
 
 /** Whether launches of an agent on a host are held back, because its last ones could not be started. */
@@ -27,6 +30,24 @@ export interface AgentCircuit {
   retryAt?: string;
 }
 
+/** Of what a probe depends on: launches choose a model and a mode without another probe. */
+export const probedConfig = ({ model: _model, mode: _mode, ...agent }: AgentConfig): string => digestOf(agent);
+
+/** How long a listed offer counts, in milliseconds: agents learn of models from elsewhere. */
+const offerLastsMs = 3_600_000;
+
+/** The offer of a host's record, if it is of the present configuration and files of the agent and not too old. */
+export const currentOffer = (
+  { offer, configDigest, fingerprint }: HostManifest,
+  now: Date,
+): ObservedOffer | undefined => {
+  const isCurrent =
+    offer?.configDigest === configDigest &&
+    offer.fingerprint === fingerprint &&
+    now.getTime() - Date.parse(offer.observedAt) < offerLastsMs;
+  return isCurrent ? observedOffer.parse(offer) : undefined;
+};
+
 const idOf = (hostId: string, agent: string) => `${hostId}/${agent}`;
 
 /** The latest manifest of each agent on each host. */
@@ -36,7 +57,7 @@ export async function createHostManifestStore(db: Database) {
     /** The host's last probe of the agent's current configuration; `undefined` when it has not probed that. */
     async get(hostId: string, agent: AgentConfig): Promise<HostManifest | undefined> {
       const manifest = await manifests.get(idOf(hostId, agent.type));
-      return manifest?.configDigest === digestOf(agent) ? manifest : undefined;
+      return manifest?.configDigest === probedConfig(agent) ? manifest : undefined;
     },
 
     async put(
@@ -47,13 +68,26 @@ export async function createHostManifestStore(db: Database) {
       const fields = {
         hostId,
         agent: agent.type,
-        configDigest: digestOf(agent),
+        configDigest: probedConfig(agent),
         manifest,
         fingerprint,
         circuit,
         probedAt: manifest.probe.probedAt,
       };
       await manifests.findOneAndUpdate({ _id: idOf(hostId, agent.type) }, { $set: fields }, { upsert: true });
+    },
+
+    /** Records what a session of the agent offers; nothing when the host has not probed this configuration. */
+    async putOffer(hostId: string, agent: AgentConfig, offer: ObservedOffer): Promise<void> {
+      const configDigest = probedConfig(agent);
+      const recorded = await manifests.get(idOf(hostId, agent.type));
+      if (recorded?.configDigest === configDigest) {
+        const { fingerprint } = recorded;
+        await manifests.findOneAndUpdate(
+          { _id: recorded._id, configDigest },
+          { $set: { offer: { ...offer, configDigest, fingerprint } } },
+        );
+      }
     },
 
     of: (hostIds: string[]): Promise<HostManifest[]> => manifests.find({ hostId: { $in: hostIds } }, { limit: 10_000 }),
@@ -72,7 +106,7 @@ export const probedEvidence = (
     if (live.length === 0) {
       return [];
     }
-    const configured = new Map(agents.map((agent) => [agent.type, digestOf(agent)]));
+    const configured = new Map(agents.map((agent) => [agent.type, probedConfig(agent)]));
     const recorded = await manifests.of(live.map(({ _id }) => _id));
     return recorded
       .filter(({ agent, configDigest }) => configured.get(agent) === configDigest)

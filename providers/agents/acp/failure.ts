@@ -1,0 +1,71 @@
+import { type InitializeResponse, RequestError } from '@agentclientprotocol/sdk/unstable';
+import type { AgentConfig } from '../../../contracts/settings/agent-config';
+import { type AuthMethodOffer, loginRemedy } from '../../../domain/agents/login-remedy';
+import { errorMessage } from '../../../platform/errors/app-error';
+
+/** What went wrong between us and an agent of the protocol, for programs. */
+export type AcpFailureCode =
+  | 'handshake-timeout'
+  | 'protocol-version'
+  | 'authentication-required'
+  | 'authentication-failed'
+  | 'model-not-offered'
+  | 'mode-not-offered'
+  | 'option-refused'
+  | 'tool-servers-refused';
+
+/** A failure with its cause and what a person can do about it. The message is both, in one line. */
+export class AcpFailure extends Error {
+  override readonly name = 'AcpFailure';
+
+  constructor(
+    readonly code: AcpFailureCode,
+    /** Without a full stop. */
+    readonly reason: string,
+    readonly remedy: string,
+  ) {
+    super(`${reason}: ${remedy}`);
+  }
+}
+
+/** JSON-RPC error of the protocol: the agent wants to be authenticated. */
+const authRequired = -32_000;
+
+const bare = /^authentication required$/i;
+
+/** What an agent said of an error, without a full stop: its message with the details that the protocol's library puts beside it. */
+export function agentMessage(error: unknown): string {
+  const message = errorMessage(error);
+  const { details } = error instanceof RequestError && isRecord(error.data) ? error.data : {};
+  const said = typeof details === 'string' && details !== '' ? `${message}: ${details}` : message;
+  return said.slice(0, 1_000).replace(/\.$/, '');
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
+
+/** The error as a failure when the agent refuses for want of authentication; the error itself otherwise. */
+export function refusedLogin(
+  error: unknown,
+  agent: Pick<AgentConfig, 'authMethod'>,
+  introduction: InitializeResponse | undefined,
+): unknown {
+  if (!(error instanceof RequestError) || error.code !== authRequired) {
+    return error;
+  }
+  const said = agentMessage(error);
+  const cause = bare.test(said) ? 'Authentication required' : `Authentication required (${said})`;
+  return new AcpFailure('authentication-required', cause, loginRemedy(agent, loginOf(introduction)));
+}
+
+/** Who refuses, and what it offers. */
+export const loginOf = (introduction: InitializeResponse | undefined) => ({
+  agentName: introduction?.agentInfo?.name,
+  methods: methodsOf(introduction),
+});
+
+/** The methods that a client may pass to `authenticate`. */
+export const methodsOf = (introduction: InitializeResponse | undefined): AuthMethodOffer[] =>
+  (introduction?.authMethods ?? []).filter((method) => !isTerminalMethod(method));
+
+/** A method that opens a terminal, which no agent has here; agents send it before the protocol's types name it. */
+const isTerminalMethod = (method: object): boolean => 'type' in method && method.type === 'terminal';

@@ -1,0 +1,51 @@
+import type { McpServer } from '@agentclientprotocol/sdk/unstable';
+import type { AgentConfig } from '../../../contracts/settings/agent-config';
+import type { ToolServer } from '../../../contracts/settings/tool-server';
+import { agentEnvironment, type AgentHost } from '../local/agent-environment';
+import { findCommand } from '../local/find-command';
+import { AcpFailure } from './failure';
+
+/**
+ * The tool servers of an agent with their credentials, as a session is given them; variables that are not set are left out.
+ *
+ * @param transports the types of remote servers that the agent takes; every agent takes programs
+ * @throws AcpFailure when the agent does not take a type, or the program of a server is not on the host
+ */
+export const toolServersFor = (
+  { mcpServers = [] }: Pick<AgentConfig, 'mcpServers'>,
+  host: AgentHost,
+  transports: { http?: boolean | undefined; sse?: boolean | undefined } | null | undefined,
+): McpServer[] =>
+  mcpServers.map((server) => {
+    if (server.type !== 'stdio' && transports?.[server.type] !== true) {
+      const cause = `The agent takes no tool server of the type ${server.type} (${server.name})`;
+      throw new AcpFailure('tool-servers-refused', cause, 'take it out of mcpServers, or configure another type.');
+    }
+    return server.type === 'stdio' ? program(server, host) : remote(server, host);
+  });
+
+function program({ name, command, args, environmentKeys }: ToolServer & { type: 'stdio' }, host: AgentHost): McpServer {
+  const { variables } = agentEnvironment(host, []);
+  const found = findCommand(command, variables.PATH ?? '');
+  if ('problem' in found) {
+    const remedy = 'install it on the host, or take the tool server out of mcpServers.';
+    throw new AcpFailure('tool-servers-refused', `The tool server ${name} has no program (${found.problem})`, remedy);
+  }
+  const env = valuesOf(environmentKeys, host).map(([key, value]) => ({ name: key, value }));
+  return { name, command: found.path, args, env };
+}
+
+function remote({ type, name, url, headers }: Exclude<ToolServer, { type: 'stdio' }>, host: AgentHost): McpServer {
+  const given = headers.flatMap(({ name: header, environmentKey, prefix = '' }) =>
+    valuesOf([environmentKey], host).map(([, value]) => ({ name: header, value: `${prefix}${value}` })),
+  );
+  return { type, name, url, headers: given };
+}
+
+function valuesOf(keys: readonly string[], host: AgentHost): [string, string][] {
+  const { variables } = agentEnvironment(host, keys);
+  return keys.flatMap((key): [string, string][] => {
+    const value = variables[key];
+    return value === undefined ? [] : [[key, value]];
+  });
+}
