@@ -4099,6 +4099,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/tasks/{taskId}/worktree/commit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Commit what is not committed in a worktree, new files too */
+        post: operations["commitWorktree"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/tasks/{taskId}/worktree/merge": {
         parameters: {
             query?: never;
@@ -5910,6 +5927,11 @@ export interface components {
                     sha: string;
                     subject: string;
                 }[];
+                committed?: {
+                    files: number;
+                    sha: string;
+                    subject: string;
+                };
                 durationMs?: number;
                 /** @enum {string} */
                 ended: "exit" | "stopped" | "timeout" | "spawn-failed" | "lost" | "callback" | "not-dispatched";
@@ -5942,6 +5964,10 @@ export interface components {
                 refusedLines?: number;
                 signal?: string | null;
                 truncated?: boolean;
+                uncommitted?: {
+                    files: number;
+                    reason: string;
+                };
                 /** @constant */
                 unreported?: true;
                 workLost?: string;
@@ -6508,6 +6534,12 @@ export interface components {
             };
             agents: {
                 autoCommitOnComplete: boolean;
+                commitAuthor: {
+                    email: string;
+                    name: string;
+                };
+                commitCoAuthor: boolean;
+                commitUncommitted: boolean;
                 timeoutMinutes: number;
             };
             analyticsEnabled: boolean;
@@ -6606,6 +6638,12 @@ export interface components {
             };
             agents?: {
                 autoCommitOnComplete?: boolean;
+                commitAuthor?: {
+                    email?: string;
+                    name?: string;
+                };
+                commitCoAuthor?: boolean;
+                commitUncommitted?: boolean;
                 timeoutMinutes?: number;
             };
             analyticsEnabled?: boolean;
@@ -11282,7 +11320,7 @@ export interface components {
                 headSha?: string;
                 keptRef?: string;
                 /** @enum {string} */
-                kind: "create" | "adopt" | "rebase" | "merge" | "cleanup";
+                kind: "create" | "adopt" | "rebase" | "commit" | "merge" | "cleanup";
                 mergedSha?: string;
                 operationId: string;
                 reason?: string;
@@ -11304,13 +11342,14 @@ export interface components {
             manifestId: string;
             operation: {
                 actor: string;
+                commitMessage?: string;
                 fetchedAt?: string | null;
                 force?: boolean;
                 from?: components["schemas"]["WorktreeState"];
                 headSha?: string;
                 id: string;
                 /** @enum {string} */
-                kind: "create" | "adopt" | "rebase" | "merge" | "cleanup";
+                kind: "create" | "adopt" | "rebase" | "commit" | "merge" | "cleanup";
                 mergedSha?: string;
                 message?: string;
                 ontoSha?: string;
@@ -11361,6 +11400,10 @@ export interface components {
             nextCursor?: string;
             pagination: components["schemas"]["Pagination"];
         };
+        WorktreeCommit: {
+            expectedHead?: string;
+            message?: string;
+        };
         WorktreeCreate: {
             allowStaleBase?: boolean;
             leaseSeconds?: number;
@@ -11386,6 +11429,8 @@ export interface components {
             untracked: number | null;
         };
         WorktreeMerge: {
+            commit?: boolean;
+            commitMessage?: string;
             expectedHead?: string;
             message?: string;
         };
@@ -11401,7 +11446,7 @@ export interface components {
             onto?: string;
         };
         /** @enum {string} */
-        WorktreeState: "preparing" | "ready" | "rebasing" | "merging" | "pushing" | "integrated" | "cleanup" | "removed" | "failed";
+        WorktreeState: "preparing" | "ready" | "rebasing" | "committing" | "merging" | "pushing" | "integrated" | "cleanup" | "removed" | "failed";
     };
     responses: never;
     parameters: never;
@@ -22546,6 +22591,44 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["WorktreeCleanupPreview"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    commitWorktree: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                taskId: components["schemas"]["TaskId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WorktreeCommit"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Worktree"];
                 };
             };
             /** @description Refused */

@@ -6,14 +6,18 @@ import type { WorktreeEvidence } from '../../providers/git/worktrees/worktree-gi
 import type { WorktreeRecord } from '../../stores/runs/workspaces/worktree-store';
 import type { WorktreeHostDependencies } from './dependencies';
 import { heldBy, placeOf } from './record';
-import { headMoved, inUse, noWorktree } from './refusals';
+import { headMoved, inUse, noWorktree, uncommitted } from './refusals';
 import { recordReplaced, replacedRefusal } from './replaced';
 
-/** The git state of a worktree that is unused and matches its manifest; or why it cannot be rebased or merged now. */
+/**
+ * The git state of a worktree that is unused and matches its manifest; or why it cannot be rebased, committed or merged now.
+ *
+ * @param request.commits whether the operation commits what is not committed
+ */
 export async function atRest(
   deps: WorktreeHostDependencies,
   record: WorktreeRecord,
-  expectedHead: string | undefined,
+  { expectedHead, commits = false }: { expectedHead?: string | undefined; commits?: boolean },
 ): Promise<(WorktreeEvidence & { headSha: string }) | Refusal> {
   const taskId = record._id;
   if (record.state !== 'ready') {
@@ -30,7 +34,7 @@ export async function atRest(
     return inUse(taskId, attemptId);
   }
   const evidence = await deps.git.inspectWorktree(placeOf(record));
-  const { headSha, branch, dirty, operation, registered, gitDirMatches } = evidence;
+  const { headSha, branch, operation, registered, gitDirMatches } = evidence;
   if (evidence.replaced !== null) {
     const error = new GitError('worktree-replaced', evidence.replaced);
     await recordReplaced(deps, taskId, error);
@@ -48,14 +52,12 @@ export async function atRest(
   if (expectedHead !== undefined && headSha !== expectedHead) {
     return headMoved(taskId, expectedHead, headSha);
   }
-  if (dirty > 0 || operation !== null) {
-    return refusal(
-      'WORKTREE_DIRTY',
-      operation === null
-        ? `${dirty} files have changes that are not committed; commit or discard them first.`
-        : `A ${operation} is unfinished in the worktree; finish or abort it first.`,
-      { taskId, dirty, operation },
-    );
+  if (operation !== null) {
+    const message = `A ${operation} is unfinished in the worktree; finish or abort it first.`;
+    return refusal('WORKTREE_DIRTY', message, { taskId, dirty: evidence.dirty, operation });
+  }
+  if (!commits && evidence.dirty + evidence.untracked > 0) {
+    return uncommitted(taskId, evidence);
   }
   return { ...evidence, headSha };
 }

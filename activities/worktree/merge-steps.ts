@@ -3,7 +3,7 @@ import { compact } from '../../platform/json/compact';
 import type { WorktreeRecord } from '../../stores/runs/workspaces/worktree-store';
 import type { WorktreeHostDependencies } from './dependencies';
 import { isRefusal } from './git-failure';
-import { change, remoteOf, settle } from './record';
+import { authorOf, change, remoteOf, settle } from './record';
 import { gitRefusal, refuse, step, type StepInput, type StepResult } from './step';
 
 /**
@@ -28,7 +28,7 @@ export function mergeSteps(deps: WorktreeHostDependencies) {
             headSha,
             baseSha: ontoSha,
             message,
-            author: { name: actor.replace(/[<>\n]/g, ' '), email: 'runboard@localhost' },
+            author: authorOf(actor),
           });
           const state = alreadyMerged ? 'integrated' : 'pushing';
           await change(deps, record, { state, operation: { ...operation, mergedSha } });

@@ -86,5 +86,15 @@ export const placeOf = (record: WorktreeRecord) => ({
   ...remoteOf(record),
 });
 
+/** The author of commits that an actor requests. */
+export const authorOf = (actor: string): { name: string; email: string } => ({
+  name: actor.replace(/[<>\n]/g, ' '),
+  email: 'runboard@localhost',
+});
+
+/** The message of a commit of what was not committed, when the caller gives none. */
+export const workMessage = ({ _id: taskId, branch }: WorktreeRecord): string =>
+  `Commit the work on ${branch}\n\nBoard-Task: ${taskId}`;
+
 export const remoteOf = ({ base }: WorktreeRecord): { remote?: string } =>
   base.remote === null ? {} : { remote: base.remote };

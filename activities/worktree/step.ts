@@ -10,6 +10,7 @@ import type { WorktreeRecord } from '../../stores/runs/workspaces/worktree-store
 import type { WorktreeHostDependencies } from './dependencies';
 import { gitFailure } from './git-failure';
 import { movedMeanwhile, settle, type Settlement } from './record';
+import { replacedRefusal, replacedState } from './replaced';
 
 export interface StepInput {
   taskId: string;
@@ -98,3 +99,14 @@ export const gitRefusal = (
     message: error.message,
     ...(error.paths.length > 0 ? { paths: error.paths } : {}),
   });
+
+/** Ends an operation on a worktree that something else has replaced; nothing there was touched. */
+export function lost(
+  deps: WorktreeHostDependencies,
+  at: { record: WorktreeRecord; operation: WorktreeOperation },
+  error: GitError,
+): Promise<StepResult> {
+  const fields = replacedState(at.record, error, deps.now());
+  const refused = replacedRefusal(at.record, error);
+  return refuse(deps, refused, { ...at, state: 'failed', entry: { code: error.code, reason: error.message }, fields });
+}

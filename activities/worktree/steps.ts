@@ -1,21 +1,19 @@
-import type { WorktreeOperation } from '../../contracts/runs/worktrees/worktree';
 import { refusal } from '../../domain/refusal';
 import { compact } from '../../platform/json/compact';
-import type { GitError } from '../../providers/git/git-error';
-import type { WorktreeRecord } from '../../stores/runs/workspaces/worktree-store';
 import { temporalOperator } from '../../workflows/operator';
+import { commitStep } from './commit-step';
 import type { WorktreeHostDependencies } from './dependencies';
 import { isRefusal } from './git-failure';
 import { inspect } from './inspection';
 import { mergeSteps } from './merge-steps';
 import { enclosingDir, placeOf, settle } from './record';
-import { replacedRefusal, replacedState } from './replaced';
-import { gitRefusal, refuse, step, type StepInput, type StepResult } from './step';
+import { gitRefusal, lost, refuse, step, type StepInput, type StepResult } from './step';
 
 /** What each step of an operation does: git first, then the record of it. Every one of them can be repeated. */
 export function createWorktreeStepActivities(deps: WorktreeHostDependencies) {
   return {
     ...mergeSteps(deps),
+    ...commitStep(deps),
 
     /** Makes the branch and the worktree that the manifest describes. */
     makeWorktree: (input: StepInput): Promise<StepResult> =>
@@ -140,17 +138,6 @@ export function createWorktreeStepActivities(deps: WorktreeHostDependencies) {
         return refuse(deps, refused, { record, operation, state: 'failed', entry, fields: { recoverable } });
       }),
   };
-}
-
-/** Ends an operation on a worktree that something else has replaced; nothing there was touched. */
-function lost(
-  deps: WorktreeHostDependencies,
-  at: { record: WorktreeRecord; operation: WorktreeOperation },
-  error: GitError,
-): Promise<StepResult> {
-  const fields = replacedState(at.record, error, deps.now());
-  const refused = replacedRefusal(at.record, error);
-  return refuse(deps, refused, { ...at, state: 'failed', entry: { code: error.code, reason: error.message }, fields });
 }
 
 export type WorktreeStepActivities = ReturnType<typeof createWorktreeStepActivities>;

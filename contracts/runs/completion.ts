@@ -102,6 +102,10 @@ export const harnessEvidence = z.object({
   changedFiles: z.array(changedFile).optional(),
   truncated: z.boolean().optional(),
   preservedRef: z.string().optional(),
+  /** The commit that Runboard made at the end of what the agent had left uncommitted. */
+  committed: z.object({ sha: z.string(), subject: z.string(), files: z.number().int() }).optional(),
+  /** How many files are left uncommitted in the worktree, and why; `preservedRef` has their content. */
+  uncommitted: z.object({ files: z.number().int(), reason: z.string() }).optional(),
   /** Why no work in the worktree could be preserved, when the worktree had been replaced. */
   workLost: z.string().optional(),
   /**

@@ -116,6 +116,21 @@ export const features = z
     }),
     agents: z.strictObject({
       autoCommitOnComplete: z.boolean(),
+      /** Whether what an agent leaves uncommitted is committed at the end of its run, where its policy allows commits. */
+      commitUncommitted: z.boolean(),
+      /** The author of these commits. */
+      commitAuthor: z.strictObject({
+        name: z
+          .string()
+          .max(200)
+          .regex(/^(?!\s)[^<>\u0000-\u001f\u007f]+(?<!\s)$/),
+        email: z
+          .string()
+          .max(200)
+          .regex(/^[^<>\s\u0000-\u001f\u007f]+$/),
+      }),
+      /** Whether they name the agent in a `Co-authored-by` trailer. */
+      commitCoAuthor: z.boolean(),
       timeoutMinutes: count(1_440),
     }),
     watcher: watcherSettings,

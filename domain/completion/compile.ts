@@ -143,7 +143,8 @@ function commitShortfalls(
   sideEffects: JudgedEffect[],
 ): Downgrade[] {
   const commits = harness.commits?.length ?? 0;
-  if (envelope?.commitPolicy === 'required' && envelope.workspace && commits === 0) {
+  const isMissing = commits === 0 && harness.committed === undefined;
+  if (envelope?.commitPolicy === 'required' && envelope.workspace && isMissing) {
     return [{ code: 'commit-missing', message: 'The commit policy requires a commit; none was made.' }];
   }
   return sideEffects.flatMap(({ kind, violation, description }): Downgrade[] => {

@@ -106,7 +106,7 @@ function fileVerdict(reference: string, sha256: string | undefined, { claimedFil
 }
 
 /** What the harness adds of its own. */
-function harnessEvidence({ ended, exitCode, signal, commits, changedFiles }: HarnessEvidence): Evidence[] {
+function harnessEvidence({ ended, exitCode, signal, commits, committed, changedFiles }: HarnessEvidence): Evidence[] {
   const evidence: Evidence[] = [];
   const add = (kind: Evidence['kind'], summary: string) =>
     evidence.push({ id: `harness:${kind}`, kind, summary, source: 'harness', verified: true });
@@ -118,6 +118,16 @@ function harnessEvidence({ ended, exitCode, signal, commits, changedFiles }: Har
   }
   if (commits && commits.length > 0) {
     add('commit', `${commits.length} commits`);
+  }
+  if (committed) {
+    evidence.push({
+      id: 'harness:committed',
+      kind: 'commit',
+      summary: `${committed.files} files that were uncommitted at the end`,
+      reference: committed.sha,
+      source: 'harness',
+      verified: true,
+    });
   }
   if (changedFiles && changedFiles.length > 0) {
     add('file-change', `${changedFiles.length} files`);

@@ -32,7 +32,7 @@ function isThere({ id, kind }: ExpectedOutput, { summary, harness }: TerminalCla
     case 'file':
       return checked.changedFiles.some(({ status }) => status !== 'deleted');
     case 'commit':
-      return (harness.commits ?? []).length > 0;
+      return (harness.commits ?? []).length > 0 || harness.committed !== undefined;
     case 'artifact':
       return checked.artifacts.some(stands);
     case 'other':

@@ -20,6 +20,7 @@ import {
 import { type Fence, fencedBy } from './fence';
 import { type Changes, collectChanges } from './files/changes';
 import { preserveAttempt } from './files/preserve';
+import { type StoredWork, storeWork, type StoreWorkRequest } from './files/store-work';
 import { diffTrees, type TreeChange } from './files/tree-diff';
 import { type RepositorySnapshot, snapshotRepository } from './outside-changes';
 import { isAncestor } from './refs/ancestry';
@@ -66,6 +67,8 @@ export interface Git extends WorktreeGit {
     attemptId: string;
     baseline?: Baseline;
   }): Promise<{ ref: string; commit: string } | undefined>;
+  /** Commits what is uncommitted in a worktree; `undefined` when nothing is. */
+  storeWork(request: StoreWorkRequest): Promise<StoredWork | undefined>;
   restoreBaseline(request: { worktreePath: string; baseline: Baseline }): Promise<WorktreeLocation>;
   /** Stores the state of a worktree as a checkpoint; `undefined` when nothing is different from `since`. */
   captureCheckpoint(request: Parameters<typeof captureCheckpoint>[1]): Promise<CapturedCheckpoint | undefined>;
@@ -124,6 +127,7 @@ function gitOf(git: GitRunner, transfer: GitTransfer, tracked: ReturnType<typeof
     snapshotRepository: (request) => snapshotRepository(git, request),
     collectChanges: (request) => collectChanges(git, request),
     preserveAttempt: (request) => preserveAttempt(git, request),
+    storeWork: (request) => storeWork(git, request),
     restoreBaseline: (request) => restoreBaseline(git, request),
     captureCheckpoint: (request) => captureCheckpoint(git, request),
     previewRewind: (request) => previewRewind(git, request),

@@ -82,7 +82,16 @@ export interface AttemptRecord extends Omit<Attempt, 'id'> {
 /** What git and the worktree show at the end of a run. */
 export type ObservedEnd = Pick<
   HarnessEvidence,
-  'headSha' | 'commits' | 'changedFiles' | 'truncated' | 'claimedFiles' | 'outside' | 'workLost'
+  | 'headSha'
+  | 'commits'
+  | 'changedFiles'
+  | 'truncated'
+  | 'claimedFiles'
+  | 'outside'
+  | 'workLost'
+  | 'committed'
+  | 'uncommitted'
+  | 'preservedRef'
 >;
 
 export type ContractFields = Required<

@@ -40,6 +40,9 @@ export const defaultFeatures = (env: SettingsEnvironment): Features => ({
   enforcement: { ceremonyDesignReview: 'off', ceremonyFailureRetrospective: 'off', workspaceTrust: 'warn' },
   agents: {
     autoCommitOnComplete: false,
+    commitUncommitted: true,
+    commitAuthor: { name: 'Runboard', email: 'runboard@localhost' },
+    commitCoAuthor: true,
     timeoutMinutes: Math.max(1, Math.floor(env.BOARD_RUN_TIMEOUT_MS / 60_000)),
   },
   watcher: {

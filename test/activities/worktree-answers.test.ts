@@ -130,6 +130,8 @@ describe('activities of a worktree', () => {
     expect(await onHost().merge('op_3')).toMatchObject(refused);
     expect((await worktrees.get(taskId))?.state).toBe('ready');
     const allowed = { ...release, mergeBranches: ['main'] };
+    expect(await onHost({}, allowed).merge('op_nothing')).toMatchObject({ code: 'WORKTREE_NOTHING_TO_MERGE' });
+    await commit(join(at.directory.path, 'made', taskId), 'Work');
     expect(await onHost({}, allowed).merge('op_4')).toMatchObject({ state: 'merging' });
   });
 

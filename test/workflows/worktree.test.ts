@@ -77,6 +77,7 @@ async function withWorktree(
     beginWorktree: async () => ({ state: 'rebasing' }),
     makeWorktree: to('ready'),
     rebaseWorktree: to('ready'),
+    commitWorktree: to('merging'),
     integrateBranch: to('pushing'),
     pushMerge: to('integrated'),
     finishMerge: to('ready'),
@@ -172,6 +173,13 @@ describe('the worktree workflow', () => {
     await withWorktree({ createWorktree: afterWriting, planWorktree }, async ({ ask, hostId }) => {
       written = { hostId, operationId: '' };
       await expect(ask({ kind: 'create' })).resolves.toMatchObject({ code: 'WORKTREE_INTERRUPTED' });
+    });
+  });
+
+  test('a merge that commits first goes through committing', async () => {
+    await withWorktree({ beginWorktree: async () => ({ state: 'committing' }) }, async ({ calls, ask }) => {
+      await ask({ kind: 'merge', commit: true });
+      expect(calls.filter((name) => /commit|integrate/.test(name))).toEqual(['commitWorktree', 'integrateBranch']);
     });
   });
 

@@ -83,6 +83,7 @@ export const activityCallers: Readonly<Record<ActivityName, ActivityCaller>> = {
   createWorktree: worktree,
   makeWorktree: worktree,
   rebaseWorktree: worktree,
+  commitWorktree: worktree,
   integrateBranch: worktree,
   pushMerge: worktree,
   finishMerge: worktree,

@@ -52,13 +52,14 @@ export function createHostActivities(
 ) {
   const { claims, checkpoints, attemptHandles, rewinds, outputArtifacts, watchdog } = stores;
   const { agentsDir } = attemptDirectories(env.BOARD_DATA_DIR);
+  const agentSettings = async () => (await stores.settings.current()).agents;
   return {
     ...prepare,
     ...createBeginWorktreeActivities(onHost),
     ...createNewWorktreeActivities(onHost),
     ...createWorktreeStepActivities(onHost),
     ...createWorktreeViewActivities({ ...onHost, editorCommand: env.BOARD_EDITOR_COMMAND }),
-    ...createObservedEndActivities({ ...onHost, claims }),
+    ...createObservedEndActivities({ ...onHost, claims, phases: stores.phases, agentSettings }),
     ...createRepositoryActivities(onHost),
     ...createRewindActivities({ ...onHost, checkpoints, rewinds }),
     ...createSpoolRetentionActivities({
@@ -75,6 +76,7 @@ export function createHostActivities(
       stops,
       outputArtifacts,
       phases: stores.phases,
+      agentSettings,
       self,
       sleep,
       queue,

@@ -31,6 +31,7 @@ import { beginOn, createOn, planning, records, stepsOn, viewOn } from './proxies
 const stepOf: Partial<Record<WorktreeState, keyof WorktreeStepActivities>> = {
   preparing: 'makeWorktree',
   rebasing: 'rebaseWorktree',
+  committing: 'commitWorktree',
   merging: 'integrateBranch',
   pushing: 'pushMerge',
   integrated: 'finishMerge',

@@ -1,11 +1,16 @@
 import { ApplicationFailure } from '@temporalio/common';
-import { redactClaim } from '../../../domain/completion';
+import { redactClaim, type TerminalClaim } from '../../../domain/completion';
 import { withHeartbeat } from '../../../platform/temporal/heartbeat';
-import type { AttemptStore, ObservedEnd } from '../../../stores/runs/attempt-store';
+import type { Git } from '../../../providers/git/git';
+import type { AttemptRecord, AttemptStore, ObservedEnd } from '../../../stores/runs/attempt-store';
 import type { ClaimStore } from '../../../stores/runs/claim-store';
-import { observeWorktree, type WorktreeObservationDependencies } from './observe-worktree';
+import type { WorktreeFences } from '../../worktree/fences';
+import { keepWork, type KeepWorkDependencies } from './keep-work';
+import { observeWorktree } from './observe-worktree';
 
-export interface ObservedEndDependencies extends WorktreeObservationDependencies {
+export interface ObservedEndDependencies extends KeepWorkDependencies {
+  git: Git;
+  fences: Pick<WorktreeFences, 'take'>;
   attempts: Pick<AttemptStore, 'get' | 'observe'>;
   claims: Pick<ClaimStore, 'get'>;
 }
@@ -14,7 +19,8 @@ export function createObservedEndActivities(deps: ObservedEndDependencies) {
   return {
     /**
      * Inspects the worktree of a run whose agent works elsewhere and has reported its end, like that of an agent of this host:
-     * commits, changed files, and the files it claims. Stored with the attempt before the end is judged.
+     * commits, changed files, and the files it claims; what is uncommitted is committed. Stored with the attempt before the end
+     * is judged.
      */
     async observeEnd({ attemptId, claimDigest }: { attemptId: string; claimDigest: string }): Promise<void> {
       const record = await deps.attempts.get(attemptId);
@@ -28,11 +34,17 @@ export function createObservedEndActivities(deps: ObservedEndDependencies) {
         const claim = await deps.claims.get(attemptId, claimDigest);
         const seen = await observeWorktree(deps, record, claim?.claims ?? {});
         if (seen) {
-          await deps.attempts.observe(attemptId, redactClaim(ofWorkedIn(seen)));
+          const kept = claim ? await keep(record, { ...claim, harness: { ...claim.harness, ...seen } }) : {};
+          await deps.attempts.observe(attemptId, redactClaim({ ...ofWorkedIn(seen), ...kept }));
         }
       });
     },
   };
+
+  async function keep(record: AttemptRecord, claim: TerminalClaim): Promise<ObservedEnd> {
+    const fence = await deps.fences.take(record.taskId, { attemptId: record._id, stage: 'run' });
+    return fence ? keepWork(deps, record, { claim, git: deps.git.under(fence) }) : {};
+  }
 }
 
 /** A worktree without any change was not worked in: it is no evidence about the agent's claims of other locations. */

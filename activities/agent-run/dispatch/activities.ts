@@ -1,6 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { processIdentity } from '../../../contracts/runs/attempt';
 import type { HarnessEvidence } from '../../../contracts/runs/completion';
+import { redactClaim } from '../../../domain/completion';
 import { withHeartbeat } from '../../../platform/temporal/heartbeat';
 import {
   type AgentDispatch,
@@ -14,6 +15,7 @@ import { type Fence, verifyFence } from '../../../providers/git/fence';
 import type { AttemptRecord } from '../../../stores/runs/attempt-store';
 import { recordIdentity } from '../../worktree/replaced';
 import { requireReservation } from '../admission/hold';
+import { keepWork } from '../completion/keep-work';
 import { isWorkLost, observeWorktree, reportReplaced } from '../completion/observe-worktree';
 import { removeAttemptFiles } from './attempt-files';
 import { claimOf } from './claim';
@@ -67,7 +69,7 @@ export function createDispatchActivities(deps: DispatchDependencies) {
                 },
                 (dispatch, sink) => providerOf(record).run({ ...dispatch, ...handle }, sink, stop),
               );
-              await recordClaim(record, outcome, stop);
+              await recordClaim(record, { outcome, fence }, stop);
             },
           ),
         ),
@@ -149,7 +151,7 @@ export function createDispatchActivities(deps: DispatchDependencies) {
     if ('refused' in outcome) {
       return refuseReattach(record, outcome.refused);
     }
-    await recordClaim(record, outcome, stop);
+    await recordClaim(record, { outcome, fence }, stop);
     return { claimed: true };
   }
 
@@ -159,7 +161,11 @@ export function createDispatchActivities(deps: DispatchDependencies) {
   }
 
   /** Records the agent's claim; an agent that was ended by this service has none. */
-  async function recordClaim(record: AttemptRecord, outcome: AgentOutcome, stop: AbortSignal): Promise<void> {
+  async function recordClaim(
+    record: AttemptRecord,
+    { outcome, fence }: { outcome: AgentOutcome; fence: Fence },
+    stop: AbortSignal,
+  ): Promise<void> {
     if (outcome.ended === 'stopped') {
       // A worker that shuts down takes its agents with it: the run is lost to it, and retried elsewhere.
       if (deps.stopping.aborted || stop.reason === detachReason) {
@@ -170,7 +176,9 @@ export function createDispatchActivities(deps: DispatchDependencies) {
         throw runGone();
       }
     }
-    const claim = claimOf(outcome, await withSpace(() => harnessEvidence(record, outcome)));
+    const seen = claimOf(outcome, await withSpace(() => harnessEvidence(record, outcome)));
+    const kept = await withSpace(() => keepWork(deps, record, { claim: seen, git: deps.git.under(fence) }));
+    const claim = { ...seen, harness: { ...seen.harness, ...redactClaim(kept) } };
     const isRecorded = await withSpace(() => deps.attempts.claim(record._id, claim, deps.self));
     // A run that another worker has adopted is left to it.
     if (!isRecorded && !(await mustGet(record._id)).claim) {

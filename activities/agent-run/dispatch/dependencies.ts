@@ -12,7 +12,7 @@ import type { PhaseStore } from '../../../stores/runs/phase-store';
 import type { FeedStore } from '../../../stores/system/feed-store';
 import type { WorktreeFences } from '../../worktree/fences';
 import type { HoldDependencies } from '../admission/hold';
-import type { WorktreeObservationDependencies } from '../completion/observe-worktree';
+import type { KeepWorkDependencies } from '../completion/keep-work';
 import type { AgentDecider } from './agent-approvals';
 import type { AttemptDirectories } from './attempt-files';
 import type { CheckpointDependencies } from './checkpoints';
@@ -26,7 +26,7 @@ export interface DispatchDependencies
     SupervisionDependencies,
     WatchdogDependencies,
     CheckpointDependencies,
-    WorktreeObservationDependencies,
+    KeepWorkDependencies,
     AttemptDirectories {
   admission: HoldDependencies;
   attempts: AttemptStore;
@@ -44,7 +44,7 @@ export interface DispatchDependencies
   offered(agent: AgentConfig, offer: SessionOffer): Promise<void>;
   outputArtifacts: OutputArtifactStore;
   /** What an attempt may do now. */
-  phases: Pick<PhaseStore, 'endEmergency'>;
+  phases: Pick<PhaseStore, 'get' | 'endEmergency'>;
   /** Hands worktrees to the user agents run as; absent when that is this process's. */
   agentAccess?: AgentAccess | undefined;
   limits: { runTimeoutMs: number; outputLimitBytes: number; stopGraceMs: number };

@@ -5,7 +5,8 @@ import type { WorktreeRecord } from '../../../stores/runs/workspaces/worktree-st
 import { atRest } from '../at-rest';
 import { freshBase } from '../base';
 import type { WorktreeHostDependencies } from '../dependencies';
-import { change, remoteOf } from '../record';
+import { change, remoteOf, workMessage } from '../record';
+import { nothingToMerge } from '../refusals';
 import type { Begin, Begun } from './beginning';
 
 /** Fetches the base and records which commit is merged into which. */
@@ -22,7 +23,8 @@ export async function beginMerge(
       branch: base.branch,
     });
   }
-  const evidence = await atRest(deps, record, request.expectedHead);
+  const { commit: commits = false, expectedHead } = request;
+  const evidence = await atRest(deps, record, { expectedHead, commits });
   if ('status' in evidence) {
     return evidence;
   }
@@ -36,18 +38,32 @@ export async function beginMerge(
   if ('status' in fresh) {
     return fresh;
   }
+  const { headSha } = evidence;
+  const commitsFirst = evidence.dirty + evidence.untracked > 0;
+  const at = { repositoryPath: record.repositoryPath, ancestor: headSha, descendant: fresh.base.sha };
+  if (!commitsFirst && (await deps.git.isAncestor(at))) {
+    // Requested again because its answer was lost: what it was about has been merged by it.
+    const isMerged = record.history.some(
+      (entry) => entry.kind === 'merge' && entry.result === 'done' && entry.headSha === headSha,
+    );
+    const { branch: from } = record;
+    return isMerged
+      ? { state: 'ready' }
+      : nothingToMerge(taskId, { branch: from, base: branch, headSha, baseSha: fresh.base.sha });
+  }
   await change(deps, record, {
-    state: 'merging',
+    state: commitsFirst ? 'committing' : 'merging',
     identity: evidence.identity,
     recoverable: null,
     operation: {
       ...operation,
       kind: 'merge',
-      headSha: evidence.headSha,
+      headSha,
       ontoSha: fresh.base.sha,
       fetchedAt: fresh.base.fetchedAt,
+      ...(commitsFirst ? { commitMessage: request.commitMessage ?? workMessage(record) } : {}),
       message: request.message ?? `Merge ${record.branch} into ${branch}\n\nBoard-Task: ${taskId}`,
     },
   });
-  return { state: 'merging' };
+  return { state: commitsFirst ? 'committing' : 'merging' };
 }

@@ -13,7 +13,7 @@ export async function beginRebase(
   { taskId, operation, request }: Begin<WorktreeRebase>,
   record: WorktreeRecord,
 ): Promise<Begun> {
-  const evidence = await atRest(deps, record, request.expectedHead);
+  const evidence = await atRest(deps, record, request);
   if ('status' in evidence) {
     return evidence;
   }

@@ -9,6 +9,7 @@ import { busy, noWorktree } from '../refusals';
 import { answeredBefore } from '../step';
 import { beginAdopt } from './begin-adopt';
 import { beginCleanup } from './begin-cleanup';
+import { beginCommit } from './begin-commit';
 import { beginCreate } from './begin-create';
 import { beginMerge } from './begin-merge';
 import { beginRebase } from './begin-rebase';
@@ -59,6 +60,8 @@ export function createBeginWorktreeActivities(deps: WorktreeHostDependencies) {
     switch (request.kind) {
       case 'rebase':
         return beginRebase(deps, { taskId, operation, request }, record);
+      case 'commit':
+        return beginCommit(deps, { taskId, operation, request }, record);
       case 'merge':
         return beginMerge(deps, { taskId, operation, request }, record);
       case 'cleanup':

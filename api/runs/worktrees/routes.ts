@@ -3,6 +3,7 @@ import { taskId } from '../../../contracts/common';
 import {
   cleanupQuery,
   worktreeAdopt,
+  worktreeCommit,
   worktreeCreate,
   worktreeMerge,
   worktreeRebase,
@@ -80,6 +81,23 @@ export function worktreeRoutes(routes: Routes, context: WorktreesContext): void 
     },
     ({ params, body, auth }) =>
       operate(context, params.taskId, { request: { kind: 'rebase', ...body }, actor: auth.actor }),
+  );
+
+  routes.add(
+    {
+      method: 'post',
+      path: `${path}/commit`,
+      operationId: 'commitWorktree',
+      summary: 'Commit what is not committed in a worktree, new files too',
+      tag,
+      permission: 'task:write',
+      params: taskParams,
+      body: worktreeCommit,
+      response: worktreeStatus,
+      errors: [404, 409, 503],
+    },
+    ({ params, body, auth }) =>
+      operate(context, params.taskId, { request: { kind: 'commit', ...body }, actor: auth.actor }),
   );
 
   routes.add(

@@ -26,11 +26,25 @@ export const worktreeRebase = z
   .meta({ id: 'WorktreeRebase' });
 export type WorktreeRebase = z.infer<typeof worktreeRebase>;
 
-/** `expectedHead`: refuse when the worktree's HEAD is another commit than the caller has inspected. */
+/**
+ * `expectedHead`: refuse when the worktree's HEAD is another commit than the caller has inspected. `commit`: what is not
+ * committed is committed first, under `commitMessage`, and merged too.
+ */
 export const worktreeMerge = z
-  .strictObject({ message: text(5000, 1).optional(), expectedHead: objectName.optional() })
+  .strictObject({
+    message: text(5000, 1).optional(),
+    expectedHead: objectName.optional(),
+    commit: z.boolean().optional(),
+    commitMessage: text(5000, 1).optional(),
+  })
   .meta({ id: 'WorktreeMerge' });
 export type WorktreeMerge = z.infer<typeof worktreeMerge>;
+
+/** Commits what is not committed, new files too, on the branch of the worktree. */
+export const worktreeCommit = z
+  .strictObject({ message: text(5000, 1).optional(), expectedHead: objectName.optional() })
+  .meta({ id: 'WorktreeCommit' });
+export type WorktreeCommit = z.infer<typeof worktreeCommit>;
 
 export const worktreeRemoval = z
   .strictObject({
@@ -59,6 +73,7 @@ export type WorktreeRequest =
   | ({ kind: 'create' } & WorktreeCreate)
   | ({ kind: 'adopt' } & WorktreeAdopt)
   | ({ kind: 'rebase' } & WorktreeRebase)
+  | ({ kind: 'commit' } & WorktreeCommit)
   /** `anyBranch`: requested by an administrator, who may merge into any branch. */
   | ({ kind: 'merge'; anyBranch?: boolean } & WorktreeMerge)
   | { kind: 'cleanup'; force: boolean; reason?: string };

@@ -8,11 +8,14 @@ import { pagination } from '../../tasks/task';
  * operation that continues by itself, also after a crash.
  */
 export const worktreeState = z
-  .enum(['preparing', 'ready', 'rebasing', 'merging', 'pushing', 'integrated', 'cleanup', 'removed', 'failed'])
+  .enum([
+    ...(['preparing', 'ready', 'rebasing', 'committing', 'merging', 'pushing', 'integrated'] as const),
+    ...(['cleanup', 'removed', 'failed'] as const),
+  ])
   .meta({ id: 'WorktreeState' });
 export type WorktreeState = z.infer<typeof worktreeState>;
 
-export const worktreeOperationKind = z.enum(['create', 'adopt', 'rebase', 'merge', 'cleanup']);
+export const worktreeOperationKind = z.enum(['create', 'adopt', 'rebase', 'commit', 'merge', 'cleanup']);
 export type WorktreeOperationKind = z.infer<typeof worktreeOperationKind>;
 
 /** Where the branch of a worktree begins, and how that commit was determined. */
@@ -51,6 +54,8 @@ export const worktreeOperation = z.object({
   /** The merge commit, once there is one. */
   mergedSha: objectName.optional(),
   message: z.string().optional(),
+  /** The message under which what is not committed is committed first. */
+  commitMessage: z.string().optional(),
   force: z.boolean().optional(),
   reason: z.string().optional(),
 });
@@ -106,6 +111,7 @@ export type WorktreeManifest = z.infer<typeof worktreeManifest>;
 export const unsettledStates: WorktreeState[] = [
   'preparing',
   'rebasing',
+  'committing',
   'merging',
   'pushing',
   'integrated',

@@ -26,7 +26,7 @@ export function assertObjectName(sha: string): void {
 }
 
 type KeptKind =
-  'baselines' | 'strays' | 'checkpoints' | 'rewinds' | 'attempts' | 'removed' | 'rebased' | 'integrations';
+  'baselines' | 'strays' | 'checkpoints' | 'rewinds' | 'attempts' | 'removed' | 'rebased' | 'integrations' | 'results';
 
 function refOf(kind: KeptKind, id: string): string {
   if (!/^[A-Za-z0-9_-]{1,64}$/.test(id)) {
@@ -40,6 +40,9 @@ export const baselineRef = (attemptId: string): string => refOf('baselines', att
 
 /** The reference to everything an attempt left. */
 export const attemptRef = (attemptId: string): string => refOf('attempts', attemptId);
+
+/** The reference to the commit of what was uncommitted at the end of an attempt, or before a merge. */
+export const resultRef = (id: string): string => refOf('results', id);
 
 /** The reference to a commit on an attempt's branch that was made after everything of the attempt was stored. */
 export const strayRef = (attemptId: string, sha: string): string => `${refOf('strays', attemptId)}/${sha}`;

@@ -149,7 +149,7 @@ test.each([
   ['text', {}, { status: 'success', summary: '' }],
   ['file', {}, result({})],
   ['artifact', { files: { a: 'x' } }, result({})],
-  ['commit', { files: { a: 'x' } }, result({})],
+  ['commit', {}, result({})],
   ['other', { files: { a: 'x' }, commit: 'Work' }, result({})],
 ])('a required %s that is missing makes a success partial', async (kind, told, claim) => {
   const executionPolicy = { expectedOutputs: [{ id: 'wanted', kind, required: true }] };
@@ -315,4 +315,67 @@ test('a required verification step that a run does not report is named and keeps
   await stack.call.start(id, { agent: 'as-told' });
   expect((await stack.call.ended(id)).attempt.completion.status).toBe('success');
   expect(await stack.call.ok('GET', `/api/tasks/${id}`)).toMatchObject({ status: 'done' });
+});
+
+describe('work that an agent leaves uncommitted', () => {
+  const left = { files: { 'left/new.txt': 'new', 'README.md': 'changed' }, result: result({ summary: 'Left it.' }) };
+  const worktreeOf = (task: { id: string }) => stack.call.ok('GET', `/api/tasks/${task.id}/worktree`);
+  const agents = (fields: object) => stack.call.ok('PATCH', '/api/settings/features', { agents: fields });
+
+  test.each(['allowed', 'required'])('is committed at the end with the policy %s', async (commitPolicy) => {
+    const { completion, task } = await completed(left, { executionPolicy: { commitPolicy } });
+    const { path, evidence, branch } = await worktreeOf(task);
+    const head = await git(path, 'rev-parse', 'HEAD');
+    expect(completion).toMatchObject({
+      status: 'success',
+      downgrades: [],
+      harness: { headSha: head, commits: [], committed: { sha: head, subject: 'Told', files: 2 } },
+      changedFiles: expect.arrayContaining([expect.objectContaining({ path: 'left/new.txt', status: 'untracked' })]),
+      evidence: expect.arrayContaining([expect.objectContaining({ id: 'harness:committed', reference: head })]),
+    });
+    expect(evidence).toMatchObject({ dirty: 0, untracked: 0, ahead: 1, branch });
+    expect(await git(path, 'log', '-1', '--format=%an <%ae>%n%B')).toBe(
+      `Runboard <runboard@localhost>\nTold\n\nLeft it.\n\nBoard-Task: ${task.id}\n` +
+        `Board-Attempt: ${completion.attemptId}\nCo-authored-by: as-told <as-told@agents.localhost>`,
+    );
+  });
+
+  test('has the author that is set, and no trailer when that is off', async () => {
+    await agents({ commitAuthor: { name: 'Ann Other', email: 'ann@example.org' }, commitCoAuthor: false });
+    try {
+      const { path } = await worktreeOf((await completed(left)).task);
+      const shown = await git(path, 'log', '-1', '--format=%an <%ae>%n%B');
+      expect(shown).toContain('Ann Other <ann@example.org>');
+      expect(shown).not.toContain('Co-authored-by');
+    } finally {
+      await agents({ commitAuthor: { name: 'Runboard', email: 'runboard@localhost' }, commitCoAuthor: true });
+    }
+  });
+
+  test('is kept under a reference with the policy forbidden, and when commitUncommitted is off', async () => {
+    const forbidden = await completed(left, { executionPolicy: { commitPolicy: 'forbidden' } });
+    await agents({ commitUncommitted: false });
+    const off = await completed(left).finally(() => agents({ commitUncommitted: true }));
+    for (const [{ completion, task }, reason] of [
+      [forbidden, /forbids commits/],
+      [off, /commitUncommitted is off/],
+    ] as const) {
+      const preservedRef = `refs/board/results/${completion.attemptId}`;
+      expect(completion).toMatchObject({
+        status: 'success',
+        harness: { uncommitted: { files: 2, reason: expect.stringMatching(reason) }, preservedRef },
+      });
+      expect(completion.harness).not.toHaveProperty('committed');
+      const { path, evidence } = await worktreeOf(task);
+      expect(evidence).toMatchObject({ dirty: 1, untracked: 1, ahead: 0 });
+      expect(await git(path, 'show', `${preservedRef}:left/new.txt`)).toBe('new');
+    }
+  });
+
+  test('of a run that failed stays as it is', async () => {
+    const { completion, task } = await completed({ ...left, result: { status: 'failed', summary: 'No.' } });
+    expect(completion).toMatchObject({ status: 'failed' });
+    expect(completion.harness).not.toHaveProperty('committed');
+    expect((await worktreeOf(task)).evidence).toMatchObject({ dirty: 1, untracked: 1, ahead: 0 });
+  });
 });

@@ -195,9 +195,26 @@ describe('rebasing', () => {
         body: { code: 'WORKTREE_HEAD_MOVED' },
       });
       await writeFile(join(path, 'README.md'), 'changed\n');
-      expect(await stack.call.post(url(taskId, what))).toMatchObject({ status: 409, body: { code: 'WORKTREE_DIRTY' } });
+      await writeFile(join(path, 'new.txt'), 'new\n');
+      expect(await stack.call.post(url(taskId, what))).toMatchObject({
+        status: 409,
+        body: { code: 'WORKTREE_DIRTY', details: { dirty: 1, untracked: 1 } },
+      });
     },
   );
+
+  test.each(['/rebase', '/merge'])('%s refuses a worktree whose only change is a new file', async (what) => {
+    const taskId = await aTask();
+    await writeFile(join((await create(taskId)).path, 'new.txt'), 'new\n');
+    expect(await stack.call.post(url(taskId, what))).toMatchObject({
+      status: 409,
+      body: {
+        code: 'WORKTREE_DIRTY',
+        error: expect.stringContaining(`POST /api${url(taskId, '/commit').slice('/api'.length)}`),
+        details: { dirty: 0, untracked: 1 },
+      },
+    });
+  });
 });
 
 describe('merging', () => {
@@ -217,6 +234,36 @@ describe('merging', () => {
     expect(await stack.call.ok('DELETE', url(taskId))).toMatchObject({ state: 'removed' });
   });
 
+  test('of nothing is refused with the reason, and one that is repeated is not', async () => {
+    const taskId = await aTask();
+    const { path, branch } = await create(taskId);
+    const base = await git(shop.remote, 'rev-parse', 'main');
+    const refused = await stack.call.post(url(taskId, '/merge'));
+    expect(refused).toMatchObject({
+      status: 409,
+      body: {
+        code: 'WORKTREE_NOTHING_TO_MERGE',
+        details: { branch, base: 'main', headSha: base, baseSha: base, call: `POST /api/agents/${taskId}/start` },
+      },
+    });
+    expect(await git(shop.remote, 'rev-parse', 'main')).toBe(base);
+    await commitIn(path, `${taskId}.txt`);
+    const merged = await stack.call.ok('POST', url(taskId, '/merge'), {});
+    expect(await stack.call.ok('POST', url(taskId, '/merge'), {})).toMatchObject({ history: merged.history });
+  });
+
+  test('commits what is not committed first, when that is requested', async () => {
+    const taskId = await aTask();
+    const { path, base } = await create(taskId);
+    await writeFile(join(path, `${taskId}.txt`), 'new\n');
+    const merged = await stack.call.ok('POST', url(taskId, '/merge'), { commit: true, commitMessage: 'Add it' });
+    expect(merged).toMatchObject({ state: 'ready', evidence: { merged: true, untracked: 0 } });
+    const { headSha, mergedSha } = merged.history.at(-1);
+    expect(await git(shop.remote, 'log', '-1', '--format=%P %s', headSha)).toBe(`${base.sha} Add it`);
+    expect(await git(shop.remote, 'rev-parse', 'main')).toBe(mergedSha);
+    expect(await git(shop.remote, 'show', `main:${taskId}.txt`)).toBe('new');
+  });
+
   test('pushes nothing after a conflict', async () => {
     const taskId = await aTask();
     const { path } = await create(taskId);
@@ -228,6 +275,45 @@ describe('merging', () => {
     });
     expect(await git(shop.remote, 'rev-parse', 'main')).toBe(base);
     expect(await stack.call.ok('GET', url(taskId))).toMatchObject({ state: 'ready' });
+  });
+});
+
+describe('committing', () => {
+  test('commits changes and new files in the name of the caller, once', async () => {
+    const taskId = await aTask();
+    const { path } = await create(taskId);
+    expect(await stack.call.post(url(taskId, '/commit'))).toMatchObject({
+      status: 409,
+      body: { code: 'WORKTREE_NOTHING_TO_COMMIT' },
+    });
+    await writeFile(join(path, 'README.md'), 'changed\n');
+    await writeFile(join(path, 'new.txt'), 'new\n');
+    const expectedHead = 'a'.repeat(40);
+    expect(await stack.call.post(url(taskId, '/commit'), { expectedHead })).toMatchObject({
+      status: 409,
+      body: { code: 'WORKTREE_HEAD_MOVED' },
+    });
+    const committed = await stack.call.ok('POST', url(taskId, '/commit'), { message: 'Keep it' });
+    const head = await git(path, 'rev-parse', 'HEAD');
+    expect(committed).toMatchObject({
+      state: 'ready',
+      operation: null,
+      evidence: { headSha: head, dirty: 0, untracked: 0, ahead: 1 },
+    });
+    expect(committed.history.at(-1)).toMatchObject({ kind: 'commit', result: 'done', headSha: head });
+    expect(await git(path, 'log', '-1', '--format=%s')).toBe('Keep it');
+    expect(await git(path, 'show', '--format=', '--name-only', 'HEAD')).toBe('README.md\nnew.txt');
+  });
+
+  test('refuses a worktree on another branch', async () => {
+    const taskId = await aTask();
+    const { path } = await create(taskId);
+    await git(path, 'switch', '--quiet', '-c', `elsewhere-${taskId}`);
+    await writeFile(join(path, 'new.txt'), 'new\n');
+    expect(await stack.call.post(url(taskId, '/commit'))).toMatchObject({
+      status: 409,
+      body: { code: 'WORKTREE_MISMATCH' },
+    });
   });
 });
 

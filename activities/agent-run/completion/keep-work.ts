@@ -1,0 +1,93 @@
+import type { HarnessEvidence } from '../../../contracts/runs/completion';
+import type { Features } from '../../../contracts/settings/settings';
+import { judgementOf, type TerminalClaim } from '../../../domain/completion';
+import { commitMessage, commitSubject } from '../../../domain/completion/commit-message';
+import { compact } from '../../../platform/json/compact';
+import type { Git } from '../../../providers/git/git';
+import { GitError } from '../../../providers/git/git-error';
+import type { AttemptRecord } from '../../../stores/runs/attempt-store';
+import type { PhaseStore } from '../../../stores/runs/phase-store';
+import { isWorkLost, reportReplaced, type WorktreeObservationDependencies } from './observe-worktree';
+
+export interface KeepWorkDependencies extends WorktreeObservationDependencies {
+  /** What the run may do now. */
+  phases: Pick<PhaseStore, 'get'>;
+  /** The current settings of agents. */
+  agentSettings(): Promise<Features['agents']>;
+}
+
+type KeptWork = Pick<HarnessEvidence, 'committed' | 'uncommitted' | 'preservedRef' | 'workLost' | 'headSha'>;
+
+/** Ends whose work is a result; that of others stays in the worktree as it is, for whoever follows. */
+const hasResult = ({ status }: TerminalClaim): boolean => ['success', 'partial', 'blocked'].includes(status);
+
+/**
+ * Makes what an agent left uncommitted part of its result: a commit on its branch where its policy, its phase and the
+ * settings allow one, else a commit that only a reference leads to. Repeated, it is the same commit.
+ */
+export async function keepWork(
+  deps: KeepWorkDependencies,
+  record: AttemptRecord,
+  { claim, git }: { claim: TerminalClaim; git: Pick<Git, 'storeWork'> },
+): Promise<KeptWork> {
+  const { baseline, taskEnvelope } = record;
+  const { changedFiles, commits = [], workLost } = claim.harness;
+  if (!baseline || !taskEnvelope?.workspace || !hasResult(claim) || workLost !== undefined) {
+    return {};
+  }
+  if (!baseline.dirty && changedFiles?.length === 0 && commits.length === 0) {
+    return {};
+  }
+  const settings = await deps.agentSettings();
+  const { branch, path: worktreePath } = taskEnvelope.workspace;
+  const { agentConfig, taskId, _id: attemptId, objective } = record;
+  const subject = { taskId, attemptId, title: objective.title, summary: claim.summary };
+  const { type, name } = agentConfig;
+  try {
+    const stored = await git.storeWork({
+      worktreePath,
+      gitDir: baseline.gitDir,
+      identity: baseline.identity,
+      id: attemptId,
+      branch,
+      message: commitMessage({ ...subject, ...(settings.commitCoAuthor ? { coAuthor: { type, name } } : {}) }),
+      author: settings.commitAuthor,
+      ...compact({ withhold: await whyNoCommit(deps, record, settings) }),
+    });
+    if (!stored) {
+      return {};
+    }
+    const { sha, ref, files, withheld } = stored;
+    return withheld === null
+      ? { committed: { sha, subject: commitSubject(subject), files }, headSha: sha }
+      : { uncommitted: { files, reason: withheld }, preservedRef: ref };
+  } catch (error) {
+    if (isWorkLost(error)) {
+      return reportReplaced(deps, record, error);
+    }
+    if (!(error instanceof GitError) || error.code === 'fenced') {
+      throw error;
+    }
+    deps.log.warn({ attemptId, err: error }, 'commit of uncommitted work failed');
+    return { uncommitted: { files: changedFiles?.length ?? 0, reason: error.message.slice(0, 2_000) } };
+  }
+}
+
+/** Why nothing may be committed for this run; `undefined` when it may. */
+async function whyNoCommit(
+  { phases }: Pick<KeepWorkDependencies, 'phases'>,
+  record: AttemptRecord,
+  { commitUncommitted }: Features['agents'],
+): Promise<string | undefined> {
+  if (record.taskEnvelope?.commitPolicy === 'forbidden') {
+    return 'The commit policy of the run forbids commits.';
+  }
+  if (!commitUncommitted) {
+    return 'The setting agents.commitUncommitted is off.';
+  }
+  const held = judgementOf(record, await phases.get(record._id))?.held.at(-1);
+  if (held && !held.allowed.some(({ kind }) => kind === 'git-commit')) {
+    return `The phase ${held.phase} allows no commits.`;
+  }
+  return undefined;
+}
