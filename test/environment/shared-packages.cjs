@@ -12,6 +12,25 @@ const shared = new Set(Object.keys({ ...dependencies, ...devDependencies }).filt
 /** The package that a file is in, which is not one inside another package. */
 const packageOf = (filename) => /^(?:(?!\/node_modules\/).)*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(filename)?.[1];
 
+const isTest = (filename) => filename.endsWith('.test.ts');
+
+/**
+ * What was compiled, by its file: calling it again evaluates the module again, with state of its own, and spares the parser
+ * and the optimizer, which take as long as the evaluation.
+ */
+const compiled = new Map();
+
+function compileOnce(compile, { source, parameters, filename }) {
+  const known = compiled.get(filename);
+  if (known?.source === source && known.parameters.join() === parameters.join()) {
+    return known.body;
+  }
+  // Without the callback for `import()`, of which transformed sources have none: it would keep the first test file's runner.
+  const body = compile(source, parameters, { filename });
+  compiled.set(filename, { source, parameters, body });
+  return body;
+}
+
 /** Makes `vm.compileFunction`, through which jest loads whatever a test requires, compile in this realm, except for packages. */
 exports.sharePackages = () => {
   const { compileFunction } = vm;
@@ -20,11 +39,14 @@ exports.sharePackages = () => {
       return compileFunction(source, parameters, options);
     }
     const { parsingContext: _, ...inThisRealm } = options;
-    if (shared.has(packageOf(options.filename))) {
+    const { filename } = options;
+    if (shared.has(packageOf(filename))) {
       return (module) => {
-        module.exports = require(options.filename);
+        module.exports = require(filename);
       };
     }
-    return compileFunction(source, parameters, inThisRealm);
+    return isTest(filename)
+      ? compileFunction(source, parameters, inThisRealm)
+      : compileOnce(compileFunction, { source, parameters, filename });
   };
 };
