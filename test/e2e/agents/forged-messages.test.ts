@@ -106,7 +106,7 @@ describe('what a worker inspects or starts', () => {
   ])('runs nothing of a preview that was sent to %s directly', async (_name, host) => {
     const hostId = host();
     const taskQueue = hostId === null ? boardQueue : hostQueue(hostId);
-    const server = { httpAddress: stack.env.TEMPORAL_HTTP_ADDRESS!, namespace: 'default' };
+    const server = { httpAddress: stack.env.TEMPORAL_HTTP_ADDRESS!, namespace: stack.env.TEMPORAL_NAMESPACE };
     const question = { taskQueue, service: hostService, operation: 'preview', withinMs: 10_000 };
     for (const input of [
       { ...forged(), hostId },

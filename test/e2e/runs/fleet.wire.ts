@@ -29,6 +29,7 @@ const startSecond = () =>
       BOARD_DRAIN_MS: '0',
       MONGODB_URL: stack.env.MONGODB_URL,
       TEMPORAL_ADDRESS: stack.env.TEMPORAL_ADDRESS,
+      TEMPORAL_NAMESPACE: stack.env.TEMPORAL_NAMESPACE,
     },
     logFile: log(),
   });

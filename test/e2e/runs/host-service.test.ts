@@ -65,7 +65,7 @@ describe('host questions', () => {
         withinMs: 10_000,
       });
       await expect(asked).rejects.toMatchObject({ status: 403, unanswered: false });
-      const path = `namespaces/default/task-queues/${encodeURIComponent(queue)}/nexus-services/${hostService}/${question}`;
+      const path = `namespaces/${namespace}/task-queues/${encodeURIComponent(queue)}/nexus-services/${hostService}/${question}`;
       for (const host of [httpAddress, 'localhost', 'attacker.example']) {
         const page = { host, 'content-type': 'application/json', origin: 'https://attacker.example' };
         const headers = { ...page, 'nexus-request-id': randomUUID() };

@@ -4,16 +4,15 @@ import { type RunningApi, startApi } from '../../../api/start';
 import { type Environment, readEnvironment } from '../../../platform/config/env';
 import { createLog } from '../../../platform/log/log';
 import { retryUntilClosed } from '../../../platform/temporal/closed-connection';
-import { findTemporalBinary } from '../../../platform/temporal/embedded/binary';
-import { type DevServer, startDevServer } from '../../../platform/temporal/embedded/dev-server';
 import { makeTempDir } from '../../../platform/testing/temp-dir';
 import { type RunningWorker, startWorker, type WorkerCode } from '../../../worker/start';
 import { Caller } from '../caller';
 import { mongoSettings } from '../mongo-settings';
 import { testSettings } from '../settings';
+import { registerNamespace, stackServer } from './own-namespace';
 import { workflowBundle } from './workflow-bundle';
 
-/** A whole service in this process, on a Temporal server and a data directory of its own. */
+/** A whole service in this process, with a namespace of Temporal and a data directory of its own. */
 export interface Stack {
   url: string;
   dir: string;
@@ -41,15 +40,12 @@ export async function startStack(
     }
   };
   try {
-    const binary = await findTemporalBinary({ report: () => undefined });
-    const server: DevServer = await startDevServer({
-      binary,
-      dbFile: join(dir.path, 'temporal.db'),
-      namespace: 'default',
-      log,
-    });
-    // No test reads its database again: a graceful end would take more than a second in each suite.
-    closers.push(() => server.stop(0));
+    const server = await stackServer({ dir: dir.path, log });
+    closers.push(() => server.close());
+    const connection = Connection.lazy({ address: server.address, interceptors: retryUntilClosed });
+    closers.push(() => connection.close());
+    const namespace = await registerNamespace(connection);
+    const temporal = new Client({ connection, namespace });
     const given = {
       ...testSettings,
       BOARD_PORT: '0',
@@ -57,14 +53,11 @@ export async function startStack(
       BOARD_DATA_DIR: join(dir.path, 'data'),
       TEMPORAL_ADDRESS: server.address,
       TEMPORAL_HTTP_ADDRESS: server.httpAddress,
+      TEMPORAL_NAMESPACE: namespace,
       ...mongoSettings(),
       ...settings,
     };
     const env = readEnvironment(given);
-    const temporal = new Client({
-      connection: Connection.lazy({ address: server.address, interceptors: retryUntilClosed }),
-    });
-    closers.push(() => temporal.connection.close());
     const anotherApi = async () => {
       const api = await startApi(env, log, temporal);
       closers.push(() => api.close());
