@@ -3,8 +3,12 @@ import Router from '@koa/router';
 import Koa, { type ParameterizedContext } from 'koa';
 import { koaBody } from 'koa-body';
 import type { z } from 'zod';
+import { AppError, type FieldIssue } from '../../platform/errors/app-error';
 import type { AuthFailures } from '../../platform/http/auth/auth-failures';
+import type { RequestState } from '../../platform/http/context';
+import { answerOnce, idempotencyKeyOf, type IdempotencyKeys, sendStored } from '../../platform/http/limits/idempotency';
 import { standingHeaders } from '../../platform/http/limits/rate-limit';
+import { RawJson } from '../../platform/http/response';
 import type { RefusalBody } from '../../platform/http/server/raw-refusal';
 import { compact } from '../../platform/json/compact';
 import { exactJson, parseExactJson } from '../../platform/json/exact';
@@ -21,11 +25,13 @@ export interface PlantAppDependencies {
   users: readonly { user: string; token: string }[];
   /** Stores a plant and schedules its announcement; `false` when its number is taken. */
   create: (user: string, plant: NewPlant) => Promise<boolean>;
+  /** Keys of requests that are answered once, however often they come. */
+  idempotencyKeys: IdempotencyKeys;
   log: Log;
   authFailures: AuthFailures;
 }
 
-interface State {
+interface State extends Pick<RequestState, 'operation' | 'hasIdempotencyKey'> {
   user: string;
 }
 
@@ -92,7 +98,14 @@ function linkNext(ctx: ParameterizedContext, limit: unknown, cursor: string): vo
 const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
 
 /** The API of the plant store (specification 3, A). */
-export function createPlantApp({ store, users, create, log, authFailures }: PlantAppDependencies): Koa<State> {
+export function createPlantApp({
+  store,
+  users,
+  create,
+  idempotencyKeys: keys,
+  log,
+  authFailures,
+}: PlantAppDependencies): Koa<State> {
   const app = new Koa<State>();
   const credentials = users.map(({ user, token }) => ({ user, digest: sha256(token) }));
   const document = plantsOpenApi();
@@ -103,11 +116,14 @@ export function createPlantApp({ store, users, create, log, authFailures }: Plan
     try {
       await next();
     } catch (error) {
-      const { status, message } = refusalOf(error, log);
+      const { status, message, retryAfterMs } = refusalOf(error, log);
       ctx.status = status;
       ctx.type = 'application/json';
       if (status === 401) {
         ctx.set('WWW-Authenticate', 'Bearer');
+      }
+      if (retryAfterMs !== undefined) {
+        ctx.set('Retry-After', String(Math.ceil(retryAfterMs / 1000)));
       }
       ctx.body = exactJson({ error: status, message });
     }
@@ -137,12 +153,24 @@ export function createPlantApp({ store, users, create, log, authFailures }: Plan
     ctx.body = exactJson(items);
   });
   router.post('/plants', readBody, async (ctx) => {
+    const { user } = ctx.state;
+    const key = idempotencyKeyOf((name) => (ctx.headers[name] === undefined ? undefined : ctx.get(name)));
     const plant = parsed(newPlant, bodyOf(ctx.request.body), 'plant');
-    if (!(await create(ctx.state.user, plant))) {
-      throw new PlantError(400, `The plant ${plant.id} already exists.`);
+    const perform = async (): Promise<RawJson> => {
+      if (!(await create(user, plant))) {
+        throw new PlantError(400, `The plant ${plant.id} already exists.`);
+      }
+      ctx.status = 200;
+      return new RawJson(Buffer.from(exactJson(plant)));
+    };
+    if (key === undefined) {
+      ctx.type = 'application/json';
+      ctx.body = (await perform()).bytes.toString();
+      return;
     }
-    ctx.type = 'application/json';
-    ctx.body = exactJson(plant);
+    const body = { ...plant, id: String(plant.id) };
+    const request = { key, actor: user, operationId: 'createPlant', params: {}, query: {}, body };
+    sendStored(ctx, await answerOnce(ctx, { keys, ...request }, perform));
   });
   router.delete('/plants/:id', async (ctx) => {
     const id = parsed(idInPath, ctx.params.id, 'id');
@@ -208,8 +236,29 @@ export function createPlantApp({ store, users, create, log, authFailures }: Plan
   }
 }
 
+interface PlantRefusal {
+  status: number;
+  message: string;
+  retryAfterMs?: number;
+}
+
+/** What the shared helpers refuse: the message names the fields, for which this envelope has no place of its own. */
+function sharedRefusal({ status, message, details: { issues, retryAfterMs } }: AppError): PlantRefusal {
+  const named = Array.isArray(issues)
+    ? (issues as FieldIssue[]).map(({ path, message: what }) => `${path} ${what}`)
+    : [];
+  return {
+    status,
+    message: named.length > 0 ? `${named.join('; ')}.` : message,
+    ...compact({ retryAfterMs: typeof retryAfterMs === 'number' ? retryAfterMs : undefined }),
+  };
+}
+
 /** The error as the caller receives it; an unexpected one is logged and loses its details. */
-function refusalOf(error: unknown, log: Log): { status: number; message: string } {
+function refusalOf(error: unknown, log: Log): PlantRefusal {
+  if (error instanceof AppError) {
+    return sharedRefusal(error);
+  }
   if (error instanceof PlantError) {
     if (error.cause !== undefined) {
       log.warn({ err: error.cause }, error.message);

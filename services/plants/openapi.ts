@@ -60,11 +60,24 @@ export function plantsOpenApi(): Json {
         post: {
           operationId: 'createPlant',
           summary: 'Create a plant under a number of the caller’s choice',
+          parameters: [
+            {
+              name: 'Idempotency-Key',
+              in: 'header',
+              description: 'The same request with the same key is done once, and answered the same',
+              schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,200}$' },
+            },
+          ],
           requestBody: { required: true, content: json(ref('NewPlant')) },
           responses: {
             200: { description: 'The plant', content: json(ref('Plant')) },
             400: unexpected,
             401: unauthorized,
+            409: {
+              description: 'The key belongs to another request, or to one in progress',
+              content: json(ref('Error')),
+            },
+            503: unexpected,
           },
         },
       },

@@ -1,17 +1,18 @@
-import { randomUUID } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Client, WithStartWorkflowOperation } from '@temporalio/client';
+import { type Client, WithStartWorkflowOperation, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { type NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
 import type { PartEnvironment } from '../../platform/config/part-settings';
 import { type MessageProofs, startProofMs } from '../../platform/crypto/message-proof';
 import { createAuthFailures } from '../../platform/http/auth/auth-failures';
 import { listen } from '../../platform/http/server/server';
 import type { Log } from '../../platform/log/log';
+import { currentOperation, operationBytes } from '../../platform/operations/operation';
 import { openDataDirectory } from '../../platform/processes/data-directory';
 import { type ActivityCaller, createActivityFence } from '../../platform/temporal/activity-fence';
 import { createProofVerifier } from '../../platform/temporal/proof-verifier';
 import { openDatabase, storeOptions } from '../../stores/port/open';
+import { createIdempotencyKeyStore } from '../../stores/system/idempotency-key-store';
 import { openMessageProofs } from '../../stores/system/message-key-store';
 import { createPlantActivities, type PlantActivities } from './activities';
 import { createPlantApp, PlantError, plantRefusalBody } from './app';
@@ -94,7 +95,14 @@ export async function startPlants(options: PlantsOptions): Promise<RunningPlants
   });
   const create = (user: string, plant: NewPlant): Promise<boolean> =>
     createDurably({ client, taskQueue, messageProofs }, { user, ...plant, id: String(plant.id), delivery });
-  const app = createPlantApp({ store, users, create, log, authFailures });
+  const app = createPlantApp({
+    store,
+    users,
+    create,
+    idempotencyKeys: await createIdempotencyKeyStore(database),
+    log,
+    authFailures,
+  });
   const server = await listen(app.callback(), {
     host: env.BOARD_HOST,
     port: env.PLANTS_PORT,
@@ -116,26 +124,38 @@ export async function startPlants(options: PlantsOptions): Promise<RunningPlants
   };
 }
 
-/** One workflow stores and announces the plant; its caller has the response as soon as it is stored. */
+/**
+ * One workflow stores and announces the plant; its caller has the response as soon as it is stored. A request that is repeated
+ * under its key has the workflow that the first one started.
+ */
 async function createDurably(
   { client, taskQueue, messageProofs }: { client: Client; taskQueue: string; messageProofs: MessageProofs },
   wanted: PlantCreation,
 ): Promise<boolean> {
-  const workflowId = `plant/${randomUUID()}`;
+  const workflowId = `plant/${operationBytes('plant', 16).toString('hex')}`;
   const creation = { ...wanted, proof: messageProofs.sign(creationMessage(workflowId, wanted), startProofMs) };
   const startWorkflowOperation = new WithStartWorkflowOperation<typeof plantCreation>('plantCreation', {
     workflowId,
-    workflowIdConflictPolicy: 'FAIL',
+    workflowIdConflictPolicy: 'USE_EXISTING',
+    workflowIdReusePolicy: 'REJECT_DUPLICATE',
     taskQueue,
     args: [creation],
     staticSummary: `plant ${creation.id} of ${creation.user}`,
   });
   try {
-    const { created } = await client.withDeadline(Date.now() + createWithinMs, () =>
-      client.workflow.executeUpdateWithStart(createdUpdate, { startWorkflowOperation }),
-    );
+    const { created } = await client.withDeadline(Date.now() + createWithinMs, async () => {
+      try {
+        return await client.workflow.executeUpdateWithStart(createdUpdate, { startWorkflowOperation });
+      } catch (error) {
+        if (error instanceof WorkflowExecutionAlreadyStartedError) {
+          return client.workflow.getHandle<typeof plantCreation>(workflowId).result();
+        }
+        throw error;
+      }
+    });
     return created;
   } catch (error) {
+    currentOperation()?.noteWrite();
     throw new PlantError(503, 'The plant may not have been stored; read it, and try again.', {
       cause: error,
     });

@@ -8,6 +8,7 @@ import { createPlantApp } from '../../services/plants/app';
 import { plantsOpenApi } from '../../services/plants/openapi';
 import { createPlantStore } from '../../services/plants/store';
 import { openDatabase } from '../../stores/port/open';
+import { createIdempotencyKeyStore } from '../../stores/system/idempotency-key-store';
 import { type Operation, operationsOf, requestOf } from '../api/permissions/operations';
 import { type ServerUnderTest, serverUnderTest } from './bitmap/server';
 import { startServiceUnderTest, tokenOf, type WorkflowRunsUnderTest } from './workflow-runs/service-under-test';
@@ -83,7 +84,8 @@ describe('the plant store', () => {
     const created: unknown[] = [];
     const authFailures = createAuthFailures({ limit: 0, report: () => undefined });
     const create = async (_user: string, plant: unknown) => created.push(plant) > 0;
-    const app = createPlantApp({ store, users, create, log, authFailures });
+    const idempotencyKeys = await createIdempotencyKeyStore(database);
+    const app = createPlantApp({ store, users, create, idempotencyKeys, log, authFailures });
     const server = await listen(app.callback(), { host: '127.0.0.1', port: 0, setting: 'PLANTS_PORT' });
     try {
       const { paths } = plantsOpenApi() as { paths: Record<string, object> };

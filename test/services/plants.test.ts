@@ -34,7 +34,11 @@ afterEach(async () => {
   await dir.remove();
 });
 
-async function start(settings: Record<string, string> = {}, giveUpAfterMs = 60_000): Promise<RunningPlants> {
+async function start(
+  settings: Record<string, string> = {},
+  giveUpAfterMs = 60_000,
+  client = temporal.client,
+): Promise<RunningPlants> {
   plants = await startPlants({
     env: readEnvironment({
       BOARD_AUTH_ENABLED: 'false',
@@ -44,7 +48,7 @@ async function start(settings: Record<string, string> = {}, giveUpAfterMs = 60_0
       ...settings,
     }),
     log,
-    client: temporal.client,
+    client,
     connection: temporal.nativeConnection,
     workflows: { workflowBundle: plantsWorkflowBundle },
     taskQueue: (queue = temporal.unique('plants')),
@@ -76,11 +80,11 @@ async function call(
   method: string,
   path: string,
   body?: string | Buffer<ArrayBuffer>,
-  token = 'the-token-of-ann-0000000',
+  { token = 'the-token-of-ann-0000000', headers = {} }: { token?: string; headers?: Record<string, string> } = {},
 ): Promise<Answer> {
   const response = await fetch(`${plants!.url}${path}`, {
     method,
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
     ...(body === undefined ? {} : { body }),
   });
   const text = await response.text();
@@ -104,7 +108,7 @@ async function call(
 }
 
 const create = (id: string, name = 'Fern', token?: string) =>
-  call('POST', '/plants', `{"id":${id},"name":"${name}","tag":"green"}`, token);
+  call('POST', '/plants', `{"id":${id},"name":"${name}","tag":"green"}`, token === undefined ? {} : { token });
 
 test('a plant is created under its number, listed and deleted', async () => {
   await start();
@@ -143,15 +147,104 @@ test('each user has plants of their own', async () => {
   await create('1', 'Ann’s');
   expect(await create('1', 'Ben’s', 'the-token-of-ben-0000000')).toMatchObject({ status: 200 });
   expect((await call('GET', '/plants')).body).toMatchObject([{ name: 'Ann’s' }]);
-  expect((await call('GET', '/plants', undefined, 'the-token-of-ben-0000000')).body).toMatchObject([{ name: 'Ben’s' }]);
+  expect((await call('GET', '/plants', undefined, { token: 'the-token-of-ben-0000000' })).body).toMatchObject([
+    { name: 'Ben’s' },
+  ]);
   await call('DELETE', '/plants/1');
-  expect((await call('GET', '/plants', undefined, 'the-token-of-ben-0000000')).body).toHaveLength(1);
+  expect((await call('GET', '/plants', undefined, { token: 'the-token-of-ben-0000000' })).body).toHaveLength(1);
+});
+
+describe('a creation under an Idempotency-Key', () => {
+  const keyed = (key: string, id = '7', token?: string) =>
+    call('POST', '/plants', `{"id":${id},"name":"Fern"}`, {
+      headers: { 'idempotency-key': key },
+      ...(token === undefined ? {} : { token }),
+    });
+
+  test('is done once, and answered the same when it is repeated', async () => {
+    const receiver = await aReceiver(() => 200);
+    try {
+      await start({ PLANTS_WEBHOOK_URLS: receiver.url, PLANTS_WEBHOOK_ALLOW_PRIVATE: 'true' });
+      const first = await keyed('key-1', greatest);
+      expect(first).toMatchObject({ status: 200 });
+      expect(first.headers.get('idempotency-replayed')).toBeNull();
+      const again = await keyed('key-1', greatest);
+      expect(again).toMatchObject({ status: 200, text: first.text });
+      expect(again.text).toContain(greatest);
+      expect(again.headers.get('idempotency-replayed')).toBe('true');
+      await call('DELETE', `/plants/${greatest}`);
+      expect(await keyed('key-1', greatest)).toMatchObject({ status: 200 });
+      expect((await call('GET', '/plants')).body).toEqual([]);
+      await eventually(() => expect(receiver.received).toHaveLength(1));
+    } finally {
+      await plants?.close();
+      plants = undefined;
+      await receiver.close();
+    }
+  });
+
+  test('is refused for another plant, and free for other users', async () => {
+    await start();
+    expect(await keyed('key-1')).toMatchObject({ status: 200 });
+    expect(await keyed('key-1', '8')).toMatchObject({
+      status: 409,
+      body: { message: expect.stringMatching(/another of your requests/) },
+    });
+    expect(await keyed('key-1', '8', 'the-token-of-ben-0000000')).toMatchObject({ status: 200 });
+    expect(await keyed('key with spaces')).toMatchObject({
+      status: 400,
+      body: { message: expect.stringMatching(/^Idempotency-Key must be/) },
+    });
+    const twice = { 'idempotency-key': 'a', 'x-idempotency-key': 'b' };
+    expect(await call('POST', '/plants', '{"id":9,"name":"Fern"}', { headers: twice })).toMatchObject({ status: 400 });
+    expect((await call('GET', '/plants')).body).toHaveLength(1);
+  });
+
+  test('leaves its key free when it is refused before anything is stored', async () => {
+    await start();
+    await create('7');
+    expect(await keyed('key-1')).toMatchObject({
+      status: 400,
+      body: { message: expect.stringMatching(/already exists/) },
+    });
+    await call('DELETE', '/plants/7');
+    expect(await keyed('key-1')).toMatchObject({ status: 200 });
+  });
+
+  test('finds what a first try has stored whose answer was lost', async () => {
+    let isLost = true;
+    const { client } = temporal;
+    const losing = new Proxy(client, {
+      get: (target, name) =>
+        name === 'withDeadline'
+          ? async <T>(deadline: number, work: () => Promise<T>) => {
+              const response = await target.withDeadline(deadline, work);
+              if (isLost) {
+                throw new Error('The connection was lost.');
+              }
+              return response;
+            }
+          : (Reflect.get(target, name) as unknown),
+    });
+    await start({}, 60_000, losing);
+    expect(await keyed('key-1')).toMatchObject({ status: 503 });
+    isLost = false;
+    expect((await call('GET', '/plants')).body).toHaveLength(1);
+    expect(await keyed('key-1')).toMatchObject({ status: 200, body: { id: 7, name: 'Fern' } });
+    // Its workflow has ended: a plant that was deleted meanwhile is not made again.
+    isLost = true;
+    expect(await keyed('key-2', '8')).toMatchObject({ status: 503 });
+    isLost = false;
+    await call('DELETE', '/plants/8');
+    expect(await keyed('key-2', '8')).toMatchObject({ status: 200 });
+    expect((await call('GET', '/plants')).body).toHaveLength(1);
+  });
 });
 
 test('failed authentications are limited by address, valid tokens are not', async () => {
   await start({ RATE_LIMIT_AUTH_FAILURES: '2' });
-  expect(await call('GET', '/plants', undefined, 'wrong')).toMatchObject({ status: 401 });
-  expect(await call('GET', '/nowhere', undefined, 'wrong')).toMatchObject({ status: 401 });
+  expect(await call('GET', '/plants', undefined, { token: 'wrong' })).toMatchObject({ status: 401 });
+  expect(await call('GET', '/nowhere', undefined, { token: 'wrong' })).toMatchObject({ status: 401 });
   const refused = await fetch(`${plants!.url}/plants`);
   expect(refused.status).toBe(429);
   expect(await refused.json()).toEqual({ error: 429, message: expect.any(String) });
@@ -167,7 +260,7 @@ describe('what a client gets wrong', () => {
   test.each(['', 'wrong', 'the-token-of-ann-000000', 'the-token-of-ann-0000000x'])(
     'a call with the token "%s" is refused',
     async (token) => {
-      expect(await call('GET', '/plants', undefined, token)).toMatchObject({ status: 401 });
+      expect(await call('GET', '/plants', undefined, { token })).toMatchObject({ status: 401 });
     },
   );
 
@@ -257,7 +350,8 @@ describe('the webhook', () => {
     expect(deliveries.map(({ attemptCount }: { attemptCount: number }) => attemptCount).sort()).toEqual([1, 3]);
     expect(JSON.stringify(deliveries)).not.toContain('127.0.0.1');
     expect(
-      (await call('GET', '/plant/webhook/deliveries', undefined, 'the-token-of-ben-0000000')).body.deliveries,
+      (await call('GET', '/plant/webhook/deliveries', undefined, { token: 'the-token-of-ben-0000000' })).body
+        .deliveries,
     ).toEqual([]);
     await steady.close();
     await moody.close();

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { type AppError, conflict, validationError } from '../../errors/app-error';
 import { Operation, runOperation } from '../../operations/operation';
-import type { HttpContext } from '../context';
+import type { HttpContext, RequestState } from '../context';
 import { RawJson } from '../response';
 
 /** The response to a request, as it is repeated to a caller that sends it again. */
@@ -108,6 +108,13 @@ async function withFileDigests(body: unknown): Promise<unknown> {
   return Object.fromEntries(fields) as unknown;
 }
 
+/** What is needed of the context of a request under a key. */
+export interface KeyedContext {
+  readonly state: Pick<RequestState, 'operation' | 'hasIdempotencyKey'>;
+  readonly response: { get(header: string): string };
+  readonly status: number;
+}
+
 /** A request under a key: who sends what to which route. */
 export interface KeyedRequest {
   key: string;
@@ -126,7 +133,7 @@ export interface KeyedRequest {
  * @throws AppError 409 `IDEMPOTENCY_KEY_REUSED` for another request, `IDEMPOTENCY_KEY_IN_USE` while the first one is under way
  */
 export async function answerOnce(
-  ctx: HttpContext,
+  ctx: KeyedContext,
   { keys, key, actor, operationId, params, query, body }: KeyedRequest & { keys: IdempotencyKeys },
   perform: () => Promise<unknown>,
 ): Promise<StoredResponse> {
@@ -179,7 +186,7 @@ function underWay(): AppError {
 const replayed = (answer: AnswerRecord): StoredResponse =>
   new StoredResponse({ ...answer, headers: { ...answer.headers, 'Idempotency-Replayed': 'true' } });
 
-function answerOf(ctx: HttpContext, result: unknown): AnswerRecord {
+function answerOf(ctx: KeyedContext, result: unknown): AnswerRecord {
   const headers: Record<string, string> = {};
   for (const name of storedHeaders) {
     if (ctx.response.get(name)) {
@@ -197,7 +204,10 @@ function answerOf(ctx: HttpContext, result: unknown): AnswerRecord {
 }
 
 /** Sends a stored response. */
-export function sendStored(ctx: HttpContext, { record: { status, headers, body } }: StoredResponse): void {
+export function sendStored(
+  ctx: Pick<HttpContext, 'set' | 'body' | 'status'>,
+  { record: { status, headers, body } }: StoredResponse,
+): void {
   ctx.set(headers);
   if (body !== undefined) {
     ctx.set('Content-Type', 'application/json; charset=utf-8');
