@@ -33,6 +33,7 @@ import { checkpointRoutes } from './runs/checkpoints/routes';
 import { runChildRoutes } from './runs/children/routes';
 import { controlRoutes } from './runs/control/routes';
 import { conversationRoutes } from './runs/conversation/routes';
+import { diffRoutes } from './runs/diff/routes';
 import { eventRoutes } from './runs/events/routes';
 import { launchRoutes } from './runs/launch/routes';
 import { outputArtifactRoutes } from './runs/output/routes';
@@ -88,6 +89,7 @@ const workflowAreas: readonly Area<WorkflowContext>[] = [
   { routes: runChildRoutes },
   { routes: controlRoutes },
   { routes: conversationRoutes },
+  { routes: diffRoutes },
   { routes: eventRoutes },
   { routes: launchRoutes },
   { routes: outputArtifactRoutes },

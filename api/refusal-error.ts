@@ -8,6 +8,9 @@ const statusByCode: Partial<Record<string, ErrorStatus>> = {
   NOT_FOUND: 404,
   AGENT_UNKNOWN: 404,
   WORKTREE_NOT_FOUND: 404,
+  REVISION_NOT_FOUND: 404,
+  FILE_NOT_FOUND: 404,
+  DIFF_TOO_LARGE: 413,
 };
 
 /** The error a refused operation leaves HTTP with. */

@@ -1880,6 +1880,40 @@ export interface paths {
         patch: operations["changeAssumption"];
         trace?: never;
     };
+    "/api/diff/{taskId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List files that differ between two states of a task, with totals */
+        get: operations["getDiff"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/diff/{taskId}/blob": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Download a file of a task as it is in one state */
+        get: operations["getDiffBlob"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/diff/{taskId}/comments": {
         parameters: {
             query?: never;
@@ -1928,6 +1962,40 @@ export interface paths {
         put?: never;
         /** Send open comments on lines to the agent of an ended attempt, as a follow-up */
         post: operations["sendLineComments"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/diff/{taskId}/file": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Compare the lines of a file in two states of a task */
+        get: operations["getFileDiff"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/diff/{taskId}/full": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List files that differ between two states of a task, with their lines */
+        get: operations["getFullDiff"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -6202,6 +6270,54 @@ export interface components {
             children: components["schemas"]["DependencyNode"][];
             task: components["schemas"]["Task"];
         };
+        DiffFile: {
+            additions: number;
+            binary: boolean;
+            /** @enum {string} */
+            cut?: "file-too-large" | "too-many-lines";
+            deletions: number;
+            newMode?: string;
+            newObject?: string;
+            oldMode?: string;
+            oldObject?: string;
+            oldPath?: string;
+            path: string;
+            /** @enum {string} */
+            status: "added" | "modified" | "deleted" | "renamed";
+            submodule?: boolean;
+        };
+        DiffHunk: {
+            lines: {
+                content: string;
+                newNumber?: number;
+                noNewline?: boolean;
+                oldNumber?: number;
+                /** @enum {string} */
+                type: "context" | "add" | "delete";
+            }[];
+            newLines: number;
+            newStart: number;
+            oldLines: number;
+            oldStart: number;
+        };
+        DiffSummary: {
+            files: components["schemas"]["DiffFile"][];
+            from: {
+                commit: string | null;
+                selector: components["schemas"]["RevisionSelector"];
+                tree: string;
+            };
+            nextCursor?: string;
+            taskId: components["schemas"]["TaskId"];
+            to: {
+                commit: string | null;
+                selector: components["schemas"]["RevisionSelector"];
+                tree: string;
+            };
+            totalAdditions: number;
+            totalDeletions: number;
+            totalFiles: number;
+        };
         DocumentReview: {
             /** Format: date-time */
             reviewedAt?: string;
@@ -6724,6 +6840,24 @@ export interface components {
         FeedbackPatch: {
             resolved: boolean;
         };
+        FileDiff: {
+            additions: number;
+            binary: boolean;
+            /** @enum {string} */
+            cut?: "file-too-large" | "too-many-lines";
+            deletions: number;
+            hunks: components["schemas"]["DiffHunk"][];
+            language: string;
+            newMode?: string;
+            newObject?: string;
+            oldMode?: string;
+            oldObject?: string;
+            oldPath?: string;
+            path: string;
+            /** @enum {string} */
+            status: "added" | "modified" | "deleted" | "renamed";
+            submodule?: boolean;
+        };
         FoundObservation: {
             observation: components["schemas"]["Observation"];
             taskId: components["schemas"]["TaskId"];
@@ -6755,6 +6889,24 @@ export interface components {
             fresh: number;
             stale: number;
             total: number;
+        };
+        FullDiff: {
+            files: components["schemas"]["FileDiff"][];
+            from: {
+                commit: string | null;
+                selector: components["schemas"]["RevisionSelector"];
+                tree: string;
+            };
+            nextCursor?: string;
+            taskId: components["schemas"]["TaskId"];
+            to: {
+                commit: string | null;
+                selector: components["schemas"]["RevisionSelector"];
+                tree: string;
+            };
+            totalAdditions: number;
+            totalDeletions: number;
+            totalFiles: number;
         };
         GovernanceTrace: {
             /** Format: date-time */
@@ -8754,6 +8906,7 @@ export interface components {
             kind: "tasks" | "run-events" | "traces" | "spools";
             removed: number;
         };
+        RevisionSelector: string;
         RosterMember: {
             agent?: string;
             /** @default true */
@@ -16126,6 +16279,78 @@ export interface operations {
             };
         };
     };
+    getDiff: {
+        parameters: {
+            query?: {
+                cursor?: string;
+                from?: components["schemas"]["RevisionSelector"];
+                limit?: number;
+                to?: components["schemas"]["RevisionSelector"];
+            };
+            header?: never;
+            path: {
+                taskId: components["schemas"]["TaskId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Next page of the list, rel="next" (RFC 8288); absent on the last page. */
+                    Link?: string;
+                    /** @description Value of `cursor` for the next page; absent on the last page. */
+                    "X-Next-Cursor"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DiffSummary"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getDiffBlob: {
+        parameters: {
+            query: {
+                path: string;
+                revision?: components["schemas"]["RevisionSelector"];
+            };
+            header?: never;
+            path: {
+                taskId: components["schemas"]["TaskId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     listLineComments: {
         parameters: {
             query?: {
@@ -16328,6 +16553,81 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["LineCommentsSent"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getFileDiff: {
+        parameters: {
+            query: {
+                from?: components["schemas"]["RevisionSelector"];
+                path: string;
+                to?: components["schemas"]["RevisionSelector"];
+            };
+            header?: never;
+            path: {
+                taskId: components["schemas"]["TaskId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FileDiff"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getFullDiff: {
+        parameters: {
+            query?: {
+                cursor?: string;
+                from?: components["schemas"]["RevisionSelector"];
+                limit?: number;
+                to?: components["schemas"]["RevisionSelector"];
+            };
+            header?: never;
+            path: {
+                taskId: components["schemas"]["TaskId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Next page of the list, rel="next" (RFC 8288); absent on the last page. */
+                    Link?: string;
+                    /** @description Value of `cursor` for the next page; absent on the last page. */
+                    "X-Next-Cursor"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FullDiff"];
                 };
             };
             /** @description Refused */

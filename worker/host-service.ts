@@ -13,15 +13,20 @@ type Handlers = {
 const hostOperation = <Q extends keyof HostOperations>() =>
   operation<HostOperations[Q]['input'], HostOperations[Q]['response']>();
 
-const definition = service(hostService, { preview: hostOperation<'preview'>(), inspect: hostOperation<'inspect'>() });
+const definition = service(hostService, {
+  preview: hostOperation<'preview'>(),
+  inspect: hostOperation<'inspect'>(),
+  readDiff: hostOperation<'readDiff'>(),
+});
 
 /**
  * Serves the queries to this host, with the functions that are its activities as well. Any client of Temporal's HTTP API can
- * send one, a page on the web too: only signed queries are served, a preview by its activity's own check.
+ * send one, a page on the web too: only signed queries are served; a preview and a diff by their activity's own check.
  */
 export const createHostService = (handlers: Handlers, proofs: Pick<ProofVerifier, 'require'>) =>
   serviceHandler(definition, {
     preview: (_context, input) => handlers.preview(input).catch(refuse),
+    readDiff: (_context, input) => handlers.readDiff(input).catch(refuse),
     inspect: (_context, input) =>
       proofs
         .require(inspectMessage(input), input.proof)

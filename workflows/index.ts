@@ -16,7 +16,7 @@ export { temporaryAuthority } from './temporary-authority/workflow';
 export { workspaceInventory } from './workspace-inventory/workflow';
 export { workspaceRewind, workspaceRewindPlan } from './workspace-rewind/workflow';
 export { worktree } from './worktree/workflow';
-export { worktreeInspection, worktreeOpen } from './worktree-view/workflow';
+export { worktreeDiff, worktreeInspection, worktreeOpen } from './worktree-view/workflow';
 
 // Under the names of `recordedTypes`, which recorded histories have and clients start.
 export { cancelExecutionTree as executionTree } from './cancel-execution-tree/workflow';

@@ -1,6 +1,7 @@
 import type { PreviewInput } from '../activities/agent-run/prepare/activities';
 import type { PlannedLocation } from '../activities/agent-run/prepare/planned-location';
 import type { Beginning } from '../activities/worktree/begin/beginning';
+import type { DiffRead } from '../contracts/runs/diff';
 import type { ProvenMessage } from '../platform/crypto/message-proof';
 import type { MessageProof } from '../platform/crypto/message-proof-shape';
 import { agentRunId, type AgentRunInput, type StopInput } from './agent-run/messages';
@@ -50,6 +51,10 @@ export const inventoryMessage = (location: PlannedLocation & Signed): ProvenMess
 /** A request to inspect a worktree. */
 export const inspectMessage = (input: { taskId: string } & Signed): ProvenMessage =>
   provenMessage('inspect', input, { subject: input.taskId, actor: byService });
+
+/** Names commits of the stores, which are read whoever leads to them. */
+export const readDiffMessage = (input: DiffRead & Signed): ProvenMessage =>
+  provenMessage('read-diff', input, { subject: input.taskId, actor: byService });
 
 /** Names the repository whose settings are recorded. */
 export const repositoryMessage = (location: ConfiguredRepository & Signed): ProvenMessage =>

@@ -12,6 +12,8 @@ import { withoutCredentials } from '../../platform/log/log';
  * - `mismatch`: the worktree is on another branch, or not of this repository
  * - `worktree-replaced`: what is at the path of a worktree is not what was recorded there; nothing was touched
  * - `repository-diverted`: a symbolic link in the repository would have git write elsewhere; nothing was written
+ * - `unknown-path`: there is no such file
+ * - `too-large`: there is more than is read for one caller
  * - `outside`: a path is not inside the directory it has to be in
  * - `worktree-locked`: the worktree was locked (`git worktree lock`)
  * - `checked-out`: the branch cannot be moved because it is checked out
@@ -34,6 +36,8 @@ export type GitErrorCode =
   | 'mismatch'
   | 'worktree-replaced'
   | 'repository-diverted'
+  | 'unknown-path'
+  | 'too-large'
   | 'outside'
   | 'worktree-locked'
   | 'checked-out'

@@ -17,6 +17,7 @@ import {
   type RewindResult,
   rewindWorkspace,
 } from './checkpoints/rewind';
+import { createDiffs, type Diffs } from './diff/read-diff';
 import { type Fence, fencedBy } from './fence';
 import { type Changes, collectChanges } from './files/changes';
 import { preserveAttempt } from './files/preserve';
@@ -77,6 +78,8 @@ export interface Git extends WorktreeGit {
   /** Files of a worktree, or a commit, that agents read by themselves; `seen` saves another inspection. */
   worktreeInventory(request: RecordedWorktree & { seen?: SeenWorktree }): Promise<WorkspaceInventory>;
   commitInventory(request: { repositoryPath: string; commit: string }): Promise<WorkspaceInventory>;
+  /** Compares states of the files of a worktree, and reads files, for a caller who waits. */
+  readonly diffs: Diffs;
   diffTrees(request: RecordedWorktree & { before: string; after: string }): Promise<TreeChange[]>;
 }
 
@@ -134,6 +137,7 @@ function gitOf(git: GitRunner, transfer: GitTransfer, tracked: ReturnType<typeof
     rewindWorkspace: (request) => rewindWorkspace(git, request),
     worktreeInventory: (request) => worktreeInventory(git, tracked, request),
     commitInventory: (request) => commitInventory(git, request),
+    diffs: createDiffs(git),
     diffTrees: async ({ before, after, ...recorded }) =>
       diffTrees(git, locateWorktree(git, recorded), { before, after }),
     configureRepository: (request) => git.repositories.configure(request),

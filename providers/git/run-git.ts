@@ -23,6 +23,8 @@ export interface GitCommand {
   timeoutMs?: number;
   /** Exit codes besides 0 that are a result and not a failure. */
   okCodes?: readonly number[];
+  /** How its output is read: `latin1` for bytes, one character each. */
+  encoding?: 'latin1';
   /** It is only started while all of them are locked. */
   locks?: readonly SequenceLock[];
 }
@@ -73,6 +75,7 @@ async function execute(
     input: command.input ?? '',
     timeoutMs: options.timeoutMs,
     maxOutputBytes: outputLimitBytes,
+    encoding: command.encoding,
     locks: command.locks,
   });
   const { exitCode, stdout } = end;

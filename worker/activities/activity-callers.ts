@@ -91,6 +91,7 @@ export const activityCallers: Readonly<Record<ActivityName, ActivityCaller>> = {
   giveUp: worktree,
   recordInterruption: worktree,
   inspect: { workflows: ['worktree', 'worktreeInspection'] },
+  readDiff: { workflows: ['worktreeDiff'] },
   openEditor: { workflows: ['worktreeOpen'] },
   preview: { workflows: ['launchPreview'] },
   setUpRepository: { workflows: ['repositorySetup'] },

@@ -11,6 +11,7 @@ import { createSpoolRetentionActivities } from '../../activities/retention/spool
 import { createRewindActivities } from '../../activities/workspace-rewind/activities';
 import { createBeginWorktreeActivities } from '../../activities/worktree/begin/begin';
 import { createNewWorktreeActivities } from '../../activities/worktree/create';
+import { createDiffActivities } from '../../activities/worktree/read-diff';
 import { createWorktreeStepActivities } from '../../activities/worktree/steps';
 import { createWorktreeViewActivities } from '../../activities/worktree/view';
 import type { WorkerEnvironment } from '../../platform/config/part-settings';
@@ -60,6 +61,7 @@ export function createHostActivities(
     ...createWorktreeStepActivities(onHost),
     ...createWorktreeViewActivities({ ...onHost, editorCommand: env.BOARD_EDITOR_COMMAND }),
     ...createObservedEndActivities({ ...onHost, claims, phases: stores.phases, agentSettings }),
+    ...createDiffActivities(onHost),
     ...createRepositoryActivities(onHost),
     ...createRewindActivities({ ...onHost, checkpoints, rewinds }),
     ...createSpoolRetentionActivities({

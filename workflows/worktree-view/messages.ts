@@ -1,3 +1,4 @@
+import type { DiffRead } from '../../contracts/runs/diff';
 import type { Signed } from '../message-proofs';
 
 /** A view is requested once and not stored; the id only has to be new. */
@@ -7,4 +8,13 @@ export const worktreeViewId = (unique: string): string => `worktree-view/${uniqu
 export interface WorktreeLocation extends Signed {
   taskId: string;
   hostId: string;
+}
+
+/** A query for a diff, as the API has signed it. */
+export interface DiffQuery extends DiffRead, Signed {}
+
+/** The same for a host; which one it is, is not signed: another one has no such worktree. */
+export interface DiffInput {
+  hostId: string;
+  query: DiffQuery;
 }

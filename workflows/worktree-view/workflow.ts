@@ -1,7 +1,8 @@
 import type { Refusal } from '../../contracts/refusal';
+import type { DiffReading } from '../../contracts/runs/diff';
 import type { EditorOpened, WorktreeInspection } from '../../contracts/runs/worktrees/worktree';
-import { openOn, viewOn } from '../worktree/proxies';
-import type { WorktreeLocation } from './messages';
+import { openOn, readDiffOn, viewOn } from '../worktree/proxies';
+import type { DiffInput, WorktreeLocation } from './messages';
 
 /** Inspects worktrees, each on its host; `null` for one whose host does not respond. The list is bounded to a page. */
 export async function worktreeInspection({
@@ -21,4 +22,9 @@ export async function worktreeInspection({
 /** Opens the configured editor on the worktree, on its host. */
 export function worktreeOpen({ taskId, hostId, proof }: WorktreeLocation): Promise<EditorOpened | Refusal> {
   return openOn(hostId).openEditor({ taskId, proof });
+}
+
+/** Compares states of the files of a task on the host of its worktree, where no Nexus is served. */
+export function worktreeDiff({ hostId, query }: DiffInput): Promise<DiffReading | Refusal> {
+  return readDiffOn(hostId).readDiff(query);
 }

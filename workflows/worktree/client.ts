@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type Client, WithStartWorkflowOperation, WorkflowUpdateFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import type { Refusal } from '../../contracts/refusal';
+import type { DiffRead, DiffReading } from '../../contracts/runs/diff';
 import type { WorktreeRequest } from '../../contracts/runs/worktrees/request';
 import type { EditorOpened, WorktreeInspection } from '../../contracts/runs/worktrees/worktree';
 import { newOperationId } from '../../domain/worktree-operation-id';
@@ -13,9 +14,9 @@ import { withinDeadline } from '../clients/deadline';
 import type { HostClient } from '../clients/host-client';
 import { endedMeanwhile, retryUpdate } from '../clients/retry-update';
 import { withProof } from '../clients/with-proof';
-import { inspectMessage, openEditorMessage, operateMessage } from '../message-proofs';
+import { inspectMessage, openEditorMessage, operateMessage, readDiffMessage } from '../message-proofs';
 import { boardQueue, hostQueue } from '../queues';
-import { type WorktreeLocation, worktreeViewId } from '../worktree-view/messages';
+import { type DiffInput, type WorktreeLocation, worktreeViewId } from '../worktree-view/messages';
 import { operateUpdate, worktreeBusy, worktreeId, type WorktreeOutcome } from './messages';
 
 interface WorktreeLauncherOptions {
@@ -93,6 +94,29 @@ export function createWorktreeLauncher({ client, ask, proofs, heartbeatTimeoutMs
         throw error;
       }),
 
+    /**
+     * Compares states of the files of a task, or reads one file, on the host of its worktree.
+     *
+     * @throws AppError 503 `DIFF_PENDING` when the host does not respond in time
+     */
+    async readDiff(hostId: string, read: DiffRead): Promise<DiffReading | Refusal> {
+      const query = withProof(proofs, read, { message: readDiffMessage(read), lifetimeMs: updateProofMs });
+      try {
+        return await ask('readDiff', { taskQueue: hostQueue(hostId), input: query, withinMs: inspectWithinMs });
+      } catch (error) {
+        if (error instanceof NexusFailedError) {
+          throw away(hostId);
+        }
+        if (!(error instanceof NexusNotServedError)) {
+          throw error;
+        }
+      }
+      const diff = { ...viewing(), args: [{ hostId, query }] satisfies [DiffInput] };
+      return withinDeadline(client, { pending: () => away(hostId) }, () =>
+        client.workflow.execute<(input: DiffInput) => Promise<DiffReading | Refusal>>('worktreeDiff', diff),
+      );
+    },
+
     open: ({ taskId, hostId }: WorktreeLocation): Promise<EditorOpened | Refusal> =>
       withinDeadline(client, { pending }, () =>
         client.workflow.execute<(place: WorktreeLocation) => Promise<EditorOpened | Refusal>>('worktreeOpen', {
@@ -117,6 +141,14 @@ const viewing = () =>
     taskQueue: boardQueue,
     workflowExecutionTimeout: '30 seconds',
   }) as const;
+
+/** The host has not responded, or has needed too long. */
+const away = (hostId: string) =>
+  new AppError('DIFF_PENDING', {
+    status: 503,
+    message: `The host ${hostId} did not respond in time; try again.`,
+    details: { hostId, retryAfterMs: 5_000 },
+  });
 
 const pending = () =>
   new AppError('WORKTREE_PENDING', {

@@ -2,6 +2,7 @@ import { proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
 import type { BeginWorktreeActivities } from '../../activities/worktree/begin/begin';
 import type { NewWorktreeActivities } from '../../activities/worktree/create';
 import type { WorktreePlanActivities } from '../../activities/worktree/plan';
+import type { DiffActivities } from '../../activities/worktree/read-diff';
 import type { WorktreeStepActivities } from '../../activities/worktree/steps';
 import type { WorktreeViewActivities } from '../../activities/worktree/view';
 import { hostQueue } from '../queues';
@@ -60,6 +61,16 @@ export const viewOn = (hostId: string) =>
     scheduleToStartTimeout: '5 seconds',
     retry: { maximumAttempts: 2 },
     summary: 'inspect the worktree',
+  });
+
+/** A query for a diff changes nothing, and a caller waits for it. */
+export const readDiffOn = (hostId: string) =>
+  proxyActivities<DiffActivities>({
+    taskQueue: hostQueue(hostId),
+    startToCloseTimeout: '20 seconds',
+    scheduleToStartTimeout: '5 seconds',
+    retry: { maximumAttempts: 1 },
+    summary: 'read the diff',
   });
 
 /** Opening a program is not repeated. */

@@ -13,6 +13,8 @@ export interface Program {
   timeoutMs: number;
   /** Of each output stream; one that prints more is killed. */
   maxOutputBytes: number;
+  /** How its output is read: `latin1` has one character for each byte, whatever they are. UTF-8 when absent. */
+  encoding?: 'utf8' | 'latin1' | undefined;
   /** It is only started while all of them are held: checked by the process that starts it, right before that. */
   locks?: readonly SequenceLock[] | undefined;
 }
@@ -28,13 +30,14 @@ export interface ProgramEnd {
 
 /** Runs a program as a child of this process. Never rejects: every end is a result. */
 export function runProgram(program: Program): Promise<ProgramEnd> {
-  const { file, args, cwd, env, input, timeoutMs, maxOutputBytes, locks = [] } = program;
+  const { file, args, cwd, env, input, timeoutMs, maxOutputBytes, encoding = 'utf8', locks = [] } = program;
   return new Promise((resolve) => {
     if (!locks.every(holdsSequenceLock)) {
       resolve({ exitCode: null, stdout: '', stderr: '', failure: 'fenced' });
       return;
     }
-    const options = { cwd, env, timeout: timeoutMs, killSignal: 'SIGKILL' as const, maxBuffer: maxOutputBytes };
+    const limits = { timeout: timeoutMs, killSignal: 'SIGKILL' as const, maxBuffer: maxOutputBytes };
+    const options = { cwd, env, encoding, ...limits };
     const child = execFile(file, args, options, (error, stdout, stderr) => {
       if (error === null) {
         resolve({ exitCode: 0, stdout, stderr });

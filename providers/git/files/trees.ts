@@ -103,8 +103,14 @@ export async function revealHiddenFiles(
 /**
  * Writes the worktree as a tree: everything that is tracked or untracked, but not ignored. What is tracked is what HEAD
  * has when the index is damaged.
+ *
+ * @param instead texts that stand for the content of files that are too large to be read, by path
  */
-export function writeWorktreeTree(git: GitRunner, location: WorktreeLocation): Promise<string> {
+export function writeWorktreeTree(
+  git: GitRunner,
+  location: WorktreeLocation,
+  instead: ReadonlyMap<string, string> = new Map(),
+): Promise<string> {
   const cwd = location.path;
   return withIndexCopy(location, async (env) => {
     const repositories = await revealHiddenFiles(git, cwd, env).catch(async (error: unknown) => {
@@ -116,13 +122,37 @@ export function writeWorktreeTree(git: GitRunner, location: WorktreeLocation): P
       return revealHiddenFiles(git, cwd, env);
     });
     await forgetRepositories(git, repositories, { cwd, env });
-    const added = await git(['add', '--all', '--ignore-errors'], { cwd, env, okCodes: [1] });
+    const added = await git(['add', '--all', '--ignore-errors', ...leavingOut(instead)], {
+      cwd,
+      env,
+      okCodes: [1],
+      ...(instead.size === 0 ? {} : { input: pathspecs(instead) }),
+    });
     if (added.exitCode !== 0) {
       git.log?.warn({ worktree: cwd }, 'unreadable worktree files skipped');
     }
     await restoreEmpty(git, repositories, { cwd, env });
+    await putInstead(git, instead, { cwd, env });
     return gitText(git, ['write-tree'], { cwd, env });
   });
+}
+
+const leavingOut = (instead: ReadonlyMap<string, string>): string[] =>
+  instead.size === 0 ? [] : ['--pathspec-from-file=-', '--pathspec-file-nul'];
+
+/** Everything but these files. */
+const pathspecs = (instead: ReadonlyMap<string, string>): string =>
+  [':(top)', ...[...instead.keys()].map((path) => `:(top,exclude,literal)${path}`)].map((spec) => `${spec}\0`).join('');
+
+async function putInstead(
+  git: GitRunner,
+  instead: ReadonlyMap<string, string>,
+  { cwd, env }: { cwd: string; env: IndexVariables },
+): Promise<void> {
+  for (const [path, input] of instead) {
+    const object = await gitText(git, ['hash-object', '-w', '--stdin'], { cwd, env, input });
+    await git(['update-index', '-z', '--index-info'], { cwd, env, input: `100644 ${object}\t${path}\0` });
+  }
 }
 
 /**

@@ -1,6 +1,6 @@
 import { closeSync, constants, existsSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { mkdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { compact } from '../../../platform/json/compact';
 import type { RunProgram } from '../../../platform/processes/programs/program-runner';
 import { GitError } from '../git-error';
@@ -17,6 +17,8 @@ interface Recorded {
   settings: Setting[];
   /** Filters whose programs the operator lets run. */
   allowFilters: string[];
+  /** Directories with further objects; absent in what earlier versions recorded. */
+  alternates?: string[];
 }
 
 /** What is recorded, as far as others have to know. */
@@ -88,6 +90,10 @@ export function createRepositorySettings(
         ...(workTree === null ? { GIT_IMPLICIT_WORK_TREE: '0' } : { GIT_WORK_TREE: workTree }),
       };
     },
+
+    /** The directories with further objects that the repository had when it was configured. */
+    alternatesOf: async (commonDir: string): Promise<string[]> =>
+      (await recordedIn(await directoryOf(commonDir))).alternates ?? [],
 
     /** Whether a worktree has settings of its own that name remotes. We do not read them, others do. */
     async hasOwnRemotes(gitDir: string): Promise<boolean> {
@@ -164,7 +170,9 @@ export function createRepositorySettings(
 
   async function readRepository(commonDir: string, allowFilters: string[]): Promise<Recorded> {
     const settings = await parse(readSmallFile(join(commonDir, 'config')));
-    return { commonDir, readAt: new Date().toISOString(), settings: allowedOfRepository(settings), allowFilters };
+    const alternates = readAlternates(join(commonDir, 'objects'));
+    const readAt = new Date().toISOString();
+    return { commonDir, readAt, settings: allowedOfRepository(settings), allowFilters, alternates };
   }
 
   /** Without following `include`: what a file includes is not the repository's. */
@@ -225,6 +233,13 @@ export type RepositorySettings = ReturnType<typeof createRepositorySettings>;
 
 /** The most worktrees whose location is remembered. */
 const maxPinned = 1_000;
+
+/** The absolute paths that a directory of objects names as further ones. */
+const readAlternates = (objects: string): string[] =>
+  readSmallFile(join(objects, 'info', 'alternates'))
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#') && !line.startsWith('"'))
+    .map((line) => resolve(objects, line));
 
 /** Reads a file of git's, which may have been replaced by a pipe or a link: neither is followed, nor waited for. */
 export function readSmallFile(path: string): string {

@@ -27,6 +27,7 @@ export const ofOneThing: Record<string, [most: number, because: string]> = {
   getBroadcast: [1_000, 'maxReaders of a broadcast'],
   getDecision: [100, 'the schema of a decision; its chain has 50, longestChain, and goes on with that of the first'],
   getError: [50, 'the schema of an error; related tasks are 10, relatedNamed'],
+  getFileDiff: [25_000, 'maxPageBytes, of which a line has at least 40'],
   getFeedback: [20, 'the schema of feedback'],
   getGovernanceTrace: [256, 'the bounds of what a trace stores'],
   getReflection: [20, 'the schema of a reflection'],
@@ -62,5 +63,8 @@ export const byPlace: Record<string, string> = {
   readOutputArtifact: 'offset',
 };
 
-/** Lists that ask a worker's host for each item: what is read of the store is tested there (`test/stores/contract/run-lists.ts`). */
-export const ofHosts = ['previewExpiredWorktrees', 'getWorkspaceTrust'];
+/**
+ * Lists that ask a worker's host: what is read of the store is tested there (`test/stores/contract/run-lists.ts`), what is read
+ * by git in `test/e2e/worktrees/diff.test.ts`.
+ */
+export const ofHosts = ['getDiff', 'getFullDiff', 'previewExpiredWorktrees', 'getWorkspaceTrust'];

@@ -133,6 +133,12 @@ describe('what a worker inspects or starts', () => {
     expect(await refused(runs('workspaceInventory', input))).toBe(messageUnproven);
   });
 
+  it('reads no diff of commits that a message names', async () => {
+    const query = { taskId, from: { kind: 'merge-base' }, to: { kind: 'worktree' }, tips: [] };
+    const input = { hostId: stack.worker.hostId, query: { ...query, read: { what: 'files', offset: 0, limit: 1 } } };
+    expect(await refused(runs('worktreeDiff', input))).toBe(messageUnproven);
+  });
+
   it('opens no editor for a client of Temporal', async () => {
     await stack.call.ok('POST', `/api/tasks/${taskId}/worktree`, {});
     const { hostId } = stack.worker;

@@ -46,6 +46,9 @@ describe('host questions', () => {
     const again = await slow.ok('GET', `/api/tasks/${id}/worktree`);
     expect(lookedAt(again)).toEqual(lookedAt(worktree));
     expect(await slow.ok('GET', '/api/tasks/worktrees/cleanup-preview')).toEqual(expired);
+    const diff = await stack.call.ok('GET', `/api/diff/${id}`);
+    expect(await started('worktreeDiff')).toBe(0);
+    expect(await slow.ok('GET', `/api/diff/${id}`)).toEqual(diff);
   });
 
   test('a host responds to the API only: not to a page on the web, nor to another client of the HTTP API of Temporal', async () => {
@@ -55,7 +58,7 @@ describe('host questions', () => {
     const { TEMPORAL_HTTP_ADDRESS: httpAddress = '', TEMPORAL_NAMESPACE: namespace } = stack.env;
     const server = { httpAddress, namespace };
     const queue = hostQueue(stack.worker.hostId);
-    const inputs = { inspect: { taskId: id }, preview: { taskId: id, snapshot: {} } };
+    const inputs = { inspect: { taskId: id }, preview: { taskId: id, snapshot: {} }, readDiff: { taskId: id } };
     for (const [question, input] of Object.entries(inputs)) {
       const asked = callNexus(server, {
         taskQueue: queue,

@@ -41,6 +41,7 @@ export async function worktreeScenarios(stage: Stage): Promise<Recording[]> {
   await call.ok('POST', url(adopted.id, '/adopt'), {});
   await call.ok('GET', url(created.id));
   await call.send('GET', url(created.id, '/open'));
+  await call.ok('GET', `/api/diff/${created.id}`);
   return [
     ['worktree-create', worktreeId(created.id)],
     ['worktree-adopt', worktreeId(adopted.id)],
@@ -50,6 +51,7 @@ export async function worktreeScenarios(stage: Stage): Promise<Recording[]> {
     ['worktree-cleanup', worktreeId(removed.id)],
     ['worktree-resumed', worktreeId(resumed.id)],
     ['worktree-inspection', await latestWorkflow(temporal, 'worktreeInspection')],
+    ['worktree-diff', await latestWorkflow(temporal, 'worktreeDiff')],
     ['worktree-open', await latestWorkflow(temporal, 'worktreeOpen')],
     ['worktree-interrupted', await interruptedWorktree(stage)],
   ];
