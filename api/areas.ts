@@ -57,6 +57,7 @@ import { templateRoutes } from './settings/templates/routes';
 import { auditRoutes } from './system/audit/routes';
 import { authRoutes } from './system/auth/routes';
 import { healthRoutes } from './system/health/routes';
+import { indexRoutes } from './system/index/routes';
 import { openApiRoutes } from './system/openapi/routes';
 import { retentionRoutes } from './system/retention/routes';
 import { telemetryRoutes } from './system/telemetry/routes';
@@ -143,6 +144,7 @@ const storeAreas: readonly Area<ApiContext>[] = [
   { routes: auditRoutes },
   { routes: authRoutes },
   { routes: healthRoutes },
+  { routes: indexRoutes },
   { routes: openApiRoutes },
   { routes: telemetryRoutes },
   { routes: archiveRoutes },

@@ -22,7 +22,7 @@ import { createChangeRecorder } from './chat/activity/recorder';
 import type { ApiContext } from './context';
 import { attemptHandleAuthenticator } from './runs/children/authenticate';
 import { auditedAuthFailures } from './system/auth/failures';
-import { diskCheck, memoryCheck, storageCheck, temporalCheck } from './system/health/checks';
+import { diskCheck, gitCheck, memoryCheck, storageCheck, temporalCheck } from './system/health/checks';
 
 export interface ContextSources {
   env: ApiEnvironment;
@@ -58,7 +58,7 @@ export async function openContext({ env, log, client }: ContextSources, closers:
     authenticate: authenticatorOf(env),
     attemptHandle: attemptHandleAuthenticator(stores),
     authFailures: auditedAuthFailures(env, stores.audit, log),
-    checks: healthChecks(env, database, client),
+    checks: { ...healthChecks(env, database, client), git: gitCheck(stores.hosts) },
     startedAt: new Date(),
     now: () => new Date(),
   };

@@ -5,6 +5,40 @@
  */
 
 export interface paths {
+    "/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the entry points of the service */
+        get: operations["getServiceIndex"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the entry points of the service */
+        get: operations["getApiIndex"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/activity": {
         parameters: {
             query?: never;
@@ -7172,6 +7206,8 @@ export interface components {
             callback?: components["schemas"]["IssuedCallback"];
             provider: string;
             providerRuntimeManifestDigest: string;
+            /** @constant */
+            replayed?: true;
             runLaunchManifestDigest: string;
             /** Format: date-time */
             startedAt: string;
@@ -7189,6 +7225,8 @@ export interface components {
                 scopeId: string;
             }[];
             queueId: string;
+            /** @constant */
+            replayed?: true;
             retryAfterMs: number;
             /** @constant */
             status: "queued";
@@ -9166,6 +9204,8 @@ export interface components {
             commandId: string;
             delivered: boolean;
             reason?: string;
+            /** @constant */
+            replayed?: true;
         };
         RunCommandTarget: {
             attemptId: components["schemas"]["AttemptId"];
@@ -9983,6 +10023,20 @@ export interface components {
             /** Format: date-time */
             timestamp: string;
             uptimeMs: number;
+            version: string;
+        };
+        ServiceIndex: {
+            links: {
+                api: string;
+                authentication: string;
+                health: string;
+                openapi: string;
+                ready: string;
+                watch: string;
+            };
+            message: string;
+            /** @constant */
+            service: "runboard";
             version: string;
         };
         SessionOffer: {
@@ -10908,6 +10962,8 @@ export interface components {
             eventId: string;
             /** @constant */
             recorded: true;
+            /** @constant */
+            replayed?: true;
             totalTokens: number;
         };
         ToolAnswer: {
@@ -11366,6 +11422,8 @@ export interface components {
         };
         WorkspaceRewindAnswer: {
             approval?: components["schemas"]["RunApproval"];
+            /** @constant */
+            replayed?: true;
             rewind: components["schemas"]["WorkspaceRewind"];
             /** @enum {string} */
             status: "approval-required" | "committed";
@@ -11609,6 +11667,64 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    getServiceIndex: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ServiceIndex"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getApiIndex: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ServiceIndex"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     listActivity: {
         parameters: {
             query?: {

@@ -71,3 +71,6 @@ export type Phase = z.infer<typeof phase>;
 
 /** The workspace everything belongs to until identity brings more of them. */
 export const localWorkspace = 'local';
+
+/** On the outcome of a request whose idempotency key had been used for it before: nothing was done again. */
+export const replayed = z.literal(true).optional();

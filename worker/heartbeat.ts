@@ -18,6 +18,8 @@ export interface HeartbeatDependencies {
   /** Runs this worker executes at a time. */
   concurrency: number;
   queues: string[];
+  /** Programs that runs need and that are not there now. */
+  missingPrograms: () => Promise<string[]>;
   log: Log;
 }
 
@@ -42,7 +44,7 @@ const defaultPageSize = 1_000;
  * hosts that are gone, the end of theirs. Every worker does this; none is special.
  */
 export async function startHeartbeat(deps: HeartbeatDependencies): Promise<WorkerHeartbeat> {
-  const { hostId, workerId, hosts, admission, log } = deps;
+  const { hostId, workerId, hosts, admission, missingPrograms, log } = deps;
   const state = { draining: false, closed: false, timer: undefined as NodeJS.Timeout | undefined };
   let round: Promise<unknown> = Promise.resolve();
   const witness = leaseWitness();
@@ -56,6 +58,7 @@ export async function startHeartbeat(deps: HeartbeatDependencies): Promise<Worke
       },
       queues: deps.queues,
       draining: state.draining,
+      missingPrograms: await missingPrograms(),
       process: deps.process,
     };
     const reservedRuns = await admission.reservations.runsOn(hostId);

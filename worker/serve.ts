@@ -1,4 +1,5 @@
 import type { Closer } from '../platform/processes/closers';
+import { findOnPath } from '../platform/processes/on-path';
 import type { WorkerParts } from './activities/shared';
 import type { TemporalWorkers } from './build';
 import type { WorkerDependencies } from './deps';
@@ -46,6 +47,7 @@ export async function serve(
     attempts,
     concurrency: env.BOARD_WORKER_CONCURRENCY,
     queues,
+    missingPrograms: async () => ((await findOnPath('git')) === undefined ? ['git'] : []),
     log,
   });
   closers.push(() => heartbeat.close());

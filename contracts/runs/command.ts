@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { attemptId, digest, text } from '../common';
+import { attemptId, digest, replayed, text } from '../common';
 
 /** The commands for an active run. */
 export const agentCommandType = z.enum(['message', 'steer', 'interrupt', 'compact', 'archive', 'close']);
@@ -32,6 +32,7 @@ export const commandResponse = z
     action: agentCommandType,
     delivered: z.boolean(),
     reason: z.string().optional(),
+    replayed,
   })
   .meta({ id: 'RunCommandAnswer' });
 export type CommandResponse = z.infer<typeof commandResponse>;

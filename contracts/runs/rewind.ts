@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { attemptId, digest, taskId, text, timestamp } from '../common';
+import { attemptId, digest, replayed, taskId, text, timestamp } from '../common';
 import { runApproval } from './approval';
 import { attribution, checkpointId, turnCursor, workspaceState } from './checkpoint';
 import { idempotencyKey } from './launch/launch';
@@ -77,5 +77,6 @@ export const rewindResponse = z
     status: z.enum(['approval-required', 'committed']),
     rewind: workspaceRewind,
     approval: runApproval.optional(),
+    replayed,
   })
   .meta({ id: 'WorkspaceRewindAnswer' });

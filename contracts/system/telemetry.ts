@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { attemptId, slug, taskId, text, timestamp } from '../common';
+import { attemptId, replayed, slug, taskId, text, timestamp } from '../common';
 import { listPage, moment } from '../query';
 import { presentedSecret } from '../runs/callback-secret';
 
@@ -159,5 +159,5 @@ export const tokenReport = z
 export type TokenReport = z.infer<typeof tokenReport>;
 
 export const tokenReportResponse = z
-  .object({ recorded: z.literal(true), eventId: z.string(), totalTokens: z.number().int() })
+  .object({ recorded: z.literal(true), eventId: z.string(), totalTokens: z.number().int(), replayed })
   .meta({ id: 'TokenReportAnswer' });

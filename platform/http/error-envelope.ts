@@ -2,6 +2,7 @@ import { AppError } from '../errors/app-error';
 import { compact } from '../json/compact';
 import type { Log } from '../log/log';
 import type { HttpContext, HttpMiddleware } from './context';
+import { replayedHeader } from './limits/idempotency';
 
 /** Turns errors of a lower layer into refusals; `undefined` for those it does not know. */
 export type TranslateError = (error: unknown) => AppError | undefined;
@@ -10,6 +11,9 @@ export type TranslateError = (error: unknown) => AppError | undefined;
 function setRefusalHeaders(ctx: HttpContext, error: AppError): void {
   if (error.status === 401) {
     ctx.set('WWW-Authenticate', 'Bearer');
+  }
+  if (error.details.replayed === true) {
+    ctx.set(replayedHeader, 'true');
   }
   const { retryAfterMs } = error.details;
   if (error.status !== 503 && (error.status !== 409 || retryAfterMs === undefined)) {

@@ -79,6 +79,10 @@ export async function createTelemetryStore(db: Database, now: () => Date = opera
       }
     },
 
+    /** Whether an event of this type was recorded under this key. */
+    isRecorded: async (type: string, dedupeKey: string): Promise<boolean> =>
+      (await events.get(idOf(type, dedupeKey))) !== undefined,
+
     /** The newest first. */
     async list(filter: TelemetryFilter, part: PageRequest): Promise<Page<TelemetryEvent>> {
       return (

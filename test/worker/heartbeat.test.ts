@@ -37,6 +37,7 @@ describe('worker heartbeat', () => {
       } as unknown as AdmissionControl,
       concurrency: 1,
       queues: [],
+      missingPrograms: async () => [],
       log: createLog({ name: 'test', level: 'silent' }),
     });
     try {
@@ -75,6 +76,7 @@ describe('worker heartbeat', () => {
       } as unknown as AdmissionControl,
       concurrency: 1,
       queues: [],
+      missingPrograms: async () => [],
       log,
     });
     try {

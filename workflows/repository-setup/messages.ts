@@ -7,13 +7,15 @@ export interface ConfiguredRepository {
   /** The remote it is configured with, which the repository has to know. */
   remote: string | null;
   allowFilters: string[];
+  /** The branch that has to be there; not asked for by earlier versions. */
+  defaultBranch?: string;
 }
 
 export type RepositorySetupInput = ConfiguredRepository & Signed;
 
 /** Why a host cannot use the repository: the field of its configuration, and a sentence for people. */
 export interface RepositoryProblem {
-  field: 'path' | 'remote' | 'allowFilters';
+  field: 'path' | 'remote' | 'allowFilters' | 'defaultBranch';
   message: string;
 }
 

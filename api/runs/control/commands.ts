@@ -43,7 +43,7 @@ export async function sendCommand(
     throw idempotencyKeyReused('command', { attemptId: record._id, action: command.type });
   }
   if (command?.settledAt !== undefined) {
-    return answerOf(command);
+    return { ...answerOf(command), replayed: true };
   }
   // A stored command may be on its way to the agent: its outcome is the run's to report, also after its end.
   if (!command) {

@@ -76,7 +76,7 @@ async function launchOnce(
     assertSameRequest(earlier, requestDigest);
   }
   if (earlier?.outcome) {
-    return toResponse(earlier.outcome);
+    return toResponse(earlier.outcome, { replayed: true });
   }
   // A claimed key without an outcome is a launch whose response was lost: it is resumed.
   const continuation = earlier ? undefined : await conversation?.continuation();
@@ -108,7 +108,7 @@ async function launchOnce(
   if (key !== undefined) {
     await context.launches.settle(taskId, key, outcome);
   }
-  return toResponse(outcome);
+  return toResponse(outcome, { replayed: claim.attemptId !== fresh.attemptId });
 }
 
 /** @throws AppError 409 when the key was claimed for another request */
@@ -216,11 +216,13 @@ async function hostFor({ worktrees, hosts }: WorkflowContext, taskId: string): P
   return (await hosts.anyLive()) ?? null;
 }
 
-function toResponse(outcome: LaunchOutcome): LaunchResponse {
+/** @param replayed whether the key had been used for the launch before */
+function toResponse(outcome: LaunchOutcome, { replayed }: { replayed: boolean }): LaunchResponse {
+  const mark = replayed ? { replayed } : {};
   if (isRefusal(outcome)) {
-    throw refusalError(outcome);
+    throw refusalError({ ...outcome, details: { ...outcome.details, ...mark } });
   }
-  return outcome;
+  return { ...outcome, ...mark };
 }
 
 const isRefusal = (outcome: LaunchOutcome): outcome is Refusal => outcome.status === 'refused';

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
+import type { z } from 'zod';
 import { idempotencyKey } from '../../../contracts/runs/launch/launch';
-import type { TokenReport } from '../../../contracts/system/telemetry';
+import type { TokenReport, tokenReportResponse } from '../../../contracts/system/telemetry';
 import { capabilityEvidence } from '../../../domain/commands';
 import { conflict, validationError } from '../../../platform/errors/app-error';
 import type { WorkflowContext } from '../../context';
@@ -21,7 +22,7 @@ export async function reportTokens(
     headerKey,
     reporter,
   }: { body: TokenReport; headerKey: string | undefined; reporter: Reporter },
-): Promise<{ recorded: true; eventId: string; totalTokens: number }> {
+): Promise<z.infer<typeof tokenReportResponse>> {
   const record = await verifiedAttempt(context, { taskId, attemptId });
   if (record.provider === 'remote-callback') {
     await assertReporter(context, record, reporter);
@@ -46,6 +47,7 @@ export async function reportTokens(
   }
 
   const model = report.model ?? record.agentConfig.model ?? 'unknown';
+  const replayed = dedupeKey !== undefined && (await context.telemetry.isRecorded('run.tokens', dedupeKey));
   const event = await context.telemetry.record(
     { type: 'run.tokens', taskId, attemptId, ...report, agent: record.agent, model, totalTokens: total },
     dedupeKey,
@@ -65,7 +67,7 @@ export async function reportTokens(
       dedupeKey: `tokens-${event.id}`,
     },
   ]);
-  return { recorded: true, eventId: event.id, totalTokens: total };
+  return { recorded: true, eventId: event.id, totalTokens: total, ...(replayed ? { replayed } : {}) };
 }
 
 function parseKey(header: string | undefined): string | undefined {

@@ -49,10 +49,10 @@ export async function rewindRun(
     throw idempotencyKeyReused('rewind', { requestId });
   }
   if (existing?.state === 'committed') {
-    return { status: 'committed', rewind: existing };
+    return { status: 'committed', rewind: existing, replayed: true };
   }
   if (existing?.state === 'failed') {
-    throw rewindError({ code: 'REWIND_FAILED', message: existing.error ?? '', details: {} });
+    throw rewindError({ code: 'REWIND_FAILED', message: existing.error ?? '', details: { replayed: true } });
   }
   if (existing?.state === 'committing') {
     return commit(context, record, existing);

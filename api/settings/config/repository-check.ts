@@ -19,7 +19,7 @@ interface CheckDependencies {
  * @throws AppError 400 with the path of the field; 409 `HOST_UNAVAILABLE`; 503 `REPOSITORY_PENDING`
  */
 export async function assertUsable({ hosts, setUp }: CheckDependencies, repository: Repository): Promise<void> {
-  const { hostId, path, remote = null, allowFilters = [] } = repository;
+  const { hostId, path, remote = null, allowFilters = [], defaultBranch } = repository;
   const live = (await hosts.live()).map(({ _id }) => _id);
   if (hostId !== undefined && !(await hosts.isKnown(hostId))) {
     const liveHosts = live.length === 0 ? 'none is live' : `live ones are ${live.join(', ')}`;
@@ -36,7 +36,9 @@ export async function assertUsable({ hosts, setUp }: CheckDependencies, reposito
     }
     return;
   }
-  const problem = await firstResponse(asked.map((id) => setUp({ hostId: id, path, remote, allowFilters })));
+  const problem = await firstResponse(
+    asked.map((id) => setUp({ hostId: id, path, remote, allowFilters, defaultBranch })),
+  );
   if (problem) {
     throw refused(problem.field, problem.message);
   }

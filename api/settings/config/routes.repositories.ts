@@ -14,7 +14,7 @@ import { assertUsable } from './repository-check';
 
 const tag = 'config';
 /** Fields whose change is checked on the hosts that have the repository. */
-const checked = ['path', 'hostId', 'remote', 'allowFilters'];
+const checked = ['path', 'hostId', 'remote', 'allowFilters', 'defaultBranch'];
 
 const byName = z.strictObject({ name: slug });
 const listQuery = z.strictObject(listPage(1000, 1000));

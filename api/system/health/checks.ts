@@ -2,6 +2,7 @@ import { getHeapStatistics } from 'node:v8';
 import type { Client } from '@temporalio/client';
 import { freeBytes } from '../../../platform/processes/disk/free-space';
 import type { Database } from '../../../stores/port/collection';
+import type { HostStore } from '../../../stores/runs/hosts/host-store';
 
 /** Resolves when its subject can be relied on, and rejects with the reason when not. */
 export type HealthCheck = () => Promise<void>;
@@ -30,6 +31,15 @@ export const diskCheck =
     const free = await freeBytes(directory);
     if (free < minFreeMb * 1_048_576) {
       throw new Error(`less than ${minFreeMb} MiB are free in ${directory}`);
+    }
+  };
+
+/** A worker that could run an agent in a worktree; without any worker there is nothing to say about git. */
+export const gitCheck =
+  (hosts: Pick<HostStore, 'isMissingEverywhere'>): HealthCheck =>
+  async () => {
+    if (await hosts.isMissingEverywhere('git')) {
+      throw new Error('no live worker finds git on its PATH: install git 2.38 or newer on their hosts');
     }
   };
 

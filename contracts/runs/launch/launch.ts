@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { attemptId, commitPolicy, phase, slug, taskId, text, timestamp } from '../../common';
+import { attemptId, commitPolicy, phase, replayed, slug, taskId, text, timestamp } from '../../common';
 import type { Refusal } from '../../refusal';
 import { capabilityId } from '../../settings/profile';
 import { issuedCallback } from '../callback-secret';
@@ -51,6 +51,7 @@ const started = z.object({
   runLaunchManifestDigest: z.string(),
   /** Only for a remote agent, and only in the response to its launch. */
   callback: issuedCallback.optional(),
+  replayed,
 });
 
 const queued = z.object({
@@ -63,6 +64,7 @@ const queued = z.object({
   retryAfterMs: z.number().int(),
   limitingScopes: z.array(z.object({ scope: z.string(), scopeId: z.string() })),
   callback: issuedCallback.optional(),
+  replayed,
 });
 
 /** The response to an accepted start: running with its contract stored, or durably queued. */

@@ -65,6 +65,9 @@ export function idempotencyKeyOf(header: (name: string) => string | undefined): 
   ]);
 }
 
+/** Says of a response that its idempotency key had been used for the same request before. */
+export const replayedHeader = 'Idempotency-Replayed';
+
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 /** JSON whose objects have their fields in one order. */
@@ -184,7 +187,7 @@ function underWay(): AppError {
 }
 
 const replayed = (answer: AnswerRecord): StoredResponse =>
-  new StoredResponse({ ...answer, headers: { ...answer.headers, 'Idempotency-Replayed': 'true' } });
+  new StoredResponse({ ...answer, headers: { ...answer.headers, [replayedHeader]: 'true' } });
 
 function answerOf(ctx: KeyedContext, result: unknown): AnswerRecord {
   const headers: Record<string, string> = {};

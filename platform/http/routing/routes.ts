@@ -15,6 +15,7 @@ import {
   answerPlainly,
   idempotencyKeyOf,
   type IdempotencyKeys,
+  replayedHeader,
   sendStored,
   StoredResponse,
 } from '../limits/idempotency';
@@ -222,6 +223,9 @@ async function answer({ contract, handle }: Entry, ctx: HttpContext, deps: Route
     const perform = async (): Promise<unknown> => {
       const result = toListResponse(ctx, list, await handle(input, ctx));
       deps.setHeaders?.(ctx, list, result);
+      if (isReplayed(result)) {
+        ctx.set(replayedHeader, 'true');
+      }
       const done = contract.audit?.(input, result);
       if (done) {
         await deps.audit({ ...done, actor: auth.actor });
@@ -287,6 +291,10 @@ async function callerOf(
     presented: attemptHandle?.presented(headers) ?? false,
   };
 }
+
+/** Whether a route with a rule of its own for repetitions answered one. */
+const isReplayed = (result: unknown): boolean =>
+  typeof result === 'object' && result !== null && 'replayed' in result && result.replayed === true;
 
 /** @throws AppError 403 when the route is turned off by a setting */
 async function assertTurnedOn({ setting }: RouteContract, { isTurnedOn }: RouteDependencies): Promise<void> {

@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
-import { constants } from 'node:fs';
-import { access, chmod, mkdir, mkdtemp, rename, rm, stat } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { findOnPath, isExecutable } from '../../processes/on-path';
 import { TemporalUnavailableError } from '../unavailable-error';
 import { temporalCliChecksums, verifyChecksum } from './binary-checksum';
 import { downloadCli } from './binary-download';
@@ -63,10 +63,10 @@ export interface FindOptions {
 export async function findTemporalBinary(options: FindOptions = {}): Promise<string> {
   const { environment = process.env, report = () => undefined, sources = defaultSources } = options;
   const cached = cachedBinary(environment);
-  for (const candidate of [...onPath(environment), cached]) {
-    if (await isExecutable(candidate)) {
-      return candidate;
-    }
+  const found =
+    (await findOnPath('temporal', environment.PATH ?? '')) ?? ((await isExecutable(cached)) ? cached : undefined);
+  if (found !== undefined) {
+    return found;
   }
   report(`fetching the Temporal CLI ${temporalCliVersion} (once, into ${dirname(cached)}) …`);
   const failures: string[] = [];
@@ -91,25 +91,10 @@ export async function findTemporalBinary(options: FindOptions = {}): Promise<str
   );
 }
 
-const onPath = (environment: NodeJS.ProcessEnv): string[] =>
-  (environment.PATH ?? '')
-    .split(delimiter)
-    .filter(Boolean)
-    .map((directory) => join(directory, 'temporal'));
-
 function cachedBinary(environment: NodeJS.ProcessEnv): string {
   // An empty value means "not set", as the XDG specification states.
   const base = environment.XDG_CACHE_HOME ? environment.XDG_CACHE_HOME : join(environment.HOME ?? homedir(), '.cache');
   return join(base, 'runboard', `temporal-${temporalCliVersion}`);
-}
-
-async function isExecutable(path: string): Promise<boolean> {
-  try {
-    await access(path, constants.X_OK);
-    return (await stat(path)).isFile();
-  } catch {
-    return false;
-  }
 }
 
 /** Fetches beside the final path and renames, so that a crash or a second process never leaves half a binary there. */

@@ -11,6 +11,8 @@ export interface WorkerAnnouncement {
   queues: string[];
   /** It takes no new work. */
   draining: boolean;
+  /** Programs that runs need and that it does not find on its `PATH`. */
+  missingPrograms?: string[];
   /** Its process, so that the other workers of the host notice its death; none from earlier versions. */
   process?: VisibleProcess;
 }
@@ -105,6 +107,13 @@ export async function createHostStore(db: Database, now: () => Date = () => new 
     async capacityOf(id: string): Promise<{ takesWork: boolean; runs: number | undefined }> {
       const host = await hosts.get(id);
       return { takesWork: host !== undefined && takesWork(host), runs: host && runsOf(host) };
+    },
+
+    /** Whether there are live workers, and every one of them lacks a program that runs need. */
+    async isMissingEverywhere(program: string): Promise<boolean> {
+      const workers = (await live()).flatMap((host) => Object.values(host.workers ?? {}));
+      const fresh = workers.filter(({ seenAt }) => seenAt >= since());
+      return fresh.length > 0 && fresh.every(({ missingPrograms = [] }) => missingPrograms.includes(program));
     },
 
     /** Whether a worker of the host was ever seen. */

@@ -82,6 +82,8 @@ describe('every operation', () => {
   it('declares a permission that exists, or is open and on this list', () => {
     const exists = (declared: string | undefined) => permission.options.includes(declared as Permission);
     expect(namesOf(operations.filter((operation) => !exists(operation.permission)))).toEqual([
+      'GET /',
+      'GET /api',
       'GET /api/auth/status',
       'GET /api/health',
       'GET /api/openapi.json',

@@ -1,6 +1,7 @@
 import { createApp } from '../../../api/app';
 import { listen } from '../../../platform/http/server/server';
 import { StoreUnavailableError } from '../../../stores/port/errors';
+import { createHostStore } from '../../../stores/runs/hosts/host-store';
 import { type ApiUnderTest, startTestApi } from '../api-under-test';
 
 let board: ApiUnderTest;
@@ -29,6 +30,36 @@ it('/health/ready checks the dependencies of the service', async () => {
   const { status, body } = await board.call('GET', '/health/ready', { key: null });
   expect(status).toBe(200);
   expect(body).toMatchObject({ status: 'ok', checks: { storage: 'ok', memory: 'ok', disk: 'ok' } });
+});
+
+it('/health/ready notices that no live worker has git', async () => {
+  const hosts = await createHostStore(board.api.context.database);
+  const announce = (missingPrograms: string[], workerId = 'one') =>
+    hosts.announceWorker('here', {
+      hostname: 'here',
+      workerId,
+      capacity: { runs: 1, processes: 1, memoryMb: 1 },
+      queues: [],
+      draining: false,
+      reservedRuns: 0,
+      missingPrograms,
+    });
+  const { git } = board.api.context.checks;
+  await announce(['git']);
+  await expect(git?.()).rejects.toThrow(/install git/);
+  const { status, body } = await board.call('GET', '/health/ready', { key: null });
+  expect([status, body.checks.git]).toEqual([503, 'failed']);
+  await announce([], 'two');
+  await expect(git?.()).resolves.toBeUndefined();
+});
+
+it.each(['/', '/api', '/api/v1'])('%s says where to go, without a key', async (path) => {
+  const { status, body } = await board.call('GET', path, { key: null });
+  expect([status, body.service]).toEqual([200, 'runboard']);
+  const { watch: _socket, authentication: _forKeys, ...links } = body.links;
+  for (const link of Object.values<string>(links)) {
+    expect([link, (await board.call('GET', link, { key: null })).status]).toEqual([link, 200]);
+  }
 });
 
 describe('when something is wrong', () => {

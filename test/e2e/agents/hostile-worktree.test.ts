@@ -133,6 +133,36 @@ describe('a repository', () => {
     expect(await refusal({ hostId: 'nobody' })).toEqual([400, 'hostId']);
     expect(await refusal({ remote: 'upstream' })).toEqual([400, 'remote']);
     expect(await refusal({ allowFilters: ['no-such-filter'] })).toEqual([400, 'allowFilters']);
+    expect(await refusal({ defaultBranch: 'no-such-branch' })).toEqual([400, 'defaultBranch']);
+  });
+
+  test('is refused with what is wrong at its path, and the remedy', async () => {
+    const { admin, stack } = at;
+    const message = async (path: string, body: object = {}) => {
+      const answer = await admin.post('/api/config/repos', { name: 'other', path, remote: null, ...body });
+      return answer.body.details.issues?.[0].message;
+    };
+    expect(await message(join(stack.dir, 'nowhere'))).toMatch(/^There is nothing at \S+nowhere on the host/);
+    const plain = join(stack.dir, 'plain');
+    await mkdir(plain);
+    expect(await message(plain)).toMatch(/^There is no git repository at \S+plain on .*git init/);
+    await git(plain, 'init', '-q', '-b', 'main');
+    expect(await message(plain)).toMatch(/has no branch main with a commit .*git commit --allow-empty/);
+    await git(plain, 'commit', '-q', '--allow-empty', '-m', 'begin');
+    await admin.ok('POST', '/api/config/repos', { name: 'other', path: plain, remote: null });
+    const changed = await admin.send('PATCH', '/api/config/repos/other', { defaultBranch: 'trunk' });
+    expect([changed.status, changed.body.details.issues[0].path]).toEqual([400, 'defaultBranch']);
+    await admin.ok('DELETE', '/api/config/repos/other');
+  });
+
+  test('whose branch is only at its remote so far may be configured', async () => {
+    const path = join(at.stack.dir, 'unfetched');
+    await mkdir(path);
+    await git(path, 'init', '-q', '-b', 'main');
+    await git(path, 'remote', 'add', 'origin', shop.remote);
+    await at.admin.ok('POST', '/api/config/repos', { name: 'unfetched', path });
+    expect(await refusal({ path, defaultBranch: 'nowhere' })).toEqual([400, 'defaultBranch']);
+    await at.admin.ok('DELETE', '/api/config/repos/unfetched');
   });
 
   test('that has a remote uses it, unless that is turned off', async () => {

@@ -53,9 +53,11 @@ test('twenty callers of two replicas with one key are one run with one answer', 
       (index % 2 === 0 ? stack.call : replica).start(task.id, remote, header('one-key-for-all-of-us')),
     ),
   );
-  for (const answer of answers) {
-    expect(answer).toEqual(answers[0]);
+  const [{ replayed: _mark, ...one }] = answers;
+  for (const { replayed: _replayed, ...answer } of answers) {
+    expect(answer).toEqual(one);
   }
+  expect(answers.filter(({ replayed }) => replayed === undefined)).toHaveLength(1);
   expect(await attemptsOf(task.id)).toBe(answers[0].attemptId);
 });
 
@@ -66,9 +68,12 @@ test('the key of the header counts, not the one of the body, and the body alone 
     { ...remote, idempotencyKey: 'key-in-the-body' },
     header('key-in-the-header'),
   );
-  expect(await stack.call.start(first.id, remote, header('key-in-the-header'))).toEqual(a);
+  expect(await stack.call.start(first.id, remote, header('key-in-the-header'))).toEqual({ ...a, replayed: true });
   const b = await stack.call.start(second.id, { ...remote, idempotencyKey: 'key-in-the-body' });
-  expect(await stack.call.start(second.id, { ...remote, idempotencyKey: 'key-in-the-body' })).toEqual(b);
+  expect(await stack.call.start(second.id, { ...remote, idempotencyKey: 'key-in-the-body' })).toEqual({
+    ...b,
+    replayed: true,
+  });
   // Under the body's key nothing was ever launched on the first task: it is a new launch, and the task is busy.
   const busy = await stack.call.post(`/api/agents/${first.id}/start`, { ...remote, idempotencyKey: 'key-in-the-body' });
   expect(busy).toMatchObject({ status: 409, body: { code: 'RUN_ACTIVE' } });
@@ -81,7 +86,9 @@ test('a refusal by admission is the answer for ever, too', async () => {
   const refused = await start();
   expect(refused).toMatchObject({ status: 409, body: { code: 'RUN_ACTIVE', details: { attemptId } } });
   await stack.call.ok('POST', `/api/agents/${task.id}/stop`, { attemptId });
-  expect((await start()).body).toEqual(refused.body);
+  const again = await start();
+  expect(again.body).toEqual({ ...refused.body, details: { ...refused.body.details, replayed: true } });
+  expect([refused, again].map(({ headers }) => headers.get('Idempotency-Replayed'))).toEqual([null, 'true']);
 });
 
 test('another request under the key is refused and changes nothing', async () => {
@@ -183,7 +190,8 @@ test('the key gives the same answer after everything was restarted', async () =>
     const task = await service.call.createTask({ title: 'Remembered' });
     const first = await service.call.start(task.id, {}, header('survives-a-restart'));
     service = await service.restart(() => Promise.resolve());
-    expect(await service.call.start(task.id, {}, header('survives-a-restart'))).toEqual(first);
+    const again = await service.call.start(task.id, {}, header('survives-a-restart'));
+    expect(again).toEqual({ ...first, replayed: true });
     expect((await service.call.status(task.id)).attemptId).toBe(first.attemptId);
   } finally {
     await service.close();
