@@ -6065,6 +6065,8 @@ export interface components {
                 preservedRef?: string;
                 refusedLines?: number;
                 signal?: string | null;
+                /** @constant */
+                silent?: true;
                 truncated?: boolean;
                 uncommitted?: {
                     files: number;
@@ -6493,6 +6495,7 @@ export interface components {
                 kind: "filesystem-write" | "process-execute" | "network-egress" | "git-commit" | "external-write" | "artifact-write" | "task-mutate";
                 scope: string;
             }[];
+            allowEmptyResult?: boolean;
             /** @enum {string} */
             commitPolicy?: "forbidden" | "allowed" | "required";
             expectedOutputs?: {
@@ -8615,6 +8618,8 @@ export interface components {
                 kind: "filesystem-write" | "process-execute" | "network-egress" | "git-commit" | "external-write" | "artifact-write" | "task-mutate";
                 scope: string;
             }[];
+            /** @constant */
+            allowEmptyResult?: true;
             attemptId?: components["schemas"]["AttemptId"];
             /** @enum {string} */
             commitPolicy: "forbidden" | "allowed" | "required";

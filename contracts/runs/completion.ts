@@ -151,6 +151,8 @@ export const harnessEvidence = z.object({
   refusedLines: z.number().int().optional(),
   /** Set when the agent ended by itself and had reported no result. */
   unreported: z.literal(true).optional(),
+  /** Set when the agent ended its turn without a message: the summary is the board's. */
+  silent: z.literal(true).optional(),
   durationMs: z.number().int().optional(),
 });
 export type HarnessEvidence = z.infer<typeof harnessEvidence>;

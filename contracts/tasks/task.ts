@@ -32,6 +32,8 @@ export const sideEffectKind = z.enum([
 export const executionPolicy = z
   .strictObject({
     commitPolicy: commitPolicy.optional(),
+    /** Whether a run of a task of type `code` that changed nothing and said nothing may be a success. */
+    allowEmptyResult: z.boolean().optional(),
     allowedSideEffects: z
       .array(z.strictObject({ kind: sideEffectKind, scope: text(500, 1) }))
       .max(64)

@@ -95,7 +95,7 @@ function shortfalls(
 ): Downgrade[] {
   return [
     ...(claim.harness.workLost === undefined ? [] : [{ code: 'work-lost', message: claim.harness.workLost }]),
-    ...resultShortfalls(claim),
+    ...resultShortfalls(envelope, claim),
     ...commitShortfalls(envelope, claim, sideEffects),
     ...(claim.claims.verification ?? [])
       .filter(({ status }) => status === 'failed')
@@ -110,14 +110,33 @@ function shortfalls(
   ];
 }
 
-/** An agent that ends without a result has succeeded by the work in its worktree or not at all. */
-function resultShortfalls({ harness }: TerminalClaim): Downgrade[] {
-  const hasWorked = (harness.commits ?? []).length > 0 || (harness.changedFiles ?? []).length > 0;
-  if (harness.unreported !== true || hasWorked) {
+/**
+ * An agent that ends without a result has succeeded by the work in its worktree or not at all, and so has one that says nothing
+ * about a task of code; unless the policy of the task expects neither.
+ */
+function resultShortfalls(envelope: RecordedTaskEnvelope | undefined, claim: TerminalClaim): Downgrade[] {
+  const { harness } = claim;
+  const hasWorked = [harness.commits, harness.changedFiles].some((work = []) => work.length > 0) || harness.committed;
+  if (hasWorked || envelope?.allowEmptyResult === true) {
     return [];
   }
-  const message = 'The agent exited without a result, and its worktree shows no work.';
-  return [{ code: 'result-missing', message }];
+  if (harness.unreported === true) {
+    const message = 'The agent exited without a result, and its worktree shows no work.';
+    return [{ code: 'result-missing', message }];
+  }
+  // What an agent elsewhere has worked on is not known.
+  const isSeen = harness.changedFiles !== undefined;
+  if (!isSeen || envelope?.context?.type !== 'code' || !isSilent(claim)) {
+    return [];
+  }
+  const message = 'The agent reported success without a word, and its worktree shows no work.';
+  return [{ code: 'result-empty', message }];
+}
+
+/** Whether a claim says nothing: no summary of the agent's own, and nothing else that it claims. */
+function isSilent({ harness, summary, claims: { continuation: _continuation, ...claims } }: TerminalClaim): boolean {
+  const claimsNothing = Object.values(claims).every((claimed) => claimed.length === 0);
+  return claimsNothing && (harness.silent === true || summary.trim() === '');
 }
 
 const rules: Record<Violation, string> = {

@@ -143,6 +143,51 @@ describe('an exit without a result', () => {
   });
 });
 
+describe('a success without work', () => {
+  const idle = { ended: 'exit' as const, commits: [], changedFiles: [] };
+  const context = { type: 'code', priority: 'medium', project: null, sprint: null, plan: '' };
+
+  test.each([
+    ['an empty summary', { summary: ' ' }],
+    ['no word in its session', { summary: 'The agent ended its turn.', harness: { ...idle, silent: true as const } }],
+    [
+      'a session that goes on',
+      { summary: '', claims: { continuation: { provider: 'acp', kind: 'session', reference: 's' } } },
+    ],
+  ] as const)('and %s is partial for a task of code', (_name, claimed) => {
+    const completion = compile({ context }, { harness: idle, ...claimed });
+    expect(completion).toMatchObject({
+      status: 'partial',
+      claimedStatus: 'success',
+      downgrades: [{ code: 'result-empty' }],
+    });
+  });
+
+  test.each([
+    ['a summary', { context }, { harness: idle }],
+    [
+      'a claim',
+      { context },
+      { harness: idle, summary: '', claims: { evidence: [{ id: 'e', kind: 'other' as const }] } },
+    ],
+    ['a task of another type', { context: { ...context, type: 'research' } }, { harness: idle, summary: '' }],
+    ['a worktree that nobody inspected', { context }, { summary: '' }],
+    [
+      'work that was committed for it',
+      { context },
+      { harness: { ...idle, committed: { sha: 'c', subject: 's', files: 1 } }, summary: '' },
+    ],
+    ['a policy that expects nothing', { context, allowEmptyResult: true as const }, { harness: idle, summary: '' }],
+    [
+      'a policy that expects no result',
+      { allowEmptyResult: true as const },
+      { harness: { ...idle, unreported: true as const } },
+    ],
+  ])('stays one with %s', (_name, policy, claimed) => {
+    expect(compile(policy, claimed)).toMatchObject({ status: 'success', downgrades: [] });
+  });
+});
+
 test('nothing but success is downgraded', () => {
   const { status, downgrades } = compile({ commitPolicy: 'required' }, { status: 'blocked' });
   expect({ status, downgrades }).toEqual({ status: 'blocked', downgrades: [] });

@@ -28,7 +28,7 @@ function isThere({ id, kind }: ExpectedOutput, { summary, harness }: TerminalCla
   switch (kind) {
     case 'text':
       // Without a result the summary is the board's.
-      return harness.unreported !== true && summary.trim() !== '';
+      return harness.unreported !== true && harness.silent !== true && summary.trim() !== '';
     case 'file':
       return checked.changedFiles.some(({ status }) => status !== 'deleted');
     case 'commit':

@@ -1,4 +1,5 @@
 import type { AllowedSideEffect, TaskEnvelope } from '../../contracts/runs/launch/contract';
+import { compact } from '../../platform/json/compact';
 import { withDigest } from '../../platform/json/digest';
 import { authorityOf } from '../phases/evidence';
 import { commitPolicyWithin } from './commit-policy';
@@ -7,7 +8,7 @@ import { effectiveSideEffects } from './side-effects';
 
 /** The `task-envelope/v1` of a launch. */
 export function compileEnvelope(input: ContractInput): TaskEnvelope {
-  const { title, description, subtasks, expectedOutputs, context, gates } = input.objective;
+  const { title, description, subtasks, expectedOutputs, context, gates, allowEmptyResult } = input.objective;
   const restrictions = input.profile?.restrictions ?? {};
   const allowedSideEffects = sideEffectsOfLaunch(input);
   return withDigest({
@@ -27,6 +28,7 @@ export function compileEnvelope(input: ContractInput): TaskEnvelope {
     workspace: input.workspace,
     allowedSideEffects,
     expectedOutputs,
+    ...compact({ allowEmptyResult }),
     gates,
   });
 }

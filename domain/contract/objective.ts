@@ -13,6 +13,8 @@ export interface Objective extends Pick<TaskEnvelope, 'expectedOutputs'> {
   allowedSideEffects: TaskEnvelope['allowedSideEffects'] | null;
   context: TaskEnvelope['context'];
   gates: TaskEnvelope['gates'];
+  /** Set where the task lets a run succeed that changed nothing and said nothing. */
+  allowEmptyResult?: true;
   /** The state stored by an earlier run, as JSON; `null` when there is none. */
   checkpoint: string | null;
   /** What was changed on the way, as sentences for a person. */
@@ -66,6 +68,7 @@ export function objectiveOf(task: Task): Objective {
     },
     gates: gatesOf(task, excerpts),
     checkpoint: checkpointOf(task, excerpts),
+    ...(task.executionPolicy?.allowEmptyResult === true ? { allowEmptyResult: true as const } : {}),
   };
   return { ...captured, notes: excerpts.notes };
 }

@@ -162,6 +162,8 @@ export interface AgentOutcome {
   signal: string | null;
   /** The last result the agent reported; one that cannot be understood is reported as `failed`. */
   result?: ReportedResult;
+  /** Set when the summary of the result is not the agent's: it said nothing. */
+  silent?: true;
   /** What went wrong, as a sentence for a person; never contains secrets. */
   error?: string;
   /** The last lines of its standard error, at most 1,000 characters, without secrets; empty when there were none. */

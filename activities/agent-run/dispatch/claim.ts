@@ -9,13 +9,14 @@ export function claimOf(outcome: AgentOutcome, harness: HarnessEvidence): Termin
   const { status, summary } = verdict(outcome);
   const error = outcome.error ?? failure(outcome);
   const unreported = outcome.ended === 'exit' && outcome.result === undefined;
+  const silent = outcome.silent;
   return redactClaim({
     terminalSource: sourceOf(outcome),
     status,
     summary,
     ...compact({ error }),
     claims,
-    harness: unreported ? { ...harness, unreported } : harness,
+    harness: { ...harness, ...(unreported ? { unreported } : {}), ...compact({ silent }) },
   });
 }
 

@@ -83,6 +83,8 @@ const envelopeCore = z.object({
     .nullable(),
   allowedSideEffects: z.array(allowedSideEffect),
   expectedOutputs: executionPolicy.shape.expectedOutputs.unwrap(),
+  /** Set where a run may succeed that changed nothing and said nothing. */
+  allowEmptyResult: z.literal(true).optional(),
   digest,
 });
 

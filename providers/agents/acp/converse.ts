@@ -5,7 +5,7 @@ import type { AgentHost } from '../local/agent-environment';
 import type { OutputRecorder } from '../local/output-recorder';
 import { pump } from '../local/pump';
 import type { Channel, Conversation } from '../local/run-local';
-import type { AgentDispatch, ReportedResult } from '../provider';
+import type { AgentDispatch, AgentOutcome } from '../provider';
 import { clientTools, offerTo } from './client/offer';
 import { decide, toolUseOf } from './client/tool-gate';
 import { type AcpConnection, connectAcp, longestFrame } from './connection';
@@ -130,10 +130,12 @@ export function converse(
   });
   terminator.gracefulShutdown = () => session.shutDown(Math.min(2_000, dispatch.stopGraceMs));
 
-  async function hold(): Promise<{ result: ReportedResult; error?: string }> {
+  async function hold(): Promise<Pick<AgentOutcome, 'result' | 'silent' | 'error'>> {
     try {
       const end = await session.hold();
-      return { result: { ...resultOf(end, recorder.redacted(updates.lastMessage)), ...continuationOf(session) } };
+      const lastMessage = recorder.redacted(updates.lastMessage);
+      const result = { ...resultOf(end, lastMessage), ...continuationOf(session) };
+      return { result, ...(lastMessage.trim() === '' ? { silent: true as const } : {}) };
     } catch (error) {
       await record(updates.finish());
       const problem = recorder.redacted(errorMessage(error)).slice(0, 2_000);

@@ -76,7 +76,7 @@ describe('a run of an agent elsewhere', () => {
 
   it('answers the same secret to the same launch, and no other answer and no store has it', async () => {
     const { id, attemptId, secret, started, launch, complete } = await aRemoteRun('launched-again-and-again');
-    expect(await launch()).toEqual(started);
+    expect(await launch()).toEqual({ ...started, replayed: true });
     await complete({ summary: `I was given ${secret}` }, secretHeader(secret));
     await secured.admin.ended(id);
     const paths = [

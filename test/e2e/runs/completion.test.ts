@@ -152,7 +152,7 @@ test.each([
   ['commit', {}, result({})],
   ['other', { files: { a: 'x' }, commit: 'Work' }, result({})],
 ])('a required %s that is missing makes a success partial', async (kind, told, claim) => {
-  const executionPolicy = { expectedOutputs: [{ id: 'wanted', kind, required: true }] };
+  const executionPolicy = { expectedOutputs: [{ id: 'wanted', kind, required: true }], allowEmptyResult: true };
   const { completion } = await completed({ ...told, result: claim }, { executionPolicy });
   expect(completion.status).toBe('partial');
   expect(codes(completion)).toEqual(['output-missing']);
@@ -315,6 +315,15 @@ test('a required verification step that a run does not report is named and keeps
   await stack.call.start(id, { agent: 'as-told' });
   expect((await stack.call.ended(id)).attempt.completion.status).toBe('success');
   expect(await stack.call.ok('GET', `/api/tasks/${id}`)).toMatchObject({ status: 'done' });
+});
+
+test('a run of code that changed and said nothing is partial, unless the policy of its task expects that', async () => {
+  const silent = { result: result({ summary: '' }) };
+  const { completion, task } = await completed(silent);
+  expect(completion).toMatchObject({ status: 'partial', downgrades: [{ code: 'result-empty' }] });
+  expect(task).toMatchObject({ status: 'in-progress' });
+  const expected = await completed(silent, { executionPolicy: { allowEmptyResult: true } });
+  expect(expected.completion).toMatchObject({ status: 'success', downgrades: [] });
 });
 
 describe('work that an agent leaves uncommitted', () => {

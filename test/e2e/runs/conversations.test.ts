@@ -1,5 +1,5 @@
 import { eventually } from '../../../platform/testing/eventually';
-import { scriptAgent } from '../../support/caller';
+import { type Answer, scriptAgent } from '../../support/caller';
 import { aRepository } from '../../support/git/repository';
 import { exampleAgent } from '../../support/runs/example-agent';
 import { type Stack, startStack } from '../../support/stack/stack';
@@ -109,9 +109,12 @@ test('the same idempotency key is the same attempt; another message under it is 
     continueConversation('follow-up', { message: 'once' }, key),
   ]);
   expect(first.status).toBe(201);
-  expect(second.body).toEqual(first.body);
+  const { replayed: _first, ...launched } = first.body;
+  const { replayed: _second, ...launchedBySecond } = second.body;
+  expect(launchedBySecond).toEqual(launched);
   await stack.call.ended(taskId);
-  expect((await continueConversation('follow-up', { message: 'once' }, key)).body).toEqual(first.body);
+  const third = await continueConversation('follow-up', { message: 'once' }, key);
+  expect(third.body).toEqual({ ...launched, replayed: true });
   expect(await continueConversation('follow-up', { message: 'twice' }, key)).toMatchObject({
     status: 409,
     body: { code: 'IDEMPOTENCY_KEY_REUSED' },
@@ -177,7 +180,9 @@ describe('comments on lines', () => {
       { id: first.id, state: 'sent', sent },
       { id: second.id, state: 'sent', sent },
     ]);
-    expect(answers[1].body).toEqual(launched.body);
+    // Either one may be the first; what it launched is the same.
+    const unmarked = ({ launch: { replayed: _mark, ...launch }, ...body }: Answer['body']) => ({ ...body, launch });
+    expect(unmarked(answers[1].body)).toEqual(unmarked(launched.body));
     expect(await list('open')).toMatchObject([{ id: third.id }]);
     await eventually(async () => {
       const status = await stack.call.status(taskId);
@@ -187,7 +192,9 @@ describe('comments on lines', () => {
         /^follow-up of thread-7: Please\.[^]*1\. a\.ts:7\n {3}> let a\n {3}Why\?/,
       );
     });
-    expect((await send(review, key)).body).toEqual(launched.body);
+    const again = await send(review, key);
+    expect(unmarked(again.body)).toEqual(unmarked(launched.body));
+    expect(again.body.launch.replayed).toBe(true);
     expect(await send({ commentIds: [first.id] }, key)).toMatchObject({ body: { code: 'IDEMPOTENCY_KEY_REUSED' } });
     expect(await send({ commentIds: [first.id] })).toMatchObject({ body: { code: 'LINE_COMMENT_NOT_OPEN' } });
   });
@@ -248,7 +255,8 @@ describe('a watcher', () => {
       );
     }
     // A person may continue nevertheless, and a repeated request is no further one.
-    expect((await continueConversation('continue', { message: 'and now?' }, key)).body).toEqual(first.body);
+    const again = await continueConversation('continue', { message: 'and now?' }, key);
+    expect(again.body).toEqual({ ...first.body, replayed: true });
     const person = await continueConversation('follow-up', { message: 'and now?' });
     expect(person.status).toBe(201);
     await untilEnded(taskId, person.body.attemptId);
