@@ -320,7 +320,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read the log of an attempt as markdown, after a sequence */
+        /** Read the log of an attempt as markdown, after a sequence or its last events */
         get: operations["getRunLog"];
         put?: never;
         post?: never;
@@ -8868,6 +8868,7 @@ export interface components {
             attachments?: components["schemas"]["Attachment"][];
             attempt?: {
                 agent: string;
+                cause?: string;
                 completionDigest?: string;
                 /** Format: date-time */
                 ended?: string;
@@ -9487,6 +9488,10 @@ export interface components {
                 }[];
                 manifestDigest: string | null;
                 probeState: string | null;
+            };
+            failure?: {
+                cause: string;
+                log: string;
             };
             lastSequence: number;
             provider: string | null;
@@ -10336,6 +10341,7 @@ export interface components {
             attachments?: components["schemas"]["Attachment"][];
             attempt?: {
                 agent: string;
+                cause?: string;
                 completionDigest?: string;
                 /** Format: date-time */
                 ended?: string;
@@ -12392,6 +12398,7 @@ export interface operations {
         parameters: {
             query?: {
                 afterSequence?: number;
+                last?: number;
                 limit?: number;
             };
             header?: never;

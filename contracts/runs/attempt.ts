@@ -85,6 +85,8 @@ export const runStatus = z
     provider: z.string().nullable(),
     state: attemptState.nullable(),
     attempt: attempt.nullable(),
+    /** Of an attempt that did not succeed: why, in one line, and where the last lines of its log are. */
+    failure: z.object({ cause: z.string(), log: z.string() }).optional(),
     providerRuntimeManifest: providerRuntimeManifest.nullable(),
     runLaunchManifest: recordedLaunchManifest.nullable(),
     taskEnvelope: recordedTaskEnvelope.nullable(),

@@ -82,6 +82,9 @@ export const taskDependencies = z
   .meta({ id: 'TaskDependencies' });
 export type TaskDependencies = z.infer<typeof taskDependencies>;
 
+/** The longest cause of a run's failure, in characters. */
+export const maxCauseLength = 300;
+
 /** The task's view of its latest run; the record itself is the attempt in the stores. */
 export const taskAttempt = z.object({
   id: attemptId,
@@ -91,6 +94,8 @@ export const taskAttempt = z.object({
   ended: timestamp.optional(),
   result: z.enum(['success', 'blocked', 'failed', 'interrupted', 'partial']).optional(),
   summary: z.string().max(2000).optional(),
+  /** Why the run did not succeed, in one line; absent when it did or was stopped. */
+  cause: z.string().max(maxCauseLength).optional(),
   completionDigest: digest.optional(),
 });
 export type TaskAttempt = z.infer<typeof taskAttempt>;

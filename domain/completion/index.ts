@@ -1,4 +1,5 @@
 /** How a run ended: what was claimed, what the harness saw of it, and what follows for the task. */
+export { causeOf } from './cause';
 export { claimDigest, redactClaim, type TerminalClaim } from './claim';
 export { compileCompletion, taskStatusAfter } from './compile';
 export { phaseSpansOf } from './phase-spans';

@@ -1,6 +1,6 @@
 import type { CompletionResult } from '../../../contracts/runs/completion';
 import type { Task } from '../../../contracts/tasks/task';
-import { awaitedSteps, taskStatusAfter } from '../../../domain/completion';
+import { awaitedSteps, causeOf, taskStatusAfter } from '../../../domain/completion';
 import { statusEffects } from '../../../domain/status-effects';
 import { AppError } from '../../../platform/errors/app-error';
 import { compact } from '../../../platform/json/compact';
@@ -107,6 +107,7 @@ export async function applyCompletion(
         ended: completion.completedAt,
         result: completion.status,
         summary: completion.summary.slice(0, 2000),
+        ...compact({ cause: causeOf(completion) }),
         completionDigest: completion.digest,
       },
     } satisfies Partial<Task>;

@@ -1,8 +1,10 @@
 import type { z } from 'zod';
 import { activeAttemptStates, type runStatus } from '../../../contracts/runs/attempt';
+import { causeOf } from '../../../domain/completion';
 import { runControls } from '../../../domain/controls';
 import { assertFound } from '../../../platform/errors/app-error';
-import { presentAttempt } from '../../../stores/runs/attempt-store';
+import { compact } from '../../../platform/json/compact';
+import { type AttemptRecord, presentAttempt } from '../../../stores/runs/attempt-store';
 import type { WorkflowContext } from '../../context';
 
 /** The latest attempt of a task with its contract and what can be done to it now. */
@@ -20,10 +22,22 @@ export async function readStatus(context: WorkflowContext, taskId: string): Prom
     provider: record?.provider ?? null,
     state: record?.state ?? null,
     attempt: record ? presentAttempt(record) : null,
+    ...compact({ failure: record && failureOf(record) }),
     providerRuntimeManifest: record?.providerRuntimeManifest ?? null,
     runLaunchManifest: record?.runLaunchManifest ?? null,
     taskEnvelope: record?.taskEnvelope ?? null,
     lastSequence: record ? await context.events.last(record._id) : 0,
     controls: runControls(record?.providerRuntimeManifest),
   };
+}
+
+/** Lines of the log that show how a run ended. */
+const lastEvents = 40;
+
+/** Why the attempt did not succeed, and where to read more. */
+function failureOf({ _id, taskId, completion }: AttemptRecord): z.infer<typeof runStatus>['failure'] {
+  const cause = completion && causeOf(completion);
+  return cause === undefined
+    ? undefined
+    : { cause, log: `/api/agents/${taskId}/attempts/${_id}/log?last=${lastEvents}` };
 }

@@ -15,6 +15,12 @@ const logQuery = z
   .strictObject({
     afterSequence: z.coerce.number().int().min(0).default(0),
     limit: z.coerce.number().int().min(1).max(5_000).default(1_000),
+    /** The last so many events, instead of a page after a sequence. */
+    last: z.coerce.number().int().min(1).max(1_000).optional(),
+  })
+  .refine(({ last, afterSequence }) => last === undefined || afterSequence === 0, {
+    path: ['last'],
+    message: 'is instead of afterSequence',
   })
   .meta({ id: 'RunLogQuery' });
 
@@ -42,7 +48,7 @@ export function eventRoutes(routes: Routes, context: WorkflowContext): void {
       method: 'get',
       path: '/agents/:taskId/attempts/:attemptId/log',
       operationId: 'getRunLog',
-      summary: 'Read the log of an attempt as markdown, after a sequence',
+      summary: 'Read the log of an attempt as markdown, after a sequence or its last events',
       tag,
       permission: 'agent:read',
       params: attemptParams,
@@ -50,8 +56,12 @@ export function eventRoutes(routes: Routes, context: WorkflowContext): void {
       response: z.string(),
       errors: [404, 409],
     },
-    async ({ params, query: { afterSequence, limit } }) => {
+    async ({ params, query: { last, ...query } }) => {
       const record = await verifiedAttempt(context, { taskId: params.taskId, attemptId: params.attemptId });
+      const { afterSequence, limit } =
+        last === undefined
+          ? query
+          : { afterSequence: Math.max(0, (await context.events.last(record._id)) - last), limit: last };
       const read = await context.events.read(record._id, afterSequence, limit + 1);
       const events = read.slice(0, limit);
       const header = afterSequence === 0 ? runLogHeader({ ...record, attemptId: record._id }) : '';

@@ -53,7 +53,18 @@ describe('agents that misbehave', () => {
       error: 'The agent exited with code 1. Its last words: Error: no such model',
     });
     expect(events.at(-1)).toMatchObject({ kind: 'run.failed' });
-    expect(task).toMatchObject({ status: 'in-progress', attempt: { status: 'failed', result: 'failed' } });
+    expect(task).toMatchObject({
+      status: 'in-progress',
+      attempt: { status: 'failed', result: 'failed', cause: 'no such model' },
+    });
+    const { failure } = await stack.call.status(task.id);
+    expect(failure).toMatchObject({ cause: 'no such model' });
+    const log = await (await fetch(`${stack.url}${failure.log}`)).text();
+    expect(log).toContain('no such model');
+    const last = await (await fetch(`${stack.url}${failure.log.replace(/last=.*/, 'last=1')}`)).text();
+    expect(log.endsWith(last)).toBe(true);
+    expect(last.length).toBeLessThan(log.length);
+    expect(await stack.call.get(`${failure.log}&afterSequence=1`)).toMatchObject({ status: 400 });
   });
 
   test('an agent that exits with 0 without a result has succeeded by the work in its worktree, or else is partial', async () => {
