@@ -1584,6 +1584,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/config/agent-presets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List agent presets with what each live host has for them */
+        get: operations["listAgentPresets"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/config/agent-support": {
         parameters: {
             query?: never;
@@ -1613,6 +1630,23 @@ export interface paths {
         /** Replace the configured agents */
         put: operations["replaceAgents"];
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/config/agents/from-preset": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Add an agent to the configuration from a preset */
+        post: operations["addAgentFromPreset"];
         delete?: never;
         options?: never;
         head?: never;
@@ -5202,6 +5236,31 @@ export interface components {
             untrustedArgs?: string[];
             versionArgs?: string[];
         };
+        AgentFromPreset: {
+            args?: string[];
+            /** @enum {string} */
+            authentication?: "key" | "login" | "none";
+            authMethod?: string;
+            command?: string;
+            environmentKeys?: string[];
+            handshakeSeconds?: number;
+            mcpServers?: components["schemas"]["ToolServerInput"][];
+            mode?: string;
+            model?: string;
+            name?: string;
+            /** @enum {string} */
+            permissions?: "reject" | "allow" | "ask";
+            /** @enum {string} */
+            preset: "gemini" | "claude" | "codex" | "opencode" | "goose" | "acp";
+            /** @enum {string} */
+            run?: "program" | "package";
+            type?: string;
+        };
+        AgentFromPresetResponse: {
+            agent: components["schemas"]["AgentConfig"];
+            requirements: string[];
+            revision: number;
+        };
         AgentHeartbeat: {
             currentTaskId?: components["schemas"]["TaskId"];
             currentTaskTitle?: string;
@@ -5250,6 +5309,44 @@ export interface components {
             canDelegate?: boolean;
             restrictions?: string[];
             trustedDomains?: string[];
+        };
+        AgentPresetList: {
+            nextCursor?: string;
+            presets: {
+                args: string[];
+                authentication: {
+                    authMethod: string | null;
+                    description: string;
+                    environmentKeys: string[];
+                    /** @enum {string} */
+                    id: "key" | "login" | "none";
+                    settingKeys: string[];
+                }[];
+                command: string | null;
+                description: string;
+                hosts: {
+                    /** Format: date-time */
+                    checkedAt: string;
+                    environmentKeys: string[];
+                    hostId: string;
+                    login: boolean | null;
+                    node: number;
+                    npx: boolean;
+                    path: string | null;
+                }[];
+                /** @enum {string} */
+                id: "gemini" | "claude" | "codex" | "opencode" | "goose" | "acp";
+                login: string | null;
+                name: string;
+                packages: {
+                    name: string;
+                    node: number;
+                    version: string;
+                }[];
+                requirements: string[];
+                /** @enum {string} */
+                tested: "package" | "transcript" | "protocol";
+            }[];
         };
         AgentRegistration: {
             capabilities?: {
@@ -15519,6 +15616,42 @@ export interface operations {
             };
         };
     };
+    listAgentPresets: {
+        parameters: {
+            query?: {
+                cursor?: string;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Next page of the list, rel="next" (RFC 8288); absent on the last page. */
+                    Link?: string;
+                    /** @description Value of `cursor` for the next page; absent on the last page. */
+                    "X-Next-Cursor"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentPresetList"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     getAgentSupport: {
         parameters: {
             query?: {
@@ -15607,6 +15740,42 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AgentConfigAnswer"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    addAgentFromPreset: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AgentFromPreset"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentFromPresetResponse"];
                 };
             };
             /** @description Refused */

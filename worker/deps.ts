@@ -2,6 +2,7 @@ import { createDeliveryActivities } from '../activities/agent-run/commands/activ
 import { AgentStops } from '../activities/agent-run/dispatch/agent-stops';
 import { LiveAgents } from '../activities/agent-run/dispatch/live-agents';
 import type { AgentConfig } from '../contracts/settings/agent-config';
+import { detectPresets } from '../providers/agents/local/detect-presets';
 import { createCompletionGate } from '../stores/board-files/wrappers/completion-gate';
 import { gatedBoard } from '../stores/board-files/wrappers/gated-board';
 import { workerQueue } from '../workflows/queues';
@@ -37,6 +38,8 @@ export async function createWorkerDependencies(parts: WorkerParts) {
     scheduledLaunches: stores.scheduledLaunches,
     admission: common.admission,
     approvals: { store: stores.approvals, service: approvals },
+    /** What this host has for the agents of today. */
+    agentPresets: () => detectPresets({ environment: process.env, user: shared.agentUser }, common.now()),
     probing: {
       hostId,
       agents: stores.agents,

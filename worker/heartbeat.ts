@@ -1,5 +1,6 @@
 import { availableParallelism, hostname, totalmem } from 'node:os';
 import type { AdmissionControl } from '../activities/agent-run/admission/dependencies';
+import type { AnnouncedPresets } from '../contracts/settings/agent-preset';
 import type { Log } from '../platform/log/log';
 import type { VisibleProcess } from '../platform/processes/identity';
 import type { ReservationStore } from '../stores/runs/admission/reservation-store';
@@ -20,6 +21,8 @@ export interface HeartbeatDependencies {
   queues: string[];
   /** Programs that runs need and that are not there now. */
   missingPrograms: () => Promise<string[]>;
+  /** What this host has for the agents of today. */
+  agentPresets: () => AnnouncedPresets;
   log: Log;
 }
 
@@ -59,6 +62,7 @@ export async function startHeartbeat(deps: HeartbeatDependencies): Promise<Worke
       queues: deps.queues,
       draining: state.draining,
       missingPrograms: await missingPrograms(),
+      agentPresets: deps.agentPresets(),
       process: deps.process,
     };
     const reservedRuns = await admission.reservations.runsOn(hostId);

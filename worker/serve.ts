@@ -48,6 +48,7 @@ export async function serve(
     concurrency: env.BOARD_WORKER_CONCURRENCY,
     queues,
     missingPrograms: async () => ((await findOnPath('git')) === undefined ? ['git'] : []),
+    agentPresets: dependencies.agentPresets,
     log,
   });
   closers.push(() => heartbeat.close());

@@ -91,8 +91,11 @@ export const agentConfig = z
   .meta({ id: 'AgentConfig' });
 export type AgentConfig = z.infer<typeof agentConfig>;
 
+/** How many agents may be configured. */
+export const maxAgents = 100;
+
 export const agentConfigList = z
-  .strictObject({ agents: z.array(agentConfig).max(100) })
+  .strictObject({ agents: z.array(agentConfig).max(maxAgents) })
   .refine(({ agents }) => new Set(agents.map((agent) => agent.type)).size === agents.length, {
     path: ['agents'],
     message: 'two agents have the same type',

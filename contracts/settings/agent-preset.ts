@@ -13,6 +13,8 @@ export const presetAuthentication = z.object({
   description: z.string(),
   /** One of these variables is enough. */
   environmentKeys: z.array(z.string()),
+  /** Variables that it needs besides, which are no credentials. */
+  settingKeys: z.array(z.string()),
   /** The `authMethod` that goes with it; none where the agent reads its credential by itself. */
   authMethod: z.string().nullable(),
 });
@@ -48,17 +50,24 @@ export type AgentPreset = z.infer<typeof agentPreset>;
 /** What a host has for a preset: found without starting a program. */
 export const presetDetection = z.object({
   hostId: z.string(),
+  /** The major version of the worker's Node. */
+  node: z.number().int(),
   /** Where the program was found; `null` when it is not on the worker's PATH. */
   path: z.string().nullable(),
   /** Whether `npx` is on the worker's PATH. */
   npx: z.boolean(),
   /** Names of the preset's variables that the worker has. */
   environmentKeys: z.array(z.string()),
-  /** Whether a login of its own has left its file; `null` where it has none to look for. */
+  /** Whether a login of its own has left its file; `null` where none is to be looked for, or it cannot be seen. */
   login: z.boolean().nullable(),
   checkedAt: timestamp,
 });
 export type PresetDetection = z.infer<typeof presetDetection>;
+
+/** What a worker announces of its host. */
+export interface AnnouncedPresets extends Pick<PresetDetection, 'node' | 'npx' | 'checkedAt'> {
+  presets: (Pick<PresetDetection, 'path' | 'environmentKeys' | 'login'> & { id: PresetId })[];
+}
 
 export const agentPresetList = z
   .object({ presets: z.array(agentPreset.extend({ hosts: z.array(presetDetection) })), nextCursor })

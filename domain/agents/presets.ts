@@ -6,6 +6,7 @@ const withKey = (keys: string[], authMethod: string | null, description: string)
   id: 'key',
   description,
   environmentKeys: keys,
+  settingKeys: [],
   authMethod,
 });
 
@@ -13,10 +14,14 @@ const withLogin = (description: string): Authentication => ({
   id: 'login',
   description,
   environmentKeys: [],
+  settingKeys: [],
   authMethod: null,
 });
 
-const npxDownloads =
+const withoutAny = (description: string): Authentication => ({ ...withLogin(description), id: 'none' });
+
+/** Holds only where the package is run. */
+export const npxDownloads =
   'Started through npx, its package is fetched from the npm registry by the first start on each host, which handshakeSeconds waits for.';
 
 /** The agents of today, with what each was seen to need. Versions are those that were tested. */
@@ -90,7 +95,7 @@ export const agentPresets: readonly AgentPreset[] = [
         null,
         'A key of a provider that OpenCode knows.',
       ),
-      { id: 'none', description: 'The free models of OpenCode Zen.', environmentKeys: [], authMethod: null },
+      withoutAny('The free models of OpenCode Zen.'),
     ],
     login: 'opencode auth login',
     requirements: [
@@ -108,11 +113,14 @@ export const agentPresets: readonly AgentPreset[] = [
     packages: [],
     authentication: [
       withLogin('A provider and its key, chosen with `goose configure` in a terminal.'),
-      withKey(
-        ['OPENAI_API_KEY', 'ANTHROPIC_API_KEY', 'GOOGLE_API_KEY'],
-        null,
-        'GOOSE_PROVIDER, GOOSE_MODEL and the key of that provider.',
-      ),
+      {
+        ...withKey(
+          ['OPENAI_API_KEY', 'ANTHROPIC_API_KEY', 'GOOGLE_API_KEY'],
+          null,
+          'GOOSE_PROVIDER, GOOSE_MODEL and the key of that provider.',
+        ),
+        settingKeys: ['GOOSE_PROVIDER', 'GOOSE_MODEL'],
+      },
     ],
     login: 'goose configure',
     requirements: [
@@ -129,7 +137,7 @@ export const agentPresets: readonly AgentPreset[] = [
     command: null,
     args: [],
     packages: [],
-    authentication: [{ id: 'none', description: 'As the agent documents it.', environmentKeys: [], authMethod: null }],
+    authentication: [withoutAny('As the agent documents it.')],
     login: null,
     requirements: ['The request names its command; the doctor lists the methods of authentication it offers.'],
     tested: 'protocol',

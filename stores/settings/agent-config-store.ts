@@ -1,5 +1,5 @@
-import type { AgentConfig } from '../../contracts/settings/agent-config';
-import { AppError } from '../../platform/errors/app-error';
+import { type AgentConfig, maxAgents } from '../../contracts/settings/agent-config';
+import { AppError, conflict } from '../../platform/errors/app-error';
 import { isSameJson } from '../../platform/json/same';
 import type { Collection, Database } from '../port/collection';
 import { StaleRevisionError } from '../port/errors';
@@ -27,6 +27,13 @@ export interface AgentConfigStore {
   read(): Promise<AgentConfiguration>;
   /** A chosen default that is no longer an enabled agent is forgotten. @throws StaleRevisionError */
   replace(agents: AgentConfig[], expectedRevision?: number): Promise<AgentConfiguration>;
+  /**
+   * Adds an agent at the end of the list.
+   *
+   * @throws StaleRevisionError
+   * @throws AppError 409 when the type is configured, or there are as many agents as there may be
+   */
+  add(agent: AgentConfig, expectedRevision?: number): Promise<AgentConfiguration>;
   /** `null` takes the choice back. @throws AppError 400 when the agent is not configured and enabled */
   setDefault(agent: string | null): Promise<AgentConfiguration>;
   /** The configured agent of this type, enabled or not. */
@@ -100,6 +107,22 @@ export async function createAgentConfigStore(db: Database): Promise<AgentConfigS
         ({ chosenDefault }) => ({ agents, chosenDefault: isEnabled(agents, chosenDefault) ? chosenDefault : null }),
         expectedRevision,
       ),
+    add: (agent, expectedRevision) =>
+      change(({ agents, chosenDefault }) => {
+        const existing = agents.find(({ type }) => type === agent.type);
+        if (existing) {
+          throw conflict(`An agent of the type ${agent.type} is configured already.`, {
+            agent: existing,
+            remediation: 'Choose another type, or change the agent with PUT /api/config/agents.',
+          });
+        }
+        if (agents.length >= maxAgents) {
+          throw conflict(`There are ${maxAgents} agents, which is the most.`, {
+            remediation: 'Remove one with PUT /api/config/agents.',
+          });
+        }
+        return { agents: [...agents, agent], chosenDefault };
+      }, expectedRevision),
     setDefault: (agent) =>
       change(({ agents }) => {
         if (agent !== null && !isEnabled(agents, agent)) {

@@ -1,6 +1,7 @@
 import { sampleRequest } from '../../domain/admission/sample-request';
 import { identifySelf } from '../../platform/processes/identity';
 import { eventually } from '../../platform/testing/eventually';
+import { detectPresets } from '../../providers/agents/local/detect-presets';
 import { createHostStore } from '../../stores/runs/hosts/host-store';
 import { startHeartbeat, type WorkerHeartbeat } from '../../worker/heartbeat';
 import { anAttempt } from '../support/factories/records';
@@ -31,10 +32,17 @@ describe('worker heartbeat fence', () => {
       concurrency: 1,
       queues: [],
       missingPrograms: async () => [],
+      agentPresets: () => detectPresets({ environment: {} }, new Date()),
       log,
     });
   };
   const ago = (ms: number) => new Date(Date.now() - ms);
+
+  it('announces what the host has for agent presets', async () => {
+    await start();
+    const [announced] = await (await createHostStore(fixture.db)).agentPresets();
+    expect(announced).toMatchObject({ hostId: 'here', announced: { npx: false, node: expect.any(Number) } });
+  });
 
   it('a worker clears what crashes have left of capacity, and renews what its own host holds', async () => {
     const { reservations } = fixture.control;

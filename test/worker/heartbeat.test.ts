@@ -4,6 +4,7 @@ import { sampleRequest } from '../../domain/admission/sample-request';
 import { createLog } from '../../platform/log/log';
 import { eventually } from '../../platform/testing/eventually';
 import { makeTempDir } from '../../platform/testing/temp-dir';
+import { detectPresets } from '../../providers/agents/local/detect-presets';
 import { createReservationStore } from '../../stores/runs/admission/reservation-store';
 import type { AttemptRecord } from '../../stores/runs/attempt-store';
 import { createHostStore } from '../../stores/runs/hosts/host-store';
@@ -38,6 +39,7 @@ describe('worker heartbeat', () => {
       concurrency: 1,
       queues: [],
       missingPrograms: async () => [],
+      agentPresets: () => detectPresets({ environment: {} }, new Date()),
       log: createLog({ name: 'test', level: 'silent' }),
     });
     try {
@@ -77,6 +79,7 @@ describe('worker heartbeat', () => {
       concurrency: 1,
       queues: [],
       missingPrograms: async () => [],
+      agentPresets: () => detectPresets({ environment: {} }, new Date()),
       log,
     });
     try {

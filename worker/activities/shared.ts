@@ -134,6 +134,7 @@ export async function openShared({
       integrationDir: join(dataDir, 'integrations'),
     },
     limits,
+    agentUser,
     agentAccess: agentUser && createAgentAccess(agentUser, dataDir),
     providers,
     probing,

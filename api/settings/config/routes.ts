@@ -3,6 +3,7 @@ import { agentConfig, agentConfigResponse } from '../../../contracts/settings/ag
 import { repository } from '../../../contracts/settings/repository';
 import type { Routes } from '../../../platform/http/routing/routes';
 import type { ApiContext } from '../../context';
+import { agentPresetRoutes } from './routes.agent-presets';
 import { agentSupportRoutes } from './routes.agent-support';
 import { agentConfigRoutes } from './routes.agents';
 import { profileRoutes } from './routes.profiles';
@@ -34,6 +35,7 @@ export function configRoutes(routes: Routes, context: ApiContext & RepositoryCon
     },
   );
   agentConfigRoutes(routes, context);
+  agentPresetRoutes(routes, context);
   agentSupportRoutes(routes, context);
   repositoryRoutes(routes, context);
   profileRoutes(routes, context);

@@ -1,4 +1,5 @@
 import type { Capacity } from '../../../contracts/runs/admission';
+import type { AnnouncedPresets } from '../../../contracts/settings/agent-preset';
 import type { VisibleProcess } from '../../../platform/processes/identity';
 import type { Database } from '../../port/collection';
 import { inPages } from '../../port/in-pages';
@@ -13,6 +14,8 @@ export interface WorkerAnnouncement {
   draining: boolean;
   /** Programs that runs need and that it does not find on its `PATH`. */
   missingPrograms?: string[];
+  /** What it finds of the agents of today; none from earlier versions. */
+  agentPresets?: AnnouncedPresets;
   /** Its process, so that the other workers of the host notice its death; none from earlier versions. */
   process?: VisibleProcess;
 }
@@ -114,6 +117,17 @@ export async function createHostStore(db: Database, now: () => Date = () => new 
       const workers = (await live()).flatMap((host) => Object.values(host.workers ?? {}));
       const fresh = workers.filter(({ seenAt }) => seenAt >= since());
       return fresh.length > 0 && fresh.every(({ missingPrograms = [] }) => missingPrograms.includes(program));
+    },
+
+    /** What each live host has for the agents of today, as its worker that was seen last announced it. */
+    async agentPresets(): Promise<{ hostId: string; announced: AnnouncedPresets }[]> {
+      return (await everyLive()).flatMap(({ _id: hostId, workers = {} }) => {
+        const fresh = Object.values(workers).filter(({ seenAt }) => seenAt >= since());
+        const [announced] = fresh
+          .flatMap(({ agentPresets }) => agentPresets ?? [])
+          .sort((one, other) => other.checkedAt.localeCompare(one.checkedAt));
+        return announced ? [{ hostId, announced }] : [];
+      });
     },
 
     /** Whether a worker of the host was ever seen. */

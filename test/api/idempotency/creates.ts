@@ -62,6 +62,7 @@ export const creates: Record<string, (subjects: Subjects) => [path: string, body
   createAgentPermission: () => ['/api/agents/permissions', { agentId: 'once' }],
   requestPermissionApproval: () => ['/api/agents/permissions/approvals', { agentId: 'once', action: 'merge' }],
   createSandboxPreset: () => ['/api/sandbox-policies', { id: 'once', name: 'Once' }],
+  addAgentFromPreset: () => ['/api/config/agents/from-preset', { preset: 'gemini', type: 'once' }],
   createHook: () => [
     '/api/hooks',
     { name: 'Once', event: 'task.created', action: 'webhook', config: { url: 'https://example.org/once' } },

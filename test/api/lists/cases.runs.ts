@@ -131,6 +131,8 @@ export const runCases: ListCase[] = [
     add: (board, n) =>
       put(board, 'watchdog-findings', { ...finding, _id: `watchdog_0000000${n}-00000000-00000000-00000000` }),
   },
+  // There are as many as the release brings.
+  { operation: 'listAgentPresets', path: '/api/config/agent-presets', items: 'presets', add: () => Promise.resolve() },
   {
     operation: 'getAgentSupport',
     path: '/api/config/agent-support',
