@@ -5,7 +5,7 @@ import { anApprovalRequest } from '../support/factories/approval';
 import { aRepository } from '../support/git/repository';
 import { persistently } from '../support/processes/persistently';
 import { aRequester, aWaitingRun, type Requester } from '../support/runs/approvals';
-import { type Service, startService } from '../support/stack/service';
+import { killPart, type Service, startService } from '../support/stack/service';
 
 let service: Service;
 let files: TempDir;
@@ -29,7 +29,7 @@ describe('approvals after crashes', () => {
     await files.remove();
   });
 
-  const kill = (part: string) => process.kill(service.pids()[part] ?? 0, 'SIGKILL');
+  const kill = (part: string) => killPart(service, part);
 
   /** Decides as a caller without a response does: reads the record, and decides again while it is pending. */
   const decided = (id: string): Promise<Answer['body']> =>

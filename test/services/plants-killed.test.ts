@@ -1,5 +1,5 @@
 import { eventually } from '../../platform/testing/eventually';
-import { type Service, soonAgain, startService } from '../support/stack/service';
+import { killPart, type Service, soonAgain, startService } from '../support/stack/service';
 import { aReceiver } from './receiver';
 
 const plants = 12;
@@ -20,8 +20,9 @@ describe('plant store after kills', () => {
         },
         { services: ['plants'], restart: soonAgain },
       );
-      const { serviceUrls } = service;
-      const kill = (pid = service?.pids().plants ?? 0): boolean => process.kill(pid, 'SIGKILL');
+      const running = service;
+      const { serviceUrls } = running;
+      const kill = (): boolean => killPart(running, 'plants');
       const call = async (method: string, body?: string): Promise<Response> =>
         fetch(`${serviceUrls.plants}/plants`, {
           method,

@@ -1,5 +1,6 @@
 import { eventually } from '../../../platform/testing/eventually';
 import { agentRunId, commandUpdate, completeUpdate, stopUpdate } from '../../../workflows/agent-run/messages';
+import { killPart } from '../../support/stack/service';
 import type { Recording, Stage } from './stage';
 
 /** Commands to a run by callers and from the Temporal UI, also when no run is left to receive them. */
@@ -45,7 +46,7 @@ export async function commandScenarios({ service, temporal }: Stage): Promise<Re
       throw new Error('not listening yet');
     }
   });
-  process.kill(service.pids().worker ?? 0, 'SIGKILL');
+  killPart(service, 'worker');
   const answer = await eventually(() => unheard.say('conversation/steer', 'anybody?'));
   if (answer.reason !== 'agent-lost') {
     throw new Error(`expected a lost agent, not ${answer.reason}`);

@@ -1,5 +1,6 @@
 import { eventually } from '../../../platform/testing/eventually';
 import { agentRunId } from '../../../workflows/agent-run/messages';
+import { killPart } from '../../support/stack/service';
 import type { Recording, Stage } from './stage';
 
 /** An agent that outlives two workers and is stopped then, and one that is killed while no worker is there. */
@@ -22,7 +23,7 @@ export async function reattachedScenarios({ service }: Stage): Promise<Recording
   const events = await call.events(gone.id, gone.attemptId);
   const holder = events.find(({ kind }) => kind === 'run.started').payload.pid as number;
   for (const times of [1, 2]) {
-    process.kill(service.pids().worker ?? 0, 'SIGKILL');
+    killPart(service, 'worker');
     if (times === 1) {
       process.kill(-holder, 'SIGKILL');
     }

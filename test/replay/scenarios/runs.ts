@@ -4,6 +4,7 @@ import { schedulerId } from '../../../workflows/admission-scheduler/messages';
 import { agentRunId } from '../../../workflows/agent-run/messages';
 import { outputCleanupId } from '../../../workflows/output-cleanup/messages';
 import { recoveryId } from '../../../workflows/recovery/messages';
+import { killPart } from '../../support/stack/service';
 import { latestWorkflow, type Recording, type Stage } from './stage';
 
 /** Plays every way a workflow can go, and returns the workflow of each. */
@@ -64,7 +65,7 @@ export async function runScenarios({ service, temporal }: Stage): Promise<Record
 
   const lost = await launch('long-bee');
   await working(lost);
-  process.kill(service.pids().worker ?? 0, 'SIGKILL');
+  killPart(service, 'worker');
   const retry = await eventually(async () => {
     const { attemptId } = await call.status(lost.taskId);
     if (attemptId === lost.attemptId) {

@@ -4,6 +4,7 @@ import { boardQueue } from '../../../workflows/queues';
 import { worktreeId } from '../../../workflows/worktree/messages';
 import { aRemoteRepository, commitIn } from '../../support/git/remote-repository';
 import { git } from '../../support/git/repository';
+import { killPart } from '../../support/stack/service';
 import { latestWorkflow, type Recording, type Stage } from './stage';
 
 /** Every operation on a worktree, each on a task of its own, and the ways it can be refused. */
@@ -69,7 +70,7 @@ async function interruptedWorktree({ service, temporal, breakpoints }: Stage): P
   await breakpoints.reached('interrupted');
   await temporal.workflow.getHandle(worktreeId(id)).terminate('its history is lost');
   await asked;
-  process.kill(service.pids().worker ?? 0, 'SIGKILL');
+  killPart(service, 'worker');
   await breakpoints.clear();
   await eventually(async () => {
     const { state } = await call.ok('GET', `/api/tasks/${id}/worktree`);

@@ -1,5 +1,5 @@
 import { eventually } from '../../../platform/testing/eventually';
-import { type Service, soonAgain, startService } from '../../support/stack/service';
+import { killPart, type Service, soonAgain, startService } from '../../support/stack/service';
 import { callerSettings, type Reply, tokenOf } from './service-under-test';
 
 const runs = 8;
@@ -17,8 +17,9 @@ describe('workflow runs after kills', () => {
         { WORKFLOW_RUNS_PORT: '0', ...callerSettings },
         { services: ['workflow-runs'], restart: soonAgain },
       );
-      const { serviceUrls } = service;
-      const kill = (): boolean => process.kill(service?.pids().workflowRuns ?? 0, 'SIGKILL');
+      const running = service;
+      const { serviceUrls } = running;
+      const kill = (): boolean => killPart(running, 'workflow-runs');
       const call = async (method: string, path: string, body?: unknown): Promise<Pick<Reply, 'status' | 'body'>> => {
         const response = await fetch(`${serviceUrls['workflow-runs']}${path}`, {
           method,

@@ -1,5 +1,5 @@
 import { persistently } from '../../support/processes/persistently';
-import { type Service, startService } from '../../support/stack/service';
+import { killPart, type Service, startService } from '../../support/stack/service';
 import { eventsOf, readEvents, type StreamEvent } from './events';
 import { aProviderWithCatalog } from './models-under-test';
 import { callerSettings, tokenOf } from './service-under-test';
@@ -37,7 +37,7 @@ describe('sessions after kills', () => {
       }
 
       provider.answers(() => ['Whole']);
-      process.kill(service.pids().workflowRuns!, 'SIGKILL');
+      killPart(service, 'workflow-runs');
       // Its watchers come back as soon as it does.
       const again = await persistently(() => call(`/sessions/${id}/events`));
       const told = await readEvents(again, ({ event }) => event === 'done');

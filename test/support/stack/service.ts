@@ -78,3 +78,12 @@ async function startIn(dir: TempDir, settings: Record<string, string>, options: 
     throw error;
   }
 }
+
+/** Kills a part of a service. A part of no such name is an error: the process id 0 would be the tests' own group. */
+export function killPart(service: RunningService, part: string): boolean {
+  const pid = service.pids()[part];
+  if (pid === undefined || pid <= 0) {
+    throw new Error(`The service has no part ${part}; it has ${Object.keys(service.pids()).join(', ')}.`);
+  }
+  return process.kill(pid, 'SIGKILL');
+}
