@@ -7,6 +7,7 @@ import { cors } from '../platform/http/auth/cors';
 import { securityHeaders } from '../platform/http/auth/security-headers';
 import type { RequestState } from '../platform/http/context';
 import { errorEnvelope } from '../platform/http/error-envelope';
+import { callerAddressBehind } from '../platform/http/limits/caller-address';
 import { rateLimit } from '../platform/http/limits/rate-limit';
 import { requestTimeout } from '../platform/http/limits/timeout';
 import { requestId } from '../platform/http/request-id';
@@ -73,6 +74,7 @@ export function createApp(context: ApiContext, workflows?: WorkflowContext): Api
         upload: env.RATE_LIMIT_UPLOAD,
       },
       localExempt: !production,
+      addressOf: callerAddressBehind(env.BOARD_TRUSTED_PROXIES),
     }),
   );
   app.use(requestTimeout(requestTimes, log));

@@ -1,6 +1,7 @@
 import type { Client } from '@temporalio/client';
 import type { ApiEnvironment } from '../platform/config/part-settings';
 import { secretValues } from '../platform/config/secret-values';
+import { callerAddressBehind } from '../platform/http/limits/caller-address';
 import { listen, type RunningServer } from '../platform/http/server/server';
 import type { Log } from '../platform/log/log';
 import { hideOwnSecrets } from '../platform/log/own-secrets';
@@ -72,6 +73,7 @@ function watchable(
     settings: {
       ...defaultFeedSettings,
       ...originRulesOf(env),
+      addressOf: callerAddressBehind(env.BOARD_TRUSTED_PROXIES),
       maxWatchers: env.BOARD_MAX_WATCHERS,
       maxWatchersPerAddress: env.BOARD_WATCHERS_PER_ADDRESS,
     },

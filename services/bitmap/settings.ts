@@ -12,6 +12,8 @@ export interface BitmapSettings {
   token?: string;
   /** Failed authentications a minute and address that get a 401; 0: all of them. */
   maxAuthFailures: number;
+  /** Proxies whose `X-Forwarded-For` is believed. */
+  trustedProxies: readonly string[];
   bodyLimit: number;
   /** How many threads count what takes long. */
   threads: number;
@@ -34,6 +36,7 @@ export function bitmapSettings(env: PartEnvironment<'bitmap'>): BitmapSettings {
     directory: join(resolve(env.BOARD_DATA_DIR), 'bitmap'),
     token,
     maxAuthFailures: env.RATE_LIMIT_AUTH_FAILURES,
+    trustedProxies: env.BOARD_TRUSTED_PROXIES,
     bodyLimit: env.BITMAP_BODY_LIMIT_BYTES,
     threads: env.BITMAP_THREADS ?? availableParallelism(),
   };

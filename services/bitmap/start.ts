@@ -1,4 +1,5 @@
 import { createAuthFailures } from '../../platform/http/auth/auth-failures';
+import { callerAddressBehind } from '../../platform/http/limits/caller-address';
 import { listen } from '../../platform/http/server/server';
 import type { Log } from '../../platform/log/log';
 import { claimDataDirectory } from '../../platform/processes/data-directory';
@@ -52,6 +53,7 @@ export async function startBitmapServer(options: StartBitmapOptions): Promise<Ru
     const store = await Store.open({ directory, logger: log, onFailure, checkpointBytes });
     const authFailures = createAuthFailures({
       limit: options.maxAuthFailures,
+      addressOf: callerAddressBehind(options.trustedProxies),
       report: (failure) => log.warn(failure, 'authentication failed'),
     });
     const gate = createGate(token, authFailures);

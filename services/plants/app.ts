@@ -226,8 +226,7 @@ export function createPlantApp({
     if (user !== undefined) {
       return user;
     }
-    const { remoteAddress } = ctx.req.socket;
-    const standing = authFailures.record(remoteAddress, { via: 'http', presented: authorization !== '' });
+    const standing = authFailures.record(ctx.req, { via: 'http', presented: authorization !== '' });
     if (standing.allowed) {
       throw new PlantError(401, 'A bearer token is required.');
     }

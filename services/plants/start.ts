@@ -5,6 +5,7 @@ import { type NativeConnection, Worker, type WorkerOptions } from '@temporalio/w
 import type { PartEnvironment } from '../../platform/config/part-settings';
 import { type MessageProofs, startProofMs } from '../../platform/crypto/message-proof';
 import { createAuthFailures } from '../../platform/http/auth/auth-failures';
+import { callerAddressBehind } from '../../platform/http/limits/caller-address';
 import { listen } from '../../platform/http/server/server';
 import type { Log } from '../../platform/log/log';
 import { currentOperation, operationBytes } from '../../platform/operations/operation';
@@ -91,6 +92,7 @@ export async function startPlants(options: PlantsOptions): Promise<RunningPlants
   }
   const authFailures = createAuthFailures({
     limit: env.RATE_LIMIT_AUTH_FAILURES,
+    addressOf: callerAddressBehind(env.BOARD_TRUSTED_PROXIES),
     report: (failure) => log.warn(failure, 'authentication failed'),
   });
   const create = (user: string, plant: NewPlant): Promise<boolean> =>

@@ -5,6 +5,7 @@ import { accessLog } from '../../platform/http/access-log';
 import { createAuthFailures } from '../../platform/http/auth/auth-failures';
 import { securityHeaders } from '../../platform/http/auth/security-headers';
 import type { RequestState } from '../../platform/http/context';
+import { callerAddressBehind } from '../../platform/http/limits/caller-address';
 import type { IdempotencyKeys } from '../../platform/http/limits/idempotency';
 import { requestId } from '../../platform/http/request-id';
 import { createRoutes, type Routes } from '../../platform/http/routing/routes';
@@ -46,6 +47,7 @@ export function createWorkflowRunsApp(
     }),
     authFailures: createAuthFailures({
       limit: env.RATE_LIMIT_AUTH_FAILURES,
+      addressOf: callerAddressBehind(env.BOARD_TRUSTED_PROXIES),
       report: (failure) => log.warn(failure, 'authentication failed'),
     }),
     checkResponses: env.NODE_ENV !== 'production',

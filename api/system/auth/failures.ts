@@ -1,5 +1,6 @@
 import type { ApiEnvironment } from '../../../platform/config/part-settings';
 import { type AuthFailures, createAuthFailures } from '../../../platform/http/auth/auth-failures';
+import { callerAddressBehind } from '../../../platform/http/limits/caller-address';
 import type { Log } from '../../../platform/log/log';
 import type { AuditStore } from '../../../stores/system/audit-store';
 
@@ -7,6 +8,7 @@ import type { AuditStore } from '../../../stores/system/audit-store';
 export const auditedAuthFailures = (env: ApiEnvironment, audit: AuditStore, log: Log): AuthFailures =>
   createAuthFailures({
     limit: env.RATE_LIMIT_AUTH_FAILURES,
+    addressOf: callerAddressBehind(env.BOARD_TRUSTED_PROXIES),
     report: ({ address, via, presented }) => {
       const details = { via, reason: presented ? 'wrong key' : 'no key' };
       log.warn({ address, ...details }, 'authentication failed');

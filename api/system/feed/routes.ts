@@ -4,6 +4,7 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import { type AuthContext, type Authenticate, presentedKey } from '../../../platform/http/auth/auth';
 import type { AuthFailures } from '../../../platform/http/auth/auth-failures';
 import { isAllowedOrigin, type OriginRules } from '../../../platform/http/auth/loopback';
+import type { CallerAddress } from '../../../platform/http/limits/caller-address';
 import { rateLimited, standingHeaders } from '../../../platform/http/limits/rate-limit';
 import { boardRefusalBody, type Refusal, refuseSocket } from '../../../platform/http/server/raw-refusal';
 import { checkRequest } from '../../../platform/http/server/request-check';
@@ -16,6 +17,8 @@ import { closeCodes, FeedWatcher } from './watcher';
 export interface FeedServerSettings extends WatcherLimits, OriginRules {
   pingEveryMs: number;
   pongWithinMs: number;
+  /** What watchers are counted under. */
+  addressOf: CallerAddress;
   /** Messages a watcher may send in ten seconds. */
   maxMessages: number;
 }
@@ -86,25 +89,24 @@ export function serveFeed(server: Server, deps: FeedServerDependencies): { close
     }
     const queryKey = url.searchParams.get('api_key') ?? undefined;
     const auth = authenticate(request.headers, request.socket, queryKey);
-    const { remoteAddress } = request.socket;
     if (!auth) {
       const presented = presentedKey(request.headers, queryKey) !== undefined;
-      const standing = authFailures.record(remoteAddress, { via: 'ws', presented });
+      const standing = authFailures.record(request, { via: 'ws', presented });
       if (!standing.allowed) {
         const nowMs = Date.now();
         return refuse(socket, rateLimited(standing, nowMs, 'failed authentications'), standingHeaders(standing, nowMs));
       }
     }
-    sockets.handleUpgrade(request, socket, head, (accepted) => admit(accepted, auth, remoteAddress));
+    sockets.handleUpgrade(request, socket, head, (accepted) => admit(accepted, auth, settings.addressOf(request)));
   }
 
-  function admit(socket: WebSocket, auth: AuthContext | undefined, remoteAddress: string | undefined): void {
+  function admit(socket: WebSocket, auth: AuthContext | undefined, address: string | undefined): void {
     socket.on('error', (error) => log.debug({ err: error }, 'watcher connection failed'));
     // A page sees close codes, and nothing of a refused handshake.
     if (!auth) {
       return closeRefused(socket, closeCodes.notAuthenticated, 'a valid api_key is required');
     }
-    const leave = watchers.admit(remoteAddress);
+    const leave = watchers.admit(address);
     if (typeof leave === 'string') {
       return closeRefused(socket, closeCodes.tryAgainLater, leave);
     }

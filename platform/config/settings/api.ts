@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { apiKeys, callerKey, roles } from '../api-keys';
-import { flag, integer, names, perMinute, port, text } from './kinds';
+import { addressRanges, flag, integer, names, perMinute, port, text } from './kinds';
 
 /** Where the API listens and who may call it. */
 export const apiSettings = {
@@ -17,6 +17,9 @@ export const apiSettings = {
   BOARD_AUTH_LOCALHOST_BYPASS: flag(false).describe('Callers on this machine need no key; never in production'),
   BOARD_AUTH_LOCALHOST_ROLE: z.enum(roles).default('read-only').describe('The role of those callers'),
   BOARD_ALLOWED_ORIGINS: names.describe('Origins whose pages may call the API and watch'),
+  BOARD_TRUSTED_PROXIES: addressRanges.describe(
+    'Proxies whose `X-Forwarded-For` is believed: addresses and networks. From others the header is ignored',
+  ),
   BOARD_MAX_WATCHERS: integer(1_000, { min: 1, max: 100_000 }).describe(
     'Watchers of one API replica over the WebSocket',
   ),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isAddressRange } from '../../http/limits/caller-address';
 
 /** A whole number; `unit` is shown beside the range. */
 export const integer = (fallback: number, { min, max, unit }: { min: number; max: number; unit?: string }) =>
@@ -43,6 +44,22 @@ export const entriesOf = (list: string): string[] =>
     .filter(Boolean);
 
 export const names = z.string().default('').transform(entriesOf).meta({ form: 'comma-separated' });
+
+/** Comma-separated addresses and networks. */
+export const addressRanges = z
+  .string()
+  .default('')
+  .transform((list, context): string[] =>
+    entriesOf(list).filter((range, index) => {
+      const isRange = isAddressRange(range);
+      if (!isRange) {
+        const message = `entry ${index + 1} is not an address or a network such as 10.0.0.0/8`;
+        context.addIssue({ code: 'custom', message });
+      }
+      return isRange;
+    }),
+  )
+  .meta({ form: 'comma-separated' });
 
 /** Comma-separated URLs that are called over HTTP. */
 export const webhookUrls = z

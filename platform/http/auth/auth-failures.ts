@@ -1,4 +1,5 @@
 import type { HttpContext } from '../context';
+import { type CallerAddress, type ReceivedRequest, socketAddress } from '../limits/caller-address';
 import { createFixedWindow, type WindowStanding } from '../limits/fixed-window';
 import { addressKey, refuseBeyond } from '../limits/rate-limit';
 
@@ -21,7 +22,7 @@ export interface AuthFailures {
    * Counts a failure of an address, and reports the first one of a window. Callers with a valid credential are not counted and
    * never refused: others with their address, e.g. behind a proxy, cannot lock them out.
    */
-  record(remoteAddress: string | undefined, failure: Omit<AuthFailure, 'address'>): WindowStanding;
+  record(request: ReceivedRequest, failure: Omit<AuthFailure, 'address'>): WindowStanding;
 }
 
 export interface AuthFailureOptions {
@@ -29,16 +30,23 @@ export interface AuthFailureOptions {
   limit: number;
   /** Writes down that authentications of an address fail: once a window, whatever comes after. */
   report: (failure: AuthFailure) => void;
+  /** The address of a connection when absent. */
+  addressOf?: CallerAddress;
   now?: () => number;
 }
 
-export function createAuthFailures({ limit, report, now = Date.now }: AuthFailureOptions): AuthFailures {
+export function createAuthFailures({
+  limit,
+  report,
+  addressOf = socketAddress,
+  now = Date.now,
+}: AuthFailureOptions): AuthFailures {
   const window = createFixedWindow({ limit: limit || Infinity, windowMs, maxKeys, now });
   const reported = new Set<string>();
   let reportedUntilMs = 0;
   return {
-    record(remoteAddress, failure) {
-      const address = addressKey(remoteAddress);
+    record(request, failure) {
+      const address = addressKey(addressOf(request));
       const standing = window.hit(address);
       if (standing.resetAtMs !== reportedUntilMs) {
         reportedUntilMs = standing.resetAtMs;
@@ -59,7 +67,7 @@ export function createAuthFailures({ limit, report, now = Date.now }: AuthFailur
  * @throws AppError 429 with the headers of a limit when its address has failed too often
  */
 export function recordHttpFailure(failures: AuthFailures, ctx: HttpContext, presented: boolean): void {
-  const standing = failures.record(ctx.req.socket.remoteAddress, { via: 'http', presented });
+  const standing = failures.record(ctx.req, { via: 'http', presented });
   if (!standing.allowed) {
     refuseBeyond(ctx, standing, { what: 'failed authentications' });
   }

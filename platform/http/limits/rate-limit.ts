@@ -1,6 +1,7 @@
 import { AppError } from '../../errors/app-error';
 import { isForwarded, isLoopbackAddress } from '../auth/loopback';
 import { type HttpContext, type HttpMiddleware, isReadMethod, isUpload } from '../context';
+import { type CallerAddress, socketAddress } from './caller-address';
 import { createFixedWindow, type FixedWindow, type WindowStanding } from './fixed-window';
 
 /** Requests a minute and address; 0 turns a tier off. */
@@ -15,6 +16,8 @@ export interface RateLimitOptions {
   limits: RateLimits;
   /** Whether callers on this machine are exempt from the global tier. */
   localExempt: boolean;
+  /** The address of a connection when absent. */
+  addressOf?: CallerAddress;
   now?: () => number;
 }
 
@@ -49,11 +52,16 @@ const tightest = (standings: WindowStanding[]): WindowStanding | undefined =>
   standings.sort((a, b) => Number(a.allowed) - Number(b.allowed) || a.remaining - b.remaining)[0];
 
 /**
- * The tiers of the specification (Limits), counted per socket address in this process' memory: each replica allows the
+ * The tiers of the specification (Limits), counted per address of a caller in this process' memory: each replica allows the
  * whole limit. Every path is counted, also one that nothing is at; but for probes of `/health`, or a busy service would
  * be restarted for being busy.
  */
-export function rateLimit({ limits, localExempt, now = Date.now }: RateLimitOptions): HttpMiddleware {
+export function rateLimit({
+  limits,
+  localExempt,
+  addressOf = socketAddress,
+  now = Date.now,
+}: RateLimitOptions): HttpMiddleware {
   const tiers = new Map<keyof RateLimits, FixedWindow>();
   for (const tier of ['global', 'read', 'write', 'upload'] as const) {
     if (limits[tier] > 0) {
@@ -64,9 +72,9 @@ export function rateLimit({ limits, localExempt, now = Date.now }: RateLimitOpti
     if (tiers.size === 0 || probes.test(ctx.path)) {
       return next();
     }
-    const address = ctx.req.socket.remoteAddress;
-    const key = addressKey(address);
-    const exempt = localExempt && isLoopbackAddress(address) && !isForwarded(ctx.req.headers);
+    const { headers, socket } = ctx.req;
+    const key = addressKey(addressOf(ctx.req));
+    const exempt = localExempt && isLoopbackAddress(socket.remoteAddress) && !isForwarded(headers);
     const windows = [exempt ? undefined : tiers.get('global'), tiers.get(tierOf(ctx))];
     const standing = tightest(windows.flatMap((window) => (window ? [window.hit(key)] : [])));
     if (standing) {

@@ -42,12 +42,12 @@ export function createGate(token: string | undefined, failures: AuthFailures): G
   }
   const isAllowed = bearerCheck(token);
   return (request) => {
-    const { headers, socket, url = '' } = request;
+    const { headers, url = '' } = request;
     if (isAllowed(headers.authorization) || probe.test(url)) {
       return undefined;
     }
     const presented = headers.authorization !== undefined;
-    const standing = failures.record(socket.remoteAddress, { via: 'http', presented });
+    const standing = failures.record(request, { via: 'http', presented });
     if (standing.allowed) {
       return new Refusal(401, 'a bearer token is required', {
         form: 'error',

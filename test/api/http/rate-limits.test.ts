@@ -1,3 +1,4 @@
+import { eventually } from '../../../platform/testing/eventually';
 import { type ApiUnderTest, startTestApi } from '../api-under-test';
 import { rawRequest } from './raw-request';
 
@@ -54,6 +55,38 @@ describe('rate limits', () => {
       expect((await rawRequest(board.url, { path })).status).toBe(429);
     }
     expect((await rawRequest(board.url, { path: '//api/tasks' })).status).toBe(400);
+  });
+
+  describe('behind a proxy', () => {
+    const through = async (address: string) =>
+      (await rawRequest(board.url, { path: '/api/tasks', headers: { 'X-Forwarded-For': address } })).status;
+
+    it('counts callers by the address that a trusted one names', async () => {
+      board = await startTestApi({ RATE_LIMIT_READ: '1', BOARD_TRUSTED_PROXIES: '127.0.0.1, 10.0.0.0/8' });
+      expect(await through('198.51.100.9')).toBe(401);
+      expect(await through('198.51.100.10, 10.0.0.7')).toBe(401);
+      expect(await through('1.1.1.1, 198.51.100.9')).toBe(429);
+    });
+
+    it('ignores what others claim', async () => {
+      board = await startTestApi({ RATE_LIMIT_READ: '1', BOARD_TRUSTED_PROXIES: '10.0.0.0/8' });
+      expect(await through('198.51.100.9')).toBe(401);
+      expect(await through('198.51.100.10')).toBe(429);
+    });
+
+    it('is audited with the address of the caller who fails to authenticate', async () => {
+      board = await startTestApi({ RATE_LIMIT_AUTH_FAILURES: '5', BOARD_TRUSTED_PROXIES: '127.0.0.1' });
+      await through('198.51.100.9');
+      await eventually(async () => {
+        const { body } = await board.call('GET', '/api/audit?action=auth.failed');
+        expect(body.entries).toMatchObject([{ resource: '198.51.100.9' }]);
+      });
+    });
+
+    it('is refused at the start when its address is none', async () => {
+      await expect(startTestApi({ BOARD_TRUSTED_PROXIES: 'proxy.example' })).rejects.toThrow(/BOARD_TRUSTED_PROXIES/);
+      board = await startTestApi();
+    });
   });
 
   it('does not exempt what a proxy on this machine forwards', async () => {

@@ -6,6 +6,7 @@ import { defaultFeedSettings, type FeedServerSettings, serveFeed } from '../../.
 import { rolePermissions } from '../../../contracts/permissions';
 import { createAuthenticator } from '../../../platform/http/auth/auth';
 import { type AuthFailure, createAuthFailures } from '../../../platform/http/auth/auth-failures';
+import { socketAddress } from '../../../platform/http/limits/caller-address';
 import { createLog } from '../../../platform/log/log';
 import { eventually } from '../../../platform/testing/eventually';
 import { makeTempDir } from '../../../platform/testing/temp-dir';
@@ -64,6 +65,7 @@ describe('event feed', () => {
       settings: {
         ...defaultFeedSettings,
         ...origins,
+        addressOf: socketAddress,
         maxWatchers: 1_000,
         maxWatchersPerAddress: 200,
         ...settings,

@@ -30,6 +30,7 @@ async function startOnce(): Promise<{ bitmaps: string; lines: LogLine[] }> {
     bodyLimit: 4_194_304,
     threads: 0,
     maxAuthFailures: 0,
+    trustedProxies: [],
     onFailure: (error) => {
       throw error;
     },

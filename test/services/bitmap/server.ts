@@ -32,6 +32,7 @@ export async function serverUnderTest(options: Partial<StartBitmapOptions> = {})
       bodyLimit: 4_194_304,
       threads: 0,
       maxAuthFailures: 0,
+      trustedProxies: [],
       log: createLog({ name: 'bitmap', level: 'silent' }),
       onFailure: (error) => {
         throw error;
