@@ -1,5 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { temporalSecurity } from '../platform/temporal/security';
+import { createAgentCheck } from '../workflows/agent-check/client';
 import { createRunLauncher } from '../workflows/agent-run/client';
 import { createAdmissionLauncher } from '../workflows/cancel-execution-tree/client';
 import { createHostClient } from '../workflows/clients/host-client';
@@ -28,6 +29,7 @@ export function createWorkflowClients(context: ApiContext, client: Client) {
   return {
     runLauncher,
     admissionLauncher: createAdmissionLauncher(client, runLauncher, proofs),
+    checkAgent: createAgentCheck(client, proofs),
     approvalLauncher: createApprovalLauncher(client, proofs),
     approvalRequests: createApprovals({ approvals, attempts, feed, client, now }),
     launchSchedules: createLaunchSchedules(client, log),

@@ -1636,6 +1636,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/config/agents/{type}/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Check an agent on a host: installed, version, handshake, authentication, session */
+        post: operations["checkAgent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/config/agents/from-preset": {
         parameters: {
             query?: never;
@@ -5180,6 +5197,25 @@ export interface components {
             generatedAt: string;
             nextCursor?: string;
             reservations: components["schemas"]["AdmissionReservation"][];
+        };
+        AgentCheck: {
+            agentType: string;
+            /** Format: date-time */
+            checkedAt: string;
+            findings: {
+                message: string;
+                remedy: string | null;
+                /** @enum {string} */
+                status: "ok" | "failed" | "skipped";
+                /** @enum {string} */
+                step: "installed" | "version" | "handshake" | "authentication" | "session";
+            }[];
+            hostId: string;
+            offer?: components["schemas"]["SessionOffer"];
+            ok: boolean;
+        };
+        AgentCheckRequest: {
+            hostId?: string;
         };
         AgentConfig: {
             /** @default [] */
@@ -15740,6 +15776,44 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AgentConfigAnswer"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    checkAgent: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                type: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AgentCheckRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentCheck"];
                 };
             };
             /** @description Refused */

@@ -1,5 +1,6 @@
 /** Every workflow: the entry of the bundle that workers run. */
 export { admissionScheduler } from './admission-scheduler/workflow';
+export { agentCheck } from './agent-check/workflow';
 export { agentRun } from './agent-run/workflow';
 export { attachmentCleanup } from './attachment-cleanup/workflow';
 export { cancelExecutionTree } from './cancel-execution-tree/workflow';

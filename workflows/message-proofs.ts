@@ -4,6 +4,7 @@ import type { Beginning } from '../activities/worktree/begin/beginning';
 import type { DiffRead } from '../contracts/runs/diff';
 import type { ProvenMessage } from '../platform/crypto/message-proof';
 import type { MessageProof } from '../platform/crypto/message-proof-shape';
+import type { CheckedAgent } from './agent-check/messages';
 import { agentRunId, type AgentRunInput, type StopInput } from './agent-run/messages';
 import { cancelExecutionTreeId, type TreeCancelInput } from './cancel-execution-tree/messages';
 import { deliverHooksId, type DeliverHooksInput } from './deliver-hooks/messages';
@@ -55,6 +56,10 @@ export const inspectMessage = (input: { taskId: string } & Signed): ProvenMessag
 /** Names commits of the stores, which are read whoever leads to them. */
 export const readDiffMessage = (input: DiffRead & Signed): ProvenMessage =>
   provenMessage('read-diff', input, { subject: input.taskId, actor: byService });
+
+/** Starts the program of an agent on a host. */
+export const agentCheckMessage = (checked: CheckedAgent & Signed): ProvenMessage =>
+  provenMessage('check-agent', checked, { subject: checked.hostId, actor: byService });
 
 /** Names the repository whose settings are recorded. */
 export const repositoryMessage = (location: ConfiguredRepository & Signed): ProvenMessage =>

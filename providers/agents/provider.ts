@@ -3,6 +3,7 @@ import type { CompletionStatus, Continuation } from '../../contracts/runs/comple
 import type { ConversationEdge } from '../../contracts/runs/conversation';
 import type { RunEventInput } from '../../contracts/runs/event';
 import type { TaskEnvelopeTransport } from '../../contracts/runs/launch/contract';
+import type { CheckFinding } from '../../contracts/settings/agent-check';
 import type { AgentConfig, ProviderFamily } from '../../contracts/settings/agent-config';
 import type { SessionOffer } from '../../contracts/settings/session-offer';
 import type { ToolRules } from '../../domain/tools/rules';
@@ -182,10 +183,18 @@ export interface ProviderProbe {
   diagnostics: string[];
 }
 
+/** What a check of an agent found, and what its session offers if there was one. */
+export interface ProviderCheck {
+  findings: CheckFinding[];
+  offer?: SessionOffer;
+}
+
 /** Runs one family of agents on this host. */
 export interface AgentProvider {
   readonly family: ProviderFamily;
   probe(agent: AgentConfig): Promise<ProviderProbe>;
+  /** Starts the agent step by step as a launch does, without giving it work; absent where that is not possible. */
+  check?: (agent: AgentConfig) => Promise<ProviderCheck>;
   /** Names of the agent's variables that it would not be given on this host, since they are not set. */
   missingVariables(agent: AgentConfig): string[];
   /** A name of what the agent is started from; another one means that it has to be probed again. */

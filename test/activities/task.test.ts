@@ -57,6 +57,7 @@ describe('end of a run', () => {
     ({
       status,
       summary: 'Half of it.',
+      downgrades: [] as CompletionResult['downgrades'],
       completedAt: '2026-01-01T00:00:00.000Z',
       digest: `sha256:${'a'.repeat(64)}`,
       harness: { ended },

@@ -45,6 +45,7 @@ const parts: Record<string, string> = {
   'runs/completion': 'reports',
   'runs/host': 'launch',
   'runs/host-manifest': 'launch',
+  'settings/agent-check': 'config',
   'settings/agent-config': 'config',
   'settings/agent-preset': 'config',
   'settings/agent-registry': 'routing',

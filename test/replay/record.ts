@@ -17,6 +17,7 @@ import { startService } from '../support/stack/service';
 import { admissionScenarios } from './scenarios/admission';
 import { approvalScenarios } from './scenarios/approvals';
 import { attachmentScenarios } from './scenarios/attachments';
+import { checkScenarios } from './scenarios/checks';
 import { commandScenarios } from './scenarios/commands';
 import { conversationScenarios } from './scenarios/conversations';
 import { hookScenarios } from './scenarios/hooks';
@@ -41,6 +42,7 @@ const groups: Record<string, (stage: Stage) => Promise<Recording[]>> = {
   runs: runScenarios,
   worktrees: worktreeScenarios,
   repositories: repositoryScenarios,
+  checks: checkScenarios,
   attachments: attachmentScenarios,
   retention: retentionScenarios,
   scheduled: scheduledLaunchScenarios,

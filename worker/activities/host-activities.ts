@@ -1,4 +1,5 @@
 import type { Client } from '@temporalio/client';
+import { createAgentCheckActivities } from '../../activities/agent-check/activities';
 import { createObservedEndActivities } from '../../activities/agent-run/completion/observed-end';
 import { createDispatchActivities } from '../../activities/agent-run/dispatch/activities';
 import { agentDecider } from '../../activities/agent-run/dispatch/agent-approvals';
@@ -63,6 +64,12 @@ export function createHostActivities(
     ...createObservedEndActivities({ ...onHost, claims, phases: stores.phases, agentSettings }),
     ...createDiffActivities(onHost),
     ...createRepositoryActivities(onHost),
+    ...createAgentCheckActivities({
+      ...onHost,
+      agents: stores.agents,
+      providers,
+      probing,
+    }),
     ...createRewindActivities({ ...onHost, checkpoints, rewinds }),
     ...createSpoolRetentionActivities({
       ...onHost,

@@ -3,6 +3,7 @@ import { agentConfig, agentConfigResponse } from '../../../contracts/settings/ag
 import { repository } from '../../../contracts/settings/repository';
 import type { Routes } from '../../../platform/http/routing/routes';
 import type { ApiContext } from '../../context';
+import { type AgentCheckContext, agentCheckRoutes } from './routes.agent-check';
 import { agentPresetRoutes } from './routes.agent-presets';
 import { agentSupportRoutes } from './routes.agent-support';
 import { agentConfigRoutes } from './routes.agents';
@@ -18,7 +19,7 @@ const configuration = z
   .meta({ id: 'Configuration' });
 
 /** What the board is configured with: agents and repositories. */
-export function configRoutes(routes: Routes, context: ApiContext & RepositoryContext): void {
+export function configRoutes(routes: Routes, context: ApiContext & RepositoryContext & AgentCheckContext): void {
   routes.add(
     {
       method: 'get',
@@ -35,6 +36,7 @@ export function configRoutes(routes: Routes, context: ApiContext & RepositoryCon
     },
   );
   agentConfigRoutes(routes, context);
+  agentCheckRoutes(routes, context);
   agentPresetRoutes(routes, context);
   agentSupportRoutes(routes, context);
   repositoryRoutes(routes, context);

@@ -4,6 +4,7 @@ import { endOrphans } from '../local/end-attempt';
 import { fingerprintOf } from '../local/fingerprint';
 import { type Channel, runLocal } from '../local/run-local';
 import type { AgentProvider } from '../provider';
+import { checkAcp } from './check';
 import { converse } from './converse';
 import { type PermissionDecider, policyDecider } from './permission';
 import { createPermissionDecider } from './permission-requests';
@@ -25,6 +26,7 @@ export function createAcpProvider({
     family: 'acp',
     fingerprint: (agent) => Promise.resolve(fingerprintOf(agent, host)),
     probe: (agent) => probeAcp(agent, host),
+    check: (agent) => checkAcp(agent, host),
     missingVariables: (agent) => missingVariables(agent, host),
     run: (dispatch, sink, signal) =>
       runLocal(dispatch, {

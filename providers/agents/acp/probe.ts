@@ -16,7 +16,7 @@ import { spawnAgent, type SpawnedAgent } from '../local/spawn-agent';
 import type { ProviderProbe } from '../provider';
 import { canContainFiles } from './client/contained-files';
 import { offerTo } from './client/offer';
-import { connectAcp, longestFrame } from './connection';
+import { type AcpConnection, connectAcp, longestFrame } from './connection';
 import { handshake, handshakeMsOf } from './handshake';
 
 /** A short grace: nothing depends on how the agent ends. */
@@ -32,6 +32,28 @@ export async function probeAcp(agent: AgentConfig, host: AgentHost): Promise<Pro
   if ('problem' in command) {
     return { ok: false, diagnostics: [command.problem] };
   }
+  try {
+    const answer = await startForProbe(agent, { host, path: command.path }, (connection) =>
+      handshake(connection, offerTo(agent), handshakeMsOf(agent)),
+    );
+    return {
+      ok: true,
+      ...versionOf(answer),
+      capabilities: capabilitiesOf(answer),
+      diagnostics: [`Found ${command.path}.`],
+    };
+  } catch (error) {
+    return { ok: false, diagnostics: [createRedactor(secrets)(errorMessage(error)).slice(0, 1_000)] };
+  }
+}
+
+/** Starts the agent without work in a directory of its own, and ends it whatever comes of it. */
+export async function startForProbe<T>(
+  agent: AgentConfig,
+  { host, path }: { host: AgentHost; path: string },
+  use: (connection: AcpConnection, cwd: string) => Promise<T>,
+): Promise<T> {
+  const { variables } = agentEnvironment(host, agent.environmentKeys);
   // Not in a worktree: an agent that cannot wait to work finds nothing there.
   const cwd = await mkdtemp(join(tmpdir(), 'agent-probe-'));
   try {
@@ -40,26 +62,19 @@ export async function probeAcp(agent: AgentConfig, host: AgentHost): Promise<Pro
       await chown(cwd, user.uid, user.gid);
     }
     const env = { ...variables, [probeVariable]: randomUUID() };
-    const spawned = await spawnAgent({ path: command.path, args: agent.args, cwd, env, marker: probeVariable, user });
+    const spawned = await spawnAgent({ path, args: agent.args, cwd, env, marker: probeVariable, user });
     try {
-      const answer = await introduced(spawned, agent);
-      return {
-        ok: true,
-        ...versionOf(answer),
-        capabilities: capabilitiesOf(answer),
-        diagnostics: [`Found ${command.path}.`],
-      };
+      return await use(connect(spawned), cwd);
     } finally {
       await endAll(spawned);
     }
-  } catch (error) {
-    return { ok: false, diagnostics: [createRedactor(secrets)(errorMessage(error)).slice(0, 1_000)] };
   } finally {
     await rm(cwd, { recursive: true, force: true });
   }
 }
 
-async function introduced(spawned: SpawnedAgent, agent: AgentConfig): Promise<InitializeResponse> {
+/** A connection to the agent that grants it nothing. */
+function connect(spawned: SpawnedAgent): AcpConnection {
   const ended = new AbortController();
   const ignore = () => undefined;
   const connection = connectAcp(spawned, {
@@ -78,8 +93,8 @@ async function introduced(spawned: SpawnedAgent, agent: AgentConfig): Promise<In
   for (const pumping of [listening, ignoring]) {
     pumping.catch(ignore);
   }
-  void listening.finally(() => connection.end(new Error('The agent ended before its handshake.')));
-  return handshake(connection, offerTo(agent), handshakeMsOf(agent));
+  void listening.finally(() => connection.end(new Error('The agent ended before it was asked to.')));
+  return connection;
 }
 
 async function endAll(spawned: SpawnedAgent): Promise<void> {

@@ -1,10 +1,12 @@
 import type { AgentConfig } from '../../../contracts/settings/agent-config';
+import { createRedactor } from '../../../platform/log/redact';
 import { agentEnvironment, type AgentHost, missingVariables } from '../local/agent-environment';
+import { CheckFindings } from '../local/check-findings';
 import { endOrphans } from '../local/end-attempt';
 import { findCommand } from '../local/find-command';
 import { fingerprintOf } from '../local/fingerprint';
 import { reattachLocal, runLocal } from '../local/run-local';
-import type { AgentProvider, ProviderProbe } from '../provider';
+import type { AgentProvider, ProviderCheck, ProviderProbe } from '../provider';
 import { converse } from './converse';
 import { askVersion } from './version';
 
@@ -20,6 +22,7 @@ export function createProcessProvider({ environment = process.env, user }: Parti
     family: 'process',
     fingerprint: (agent) => Promise.resolve(fingerprintOf(agent, host)),
     probe: (agent) => probe(agent, host),
+    check: (agent) => check(agent, host),
     missingVariables: (agent) => missingVariables(agent, host),
     run: (dispatch, sink, signal) => runLocal(dispatch, { sink, signal, host, converse }),
     reattach: ({ dispatch, orphan }, sink, signal) => reattachLocal(dispatch, orphan, { sink, signal, host, converse }),
@@ -47,6 +50,29 @@ async function probe(agent: AgentConfig, host: AgentHost): Promise<ProviderProbe
   return 'version' in reported
     ? { ok: true, version: reported.version, ...capabilities, diagnostics: diagnostics }
     : { ok: true, ...capabilities, diagnostics: [...diagnostics, reported.problem] };
+}
+
+/** Its protocol has no more than a start: the program and its version are what there is to check. */
+async function check(agent: AgentConfig, host: AgentHost): Promise<ProviderCheck> {
+  const findings = new CheckFindings(createRedactor(agentEnvironment(host, agent.environmentKeys).secrets));
+  const { ok, version, diagnostics } = await probe(agent, host);
+  if (!ok) {
+    const remedy = 'install it on the host for the user of the worker, or correct command and environmentKeys.';
+    findings.failed('installed', diagnostics.join(' '), remedy);
+    return { findings: findings.all() };
+  }
+  findings.ok('installed', diagnostics.join(' '));
+  if (version !== undefined) {
+    findings.ok('version', version);
+  } else if (agent.versionArgs === undefined) {
+    findings.skipped('version', 'No versionArgs are configured.');
+  } else {
+    findings.failed('version', diagnostics.at(-1) ?? '', 'correct versionArgs, or run the command on the host.');
+  }
+  for (const step of ['handshake', 'authentication', 'session'] as const) {
+    findings.skipped(step, 'Agents of the provider process have none.');
+  }
+  return { findings: findings.all() };
 }
 
 /**

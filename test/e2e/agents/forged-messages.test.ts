@@ -133,6 +133,11 @@ describe('what a worker inspects or starts', () => {
     expect(await refused(runs('workspaceInventory', input))).toBe(messageUnproven);
   });
 
+  it('starts no agent for a check that the API has not signed', async () => {
+    const input = { hostId: stack.worker.hostId, agentType: 'worker-bee', revision: 1 };
+    expect(await refused(runs('agentCheck', input))).toBe(messageUnproven);
+  });
+
   it('reads no diff of commits that a message names', async () => {
     const query = { taskId, from: { kind: 'merge-base' }, to: { kind: 'worktree' }, tips: [] };
     const input = { hostId: stack.worker.hostId, query: { ...query, read: { what: 'files', offset: 0, limit: 1 } } };

@@ -1,0 +1,31 @@
+import { type CheckFinding, type CheckStep, checkStep } from '../../../contracts/settings/agent-check';
+
+/** The steps of a check in their order; what follows a failure is skipped. */
+export class CheckFindings {
+  private readonly byStep = new Map<CheckStep, CheckFinding>();
+
+  constructor(private readonly redacted: (text: string) => string) {}
+
+  ok(step: CheckStep, message: string): void {
+    this.set({ step, status: 'ok', message, remedy: null });
+  }
+
+  skipped(step: CheckStep, message: string): void {
+    this.set({ step, status: 'skipped', message, remedy: null });
+  }
+
+  failed(step: CheckStep, message: string, remedy: string): void {
+    this.set({ step, status: 'failed', message, remedy });
+  }
+
+  /** Every step once. */
+  all(): CheckFinding[] {
+    const skipped = { status: 'skipped' as const, message: 'A step that it needs has failed.', remedy: null };
+    return checkStep.options.map((step) => this.byStep.get(step) ?? { step, ...skipped });
+  }
+
+  private set({ step, status, message, remedy }: CheckFinding): void {
+    const bounded = (text: string) => this.redacted(text).slice(0, 2_000);
+    this.byStep.set(step, { step, status, message: bounded(message), remedy: remedy && bounded(remedy) });
+  }
+}
