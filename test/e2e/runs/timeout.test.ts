@@ -23,10 +23,16 @@ describe('time limit of a run', () => {
   test('a run that takes longer than the setting allows is ended as a timeout, wherever its agent is', async () => {
     const here = await stack.call.createTask({ title: 'Here', agent: 'slow', git: { repo: 'sample' } });
     const elsewhere = await stack.call.createTask({ title: 'Elsewhere', agent: 'elsewhere' });
-    const runs = await Promise.all([here, elsewhere].map(async ({ id }) => [id, await stack.call.start(id)] as const));
-    for (const [taskId, { attemptId }] of runs) {
+    const runs = await Promise.all(
+      [here, elsewhere].map(async ({ id }) => {
+        const { attemptId } = await stack.call.start(id);
+        // Read before the end of either: the latest attempt is its retry then.
+        const { runLaunchManifest } = await stack.call.status(id);
+        return { taskId: id, attemptId, runLaunchManifest };
+      }),
+    );
+    for (const { taskId, attemptId, runLaunchManifest } of runs) {
       const url = `/api/agents/${taskId}`;
-      const { runLaunchManifest } = await stack.call.status(taskId);
       expect(runLaunchManifest.resources.timeoutMs).toBe(runTimeMs);
       const completion = await eventually(
         async () => {

@@ -28,6 +28,10 @@ describe('checkpoints of a run', () => {
     const { id: taskId } = await stack.call.createTask({ title: 'Edit', git: { repo: 'sample' } });
     const { attemptId } = await stack.call.start(taskId, { agent: 'editor' });
     const { taskEnvelope } = await stack.call.status(taskId);
+    // What the agent changes in its next turn is not to be taken for a change of the first.
+    await eventually(async () =>
+      expect(JSON.stringify(await stack.call.events(taskId, attemptId))).toContain('"ready"'),
+    );
     return { taskId, attemptId, path: taskEnvelope.workspace.path };
   }
   const tell = ({ taskId, attemptId }: Run, message: string) =>
