@@ -42,7 +42,7 @@ export const agentPreset = z.object({
   login: z.string().nullable(),
   /** What one has to know, as sentences. */
   requirements: z.array(z.string()),
-  /** How it was tested. */
+  /** By a conversation recorded with the package, one written from its documentation, or the protocol alone. */
   tested: z.enum(['package', 'transcript', 'protocol']),
 });
 export type AgentPreset = z.infer<typeof agentPreset>;
