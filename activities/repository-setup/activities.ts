@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import { setTimeout as delay } from 'node:timers/promises';
+import { within } from '../../platform/operations/within';
 import { findOnPath } from '../../platform/processes/on-path';
 import type { ProofVerifier } from '../../platform/temporal/proof-verifier';
 import type { Git } from '../../providers/git/git';
@@ -17,19 +17,6 @@ export interface RepositoryDependencies {
 /** How long a remote may take to say whether it has a branch, in milliseconds. */
 const remoteAnswerMs = 8_000;
 
-async function within<T>(ms: number, answer: Promise<T>): Promise<T> {
-  const ending = new AbortController();
-  const late = delay(ms, undefined, { signal: ending.signal }).then(() => {
-    throw new Error(`no answer within ${ms} ms`);
-  });
-  try {
-    return await Promise.race([answer, late]);
-  } finally {
-    ending.abort();
-    late.catch(() => undefined);
-  }
-}
-
 export function createRepositoryActivities({ git, hostId, proofs }: RepositoryDependencies) {
   /** Tasks begin at this branch: it has a commit here, or at the remote. */
   const branchProblem = async (configured: {
@@ -45,9 +32,11 @@ export function createRepositoryActivities({ git, hostId, proofs }: RepositoryDe
     }
     for (const remote of remotes) {
       // A remote that cannot be reached now may have it: the first worktree will show.
-      const head = await within(remoteAnswerMs, git.remoteHead({ repositoryPath, remote, branch })).catch(
-        () => 'unknown',
-      );
+      const head = await within(
+        remoteAnswerMs,
+        `no answer within ${remoteAnswerMs} ms`,
+        git.remoteHead({ repositoryPath, remote, branch }),
+      ).catch(() => 'unknown');
       if (head !== undefined) {
         return null;
       }

@@ -55,33 +55,38 @@ export async function createTelemetryStore(db: Database, now: () => Date = opera
     };
   };
 
+  /** The same as `record`, and whether the event was there under its key before. */
+  async function recordOnce(
+    event: NewTelemetryEvent,
+    dedupeKey?: string,
+  ): Promise<{ event: TelemetryEvent; replayed: boolean }> {
+    const { value } = redactJson({ ...event }, redact, bounds);
+    const document: Document = {
+      // The caller's fields, redacted.
+      ...(value as Omit<NewTelemetryEvent, 'timestamp'>),
+      _id: idOf(event.type, dedupeKey),
+      timestamp: event.timestamp ?? now().toISOString(),
+    };
+    try {
+      await events.insert(document);
+      return { event: present(document), replayed: false };
+    } catch (error) {
+      if (!(error instanceof DuplicateKeyError) || dedupeKey === undefined) {
+        throw error;
+      }
+      return { event: present((await events.get(document._id)) ?? document), replayed: true };
+    }
+  }
+
   return {
     /**
      * Records an event and returns it. With a `dedupeKey`, a repetition returns the existing event: the retry of an activity
      * counts nothing twice. What looks like a secret is not stored.
      */
-    async record(event: NewTelemetryEvent, dedupeKey?: string): Promise<TelemetryEvent> {
-      const { value } = redactJson({ ...event }, redact, bounds);
-      const document: Document = {
-        // The caller's fields, redacted.
-        ...(value as Omit<NewTelemetryEvent, 'timestamp'>),
-        _id: idOf(event.type, dedupeKey),
-        timestamp: event.timestamp ?? now().toISOString(),
-      };
-      try {
-        await events.insert(document);
-        return present(document);
-      } catch (error) {
-        if (!(error instanceof DuplicateKeyError) || dedupeKey === undefined) {
-          throw error;
-        }
-        return present((await events.get(document._id)) ?? document);
-      }
-    },
+    record: async (event: NewTelemetryEvent, dedupeKey?: string): Promise<TelemetryEvent> =>
+      (await recordOnce(event, dedupeKey)).event,
 
-    /** Whether an event of this type was recorded under this key. */
-    isRecorded: async (type: string, dedupeKey: string): Promise<boolean> =>
-      (await events.get(idOf(type, dedupeKey))) !== undefined,
+    recordOnce,
 
     /** The newest first. */
     async list(filter: TelemetryFilter, part: PageRequest): Promise<Page<TelemetryEvent>> {

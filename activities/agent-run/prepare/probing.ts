@@ -4,6 +4,7 @@ import type { AgentConfig } from '../../../contracts/settings/agent-config';
 import type { ObservedOffer, SessionOffer } from '../../../contracts/settings/session-offer';
 import { probeRevisionOf, runtimeManifest, withModel } from '../../../domain/capabilities';
 import { compact } from '../../../platform/json/compact';
+import { within } from '../../../platform/operations/within';
 import type { AgentProvider, ProviderProbe } from '../../../providers/agents/provider';
 import type { ProviderRegistry } from '../../../providers/agents/registry';
 import {
@@ -76,7 +77,9 @@ export function createAgentProbing({ providers, manifests, hostId, now }: Probin
         await manifests.put(hostId, agent, { fingerprint, ...probed });
         return probed;
       });
-      return patienceMs === undefined ? probing : patient(probing, patienceMs);
+      return patienceMs === undefined
+        ? probing
+        : within(patienceMs, new StillProbingError('The probe takes longer.'), probing);
     },
 
     /** Records what a session of the agent on this host offers. */
@@ -181,16 +184,6 @@ export function createAgentProbing({ providers, manifests, hostId, now }: Probin
 }
 
 export type AgentProbing = ReturnType<typeof createAgentProbing>;
-
-async function patient<T>(work: Promise<T>, patienceMs: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new StillProbingError('The probe takes longer.')), patienceMs);
-  });
-  // Nobody may be left to see it fail.
-  work.catch(() => undefined);
-  return Promise.race([work, late]).finally(() => clearTimeout(timer));
-}
 
 const closed: AgentCircuit = { state: 'closed', failures: 0 };
 

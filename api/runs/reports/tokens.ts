@@ -47,8 +47,7 @@ export async function reportTokens(
   }
 
   const model = report.model ?? record.agentConfig.model ?? 'unknown';
-  const replayed = dedupeKey !== undefined && (await context.telemetry.isRecorded('run.tokens', dedupeKey));
-  const event = await context.telemetry.record(
+  const { event, replayed } = await context.telemetry.recordOnce(
     { type: 'run.tokens', taskId, attemptId, ...report, agent: record.agent, model, totalTokens: total },
     dedupeKey,
   );

@@ -1,9 +1,9 @@
 import { type InitializeResponse, RequestError } from '@agentclientprotocol/sdk/unstable';
 import type { AgentConfig } from '../../../contracts/settings/agent-config';
 import { describeMethods, loginRemedy } from '../../../domain/agents/login-remedy';
+import { within } from '../../../platform/operations/within';
 import type { AcpConnection } from './connection';
 import { AcpFailure, agentMessage, loginOf, methodsOf } from './failure';
-import { within } from './handshake';
 
 /** How long an agent may take to authenticate, in milliseconds: one that waits for a browser waits for nobody. */
 const authenticateMs = 60_000;

@@ -1,5 +1,6 @@
 import { errorMessage } from '../../../platform/errors/app-error';
 import { compact } from '../../../platform/json/compact';
+import { within } from '../../../platform/operations/within';
 import { printable } from '../../../platform/text/printable';
 import type { AgentHost } from '../local/agent-environment';
 import type { OutputRecorder } from '../local/output-recorder';
@@ -10,7 +11,6 @@ import { clientTools, offerTo } from './client/offer';
 import { decide, toolUseOf } from './client/tool-gate';
 import { type AcpConnection, connectAcp, longestFrame } from './connection';
 import { AcpFailure } from './failure';
-import { within } from './handshake';
 import {
   excessOf,
   type PermissionDecider,

@@ -1,5 +1,6 @@
 import { type ClientCapabilities, type InitializeResponse, PROTOCOL_VERSION } from '@agentclientprotocol/sdk/unstable';
 import type { AgentConfig } from '../../../contracts/settings/agent-config';
+import { within } from '../../../platform/operations/within';
 import type { AcpConnection } from './connection';
 import { AcpFailure } from './failure';
 
@@ -42,19 +43,4 @@ export async function handshake(
     );
   }
   return answer;
-}
-
-/** Rejects with `late` when the promise takes longer. */
-export async function within<T>(ms: number, late: string | Error, promise: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(typeof late === 'string' ? new Error(late) : late), ms);
-  });
-  // The promise that loses the race may still reject.
-  promise.catch(() => undefined);
-  try {
-    return await Promise.race([promise, timeout]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -1,9 +1,9 @@
 import { RequestError } from '@agentclientprotocol/sdk/unstable';
 import { z } from 'zod';
 import { maxOffered, type SessionOffer } from '../../../contracts/settings/session-offer';
+import { within } from '../../../platform/operations/within';
 import type { AcpConnection } from './connection';
 import { AcpFailure, agentMessage } from './failure';
-import { within } from './handshake';
 
 /** How long an agent may take to change an option, in milliseconds. */
 const changeMs = 30_000;

@@ -8,11 +8,12 @@ import type {
 import type { AgentCommand } from '../../../contracts/runs/command';
 import type { SessionOffer } from '../../../contracts/settings/session-offer';
 import { compact } from '../../../platform/json/compact';
+import { within } from '../../../platform/operations/within';
 import type { AgentDispatch, Delivery, LiveAgent, UndeliveredReason } from '../provider';
 import { authenticate } from './authenticate';
 import type { AcpConnection } from './connection';
 import { refusedLogin } from './failure';
-import { handshake, handshakeMsOf, within } from './handshake';
+import { handshake, handshakeMsOf } from './handshake';
 import { continuationPrompt, promptOf } from './prompt';
 import { chooseOptions } from './session-options';
 
