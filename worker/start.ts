@@ -3,6 +3,7 @@ import type { WorkerEnvironment } from '../platform/config/part-settings';
 import type { Log } from '../platform/log/log';
 import { closeAll, type Closer } from '../platform/processes/closers';
 import { identifySelf } from '../platform/processes/identity';
+import { removeAbandonedScratch } from '../platform/processes/scratch';
 import { SleepWatch } from '../platform/processes/sleep-watch';
 import { createSleepGuard } from '../platform/temporal/sleep-guard';
 import { checkedBoard } from '../stores/board-files/wrappers/checked-board';
@@ -55,6 +56,7 @@ export async function startWorker(
   };
   try {
     const { connection, database, board, ...connected } = await connect({ env, log, signal }, closers);
+    await removeAbandonedScratch().catch((error: unknown) => log.warn({ err: error }, 'scratch cleanup failed'));
     const sleep = new SleepWatch(env.BOARD_HEARTBEAT_TIMEOUT_MS / 3);
     closers.push(async () => sleep.close());
     const sleepGuard = createSleepGuard({ watch: sleep, isExempt: asksAfterSleep, log });

@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { chown, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { chown } from 'node:fs/promises';
 import type { InitializeResponse } from '@agentclientprotocol/sdk/unstable';
 import type { AgentConfig } from '../../../contracts/settings/agent-config';
 import { errorMessage } from '../../../platform/errors/app-error';
 import { createRedactor } from '../../../platform/log/redact';
 import { findGroup } from '../../../platform/processes/identity';
 import { endProcess } from '../../../platform/processes/kill-process-group';
+import { withScratchDirectory } from '../../../platform/processes/scratch';
 import { agentEnvironment, type AgentHost } from '../local/agent-environment';
 import { probeVariable } from '../local/end-attempt';
 import { findCommand } from '../local/find-command';
@@ -55,8 +54,7 @@ export async function startForProbe<T>(
 ): Promise<T> {
   const { variables } = agentEnvironment(host, agent.environmentKeys);
   // Not in a worktree: an agent that cannot wait to work finds nothing there.
-  const cwd = await mkdtemp(join(tmpdir(), 'agent-probe-'));
-  try {
+  return withScratchDirectory('agent-probe', async (cwd) => {
     const { user } = host;
     if (user) {
       await chown(cwd, user.uid, user.gid);
@@ -68,9 +66,7 @@ export async function startForProbe<T>(
     } finally {
       await endAll(spawned);
     }
-  } finally {
-    await rm(cwd, { recursive: true, force: true });
-  }
+  });
 }
 
 /** A connection to the agent that grants it nothing. */

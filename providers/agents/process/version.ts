@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { chown, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { chown } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createRedactor } from '../../../platform/log/redact';
 import { findGroup } from '../../../platform/processes/identity';
 import { endProcess } from '../../../platform/processes/kill-process-group';
+import { withScratchDirectory } from '../../../platform/processes/scratch';
 import type { AgentEnvironment } from '../local/agent-environment';
 import { probeVariable } from '../local/end-attempt';
 import type { Line } from '../local/line-splitter';
@@ -30,33 +29,32 @@ export async function askVersion(
   args: readonly string[],
   { environment: { variables, secrets }, user }: { environment: AgentEnvironment; user?: AgentUser },
 ): Promise<ReportedVersion> {
-  const cwd = await mkdtemp(join(tmpdir(), 'agent-version-'));
   try {
-    if (user) {
-      await chown(cwd, user.uid, user.gid);
-    }
-    const env = { ...variables, [probeVariable]: randomUUID() };
-    const spawned = await spawnAgent({ path, args, cwd, env, marker: probeVariable, user });
-    try {
-      spawned.stdin.end();
-      const answer = firstLine(spawned);
-      // One that came too late is ignored.
-      answer.catch(() => undefined);
-      const line = await Promise.race([answer, delay(limits.answerMs, undefined, { ref: false })]);
-      if (line === undefined) {
-        return { problem: 'The agent reported no version.' };
+    return await withScratchDirectory('agent-version', async (cwd) => {
+      if (user) {
+        await chown(cwd, user.uid, user.gid);
       }
-      return { version: createRedactor(secrets)(line).slice(0, longest.kept) };
-    } finally {
-      const { identity } = spawned;
-      await endProcess([identity, ...(await findGroup(identity.pid))], { graceMs: limits.graceMs });
-      spawned.release();
-    }
+      const env = { ...variables, [probeVariable]: randomUUID() };
+      const spawned = await spawnAgent({ path, args, cwd, env, marker: probeVariable, user });
+      try {
+        spawned.stdin.end();
+        const answer = firstLine(spawned);
+        // One that came too late is ignored.
+        answer.catch(() => undefined);
+        const line = await Promise.race([answer, delay(limits.answerMs, undefined, { ref: false })]);
+        if (line === undefined) {
+          return { problem: 'The agent reported no version.' };
+        }
+        return { version: createRedactor(secrets)(line).slice(0, longest.kept) };
+      } finally {
+        const { identity } = spawned;
+        await endProcess([identity, ...(await findGroup(identity.pid))], { graceMs: limits.graceMs });
+        spawned.release();
+      }
+    });
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     return { problem: `The version of the agent could not be read: ${createRedactor(secrets)(reason)}` };
-  } finally {
-    await rm(cwd, { recursive: true, force: true });
   }
 }
 

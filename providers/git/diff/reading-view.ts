@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync, symlinkSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { withScratchDirectory } from '../../../platform/processes/scratch';
 import { GitError } from '../git-error';
 import type { GitRunner } from '../run-git';
 import { ensureFile } from '../settings/private-directory';
@@ -35,8 +35,7 @@ export async function withReadingView<T>(
 ): Promise<T> {
   refuseDivertedObjects(commonDir);
   const view = await makeView(git, commonDir);
-  const scratch = await mkdtemp(join(tmpdir(), 'board-diff-'));
-  try {
+  return withScratchDirectory('diff', async (scratch) => {
     const objects = join(scratch, 'objects');
     await mkdir(join(objects, 'info'), { recursive: true });
     await writeFile(join(objects, 'info', 'alternates'), `${join(view, 'objects')}\n`);
@@ -58,9 +57,7 @@ export async function withReadingView<T>(
     });
     refuseDivertedObjects(commonDir);
     return result;
-  } finally {
-    await rm(scratch, { recursive: true, force: true });
-  }
+  });
 }
 
 /** How long one command of a read may take, in milliseconds: a caller waits for it. */

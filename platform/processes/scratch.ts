@@ -1,0 +1,51 @@
+import { lstat, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const prefix = 'runboard-scratch-';
+
+/** Longer than any use of a scratch directory: the process that made it was killed. In milliseconds. */
+const abandonedAfterMs = 3_600_000;
+
+/**
+ * Runs `use` with an empty directory of its own, below the system's temporary directory and for this user only. It is removed
+ * afterwards; that of a process which was killed meanwhile is left to {@link removeAbandonedScratch}.
+ *
+ * @param label what it is for, as part of its name: letters and `-`
+ */
+export async function withScratchDirectory<T>(label: string, use: (directory: string) => Promise<T>): Promise<T> {
+  const directory = await mkdtemp(join(tmpdir(), `${prefix}${label}-`));
+  try {
+    return await use(directory);
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+/**
+ * Removes the scratch directories of this user that are older than an hour.
+ *
+ * @returns their paths
+ */
+export async function removeAbandonedScratch(now: () => number = Date.now): Promise<string[]> {
+  const parent = tmpdir();
+  const removed: string[] = [];
+  for (const name of await readdir(parent)) {
+    if (name.startsWith(prefix) && (await isAbandoned(join(parent, name), now()))) {
+      await rm(join(parent, name), { recursive: true, force: true });
+      removed.push(join(parent, name));
+    }
+  }
+  return removed;
+}
+
+async function isAbandoned(path: string, at: number): Promise<boolean> {
+  // Whatever another user has put there under such a name stays.
+  const facts = await lstat(path).catch(() => undefined);
+  return (
+    facts !== undefined &&
+    facts.isDirectory() &&
+    facts.uid === process.getuid?.() &&
+    at - facts.mtimeMs > abandonedAfterMs
+  );
+}
